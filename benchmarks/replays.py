@@ -27,7 +27,7 @@ STEPS = 8
 
 def record_walk(robot: str, style: str) -> exports.Trajectory:
     """The joint trajectory of a walk at the style's own speed."""
-    recording, result = runs.WalkMotion(robot=robot, style=style, steps=STEPS).run()
+    recording, result = runs.Walk(robot=robot, style=style, steps=STEPS).run()
     if result["reason"]:
         print(f"{robot}, {style}: the walk itself failed: {result['reason']}", file=sys.stderr)
     return exports.Trajectory.of(recording)

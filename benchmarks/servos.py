@@ -127,7 +127,7 @@ def push_motion(
     x, y = force * math.cos(math.radians(angle)), force * math.sin(math.radians(angle))
     settings = {**settings_changes, "regulate": regulate}
     push = f"{x:.3f},{y:.3f},0,0.1@{PUSH_TIME}"
-    return runs.StandMotion(robot=robot, mode="position", seconds=PUSH_TIME + 3.5, settings=settings, push=push)
+    return runs.Stand(robot=robot, mode="position", seconds=PUSH_TIME + 3.5, settings=settings, push=push)
 
 
 def survives_push(robot: str, settings_changes: dict[str, float], regulate: float, angle: int, force: float) -> bool:
@@ -146,7 +146,7 @@ def squat_summary(robot: str, load_case: str) -> str:
     """Twenty squats of a fifth of the leg, 5 cm on HOAP-3."""
     solver, carry = ("strict", 10.0) if load_case == "carry" else (load_case, 0.0)
     settings_changes = {"depth": 0.2, "cycles": 20.0}
-    request = runs.SquatMotion(robot=robot, mode="position", solver=solver, carry=carry, settings=settings_changes)
+    request = runs.Squat(robot=robot, mode="position", solver=solver, carry=carry, settings=settings_changes)
     result = request.run()[1]
     regulation = result["regulation"]
     rms = regulation["cycle_rms_rad"]
@@ -159,7 +159,7 @@ def squat_summary(robot: str, load_case: str) -> str:
 
 def walk_summary(robot: str, carry: float) -> str:
     """Twenty steps."""
-    result = runs.WalkMotion(robot=robot, mode="position", carry=carry, steps=20).run()[1]
+    result = runs.Walk(robot=robot, mode="position", carry=carry, steps=20).run()[1]
     load = f" with {carry:.0f} % of its weight in the hands" if carry else ""
     end = result["reason"] or "stands at the end"
     return f"{robot}: walk{load}: {result['steps']} steps, {result['distance_m']:.2f} m, {end}"

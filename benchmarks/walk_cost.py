@@ -79,7 +79,7 @@ class WalkPass(NamedTuple):
     processor: float
 
 
-def measure_walk(motion: runs.WalkMotion, reference: ReferenceWorkload, path: Path) -> WalkPass:
+def measure_walk(motion: runs.Walk, reference: ReferenceWorkload, path: Path) -> WalkPass:
     """A walk, controlled, simulated and recorded to a file as `poise run walk --out` does."""
     setup = motion.build()
     plant, robot = setup.plant, setup.plant.robot
@@ -94,7 +94,7 @@ def measure_walk(motion: runs.WalkMotion, reference: ReferenceWorkload, path: Pa
     return WalkPass(recording["control/milliseconds"].copy(), reference_ms, recording.duration, clock, processor)
 
 
-def table_line(motion: runs.WalkMotion, passes: list[WalkPass]) -> tuple[str, bool]:
+def table_line(motion: runs.Walk, passes: list[WalkPass]) -> tuple[str, bool]:
     """One line of the table, and whether the walk keeps to its bars."""
     ticks, reference_ms = (
         np.concatenate([each.ticks for each in passes]),
@@ -155,7 +155,7 @@ def main() -> int:
     )
     print(f"| robot, style, solver | {' | '.join(heads)} |\n|{'---|' * (1 + len(heads))}", flush=True)
     cases = [
-        runs.WalkMotion(robot=robot, style=style, solver=solver, steps=options.steps)
+        runs.Walk(robot=robot, style=style, solver=solver, steps=options.steps)
         for robot in options.robots.split(",")
         for style in STYLES
         for solver in SOLVERS

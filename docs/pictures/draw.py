@@ -57,7 +57,7 @@ def torque_peaks(name: str) -> None:
         "minimum-jerk": "minimum jerk, ramped insertion",
     }
     for column, (profile, title) in enumerate(titles.items()):
-        recording, _ = runs.ReachMotion(robot=name, mode="torque", plant="mujoco", profile=profile).run()
+        recording, _ = runs.Reach(robot=name, mode="torque", plant="mujoco", profile=profile).run()
         torque, time = recording["command/torque"], recording.time
         rate = np.abs(np.diff(torque, axis=0)).max(axis=1) / recording.period
         effort = float(np.sqrt(np.mean(torque**2)))
@@ -81,7 +81,7 @@ def torque_peaks(name: str) -> None:
 def stride(name: str, style: str, frames: int) -> list[poise.State]:
     """States of one stride in the middle of a walk, evenly in time, all with the centre of mass above the origin."""
     robot = ROBOTS[name]
-    recording, result = runs.WalkMotion(robot=name, style=style, steps=8).run()
+    recording, result = runs.Walk(robot=name, style=style, steps=8).run()
     if result["reason"]:
         print(f"{name}, {style}: {result['reason']}", file=sys.stderr)
     support = recording["phase"] == "right support"
@@ -123,7 +123,7 @@ def standing() -> None:
 def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
     """Guided down the steps, across the room and to the door: seven moments, in the world as the engine has it."""
     robot = ROBOTS[name]
-    recording, _ = runs.NavigateMotion(robot=name, scenario=True).run()
+    recording, _ = runs.Navigate(robot=name, scenario=True).run()
     stage = StairsAndDoor.of(robot)
     plant = poise.MujocoPlant(robot, ground=stage, objects=stage.objects, visuals=True)
     places, camera = Coordinates(robot, plant.model), mujoco.MjvCamera()

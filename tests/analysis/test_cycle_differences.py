@@ -43,7 +43,7 @@ def recorded(angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = No
 
 @cache
 def squat() -> Recording:
-    request = runs.SquatMotion(robot="hoap3", mode="kinematic", plant="ideal", settings={"cycles": 4.0})
+    request = runs.Squat(robot="hoap3", mode="kinematic", plant="ideal", settings={"cycles": 4.0})
     return request.run()[0]
 
 

@@ -30,7 +30,7 @@ def ran(behavior: str, robot: str, **asked: Any) -> runs.Result:
 
 def pushed(robot: str, force: float, degrees: int, **asked: Any) -> runs.Result:
     x, y = force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees))
-    request = runs.StandMotion(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[call-arg]
+    request = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[call-arg]
     return request.run()[1]
 
 
@@ -80,12 +80,12 @@ def test_a_squat_follows_its_path_with_flat_soles(robot: str, solver: str) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_ten_cycles_of_squats_follow_their_path(robot: str) -> None:
-    _, result = runs.SquatMotion(robot=robot).run()
+    _, result = runs.Squat(robot=robot).run()
     assert (result["seconds"], result["fell"], result["reason"]) == (20.0, False, None)
 
 
 def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
-    _, result = runs.SquatMotion(robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}).run()
+    _, result = runs.Squat(robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}).run()
     assert "off its path" in result["reason"] or result["fell"]
     assert any(entry["seconds"] > 0.0 for entry in result["limits"].values())
 
@@ -109,7 +109,7 @@ def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, Any]) -> None
 
 
 def test_the_same_seed_gives_the_same_motion() -> None:
-    recordings = [runs.StandMotion(seconds=0.5, noise=0.01, seed=seed).run()[0] for seed in (3, 3, 4)]  # type: ignore[call-arg]
+    recordings = [runs.Stand(seconds=0.5, noise=0.01, seed=seed).run()[0] for seed in (3, 3, 4)]  # type: ignore[call-arg]
     assert (recordings[0]["q"] == recordings[1]["q"]).all()
     assert not (recordings[0]["q"] == recordings[2]["q"]).all()
 
@@ -136,7 +136,7 @@ def test_numbers_that_make_no_sense_are_refused() -> None:
 
 def test_the_weight_rests_on_the_feet_as_planned() -> None:
     robot = installed_robot("g1")
-    recording, _ = runs.StandMotion(seconds=1.0).run()
+    recording, _ = runs.Stand(seconds=1.0).run()
     for foot in robot.feet:
         planned, felt = recording[f"force/{foot.name}"][-1], recording[f"sensed/force/{foot.name}"][-1]
         assert felt[2] == pytest.approx(planned[2], rel=0.01)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.needs_models
 
 @pytest.mark.parametrize("kind", ["stairs:0.05,0.3,1", "stairs:-0.05,0.3,1", "slope:5", "rough:0.01"])
 def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
-    request = runs.WalkMotion(terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))  # type: ignore[call-arg]
+    request = runs.Walk(terrain=kind, steps=7, speed=(0.3, 0.0, 0.0))  # type: ignore[call-arg]
     recording, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["steps"] >= 7
@@ -36,7 +36,7 @@ def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
 @pytest.mark.parametrize(("solver", "seed", "steps"), [("strict", 9, 20), ("weighted", 0, 12)])
 def test_a_foot_on_an_edge_does_not_throw_it_over(solver: str, seed: int, steps: int) -> None:
     """Boxes of up to 2 cm. A standing foot that is stopped at twice the rate rocks ever more, until the robot falls."""
-    request = runs.WalkMotion(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)  # type: ignore[call-arg]
+    request = runs.Walk(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)  # type: ignore[call-arg]
     _, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
     _, result = replace(request, settings={"stopping": 40.0}).run()

@@ -19,7 +19,7 @@ MODES = [("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")]
 
 @cache
 def reached(robot: str, mode: str, plant: str, profile: str) -> tuple[Recording, runs.Result]:
-    return runs.ReachMotion(robot=robot, mode=mode, plant=plant, profile=profile).run()
+    return runs.Reach(robot=robot, mode=mode, plant=plant, profile=profile).run()
 
 
 @pytest.mark.parametrize(

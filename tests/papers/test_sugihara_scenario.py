@@ -24,7 +24,7 @@ scenarios = pytest.mark.parametrize(("name", "mode"), RUNS)
 
 @cache
 def ran(name: str, mode: str) -> tuple[Recording, runs.Result]:
-    return runs.NavigateMotion(robot=name, mode=mode, scenario=True).run()
+    return runs.Navigate(robot=name, mode=mode, scenario=True).run()
 
 
 @scenarios

@@ -29,7 +29,7 @@ def robot() -> Robot:
 @cache
 def pushed_recording() -> Recording:
     """A push of 10 N for 0.1 s in MuJoCo."""
-    return runs.StandMotion(robot="hoap3", seconds=1.0, push=["10,0,0,0.1@0.3"]).run()[0]  # type: ignore[call-arg]
+    return runs.Stand(robot="hoap3", seconds=1.0, push=["10,0,0,0.1@0.3"]).run()[0]  # type: ignore[call-arg]
 
 
 def read_section(recordings: dict[str, Recording]) -> Page:

@@ -36,7 +36,7 @@ def without_graphics() -> Iterator[None]:
 
 @cache
 def guided_recording() -> Recording:
-    return runs.NavigateMotion(robot="mighty", seconds=4.0, seed=3).run()[0]
+    return runs.Navigate(robot="mighty", seconds=4.0, seed=3).run()[0]
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ TITLE = "Joint angles by limb"
 @cache
 def squat_recording(cycles: float = 4.0, seconds: float | None = None) -> Recording:
     settings = {"cycles": cycles, "frequency": 1.0}
-    request = runs.SquatMotion(robot="hoap3", mode="kinematic", plant="ideal", seconds=seconds, settings=settings)
+    request = runs.Squat(robot="hoap3", mode="kinematic", plant="ideal", seconds=seconds, settings=settings)
     return request.run()[0]
 
 

@@ -16,9 +16,9 @@ from poise.runs.execution import whole_periods
 
 
 def test_a_motion_has_sensible_defaults() -> None:
-    reach = runs.ReachMotion()
+    reach = runs.Reach()
     assert (reach.robot, reach.mode, reach.plant, reach.profile) == ("g1", "kinematic", "ideal", "exponential")
-    walk = runs.WalkMotion()
+    walk = runs.Walk()
     assert (walk.style, walk.steps, walk.speed) == ("neutral", 20, None)
 
 
@@ -33,19 +33,19 @@ def test_a_motion_that_does_not_exist_is_named(name: str, evidence: str) -> None
 @pytest.mark.parametrize("choice", [{"mode": "position"}, {"mode": "kinematic", "plant": "mujoco"}])
 def test_a_mode_that_it_does_not_run_in_says_which_there_are(choice: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="it runs with --mode kinematic --plant ideal or --mode torque"):
-        runs.ReachMotion(**choice)
+        runs.Reach(**choice)
 
 
 @pytest.mark.parametrize(
     ("motion", "given", "mode", "plant"),
     [
-        (runs.ReachMotion, {}, "kinematic", "ideal"),
-        (runs.ReachMotion, {"plant": "mujoco"}, "torque", "mujoco"),
-        (runs.ReachMotion, {"mode": "torque"}, "torque", "ideal"),
-        (runs.StandMotion, {}, "torque", "mujoco"),
-        (runs.SquatMotion, {"mode": "kinematic"}, "kinematic", "ideal"),
-        (runs.WalkMotion, {}, "torque", "mujoco"),
-        (runs.WalkMotion, {"plant": "ideal"}, "torque", "ideal"),
+        (runs.Reach, {}, "kinematic", "ideal"),
+        (runs.Reach, {"plant": "mujoco"}, "torque", "mujoco"),
+        (runs.Reach, {"mode": "torque"}, "torque", "ideal"),
+        (runs.Stand, {}, "torque", "mujoco"),
+        (runs.Squat, {"mode": "kinematic"}, "kinematic", "ideal"),
+        (runs.Walk, {}, "torque", "mujoco"),
+        (runs.Walk, {"plant": "ideal"}, "torque", "ideal"),
     ],
 )
 def test_mode_and_plant_follow_from_each_other(
@@ -68,12 +68,12 @@ def test_mode_and_plant_follow_from_each_other(
 )
 def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=f"an ideal plant knows no {word}; give --plant mujoco"):
-        runs.StandMotion(mode="torque", plant="ideal", **disturbance)
+        runs.Stand(mode="torque", plant="ideal", **disturbance)
 
 
 def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
     push = Push((10.0, 0.0, 0.0), duration=0.1, time=1.0)
-    motion = runs.StandMotion(push=push, friction=0.5)  # type: ignore[call-arg]
+    motion = runs.Stand(push=push, friction=0.5)  # type: ignore[call-arg]
     assert motion.world == runs.World(push="10.0,0.0,0.0,0.1@1.0", friction=0.5, noise=0.0)  # type: ignore[arg-type]
     assert motion.world.push == ("10.0,0.0,0.0,0.1@1.0",)
 
@@ -92,7 +92,7 @@ def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
 )
 def test_what_makes_no_sense_is_refused_in_one_line(given: dict[str, Any], evidence: str) -> None:
     with pytest.raises(UsageError) as error:
-        runs.WalkMotion(**given)
+        runs.Walk(**given)
     assert evidence in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -126,12 +126,12 @@ def test_a_run_without_a_step_is_refused(given: float) -> None:
 
 
 def test_the_usual_duration_follows_the_settings() -> None:
-    assert runs.ReachMotion().usual_seconds == 10.0
-    assert runs.ReachMotion(settings={"phase": 3.0}).usual_seconds == 15.0
-    assert runs.StandMotion().usual_seconds == 5.0
-    assert runs.SquatMotion().usual_seconds == 20.0
-    assert runs.SquatMotion(settings={"cycles": 2, "frequency": 1.0}).usual_seconds == 2.0
-    assert runs.WalkMotion(steps=10).usual_seconds > runs.WalkMotion(steps=2).usual_seconds > 2.0
+    assert runs.Reach().usual_seconds == 10.0
+    assert runs.Reach(settings={"phase": 3.0}).usual_seconds == 15.0
+    assert runs.Stand().usual_seconds == 5.0
+    assert runs.Squat().usual_seconds == 20.0
+    assert runs.Squat(settings={"cycles": 2, "frequency": 1.0}).usual_seconds == 2.0
+    assert runs.Walk(steps=10).usual_seconds > runs.Walk(steps=2).usual_seconds > 2.0
 
 
 @pytest.mark.parametrize("motion", runs.MOTIONS.values(), ids=runs.MOTIONS)

@@ -63,7 +63,7 @@ def typed(command: str) -> runs.Motion:
 def test_the_command_runs_the_same_motion() -> None:
     motion = motion_from("walk", GIVEN, seed=3)
     assert typed(command_line("walk", GIVEN, seed=3)) == motion
-    assert isinstance(motion, runs.WalkMotion)
+    assert isinstance(motion, runs.Walk)
     assert motion.speed == (1 / 3, 0.0, -0.1)
 
 
@@ -95,7 +95,7 @@ def test_every_number_of_a_style_is_a_parameter() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WalkWithHat(runs.WalkMotion):
+class WalkWithHat(runs.Walk):
     """A walk with one parameter more."""
 
     hat: float = parameter(0.1, "height of the hat", unit="m", low=0.0, high=0.5)

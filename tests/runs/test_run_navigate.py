@@ -43,7 +43,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @cache
 def ran(**asked: Any) -> tuple[Recording, runs.Result]:
-    return runs.NavigateMotion(**{"robot": "mighty", **asked}).run()
+    return runs.Navigate(**{"robot": "mighty", **asked}).run()
 
 
 # -- what is run ------------------------------------------------------------------------------------------------------
@@ -62,12 +62,12 @@ def ran(**asked: Any) -> tuple[Recording, runs.Result]:
     ],
 )
 def test_robots_with_servos_are_run_on_them(robot: str, asked: dict[str, str], mode: str, plant: str) -> None:
-    request = runs.NavigateMotion(robot=robot, **asked)  # type: ignore[arg-type]
+    request = runs.Navigate(robot=robot, **asked)  # type: ignore[arg-type]
     assert (request.mode, request.plant) == (mode, plant)
 
 
 def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
-    assert runs.StandMotion(robot="mighty").mode == "torque"
+    assert runs.Stand(robot="mighty").mode == "torque"
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
     ],
 )
 def test_each_mode_has_its_controller_and_its_plant(mode: str, controller: type, plant: type) -> None:
-    setup = runs.NavigateMotion(robot="mighty", mode=mode).build()
+    setup = runs.Navigate(robot="mighty", mode=mode).build()
     assert (type(setup.controller), type(setup.plant)) == (controller, plant)
 
 
 def test_a_plant_in_position_mode_has_servos() -> None:
     start = installed_robot("mighty").stance("standing")
-    ours, theirs = runs.NavigateMotion(robot="mighty").build().plant, MujocoPlant(start, actuators=PositionServos())
+    ours, theirs = runs.Navigate(robot="mighty").build().plant, MujocoPlant(start, actuators=PositionServos())
     assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[attr-defined]
 
 
@@ -113,8 +113,8 @@ def test_guided_points_move_within_one_segment_of_a_command() -> None:
 
 
 def test_the_same_seed_gives_the_same_motion_and_another_one_another() -> None:
-    once, again = (runs.NavigateMotion(robot="mighty", seconds=0.6, seed=5).run()[0] for _ in range(2))
-    other, _ = runs.NavigateMotion(robot="mighty", seconds=0.6, seed=6).run()
+    once, again = (runs.Navigate(robot="mighty", seconds=0.6, seed=5).run()[0] for _ in range(2))
+    other, _ = runs.Navigate(robot="mighty", seconds=0.6, seed=6).run()
     assert (once["q"] == again["q"]).all()
     assert not np.allclose(once["q"], other["q"])
 
@@ -133,7 +133,7 @@ def test_a_script_guides_the_trunk_ahead_and_then_the_hand_up(script: str) -> No
 
 
 def test_a_script_is_followed_to_its_end(script: str) -> None:
-    assert runs.NavigateMotion(robot="mighty", script=script).usual_seconds == 2.5
+    assert runs.Navigate(robot="mighty", script=script).usual_seconds == 2.5
 
 
 def test_kinematics_know_nothing_of_pressure(script: str) -> None:
@@ -255,7 +255,7 @@ def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:
         served = threading.Thread(target=server.serve)
         served.start()
         try:
-            there, result = runs.NavigateMotion(robot="mighty", script=script, seconds=1.0, remote=server.address).run()
+            there, result = runs.Navigate(robot="mighty", script=script, seconds=1.0, remote=server.address).run()
         finally:
             server.stop()
             served.join()

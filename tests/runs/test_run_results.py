@@ -41,12 +41,12 @@ KEYS = [
 
 @cache
 def whole() -> tuple[Recording, runs.Result]:
-    return runs.ReachMotion(profile="minimum-jerk").run()
+    return runs.Reach(profile="minimum-jerk").run()
 
 
 @cache
 def hurried() -> tuple[Recording, runs.Result]:
-    return runs.ReachMotion(settings={"phase": 0.2}).run()
+    return runs.Reach(settings={"phase": 0.2}).run()
 
 
 def test_a_result_has_the_keys_of_the_contract() -> None:
@@ -77,13 +77,13 @@ def test_a_reach_without_the_time_for_it_says_what_was_missed() -> None:
 
 
 def test_only_targets_whose_phase_is_over_are_judged() -> None:
-    _, result = runs.ReachMotion(seconds=4.1).run()
+    _, result = runs.Reach(seconds=4.1).run()
     assert len(result["reach_errors_m"]) == 1
     assert result["seconds"] == pytest.approx(4.1)
 
 
 def test_a_run_of_a_single_step_is_a_run() -> None:
-    recording, result = runs.ReachMotion(seconds=0.005).run()
+    recording, result = runs.Reach(seconds=0.005).run()
     assert len(recording) == 1
     assert result["seconds"] == 0.005
     assert result["reach_errors_m"] == []
@@ -92,7 +92,7 @@ def test_a_run_of_a_single_step_is_a_run() -> None:
 
 def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
-    request = runs.ReachMotion(seconds=0.5, seed=7, settings={"rate": 3.0})
+    request = runs.Reach(seconds=0.5, seed=7, settings={"rate": 3.0})
     times: list[float] = []
     recording, _ = request.run(path, times.append)
     loaded = load_recording(path)
@@ -108,12 +108,12 @@ def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:
 
 
 def test_two_runs_of_one_request_are_the_same_motion() -> None:
-    one, other = (runs.ReachMotion(seconds=0.5).run()[0] for _ in range(2))
+    one, other = (runs.Reach(seconds=0.5).run()[0] for _ in range(2))
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
 def test_of_a_robot_at_rest_the_zmp_lies_below_its_centre_of_mass() -> None:
-    recording, _ = runs.ReachMotion(settings={"speed": 1e-9}, seconds=0.1).run()
+    recording, _ = runs.Reach(settings={"speed": 1e-9}, seconds=0.1).run()
     robot = installed_robot("g1")
     sole = robot.foot("right").sole
     half = min(sole.x_max - sole.x_min, sole.y_max - sole.y_min) / 2
@@ -121,7 +121,7 @@ def test_of_a_robot_at_rest_the_zmp_lies_below_its_centre_of_mass() -> None:
 
 
 def test_a_slow_reach_keeps_its_zmp_inside_the_sole() -> None:
-    _, result = runs.ReachMotion(robot="talos", profile="minimum-jerk", settings={"phase": 4.0, "apart": 0.0}).run()
+    _, result = runs.Reach(robot="talos", profile="minimum-jerk", settings={"phase": 4.0, "apart": 0.0}).run()
     assert result["zmp_margin_m"] > 0.0
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.needs_models
 
 @cache
 def ran(**asked: Any) -> tuple[Recording, runs.Result]:
-    return runs.WalkMotion(**asked).run()
+    return runs.Walk(**asked).run()
 
 
 def test_a_walk_says_how_it_went() -> None:
@@ -82,7 +82,7 @@ def test_a_walk_that_is_cut_short_is_judged_by_what_it_did() -> None:
 
 
 def test_the_same_request_gives_the_same_walk() -> None:
-    one, other = (runs.WalkMotion(robot="nao", steps=1, noise=0.01, seed=2).run()[0] for _ in range(2))  # type: ignore[call-arg]
+    one, other = (runs.Walk(robot="nao", steps=1, noise=0.01, seed=2).run()[0] for _ in range(2))  # type: ignore[call-arg]
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
@@ -111,20 +111,20 @@ def test_a_style_that_is_neither_says_what_there_is(tmp_path: Path) -> None:
 
 def test_settings_are_those_of_the_walk() -> None:
     robot = installed_robot("g1")
-    walk = runs.WalkMotion(settings={"center": "sinusoid", "feedback": 2.0}).behavior(robot, robot.stance("standing"))
+    walk = runs.Walk(settings={"center": "sinusoid", "feedback": 2.0}).behavior(robot, robot.stance("standing"))
     assert (walk.settings.center, walk.settings.feedback) == ("sinusoid", 2.0)
     with pytest.raises(UsageError, match="no setting 'feedbak'; did you mean 'feedback'"):
-        runs.WalkMotion(settings={"feedbak": 2.0}).behavior(robot, robot.stance("standing"))
+        runs.Walk(settings={"feedbak": 2.0}).behavior(robot, robot.stance("standing"))
 
 
 @pytest.mark.parametrize("rise", [0.05, -0.05])
 def test_stairs_are_known_to_the_plan_as_they_are_built(rise: float) -> None:
-    plan = runs.WalkMotion(terrain=f"stairs:{rise},0.3,3").build().behavior.footstep_plan  # type: ignore[call-arg]
+    plan = runs.Walk(terrain=f"stairs:{rise},0.3,3").build().behavior.footstep_plan  # type: ignore[call-arg]
     stairs = Stairs(rise, 0.3, 3)
     for i in range(30):
         step = plan.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.1 * i, -0.1))
         assert step.z == pytest.approx(stairs.elevation(step.x, step.y))
-    flat = runs.WalkMotion().build().behavior.footstep_plan
+    flat = runs.Walk().build().behavior.footstep_plan
     assert flat.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.5, -0.1)).z == FlatTerrain().elevation(
         0.5, -0.1
     )

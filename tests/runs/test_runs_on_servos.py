@@ -18,7 +18,7 @@ from poise.runs import recorded_zmp_error, recovery_time
 
 
 def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:
-    request = runs.StandMotion(robot="hoap3", mode="position", seconds=4.5, push=["0,15,0,0.1@3"])  # type: ignore[call-arg]
+    request = runs.Stand(robot="hoap3", mode="position", seconds=4.5, push=["0,15,0,0.1@3"])  # type: ignore[call-arg]
     recording, result = request.run()
     assert not result["fell"]
     assert result["reason"] is None
@@ -32,7 +32,7 @@ def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:
 
 
 def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
-    request = runs.SquatMotion(robot="hoap3", mode="position", settings={"depth": 0.2, "cycles": 2.0, "frequency": 1.0})
+    request = runs.Squat(robot="hoap3", mode="position", settings={"depth": 0.2, "cycles": 2.0, "frequency": 1.0})
     recording, result = request.run()
     told = result["regulation"]
     assert not result["fell"]
@@ -47,14 +47,14 @@ def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
 def test_the_closed_form_and_the_strict_order_squat_alike_where_no_limit_is_near() -> None:
     numbers = {"depth": 0.15, "cycles": 0.5, "frequency": 1.0, "regulate": 0.0, "spin": 0.0}
     ends = [
-        runs.SquatMotion(robot="hoap3", mode="position", solver=solver, settings=numbers, noise=0.0).run()[0]["q"]  # type: ignore[call-arg]
+        runs.Squat(robot="hoap3", mode="position", solver=solver, settings=numbers, noise=0.0).run()[0]["q"]  # type: ignore[call-arg]
         for solver in ("strict", "null-space")
     ]
     assert np.abs(ends[0] - ends[1]).max() < 1e-6
 
 
 def test_a_box_is_carried_in_both_hands() -> None:
-    recording, result = runs.StandMotion(robot="hoap3", mode="position", carry=10.0, seconds=2.5).run()  # type: ignore[call-arg]
+    recording, result = runs.Stand(robot="hoap3", mode="position", carry=10.0, seconds=2.5).run()  # type: ignore[call-arg]
     assert not result["fell"]
     weight = recording["sensed/cells/left_sole"].sum(axis=1) + recording["sensed/cells/right_sole"].sum(axis=1)
     assert weight[-500:].mean() == pytest.approx(1.1 * 9.81 * runs.library_robot("hoap3").mass, rel=0.02)
@@ -64,7 +64,7 @@ def test_a_box_is_carried_in_both_hands() -> None:
 
 
 def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
-    _, result = runs.StandMotion(robot="hoap3", mode="position", faults=["cell:left:2:nan@1"], seconds=2.0).run()  # type: ignore[call-arg]
+    _, result = runs.Stand(robot="hoap3", mode="position", faults=["cell:left:2:nan@1"], seconds=2.0).run()  # type: ignore[call-arg]
     assert not result["fell"]
     assert result["regulation"]["notes"] == ["the back right force cell of the left sole tells no number"]
     assert any("no ZMP regulation" in name for name in result["fallbacks"])
@@ -146,7 +146,7 @@ def test_robots_that_take_angles_are_known_without_loading_them() -> None:
 
 
 def test_the_error_of_a_recording_is_zero_where_nothing_presses() -> None:
-    recording, _ = runs.StandMotion(robot="hoap3", mode="position", seconds=0.3).run()
+    recording, _ = runs.Stand(robot="hoap3", mode="position", seconds=0.3).run()
     assert np.abs(recorded_zmp_error(recording, runs.library_robot("hoap3"))[:3]).max() < 2e-3
 
 

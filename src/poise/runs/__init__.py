@@ -1,7 +1,7 @@
 """Runs: one definition per motion, from which command line, campaigns, studio and Python calls are derived.
 
 >>> from poise import runs
->>> recording, result = runs.WalkMotion(robot="g1", style="proud", push="60,0,0,0.1@3").run()
+>>> recording, result = runs.Walk(robot="g1", style="proud", push="60,0,0,0.1@3").run()
 >>> result["fell"], result["walk"]["speed"]
 
 A motion is a frozen dataclass: its fields carry units, ranges and one sentence each. `World` is what surrounds and
@@ -11,11 +11,11 @@ disturbs the robot; its fields may be given as arguments of the motion, like ``p
 from poise.runs.execution import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
 from poise.runs.motion import COMMON_COLUMNS, Motion, MotionRun, ResultColumn, Setup, library_robot, motion_parameters
 from poise.runs.motions import MOTIONS, campaign_parameters, command_line, known_parameter, motion_from, motion_named
-from poise.runs.navigate_motion import NavigateMotion
+from poise.runs.navigate_motion import Navigate
 from poise.runs.scenario import Scenario
 from poise.runs.servo_balance import ServoBalance, recorded_zmp_error, recovery_time
-from poise.runs.standing_motions import ReachMotion, SquatMotion, StandMotion
-from poise.runs.walk_motion import WalkMotion, known_ground
+from poise.runs.standing_motions import Reach, Squat, Stand
+from poise.runs.walk_motion import Walk, known_ground
 from poise.runs.world import NOISE, World
 
 __all__ = [
@@ -26,16 +26,16 @@ __all__ = [
     "CompletedRun",
     "Motion",
     "MotionRun",
-    "NavigateMotion",
-    "ReachMotion",
+    "Navigate",
+    "Reach",
     "Result",
     "ResultColumn",
     "Scenario",
     "ServoBalance",
     "Setup",
-    "SquatMotion",
-    "StandMotion",
-    "WalkMotion",
+    "Squat",
+    "Stand",
+    "Walk",
     "World",
     "campaign_parameters",
     "command_line",

@@ -85,7 +85,7 @@ class MotionRun(NamedTuple):
 
 
 class _MotionMeta(ABCMeta):
-    """Lets fields of the world be given as arguments of a motion: ``WalkMotion(push="100,0,0,0.1@1")``."""
+    """Lets fields of the world be given as arguments of a motion: ``Walk(push="100,0,0,0.1@1")``."""
 
     def __call__(cls, **given: Any) -> Any:
         world_fields = {name: given.pop(name) for name in list(given) if name in World.__dataclass_fields__}

@@ -26,15 +26,13 @@ from poise.parameters import Parameter
 from poise.plans import PARAMETERS as STYLE_PARAMETERS
 from poise.plants import Push
 from poise.runs.motion import Motion, motion_parameters
-from poise.runs.navigate_motion import NavigateMotion
-from poise.runs.standing_motions import ReachMotion, SquatMotion, StandMotion
-from poise.runs.walk_motion import WalkMotion
+from poise.runs.navigate_motion import Navigate
+from poise.runs.standing_motions import Reach, Squat, Stand
+from poise.runs.walk_motion import Walk
 
 Value = str | int | float | bool | None
 
-MOTIONS: dict[str, type[Motion]] = {
-    cls.name: cls for cls in (ReachMotion, StandMotion, SquatMotion, WalkMotion, NavigateMotion)
-}
+MOTIONS: dict[str, type[Motion]] = {cls.name: cls for cls in (Reach, Stand, Squat, Walk, Navigate)}
 #: Parts of a push in the plane, with their defaults; its size has to be given.
 PUSH_DEFAULTS: dict[str, float] = {"size": math.nan, "direction": 0.0, "duration": 0.1, "time": 3.0}
 SPEED_DEFAULTS: dict[str, float] = {"forward": 0.0, "left": 0.0, "turning": 0.0}

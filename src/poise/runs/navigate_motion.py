@@ -210,7 +210,7 @@ class NavigateSetup(Setup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NavigateMotion(Motion):
+class Navigate(Motion):
     """A robot guided by one point at a time, with a joystick, a script or at random ([Sugihara2008])."""
 
     name: ClassVar[str] = "navigate"

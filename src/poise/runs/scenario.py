@@ -31,7 +31,7 @@ class Scenario:
 
     >>> scenario = Scenario.of(robot)
     >>> plant = poise.MujocoPlant(robot, ground=scenario.stage, objects=scenario.stage.objects)
-    >>> navigate = NavigateMotion(robot, scenario.operator(plant), ground=scenario.stage.under)
+    >>> navigate = Navigate(robot, scenario.operator(plant), ground=scenario.stage.under)
     """
 
     robot: Robot

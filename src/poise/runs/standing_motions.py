@@ -36,7 +36,7 @@ def motion_plant(motion: Motion, start: State) -> Plant:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReachMotion(Motion):
+class Reach(Motion):
     """Five reaching tasks in turn, standing on one foot with a cup in the other hand ([Saab2012], section 3.2)."""
 
     name: ClassVar[str] = "reach"
@@ -99,7 +99,7 @@ def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StandMotion(ServoBalance):
+class Stand(ServoBalance):
     """Standing on both feet, recovering from pushes without a step."""
 
     name: ClassVar[str] = "stand"
@@ -151,7 +151,7 @@ class ServoSquatSettings(ZmpBalanceSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquatMotion(StandMotion):
+class Squat(Stand):
     """Bending and stretching the knees: the centre of mass goes down and up, the soles stay flat."""
 
     name: ClassVar[str] = "squat"

@@ -59,7 +59,7 @@ class ServoWalkSettings(ZmpBalanceSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WalkMotion(ServoBalance):
+class Walk(ServoBalance):
     """A walk of some steps with a style, which ends side by side."""
 
     name: ClassVar[str] = "walk"

@@ -180,7 +180,7 @@ class NavigateScene(Scene):
         )
         self.operator = PageOperator()
         self.parameters = MotionControls(
-            runs.NavigateMotion, robot, exclude=("script", "random", "scenario", "remote", "terrain")
+            runs.Navigate, robot, exclude=("script", "random", "scenario", "remote", "terrain")
         )
         self.navigate: Navigate | None = None
         self.plant: MujocoPlant | None = None

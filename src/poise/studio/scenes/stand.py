@@ -31,7 +31,7 @@ SETTLING_TIME = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquattingStand(runs.StandMotion):
+class SquattingStand(runs.Stand):
     """Standing with squats whose depth and frequency change while it moves."""
 
     oscillator: SquatOscillator = field(default_factory=SquatOscillator)
@@ -98,7 +98,7 @@ class StandScene(PushableScene):
     def _motion(self) -> Any:
         """The motion that the controls describe."""
         if self.strategy == STEPS:
-            return runs.WalkMotion(robot=self.robot.name, steps=0, **self.parameters.overrides)
+            return runs.Walk(robot=self.robot.name, steps=0, **self.parameters.overrides)
         return self.parameters.build_motion(mode=self.mode, oscillator=self.oscillator)
 
     @property

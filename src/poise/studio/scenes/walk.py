@@ -53,7 +53,7 @@ class WalkScene(PushableScene):
         self.style = self.base_style
         self.center: str = WalkSettings.center
         self.walking = False
-        self.parameters = MotionControls(runs.WalkMotion, robot, exclude=("style", "steps", "speed"))
+        self.parameters = MotionControls(runs.Walk, robot, exclude=("style", "steps", "speed"))
         self._stick = (0.0, 0.0, 0.0)
         self._balance_line = ""
         self._last_check = -math.inf
