@@ -1,19 +1,14 @@
-"""01 Reach with the left hand: feet on the ground, balance, then the hand, then the posture."""
+"""01 Reach with the left hand: feet on the ground, balance, then the hand, then the posture; seen in the browser."""
 
 import poise
-from poise import constraints, tasks
 
 robot = poise.load_robot("g1")
 start = robot.stance("standing")
-hierarchy = poise.Hierarchy(
-    always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
-    levels=[
-        poise.Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
-        poise.Level("balance", [tasks.CenterOfMass(target=start.support_center, axes="xy")]),
-        poise.Level("reach", [tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10))]),
-        poise.Level("posture", [tasks.Posture(target=start)]),
-    ],
-)
-controller = poise.KinematicController(hierarchy, period=0.005)
-recording = poise.record(controller, poise.IdealPlant(start), seconds=3.0)
-print(recording.summary())  # residual of each level, tightest limit, slowest solve
+levels = [
+    poise.Level("feet", [poise.tasks.HoldPose(foot, at=start) for foot in robot.feet]),
+    poise.Level("balance", [poise.tasks.CenterOfMass(target=start.support_center, axes="xy")]),
+    poise.Level("reach", [poise.tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10))]),
+    poise.Level("posture", [poise.tasks.Posture(target=start)]),
+]
+controller = poise.KinematicController(poise.Hierarchy(always=[poise.constraints.JointRange(robot)], levels=levels))
+print(poise.record(controller, poise.IdealPlant(start), seconds=3.0, view=True).summary())

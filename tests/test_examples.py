@@ -27,7 +27,7 @@ def output(
     runpy.run_path(str(path), run_name="__main__")
     assert os.listdir(tmp_path) == [], "an example leaves files behind"
     printed = capsys.readouterr()
-    assert printed.err == ""
+    assert re.sub(r"^view: http://127.0.0.1:\d+\n", "", printed.err) == ""
     return printed.out
 
 
