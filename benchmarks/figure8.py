@@ -81,7 +81,7 @@ def plan_steps(
     begin, segments = InitialState.at_rest(standing_points(robot)), []
     for _ in range(STEP_COUNT):
         segments.append(planner.plan(begin, Goal(step_right(begin.points), "right", lift)))
-        begin = segments[-1].end
+        begin = segments[-1].final_state
     return segments
 
 

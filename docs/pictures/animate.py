@@ -2,8 +2,8 @@
 
     python docs/pictures/animate.py
 
-Three motions, simulated with torques in MuJoCo and rendered off screen (EGL or OSMesa): a walk in the style "proud" that
-a push from behind disturbs, then a reach with the left hand. Takes about a minute.
+Two motions, simulated with torques in MuJoCo and rendered off screen (EGL or OSMesa): a walk in the style "proud" with
+a push from behind, then a reach with the left hand. Takes about a minute.
 """
 
 from __future__ import annotations

@@ -11,15 +11,15 @@ from poise.behaviors.zmp_regulation import LARGEST_ROLL, FootRollTrim
 HOAP3 = poise.load_robot("hoap3")
 
 
-def splay() -> FootRollTrim:
+def make_trim() -> FootRollTrim:
     return FootRollTrim(HOAP3, regulation_settings(HOAP3))
 
 
 def test_inner_edges_turn_the_right_sole_up_on_its_inner_side() -> None:
     """A turn about x lifts what is to the left: of the right sole, its inner edge."""
-    turning = splay()
+    turning = make_trim()
     assert turning.step(SoleLoad(43.0, -0.005j), SoleLoad(43.0, 0.005j), 0.001) > 0.0
-    assert splay().step(SoleLoad(43.0, 0.005j), SoleLoad(43.0, -0.005j), 0.001) < 0.0
+    assert make_trim().step(SoleLoad(43.0, 0.005j), SoleLoad(43.0, -0.005j), 0.001) < 0.0
 
 
 def test_the_rate_is_that_of_the_formula() -> None:
@@ -28,7 +28,7 @@ def test_the_rate_is_that_of_the_formula() -> None:
     left, right = SoleLoad(30.0, -0.004j), SoleLoad(50.0, 0.002j)
     share = 30.0 / 80.0
     rate = -numbers.trim * 4.0 * share * (1.0 - share) * 9.81 * HOAP3.mass / stiff * 0.5 * (-0.004 - 0.002)
-    assert splay().step(left, right, 0.001) == pytest.approx(0.001 * rate)
+    assert make_trim().step(left, right, 0.001) == pytest.approx(0.001 * rate)
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ def test_the_rate_is_that_of_the_formula() -> None:
     ],
 )
 def test_what_is_no_splay_turns_nothing(left: SoleLoad, right: SoleLoad) -> None:
-    assert splay().step(left, right, 0.001) == 0.0
+    assert make_trim().step(left, right, 0.001) == 0.0
 
 
 def test_without_trust_nothing_is_learnt_and_the_turn_is_bounded() -> None:
-    turning = splay()
+    turning = make_trim()
     inner = SoleLoad(43.0, -0.03j), SoleLoad(43.0, 0.03j)
     assert turning.step(*inner, 0.001, trust=0.0) == 0.0
     for _ in range(200):

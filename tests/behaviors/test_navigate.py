@@ -24,7 +24,7 @@ def robot_of(name: str) -> poise.Robot:
     return poise.load_robot(name)
 
 
-class Held(Device):
+class HeldCommand(Device):
     """A stick that is held for some seconds, and then let go."""
 
     def __init__(self, mode: str, *axes: float, seconds: float = np.inf) -> None:
@@ -89,7 +89,7 @@ def test_random_sticks_in_physics_do_not_make_it_fall(robot: str, seed: int) -> 
 
 @pytest.mark.parametrize("robot", ["mighty", "g1"])
 def test_a_trunk_that_is_guided_ahead_walks_by_itself(robot: str) -> None:
-    navigate, plant = run(robot, Held("trunk", 1.0, seconds=6.0), 8.0)
+    navigate, plant = run(robot, HeldCommand("trunk", 1.0, seconds=6.0), 8.0)
     assert not plant.fallen, plant.fall
     moved = plant.truth().center_of_mass[0] - navigate.start.center_of_mass[0]
     steps_made = [done.segment.goal.step for done in navigate.history if done.segment.goal.step]
@@ -115,18 +115,18 @@ def test_a_foot_that_is_lifted_stays_in_the_air_until_it_is_put_down(robot: str)
 
 
 def test_a_hand_that_is_guided_forward_draws_the_body_after_it() -> None:
-    device = Held("left hand", 1.0)
+    device = HeldCommand("left hand", 1.0)
     navigate, plant = run("g1", device, 8.0)
     assert not plant.fallen, plant.fall
     assert plant.truth().center_of_mass[0] > navigate.start.center_of_mass[0] + 0.05
 
 
 def test_another_mode_applies_at_the_next_segment() -> None:
-    class Switched(Device):
+    class SwitchingDevice(Device):
         def read(self, time: float) -> OperatorCommand:
             return OperatorCommand("trunk" if time < 0.3 else "left hand", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
-    navigate = Navigate(robot_of("mighty"), Switched())
+    navigate = Navigate(robot_of("mighty"), SwitchingDevice())
     for _ in steps(poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start), 2.0):
         pass
     first, second = navigate.history[0], navigate.history[1]
@@ -136,11 +136,11 @@ def test_another_mode_applies_at_the_next_segment() -> None:
 
 
 def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> None:
-    class Later(Device):
+    class DelayedDevice(Device):
         def read(self, time: float) -> OperatorCommand:
             return OperatorCommand("trunk", (1.0 if time > 1.1 else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
-    navigate = Navigate(robot_of("mighty"), Later())
+    navigate = Navigate(robot_of("mighty"), DelayedDevice())
     moves = None
     for step in steps(poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start), 3.0):
         if moves is None and abs(step.state.center_of_mass[0] - navigate.start.center_of_mass[0]) > 0.002:
@@ -151,7 +151,7 @@ def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> No
 
 def test_each_segment_starts_from_where_the_robot_really_is() -> None:
     """A pushed robot: the next beginning has the measured centre of mass, not the planned one."""
-    device = Held("trunk", 0.0)
+    device = HeldCommand("trunk", 0.0)
     navigate = Navigate(robot_of("g1"), device)
     plant = plant_of("g1", navigate.start, pushes=[Push((0.0, 40.0, 0.0), 0.1, 0.5)])
     measured = {}
@@ -164,7 +164,7 @@ def test_each_segment_starts_from_where_the_robot_really_is() -> None:
 
 def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:
     push = Push((0.0, 80.0, 0.0), duration=0.1, time=3.26)
-    navigate, plant = run("g1", Held("trunk", 1.0, seconds=6.0), 8.0, pushes=[push])
+    navigate, plant = run("g1", HeldCommand("trunk", 1.0, seconds=6.0), 8.0, pushes=[push])
     assert not plant.fallen, plant.fall
     replaced = [done for done in navigate.history if done.segment.notes and "replaced" in done.segment.notes[0]]
     assert replaced
@@ -172,20 +172,20 @@ def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:
 
 
 def test_an_operator_that_looks_sees_where_the_points_are() -> None:
-    device = Held("trunk", 1.0)
+    device = HeldCommand("trunk", 1.0)
     run("mighty", device, 2.0)
     assert len(device.seen) >= 3
     assert device.seen[-1].center[0] > device.seen[0].center[0]
 
 
 def test_a_device_that_raises_holds_the_robot_and_says_so() -> None:
-    class Broken(Device):
+    class UnpluggedDevice(Device):
         def read(self, time: float) -> OperatorCommand:
             if time > 0.4:
                 raise RuntimeError("unplugged")
             return OperatorCommand()
 
-    navigate = Navigate(robot_of("g1"), Broken())
+    navigate = Navigate(robot_of("g1"), UnpluggedDevice())
     plant = plant_of("g1", navigate.start)
     last = None
     for step in steps(controller_of("g1", navigate), plant, 3.0):
@@ -218,7 +218,7 @@ def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahea
 def test_what_the_tasks_are_led_by_are_derivatives_of_each_other() -> None:
     """Hands, trunk and feet of a segment that moves all of them, by differences in time."""
     robot, h = robot_of("g1"), 1e-5
-    navigate = Navigate(robot, Held("trunk", 1.0, 0.5, -0.5, 1.0, 1.0, 1.0))
+    navigate = Navigate(robot, HeldCommand("trunk", 1.0, 0.5, -0.5, 1.0, 1.0, 1.0))
     for _ in steps(poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start), 1.9):
         pass
     segment, task_set = navigate.segment, navigate.task_set

@@ -42,14 +42,14 @@ class Stander:
         # Weight anywhere in the middle third of either sole.
         self.places = [self.random.uniform(-1.0, 1.0, 2) / 3.0 * half(foot) for foot in self.feet]
 
-    def felt(self, share: float) -> np.ndarray:
+    def healthy_forces(self, share: float) -> np.ndarray:
         """By healthy cells, with that share of the weight on the left foot."""
         parts = zip(self.feet, (share, 1.0 - share), self.places, strict=True)
         cells = np.array([cell_forces(foot, part * self.weight, place) for foot, part, place in parts])
-        told = np.maximum(cells + self.random.normal(0.0, self.noise, (2, 4)), 0.0)
-        return self.grain * np.round(told / self.grain) if self.grain else told
+        overwrite = np.maximum(cells + self.random.normal(0.0, self.noise, (2, 4)), 0.0)
+        return self.grain * np.round(overwrite / self.grain) if self.grain else overwrite
 
-    def stands(
+    def time_until_fault(
         self,
         seconds: float,
         fault: Fault = lambda time, cells: cells,
@@ -60,8 +60,8 @@ class Stander:
         found, behind = np.inf, np.zeros(len(self.robot.joints)) if lags is None else lags
         for i in range(round(seconds / PERIOD)):
             self.time += PERIOD
-            told = fault(self.time, self.felt(share(self.time)))
-            cells = {foot.name: row for foot, row in zip(self.feet, told, strict=True)}
+            overwrite = fault(self.time, self.healthy_forces(share(self.time)))
+            cells = {foot.name: row for foot, row in zip(self.feet, overwrite, strict=True)}
             self.fault_detector.update(cells, behind, share(self.time), PERIOD)
             self.trusts.append(self.fault_detector.trust)
             if self.fault_detector.faults and not np.isfinite(found):
@@ -74,14 +74,14 @@ def half(foot: Foot) -> np.ndarray:
     return np.abs(foot.corners - foot.sole.center)[0, :2]
 
 
-def one(foot: int, corner: int, says: float) -> Fault:
+def set_cell(foot: int, corner: int, says: float) -> Fault:
     """One cell that says something of its own."""
 
-    def told(time: float, cells: np.ndarray) -> np.ndarray:
+    def overwrite(time: float, cells: np.ndarray) -> np.ndarray:
         cells[foot, corner] = says
         return cells
 
-    return told
+    return overwrite
 
 
 # -- what is found -----------------------------------------------------------------------------------------------------
@@ -102,22 +102,22 @@ def one(foot: int, corner: int, says: float) -> Fault:
 def test_a_broken_cell_is_found_and_named(foot: int, corner: int, says: float, words: str) -> None:
     robot = Stander(seed=corner)
     robot.places = [np.zeros(2), np.zeros(2)]
-    assert robot.stands(0.5) == np.inf
+    assert robot.time_until_fault(0.5) == np.inf
     assert robot.fault_detector.trust == pytest.approx(1.0)
-    assert robot.stands(SOON, one(foot, corner, says)) < SOON
+    assert robot.time_until_fault(SOON, set_cell(foot, corner, says)) < SOON
     side = ("left", "right")[foot]
     assert robot.fault_detector.faults == [f"the {CORNERS[corner]} force cell of the {side} sole {words}"]
-    robot.stands(GONE + PERIOD)
+    robot.time_until_fault(GONE + PERIOD)
     assert robot.fault_detector.trust == 0.0
-    assert robot.stands(1.0) == 0.0, "what a broken cell says later is not believed"
+    assert robot.time_until_fault(1.0) == 0.0, "what a broken cell says later is not believed"
 
 
 @ROBOTS
 @pytest.mark.parametrize("says", [0.0, np.nan])
 def test_a_broken_cell_is_found_on_every_robot(name: str, says: float) -> None:
     robot = Stander(name=name)
-    assert robot.stands(0.5) == np.inf
-    assert robot.stands(SOON, one(1, 2, says)) < SOON
+    assert robot.time_until_fault(0.5) == np.inf
+    assert robot.time_until_fault(SOON, set_cell(1, 2, says)) < SOON
 
 
 def test_the_corners_are_named_as_they_lie() -> None:
@@ -128,11 +128,13 @@ def test_the_corners_are_named_as_they_lie() -> None:
 @SEEDS
 def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> None:
     robot = Stander(seed)
-    assert robot.stands(1.0, lambda time, cells: cells[::-1]) == np.inf, "nobody can tell with half of it on each"
-    assert robot.stands(SOON, lambda time, cells: cells[::-1], share=lambda time: 0.9) < SOON
+    assert robot.time_until_fault(1.0, lambda time, cells: cells[::-1]) == np.inf, (
+        "nobody can tell with half of it on each"
+    )
+    assert robot.time_until_fault(SOON, lambda time, cells: cells[::-1], share=lambda time: 0.9) < SOON
     (words,) = robot.fault_detector.faults
     assert words == "the cells feel the weight on the wrong foot: left and right are swapped"
-    robot.stands(GONE + PERIOD)
+    robot.time_until_fault(GONE + PERIOD)
     assert robot.fault_detector.trust == 0.0
 
 
@@ -141,15 +143,15 @@ def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -
     robot = Stander()
     knee = next(i for i, joint in enumerate(HOAP3.joints) if joint.name == "left_knee")
     lags = np.zeros(28)
-    assert robot.stands(0.5, lags=lags) == np.inf
+    assert robot.time_until_fault(0.5, lags=lags) == np.inf
     lags[knee] = sign * HOAP3.servos.saturation_error
-    assert robot.stands(SOON, lags=lags) < SOON
+    assert robot.time_until_fault(SOON, lags=lags) < SOON
     assert robot.fault_detector.faults == ["the servo of left_knee gives all it has and does not follow"]
     assert robot.fault_detector.trust == 0.0
     lags[knee] *= 0.7  # between free and at its limit: as it was
-    assert robot.stands(0.2, lags=lags) == 0.0
+    assert robot.time_until_fault(0.2, lags=lags) == 0.0
     lags[knee] *= 0.5
-    robot.stands(GONE + CHECK_PERIOD + 2 * PERIOD, lags=lags)
+    robot.time_until_fault(GONE + CHECK_PERIOD + 2 * PERIOD, lags=lags)
     assert robot.fault_detector.faults == []
     assert robot.fault_detector.trust == pytest.approx(1.0)
 
@@ -158,24 +160,24 @@ def test_a_servo_that_is_behind_for_a_moment_is_not_accused() -> None:
     """Every knee is while a foot lands."""
     robot, lags = Stander(), np.full(28, HOAP3.servos.saturation_error)
     for _ in range(5):
-        assert robot.stands(0.08, lags=lags) == np.inf
-        assert robot.stands(0.02) == np.inf
+        assert robot.time_until_fault(0.08, lags=lags) == np.inf
+        assert robot.time_until_fault(0.02) == np.inf
 
 
 def test_arms_that_are_held_do_not_end_the_regulation() -> None:
     robot, lags = Stander(), np.zeros(28)
     arms = [i for i, joint in enumerate(HOAP3.joints) if "shoulder" in joint.name or "elbow" in joint.name]
     lags[arms] = 1.0
-    assert robot.stands(1.0, lags=lags) == np.inf
+    assert robot.time_until_fault(1.0, lags=lags) == np.inf
 
 
 def test_soft_servos_may_be_further_behind() -> None:
     lags = np.full(28, 5.0 * HOAP3.servos.saturation_error)
-    told = {foot.name: cell_forces(foot, 0.5 * WEIGHT, (0.0, 0.0)) for foot in FEET}
+    overwrite = {foot.name: cell_forces(foot, 0.5 * WEIGHT, (0.0, 0.0)) for foot in FEET}
     for stiffness, tired in ((1.0, True), (0.1, False)):
         fault_detector = SensorFaultDetector(HOAP3, stiffness)
         for _ in range(200):
-            fault_detector.update(told, lags, 0.5, PERIOD)
+            fault_detector.update(overwrite, lags, 0.5, PERIOD)
         assert bool(fault_detector.faults) is tired
 
 
@@ -185,7 +187,7 @@ def test_soft_servos_may_be_further_behind() -> None:
 @given(seed=st.integers(0, 10_000), noise=st.floats(0.01, 2.0 * NOISE))
 def test_healthy_cells_that_stand_are_never_accused(seed: int, noise: float) -> None:
     robot = Stander(seed, noise=noise)
-    assert robot.stands(0.6) == np.inf, robot.fault_detector.faults
+    assert robot.time_until_fault(0.6) == np.inf, robot.fault_detector.faults
     assert robot.fault_detector.trust == pytest.approx(1.0)
 
 
@@ -193,7 +195,7 @@ def test_healthy_cells_that_stand_are_never_accused(seed: int, noise: float) -> 
 @SEEDS
 def test_healthy_cells_that_tell_in_steps_are_never_accused(seed: int, noise: float, grain: float) -> None:
     """A cell in the middle of a step tells the same for seconds, while others at the edge of one go up and down."""
-    assert Stander(seed, noise=noise, grain=grain).stands(2.0) == np.inf
+    assert Stander(seed, noise=noise, grain=grain).time_until_fault(2.0) == np.inf
 
 
 @given(seed=st.integers(0, 10_000), frequency=st.floats(0.5, 2.0))
@@ -204,14 +206,14 @@ def test_healthy_cells_are_not_accused_while_the_weight_passes_from_foot_to_foot
     def share(time: float) -> float:
         return float(np.clip(0.5 + 0.7 * np.sin(2.0 * np.pi * frequency * time), 0.0, 1.0))
 
-    assert robot.stands(1.0, share=share) == np.inf, robot.fault_detector.faults
+    assert robot.time_until_fault(1.0, share=share) == np.inf, robot.fault_detector.faults
 
 
 @SEEDS
 def test_cells_without_any_noise_are_not_accused(seed: int) -> None:
     robot = Stander(seed, noise=0.0)
-    assert robot.stands(0.5) == np.inf
-    assert robot.stands(1.0, share=lambda time: 1.0) == np.inf
+    assert robot.time_until_fault(0.5) == np.inf
+    assert robot.time_until_fault(1.0, share=lambda time: 1.0) == np.inf
 
 
 @SEEDS
@@ -223,7 +225,7 @@ def test_a_sole_that_rocks_is_not_accused(seed: int) -> None:
         cells[0, int(time / 0.25) % 4] = 0.0
         return cells
 
-    assert robot.stands(2.0, rocking) == np.inf
+    assert robot.time_until_fault(2.0, rocking) == np.inf
 
 
 # -- trust -------------------------------------------------------------------------------------------------------------
@@ -231,8 +233,8 @@ def test_a_sole_that_rocks_is_not_accused(seed: int) -> None:
 
 def test_trust_comes_and_goes_in_a_fifth_of_a_second_and_never_jumps() -> None:
     robot = Stander()
-    robot.stands(0.3)
-    robot.stands(0.3, one(0, 0, np.nan))
+    robot.time_until_fault(0.3)
+    robot.time_until_fault(0.3, set_cell(0, 0, np.nan))
     trusts = np.array(robot.trusts)
     assert np.abs(np.diff(trusts, prepend=0.0)).max() <= PERIOD / GONE + 1e-12
     assert trusts[round(GONE / PERIOD) + 1] == pytest.approx(1.0)
@@ -242,9 +244,9 @@ def test_trust_comes_and_goes_in_a_fifth_of_a_second_and_never_jumps() -> None:
 
 
 def test_who_does_not_want_to_be_regulated_is_not() -> None:
-    fault_detector, told = SensorFaultDetector(HOAP3), {foot.name: np.full(4, 10.0) for foot in FEET}
+    fault_detector, overwrite = SensorFaultDetector(HOAP3), {foot.name: np.full(4, 10.0) for foot in FEET}
     for _ in range(300):
-        fault_detector.update(told, None, 0.5, PERIOD, regulating=False)
+        fault_detector.update(overwrite, None, 0.5, PERIOD, regulating=False)
     assert (fault_detector.trust, fault_detector.faults) == (0.0, [])
 
 

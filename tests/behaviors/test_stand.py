@@ -23,12 +23,12 @@ PUSHES = [("g1", 100.0), ("talos", 300.0)]
 
 
 @cache
-def ran(behavior: str, robot: str, **asked: Any) -> runs.Result:
+def run_motion(behavior: str, robot: str, **asked: Any) -> runs.Result:
     settings = {"cycles": 2.0} if behavior == "squat" else {}
     return runs.MOTIONS[behavior](robot=robot, settings=settings, **asked).run()[1]
 
 
-def pushed(robot: str, force: float, degrees: int, **asked: Any) -> runs.Result:
+def run_pushed(robot: str, force: float, degrees: int, **asked: Any) -> runs.Result:
     x, y = force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees))
     request = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[call-arg]
     return request.run()[1]
@@ -37,7 +37,7 @@ def pushed(robot: str, force: float, degrees: int, **asked: Any) -> runs.Result:
 @pytest.mark.parametrize("solver", ["strict", "weighted"])
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_it_stands_still(robot: str, solver: str) -> None:
-    result = ran("stand", robot, seconds=0.75, solver=solver)
+    result = run_motion("stand", robot, seconds=0.75, solver=solver)
     assert (result["fell"], result["reason"], result["fallbacks"]) == (False, None, {})
     assert result["levels"]["balance"]["max"] < 1e-3
     assert result["distance_m"] < 1e-3
@@ -48,7 +48,7 @@ def test_it_stands_still(robot: str, solver: str) -> None:
     [(*PUSHES[0], degrees) for degrees in (0, 90, 180, 315)] + [(*PUSHES[1], degrees) for degrees in (45, 225)],
 )
 def test_a_push_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
-    result = pushed(robot, force, degrees)
+    result = run_pushed(robot, force, degrees)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["nonfinite_commands"] == 0
 
@@ -57,13 +57,13 @@ def test_a_push_does_not_throw_it_over(robot: str, force: float, degrees: int) -
 @pytest.mark.parametrize("degrees", range(0, 360, 15))
 @pytest.mark.parametrize(("robot", "force"), PUSHES)
 def test_a_push_from_anywhere_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
-    result = pushed(robot, force, degrees)
+    result = run_pushed(robot, force, degrees)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["nonfinite_commands"] == 0
 
 
 def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:
-    result = pushed("g1", 300.0, 0)
+    result = run_pushed("g1", 300.0, 0)
     assert result["fell"]
     assert "fell at" in result["reason"]
     assert result["nonfinite_commands"] == 0
@@ -72,7 +72,7 @@ def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:
 @pytest.mark.parametrize("solver", ["strict", "weighted"])
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_a_squat_follows_its_path_with_flat_soles(robot: str, solver: str) -> None:
-    result = ran("squat", robot, solver=solver)
+    result = run_motion("squat", robot, solver=solver)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["levels"]["balance"]["max"] < 0.02
 
@@ -104,7 +104,7 @@ def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
     ids=str,
 )
 def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, Any]) -> None:
-    result = ran("stand", "g1", seconds=2.5, **asked)
+    result = run_motion("stand", "g1", seconds=2.5, **asked)
     assert (result["fell"], result["reason"]) == (False, None)
 
 

@@ -22,31 +22,31 @@ ROBOTS = pytest.mark.parametrize("name", ["g1", "talos", "nao"])
 
 
 @cache
-def walked(name: str, steps: int) -> WalkTrial:
+def run_walk(name: str, steps: int) -> WalkTrial:
     return WalkTrial(Walk(installed_robot(name), steps=steps)).run_to_stop()
 
 
-def way(trial: WalkTrial) -> np.ndarray:
+def center_displacement(trial: WalkTrial) -> np.ndarray:
     """From where the centre of mass was to where it is (m)."""
     return np.asarray(trial.plant.truth().center_of_mass - trial.plant.start.center_of_mass)
 
 
 @ROBOTS
 def test_it_makes_its_steps_and_ends_standing_side_by_side(name: str) -> None:
-    trial = walked(name, 4)
+    trial = run_walk(name, 4)
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps == 4
     assert trial.stands
     assert trial.fallbacks == set()
     # Three steps of full length: the fourth only comes beside.
     expected = 3.0 * NEUTRAL.step_length * trial.walk.body.leg_length
-    assert way(trial)[0] == pytest.approx(expected, rel=0.25)
+    assert center_displacement(trial)[0] == pytest.approx(expected, rel=0.25)
     assert np.abs(trial.errors).max() < 0.12
 
 
 @ROBOTS
 def test_its_phases_alternate(name: str) -> None:
-    assert walked(name, 4).phase_names == [
+    assert run_walk(name, 4).phase_names == [
         "standing",
         "starting",
         "right support",
@@ -63,7 +63,7 @@ def test_its_phases_alternate(name: str) -> None:
 
 @ROBOTS
 def test_its_hierarchies_are_bound_before_they_are_needed(name: str) -> None:
-    trial = walked(name, 4)
+    trial = run_walk(name, 4)
     assert trial.bind_count == len(trial.walk.hierarchies) == 3
     fresh = WalkTrial(Walk(installed_robot(name), steps=4)).run(0.002)
     assert fresh.bind_count == 3, "at the first tick already"
@@ -73,7 +73,7 @@ def test_a_walk_of_no_steps_stands_still() -> None:
     trial = WalkTrial(Walk(installed_robot("g1"), steps=0)).run(1.5)
     assert trial.phase_names == ["standing"]
     assert trial.stands
-    assert way(trial) == pytest.approx(0.0, abs=2e-3)
+    assert center_displacement(trial) == pytest.approx(0.0, abs=2e-3)
     assert np.abs(trial.errors).max() < 2e-3
 
 
@@ -105,9 +105,9 @@ def test_it_walks_with_the_weights_of_the_paper() -> None:
 def test_it_goes_where_it_is_told_to(speed: tuple[float, float, float], axis: tuple[float, float]) -> None:
     trial = WalkTrial(Walk(installed_robot("g1"), speed=speed, steps=4)).run_to_stop()
     assert trial.stands
-    along = way(trial)[:2] @ np.array(axis)
+    along = center_displacement(trial)[:2] @ np.array(axis)
     assert along > 0.1
-    assert np.linalg.norm(way(trial)[:2]) < 1.3 * along
+    assert np.linalg.norm(center_displacement(trial)[:2]) < 1.3 * along
 
 
 def test_it_turns() -> None:
@@ -140,6 +140,6 @@ def test_it_starts_from_where_the_robot_stands() -> None:
     ).coeffs()
     trial = WalkTrial(Walk(robot, steps=3, start=start.replace(q=q))).run_to_stop()
     assert trial.stands
-    went = way(trial)[:2]
+    went = center_displacement(trial)[:2]
     assert went @ heading == pytest.approx(2.0 * NEUTRAL.step_length * trial.walk.body.leg_length, rel=0.25)
     assert np.linalg.norm(went) < 1.1 * (went @ heading)

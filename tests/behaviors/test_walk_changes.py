@@ -34,7 +34,7 @@ FASTEST = {"height": 0.5, "chest": 6.0, "pelvis": 6.0, "swinging foot": 5.0, "re
 DIVERGENT, STOPPING = 0.006, 0.03
 
 
-class Watch:
+class ChangeRecorder:
     """Largest change from tick to tick of all that leads a walk."""
 
     def __init__(self, trial: WalkTrial) -> None:
@@ -67,10 +67,10 @@ class Watch:
 
 
 @pytest.fixture(scope="module")
-def watched() -> dict[str, tuple[WalkTrial, dict[str, float], str]]:
+def walk_through_changes() -> dict[str, tuple[WalkTrial, dict[str, float], str]]:
     """One walk through all changes: for each the largest change of what leads it, and whether it fell."""
     trial = WalkTrial(Walk(installed_robot("g1"), steps=math.inf))
-    watch, found = Watch(trial), {}
+    watch, found = ChangeRecorder(trial), {}
     trial.run(2.3, watch)
     for name, change in CHANGES.items():
         watch.most = {}
@@ -81,23 +81,23 @@ def watched() -> dict[str, tuple[WalkTrial, dict[str, float], str]]:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_does_not_throw_it_over(name: str, watched: dict) -> None:
-    _, _, outcome = watched[name]
+def test_a_change_does_not_throw_it_over(name: str, walk_through_changes: dict) -> None:
+    _, _, outcome = walk_through_changes[name]
     assert outcome.startswith("walks")
     assert ("standing" in outcome) == (name in ("stop", "go"))
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_nothing_that_leads_it_jumps(name: str, watched: dict) -> None:
-    trial, most, _ = watched[name]
+def test_nothing_that_leads_it_jumps(name: str, walk_through_changes: dict) -> None:
+    trial, most, _ = walk_through_changes[name]
     period = trial.controller.period
     for what, fastest in FASTEST.items():
         assert most.get(what, 0.0) <= fastest * period, what
     assert most["divergent component"] <= (STOPPING if name == "stop" else DIVERGENT)
 
 
-def test_all_of_it_is_one_walk_that_ends_standing(watched: dict) -> None:
-    trial = watched["go"][0]
+def test_all_of_it_is_one_walk_that_ends_standing(walk_through_changes: dict) -> None:
+    trial = walk_through_changes["go"][0]
     assert trial.stands
     assert trial.bind_count == 3, "no change takes another hierarchy"
     assert trial.fallbacks == set()

@@ -15,7 +15,7 @@ from walk_trials import WalkTrial
 pytestmark = pytest.mark.needs_models
 
 
-def pushed(name: str, force: float, degrees: float, seconds: float = 2.8) -> WalkTrial:
+def run_pushed(name: str, force: float, degrees: float, seconds: float = 2.8) -> WalkTrial:
     """Stands, and is pushed for a tenth of a second."""
     direction = (math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0)
     push = Push(tuple(force * part for part in direction), duration=0.1, time=0.3)
@@ -31,7 +31,7 @@ def at_rest(trial: WalkTrial) -> bool:
     [("g1", 150.0, 0.0), ("g1", 150.0, 180.0), ("g1", 150.0, 45.0), ("talos", 400.0, 0.0)],
 )
 def test_after_a_hard_push_it_steps_and_stands_again(name: str, force: float, degrees: float) -> None:
-    trial = pushed(name, force, degrees)
+    trial = run_pushed(name, force, degrees)
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps >= 1
     assert trial.walk.phase().kind == "standing"
@@ -42,14 +42,14 @@ def test_after_a_hard_push_it_steps_and_stands_again(name: str, force: float, de
 @pytest.mark.parametrize(("name", "force"), [("g1", 40.0), ("talos", 120.0)])
 @pytest.mark.parametrize("degrees", [0.0, 90.0, 225.0])
 def test_a_small_push_moves_no_foot(name: str, force: float, degrees: float) -> None:
-    trial = pushed(name, force, degrees, seconds=1.5)
+    trial = run_pushed(name, force, degrees, seconds=1.5)
     assert trial.phase_names == ["standing"]
     assert trial.walk.phase().steps == 0
     assert at_rest(trial)
 
 
 def test_a_step_that_catches_needs_no_shift_of_weight_before() -> None:
-    names = pushed("g1", 150.0, 0.0).phase_names
+    names = run_pushed("g1", 150.0, 0.0).phase_names
     assert "starting" not in names
     assert names[1] in ("left support", "right support")
 

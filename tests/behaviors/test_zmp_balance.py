@@ -32,7 +32,7 @@ CLOSED = pytest.mark.parametrize("closed_form", [False, True], ids=["strict", "c
 SOLE = 0.05
 
 
-def numbers(**given: float) -> ZmpBalanceSettings:
+def plain_settings(**given: float) -> ZmpBalanceSettings:
     """Plain ones: what is not named does nothing."""
     plain = {"proportional": 0.0, "derivative": 0.0, "across": 1.0, "trim": 0.0, "smooth": 0.02}
     return ZmpBalanceSettings(**{**plain, **given})  # type: ignore[arg-type]
@@ -97,21 +97,21 @@ def test_what_a_sole_feels_is_its_pressure(name: str, seed: int) -> None:
 
 
 def test_at_rest_the_regulator_adds_its_share_of_the_error() -> None:
-    regulator = ZmpRegulator(numbers(proportional=0.3, derivative=0.1, across=0.5), SOLE)
+    regulator = ZmpRegulator(plain_settings(proportional=0.3, derivative=0.1, across=0.5), SOLE)
     for _ in range(500):
         regulator.step(0.01 + 0.02j, PERIOD)
     assert regulator.shift == pytest.approx(0.3 * 0.01 + 0.5 * 0.3 * 0.02j)
 
 
 def test_the_filter_lets_two_thirds_through_in_its_time_constant() -> None:
-    regulator = ZmpRegulator(numbers(proportional=1.0, smooth=0.1), SOLE)
+    regulator = ZmpRegulator(plain_settings(proportional=1.0, smooth=0.1), SOLE)
     for _ in range(100):
         regulator.step(0.01 + 0j, PERIOD)
     assert regulator.shift.real == pytest.approx(0.01 * (1.0 - np.exp(-1.0)), rel=0.01)
 
 
 def test_the_trim_grows_with_the_error_and_stops_before_the_edge() -> None:
-    regulator, small = ZmpRegulator(numbers(trim=0.5, smooth=0.0), SOLE), 0.5 * LARGEST_LEARNT_ERROR * SOLE
+    regulator, small = ZmpRegulator(plain_settings(trim=0.5, smooth=0.0), SOLE), 0.5 * LARGEST_LEARNT_ERROR * SOLE
     for _ in range(1000):
         regulator.step(complex(small), PERIOD)
     assert regulator.shift == pytest.approx(0.5 * small)
@@ -124,7 +124,7 @@ def test_the_trim_grows_with_the_error_and_stops_before_the_edge() -> None:
 def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> None:
     learnt = []
     for error in (LARGEST_LEARNT_ERROR * SOLE, 10.0 * LARGEST_LEARNT_ERROR * SOLE):
-        regulator = ZmpRegulator(numbers(trim=0.5, smooth=0.0), SOLE)
+        regulator = ZmpRegulator(plain_settings(trim=0.5, smooth=0.0), SOLE)
         for _ in range(200):
             regulator.step(complex(error), PERIOD)
         learnt.append(regulator.shift)
@@ -132,7 +132,7 @@ def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> N
 
 
 def test_without_trust_nothing_is_learnt_and_only_the_trim_stays() -> None:
-    regulator = ZmpRegulator(numbers(proportional=0.3, derivative=0.1, trim=0.5), SOLE)
+    regulator = ZmpRegulator(plain_settings(proportional=0.3, derivative=0.1, trim=0.5), SOLE)
     for _ in range(1000):
         regulator.step(0.01 + 0j, PERIOD)
     learnt = regulator.shift - 0.3 * regulator.error
@@ -144,14 +144,14 @@ def test_without_trust_nothing_is_learnt_and_only_the_trim_stays() -> None:
 # -- the body ----------------------------------------------------------------------------------------------------------
 
 
-def leaning(time: float) -> dict[str, np.ndarray]:
+def forward_load(time: float) -> dict[str, np.ndarray]:
     """The weight is 1 cm too far ahead under both soles."""
     return {foot.side: cell_forces(foot, 0.5 * WEIGHT, (0.01, 0.0)) for foot in HOAP3.feet}
 
 
 def test_a_body_that_leans_forward_is_led_back() -> None:
     body = ZmpBalance(HOAP3)
-    observe_cells(body, leaning, 1.0)
+    observe_cells(body, forward_load, 1.0)
     assert body.fallback == ""
     assert body.regulator.error == pytest.approx(-0.01, abs=1e-4)
     assert body.regulator.shift.real < 0.0
@@ -175,18 +175,18 @@ def test_the_error_of_a_foot_that_is_turned_counts_in_the_axes_of_the_reference(
 def test_when_regulation_is_switched_off_what_was_learnt_stays_and_the_rest_fades() -> None:
     settings = regulation_settings(HOAP3, spin=0.0, trim=0.3)
     body = ZmpBalance(HOAP3, settings=settings)
-    observe_cells(body, leaning, 2.0)
+    observe_cells(body, forward_load, 2.0)
     learnt = body.regulator.shift - settings.proportional * body.regulator.error
     assert learnt.real < -1e-3
     body.regulating = False
     before = body.regulator.shift
-    observe_cells(body, leaning, 0.001, body.start.replace(time=2.0))
+    observe_cells(body, forward_load, 0.001, body.start.replace(time=2.0))
     assert abs(body.regulator.shift - before) < 1e-4, "it does not jump"
-    observe_cells(body, leaning, 1.5, body.start.replace(time=2.001))
+    observe_cells(body, forward_load, 1.5, body.start.replace(time=2.001))
     # While trust fades, in 0.2 s, something is still learnt: less than K_i ε in that time.
     assert abs(body.regulator.shift - learnt) < 0.2 * 0.3 * 0.01
     rested = body.regulator.shift
-    observe_cells(body, leaning, 1.0, body.start.replace(time=3.501))
+    observe_cells(body, forward_load, 1.0, body.start.replace(time=3.501))
     assert body.regulator.shift == pytest.approx(rested, abs=1e-6)
     assert body.fallback == "", "to want no regulation is no fault"
 
@@ -194,7 +194,7 @@ def test_when_regulation_is_switched_off_what_was_learnt_stays_and_the_rest_fade
 def test_a_fault_ends_the_regulation_in_words_and_the_command_carries_them() -> None:
     body = ZmpBalance(HOAP3)
     controller = PositionController(body, period=PERIOD)
-    told = leaning(0.0)
+    told = forward_load(0.0)
     told["left"][2] = np.nan
     for i in range(5):
         state = body.start.replace(time=i * PERIOD)
@@ -287,7 +287,7 @@ def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, close
 # -- strict and closed form --------------------------------------------------------------------------------------------
 
 
-def ranges_left(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple[float, float]:
+def limit_violation(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple[float, float]:
     """How far joints leave their ranges (rad), and how far the centre of mass goes down (m)."""
     body = ZmpBalance(
         HOAP3, trajectory=trajectory, settings=regulation_settings(HOAP3, spin=0.0), closed_form=closed_form
@@ -307,8 +307,8 @@ def ranges_left(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple[flo
 def test_strict_limits_hold_in_a_squat_that_is_too_deep_and_a_potential_does_not(depth: float) -> None:
     """The comparison that the closed form loses: its comfort is a wish after all others, not a limit."""
     trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), depth, 0.5, 1)
-    strict, strict_sank = ranges_left(trajectory, closed_form=False)
-    potential, potential_sank = ranges_left(trajectory, closed_form=True)
+    strict, strict_sank = limit_violation(trajectory, closed_form=False)
+    potential, potential_sank = limit_violation(trajectory, closed_form=True)
     assert strict < 1e-9
     assert potential > 0.1
     assert strict_sank < depth - 0.01, "it goes as far as it can"

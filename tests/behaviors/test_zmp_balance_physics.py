@@ -40,12 +40,12 @@ class Run:
     end: State | None = None
 
     @property
-    def told(self) -> float:
+    def first_fault_time(self) -> float:
         """When something was first said to be wrong (s)."""
         return next((i * PERIOD for i, words in enumerate(self.words) if words), np.inf)
 
 
-def ran(
+def run_balance(
     seconds: float,
     trajectory: ReferenceTrajectory | None = None,
     broken: str = "",
@@ -84,9 +84,9 @@ def ran(
 def test_after_a_push_the_zmp_is_back_within_a_second(force: tuple[float, float, float]) -> None:
     """A fifth of its weight for 0.1 s, once it has found where it stands."""
     time, duration = 4.0, 0.1
-    run = ran(6.0, push=Push(force, duration, time))
+    run = run_balance(6.0, push=Push(force, duration, time))
     assert run.fallen == ""
-    assert run.told == np.inf
+    assert run.first_fault_time == np.inf
     errors = np.abs(np.convolve(run.errors, np.full(MEAN, 1.0 / MEAN), "same"))[:-MEAN]
     pushed, back = round(time / PERIOD), round((time + duration + 1.0) / PERIOD)
     assert errors[pushed - 500 : pushed - MEAN].max() < 0.005
@@ -97,9 +97,9 @@ def test_after_a_push_the_zmp_is_back_within_a_second(force: tuple[float, float,
 def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
     """Two of 5 cm in four seconds; "well" is the inner half, in both directions and under both soles."""
     begin = 2.0
-    run = ran(begin + 4.0, SquatReference(*standing_reference(HOAP3.stance("standing")), 0.05, 0.5, 2, begin))
+    run = run_balance(begin + 4.0, SquatReference(*standing_reference(HOAP3.stance("standing")), 0.05, 0.5, 2, begin))
     assert run.fallen == ""
-    assert run.told == np.inf
+    assert run.first_fault_time == np.inf
     zmps = np.array(run.zmps[round(begin / PERIOD) :])
     assert np.abs(zmps.real).max() < 0.5 * EDGE_SHARE[0]
     assert np.abs(zmps.imag).max() < 0.5 * EDGE_SHARE[1]
@@ -117,24 +117,24 @@ def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
     ],
 )
 def test_a_broken_cell_is_told_and_the_robot_stays_up(says: str, words: str) -> None:
-    run = ran(BREAKS + 1.5, broken=f"cell:left:2:{says}@{BREAKS}")
+    run = run_balance(BREAKS + 1.5, broken=f"cell:left:2:{says}@{BREAKS}")
     assert run.fallen == ""
     assert run.finite
-    assert BREAKS <= run.told < BREAKS + 0.5
+    assert BREAKS <= run.first_fault_time < BREAKS + 0.5
     assert run.words[-1] == f"no ZMP regulation: the back right force cell of the left sole {words}"
     assert run.trusts[round((BREAKS + 0.75) / PERIOD)] == 0.0
 
 
 def test_a_knee_that_has_lost_most_of_its_torque_but_can_bear_is_borne() -> None:
     """Of 10 N m, 1.3 are left in it; with 1.0 the robot goes down."""
-    run = ran(BREAKS + 2.5, broken=f"weak:left_knee:0.13@{BREAKS}")
+    run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.13@{BREAKS}")
     assert run.fallen == ""
     assert run.finite
 
 
 def test_a_knee_that_cannot_bear_is_named_before_the_robot_lies_on_the_ground() -> None:
     """With 0.5 N m of torque in it, no law of the centre of mass helps."""
-    run = ran(BREAKS + 2.5, broken=f"weak:left_knee:0.05@{BREAKS}")
+    run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.05@{BREAKS}")
     assert run.fallen != ""
     assert run.finite
     assert "the servo of left_knee gives all it has and does not follow" in run.words[-1]
@@ -147,7 +147,7 @@ def test_a_knee_that_cannot_bear_is_named_before_the_robot_lies_on_the_ground() 
 def test_it_walks_four_steps(broken: str) -> None:
     """Swapped soles are found as soon as all weight should be on one foot; the walk goes on without the regulation."""
     trajectory = neutral_walk(HOAP3, 4, **STROLL)
-    run = ran(trajectory.seconds, trajectory, broken, **WALKING)
+    run = run_balance(trajectory.seconds, trajectory, broken, **WALKING)
     assert run.fallen == ""
     assert run.finite
     goal = trajectory.center(trajectory.seconds)[0]
@@ -155,8 +155,8 @@ def test_it_walks_four_steps(broken: str) -> None:
     # Soles slip by some millimetres at each step.
     assert run.end.center_of_mass == pytest.approx(goal, abs=0.01)
     if not broken:
-        assert run.told == np.inf
+        assert run.first_fault_time == np.inf
         return
-    assert 1.0 <= run.told < trajectory.phases[2].begin + 0.5
+    assert 1.0 <= run.first_fault_time < trajectory.phases[2].begin + 0.5
     assert run.words[-1].endswith("the cells feel the weight on the wrong foot: left and right are swapped")
     assert run.trusts[-1] == 0.0

@@ -61,12 +61,12 @@ def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> N
 
 
 @cache
-def walked(name: str) -> tuple[WalkTrial, dict[str, list[np.ndarray]]]:
+def run_walk(name: str) -> tuple[WalkTrial, dict[str, list[np.ndarray]]]:
     """Six steps, and where each foot was while it bore alone."""
     trial = WalkTrial(Walk(installed_robot(name), steps=6))
     places: dict[str, list[np.ndarray]] = {}
 
-    def look() -> None:
+    def record_feet() -> None:
         phase = trial.walk.phase()
         if phase.kind == "single":
             foot = trial.walk.robot.foot(phase.support.side)
@@ -74,13 +74,13 @@ def walked(name: str) -> tuple[WalkTrial, dict[str, list[np.ndarray]]]:
             places.setdefault(f"{foot.side} {phase.steps}", []).append(place)
 
     while not trial.plant.fallen and trial.walk.phase().steps < 6:
-        trial.run(0.1, look)
+        trial.run(0.1, record_feet)
     return trial.run_to_stop(), places
 
 
 @ROBOTS
 def test_a_walk_visits_three_states_in_the_right_order(name: str) -> None:
-    trial, _ = walked(name)
+    trial, _ = run_walk(name)
     states = [state for state in trial.phase_names if state.endswith("support")]
     assert set(states) == {"left support", "right support", "double support"}
     single = states[::2]
@@ -92,7 +92,7 @@ def test_a_walk_visits_three_states_in_the_right_order(name: str) -> None:
 
 @ROBOTS
 def test_a_foot_that_supports_stays(name: str) -> None:
-    _, places = walked(name)
+    _, places = run_walk(name)
     assert len(places) == 6
     for seen in places.values():
         assert np.linalg.norm(np.ptp(np.array(seen), axis=0)) < 0.02
@@ -110,7 +110,7 @@ def test_only_feet_that_stand_have_forces() -> None:
 # -- sections III.C and IV.B: the centre of mass ----------------------------------------------------------------------
 
 
-def balanced(name: str, style: Style) -> Style:
+def balanced_style(name: str, style: Style) -> Style:
     """The style with the sway that a pendulum would have."""
     walk = Walk(installed_robot(name), style.replace(**BALANCE))
     return style.replace(
@@ -119,7 +119,7 @@ def balanced(name: str, style: Style) -> Style:
 
 
 def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
-    trial = WalkTrial(Walk(installed_robot("nao"), balanced("nao", STYLES["neutral"]), steps=12, settings=PAPER))
+    trial = WalkTrial(Walk(installed_robot("nao"), balanced_style("nao", STYLES["neutral"]), steps=12, settings=PAPER))
     sway: list[float] = []
     trial.run(1.8)  # it stands, starts, and makes two steps
     trial.run(2.0, lambda: sway.append(trial.plant.truth().center_of_mass[1]))
@@ -141,7 +141,7 @@ def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
 
 def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> None:
     """Section IV.B: "after one or two steps". So it is on G1; NAO and Talos get away with steps this short."""
-    style = balanced("g1", STYLES["neutral"])
+    style = balanced_style("g1", STYLES["neutral"])
     still = WalkTrial(Walk(installed_robot("g1"), style.replace(sway=0.0), steps=8, settings=PAPER)).run_to_stop()
     assert still.plant.fallen
     assert still.walk.phase().steps <= 3
@@ -156,7 +156,7 @@ def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> No
 @pytest.mark.parametrize("style", ["relaxed", "cautious", "proud", "sad"])
 def test_a_nao_walks_in_the_styles_of_the_paper_with_its_own_reference(style: str) -> None:
     trial = WalkTrial(
-        Walk(installed_robot("nao"), balanced("nao", STYLES[style]), steps=8, settings=PAPER)
+        Walk(installed_robot("nao"), balanced_style("nao", STYLES[style]), steps=8, settings=PAPER)
     ).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps == 8
@@ -175,7 +175,7 @@ def test_a_nao_walks_in_these_styles_with_the_divergent_component_as_well(style:
 # -- what is necessary ------------------------------------------------------------------------------------------------
 
 
-class Unaware:
+class OpenLoopReference:
     """The pressure of the plan, wherever the body is."""
 
     def command(self, plan: FootstepPlan, phase: GaitPhase, time: float, now: CenterState) -> CenterCommand:
@@ -183,18 +183,18 @@ class Unaware:
         return CenterCommand(z, xi)
 
 
-class UnawareWalk(Walk):
+class OpenLoopWalk(Walk):
     """A walk without feedback on the divergent mode."""
 
     @property
-    def center_reference(self) -> Unaware:
-        return Unaware()
+    def center_reference(self) -> OpenLoopReference:
+        return OpenLoopReference()
 
 
 @ROBOTS
 def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
     """z = z_ref: what is off grows as e^{ωt}, on flat ground and undisturbed."""
-    trial = WalkTrial(UnawareWalk(installed_robot(name), steps=12, settings=WalkSettings(adapt=False))).run_to_stop()
+    trial = WalkTrial(OpenLoopWalk(installed_robot(name), steps=12, settings=WalkSettings(adapt=False))).run_to_stop()
     assert trial.plant.fallen
     assert trial.walk.phase().steps < 8
 

@@ -18,7 +18,7 @@ MODES = [("kinematic", "ideal"), ("torque", "ideal"), ("torque", "mujoco")]
 
 
 @cache
-def reached(robot: str, mode: str, plant: str, profile: str) -> tuple[Recording, runs.Result]:
+def run_reach(robot: str, mode: str, plant: str, profile: str) -> tuple[Recording, runs.Result]:
     return runs.Reach(robot=robot, mode=mode, plant=plant, profile=profile).run()
 
 
@@ -28,7 +28,7 @@ def reached(robot: str, mode: str, plant: str, profile: str) -> tuple[Recording,
     + [pytest.param("talos", *each, marks=[pytest.mark.slow] * ("ideal" in each)) for each in MODES],
 )
 def test_one_stack_reaches_all_targets_in_every_mode(robot: str, mode: str, plant: str) -> None:
-    recording, result = reached(robot, mode, plant, "minimum-jerk")
+    recording, result = run_reach(robot, mode, plant, "minimum-jerk")
     assert (result["fell"], result["reason"]) == (False, None)
     assert max(result["reach_errors_m"]) < 0.01
     assert sum(result["fallbacks"].values()) == 0
@@ -39,7 +39,7 @@ def test_one_stack_reaches_all_targets_in_every_mode(robot: str, mode: str, plan
 @pytest.mark.parametrize("profile", ["exponential", "minimum-jerk"])
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_in_physics_it_keeps_balance_boxes_sole_and_torque_limits(robot: str, profile: str) -> None:
-    recording, result = reached(robot, "torque", "mujoco", profile)
+    recording, result = run_reach(robot, "torque", "mujoco", profile)
     body = installed_robot(robot)
     reach, states = Reach(body), list(recording.states(body))
     assert not result["fell"]
@@ -61,7 +61,7 @@ def test_minimum_jerk_and_ramped_insertion_remove_the_torque_peaks(robot: str, p
     """Section 4.2: "sudden peaks appear in the case of the robot". By 3 at least, and at no cost in effort."""
     rates, efforts = {}, {}
     for profile in ("exponential", "minimum-jerk"):
-        recording, _ = reached(robot, "torque", plant, profile)
+        recording, _ = run_reach(robot, "torque", plant, profile)
         torque = recording["command/torque"]
         rates[profile] = np.abs(np.diff(torque, axis=0)).max() / recording.period
         efforts[profile] = np.sqrt(np.mean(torque**2))
@@ -71,6 +71,6 @@ def test_minimum_jerk_and_ramped_insertion_remove_the_torque_peaks(robot: str, p
 
 def test_the_kinematic_motion_would_need_more_ground_than_there_is_and_the_dynamic_one_does_not() -> None:
     """Why dynamics matter: on one foot, the ZMP of the kinematic motion leaves the sole."""
-    kinematic = reached("g1", "kinematic", "ideal", "minimum-jerk")[1]["zmp_margin_m"]
-    dynamic = reached("g1", "torque", "ideal", "minimum-jerk")[1]["zmp_margin_m"]
+    kinematic = run_reach("g1", "kinematic", "ideal", "minimum-jerk")[1]["zmp_margin_m"]
+    dynamic = run_reach("g1", "torque", "ideal", "minimum-jerk")[1]["zmp_margin_m"]
     assert kinematic < 0.0 < dynamic

@@ -23,13 +23,13 @@ scenarios = pytest.mark.parametrize(("name", "mode"), RUNS)
 
 
 @cache
-def ran(name: str, mode: str) -> tuple[Recording, runs.Result]:
+def run_scenario(name: str, mode: str) -> tuple[Recording, runs.Result]:
     return runs.Navigate(robot=name, mode=mode, scenario=True).run()
 
 
 @scenarios
 def test_the_scenario_ends_with_both_feet_in_the_room_and_the_left_hand_at_the_door(name: str, mode: str) -> None:
-    recording, result = ran(name, mode)
+    recording, result = run_scenario(name, mode)
     assert (result["fell"], result["reason"]) == (False, None)
     robot = installed_robot(name)
     stage = Scenario.of(robot).stage
@@ -45,14 +45,14 @@ def test_the_scenario_ends_with_both_feet_in_the_room_and_the_left_hand_at_the_d
 
 @scenarios
 def test_feet_then_trunk_then_hand_are_guided(name: str, mode: str) -> None:
-    found = ran(name, mode)[0].provenance["segments"]
+    found = run_scenario(name, mode)[0].provenance["segments"]
     order = [point for point, _ in groupby(each["mode"].split()[-1] for each in found)]
     assert order == ["foot", "trunk", "hand"]
 
 
 @scenarios
 def test_on_the_stairs_each_foot_is_lifted_moved_in_the_air_and_put_down(name: str, mode: str) -> None:
-    found = [each for each in ran(name, mode)[0].provenance["segments"] if each["mode"].endswith("foot")]
+    found = [each for each in run_scenario(name, mode)[0].provenance["segments"] if each["mode"].endswith("foot")]
     airborne = [each["lifted"] is not None for each in found]
     runs_of_air = [len(list(group)) for lifted, group in groupby(airborne) if lifted]
     assert len(runs_of_air) >= 7  # to the edge, and both feet down three steps
@@ -62,7 +62,7 @@ def test_on_the_stairs_each_foot_is_lifted_moved_in_the_air_and_put_down(name: s
 
 @scenarios
 def test_the_hand_pulls_the_body_and_the_robot_decides_on_a_step(name: str, mode: str) -> None:
-    found = [each for each in ran(name, mode)[0].provenance["segments"] if each["mode"] == "left hand"]
+    found = [each for each in run_scenario(name, mode)[0].provenance["segments"] if each["mode"] == "left hand"]
     centers = np.array([each["goal"]["center"] for each in found])
     assert centers[-1, 0] > centers[0, 0] + 0.02
     assert any(each["step"] for each in found)
@@ -70,7 +70,7 @@ def test_the_hand_pulls_the_body_and_the_robot_decides_on_a_step(name: str, mode
 
 @scenarios
 def test_the_zero_moment_point_is_planned_inside_the_support(name: str, mode: str) -> None:
-    found = ran(name, mode)[0].provenance["segments"]
+    found = run_scenario(name, mode)[0].provenance["segments"]
     assert {each["outcome"] for each in found} == {"commanded"}
     assert min(each["margin"] for each in found) >= 0.0
 
@@ -80,7 +80,9 @@ def test_feet_never_stand_on_an_edge(name: str, mode: str) -> None:
     """All four corners of each sole are planned onto one tread."""
     robot = installed_robot(name)
     stage = Scenario.of(robot).stage
-    footsteps = [each for each in ran(name, mode)[0].provenance["segments"] if each["step"] and each["lifted"] is None]
+    footsteps = [
+        each for each in run_scenario(name, mode)[0].provenance["segments"] if each["step"] and each["lifted"] is None
+    ]
     assert len(footsteps) >= stage.count
     for each in footsteps:
         x, y, z = each["goal"][f"{each['step']} foot"]
@@ -92,7 +94,7 @@ def test_feet_never_stand_on_an_edge(name: str, mode: str) -> None:
 @scenarios
 def test_actual_loci_follow_the_planned_ones(name: str, mode: str) -> None:
     """Figures 10 and 11: where a foot was to be put, it is put, to a centimetre or so of slip."""
-    recording, _ = ran(name, mode)
+    recording, _ = run_scenario(name, mode)
     (view,) = recording_views({name: recording})
     found = recording.provenance["segments"]
     wanted = planned_paths(found)

@@ -25,7 +25,7 @@ TIMING = StepTiming(single_support=0.4, double_support=0.1)
 LAST, FOOT, END = 0.1j, 0.2 - 0.1j, 0.35 - 0.02j
 
 
-def stepped(xi: complex, feet: list[complex]) -> complex:
+def dcm_after_steps(xi: complex, feet: list[complex]) -> complex:
     """ξ after a walk over these feet, by integration."""
     for last, foot in pairwise(feet):
         slope = (foot - last) / TIMING.double_support
@@ -53,7 +53,7 @@ def test_on_both_feet_it_ends_where_it_should(left: float) -> None:
 
 def test_a_walk_that_begins_right_ends_right() -> None:
     feet = [LAST, FOOT, 0.4 + 0.1j]
-    assert stepped(initial_dcm(feet, END, TIMING, OMEGA), feet) == pytest.approx(END, abs=1e-8)
+    assert dcm_after_steps(initial_dcm(feet, END, TIMING, OMEGA), feet) == pytest.approx(END, abs=1e-8)
 
 
 def test_arrays_are_points_as_well() -> None:
@@ -68,7 +68,7 @@ def test_a_steady_walk_repeats_itself() -> None:
     stride, back = 0.15 - 0.2j, 0.15 + 0.2j
     offset = steady_dcm_offset(stride, back, TIMING, OMEGA)
     feet = [0j, stride, stride + back]
-    assert stepped(offset, feet) == pytest.approx(feet[-1] + offset, abs=1e-8)
+    assert dcm_after_steps(offset, feet) == pytest.approx(feet[-1] + offset, abs=1e-8)
 
 
 @pytest.mark.parametrize("turn", [0.3, -0.15])
@@ -82,5 +82,5 @@ def test_a_steady_walk_that_turns_repeats_itself_turned(turn: float, sideways: f
     offset = steady_dcm_offset(feet[1] - feet[0], feet[2] - feet[1], TIMING, OMEGA, 2.0 * turn)
     xi = feet[0] + offset
     for cycle in (1, 2):
-        xi = stepped(xi, feet[2 * cycle - 2 : 2 * cycle + 1])
+        xi = dcm_after_steps(xi, feet[2 * cycle - 2 : 2 * cycle + 1])
         assert xi - feet[2 * cycle] == pytest.approx(offset * cmath.exp(2j * cycle * turn), abs=1e-5)

@@ -32,13 +32,13 @@ BODY = BodyDimensions(
 
 
 @cache
-def walker(robot: str) -> poise.Robot:
+def load_walker(robot: str) -> poise.Robot:
     return poise.load_robot(robot)
 
 
-def walks(robot: str, style: Style, center: str, steps: int = 6) -> bool:
+def walks_in_physics(robot: str, style: Style, center: str, steps: int = 6) -> bool:
     """Whether it does, in physics."""
-    walk = Walk(walker(robot), style, None, steps, WalkSettings(center=center))  # type: ignore[arg-type]
+    walk = Walk(load_walker(robot), style, None, steps, WalkSettings(center=center))  # type: ignore[arg-type]
     plant = MujocoPlant(walk.start)
     for _ in poise.steps(poise.TorqueController(walk), plant, walk.seconds):
         if plant.fallen:
@@ -46,7 +46,7 @@ def walks(robot: str, style: Style, center: str, steps: int = 6) -> bool:
     return walk.phase().steps == steps
 
 
-def single(now: CenterState, speed: float = 0.3) -> tuple[FootstepPlan, GaitPhase]:
+def single_support_on_right(now: CenterState, speed: float = 0.3) -> tuple[FootstepPlan, GaitPhase]:
     """On the right foot, half a second before the left one lands."""
     plan = FootstepPlan(gait_of_style(STYLES["neutral"], BODY, (speed, 0.0, 0.0)), math.inf)
     right, left = Footstep("right", 0.0, -0.12), Footstep("left", -0.1, 0.12)
@@ -54,7 +54,7 @@ def single(now: CenterState, speed: float = 0.3) -> tuple[FootstepPlan, GaitPhas
 
 
 def test_a_walk_on_its_plan_is_steady_by_half_a_sole() -> None:
-    plan, phase = single(CenterState(0j, 0j))
+    plan, phase = single_support_on_right(CenterState(0j, 0j))
     xi, _ = plan.dcm_reference(phase, 0.0)
     found = check_feasibility(
         plan,
@@ -73,7 +73,7 @@ def test_a_walk_on_its_plan_is_steady_by_half_a_sole() -> None:
     ("push", "word"), [(0.05, "inner side of the right foot"), (-0.05, "outer side of the right foot")]
 )
 def test_it_says_on_which_side_the_pressure_would_have_to_be(push: float, word: str) -> None:
-    plan, phase = single(CenterState(0j, 0j))
+    plan, phase = single_support_on_right(CenterState(0j, 0j))
     xi, _ = plan.dcm_reference(phase, 0.0)
     off = (xi + 1j * push - phase.support.place) * plan.gait.omega
     found = check_feasibility(plan, phase, 0.0, CenterState(phase.support.place, off), DcmReference(), BODY, steps=1)
@@ -134,19 +134,19 @@ def test_the_sway_of_a_sinusoid_leads_by_what_the_body_lags() -> None:
 
 @pytest.mark.parametrize("robot", ["g1", "nao"])
 def test_the_sinusoid_of_the_paper_falls_as_it_is_and_walks_when_repaired(robot: str) -> None:
-    style, body = STYLES["sad"], Walk(walker(robot)).body
+    style, body = STYLES["sad"], Walk(load_walker(robot)).body
     assert not check_walk(style, body, "sinusoid").feasible
-    assert not walks(robot, style, "sinusoid")
+    assert not walks_in_physics(robot, style, "sinusoid")
     better = repair_style(style, body, "sinusoid")
     assert better.check.feasible
-    assert walks(robot, better.style, "sinusoid")
+    assert walks_in_physics(robot, better.style, "sinusoid")
 
 
 def test_a_style_too_hasty_for_its_legs_falls_and_walks_when_repaired() -> None:
     wanted = STYLES["neutral"].replace(step_length=0.6, single_support=0.25)
-    walk = Walk(walker("g1"), wanted)
+    walk = Walk(load_walker("g1"), wanted)
     assert not walk.check_feasibility().feasible
-    assert not walks("g1", wanted, "divergent")
+    assert not walks_in_physics("g1", wanted, "divergent")
     assert walk.repair()
     assert walk.check_feasibility().feasible
-    assert walks("g1", walk.style, "divergent")
+    assert walks_in_physics("g1", walk.style, "divergent")

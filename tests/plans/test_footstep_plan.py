@@ -23,22 +23,22 @@ WALKS: dict[str, tuple[tuple[float, float, float], Callable[[Footstep], Footstep
 each_walk = pytest.mark.parametrize("name", WALKS)
 
 
-def walked(name: str, steps: float, most: int = 20) -> tuple[FootstepPlan, list[GaitPhase]]:
+def plan_walk(name: str, steps: float, most: int = 20) -> tuple[FootstepPlan, list[GaitPhase]]:
     speed, ground = WALKS[name]
     plan = FootstepPlan(plain_gait(speed), steps, ground)
     return plan, list(phases(plan, most, speed))
 
 
-def lasting(phase: GaitPhase) -> float:
+def duration(phase: GaitPhase) -> float:
     return phase.seconds if math.isfinite(phase.seconds) else 1.0
 
 
 @each_walk
 def test_in_every_phase_the_reference_obeys_the_dynamics(name: str) -> None:
-    plan, found = walked(name, 8)
+    plan, found = plan_walk(name, 8)
     for phase in found:
-        begin, end = (plan.dcm_reference(phase, elapsed)[0] for elapsed in (0.0, lasting(phase)))
-        after = integrate_dcm(begin, lambda t, p=phase: plan.dcm_reference(p, t)[1], lasting(phase), plan.gait.omega)  # type: ignore[misc]
+        begin, end = (plan.dcm_reference(phase, elapsed)[0] for elapsed in (0.0, duration(phase)))
+        after = integrate_dcm(begin, lambda t, p=phase: plan.dcm_reference(p, t)[1], duration(phase), plan.gait.omega)  # type: ignore[misc]
         assert after == pytest.approx(end, abs=1e-8)
 
 
@@ -46,15 +46,15 @@ def test_in_every_phase_the_reference_obeys_the_dynamics(name: str) -> None:
 @pytest.mark.parametrize("steps", [1, 2, 8, math.inf])
 def test_from_phase_to_phase_it_hardly_jumps(name: str, steps: float) -> None:
     """Only where the end comes into sight, two steps ahead; less than anybody can measure."""
-    plan, found = walked(name, steps, most=10)
-    ends = [plan.dcm_reference(phase, lasting(phase))[0] for phase in found]
+    plan, found = plan_walk(name, steps, most=10)
+    ends = [plan.dcm_reference(phase, duration(phase))[0] for phase in found]
     begins = [plan.dcm_reference(phase, 0.0)[0] for phase in found[1:]]
     assert max(abs(begin - end) for begin, end in zip(begins, ends, strict=False)) < 1e-3
 
 
 @pytest.mark.parametrize("name", [name for name in WALKS if name != "up stairs"])
 def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
-    plan, found = walked(name, math.inf, most=10)
+    plan, found = plan_walk(name, math.inf, most=10)
     for phase, after in pairwise(found):
         end, begin = plan.dcm_reference(phase, phase.seconds)[0], plan.dcm_reference(after, 0.0)[0]
         assert begin == pytest.approx(end, abs=1e-9)
@@ -64,11 +64,11 @@ def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
 @pytest.mark.parametrize("push", [0j, 0.02 - 0.01j])
 def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str, push: complex) -> None:
     """c̈ = ω² (c - z) with the pressure z that the plan asks for, wherever the pendulum starts."""
-    plan, found = walked(name, 6)
+    plan, found = plan_walk(name, 6)
     omega, period = plan.gait.omega, 0.002
     c, v, time, worst = 0.0 + push, 0j, 0.0, 0.0
     for phase in found:
-        while time < phase.begin + lasting(phase):
+        while time < phase.begin + duration(phase):
             command = DcmReference(4.0).command(plan, phase, time, CenterState(c, v))
             off = abs(c + v / omega - command.dcm)
             worst = max(worst, off if phase.kind != "starting" else 0.0)
@@ -82,7 +82,7 @@ def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str
 
 @each_walk
 def test_a_walk_ends_side_by_side(name: str) -> None:
-    plan, found = walked(name, 7)
+    plan, found = plan_walk(name, 7)
     support, last = found[-1].support, found[-1].other_foot
     seen = (last.place - support.place) * support.heading.conjugate()
     assert abs(seen) == pytest.approx(plan.gait.step_geometry.width, abs=1e-9)
@@ -92,7 +92,7 @@ def test_a_walk_ends_side_by_side(name: str) -> None:
 
 
 def test_a_weight_shifts_within_the_feet_before_the_first_step() -> None:
-    plan, found = walked("forward", 4)
+    plan, found = plan_walk("forward", 4)
     pressures = [plan.dcm_reference(found[0], 0.8 * i / 100)[1] for i in range(101)]
     assert pressures[0] == pytest.approx(found[0].middle)
     assert pressures[-1] == pytest.approx(found[0].support.place)
@@ -109,7 +109,7 @@ def test_on_a_slope_the_next_foot_lands_as_much_higher() -> None:
 
 @pytest.mark.parametrize(("xi", "steps"), [(0.3 + 0.05j, "right"), (0.3 - 0.05j, "left"), (-0.3 - 0.01j, "left")])
 def test_the_foot_that_is_further_from_the_body_catches_it(xi: complex, steps: str) -> None:
-    _, found = walked("forward", 4)
+    _, found = plan_walk("forward", 4)
     support_foot, swing_foot = capture_feet(found[0], xi)
     assert swing_foot.side == steps
     assert {support_foot.side, swing_foot.side} == {"left", "right"}

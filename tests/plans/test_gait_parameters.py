@@ -16,7 +16,7 @@ from poise.state import natural_frequency
 SPEEDS = [(0.1, 0.0, 0.0), (0.4, 0.0, 0.0), (-0.3, 0.0, 0.0), (0.0, 0.15, 0.0), (0.2, -0.1, 0.5), (0.0, 0.0, 0.0)]
 
 
-def sized(leg: float) -> BodyDimensions:
+def scaled_body(leg: float) -> BodyDimensions:
     """The same body, of another size."""
     k = leg / BODY.leg_length
     return BodyDimensions(
@@ -30,7 +30,7 @@ def sized(leg: float) -> BodyDimensions:
 
 @pytest.mark.parametrize("leg", [0.2, 0.4, 0.8, 1.0])
 def test_times_are_those_of_a_pendulum_of_the_leg_and_lengths_shares_of_it(leg: float) -> None:
-    gait = gait_of_style(STYLE, sized(leg))
+    gait = gait_of_style(STYLE, scaled_body(leg))
     slower = math.sqrt(leg / REFERENCE_LEG_LENGTH)
     assert (gait.timing.single_support, gait.timing.double_support) == pytest.approx((0.5 * slower, 0.12 * slower))
     assert gait.step_geometry.forward == pytest.approx(0.25 * leg)

@@ -39,7 +39,7 @@ def times(walk: WalkingPattern, spacing: float = 0.01) -> np.ndarray:
     return np.round(np.arange(-0.1, count * spacing, spacing), 3)
 
 
-def bends(walk: WalkingPattern, time: float) -> bool:
+def near_phase_change(walk: WalkingPattern, time: float) -> bool:
     """Whether a phase begins or ends nearby: accelerations jump there."""
     return any(abs(time - phase.begin) < 2.0 * H for phase in walk.phases)
 
@@ -63,8 +63,8 @@ def test_positions_are_continuous(speed: tuple[float, float, float] | None, refe
     """No faster than a swinging foot: twice the mean of a quintic, and 3 m/s in all."""
     walk = pattern(speed, reference=reference)
     samples = [walk.sample(float(t)) for t in np.arange(0.0, walk.seconds, SAMPLE_PERIOD)]
-    centers = np.array([wanted.center for wanted in samples])
-    feet = np.array([wanted.other_sole.homogeneous[:3].ravel() for wanted in samples])
+    centers = np.array([sample.center for sample in samples])
+    feet = np.array([sample.other_sole.homogeneous[:3].ravel() for sample in samples])
     assert np.abs(np.diff(centers, axis=0)).max() < 3.0 * SAMPLE_PERIOD
     assert np.abs(np.diff(feet, axis=0)).max() < 3.0 * SAMPLE_PERIOD
 
@@ -76,7 +76,7 @@ def test_rates_are_the_derivatives_of_positions(speed: tuple[float, float, float
     walk = pattern(speed, reference=reference)
     for time in times(walk):
         before, now, after = (walk.sample(float(time) + s) for s in (-H, 0.0, H))
-        slack = 3e-2 if bends(walk, time) else 3e-3  # m/s; feet go at 1 m/s
+        slack = 3e-2 if near_phase_change(walk, time) else 3e-3  # m/s; feet go at 1 m/s
         assert now.center_rate == pytest.approx((after.center - before.center) / (2.0 * H), abs=slack), time
         moved = (after.other_sole.translation - before.other_sole.translation) / (2.0 * H)
         assert now.other_sole_rate[:3] == pytest.approx(moved, abs=slack), time
@@ -138,7 +138,7 @@ def test_a_foot_that_swings_is_lifted_as_high_as_the_pace_has_it_and_never_sinks
 # -- centre of mass ----------------------------------------------------------------------------------------------------
 
 
-def pressure(walk: WalkingPattern, time: float) -> np.ndarray:
+def zmp_of(walk: WalkingPattern, time: float) -> np.ndarray:
     """z of c̈ = ω² (c - z), by differences of the velocity: what the ground has to bear."""
     center = walk.center(time)[0][:2]
     acceleration = (walk.center(time + H)[1] - walk.center(time - H)[1])[:2] / (2.0 * H)
@@ -159,9 +159,9 @@ def test_the_soles_that_stand_bear_the_center_of_mass(speed: tuple[float, float,
     walk = pattern(speed)
     for time in times(walk):
         phase = walk.phase(float(time))
-        if bends(walk, time) or time < 0.01:
+        if near_phase_change(walk, time) or time < 0.01:
             continue
-        away = distance(pressure(walk, float(time)), phase.stance_feet)
+        away = distance(zmp_of(walk, float(time)), phase.stance_feet)
         assert away < (1e-3 if phase.kind in ("single", "double") else 0.5 * BODY.sole_size[1]), (time, phase.kind)
 
 
@@ -169,11 +169,11 @@ def test_the_soles_that_stand_bear_the_center_of_mass(speed: tuple[float, float,
 def test_it_starts_and_ends_at_rest_between_the_feet(speed: tuple[float, float, float] | None) -> None:
     walk = pattern(speed)
     for time in (-1.0, 0.0, walk.seconds, walk.seconds + 10.0):
-        wanted = walk.sample(time)
-        assert wanted.center[:2] == pytest.approx(0.5 * wanted.other_sole.translation[:2], abs=1e-3)
-        assert wanted.center_rate == pytest.approx(0.0, abs=5e-3)
-        assert wanted.other_sole_rate == pytest.approx(0.0, abs=1e-12)
-        assert wanted.load_share == pytest.approx(0.5, abs=0.02)
+        sample = walk.sample(time)
+        assert sample.center[:2] == pytest.approx(0.5 * sample.other_sole.translation[:2], abs=1e-3)
+        assert sample.center_rate == pytest.approx(0.0, abs=5e-3)
+        assert sample.other_sole_rate == pytest.approx(0.0, abs=1e-12)
+        assert sample.load_share == pytest.approx(0.5, abs=0.02)
     feet = [walk.foot(side, walk.seconds)[0][0] for side in ("left", "right")]
     assert np.linalg.norm(feet[0] - feet[1]) == pytest.approx(BODY.stance_width), "side by side"
 
@@ -206,9 +206,9 @@ def test_the_share_is_that_of_a_pressure_between_the_feet() -> None:
     walk = pattern()
     for time in times(walk):
         phase = walk.phase(float(time))
-        if phase.kind != "double" or bends(walk, time):
+        if phase.kind != "double" or near_phase_change(walk, time):
             continue
-        share, z = walk.sample(float(time)).load_share, pressure(walk, float(time))
+        share, z = walk.sample(float(time)).load_share, zmp_of(walk, float(time))
         feet = {foot.side: foot.position_xy for foot in phase.stance_feet}
         assert share * feet["left"] + (1.0 - share) * feet["right"] == pytest.approx(z, abs=2e-3)
 
@@ -227,9 +227,9 @@ def test_no_steps_are_standing() -> None:
     walk = pattern(steps=0)
     first = walk.sample(0.0)
     for time in (0.0, 0.7, walk.seconds):
-        wanted: TrajectorySample = walk.sample(time)
-        assert wanted.other_sole == first.other_sole
-        assert wanted.center[:2] == pytest.approx(first.center[:2], abs=1e-12)
+        sample: TrajectorySample = walk.sample(time)
+        assert sample.other_sole == first.other_sole
+        assert sample.center[:2] == pytest.approx(first.center[:2], abs=1e-12)
 
 
 def test_one_step_brings_the_feet_side_by_side() -> None:

@@ -23,12 +23,12 @@ def test_who_stands_stays() -> None:
     course = StandReference(CENTER, OTHER, seconds=7.0)
     assert course.seconds == 7.0
     for time in (-1.0, 0.0, 3.0, 100.0):
-        wanted = course.sample(time)
-        assert np.array_equal(wanted.center, CENTER)
-        assert wanted.other_sole == OTHER
-        assert not wanted.center_rate.any()
-        assert not wanted.other_sole_rate.any()
-        assert wanted.load_share == 0.5
+        sample = course.sample(time)
+        assert np.array_equal(sample.center, CENTER)
+        assert sample.other_sole == OTHER
+        assert not sample.center_rate.any()
+        assert not sample.other_sole_rate.any()
+        assert sample.load_share == 0.5
 
 
 def test_a_standing_course_keeps_what_it_was_given() -> None:
@@ -40,20 +40,20 @@ def test_a_standing_course_keeps_what_it_was_given() -> None:
 
 @pytest.mark.parametrize("time", np.linspace(-0.5, 8.0, 35))
 def test_only_the_height_changes_in_a_squat_and_feet_stay(time: float) -> None:
-    wanted = squats().sample(float(time))
-    assert wanted.center[:2].tolist() == CENTER[:2].tolist()
-    assert CENTER[2] - DEPTH - 1e-12 <= wanted.center[2] <= CENTER[2]
-    assert wanted.other_sole == OTHER
-    assert not wanted.other_sole_rate.any()
-    assert wanted.load_share == 0.5
+    sample = squats().sample(float(time))
+    assert sample.center[:2].tolist() == CENTER[:2].tolist()
+    assert CENTER[2] - DEPTH - 1e-12 <= sample.center[2] <= CENTER[2]
+    assert sample.other_sole == OTHER
+    assert not sample.other_sole_rate.any()
+    assert sample.load_share == 0.5
 
 
 @pytest.mark.parametrize("cycle", range(CYCLES))
 def test_each_squat_goes_from_the_top_to_its_depth_and_back(cycle: int) -> None:
     course = squats()
     for turns, down in ((0.0, 0.0), (0.25, 0.5), (0.5, 1.0), (0.75, 0.5), (1.0, 0.0)):
-        wanted = course.sample(BEGIN + (cycle + turns) / FREQUENCY)
-        assert wanted.center[2] == pytest.approx(CENTER[2] - down * DEPTH)
+        sample = course.sample(BEGIN + (cycle + turns) / FREQUENCY)
+        assert sample.center[2] == pytest.approx(CENTER[2] - down * DEPTH)
 
 
 def test_squats_are_periodic() -> None:
@@ -73,9 +73,9 @@ def test_a_squat_begins_and_ends_at_rest() -> None:
     course = squats()
     assert course.seconds == BEGIN + CYCLES / FREQUENCY
     for time in (0.0, BEGIN, course.seconds, course.seconds + 5.0):
-        wanted = course.sample(time)
-        assert wanted.center == pytest.approx(CENTER, abs=1e-12)
-        assert wanted.center_rate == pytest.approx(0.0, abs=1e-12)
+        sample = course.sample(time)
+        assert sample.center == pytest.approx(CENTER, abs=1e-12)
+        assert sample.center_rate == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("elapsed", np.linspace(-1.0, 3.0, 41) + 0.011)

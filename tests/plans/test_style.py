@@ -14,7 +14,7 @@ from poise.plans.style import TORQUE_JOINTS
 OWN = Style("mine", chest_pitch=0.1, torque_joints="head", rest={"left_elbow_joint": 0.5, "right_elbow_joint": -0.25})
 
 
-def read(text: str, folder: Path) -> Style:
+def load_style(text: str, folder: Path) -> Style:
     (folder / "odd.toml").write_text(text)
     return Style.load(folder / "odd.toml")
 
@@ -76,7 +76,7 @@ def test_a_file_says_what_its_numbers_are() -> None:
 
 
 def test_what_a_file_does_not_name_is_as_in_the_neutral_style(tmp_path: Path) -> None:
-    style = read("step_height = 0.1\n[rest]\nelbow = 1\n", tmp_path)
+    style = load_style("step_height = 0.1\n[rest]\nelbow = 1\n", tmp_path)
     assert style == NEUTRAL.replace(name="odd", step_height=0.1, rest={"elbow": 1})
 
 
@@ -98,7 +98,7 @@ def test_what_a_file_does_not_name_is_as_in_the_neutral_style(tmp_path: Path) ->
 )
 def test_a_style_that_makes_no_sense_is_named(text: str, evidence: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as found:
-        read(text, tmp_path)
+        load_style(text, tmp_path)
     assert evidence in str(found.value)
     assert "\n" not in str(found.value)
 

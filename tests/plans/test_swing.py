@@ -17,7 +17,9 @@ MOVED = Footstep("left", 0.36, 0.10, 0.2)
 STAIR = Footstep("left", 0.3, 0.12, 0.0, 0.08)
 
 
-def swung(start: Footstep, goal: Footstep, later: Footstep | None = None, late: float = 0.0) -> list[SwingTrajectory]:
+def swing_samples(
+    start: Footstep, goal: Footstep, later: Footstep | None = None, late: float = 0.0
+) -> list[SwingTrajectory]:
     """All of a swing; half way the goal may move, and in the end there may be no ground."""
     swing = SwingTrajectory.of(start, goal, LIFT)
     found = [swing]
@@ -53,7 +55,7 @@ def test_going_on_from_where_it_is_stays_on_the_same_curve() -> None:
 
 @pytest.mark.parametrize("later", [None, MOVED])
 def test_a_swing_lands_on_its_footstep_and_never_jumps(later: Footstep | None) -> None:
-    found = swung(START, GOAL, later)
+    found = swing_samples(START, GOAL, later)
     goal = later or GOAL
     for before, after in pairwise(found):
         for part in ("plane", "height", "yaw"):
@@ -68,13 +70,13 @@ def test_a_swing_lands_on_its_footstep_and_never_jumps(later: Footstep | None) -
 
 
 def test_it_lands_slowly() -> None:
-    last = swung(START, GOAL)[-1]
+    last = swing_samples(START, GOAL)[-1]
     assert last.height[1].real == pytest.approx(-TOUCHDOWN_SPEED, abs=0.05)
     assert abs(last.plane[1]) < 0.05
 
 
 def test_a_foot_that_finds_no_ground_goes_on_down_and_never_fast() -> None:
-    found = swung(START, GOAL, late=0.3)
+    found = swing_samples(START, GOAL, late=0.3)
     after = found[round(SECONDS / PERIOD) + 1 :]
     rates = np.array([swing.height[1].real for swing in after])
     assert (np.diff(rates) <= 1e-9).all()
@@ -84,7 +86,7 @@ def test_a_foot_that_finds_no_ground_goes_on_down_and_never_fast() -> None:
 
 
 def test_onto_a_stair_the_foot_is_lifted_before_it_goes_ahead() -> None:
-    found = swung(START, STAIR)
+    found = swing_samples(START, STAIR)
     places = np.array([swing.plane[0] for swing in found]).real
     edge = STAIR.x - 0.1
     assert places[round(0.2 * SECONDS / PERIOD)] == START.x

@@ -51,7 +51,7 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def typed(command: str) -> runs.Motion:
+def parse_motion(command: str) -> runs.Motion:
     """The motion that the command line makes of a command, before it runs."""
     options = vars(parse(shlex.split(command)[1:]))
     names = {*options["motion"].__dataclass_fields__, *runs.World.__dataclass_fields__} - {"settings", "world"}
@@ -62,14 +62,14 @@ def typed(command: str) -> runs.Motion:
 
 def test_the_command_runs_the_same_motion() -> None:
     motion = motion_from("walk", GIVEN, seed=3)
-    assert typed(command_line("walk", GIVEN, seed=3)) == motion
+    assert parse_motion(command_line("walk", GIVEN, seed=3)) == motion
     assert isinstance(motion, runs.Walk)
     assert motion.speed == (1 / 3, 0.0, -0.1)
 
 
 def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_however_written() -> None:
     given: dict[str, Any] = {"push": "", "break": "", "mass_error": -1e-05, "robot": "nao"}
-    world = typed(command_line("stand", given)).world
+    world = parse_motion(command_line("stand", given)).world
     assert (world.push, world.faults, world.mass_error) == ((), (), -1e-05)
 
 

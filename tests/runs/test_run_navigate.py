@@ -42,7 +42,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @cache
-def ran(**asked: Any) -> tuple[Recording, runs.Result]:
+def run_navigate(**asked: Any) -> tuple[Recording, runs.Result]:
     return runs.Navigate(**{"robot": "mighty", **asked}).run()
 
 
@@ -93,7 +93,7 @@ def test_a_plant_in_position_mode_has_servos() -> None:
 
 
 def test_it_tells_what_became_of_the_commands() -> None:
-    recording, result = ran(seconds=4.0, seed=3)
+    recording, result = run_navigate(seconds=4.0, seed=3)
     assert (result["behavior"], result["fell"], result["reason"]) == ("navigate", False, None)
     told = result["navigate"]
     assert told["segments"] == sum(told["outcomes"].values()) == sum(told["modes"].values())
@@ -106,10 +106,10 @@ def test_it_tells_what_became_of_the_commands() -> None:
 
 
 def test_guided_points_move_within_one_segment_of_a_command() -> None:
-    response = ran(seconds=4.0, seed=3)[1]["navigate"]["response_s"]
+    response = run_navigate(seconds=4.0, seed=3)[1]["navigate"]["response_s"]
     assert response["commands"] >= 3
     assert response["within_one_segment"] == 1.0
-    assert response["max"] < ran(seconds=4.0, seed=3)[1]["navigate"]["longest_s"]
+    assert response["max"] < run_navigate(seconds=4.0, seed=3)[1]["navigate"]["longest_s"]
 
 
 def test_the_same_seed_gives_the_same_motion_and_another_one_another() -> None:
@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_motion_and_another_one_another() -> None:
 
 
 def test_a_script_guides_the_trunk_ahead_and_then_the_hand_up(script: str) -> None:
-    recording, result = ran(script=script, seconds=3.0)
+    recording, result = run_navigate(script=script, seconds=3.0)
     assert result["reason"] is None
     assert result["steps"] >= 1
     assert result["distance_m"] > 0.04
@@ -137,13 +137,13 @@ def test_a_script_is_followed_to_its_end(script: str) -> None:
 
 
 def test_kinematics_know_nothing_of_pressure(script: str) -> None:
-    _, result = ran(script=script, mode="kinematic", seconds=2.0)
+    _, result = run_navigate(script=script, mode="kinematic", seconds=2.0)
     assert (result["zmp_margin_m"], result["limits"], result["reason"]) == (None, None, None)
 
 
 def test_segments_in_the_recording_join() -> None:
     """What one segment plans for its end is where the next begins, but for what the robot did otherwise."""
-    found = ran(seconds=2.0, mode="kinematic", seed=1)[0].provenance["segments"]
+    found = run_navigate(seconds=2.0, mode="kinematic", seed=1)[0].provenance["segments"]
     assert len(found) >= 3
     for before, after in pairwise(found):
         assert after["time"] == pytest.approx(before["time"] + before["seconds"], abs=0.006)
@@ -157,7 +157,7 @@ def test_zero_moment_points_are_planned_within_the_soles() -> None:
     from poise.plans import ThreeMassModel
 
     half = ThreeMassModel.of(installed_robot("mighty")).sole_half
-    segments = ran(seconds=4.0, seed=3)[0].provenance["segments"]
+    segments = run_navigate(seconds=4.0, seed=3)[0].provenance["segments"]
     standing = [each for each in segments if each["step"] is None and each["lifted"] is None]
     assert standing
     for each in standing:
@@ -169,7 +169,7 @@ def test_zero_moment_points_are_planned_within_the_soles() -> None:
 
 
 def test_who_falls_is_told_when_and_why(script: str) -> None:
-    _, result = ran(script=script, seconds=3.0, push=("0,60,0,0.3@0.5",))
+    _, result = run_navigate(script=script, seconds=3.0, push=("0,60,0,0.3@0.5",))
     assert result["fell"]
     assert re.match(r"fell at [0-2]\.\d+ s", result["reason"])
 
@@ -249,7 +249,7 @@ def test_gains_of_the_stabilizer_are_given_like_all_settings() -> None:
 
 def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:
     """In lock-step, to the last bit."""
-    here, _ = ran(script=script, seconds=1.0)
+    here, _ = run_navigate(script=script, seconds=1.0)
     start = installed_robot("mighty").stance("standing")
     with PlantServer(MujocoPlant(start, actuators=PositionServos()), "tcp://127.0.0.1:0") as server:
         served = threading.Thread(target=server.serve)
@@ -263,7 +263,7 @@ def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:
     assert (there["q"] == here["q"]).all()
 
 
-def hears_ctrl_c() -> None:
+def restore_interrupt() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -271,14 +271,14 @@ def hears_ctrl_c() -> None:
 def test_ctrl_c_keeps_what_was_recorded_with_its_segments(tmp_path: Path) -> None:
     path = tmp_path / "guided.poise"
     command = [sys.executable, "-m", "poise", "run", "navigate", "--robot", "mighty", "--seconds", "900"]
-    process = subprocess.Popen([*command, "--out", str(path)], stderr=subprocess.PIPE, preexec_fn=hears_ctrl_c)
+    process = subprocess.Popen([*command, "--out", str(path)], stderr=subprocess.PIPE, preexec_fn=restore_interrupt)
     try:
 
-        def written() -> float:
+        def file_size() -> float:
             return path.stat().st_size if path.exists() else 0
 
         wait_until(
-            lambda: written() > 1_000_000 or process.poll() is not None, "1_000_000 bytes of a recording", written
+            lambda: file_size() > 1_000_000 or process.poll() is not None, "1_000_000 bytes of a recording", file_size
         )
         assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)

@@ -40,29 +40,29 @@ KEYS = [
 
 
 @cache
-def whole() -> tuple[Recording, runs.Result]:
+def full_reach() -> tuple[Recording, runs.Result]:
     return runs.Reach(profile="minimum-jerk").run()
 
 
 @cache
-def hurried() -> tuple[Recording, runs.Result]:
+def hurried_reach() -> tuple[Recording, runs.Result]:
     return runs.Reach(settings={"phase": 0.2}).run()
 
 
 def test_a_result_has_the_keys_of_the_contract() -> None:
-    _, result = whole()
+    _, result = full_reach()
     assert list(result) == KEYS
     assert list(result["control_ms"]) == ["median", "p99", "max"]
     assert all(list(level) == ["rms", "max", "unit"] for level in result["levels"].values())
 
 
 def test_a_result_can_be_written_as_strict_json() -> None:
-    for _, result in (whole(), hurried()):
+    for _, result in (full_reach(), hurried_reach()):
         assert json.loads(json.dumps(result, allow_nan=False)) == result
 
 
 def test_a_reach_that_succeeds_has_no_reason() -> None:
-    _, result = whole()
+    _, result = full_reach()
     assert result["reason"] is None
     assert result["fell"] is False
     assert len(result["reach_errors_m"]) == 3
@@ -70,7 +70,7 @@ def test_a_reach_that_succeeds_has_no_reason() -> None:
 
 
 def test_a_reach_without_the_time_for_it_says_what_was_missed() -> None:
-    _, result = hurried()
+    _, result = hurried_reach()
     assert result["seconds"] == pytest.approx(1.0)
     assert "target 1 missed by" in result["reason"]
     assert max(result["reach_errors_m"]) > 0.005

@@ -21,12 +21,12 @@ pytestmark = pytest.mark.needs_models
 
 
 @cache
-def ran(**asked: Any) -> tuple[Recording, runs.Result]:
+def run_walk(**asked: Any) -> tuple[Recording, runs.Result]:
     return runs.Walk(**asked).run()
 
 
 def test_a_walk_says_how_it_went() -> None:
-    recording, result = ran(steps=6)
+    recording, result = run_walk(steps=6)
     assert (result["fell"], result["reason"], result["steps"]) == (False, None, 6)
     walk = result["walk"]
     assert list(walk) == ["style", "speed", "commanded_speed", "divergent_error_m", "slip_m"]
@@ -41,7 +41,7 @@ def test_a_walk_says_how_it_went() -> None:
 
 
 def test_its_recording_knows_phases_and_circumstances() -> None:
-    recording, _ = ran(steps=6)
+    recording, _ = run_walk(steps=6)
     assert set(recording["phase"]) >= {"standing", "starting", "left support", "right support", "double support"}
     facts = recording.provenance
     assert (facts["behavior"], facts["style"], facts["steps"]) == ("walk", "neutral", 6)
@@ -49,34 +49,34 @@ def test_its_recording_knows_phases_and_circumstances() -> None:
 
 
 def test_without_steps_it_stands() -> None:
-    _, result = ran(steps=0)
+    _, result = run_walk(steps=0)
     assert (result["fell"], result["reason"], result["steps"]) == (False, None, 0)
     assert result["distance_m"] < 5e-3
     assert result["walk"]["speed"] == [0.0, 0.0, 0.0]
 
 
 def test_a_speed_is_asked_for_and_met() -> None:
-    _, result = ran(steps=6, speed=(0.3, 0.0, 0.0), style="relaxed")
+    _, result = run_walk(steps=6, speed=(0.3, 0.0, 0.0), style="relaxed")
     assert result["reason"] is None
     assert result["walk"]["commanded_speed"] == [0.3, 0.0, 0.0]
     assert result["walk"]["speed"][0] == pytest.approx(0.3, rel=0.3)
 
 
 def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:
-    _, result = ran(steps=4, push=("0,500,0,0.1@1.5",))
+    _, result = run_walk(steps=4, push=("0,500,0,0.1@1.5",))
     assert result["fell"]
     assert "fell at" in result["reason"]
     assert result["nonfinite_commands"] == 0
 
 
 def test_who_is_about_to_fall_when_the_run_ends_has_not_succeeded() -> None:
-    _, result = ran(steps=4, push=("0,500,0,0.1@1.5",), seconds=1.7)
+    _, result = run_walk(steps=4, push=("0,500,0,0.1@1.5",), seconds=1.7)
     assert not result["fell"]
     assert "about to fall" in result["reason"]
 
 
 def test_a_walk_that_is_cut_short_is_judged_by_what_it_did() -> None:
-    _, result = ran(steps=20, seconds=2.5)
+    _, result = run_walk(steps=20, seconds=2.5)
     assert result["reason"] is None
     assert 0 < result["steps"] < 20
 
@@ -87,7 +87,7 @@ def test_the_same_request_gives_the_same_walk() -> None:
 
 
 def test_it_walks_on_a_robot_that_does_as_it_is_told() -> None:
-    _, result = ran(steps=3, plant="ideal")
+    _, result = run_walk(steps=3, plant="ideal")
     assert (result["reason"], result["steps"]) == (None, 3)
 
 

@@ -66,7 +66,7 @@ def test_a_broken_reader_is_caught_and_named(monkeypatch: pytest.MonkeyPatch, fa
 
 
 def test_an_error_inside_the_package_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("poise.human.files.bvh_reader._hierarchy", lambda path, lines: ([], "not a number"))
+    monkeypatch.setattr("poise.human.files.bvh_reader._parse_hierarchy", lambda path, lines: ([], "not a number"))
     assert "TypeError in human/files/bvh_reader.py:" in failure_reason("bvh", "none", 0)
 
 

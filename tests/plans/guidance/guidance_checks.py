@@ -43,7 +43,7 @@ def start_of(name: str) -> NavigationPoints:
     return standing_points(robot_of(name))
 
 
-def led(points: NavigationPoints, name: str, mode: str, *axes: float, **options: Any) -> Goal:
+def guide_point(points: NavigationPoints, name: str, mode: str, *axes: float, **options: Any) -> Goal:
     """The goal of a stick; axes that are not given are zero."""
     workspace, legs = limits_of(name)
     full = tuple(axes) + (0.0,) * (6 - len(axes))

@@ -72,7 +72,7 @@ def lifted(name: str) -> NavigationPoints:
     return guided_goal(start_of(name), OperatorCommand("right foot", (0, 0, 1, 0, 0, 0)), workspace, legs).points
 
 
-def led(
+def guide_point(
     points: NavigationPoints, name: str, mode: GuidingMode, axes: tuple[float, ...], count: int = 40
 ) -> NavigationPoints:
     workspace, legs = limits_of(name)
@@ -90,7 +90,7 @@ def test_a_constant_stick_carries_the_trunk_along(name: str, begin, axis: int, s
     workspace, _ = limits_of(name)
     start = begin(name)
     axes = tuple(sign if i == axis else 0.0 for i in range(6))
-    end = led(start, name, "trunk", axes)
+    end = guide_point(start, name, "trunk", axes)
     least = 0.9 * 40 * workspace.trunk_displacement[0] if axis == 0 else 40 / 3 * 0.1 * workspace.leg
     assert sign * (end.center[axis] - start.center[axis]) > least
     feet = sum(foot.position_xy for foot in end.feet.values()) / 2.0
@@ -102,7 +102,7 @@ def test_a_constant_stick_carries_the_trunk_along(name: str, begin, axis: int, s
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_constant_yaw_stick_turns_trunk_and_feet(name: str, begin, sign: float) -> None:  # type: ignore[no-untyped-def]
     workspace, _ = limits_of(name)
-    end = led(begin(name), name, "trunk", (0, 0, 0, 0, 0, sign))
+    end = guide_point(begin(name), name, "trunk", (0, 0, 0, 0, 0, sign))
     assert sign * end.attitude[2] > 0.9 * 40 * workspace.trunk_turn[2]
     for foot in end.feet.values():
         assert abs(foot.yaw - end.attitude[2]) < workspace.largest_trunk_yaw + workspace.toes[1]
@@ -114,7 +114,7 @@ def test_a_hand_carries_the_body_along_in_every_direction(name: str, axes: tuple
     """By more than a leg in 40 segments: inwards and backwards, where its box ends, as well as where its arm does."""
     workspace, _ = limits_of(name)
     start = start_of(name)
-    end = led(start, name, "left hand", (*axes, 0, 0, 0, 0))
+    end = guide_point(start, name, "left hand", (*axes, 0, 0, 0, 0))
     along = float(np.dot(axes, (end.center - start.center)[:2]))
     assert along > workspace.leg
 
@@ -129,7 +129,7 @@ def test_with_discarding_a_constant_forward_stick_still_walks(name: str) -> None
     assert points.center[0] - start.center[0] > 0.9 * 40 * workspace.trunk_displacement[0]
 
 
-def pit(step: Footstep) -> Footstep:
+def ground_with_hole(step: Footstep) -> Footstep:
     """Ground that has a place only behind x = 0.01: whatever is ahead of that is pushed back."""
     return step.with_place(complex(min(step.x, 0.01), step.y), 0.0)
 
@@ -139,7 +139,7 @@ def test_a_lifted_foot_always_finds_a_place_to_land(name: str) -> None:
     workspace, legs = limits_of(name)
     points = lifted(name)
     for axes in ((1, 0, 0, 0, 0, 0), (1, -1, 0, 0, 0, -1), (1, 0, 1, 0, 0, 0)):
-        points = guided_goal(points, OperatorCommand("right foot", axes), workspace, legs, pit).points
-    goal = guided_goal(points, OperatorCommand("right foot", (1, 0, -1, 0, 0, 0)), workspace, legs, pit)
+        points = guided_goal(points, OperatorCommand("right foot", axes), workspace, legs, ground_with_hole).points
+    goal = guided_goal(points, OperatorCommand("right foot", (1, 0, -1, 0, 0, 0)), workspace, legs, ground_with_hole)
     assert goal.points.lifted is None
     assert goal.points.feet["right"].x <= 0.01 + 1e-9

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from guidance_checks import ROBOTS, led, limits_of, start_of
+from guidance_checks import ROBOTS, guide_point, limits_of, start_of
 
 from poise.plans import GUIDING_MODES, OperatorCommand, Workspace, guided_goal
 from poise.plans.guidance.guiding_modes import GUIDES
@@ -21,8 +21,8 @@ def test_every_mode_has_its_map() -> None:
 @each_robot
 def test_a_hand_within_reach_moves_alone(name: str) -> None:
     workspace, _ = limits_of(name)
-    points = led(start_of(name), name, "left hand", 0, 0, 1).points
-    goal = led(points, name, "left hand", 0.1, 0, 0.5)
+    points = guide_point(start_of(name), name, "left hand", 0, 0, 1).points
+    goal = guide_point(points, name, "left hand", 0.1, 0, 0.5)
     assert goal.step is None
     assert goal.points.center == pytest.approx(points.center, abs=1e-9)
     moved = goal.points.hand_position("left") - points.hand_position("left")
@@ -34,11 +34,11 @@ def test_the_attitude_of_a_hand_is_guided_or_said_to_be_ignored() -> None:
     workspace, _ = limits_of("g1")
     points = start_of("g1")
     for _ in range(9):
-        goal = led(points, "g1", "right hand", 0, 0, 0, 0, 0, 1)
+        goal = guide_point(points, "g1", "right hand", 0, 0, 0, 0, 0, 1)
         points = goal.points
     assert points.hands["right"].attitude == pytest.approx([0.0, 0.0, workspace.hand_attitude])
     assert goal.projected
-    goal = led(start_of("mighty"), "mighty", "right hand", 0, 0, 0, 0, 0, 1)
+    goal = guide_point(start_of("mighty"), "mighty", "right hand", 0, 0, 0, 0, 0, 1)
     assert not goal.points.hands["right"].attitude.any()
     assert "too few joints" in goal.notes[0]
 

@@ -102,7 +102,7 @@ def test_slack_and_roll_of_many_are_those_of_each(name: str) -> None:
         assert many == pytest.approx(each)
 
 
-def posed(name: str, points: NavigationPoints) -> PoseSolution:
+def solve_points(name: str, points: NavigationPoints) -> PoseSolution:
     """The posture of navigation points: feet < centre of mass < hands < trunk < posture."""
     robot = robot_of(name)
     start = robot.stance("standing")
@@ -143,7 +143,7 @@ def test_inverse_kinematics_reaches_what_the_geometry_says_is_in_reach(name: str
         if index % 10:
             continue
         points = goal.points
-        found = posed(name, points)
+        found = solve_points(name, points)
         if found.errors["feet"] > 2e-3 or found.errors["center"] > 5e-3:
             missed += 1
             continue
@@ -166,5 +166,5 @@ def test_no_posture_of_random_goals_collides_with_itself(name: str) -> None:
     bodies, snapshot = constraints.SelfCollision(robot, shapes="meshes"), Snapshot(robot)
     for index, (_, _, goal) in enumerate(random_goals(name, 400, seed=11)):
         if index % 10 == 0:
-            gaps = bodies.value(snapshot.at(posed(name, goal.points).state))
+            gaps = bodies.value(snapshot.at(solve_points(name, goal.points).state))
             assert gaps.min() > 0.0, index

@@ -12,7 +12,7 @@ from poise.plans.segment.planner import rectangle_gap, with_clearance
 from poise.plans.segment.verification import discontinuity, faults, hold_zmp_excess, sole_gap
 
 
-def thrown(name: str, by: float, speed: float, side: float = 0.0) -> InitialState:
+def pushed_state(name: str, by: float, speed: float, side: float = 0.0) -> InitialState:
     """At rest, and then pushed."""
     initial = at_rest(name)
     center = initial.points.center + np.array([by, side, 0.0])
@@ -102,14 +102,14 @@ def test_a_goal_that_no_duration_reaches_is_given_up_and_the_feet_stay() -> None
 
 def test_a_body_near_an_edge_goes_back_over_its_feet_instead_of_parking_there() -> None:
     body = body_of("g1")
-    initial = thrown("g1", 0.6 * (body.sole_half[0] - body.sole_margin), 0.0)
+    initial = pushed_state("g1", 0.6 * (body.sole_half[0] - body.sole_margin), 0.0)
     segment = planner_of("g1").recenter(initial)
     assert segment.outcome == "kept"
     assert np.linalg.norm(segment.center.end[0][:2] - points_of("g1").center[:2]) < 0.01
 
 
 def test_a_hold_goes_to_where_it_is_going_and_nowhere_else() -> None:
-    initial = thrown("mighty", 0.01, 0.1)
+    initial = pushed_state("mighty", 0.01, 0.1)
     segment = planner_of("mighty").hold(initial)
     xi = initial.points.center + initial.rates.center / body_of("mighty").omega
     for time in (0.0, 0.1, 0.3):
@@ -151,8 +151,8 @@ def test_a_segment_can_be_left_at_any_time_and_goes_on_smoothly() -> None:
 
 def test_a_body_that_is_pushed_a_little_is_kept_and_a_lot_takes_a_step() -> None:
     planner, workspace, legs = planner_of("g1"), workspace_of("g1"), legs_of("g1")
-    assert capture_segment(thrown("g1", 0.0, 0.1), planner, workspace, legs).outcome == "kept"
-    pushed = thrown("g1", 0.02, 0.6)
+    assert capture_segment(pushed_state("g1", 0.0, 0.1), planner, workspace, legs).outcome == "kept"
+    pushed = pushed_state("g1", 0.02, 0.6)
     segment = capture_segment(pushed, planner, workspace, legs)
     assert segment.outcome == "caught"
     assert segment.goal.step is not None
