@@ -90,7 +90,7 @@ def measure(pid: int, page: Page) -> None:
     for name, process in processes.items():
         share = (sum(process.cpu_times()[:2]) - before[name]) / elapsed
         print(f"{name:20} {100.0 * share:6.0f} % of a core")
-    print(f"real-time factor     {page.locator('#factor').inner_text()}")
+    print(f"real-time factor     {page.locator('#real-time-factor').inner_text()}")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from typing import Any
 from poise.errors import PoiseError
 
 CONTROLS: list[dict[str, Any]] = [
-    {"kind": "choice", "name": "preset", "label": "preset", "group": "Style", "help": "A style that comes with Poise.",
-     "options": ["neutral", "proud", "sad"], "value": "neutral"},
+    {"kind": "dropdown", "name": "preset", "label": "preset", "group": "Style",
+     "help": "A style that comes with Poise.", "options": ["neutral", "proud", "sad"], "value": "neutral"},
     {"kind": "upload", "name": "load", "label": "load a style", "group": "Style", "help": "A TOML file.",
      "accept": ".toml", "max_bytes": 2000},
     {"kind": "save", "name": "save", "label": "save this style", "group": "Style", "help": "As a TOML file."},
@@ -21,10 +21,10 @@ CONTROLS: list[dict[str, Any]] = [
     {"kind": "switch", "name": "arms", "label": "arms swing", "group": "Steps", "help": "With the legs.",
      "value": True},
     {"kind": "button", "name": "push", "label": "push", "group": "Push", "help": "At the chest."},
-    {"kind": "order", "name": "stack", "label": "tasks", "group": "Tasks", "help": "The first matters most.",
-     "items": [{"name": "balance", "label": "balance", "kind": "equality", "weight": None},
-               {"name": "left", "label": "left hand", "kind": "box", "weight": 1.0},
-               {"name": "gaze", "label": "gaze", "kind": None, "weight": 10.0}]},
+    {"kind": "task_order", "name": "stack", "label": "tasks", "group": "Tasks", "help": "The first matters most.",
+     "items": [{"name": "balance", "label": "balance", "constraint_type": "equality", "weight": None},
+               {"name": "left", "label": "left hand", "constraint_type": "box", "weight": 1.0},
+               {"name": "gaze", "label": "gaze", "constraint_type": None, "weight": 10.0}]},
 ]  # fmt: skip
 
 
@@ -74,7 +74,7 @@ class FakeHub:
             "limbs": ["left leg", "right leg", "left arm"],
             "controls": CONTROLS,
             "files": self.output.files(),
-            "sticks": self.stick_driven,
+            "stick_driven": self.stick_driven,
         }
 
     def frame(self) -> dict[str, Any] | None:
@@ -118,11 +118,11 @@ def sample_frame(number: int) -> dict[str, Any]:
     return {
         "number": number,
         "time": time,
-        "factor": 0.99,
+        "real_time_factor": 0.99,
         "playing": True,
-        "pace": 1.0,
+        "time_scale": 1.0,
         "phase": "left support" if sway > 0 else "right support",
-        "fell": "",
+        "fall_reason": "",
         "fallback": "",
         "values": {},
         "levels": [
@@ -134,20 +134,20 @@ def sample_frame(number: int) -> dict[str, Any]:
              "tasks": [{"name": "posture", "error": 0.081, "unit": "rad"}]},
         ],
         "limits": ["left_knee_joint at its upper bound, 2.8 rad"],
-        "explain": ["posture gives way by 0.42 rad/s² to balance", "left_knee_joint is at its bound"],
-        "words": ["balanced: 2.3 cm to spare in the next two steps", "0.32 m/s, 14 steps"],
+        "explanation": ["posture gives way by 0.42 rad/s² to balance", "left_knee_joint is at its bound"],
+        "status_lines": ["balanced: 2.3 cm to spare in the next two steps", "0.32 m/s, 14 steps"],
         "plots": {
-            "center": [0.02, 0.06 * sway],
-            "pressure": [0.03, 0.08 * sway],
-            "capture": [0.05, 0.1 * sway],
+            "center_of_mass": [0.02, 0.06 * sway],
+            "center_of_pressure": [0.03, 0.08 * sway],
+            "capture_point": [0.05, 0.1 * sway],
             "support": [[-0.06, -0.15], [0.14, -0.15], [0.14, 0.15], [-0.06, 0.15]],
             "forces": {"left foot": 170 + 160 * sway, "right foot": 170 - 160 * sway},
             "torques": {f"left_{name}_joint": share * (1 + 0.5 * sway) for name, share in knees.items()},
-            "solver": 0.4 + 0.1 * sway,
-            "control": 0.9 + 0.1 * sway,
+            "solver_ms": 0.4 + 0.1 * sway,
+            "control_ms": 0.9 + 0.1 * sway,
         },
-        "recording": {"on": False, "seconds": 0.0, "file": ""},
+        "recording": {"active": False, "seconds": 0.0, "file": ""},
         "replay": {"file": "", "time": 0.0, "duration": 0.0},
-        "deadman": False,
+        "input_timed_out": False,
         "events": ["3.21 s: hold: not finite"],
     }  # fmt: skip

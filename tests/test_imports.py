@@ -119,7 +119,7 @@ def test_the_simulation_of_the_studio_brings_no_viewer_no_server_and_no_charts()
 from multiprocessing import Pipe
 from poise.studio.simulation_process import SimulationStart, main
 ours, theirs = Pipe()
-for word in ("next", "end"):
+for word in ("request_frame", "stop"):
     ours.send((word, None))
 main(theirs, SimulationStart("stand", "mighty", {}))
 assert ours.recv()[0] == "ready"

@@ -202,7 +202,7 @@ def test_a_file_that_is_no_trial_is_refused_in_one_line(
     assert "\n" not in error
     assert name.replace("\n", "?") in error
     assert str(log.service._folder) not in error
-    assert not log.service.progress_data()["busy"]
+    assert not log.service.progress_data()["activity"]
     assert list(log.service._folder.iterdir()) == []
 
 
@@ -232,7 +232,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     waiting.start()
     log.wait_until(lambda: log.service._fit_process is not None)
     first = log.service._fit_process
-    log.values = {"person": MANUAL, "height": 1.6, "mass": 50.0, "sex": "female"}
+    log.values = {"subject_source": MANUAL, "height": 1.6, "mass": 50.0, "sex": "female"}
     log.service.handle_button("sample")
     wait_until(lambda: answers, "the answer to the first upload")
     waiting.join()
@@ -244,7 +244,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     assert log.service.result_data()["title"] == "sample walk"
     assert log.service.player is not None
     assert (log.service.player.robot.mass, log.service.player.result.shape.sex) == (pytest.approx(50.0), "female")  # type: ignore[comparison-overlap]
-    log.service.handle_button("again")
+    log.service.handle_button("refit")
     last = log.service._fit_process
     folder = log.service._folder
     log.service.close()
@@ -257,8 +257,8 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
 
 def test_buttons_say_what_they_cannot_do() -> None:
     log = ServiceLog()
-    log.service.handle_button("again")
-    log.service.handle_button("forget")
+    log.service.handle_button("refit")
+    log.service.handle_button("refit_without_static")
     assert [kind for kind, _ in log.said] == ["error", "info"]
     assert log.service._fit_process is None
     log.service.close()

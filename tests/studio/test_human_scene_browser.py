@@ -76,7 +76,7 @@ def load(page: Any, label: str, file: Any) -> None:
 
 def table(page: Any) -> dict[str, list[float]]:
     """Measured, reproduced and difference (degrees) by rotation, as the page shows them."""
-    rows = page.locator("#gait-rows tr").all_inner_texts()
+    rows = page.locator("#gait-ranges tr").all_inner_texts()
     found, side = {}, ""
     for row in rows:
         title, *numbers = row.split("\t")
@@ -94,16 +94,16 @@ def pause_at(page: Any, hub: Hub, share: float) -> None:
         page.get_by_role("button", name="Play", exact=True).wait_for()
     slider = page.get_by_label("Time of the replay in seconds")
     slider.fill(f"{share * float(slider.get_attribute('max')):.2f}")
-    wait_until(lambda: abs(wait_until(hub.frame)["share"] - share) < 0.01)
+    wait_until(lambda: abs(wait_until(hub.frame)["cycle_share"] - share) < 0.01)
 
 
 def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     assert hub.hello()["robots"] == ["human"], "the scene is not for robots"
-    page.locator("#words").get_by_text("No trial yet").wait_for()
+    page.locator("#status-lines").get_by_text("No trial yet").wait_for()
     page.get_by_role("button", name="take the sample").click()
-    page.locator("#gait-busy progress").wait_for()
-    page.locator("#words").get_by_text("sample walk").wait_for()
-    page.locator("#gait-busy").wait_for(state="hidden")
+    page.locator("#fit-progress progress").wait_for()
+    page.locator("#status-lines").get_by_text("sample walk").wait_for()
+    page.locator("#fit-progress").wait_for(state="hidden")
     ranges = wait_until(lambda: table(page))
     assert len(ranges) == 12
     for measured, reproduced, difference in ranges.values():
@@ -120,14 +120,14 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     wait_until(lambda: table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
     page.get_by_label("ghost beside by as a number").fill("0")
     page.get_by_label("ghost beside by as a number").press("Enter")
-    wait_until(lambda: wait_until(hub.frame)["values"]["apart"] == 0.0)
+    wait_until(lambda: wait_until(hub.frame)["values"]["ghost_offset"] == 0.0)
     take_screenshot(page, "human_two_phases")
     view_frame = hub._current_view()
     assert view_frame is not None
     assert view_frame.poses["ghost"][1, :3] == pytest.approx(view_frame.poses["robot"][1, :3], abs=0.05)
     page.get_by_role("button", name="Play", exact=True).click()
-    before = wait_until(hub.frame)["share"]
-    wait_until(lambda: wait_until(hub.frame)["share"] != before)
+    before = wait_until(hub.frame)["cycle_share"]
+    wait_until(lambda: wait_until(hub.frame)["cycle_share"] != before)
 
 
 def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_goes_on(
@@ -135,7 +135,7 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
 ) -> None:
     load(page, "load a trial", trc)
     page.locator(".message").get_by_text("'my walk.trc' is loaded").wait_for()
-    page.locator("#words").get_by_text("49 of 49 markers used").wait_for()
+    page.locator("#status-lines").get_by_text("49 of 49 markers used").wait_for()
     assert hub.hello()["gait"]["title"] == "my walk.trc"
     page.locator("#replay-file").get_by_text("my walk.trc", exact=True).wait_for()
     page.locator(".message button").first.click()
@@ -151,17 +151,17 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
     page.get_by_label("play", exact=True).select_option("whole trial")
     wait_until(lambda: wait_until(hub.frame)["replay"]["duration"] > 2.0)
     page.get_by_role("button", name="Back to live").click()
-    page.locator("#words").get_by_text("No trial yet").wait_for()
+    page.locator("#status-lines").get_by_text("No trial yet").wait_for()
     page.get_by_role("button", name="Reset").click()  # and there it is again
-    page.locator("#words").get_by_text("my walk.trc").wait_for()
+    page.locator("#status-lines").get_by_text("my walk.trc").wait_for()
 
 
 @pytest.mark.slow
 def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> None:
     load(page, "load a trial", require_data("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
-    page.locator("#words").get_by_text("35 of 35 markers used").wait_for()
+    page.locator("#status-lines").get_by_text("35 of 35 markers used").wait_for()
     load(page, "load a static trial", require_data("mocap/pig_one/PiG_Calibration-FlatFoot-One.c3d"))
-    page.locator("#words").get_by_text("with 'PiG_Calibration-FlatFoot-One.c3d'").wait_for()
+    page.locator("#status-lines").get_by_text("with 'PiG_Calibration-FlatFoot-One.c3d'").wait_for()
     page.get_by_label("reproduced as").select_option("best")
     wait_until(lambda: table(page) and max(abs(row[2]) for row in table(page).values()) < 6.0)
     page.get_by_label("play", exact=True).select_option("gait cycle")
@@ -187,5 +187,5 @@ def test_who_leaves_the_scene_ends_its_fits(page: Any, hub: Hub) -> None:
     assert hub.hello()["robot"] == "g1"
     page.locator("#gait-panel").wait_for(state="hidden")
     page.get_by_role("region", name="Hierarchy").wait_for()
-    page.locator("#plot-above").wait_for()
+    page.locator("#plot-balance").wait_for()
     assert page.locator("#gait-plots").is_hidden()

@@ -75,8 +75,8 @@ def test_a_pad_leads_it_down_the_steps_across_the_room_and_its_hand_to_the_door(
     scenario = Scenario.of(robot)
     pilot, mode, end = GoalOperator(scenario.goals, scenario.workspace), "trunk", time.monotonic() + 400.0
     used = set()
-    while time.monotonic() < end and "Well done" not in " ".join(current_frame(hub)["words"]):
-        assert not current_frame(hub)["fell"]
+    while time.monotonic() < end and "Well done" not in " ".join(current_frame(hub)["status_lines"]):
+        assert not current_frame(hub)["fall_reason"]
         pilot.observe(observed_points(hub, robot))
         stick = pilot.read(0.0)
         if stick.mode != mode:

@@ -43,7 +43,7 @@ def standard_gamepad(axes: tuple[float, ...] = (0.0,) * 4, **pressed: float) -> 
 
 def input_message(keys: tuple[str, ...] = (), gamepad: Any = None, axes: tuple[float, ...] = STILL) -> dict[str, Any]:
     """As a page says it."""
-    return {"keys": list(keys), "pad": gamepad, "axes": list(axes)}
+    return {"keys": list(keys), "gamepad": gamepad, "axes": list(axes)}
 
 
 # -- what is held ------------------------------------------------------------------------------------------------------
@@ -68,8 +68,8 @@ def test_any_other_device_is_read_as_the_flight_stick_of_the_paper() -> None:
 
 @pytest.mark.parametrize(
     "nonsense",
-    [None, 7, [], {"keys": 3, "pad": 4, "axes": "abcdef"}, {"axes": [1.0]}, {"axes": [math.nan] * 6},
-     {"pad": {"axes": ["a", None], "buttons": {}}}],
+    [None, 7, [], {"keys": 3, "gamepad": 4, "axes": "abcdef"}, {"axes": [1.0]}, {"axes": [math.nan] * 6},
+     {"gamepad": {"axes": ["a", None], "buttons": {}}}],
 )  # fmt: skip
 def test_nonsense_is_not_held(nonsense: object) -> None:
     operator_input = OperatorInput.from_page(nonsense)
@@ -80,15 +80,17 @@ def test_nonsense_is_not_held(nonsense: object) -> None:
 
 
 def test_only_hands_get_through_to_the_simulation() -> None:
-    good = '{"do": "hands", "with": {"keys": ["KeyW"], "pad": null, "axes": [0, 0, 0, 0, 0, 1]}}'
-    assert parse_command(good) == ("hands", {"keys": ["KeyW"], "pad": None, "axes": [0, 0, 0, 0, 0, 1]})
-    padded = '{"keys": [], "pad": {"standard": true, "axes": [0.5], "buttons": [1]}, "axes": [0, 0, 0, 0, 0, 0]}'
-    assert not isinstance(parse_command(f'{{"do": "hands", "with": {padded}}}'), str)
+    good = '{"command": "operator_input", "value": {"keys": ["KeyW"], "gamepad": null, "axes": [0, 0, 0, 0, 0, 1]}}'
+    assert parse_command(good) == ("operator_input", {"keys": ["KeyW"], "gamepad": None, "axes": [0, 0, 0, 0, 0, 1]})
+    padded = '{"keys": [], "gamepad": {"standard": true, "axes": [0.5], "buttons": [1]}, "axes": [0, 0, 0, 0, 0, 0]}'
+    assert not isinstance(parse_command(f'{{"command": "operator_input", "value": {padded}}}'), str)
     for bad in (
         "7", "[]", padded.replace("[0, 0, 0, 0, 0, 0]", "[0, 0, 0]"), padded.replace('"keys": []', '"keys": [1]'),
         padded.replace("0, 0]}", "0, 2]}"), padded.replace("[0.5]", '["a"]'), padded.replace("true", "1"),
     ):  # fmt: skip
-        assert "'hands' cannot be" in str(parse_command(f'{{"do": "hands", "with": {bad}}}')), bad
+        assert "'operator_input' cannot be" in str(parse_command(f'{{"command": "operator_input", "value": {bad}}}')), (
+            bad
+        )
 
 
 def test_the_legend_names_every_key_that_the_page_takes() -> None:
@@ -271,7 +273,7 @@ def test_standing_still_draws_nothing_and_tells_of_nothing() -> None:
 
 def test_discarding_is_a_choice() -> None:
     runner = SceneRunner(find_scene("navigate")(installed_robot("mighty")))
-    runner.scene.set_control("rule", "discarded")
+    runner.scene.set_control("boundary_rule", "discarded")
     runner.scene.set_control("mode", "left foot")
     notes = run_for(runner, input_message(axes=(0.0, -1.0, 0.0, 0.0, 0.0, 0.0)), 1.5)
     assert any("discarded" in note for note in notes)
@@ -290,7 +292,7 @@ def test_the_stairs_stand_where_the_guidance_thinks_and_the_door_is_told_of() ->
     for foot in installed_robot("mighty").feet:
         x, y, z = runner.primary.plant.state().pose(foot).act(foot.sole.center)
         assert z == pytest.approx(runner.scene.ground.elevation(x, y), abs=0.03)
-    assert "place" in runner.scene.plans()
+    assert "target" in runner.scene.plans()
     provenance = {"scene": "navigate", **runner.scene.provenance()}
     assert runner.scene.recorded_terrain(provenance, installed_robot("mighty"))[0].floor == runner.scene.ground.floor  # type: ignore[attr-defined, index, union-attr]
     assert runner.scene.recorded_terrain({}, installed_robot("mighty")) is None

@@ -65,8 +65,8 @@ def guided(page: Any, hub: Hub) -> Any:
     if hub.hello()["scene"] != "navigate":
         page.get_by_role("tab", name="Navigate").click()
         wait_until(lambda: hub.hello()["scene"] == "navigate" and hub.hello()["controls"])
-    page.locator("#guide-move").wait_for()
-    wait_until(lambda: current_frame(hub)["guide"])
+    page.locator("#guidance-move").wait_for()
+    wait_until(lambda: current_frame(hub)["guidance"])
     began = current_frame(hub)["time"]
     page.get_by_role("button", name="Reset").click()
     wait_until(lambda: current_frame(hub)["time"] < max(began, 0.2) or current_frame(hub)["time"] < 0.5)
@@ -83,7 +83,7 @@ def current_frame(hub: Hub) -> dict[str, Any]:
 def press(page: Any, hub: Hub, button: int, mode: str) -> None:
     """Presses a button of the pad until the robot has heard it, and the page shows it."""
     page.evaluate(f"down = {{ [{button}]: 1 }}")
-    wait_until(lambda: current_frame(hub)["guide"]["mode"] == mode)
+    wait_until(lambda: current_frame(hub)["guidance"]["mode"] == mode)
     page.evaluate("down = {}")
     page.locator(f'[data-mode="{mode}"][aria-pressed="true"]').wait_for()
 
@@ -107,7 +107,7 @@ def steps(hub: Hub) -> bool:
 
 
 def stands(hub: Hub) -> bool:
-    return bool(current_frame(hub)["words"][0].startswith("stands"))
+    return bool(current_frame(hub)["status_lines"][0].startswith("stands"))
 
 
 def take_screenshot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] | None = None) -> None:
@@ -115,9 +115,9 @@ def take_screenshot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] 
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         if when is not None:
-            hub.handle_command("pace", 0.1)
+            hub.handle_command("time_scale", 0.1)
             wait_until(lambda: when(hub))
-            hub.handle_command("pace", 1)
+            hub.handle_command("time_scale", 1)
         hub.handle_command("play", False)
         wait_until(lambda: not current_frame(hub)["playing"])
         page.wait_for_timeout(1500)
@@ -137,7 +137,7 @@ def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_project
     take_screenshot(page, hub, "", steps)
     page.evaluate("held = [0, 0, 0, 0]")
     wait_until(lambda: stands(hub))
-    assert {row["mode"] for row in current_frame(hub)["guide"]["segments"]} == {"trunk"}
+    assert {row["mode"] for row in current_frame(hub)["guidance"]["segments"]} == {"trunk"}
 
     press(page, hub, X, "left hand")
     hand, stood = frame_position(hub, robot.hand("left")), frame_position(hub, right)
@@ -150,12 +150,12 @@ def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_project
     press(page, hub, LEFT_SHOULDER, "left foot")
     page.evaluate(f"down = {{ [{RIGHT_TRIGGER}]: 1 }}")
     wait_until(lambda: frame_position(hub, left)[2] > frame_position(hub, right)[2] + 0.015)
-    page.locator("#guide-notes").get_by_text("beyond its boundary, projected").first.wait_for()  # higher than it can
+    page.locator("#guidance-notes").get_by_text("beyond its boundary, projected").first.wait_for()  # higher than it can
     page.locator("#segments td.projected").first.wait_for()
     take_screenshot(page, hub, "_foot")
     page.evaluate("down = {}")
     wait_until(lambda: stands(hub))
-    assert "left foot in the air" in current_frame(hub)["words"][0], "it stays there, whoever lets go"
+    assert "left foot in the air" in current_frame(hub)["status_lines"][0], "it stays there, whoever lets go"
     page.evaluate(f"down = {{ [{LEFT_TRIGGER}]: 1 }}")
     wait_until(
         lambda: (
@@ -164,42 +164,42 @@ def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_project
         )
     )
     page.evaluate("down = {}")
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
 
 
 def test_a_key_is_a_step_of_its_own_however_short_it_is_pressed(guided: Any, hub: Hub) -> None:
     page = guided
-    page.locator("#guide-move").focus()
+    page.locator("#guidance-move").focus()
     page.keyboard.press("4")
-    wait_until(lambda: current_frame(hub)["guide"]["mode"] == "left hand")
+    wait_until(lambda: current_frame(hub)["guidance"]["mode"] == "left hand")
     page.keyboard.press("r")
-    wait_until(lambda: any(row["mode"] == "left hand" for row in current_frame(hub)["guide"]["segments"]))
+    wait_until(lambda: any(row["mode"] == "left hand" for row in current_frame(hub)["guidance"]["segments"]))
 
 
 def test_a_page_that_freezes_leaves_the_stick_centred(guided: Any, hub: Hub) -> None:
     page = guided
     page.evaluate("held = [0, -1, 0, 0]")
-    wait_until(lambda: current_frame(hub)["guide"]["axes"][0] == 1.0)
+    wait_until(lambda: current_frame(hub)["guidance"]["axes"][0] == 1.0)
     page.evaluate("() => { setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }, 0); }")
-    wait_until(lambda: current_frame(hub)["deadman"])
-    assert current_frame(hub)["guide"]["axes"] == [0.0] * 6
-    wait_until(lambda: current_frame(hub)["guide"]["axes"][0] == 1.0)  # it is back, and the stick is still held
+    wait_until(lambda: current_frame(hub)["input_timed_out"])
+    assert current_frame(hub)["guidance"]["axes"] == [0.0] * 6
+    wait_until(lambda: current_frame(hub)["guidance"]["axes"][0] == 1.0)  # it is back, and the stick is still held
     page.evaluate("held = [0, 0, 0, 0]")
     wait_until(lambda: stands(hub))
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
 
 
 def test_the_stairs_and_the_door_are_chosen_on_the_page_and_stepped_down(guided: Any, hub: Hub) -> None:
     page, robot = guided, hub._load_robot("mighty")
     page.get_by_label("world", exact=True).select_option("stairs and door")
-    wait_until(lambda: current_frame(hub)["guide"]["place"])
+    wait_until(lambda: current_frame(hub)["guidance"]["has_target"])
     page.get_by_text("m to go").wait_for()
-    page.locator("#key-place").wait_for()
+    page.locator("#legend-target").wait_for()
     page.evaluate("held = [0, -1, 0, 0]")
     start = min(frame_position(hub, foot)[2] for foot in robot.feet)
     wait_until(lambda: min(frame_position(hub, foot)[2] for foot in robot.feet) < start - 0.015)  # a step is 2 cm
     take_screenshot(page, hub, "_stairs", steps)
     page.evaluate("held = [0, 0, 0, 0]")
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
     page.get_by_label("world", exact=True).select_option("flat")
-    wait_until(lambda: not current_frame(hub)["guide"]["place"])
+    wait_until(lambda: not current_frame(hub)["guidance"]["has_target"])

@@ -20,7 +20,7 @@ navigator.getGamepads = () => [...window.pads, ...Array(4)].slice(0, 4);
 window.pad = (mapping, axes) => ({ id: "Pad (Vendor: 1)", mapping, connected: true, axes: Array(axes).fill(0),
     buttons: Array.from({ length: 17 }, () => ({ value: 0, pressed: false })) });
 """
-REST = {"mode": "trunk", "axes": [0] * 6, "lift": 0.5, "place": False, "notes": [], "segments": []}
+REST = {"mode": "trunk", "axes": [0] * 6, "lift": 0.5, "has_target": False, "notes": [], "segments": []}
 NOTE = "left foot: 4 cm beyond its boundary, projected"
 ROWS = [
     {"time": 3.5, "mode": "left foot", "seconds": 0.5, "margin": 12, "outcome": "projected", "notes": [NOTE]},
@@ -38,28 +38,28 @@ def browser() -> Iterator[Any]:
 def page_and_hub(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, FakeHub]]:
     with studio(tmp_path) as (hub, server):
         usual, guided = hub.hello, dict(find_scene("navigate").guidance_info)
-        hub.hello = lambda: {**usual(), "sticks": False, "guided": guided}  # type: ignore[method-assign]
-        hub.show_frame(2, guide=REST)
+        hub.hello = lambda: {**usual(), "stick_driven": False, "guidance": guided}  # type: ignore[method-assign]
+        hub.show_frame(2, guidance=REST)
         with open_page(browser, server, before=PADS) as page:
-            page.locator("#guide-move").wait_for()
+            page.locator("#guidance-move").wait_for()
             yield page, hub
             assert page.errors == []
 
 
 def last_input(hub: FakeHub) -> OperatorInput:
     """What is held, as the simulation hears it."""
-    return OperatorInput.from_page((hub.command_values("hands") or [None])[-1])
+    return OperatorInput.from_page((hub.command_values("operator_input") or [None])[-1])
 
 
 def test_a_page_without_a_guided_scene_shows_nothing_of_it(browser: Any, tmp_path: Path) -> None:
     with studio(tmp_path) as (hub, server), open_page(browser, server) as page:
         page.locator("#stick-move").wait_for()
-        for name in ("#guide", "#guide-bar", "#guide-panel", "#segments-panel", "#guide-notes"):
+        for name in ("#guidance-sticks", "#guidance-bar", "#guidance-panel", "#segments-panel", "#guidance-notes"):
             assert page.locator(name).is_hidden()
         page.keyboard.press("r")
-        count = len(hub.command_values("alive"))
-        wait_until(lambda: len(hub.command_values("alive")) > count + 2)
-        assert hub.command_values("hands") == []
+        count = len(hub.command_values("keep_alive"))
+        wait_until(lambda: len(hub.command_values("keep_alive")) > count + 2)
+        assert hub.command_values("operator_input") == []
 
 
 def test_keys_are_sent_as_they_are_again_and_again_until_they_are_let_go(page_and_hub: tuple[Any, FakeHub]) -> None:
@@ -67,14 +67,14 @@ def test_keys_are_sent_as_they_are_again_and_again_until_they_are_let_go(page_an
     page.keyboard.down("w")
     page.keyboard.down("r")
     wait_until(lambda: last_input(hub).keys == {"KeyW", "KeyR"})
-    count = len(hub.command_values("hands"))
-    wait_until(lambda: len(hub.command_values("hands")) >= count + 3)
+    count = len(hub.command_values("operator_input"))
+    wait_until(lambda: len(hub.command_values("operator_input")) >= count + 3)
     page.keyboard.up("w")
     page.keyboard.up("r")
     wait_until(lambda: last_input(hub).is_idle)
-    count, alive = len(hub.command_values("hands")), len(hub.command_values("alive"))
-    wait_until(lambda: len(hub.command_values("alive")) >= alive + 3)
-    assert len(hub.command_values("hands")) == count, "silence is told once"
+    count, alive = len(hub.command_values("operator_input")), len(hub.command_values("keep_alive"))
+    wait_until(lambda: len(hub.command_values("keep_alive")) >= alive + 3)
+    assert len(hub.command_values("operator_input")) == count, "silence is told once"
     assert hub.command_values("stick") == [], "the other kind of driving is not meant"
 
 
@@ -127,7 +127,7 @@ def test_six_axes_are_on_the_screen(
     page_and_hub: tuple[Any, FakeHub], stick: str, move: tuple[int, int], axis: int, value: int
 ) -> None:
     page, hub = page_and_hub
-    box = page.locator(f"#guide-{stick}").bounding_box()
+    box = page.locator(f"#guidance-{stick}").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
@@ -142,7 +142,7 @@ def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(page_an
     assert page.locator('#modes [aria-pressed="true"]').inner_text() == "trunk"
     page.get_by_role("button", name="left hand", exact=True).click()
     wait_until(lambda: ["mode", "left hand"] in hub.command_values("control"))
-    hub.show_frame(3, guide={**REST, "mode": "left hand"})
+    hub.show_frame(3, guidance={**REST, "mode": "left hand"})
     wait_until(lambda: page.locator('#modes [aria-pressed="true"]').inner_text() == "left hand")
     page.get_by_text("it pulls the body").wait_for()
     page.get_by_label("Height of steps").fill("0.8")
@@ -151,22 +151,22 @@ def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(page_an
 
 def test_what_became_of_commands_is_told_and_why(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
-    assert page.locator("#guide-notes").is_hidden()
+    assert page.locator("#guidance-notes").is_hidden()
     page.get_by_text("None yet: push a stick.").wait_for()
-    hub.show_frame(4, guide={**REST, "notes": [NOTE], "segments": ROWS})
-    page.locator("#guide-notes").get_by_text(NOTE).wait_for()
+    hub.show_frame(4, guidance={**REST, "notes": [NOTE], "segments": ROWS})
+    page.locator("#guidance-notes").get_by_text(NOTE).wait_for()
     cells = page.locator("#segments tr").first.locator("td").all_inner_texts()
     assert cells == ["left foot", "3.5 s", "0.50 s", "projected"]
     assert page.locator("#segments tr").nth(1).inner_text() == NOTE
-    hub.show_frame(5, guide=REST)
-    page.locator("#guide-notes").wait_for(state="hidden")
+    hub.show_frame(5, guidance=REST)
+    page.locator("#guidance-notes").wait_for(state="hidden")
 
 
 def test_knobs_follow_what_is_heard_from_elsewhere(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
-    hub.show_frame(6, guide={**REST, "axes": [1, 0, 0, 0, 0, 0]})
-    knob = page.locator("#guide-move .knob")
-    wait_until(lambda: knob.bounding_box()["y"] < page.locator("#guide-move").bounding_box()["y"] + 20)
+    hub.show_frame(6, guidance={**REST, "axes": [1, 0, 0, 0, 0, 0]})
+    knob = page.locator("#guidance-move .knob")
+    wait_until(lambda: knob.bounding_box()["y"] < page.locator("#guidance-move").bounding_box()["y"] + 20)
 
 
 def test_a_page_that_is_left_lets_go_of_everything(page_and_hub: tuple[Any, FakeHub]) -> None:
@@ -183,6 +183,6 @@ def test_all_sticks_are_inside_the_view_on_narrow_and_wide_pages(page_and_hub: t
     page.set_viewport_size({"width": width, "height": 768})
     view = page.locator(".view").bounding_box()
     for name in ("move", "up", "lift", "lean", "turn"):
-        box = page.locator(f"#guide-{name}").bounding_box()
+        box = page.locator(f"#guidance-{name}").bounding_box()
         assert box["x"] >= view["x"]
         assert box["x"] + box["width"] <= view["x"] + view["width"] + 0.5, name

@@ -98,7 +98,7 @@ def test_walls_can_be_seen_through_and_the_camera_goes_where_the_stairs_are_seen
     stage = StairsAndDoor.of(robot)
     viewer.set_ground(stage.boxes(0, np.zeros((2, 2))), stage.plane, [thing.box for thing in stage.objects])
     handles = viewer._server.scene._handle_from_node_name
-    (walls,) = (node for name, node in handles.items() if name.endswith("/things"))
+    (walls,) = (node for name, node in handles.items() if name.endswith("/obstacles"))
     assert walls.opacity < 0.5  # type: ignore[attr-defined]
     assert walls.vertices[:, 0].min() == pytest.approx(stage.door_x, abs=1e-6)  # type: ignore[attr-defined]
     before = np.array(viewer._server.initial_camera.position)

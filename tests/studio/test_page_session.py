@@ -65,19 +65,19 @@ def test_a_message_that_another_page_has_shown_comes_to_a_new_page_as_old(
     hub, server = hub_and_server
     hub.post_message("error", "first")
     with connect_page(server) as page:
-        assert not next_message(page, "message")["old"]
+        assert not next_message(page, "message")["already_shown"]
         hub.post_message("error", "second")
-        assert not next_message(page, "message")["old"]
+        assert not next_message(page, "message")["already_shown"]
         with connect_page(server) as another:
-            assert [next_message(another, "message")["old"] for _ in range(2)] == [True, True]
+            assert [next_message(another, "message")["already_shown"] for _ in range(2)] == [True, True]
 
 
 def test_what_a_page_asks_for_reaches_the_hub(hub_and_server: tuple[FakeHub, Server]) -> None:
     hub, server = hub_and_server
-    wishes = [("stick", [1, -0.5, 0]), ("control", ["style.step_length", 0.3]), ("replay", None), ("alive", None)]
+    wishes = [("stick", [1, -0.5, 0]), ("control", ["style.step_length", 0.3]), ("replay", None), ("keep_alive", None)]
     with connect_page(server) as page:
         for name, value in wishes:
-            page.send(json.dumps({"do": name, "with": value}))
+            page.send(json.dumps({"command": name, "value": value}))
         wait_until(lambda: len(hub.commands) == len(wishes))
     assert hub.commands == wishes
 
@@ -85,11 +85,13 @@ def test_what_a_page_asks_for_reaches_the_hub(hub_and_server: tuple[FakeHub, Ser
 @pytest.mark.parametrize(
     "text",
     [
-        "", "{", "[]", "1", '{"do": 1}', '{"do": "shutdown"}', '{"do": "stick", "with": [2, 0, 0]}',
-        '{"do": "stick", "with": [NaN, 0, 0]}', '{"do": "stick", "with": [true, 0, 0]}', '{"do": "stick"}',
-        '{"do": "pace", "with": 3}', '{"do": "play", "with": 1}', '{"do": "scene", "with": ""}', "[" * 100_000,
-        '{"do": "control", "with": ["a"]}', '{"do": "export", "with": {"file": "a"}}', b"\xff\x00",
-        '{"do": "replay", "with": {"file": "a", "time": 1e999}}',
+        "", "{", "[]", "1", '{"command": 1}', '{"command": "shutdown"}', '{"command": "stick", "value": [2, 0, 0]}',
+        '{"command": "stick", "value": [NaN, 0, 0]}', '{"command": "stick", "value": [true, 0, 0]}',
+        '{"command": "stick"}',
+        '{"command": "time_scale", "value": 3}', '{"command": "play", "value": 1}', '{"command": "scene", "value": ""}',
+        "[" * 100_000,
+        '{"command": "control", "value": ["a"]}', '{"command": "export", "value": {"file": "a"}}', b"\xff\x00",
+        '{"command": "replay", "value": {"file": "a", "time": 1e999}}',
     ],
 )  # fmt: skip
 def test_nonsense_goes_no_further_and_is_answered_in_one_line(
@@ -101,19 +103,19 @@ def test_nonsense_goes_no_further_and_is_answered_in_one_line(
         message = next_message(page, "message")
         assert message["kind"] == "error"
         assert "\n" not in message["text"]
-        page.send('{"do": "alive"}')
-        wait_until(lambda: hub.commands == [("alive", None)])
+        page.send('{"command": "keep_alive"}')
+        wait_until(lambda: hub.commands == [("keep_alive", None)])
 
 
 def test_every_command_takes_what_it_says_it_expects() -> None:
     examples = {
-        "stick": [0, -1, 1], "play": True, "pace": 0.1, "scene": "walk", "robot": "g1", "record": False,
+        "stick": [0, -1, 1], "play": True, "time_scale": 0.1, "scene": "walk", "robot": "g1", "record": False,
         "limb": "left leg", "control": ["a", [1, 2]], "replay": {"file": "a.poise", "time": 0.5},
         "export": {"file": "a.poise", "format": "csv"},
     }  # fmt: skip
     for name in COMMANDS:
-        assert parse_command(json.dumps({"do": name, "with": examples.get(name)})) == (name, examples.get(name))
-        assert isinstance(parse_command(json.dumps({"do": name, "with": {"no": 1}})), str)
+        assert parse_command(json.dumps({"command": name, "value": examples.get(name)})) == (name, examples.get(name))
+        assert isinstance(parse_command(json.dumps({"command": name, "value": {"no": 1}})), str)
 
 
 def test_numbers_that_are_not_finite_reach_a_page_as_null() -> None:

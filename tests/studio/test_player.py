@@ -36,7 +36,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_both_bodies_are_where_fit_and_reproduction_have_them(result: GaitResult) -> None:
-    values: dict[str, Any] = {"variant": "paper", "apart": 0.7, "markers": True}
+    values: dict[str, Any] = {"variant": "paper", "ghost_offset": 0.7, "show_markers": True}
     play = GaitPlayer(result, lambda: values)
     assert result.cycle is not None
     begin, end = result.cycle.initial_contact, result.cycle.end
@@ -55,7 +55,7 @@ def test_both_bodies_are_where_fit_and_reproduction_have_them(result: GaitResult
     assert ghost[:2] == pytest.approx(placed[:2], abs=0.02), "in its own place it treads where the person trod"
     left = np.array([-result.heading[1], result.heading[0], 0.0])
     assert view_frame.poses["ghost"][1, :3] == pytest.approx(other.q[n, :3] + 0.7 * left)
-    values["variant"], values["markers"] = "two phases", False
+    values["variant"], values["show_markers"] = "two phases", False
     assert play.view_frame().poses["ghost"][1, :3] != pytest.approx(view_frame.poses["ghost"][1, :3])
     assert play.view_frame().markers is None
 
@@ -77,13 +77,13 @@ def test_a_cycle_is_played_over_and_over_and_the_whole_trial_has_no_ghost_beyond
     play = GaitPlayer(result, lambda: values)
     play.time_scale = 0.5
     clock.now += 2.5 * play.duration
-    assert play.page_data()["share"] == pytest.approx(0.25, abs=1e-3)
+    assert play.page_data()["cycle_share"] == pytest.approx(0.25, abs=1e-3)
     assert play.page_data()["playing"]
-    values["part"] = WHOLE_TRIAL
+    values["play_range"] = WHOLE_TRIAL
     assert play.duration == pytest.approx(result.time[-1])
     play.seek(0.0)
     assert set(play.view_frame().poses) == {"robot"}
-    assert play.page_data()["share"] is None
+    assert play.page_data()["cycle_share"] is None
     assert result.cycle is not None
     play.seek(result.cycle.initial_contact + 0.1)
     assert set(play.view_frame().poses) == {"robot", "ghost"}
@@ -95,17 +95,17 @@ def test_who_walks_elsewhere_is_seen_from_the_same_side(result: GaitResult, cloc
     straight = dataclasses.replace(result, heading=np.array([1.0, 0.0, 0.0]))
     (x, y, z), (a, b, c) = GaitPlayer(straight, dict).camera_direction, GaitPlayer(turned, dict).camera_direction
     assert (a, b, c) == pytest.approx((-y, x, z))
-    play = GaitPlayer(turned, lambda: {"apart": 1.0})
+    play = GaitPlayer(turned, lambda: {"ghost_offset": 1.0})
     other = next(iter(result.reproductions.values()))
     assert play.view_frame().poses["ghost"][1, :3] == pytest.approx(other.q[0, :3] + [-1.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize("nonsense", [None, "x", float("nan"), [], -1e9])
 def test_nonsense_in_controls_does_no_harm(result: GaitResult, nonsense: object) -> None:
-    names = ("variant", "part", "apart", "markers")
+    names = ("variant", "play_range", "ghost_offset", "show_markers")
     play = GaitPlayer(result, lambda: dict.fromkeys(names, nonsense))
     assert np.isfinite(play.view_frame().poses["ghost"]).all()
-    assert play.page_data()["words"]
+    assert play.page_data()["status_lines"]
 
 
 def test_a_single_frame_can_be_shown(result: GaitResult) -> None:

@@ -83,14 +83,14 @@ def test_a_choice_a_switch_and_a_button_send_what_they_are_for(page: Any, hub: F
 
 
 def test_an_order_sends_the_whole_list_and_keeps_the_focus(page: Any, hub: FakeHub) -> None:
-    order = next(control for control in CONTROLS if control["kind"] == "order")
+    order = next(control for control in CONTROLS if control["kind"] == "task_order")
     balance, left, gaze = order["items"]
     page.get_by_role("button", name="Move gaze up").click()
     wait_until(lambda: hub.command_values("control") == [["stack", [balance, gaze, left]]])
     page.keyboard.press("Enter")
     wait_until(lambda: hub.command_values("control")[-1] == ["stack", [gaze, balance, left]])
     page.get_by_role("combobox", name="How left hand is asked for").select_option("equality")
-    wait_until(lambda: hub.command_values("control")[-1][1][2]["kind"] == "equality")
+    wait_until(lambda: hub.command_values("control")[-1][1][2]["constraint_type"] == "equality")
     weight = page.get_by_role("slider", name="Weight of gaze")
     assert weight.get_attribute("aria-valuetext").endswith(" 10")
     weight.fill("-1")
@@ -100,7 +100,7 @@ def test_an_order_sends_the_whole_list_and_keeps_the_focus(page: Any, hub: FakeH
 def test_the_bar_sends_play_pace_reset_record_scene_robot_and_limb(page: Any, hub: FakeHub) -> None:
     page.get_by_role("button", name="Pause").click()
     wait_until(lambda: hub.command_values("play") == [False])
-    hub.show_frame(2, playing=False, recording={"on": True, "seconds": 1.5, "file": "a"})
+    hub.show_frame(2, playing=False, recording={"active": True, "seconds": 1.5, "file": "a"})
     page.get_by_role("button", name="Play", exact=True).click()
     wait_until(lambda: hub.command_values("play") == [False, True])
     page.get_by_role("button", name="Stop 1.5 s").click()
@@ -110,7 +110,7 @@ def test_the_bar_sends_play_pace_reset_record_scene_robot_and_limb(page: Any, hu
     page.get_by_role("combobox", name="Robot").select_option("nao")
     page.get_by_role("combobox", name="Limb whose torques are shown").select_option("left arm")
     wait_until(lambda: hub.command_values("limb"))
-    wanted = {"record": False, "pace": 0.25, "reset": None, "scene": "reach", "robot": "nao", "limb": "left arm"}
+    wanted = {"record": False, "time_scale": 0.25, "reset": None, "scene": "reach", "robot": "nao", "limb": "left arm"}
     assert {name: hub.command_values(name) for name in wanted} == {name: [value] for name, value in wanted.items()}
 
 
@@ -162,14 +162,14 @@ def test_tables_words_and_plots_show_the_frame(page: Any, hub: FakeHub) -> None:
         hub.show_frame(number)
         page.wait_for_timeout(20)
     coloured = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0)"
-    for plot in ("above", "forces", "torques", "times"):
+    for plot in ("balance", "forces", "torques", "times"):
         wait_until(lambda plot=plot: page.locator(f"#plot-{plot}").evaluate(coloured))  # type: ignore[misc]
     assert page.locator("#legend-forces").inner_text().startswith("left foot")
     assert "knee" in page.locator("#legend-torques").inner_text()
 
 
 def test_a_fall_and_a_fallback_stand_over_the_view(page: Any, hub: FakeHub) -> None:
-    hub.show_frame(2, fell="the trunk touches the ground")
+    hub.show_frame(2, fall_reason="the trunk touches the ground")
     page.get_by_role("alert").filter(has_text="Fell: the trunk touches the ground").wait_for()
     assert page.get_by_role("status").filter(has_text="fell").count() == 1
     hub.show_frame(3, fallback="not finite")
@@ -180,15 +180,19 @@ def test_a_fall_and_a_fallback_stand_over_the_view(page: Any, hub: FakeHub) -> N
 
 def test_numbers_that_are_missing_break_nothing(page: Any, hub: FakeHub) -> None:
     plots: dict[str, Any] = {
-        "center": [0, 0],
-        "pressure": None,
-        "capture": None,
+        "center_of_mass": [0, 0],
+        "center_of_pressure": None,
+        "capture_point": None,
         "support": [],
         "forces": {},
         "torques": {},
     }
     hub.show_frame(
-        2, plots={**plots, "solver": float("nan"), "control": 1.0}, levels=[], factor=float("nan"), phase="odd"
+        2,
+        plots={**plots, "solver_ms": float("nan"), "control_ms": 1.0},
+        levels=[],
+        real_time_factor=float("nan"),
+        phase="odd",
     )
     page.get_by_text("odd", exact=True).wait_for()
 
@@ -308,7 +312,7 @@ def test_a_page_says_that_the_studio_is_gone_and_finds_it_again(browser: Any, tm
         assert page.get_by_role("status").filter(has_text="not connected").count() == 1
         with studio(tmp_path, server.port) as (hub, _):
             notice.wait_for(state="hidden")
-            wait_until(lambda: hub.command_values("alive"))
+            wait_until(lambda: hub.command_values("keep_alive"))
             page.get_by_role("button", name="Reset").click()
             wait_until(lambda: hub.command_values("reset") == [None])
 
@@ -334,7 +338,7 @@ def test_nothing_but_panels_scrolls(browser: Any, hub_and_server: tuple[FakeHub,
         size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
         assert size == [width, 768]
         inner = page.evaluate(
-            """[...document.querySelectorAll('header, .left .panel, .right, .plots')].map(
+            """[...document.querySelectorAll('header, .status-panel .panel, .control-panel, .plots')].map(
                (element) => element.scrollWidth - element.clientWidth)"""
         )
         assert max(inner) <= 0

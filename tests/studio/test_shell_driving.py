@@ -41,7 +41,7 @@ def last_stick(hub: FakeHub) -> Any:
 
 
 def test_a_page_is_alive(page_and_hub: tuple[Any, FakeHub]) -> None:
-    wait_until(lambda: len(page_and_hub[1].command_values("alive")) >= 3)
+    wait_until(lambda: len(page_and_hub[1].command_values("keep_alive")) >= 3)
     assert page_and_hub[1].command_values("stick") == []
 
 
@@ -59,8 +59,8 @@ def test_a_gamepad_drives_and_its_silence_is_sent_once(page_and_hub: tuple[Any, 
     wait_until(lambda: last_stick(hub) == [0, 0, 0.5])  # (0.56 - 0.12) / (1 - 0.12)
     page.evaluate("pads[0].axes = [0.1, 0.1, 0.1, 0]")
     wait_until(lambda: last_stick(hub) == ZEROS)
-    count = len(hub.command_values("alive"))
-    wait_until(lambda: len(hub.command_values("alive")) >= count + 3)
+    count = len(hub.command_values("keep_alive"))
+    wait_until(lambda: len(hub.command_values("keep_alive")) >= count + 3)
     assert hub.command_values("stick").count(ZEROS) == 1
     assert last_stick(hub) == ZEROS
 
@@ -164,8 +164,8 @@ def test_keys_in_form_fields_stay_there(page_and_hub: tuple[Any, FakeHub]) -> No
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.textContent") == "Stand & squat"
     page.keyboard.press("Control+a")
-    count = len(hub.command_values("alive"))
-    wait_until(lambda: len(hub.command_values("alive")) > count)
+    count = len(hub.command_values("keep_alive"))
+    wait_until(lambda: len(hub.command_values("keep_alive")) > count)
     assert hub.command_values("stick") == []
 
 
@@ -224,6 +224,6 @@ def test_a_scene_that_cannot_be_driven_has_no_sticks_and_takes_no_keys(page_and_
     wait_until(lambda: last_stick(hub) == ZEROS)
     count = len(hub.command_values("stick"))
     page.keyboard.press("s")
-    alive = len(hub.command_values("alive"))
-    wait_until(lambda: len(hub.command_values("alive")) > alive)
+    alive = len(hub.command_values("keep_alive"))
+    wait_until(lambda: len(hub.command_values("keep_alive")) > alive)
     assert len(hub.command_values("stick")) == count

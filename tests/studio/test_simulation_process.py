@@ -36,17 +36,17 @@ class Clock:
 # -- pacing ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pace", [1.0, 0.25])
-def test_simulated_time_runs_beside_the_clock(monkeypatch: pytest.MonkeyPatch, pace: float) -> None:
+@pytest.mark.parametrize("time_scale", [1.0, 0.25])
+def test_simulated_time_runs_beside_the_clock(monkeypatch: pytest.MonkeyPatch, time_scale: float) -> None:
     clock = Clock(monkeypatch, scene_runner)
     pacer = scene_runner.RealTimePacer(0.002)
-    pacer.time_scale = pace
+    pacer.time_scale = time_scale
     count = 0
     for _ in range(1000):
         clock.now += 0.0071
         count += pacer.periods_due()
-    assert count * 0.002 == pytest.approx(pace * 1000 * 0.0071, abs=0.003)
-    assert pacer.real_time_factor == pytest.approx(pace, rel=0.1)
+    assert count * 0.002 == pytest.approx(time_scale * 1000 * 0.0071, abs=0.003)
+    assert pacer.real_time_factor == pytest.approx(time_scale, rel=0.1)
 
 
 def test_what_is_too_late_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,11 +220,11 @@ def test_the_order_of_tasks_decides_who_gives_way() -> None:
     missed = {}
     for first in ("left hand", "right hand"):
         runner = SceneRunner(find_scene("reach")(installed_robot("g1")))
-        runner.scene.set_control("shown", "kinematic")
+        runner.scene.set_control("display", "kinematic")
         runner.reset()
-        order = runner.scene.values()["order"]
+        order = runner.scene.values()["task_order"]
         order.sort(key=lambda item: (item["name"] != "balance", item["name"] != first))
-        runner.scene.set_control("order", order)
+        runner.scene.set_control("task_order", order)
         places = runner.scene.drag_handles()
         for name, side in (("left hand", 1.0), ("right hand", -1.0)):
             x, y, z = places[name]
@@ -242,7 +242,7 @@ def test_the_order_of_tasks_decides_who_gives_way() -> None:
 
 def test_a_push_pushes() -> None:
     runner = SceneRunner(find_scene("stand")(installed_robot("g1")))
-    runner.scene.set_control("push.size", 80.0)
+    runner.scene.set_control("push.force", 80.0)
     runner.scene.set_control("push.direction", 90.0)
     assert "80 N" in runner.scene.set_control("push", None)
     before = runner.primary.plant.state().center_of_mass[1]
@@ -275,7 +275,7 @@ def test_what_is_recorded_can_be_loaded(tmp_path: Path) -> None:
     runner.start_recording(tmp_path / "a.poise")
     for _ in range(100):
         runner.step()
-    assert runner.recording_status["on"]
+    assert runner.recording_status["active"]
     assert runner.recording_status["seconds"] == pytest.approx(0.2)
     assert runner.stop_recording() == "a.poise"
     recording = poise.load_recording(tmp_path / "a.poise")
@@ -308,11 +308,11 @@ def test_a_simulation_runs_beside_us_and_its_death_is_heard(tmp_path: Path) -> N
         ready = listener.wait(lambda what: what[0] == "ready")
         assert {control["name"]: control for control in ready[1]["controls"]}["depth"]["value"] == 0.2
         listener.client.send("record", str(tmp_path / "died.poise"))
-        listener.wait(lambda what: what[0] == "picture" and what[1]["recording"]["seconds"] > 0.6)
+        listener.wait(lambda what: what[0] == "frame" and what[1]["recording"]["seconds"] > 0.6)
         number = listener.client.pid
         assert number is not None
         os.kill(number, signal.SIGKILL)
-        assert listener.wait(lambda what: what[0] == "gone")[1] == -signal.SIGKILL
+        assert listener.wait(lambda what: what[0] == "exited")[1] == -signal.SIGKILL
         assert len(poise.load_recording(tmp_path / "died.poise", partial=True)) > 100
     finally:
         listener.client.stop()
@@ -341,14 +341,14 @@ def test_pictures_are_sent_only_when_they_are_asked_for() -> None:
 
     wait_until(lambda: ticked() > 0.2, progress=ticked)
     assert not ours.poll()
-    ours.send(("next", None))
+    ours.send(("request_frame", None))
     first = ours.recv()
-    assert first[0] == "picture"
+    assert first[0] == "frame"
     wait_until(lambda: ticked() > first[1]["time"] + 0.2, progress=ticked)
     assert not ours.poll()
-    ours.send(("next", None))
+    ours.send(("request_frame", None))
     second = ours.recv()
     assert second[1]["number"] == first[1]["number"] + 1
     assert second[1]["time"] > first[1]["time"] + 0.1
-    ours.send(("end", None))
+    ours.send(("stop", None))
     player.join()

@@ -42,7 +42,7 @@ def run_for(runner: SceneRunner, seconds: float) -> None:
 @pytest.mark.parametrize("name", ["hoap3", "nao", "mighty"])
 def test_robots_that_are_built_with_servos_stand_on_them_unless_motors_are_chosen(name: str) -> None:
     assert isinstance(runner_of(name).primary.controller, PositionController)
-    assert isinstance(runner_of(name, drives="torque motors").primary.controller, TorqueController)
+    assert isinstance(runner_of(name, actuation="torque motors").primary.controller, TorqueController)
 
 
 @pytest.mark.needs_models
@@ -52,31 +52,35 @@ def test_a_robot_with_motors_gets_servos_only_when_they_are_chosen() -> None:
 
 def test_steps_take_torque_motors_and_that_is_said() -> None:
     scene = find_scene("stand")(installed_robot("hoap3"))
-    assert "torque motors" in scene.set_control("way", "steps")
-    assert (scene.values()["drives"], scene.values()["way"]) == ("torque motors", "steps")
-    assert "ankles" in scene.set_control("drives", "position servos")
-    assert scene.values()["way"] == "ankles"
+    assert "torque motors" in scene.set_control("balance_strategy", "steps")
+    assert (scene.values()["actuation"], scene.values()["balance_strategy"]) == ("torque motors", "steps")
+    assert "ankles" in scene.set_control("actuation", "position servos")
+    assert scene.values()["balance_strategy"] == "ankles"
 
 
 def test_what_was_chosen_for_motors_is_made_to_fit_a_robot_on_servos() -> None:
     """Another robot gets the values of the one before, in their order."""
-    before = {"way": "steps", "drives": "as built", "depth": 0.3}
+    before = {"balance_strategy": "steps", "actuation": "as built", "depth": 0.3}
     scene = runner_of("hoap3", **before).scene
-    assert {name: scene.values()[name] for name in before} == {"way": "ankles", "drives": "as built", "depth": 0.25}
+    assert {name: scene.values()[name] for name in before} == {
+        "balance_strategy": "ankles",
+        "actuation": "as built",
+        "depth": 0.25,
+    }
 
 
 def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() -> None:
     here, _there = Pipe()
     simulation = SimulationLoop(here, SimulationStart("stand", "hoap3", {}))
-    for drives, period in (("torque motors", 0.002), ("position servos", 0.001)):
-        simulation._set_control("drives", drives)
+    for actuation, period in (("torque motors", 0.002), ("position servos", 0.001)):
+        simulation._set_control("actuation", actuation)
         assert simulation._pacer.period == simulation._runner.period == period
 
 
 def test_a_recording_tells_what_drove_and_whether_the_zmp_was_regulated() -> None:
     provenance = {"behavior": "stand", "mode": "position", "regulation": "off"}
-    assert runner_of(regulating=False).scene.provenance() == provenance
-    assert runner_of(drives="torque motors").scene.provenance() == {"behavior": "stand", "mode": "torque"}
+    assert runner_of(zmp_regulation=False).scene.provenance() == provenance
+    assert runner_of(actuation="torque motors").scene.provenance() == {"behavior": "stand", "mode": "torque"}
 
 
 # -- what regulates ----------------------------------------------------------------------------------------------------
@@ -89,13 +93,13 @@ def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
     run_for(runner, 0.3)
     assert body.fault_detector.trust == 1.0
     assert any("is regulated" in line for line in scene.status_lines())
-    assert scene.set_control("regulating", False) == ""
+    assert scene.set_control("zmp_regulation", False) == ""
     run_for(runner, 0.1)
     assert 0.0 < body.fault_detector.trust < 1.0
     run_for(runner, 0.2)
     assert body.fault_detector.trust == 0.0
     assert any("no ZMP regulation" in line for line in scene.status_lines())
-    scene.set_control("regulating", True)
+    scene.set_control("zmp_regulation", True)
     run_for(runner, 0.3)
     assert body.fault_detector.trust == 1.0
     assert not scene.needs_reset, "without a new beginning"
@@ -113,11 +117,11 @@ def test_a_force_cell_that_breaks_is_told_of_in_words() -> None:
 
 
 def test_with_torque_motors_nothing_is_regulated_and_nothing_told_of_soles() -> None:
-    runner = runner_of(drives="torque motors")
-    assert "servos only" in runner.scene.set_control("regulating", False)
+    runner = runner_of(actuation="torque motors")
+    assert "servos only" in runner.scene.set_control("zmp_regulation", False)
     run_for(runner, 0.02)
     telemetry = Telemetry(runner.scene.robot)
-    assert telemetry.page_data(runner, "left leg")["plots"]["soles"] is None
+    assert telemetry.page_data(runner, "left leg")["plots"]["sole_pressure"] is None
     assert telemetry.view_frame(runner).sole_pressure is None
 
 
@@ -191,7 +195,7 @@ def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
     run_for(runner, 1.5)
     robot, plant = runner.scene.robot, runner.primary.plant
     state, forces = plant.truth(), not_none(plant.readings()).forces
-    numbers = Telemetry(robot).page_data(runner, "left leg")["plots"]["soles"]
+    numbers = Telemetry(robot).page_data(runner, "left leg")["plots"]["sole_pressure"]
     under = Telemetry(robot).view_frame(runner).sole_pressure
     assert under is not None
     for number, side in enumerate(("left", "right")):
@@ -216,7 +220,7 @@ def test_a_sole_that_bears_nothing_has_no_zmp() -> None:
     numbers = sole_pressure.as_json()
     assert numbers["force"] == {"left": 80.0, "right": 0.1}
     assert numbers["x"] == {"left": 0.01, "right": None}
-    assert numbers["edges"] == [0.0505, 0.033]
+    assert numbers["half_size"] == [0.0505, 0.033]
     under = sole_pressure.to_frame(robot.stance("standing"))
     assert under.load_shares[1] == 0.0
     assert np.allclose(under.zmps[1], under.centers[1])

@@ -56,7 +56,7 @@ def current_frame(hub: Hub) -> dict[str, Any]:
 
 def sole_data(hub: Hub) -> dict[str, Any]:
     """What the page is told of the soles."""
-    return current_frame(hub)["plots"]["soles"]
+    return current_frame(hub)["plots"]["sole_pressure"]
 
 
 def set_number(page: Any, label: str, value: float) -> None:
@@ -76,7 +76,7 @@ def take_screenshot(page: Any, hub: Hub, name: str) -> None:
 
 
 def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_tell_what_its_soles_feel(page: Any, hub: Hub) -> None:
-    page.locator("#words").get_by_text("stands on position servos").wait_for()
+    page.locator("#status-lines").get_by_text("stands on position servos").wait_for()
     wait_until(lambda: current_frame(hub)["time"] > 1.5)
     assert page.get_by_role("switch", name="ZMP regulation").is_checked()
     for name in ("force", "x", "y"):
@@ -84,10 +84,10 @@ def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_tell_what_its_soles_
         wait_until(lambda name=name: page.evaluate(INK, name) > 50)  # type: ignore[misc]
     loads = page.evaluate(LEGEND, "force")
     assert sum(loads) == pytest.approx(9.81 * hub._load_robot("hoap3").mass, rel=0.1), "the cells bear its weight"
-    assert sole_data(hub)["edges"] == [0.0505, 0.033]
+    assert sole_data(hub)["half_size"] == [0.0505, 0.033]
 
     set_number(page, "force", 22.0)
-    wait_until(lambda: current_frame(hub)["values"]["push.size"] == 22.0)
+    wait_until(lambda: current_frame(hub)["values"]["push.force"] == 22.0)
     rested = max(map(abs, page.evaluate(LEGEND, "x")))
     page.get_by_label("Slow motion").select_option("0.25")  # lest a busy machine misses it
     page.get_by_role("button", name="push", exact=True).click()
@@ -95,33 +95,33 @@ def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_tell_what_its_soles_
     take_screenshot(page, hub, "stand_servos")
     assert hub._latest_view.sole_pressure.zmps.shape == (2, 3)  # type: ignore[union-attr]
     page.get_by_label("Slow motion").select_option("1")
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
     wait_until(lambda: max(abs(x) for x in sole_data(hub)["x"].values()) < 0.008)
 
     high = hub._latest_view.center_of_mass[2]  # type: ignore[union-attr,index]
     page.get_by_role("switch", name="squat").click()
-    page.locator("#words").get_by_text("squats on position servos").wait_for()
+    page.locator("#status-lines").get_by_text("squats on position servos").wait_for()
     wait_until(lambda: hub._latest_view.center_of_mass[2] < high - 0.02)  # type: ignore[union-attr,index]
     take_screenshot(page, hub, "squat_servos")
     page.get_by_role("switch", name="squat").click()
-    page.locator("#words").get_by_text("stands on position servos").wait_for()
-    assert not current_frame(hub)["fell"]
+    page.locator("#status-lines").get_by_text("stands on position servos").wait_for()
+    assert not current_frame(hub)["fall_reason"]
 
 
 def test_the_regulation_is_switched_on_the_page_without_a_new_beginning(page: Any, hub: Hub) -> None:
     before = current_frame(hub)["time"]
     switch = page.get_by_role("switch", name="ZMP regulation")
     switch.click()
-    page.locator("#words").get_by_text("no ZMP regulation").wait_for()
+    page.locator("#status-lines").get_by_text("no ZMP regulation").wait_for()
     switch.click()
-    page.locator("#words").get_by_text("the ZMP is regulated").wait_for()
+    page.locator("#status-lines").get_by_text("the ZMP is regulated").wait_for()
     assert current_frame(hub)["time"] > before, "it went on standing"
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
 
 
 def test_with_torque_motors_the_plots_of_the_soles_make_room(page: Any, hub: Hub) -> None:
     page.get_by_label("joints are driven by").select_option("torque motors")
-    page.locator("#words").get_by_text("stands on its ankles").wait_for()
+    page.locator("#status-lines").get_by_text("stands on its ankles").wait_for()
     page.locator("#plot-sole-x").wait_for(state="hidden")
     assert page.locator("#plot-forces").is_visible()
     assert hub._latest_view.sole_pressure is None  # type: ignore[union-attr]

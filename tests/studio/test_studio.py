@@ -112,7 +112,7 @@ def test_a_slider_changes_the_walk(page: Any, hub: Hub) -> None:
         wait_until(lambda value=value: current_frame(hub)["values"]["style.step_height"] == float(value))  # type: ignore[misc]
         heights[value] = _highest_step(hub, since=current_frame(hub)["time"] + 1.0)
     assert heights["0.12"] > heights["0.05"] + 0.02
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
 
 
 def _highest_step(hub: Hub, since: float, seconds: float = 2.0) -> float:
@@ -147,7 +147,7 @@ def test_a_gamepad_walks_the_robot_and_silence_stops_it(page: Any, hub: Hub) -> 
     wait_until(lambda: not_none(hub._latest_view.camera_target)[0] > begin + 0.3)  # type: ignore[union-attr]
     page.evaluate("held = null")  # unplugged
     wait_until(lambda: current_frame(hub)["phase"] == "standing")
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
 
 
 def test_a_page_that_freezes_leaves_no_robot_walking(browser: Any, server: Server, hub: Hub) -> None:
@@ -156,7 +156,7 @@ def test_a_page_that_freezes_leaves_no_robot_walking(browser: Any, server: Serve
         page.evaluate("held = [0, -1, 0, 0]")
         wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
         page.evaluate("() => { setTimeout(() => { const end = Date.now() + 8000; while (Date.now() < end); }, 0); }")
-        wait_until(lambda: current_frame(hub)["deadman"])
+        wait_until(lambda: current_frame(hub)["input_timed_out"])
         wait_until(lambda: current_frame(hub)["phase"] == "standing")
 
 
@@ -174,9 +174,9 @@ def test_the_push_button_pushes(page: Any, hub: Hub) -> None:
     page.get_by_label("direction as a number").fill("90")
     page.get_by_label("direction as a number").press("Enter")
     wait_until(lambda: current_frame(hub)["values"]["push.direction"] == 90.0)
-    rested = current_frame(hub)["plots"]["center"][1]
+    rested = current_frame(hub)["plots"]["center_of_mass"][1]
     page.get_by_role("button", name="push", exact=True).click()
-    wait_until(lambda: current_frame(hub)["plots"]["center"][1] > rested + 0.008)
+    wait_until(lambda: current_frame(hub)["plots"]["center_of_mass"][1] > rested + 0.008)
     page.get_by_text("pushed with").first.wait_for()
 
 
@@ -206,9 +206,11 @@ def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> 
 
 def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
     open_scene(page, hub, "Reach")
-    names = [item["name"] for item in current_frame(hub)["values"]["order"]]
+    names = [item["name"] for item in current_frame(hub)["values"]["task_order"]]
     page.get_by_role("button", name=f"Move {names[1]} down").click()
-    wait_until(lambda: [item["name"] for item in current_frame(hub)["values"]["order"]][1:3] == [names[2], names[1]])
+    wait_until(
+        lambda: [item["name"] for item in current_frame(hub)["values"]["task_order"]][1:3] == [names[2], names[1]]
+    )
 
     def ordered() -> bool:
         levels = [level["name"] for level in current_frame(hub)["levels"]]
@@ -217,9 +219,12 @@ def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
     wait_until(ordered)
     page.locator(f'[data-item="{names[1]}"] select').select_option("box")
     wait_until(
-        lambda: [item["kind"] for item in current_frame(hub)["values"]["order"] if item["name"] == names[1]] == ["box"]
+        lambda: (
+            [item["constraint_type"] for item in current_frame(hub)["values"]["task_order"] if item["name"] == names[1]]
+            == ["box"]
+        )
     )
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
 
 
 def test_a_style_is_saved_and_loaded_and_nonsense_is_refused(page: Any, hub: Hub, tmp_path: Path) -> None:
@@ -257,7 +262,9 @@ def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tm
     name = current_frame(hub)["recording"]["file"]
     page.get_by_role("button", name="Record").or_(page.get_by_role("button", name="Stop")).first.click()
     wait_until(
-        lambda: any(file["name"] == name for file in hub.hello()["files"]) and not current_frame(hub)["recording"]["on"]
+        lambda: (
+            any(file["name"] == name for file in hub.hello()["files"]) and not current_frame(hub)["recording"]["active"]
+        )
     )
     with page.expect_download() as waited:
         page.get_by_role("link", name=f"Download {name}").click()
@@ -314,6 +321,6 @@ def test_another_robot_takes_the_stage(page: Any, hub: Hub) -> None:
     page.get_by_label("Robot").select_option("nao")
     wait_until(lambda: hub.hello()["robot"] == "nao" and "left leg" in hub.hello()["limbs"])
     wait_until(lambda: current_frame(hub)["time"] > 0.5 and current_frame(hub)["plots"]["support"])
-    assert not current_frame(hub)["fell"]
+    assert not current_frame(hub)["fall_reason"]
     page.get_by_label("Robot").select_option("g1")
     wait_until(lambda: hub.hello()["robot"] == "g1" and hub.hello()["controls"])

@@ -44,7 +44,7 @@ def test_the_shell_page_and_all_that_it_names_are_served(hub_and_server: tuple[F
     status, headers, body = request(hub_and_server[1], "/")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     named = [part.split(b'"')[0].decode() for part in body.split(b'"/page/')[1:]]
-    assert {"main.js", "look.css", "icon.svg"} <= set(named)
+    assert {"main.js", "theme.css", "icon.svg"} <= set(named)
     for path in http_security.PAGE_FOLDER.iterdir():
         status, _, content = request(hub_and_server[1], f"/page/{path.name}")
         assert (status, content) == (200, path.read_bytes())

@@ -210,7 +210,7 @@ def test_boxes_are_drawn_where_they_stand(viewer: Viewer) -> None:
 def test_a_drag_is_told_in_order_and_the_simulation_does_not_pull_it_back(viewer: Viewer, standing: ViewFrame) -> None:
     moved = DragLog()
     viewer.set_drag_handles({"left hand": (0.1, 0.2, 0.3)}, moved)
-    ((name, handle),) = (item for item in nodes(viewer, "/gizmos").items() if item[0].endswith("/0"))
+    ((name, handle),) = (item for item in nodes(viewer, "/handles").items() if item[0].endswith("/0"))
     simulated = standing._replace(drag_handles={"left hand": np.array([0.0, 0.0, 0.9])})
     viewer.show(simulated)
     assert np.allclose(handle.position, [0.0, 0.0, 0.9])
@@ -235,7 +235,7 @@ def test_a_push_is_told_as_long_as_it_is_held_drawn_as_an_arrow_from_the_body_an
 ) -> None:
     moved = DragLog()
     viewer.set_drag_handles({"push": (0.1, 0.0, 0.4)}, moved)
-    (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
+    (name,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
     (arrow,) = nodes(viewer, "/arrow").values()
     body = np.asarray(standing.camera_target)
     viewer.show(standing._replace(drag_handles={"push": np.array([0.1, 0.0, 0.4])}))
@@ -261,7 +261,7 @@ def test_a_push_is_told_as_long_as_it_is_held_drawn_as_an_arrow_from_the_body_an
 def test_who_vanishes_while_dragging_has_let_go(viewer: Viewer, standing: ViewFrame) -> None:
     moved = DragLog()
     viewer.set_drag_handles({"push": (0.1, 0.0, 0.4)}, moved)
-    (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
+    (name,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
     with client(viewer.port) as page:
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
@@ -278,7 +278,7 @@ def test_a_point_that_was_taken_away_while_it_was_dragged_tells_nothing_more(
 ) -> None:
     old, new = DragLog(), DragLog()
     viewer.set_drag_handles({"hand": (0.1, 0.0, 0.4)}, old)
-    (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
+    (name,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
     with client(viewer.port) as page:
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
@@ -286,7 +286,7 @@ def test_a_point_that_was_taken_away_while_it_was_dragged_tells_nothing_more(
         viewer.set_drag_handles({"foot": (0.0, 0.0, 0.0)}, new)
         drag(page, name, "Update", position=[0.7, 0.0, 0.4])
         drag(page, name, "DragEnd")
-        (other,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
+        (other,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
         drag(page, other, "Update", position=[1.0, 0.0, 0.0])
         wait_until(lambda: new, "the new one was told")
     assert (len(old), len(new)) == (1, 1)
@@ -308,7 +308,7 @@ NONSENSE: list[Any] = [
 def test_nothing_a_client_sends_ends_the_view(viewer: Viewer, standing: ViewFrame) -> None:
     moved = DragLog()
     viewer.set_drag_handles({"hand": (0.1, 0.0, 0.4)}, moved)
-    (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
+    (name,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
     for nonsense in NONSENSE:
         with client(viewer.port) as page:
             drag(page, name, "DragStart")
@@ -352,7 +352,7 @@ def test_no_client_opens_a_tunnel_to_the_outside(viewer: Viewer, monkeypatch: py
     monkeypatch.setattr("viser._viser.ViserTunnel", lambda *_: opened("tunnel", (0, 0, 0)))
     moved = DragLog()
     viewer.set_drag_handles({"hand": (0.1, 0.0, 0.4)}, moved)
-    (name,) = (name for name in nodes(viewer, "/gizmos") if name.endswith("/0"))
+    (name,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
     with client(viewer.port) as page:
         send_message(page, type="ShareUrlRequest")
         drag(page, name, "Update", position=[0.3, 0.2, 0.1])

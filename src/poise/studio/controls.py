@@ -59,7 +59,7 @@ class Slider(Control):
 class Dropdown(Control):
     """One word of several."""
 
-    kind = "choice"
+    kind = "dropdown"
     options: tuple[str, ...]
     value: str
 
@@ -110,14 +110,19 @@ class TaskItem:
     weight: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {"name": self.name, "label": self.label, "kind": self.constraint_type or None, "weight": self.weight}
+        return {
+            "name": self.name,
+            "label": self.label,
+            "constraint_type": self.constraint_type or None,
+            "weight": self.weight,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOrder(Control):
     """Things in order of importance, which can be moved."""
 
-    kind = "order"
+    kind = "task_order"
     items: tuple[TaskItem, ...]
 
     def as_json(self) -> dict[str, Any]:

@@ -112,8 +112,8 @@ class GaitResult:
 
     def as_json(self) -> dict[str, Any]:
         """For pages: "curves" over the cycle, as "measured", of the "norm" (its deviation is the "band") and of all
-        "variants"; "rows" of the table of ranges; "words" by variant, and "notes". Angles in degrees."""
-        data: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "words": {}}
+        "variants"; "rows" of the table of ranges; "summary" by variant, and "notes". Angles in degrees."""
+        data: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "summary": {}}
         if self.curves is None or self.cycle is None:
             return data
         for side in (self.cycle.side, other_side(self.cycle.side)):
@@ -147,7 +147,7 @@ class GaitResult:
             }
             for k, rotation in enumerate(TABLE_I)
         ]
-        data["words"] = {name: list(reproduction.summary) for name, reproduction in self.reproductions.items()}
+        data["summary"] = {name: list(reproduction.summary) for name, reproduction in self.reproductions.items()}
         return data
 
 

@@ -133,7 +133,7 @@ TRIAL_SUFFIXES = (".c3d", ".trc")
 #: Letters of a file's name that are shown.
 MAX_SHOWN_LENGTH = 60
 #: Buttons of the scene that are pressed here.
-BUTTONS = ("sample", "again", "forget")
+BUTTONS = ("sample", "refit", "refit_without_static")
 
 
 class FitService:
@@ -209,10 +209,10 @@ class FitService:
             match button:
                 case "sample":
                     self._files = {}
-                case "again" if self.player is None and "trial" not in self._files:
+                case "refit" if self.player is None and "trial" not in self._files:
                     self._post_message("error", "there is nothing to fit yet; load a trial, or take the sample")
                     return
-                case "forget" if self._files.pop("static", None) is None or "trial" not in self._files:
+                case "refit_without_static" if self._files.pop("static", None) is None or "trial" not in self._files:
                     self._post_message("info", "there is no static trial any more")
                     return
             if not self._closed:
@@ -229,7 +229,7 @@ class FitService:
         control_values = self._control_values()
         subject = (
             {name: control_values.get(name) for name in ("height", "mass", "sex")}
-            if control_values.get("person") == MANUAL
+            if control_values.get("subject_source") == MANUAL
             else {}
         )
         request = FitRequest(self._files.get("trial"), self._files.get("static"), **subject)
@@ -258,8 +258,8 @@ class FitService:
         """What is being done, and how much of it is done (0 to 1); "" if nothing is."""
         fit_process = self._fit_process
         return {
-            "busy": fit_process.activity if fit_process is not None and fit_process.running else "",
-            "done": 0.0 if fit_process is None else fit_process.progress,
+            "activity": fit_process.activity if fit_process is not None and fit_process.running else "",
+            "progress": 0.0 if fit_process is None else fit_process.progress,
         }
 
     def close(self) -> None:

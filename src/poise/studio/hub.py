@@ -104,8 +104,8 @@ class Hub:
                 "robots": list(find_scene(self._scene_name).robots or self._robot_names),
                 "scene": self._scene_name,
                 "robot": self._robot_in_scene,
-                "sticks": find_scene(self._scene_name).stick_driven,
-                "guided": find_scene(self._scene_name).guidance_info,
+                "stick_driven": find_scene(self._scene_name).stick_driven,
+                "guidance": find_scene(self._scene_name).guidance_info,
                 "limbs": self._scene_info["limbs"],
                 "controls": self._scene_info["controls"],
                 "files": self.output.files(),
@@ -125,7 +125,7 @@ class Hub:
     def set_page_count(self, count: int) -> None:
         if count == 0:
             self._simulation.send("stick", [0.0, 0.0, 0.0])
-            self._simulation.send("hands", None)
+            self._simulation.send("operator_input", None)
 
     def handle_command(self, name: str, value: Any) -> None:
         if name in SLOW_COMMANDS:
@@ -173,7 +173,7 @@ class Hub:
                 self.output.export(value["file"], value["format"], self._post_message)
             case "play" if self._player is not None:
                 self._player.playing = value
-            case "pace" if self._player is not None:
+            case "time_scale" if self._player is not None:
                 self._player.time_scale = value
                 self._simulation.send(name, value)
             case "control" if self._fit_service is not None and value[0] in BUTTONS:
@@ -233,7 +233,7 @@ class Hub:
             )
             self._simulation.send("record", str(self._recording_path))
         else:
-            self._simulation.send("cut")
+            self._simulation.send("stop_recording")
 
     def _replay(self, value: dict[str, Any] | None) -> None:
         gait = None if self._fit_service is None else self._fit_service.player
@@ -288,13 +288,13 @@ class Hub:
         return {} if frame is None else frame["values"]
 
     def _on_drag(self, name: str, position: tuple[float, float, float]) -> None:
-        self._simulation.send("drag", (name, position))
+        self._simulation.send("move_handle", (name, position))
 
     # -- what the simulation says ----------------------------------------------------------------------------------
 
     def _on_simulation_message(self, kind: str, *payload: Any) -> None:
         match kind:
-            case "picture":
+            case "frame":
                 self._latest_frame, self._latest_view = payload
             case "ready":
                 with self._lock:
@@ -304,14 +304,14 @@ class Hub:
                     self._show_scene()
             case "message":
                 self._post_message(*payload)
-            case "recorded":
+            case "recording_saved":
                 self._on_recording_saved(payload[0])
             case "failed":
                 self._crash_times.extend([time.monotonic()] * MAX_CRASHES)  # it would fail again
                 self._post_message("error", payload[0])
             case "crashed":
                 self._post_message("error", f"the simulation stopped: {payload[0]}")
-            case "gone":
+            case "exited":
                 self._restart_after_crash(payload[0])
 
     def _on_recording_saved(self, name: str) -> None:
@@ -324,11 +324,11 @@ class Hub:
         robot = self._load_robot(self._robot_in_scene)
         names = self._scene_info.get("figures", ["robot"])
         figures = {name: (robot, GHOST_COLOR if name == "ghost" else None) for name in names}
-        self._set_view(figures, self._scene_info.get("gizmos", {}))
+        self._set_view(figures, self._scene_info.get("drag_handles", {}))
         ground = self._scene_info.get("ground")
         if ground is not None:
-            obstacles = self._scene_info.get("things", [])
-            self.viewer.set_camera_direction(self._scene_info.get("look"))
+            obstacles = self._scene_info.get("obstacles", [])
+            self.viewer.set_camera_direction(self._scene_info.get("camera_direction"))
             self.viewer.set_ground(ground_boxes(ground, robot.stance("standing")), ground.plane, obstacles)
 
     def _set_view(self, figures: Mapping[str, tuple[Robot, Any]], drag_handles: Mapping[str, Point]) -> None:

@@ -94,7 +94,7 @@ class OperatorInput:
         keys = fields.get("keys")
         names = [key for key in keys[:MAX_INPUTS] if isinstance(key, str)] if isinstance(keys, list) else []
         axes = _axis_values(fields.get("axes"))
-        gamepad = fields.get("pad")
+        gamepad = fields.get("gamepad")
         return cls(
             frozenset(names),
             _parse_gamepad(gamepad) if isinstance(gamepad, Mapping) else None,

@@ -84,23 +84,23 @@ def parse_command(text: str | bytes) -> tuple[str, Any] | str:
     """Name and value of a command of a page, or one line that says why it is none.
 
     Args:
-        text: JSON, `{"do": name, "with": value}`.
+        text: JSON, `{"command": name, "value": value}`.
 
     Example:
-        >>> parse_command('{"do": "pace", "with": 0.5}')
+        >>> parse_command('{"command": "time_scale", "value": 0.5}')
         ('pace', 0.5)
-        >>> parse_command('{"do": "stick", "with": [2, 0, 0]}')
+        >>> parse_command('{"command": "stick", "value": [2, 0, 0]}')
         "'stick' cannot be [2, 0, 0]; expected forward, left and turn, each between -1 and 1"
     """
     try:
         command = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
         return "the page sent something that is not JSON; reload it"
-    name = command.get("do") if isinstance(command, dict) else None
+    name = command.get("command") if isinstance(command, dict) else None
     if not isinstance(name, str) or name not in COMMANDS:
         return f"the page asked for {str(name)[:40]!r}; expected one of {', '.join(COMMANDS)}; reload it"
     is_valid, expected = COMMANDS[name]
-    value = command.get("with")
+    value = command.get("value")
     return (name, value) if is_valid(value) else f"'{name}' cannot be {str(value)[:60]}; expected {expected}"
 
 
@@ -127,9 +127,9 @@ def _is_stick(value: Any) -> bool:
 def _is_operator_input(value: Any) -> bool:
     if value is None:
         return True
-    if not (isinstance(value, dict) and value.keys() == {"keys", "pad", "axes"}):
+    if not (isinstance(value, dict) and value.keys() == {"keys", "gamepad", "axes"}):
         return False
-    key_codes, gamepad, axes = value["keys"], value["pad"], value["axes"]
+    key_codes, gamepad, axes = value["keys"], value["gamepad"], value["axes"]
     return (
         isinstance(key_codes, list) and len(key_codes) <= MAX_INPUTS and all(map(_is_name, key_codes))
         and isinstance(axes, list) and len(axes) == 6 and all(is_number(part) and abs(part) <= 1 for part in axes)
@@ -164,14 +164,14 @@ def _is_export(value: Any) -> bool:
 
 #: Every command: what its value must be, and the same in words.
 COMMANDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "alive": (_is_null, "nothing"),
+    "keep_alive": (_is_null, "nothing"),
     "stick": (_is_stick, "forward, left and turn, each between -1 and 1"),
-    "hands": (
+    "operator_input": (
         _is_operator_input,
-        "keys, a pad (standard, axes, buttons) or null, and six axes between -1 and 1; or null for nothing",
+        "keys, a gamepad (standard, axes, buttons) or null, and six axes between -1 and 1; or null for nothing",
     ),
     "play": (_is_bool, "true or false"),
-    "pace": (_is_time_scale, f"one of {', '.join(map(str, TIME_SCALES))}"),
+    "time_scale": (_is_time_scale, f"one of {', '.join(map(str, TIME_SCALES))}"),
     "reset": (_is_null, "nothing"),
     "scene": (_is_name, "the name of a scene"),
     "robot": (_is_name, "the name of a robot"),
@@ -194,7 +194,7 @@ class PageSessions:
 
     Each page has its own teller, so that one that reads slowly holds up nobody. A teller sends a frame only once the
     page's browser has taken the one before (it answers a ping that follows the frame), and then sends the latest: what
-    a page has missed is never sent. Messages that another page has shown before are marked as "old".
+    a page has missed is never sent. Messages that another page has shown before are marked as "already_shown".
     """
 
     def __init__(self, hub: HubInterface) -> None:
@@ -232,7 +232,7 @@ class PageSessions:
                 for message in self._hub.messages(last_message):
                     last_message = max(last_message, int(message["number"]))
                     self._last_shared_message = max(self._last_shared_message, last_message)
-                    await page.send(to_json({"message": {**message, "old": last_message <= shared_before}}))
+                    await page.send(to_json({"message": {**message, "already_shown": last_message <= shared_before}}))
                 frame = self._hub.frame()
                 if frame is not None and frame["number"] != last_frame:
                     last_frame = frame["number"]

@@ -71,11 +71,11 @@ class Player(ABC):
             "phase": "",
             "fallback": "",
             "playing": self.playing,
-            "pace": self.time_scale,
+            "time_scale": self.time_scale,
             "levels": [],
             "limits": [],
-            "explain": [],
-            "words": lines,
+            "explanation": [],
+            "status_lines": lines,
             "replay": {"file": self.file, "time": round(self.time, 3), "duration": round(self.duration, 3)},
         }
 
@@ -132,7 +132,7 @@ class GaitPlayer(Player):
 
     Args:
         result: what is shown.
-        values: of the controls: "variant", "part", "apart" (m) and "markers" (whether they are shown).
+        values: of the controls: "variant", "play_range", "ghost_offset" (m) and "show_markers".
 
     Attributes:
         robot: the body.
@@ -157,7 +157,7 @@ class GaitPlayer(Player):
     def _play_range(self) -> tuple[float, float]:
         """Begin and end of what is played, on the clock of the trial (s)."""
         cycle, time = self.result.cycle, self.result.time
-        whole = cycle is None or self._values().get("part") == WHOLE_TRIAL
+        whole = cycle is None or self._values().get("play_range") == WHOLE_TRIAL
         if whole or cycle is None:
             return float(time[0]), float(time[-1])
         return cycle.initial_contact, cycle.end
@@ -179,13 +179,15 @@ class GaitPlayer(Player):
         index = _frame_index(result.time, now)
         body = State(self.robot, result.q[index])
         c, s = result.heading[:2]
-        ghost_shift = clamp_number(values.get("apart"), 0.0, MAX_GHOST_OFFSET) * np.array([-s, c, 0.0])  # to the left
+        ghost_shift = clamp_number(values.get("ghost_offset"), 0.0, MAX_GHOST_OFFSET) * np.array(
+            [-s, c, 0.0]
+        )  # to the left
         poses = {"robot": joint_poses(body)}
         reproduction = self.reproduction
         if reproduction is not None and reproduction.time[0] - 1e-6 <= now <= reproduction.time[-1] + 1e-6:
             poses["ghost"] = joint_poses(State(self.robot, reproduction.q[_frame_index(reproduction.time, now)]))
             poses["ghost"][:, :3] += ghost_shift
-        show_markers = values.get("markers", True)
+        show_markers = values.get("show_markers", True)
         markers = {"known": result.markers[index], "unknown": result.unknown_markers[index]} if show_markers else None
         camera_target = np.array(body.q[:3]) + (0.5 * ghost_shift if reproduction is not None else 0.0)
         return ViewFrame.from_state(
@@ -200,7 +202,7 @@ class GaitPlayer(Player):
             **self._common_data(list(self.result.summary)),
             "time": round(now, 3),
             "phase": f"{share:.0%} of the gait cycle" if in_cycle else "",
-            "share": round(share, 4) if share is not None and in_cycle else None,
+            "cycle_share": round(share, 4) if share is not None and in_cycle else None,
         }
 
 

@@ -215,7 +215,7 @@ class PushControls:
     def controls(self) -> list[Control]:
         return [
             Button(name="push", label="push", group="Push", help="pushes the base, as set below"),
-            Slider(name="push.size", label="force", group="Push", low=0.0, high=self._max_force, step=1.0, unit="N",
+            Slider(name="push.force", label="force", group="Push", low=0.0, high=self._max_force, step=1.0, unit="N",
                    value=self.force),
             Slider(name="push.direction", label="direction", group="Push", low=-180.0, high=180.0, step=5.0,
                    unit="degrees", value=self.direction, help="0 pushes ahead, 90 to the left"),
@@ -224,11 +224,11 @@ class PushControls:
         ]  # fmt: skip
 
     def values(self) -> dict[str, Any]:
-        return {"push.size": self.force, "push.direction": self.direction, "push.duration": self.duration}
+        return {"push.force": self.force, "push.direction": self.direction, "push.duration": self.duration}
 
     def set_control(self, name: str, value: Any, plant: MujocoPlant) -> str:
         """A control was used; what to tell."""
-        if name == "push.size":
+        if name == "push.force":
             self.force = clamp_number(value, 0.0, self._max_force)
         elif name == "push.direction":
             self.direction = clamp_number(value, -180.0, 180.0)

@@ -237,5 +237,5 @@ class SceneRunner:
         """What a page is told of the recording."""
         recorder = self.recorder
         if recorder is None or recorder.path is None:
-            return {"on": False, "seconds": 0.0, "file": ""}
-        return {"on": True, "seconds": recorder.samples * self.period, "file": recorder.path.name}
+            return {"active": False, "seconds": 0.0, "file": ""}
+        return {"active": True, "seconds": recorder.samples * self.period, "file": recorder.path.name}

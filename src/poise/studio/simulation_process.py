@@ -87,10 +87,10 @@ class SimulationLoop:
             "controls": [control.as_json() for control in self._scene.controls()],
             "limbs": list(self._telemetry.limbs),
             "figures": list(self._runner.controlled_plants),
-            "gizmos": self._scene.drag_handles(),
+            "drag_handles": self._scene.drag_handles(),
             "ground": self._scene.ground,
-            "look": self._scene.camera_direction,
-            "things": [obstacle.box for obstacle in self._scene.obstacles],
+            "camera_direction": self._scene.camera_direction,
+            "obstacles": [obstacle.box for obstacle in self._scene.obstacles],
         }
 
     def run(self) -> None:
@@ -119,18 +119,18 @@ class SimulationLoop:
     def _handle_command(self, name: str, value: Any) -> None:
         runner = self._runner
         match name:
-            case "next":
+            case "request_frame":
                 self._frame_requested = True
-            case "alive":
+            case "keep_alive":
                 runner.deadman.keep_alive()
             case "stick":
                 runner.deadman.set_stick(value)
-            case "hands":
+            case "operator_input":
                 runner.set_input(value)
             case "play":
                 self._playing = bool(value)
                 self._pacer.pause()
-            case "pace":
+            case "time_scale":
                 self._pacer.time_scale = min(max(float(value), 0.05), 1.0) if isinstance(value, (int, float)) else 1.0
             case "reset":
                 self._reset()
@@ -138,13 +138,13 @@ class SimulationLoop:
                 self._limb = str(value)
             case "record":
                 runner.start_recording(Path(value))
-            case "cut":
-                self._connection.send(("recorded", runner.stop_recording()))
-            case "drag":
+            case "stop_recording":
+                self._connection.send(("recording_saved", runner.stop_recording()))
+            case "move_handle":
                 self._scene.move_handle(*value)
             case "control":
                 self._set_control(*value)
-            case "end":
+            case "stop":
                 runner.stop_recording()
                 raise EOFError
 
@@ -162,7 +162,7 @@ class SimulationLoop:
 
     def _reset(self) -> None:
         if self._runner.recorder is not None:
-            self._connection.send(("recorded", self._runner.stop_recording()))
+            self._connection.send(("recording_saved", self._runner.stop_recording()))
         self._scene.needs_reset = False
         self._runner.reset()
         self._pacer.period = self._runner.period  # another controller may have another one
@@ -187,20 +187,20 @@ class SimulationLoop:
         page_data = {
             "number": self._number,
             **self._telemetry.page_data(runner, self._limb),
-            "factor": round(self._pacer.real_time_factor, 3) if self._playing else 0.0,
+            "real_time_factor": round(self._pacer.real_time_factor, 3) if self._playing else 0.0,
             "playing": self._playing,
-            "pace": self._pacer.time_scale,
-            "fell": runner.fall_reason,
+            "time_scale": self._pacer.time_scale,
+            "fall_reason": runner.fall_reason,
             "values": self._scene.values(),
             "limits": limits,
-            "explain": lines,
-            "words": self._scene.status_lines(),
-            "guide": self._scene.guidance_status(),
+            "explanation": lines,
+            "status_lines": self._scene.status_lines(),
+            "guidance": self._scene.guidance_status(),
             "recording": runner.recording_status,
-            "deadman": runner.deadman.timed_out,
+            "input_timed_out": runner.deadman.timed_out,
             "events": list(runner.events),
         }
-        self._connection.send(("picture", page_data, self._telemetry.view_frame(runner)))
+        self._connection.send(("frame", page_data, self._telemetry.view_frame(runner)))
 
 
 # -- SimulationClient ------------------------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class SimulationClient:
 
     Args:
         on_message: called from a thread of its own with each message of the simulation: its kind and its payload.
-            When the process has gone, whatever the reason, it hears "gone".
+            When the process has gone, whatever the reason, it hears "exited".
     """
 
     def __init__(self, on_message: MessageCallback) -> None:
@@ -252,7 +252,7 @@ class SimulationClient:
         process, self._process = self._process, None
         if process is None:
             return
-        self._outbox.put(("end", None))
+        self._outbox.put(("stop", None))
         self._outbox.put(None)
         process.join(STOP_TIMEOUT)
         if process.is_alive():
@@ -272,12 +272,12 @@ class SimulationClient:
                 return
 
     def _read(self, connection: Connection, outbox: Outbox, process: Any) -> None:
-        outbox.put(("next", None))
+        outbox.put(("request_frame", None))
         try:
             while True:
                 entry = connection.recv()
-                if entry[0] == "picture":
-                    outbox.put(("next", None))  # only now may the next one be sent: the latest wins
+                if entry[0] == "frame":
+                    outbox.put(("request_frame", None))  # only now may the next one be sent: the latest wins
                 if process is self._process:  # else another one has begun
                     self._on_message(*entry)
         except (EOFError, OSError):
@@ -285,4 +285,4 @@ class SimulationClient:
         outbox.put(None)
         if process is self._process:  # nobody asked it to end
             process.join(STOP_TIMEOUT)
-            self._on_message("gone", process.exitcode)
+            self._on_message("exited", process.exitcode)

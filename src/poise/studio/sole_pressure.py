@@ -63,7 +63,7 @@ class SolePressure:
 
     def as_json(self) -> dict[str, Any]:
         """For the pages: "force" (N), "x" and "y" of the ZMP (m; None: not known) by side, and how far from the middle
-        the edges of a sole are, "edges", along x and y (m)."""
+        the edges of a sole are, "half_size", along x and y (m)."""
         sides = [foot.side for foot in self._feet]
         zmps = {side: self.zmp(side) for side in sides}
         half = np.array(self._feet[0].sole.half_size)
@@ -71,5 +71,5 @@ class SolePressure:
             "force": {side: round(self.force(side), 2) for side in sides},
             "x": {side: None if z is None else round(z.real, 5) for side, z in zmps.items()},
             "y": {side: None if z is None else round(z.imag, 5) for side, z in zmps.items()},
-            "edges": [round(float(length), 5) for length in half],
+            "half_size": [round(float(length), 5) for length in half],
         }

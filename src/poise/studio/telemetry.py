@@ -61,7 +61,13 @@ class Telemetry:
         step, sole_pressure = runner.steps.get(next(iter(runner.controlled_plants))), runner.scene.sole_pressure
         if step is None:
             state: State = runner.primary.plant.state()
-            no_loads: dict[str, Any] = {"torques": {}, "forces": {}, "solver": None, "control": None, "soles": None}
+            no_loads: dict[str, Any] = {
+                "torques": {},
+                "forces": {},
+                "solver_ms": None,
+                "control_ms": None,
+                "sole_pressure": None,
+            }
             plots = {**self._balance_data(state, None), **no_loads}
             return {"time": state.time, "phase": "", "fallback": "", "levels": [], "plots": plots}
         return {
@@ -72,7 +78,7 @@ class Telemetry:
             "plots": {
                 **self._balance_data(step.state, step),
                 **self._load_data(step, limb, runner.primary.plant),
-                "soles": None if sole_pressure is None else sole_pressure.as_json(),
+                "sole_pressure": None if sole_pressure is None else sole_pressure.as_json(),
             },
         }
 
@@ -83,9 +89,9 @@ class Telemetry:
         capture = capture_point(center, self._data.vcom[0], max(float(center[2]) - floor, 0.05))
         pressure = None if step is None else pressure_point(step, floor)
         return {
-            "center": _round_point(center[:2]),
-            "capture": _round_point(capture),
-            "pressure": None if pressure is None else _round_point(pressure),
+            "center_of_mass": _round_point(center[:2]),
+            "capture_point": _round_point(capture),
+            "center_of_pressure": None if pressure is None else _round_point(pressure),
             "support": [_round_point(corner) for corner in state.support_polygon],
         }
 
@@ -109,8 +115,8 @@ class Telemetry:
         return {
             "torques": torque_ratios,
             "forces": {name: round(float(wrench[2]), 1) for name, wrench in named_wrenches},
-            "solver": None if solution is None else round(solution.milliseconds, 3),
-            "control": round(step.milliseconds, 3),
+            "solver_ms": None if solution is None else round(solution.milliseconds, 3),
+            "control_ms": round(step.milliseconds, 3),
         }
 
 

@@ -139,11 +139,11 @@ def _round_to_resolution(points: Array | None) -> NDArray[np.float32]:
 Color = tuple[float, float, float]
 
 #: Colour of each plan, by its name: "accepted" is what is being done, "next" what would be done if the stick stayed so,
-#: "place" where the world wants a hand to be. No other mark has them.
+#: "target" where the world wants a hand to be. No other mark has them.
 PLAN_COLORS: dict[str, Color] = {
     "accepted": (0.49, 0.23, 0.93),
     "next": (0.05, 0.72, 0.85),
-    "place": (0.86, 0.10, 0.50),
+    "target": (0.86, 0.10, 0.50),
 }
 #: Widths of lines on the screen (pixels): what is being done is bolder than what may be.
 WIDE_LINE, THIN_LINE = 4.0, 2.5

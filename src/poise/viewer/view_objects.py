@@ -167,7 +167,7 @@ class Floor:
         if boxes:
             self._draw((f"{root}/all", f"{root}/edges"), boxes, TOP_EDGES, None)
         if obstacles:
-            self._draw((f"{root}/things", f"{root}/outlines"), obstacles, ALL_EDGES, OBSTACLE_OPACITY)
+            self._draw((f"{root}/obstacles", f"{root}/outlines"), obstacles, ALL_EDGES, OBSTACLE_OPACITY)
 
     def _draw(self, names: tuple[str, str], boxes: Sequence[SolidBox], lines: Array, opacity: float | None) -> None:
         points, faces, edges = [], [], []

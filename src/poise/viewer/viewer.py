@@ -217,7 +217,7 @@ class Viewer:
             if self._drag_handles is not None:
                 self._drag_handles.remove()
             self._drag_handles = DragHandles(
-                self._server, self._new_node("gizmos"), drag_handles, on_drag, self._robot_height
+                self._server, self._new_node("handles"), drag_handles, on_drag, self._robot_height
             )
 
     def show(self, view_frame: ViewFrame) -> None:

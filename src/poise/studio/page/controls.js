@@ -1,138 +1,138 @@
 // The controls of a scene, drawn from what the scene says of them. Each kind is a function that returns
 // {element, show(value)}; `show` follows the simulation, but never what the user has in hand.
 
-import { make } from "./dom.js";
-import { order } from "./order.js";
+import { createElement } from "./dom.js";
+import { taskOrder } from "./task_order.js";
 import { upload } from "./upload.js";
 
-const ECHO = 500; // ms until frames that were made before the user's last move have passed
-const RATE = 50; // ms between two values of a slider that is dragged
+const ECHO_TIME = 500; // ms until frames that were made before the user's last move have passed
+const SEND_PERIOD = 50; // ms between two values of a slider that is dragged
 
-let drawn = 0; // for ids
+let controlCount = 0; // for ids
 
 /** Knows whether the user has a control in hand. */
 let pressed = null;
-const touched = new WeakMap(); // element -> until when it counts as held, ms
-const touch = (element) => touched.set(element, performance.now() + ECHO);
+const heldUntil = new WeakMap(); // element -> until when it counts as held, ms
+const markHeld = (element) => heldUntil.set(element, performance.now() + ECHO_TIME);
 for (const kind of ["pointerup", "pointercancel"])
   addEventListener(kind, () => {
-    if (pressed) touch(pressed);
+    if (pressed) markHeld(pressed);
     pressed = null;
   });
-function grip(element) {
+function trackHeld(element) {
   element.addEventListener("pointerdown", () => (pressed = element));
-  for (const kind of ["input", "change"]) element.addEventListener(kind, () => touch(element));
-  return () => pressed === element || performance.now() < (touched.get(element) ?? 0);
+  for (const kind of ["input", "change"]) element.addEventListener(kind, () => markHeld(element));
+  return () => pressed === element || performance.now() < (heldUntil.get(element) ?? 0);
 }
 
-/** Sends at most one value every RATE ms, and always the last one. */
-function sparingly(send) {
-  let timer = null, waiting;
+/** Sends at most one value every SEND_PERIOD ms, and always the last one. */
+function throttle(send) {
+  let timer = null, pending;
   return (value) => {
-    waiting = { value };
+    pending = { value };
     if (timer !== null) return;
     const next = () => {
-      timer = waiting ? setTimeout(next, RATE) : null;
-      if (waiting) send(waiting.value);
-      waiting = null;
+      timer = pending ? setTimeout(next, SEND_PERIOD) : null;
+      if (pending) send(pending.value);
+      pending = null;
     };
     next();
   };
 }
 
 function slider(control, send) {
-  const id = `control-${++drawn}`;
+  const id = `control-${++controlCount}`;
   const digits = Math.min(4, Math.max(0, Math.ceil(-Math.log10(control.step) - 1e-9)));
-  const described = { title: control.help, "aria-description": control.help };
-  const range = make("input", { type: "range", id, min: control.low, max: control.high, step: control.step, ...described });
+  const description = { title: control.help, "aria-description": control.help };
+  const range = createElement("input", { type: "range", id, min: control.low, max: control.high, step: control.step, ...description });
   const unit = control.unit ? `, ${control.unit}` : "";
-  const field = make("input", { type: "number", step: "any", min: control.low, max: control.high, "aria-label": `${control.label} as a number${unit}` });
-  const element = make("div", { class: "control" },
-    make("div", { class: "top" }, make("label", { for: id, title: control.help }, control.label),
-      make("span", { class: "value" }, field, make("span", { class: "unit" }, control.unit))),
+  const field = createElement("input", { type: "number", step: "any", min: control.low, max: control.high, "aria-label": `${control.label} as a number${unit}` });
+  const element = createElement("div", { class: "control" },
+    createElement("div", { class: "title-row" }, createElement("label", { for: id, title: control.help }, control.label),
+      createElement("span", { class: "value" }, field, createElement("span", { class: "unit" }, control.unit))),
     range);
-  const held = grip(element);
-  const put = (value) => {
+  const isHeld = trackHeld(element);
+  const showValue = (value) => {
     if (document.activeElement !== field) field.value = Number(value).toFixed(digits);
     range.value = value;
     range.setAttribute("aria-valuetext", `${Number(value).toFixed(digits)} ${control.unit}`);
   };
-  const tell = sparingly((value) => send(control.name, value));
+  const sendValue = throttle((value) => send(control.name, value));
   range.addEventListener("input", () => {
-    put(Number(range.value));
-    tell(Number(range.value));
+    showValue(Number(range.value));
+    sendValue(Number(range.value));
   });
   field.addEventListener("change", () => {
     const value = Math.min(control.high, Math.max(control.low, Number(field.value)));
     field.value = value.toFixed(digits);
     range.value = value;
-    tell(value);
+    sendValue(value);
   });
-  put(control.value);
-  return { element, show: (value) => !held() && put(value) };
+  showValue(control.value);
+  return { element, show: (value) => !isHeld() && showValue(value) };
 }
 
-function choice(control, send) {
-  const id = `control-${++drawn}`;
-  const select = make("select", { id, title: control.help, "aria-description": control.help },
-    ...control.options.map((option) => make("option", { value: option }, option)));
+function dropdown(control, send) {
+  const id = `control-${++controlCount}`;
+  const select = createElement("select", { id, title: control.help, "aria-description": control.help },
+    ...control.options.map((option) => createElement("option", { value: option }, option)));
   select.value = control.value;
   select.addEventListener("change", () => send(control.name, select.value));
-  const held = grip(select);
-  const element = make("div", { class: "control" }, make("div", { class: "top" }, make("label", { for: id }, control.label), select));
-  return { element, show: (value) => !held() && document.activeElement !== select && (select.value = value) };
+  const isHeld = trackHeld(select);
+  const element = createElement("div", { class: "control" }, createElement("div", { class: "title-row" }, createElement("label", { for: id }, control.label), select));
+  return { element, show: (value) => !isHeld() && document.activeElement !== select && (select.value = value) };
 }
 
 function toggle(control, send) {
-  const id = `control-${++drawn}`;
-  const box = make("input", { type: "checkbox", role: "switch", id, title: control.help, "aria-description": control.help });
+  const id = `control-${++controlCount}`;
+  const box = createElement("input", { type: "checkbox", role: "switch", id, title: control.help, "aria-description": control.help });
   box.checked = control.value;
   box.addEventListener("change", () => send(control.name, box.checked));
-  const held = grip(box);
-  const element = make("div", { class: "control" }, make("div", { class: "top" }, make("label", { for: id }, control.label), box));
-  return { element, show: (value) => !held() && (box.checked = value) };
+  const isHeld = trackHeld(box);
+  const element = createElement("div", { class: "control" }, createElement("div", { class: "title-row" }, createElement("label", { for: id }, control.label), box));
+  return { element, show: (value) => !isHeld() && (box.checked = value) };
 }
 
 function button(control, send) {
-  const press = make("button", { type: "button", title: control.help, onclick: () => send(control.name, true) }, control.label);
-  return { element: make("div", { class: "control" }, press), show() {} };
+  const element = createElement("button", { type: "button", title: control.help, onclick: () => send(control.name, true) }, control.label);
+  return { element: createElement("div", { class: "control" }, element), show() {} };
 }
 
 function save(control) {
-  const link = make("a", { class: "button", href: `/save/${encodeURIComponent(control.name)}`, download: true, title: control.help }, control.label);
-  return { element: make("div", { class: "control" }, link), show() {} };
+  const link = createElement("a", { class: "button", href: `/save/${encodeURIComponent(control.name)}`, download: true, title: control.help }, control.label);
+  return { element: createElement("div", { class: "control" }, link), show() {} };
 }
 
-const KINDS = { slider, choice, switch: toggle, button, save, upload, order };
+const KINDS = { slider, dropdown, switch: toggle, button, save, upload, task_order: taskOrder };
 
 export class Controls {
-  /** send(name, value) for a control that was moved; say(kind, text) for a message. */
-  constructor(panel, send, say) {
-    Object.assign(this, { panel, send, say, known: new Map(), shape: "" });
+  /** send(name, value) for a control that was moved; postMessage(kind, text) for a message. */
+  constructor(panel, send, postMessage) {
+    Object.assign(this, { panel, send, postMessage, drawn: new Map(), signature: "" });
   }
 
   /** Draws the controls anew only if they are others: what a user has in hand must not vanish under it. */
   hello(controls) {
-    const shape = JSON.stringify(controls.map(({ value, items, ...rest }) => rest));
-    if (shape === this.shape) {
-      for (const control of controls) this.known.get(control.name)?.show(control.items ?? control.value);
+    const signature = JSON.stringify(controls.map(({ value, items, ...rest }) => rest));
+    if (signature === this.signature) {
+      for (const control of controls) this.drawn.get(control.name)?.show(control.items ?? control.value);
       return;
     }
-    this.shape = shape;
-    this.known.clear();
-    const sets = new Map();
+    this.signature = signature;
+    this.drawn.clear();
+    const groups = new Map();
     for (const control of controls) {
-      const made = KINDS[control.kind]?.(control, this.send, this.say, grip);
-      if (!made) continue;
-      this.known.set(control.name, made);
+      const drawn = KINDS[control.kind]?.(control, this.send, this.postMessage, trackHeld);
+      if (!drawn) continue;
+      this.drawn.set(control.name, drawn);
       const title = control.group || "Scene";
-      if (!sets.has(title)) sets.set(title, make("details", { class: "set", open: true }, make("summary", {}, title)));
-      sets.get(title).append(made.element);
+      if (!groups.has(title)) groups.set(title, createElement("details", { class: "control-group", open: true }, createElement("summary", {}, title)));
+      groups.get(title).append(drawn.element);
     }
-    this.panel.replaceChildren(...sets.values());
+    this.panel.replaceChildren(...groups.values());
   }
 
   frame(values) {
-    for (const [name, value] of Object.entries(values ?? {})) if (value !== null) this.known.get(name)?.show(value);
+    for (const [name, value] of Object.entries(values ?? {})) if (value !== null) this.drawn.get(name)?.show(value);
   }
 }

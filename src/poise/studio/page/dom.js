@@ -3,7 +3,7 @@
 export const byId = (id) => document.getElementById(id);
 
 /** An element with attributes and children; `on...` attributes are listeners, false and undefined ones are left out. */
-export function make(tag, attributes = {}, ...children) {
+export function createElement(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -14,34 +14,34 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /** Writes only what has changed: twenty times a second, most of a page has not. */
-export function write(element, text) {
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 /** A list of lines, one <li> each. */
-export function writeLines(list, lines, none = "") {
-  const wanted = lines.length || !none ? lines : [none];
-  while (list.children.length > wanted.length) list.lastChild.remove();
-  while (list.children.length < wanted.length) list.append(document.createElement("li"));
-  wanted.forEach((line, place) => write(list.children[place], line));
+export function setLines(list, lines, empty = "") {
+  const shown = lines.length || !empty ? lines : [empty];
+  while (list.children.length > shown.length) list.lastChild.remove();
+  while (list.children.length < shown.length) list.append(document.createElement("li"));
+  shown.forEach((line, index) => setText(list.children[index], line));
   list.classList.toggle("empty", lines.length === 0);
 }
 
 /** Fills a <select>, keeping the choice; leaves it alone while nothing has changed. */
-export function fillSelect(select, options, chosen) {
+export function fillSelect(select, options, selected) {
   const names = options.map(String);
   const present = [...select.options].map((option) => option.value);
   if (names.join("\n") !== present.join("\n"))
-    select.replaceChildren(...names.map((name) => make("option", { value: name }, name)));
-  if (chosen !== undefined && select.value !== String(chosen)) select.value = String(chosen);
+    select.replaceChildren(...names.map((name) => createElement("option", { value: name }, name)));
+  if (selected !== undefined && select.value !== String(selected)) select.value = String(selected);
 }
 
 /** Three digits that matter; what is smaller than a millionth is nothing. */
-export function brief(value) {
+export function formatNumber(value) {
   if (value === null || value === undefined) return "–";
-  const size = Math.abs(value);
-  if (size < 1e-6) return "0";
-  if (size < 1e-3 || size >= 1e5) return value.toExponential(1);
+  const magnitude = Math.abs(value);
+  if (magnitude < 1e-6) return "0";
+  if (magnitude < 1e-3 || magnitude >= 1e5) return value.toExponential(1);
   return String(Number(value.toPrecision(3)));
 }
 
@@ -54,29 +54,29 @@ const ICONS = {
 };
 
 /** A picture and a word inside a button; the word gives way on narrow pages and stays the button's name. */
-export function dress(button, icon, words) {
+export function setIcon(button, icon, label) {
   if (button.dataset.icon !== icon) {
-    const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     for (const [name, value] of [["class", "icon"], ["viewBox", "0 0 16 16"], ["aria-hidden", "true"]])
-      picture.setAttribute(name, value);
+      svg.setAttribute(name, value);
     path.setAttribute("d", ICONS[icon]);
-    picture.append(path);
-    button.replaceChildren(picture, make("span", { class: "words-only" }));
+    svg.append(path);
+    button.replaceChildren(svg, createElement("span", { class: "button-label" }));
     button.dataset.icon = icon;
   }
-  write(button.lastChild, words);
-  if (button.getAttribute("aria-label") !== words) button.setAttribute("aria-label", words);
+  setText(button.lastChild, label);
+  if (button.getAttribute("aria-label") !== label) button.setAttribute("aria-label", label);
 }
 
 /** Arrow keys move along a list of tabs, as everywhere. */
-export function steerTabs(list) {
+export function addArrowKeys(list) {
   list.addEventListener("keydown", (event) => {
     const tabs = [...list.querySelectorAll('[role="tab"]')];
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const now = tabs.indexOf(document.activeElement);
-    if (!step || now < 0) return;
+    const index = tabs.indexOf(document.activeElement);
+    if (!step || index < 0) return;
     event.preventDefault();
-    tabs[(now + step + tabs.length) % tabs.length].focus();
+    tabs[(index + step + tabs.length) % tabs.length].focus();
   });
 }

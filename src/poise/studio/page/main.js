@@ -1,77 +1,77 @@
 // Puts the page together: who hears what comes in, and who says what goes out.
 
-import { byId, steerTabs } from "./dom.js";
-import { Assigning } from "./assign.js";
+import { byId, addArrowKeys } from "./dom.js";
+import { AxisDialog } from "./axis_dialog.js";
 import { Controls } from "./controls.js";
-import { Drive } from "./drive.js";
+import { StickInput } from "./stick_input.js";
 import { Files } from "./files.js";
-import { Gait } from "./gait.js";
-import { Guide } from "./guide.js";
-import { Hands } from "./hands.js";
-import { Header } from "./header.js";
-import { Keys } from "./keys.js";
-import { connect } from "./live.js";
+import { GaitPanel } from "./gait_panel.js";
+import { GuidancePanel } from "./guidance_panel.js";
+import { OperatorInput } from "./operator_input.js";
+import { Toolbar } from "./toolbar.js";
+import { Keyboard } from "./keyboard.js";
+import { connect } from "./connection.js";
 import { Messages } from "./messages.js";
-import { Pads } from "./pad.js";
+import { Gamepads } from "./gamepad.js";
 import { Plots } from "./plots.js";
-import { sticks } from "./sticks.js";
-import { Tables } from "./tables.js";
-import { view } from "./view.js";
+import { connectWalkSticks } from "./screen_stick.js";
+import { StatusPanel } from "./status_panel.js";
+import { showView } from "./view.js";
 
-let wire = () => {}; // until the connection is there
-const send = (name, value) => wire(name, value);
+let sendCommand = () => {}; // until the connection is there
+const send = (name, value) => sendCommand(name, value);
 
 const messages = new Messages(byId("messages"), byId("events"));
-const header = new Header(send);
-const tables = new Tables();
+const toolbar = new Toolbar(send);
+const statusPanel = new StatusPanel();
 const plots = new Plots();
 const files = new Files(send);
-const gait = new Gait();
+const gaitPanel = new GaitPanel();
 const controls = new Controls(byId("controls"), (name, value) => send("control", [name, value]), (kind, text) => messages.show(kind, text));
 
-const drive = new Drive(send);
-const hands = new Hands(send);
-const guide = new Guide(hands, send);
-const keys = new Keys(drive, hands);
-sticks(byId("stick-move"), byId("stick-turn"), drive);
-new Pads(drive, hands, { text: byId("pad"), button: byId("assign") }, new Assigning());
-view(byId("view"), keys);
-book();
+const stickInput = new StickInput(send);
+const operatorInput = new OperatorInput(send);
+const guidancePanel = new GuidancePanel(operatorInput, send);
+const keyboard = new Keyboard(stickInput, operatorInput);
+connectWalkSticks(byId("stick-move"), byId("stick-turn"), stickInput);
+new Gamepads(stickInput, operatorInput, { text: byId("gamepad"), button: byId("assign-axes") }, new AxisDialog());
+showView(byId("view"), keyboard);
+connectTabs();
 
-let lost = null;
-wire = connect({
+let lostNotice = null;
+sendCommand = connect({
   hello(hello) {
-    header.hello(hello);
+    toolbar.hello(hello);
     controls.hello(hello.controls);
     files.hello(hello.files);
-    byId("drive").hidden = !hello.sticks;
-    drive.enable(hello.sticks);
-    guide.hello(hello.guided);
-    gait.hello(hello.gait);
+    byId("walk-sticks").hidden = !hello.stick_driven;
+    stickInput.enable(hello.stick_driven);
+    guidancePanel.hello(hello.guidance);
+    gaitPanel.hello(hello.gait);
   },
-  message: (message) => messages.take(message),
+  message: (message) => messages.receive(message),
   sample: (frame) => plots.sample(frame),
   show(frame) {
-    header.frame(frame);
-    tables.frame(frame);
+    toolbar.frame(frame);
+    statusPanel.frame(frame);
     controls.frame(frame.values);
-    guide.frame(frame.guide);
-    gait.frame(frame);
+    guidancePanel.frame(frame.guidance);
+    gaitPanel.frame(frame);
     files.frame(frame.replay);
     messages.frame(frame.events);
     plots.draw();
   },
-  link(open) {
-    header.link(open);
+  connected(open) {
+    toolbar.setConnected(open);
     if (open) {
-      lost?.remove();
-      lost = null;
-    } else lost ??= messages.show("error", "The studio does not answer. It may have been closed; trying again.");
+      lostNotice?.remove();
+      lostNotice = null;
+    } else lostNotice ??= messages.show("error", "The studio does not answer. It may have been closed; trying again.");
   },
 });
 
 /** Files and events share a place. */
-function book() {
+function connectTabs() {
   const tabs = [byId("tab-files"), byId("tab-events")];
   for (const tab of tabs)
     tab.addEventListener("click", () => {
@@ -81,5 +81,5 @@ function book() {
         byId(other.getAttribute("aria-controls")).hidden = other !== tab;
       }
     });
-  steerTabs(tabs[0].parentElement);
+  addArrowKeys(tabs[0].parentElement);
 }

@@ -1,14 +1,14 @@
 // The 3D view: viser's client in a frame of the same origin.
 
-/** Shows viser and lets `keys` hear the keys that are pressed in it. */
-export function view(frame, keys) {
+/** Shows viser and lets `keyboard` hear the keys that are pressed in it. */
+export function showView(frame, keyboard) {
   frame.addEventListener("load", () => {
     const inner = frame.contentDocument;
     if (!inner?.head) return;
     const style = inner.createElement("link");
     Object.assign(style, { rel: "stylesheet", href: "/page/viser.css" });
     inner.head.append(style);
-    keys.listen(frame.contentWindow);
+    keyboard.listen(frame.contentWindow);
   });
   const socket = `${location.protocol.replace("http", "ws")}//${location.host}/vws`;
   frame.src = `/viser/?websocket=${encodeURIComponent(socket)}&hideViserLogo`;

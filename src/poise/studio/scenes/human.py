@@ -55,24 +55,25 @@ class HumanScene(Scene):
             Dropdown(name="variant", label="reproduced as", group="Gait", options=VARIANTS, value=self.variant,
                    help="paper: four key postures; two phases: its ablation; best: six, passed in motion, and angular"
                         " momentum"),
-            Dropdown(name="part", label="play", group="Gait", options=PLAY_RANGES, value=self.play_range),
-            Slider(name="apart", label="ghost beside by", group="Gait", low=0.0, high=MAX_GHOST_OFFSET, step=0.05,
-                   unit="m", value=self.ghost_offset),
-            Switch(name="markers", label="show markers", group="Gait", value=self.show_markers),
-            Dropdown(name="person", label="body", group="Person", options=SUBJECT_SOURCES, value=self.subject_source,
+            Dropdown(name="play_range", label="play", group="Gait", options=PLAY_RANGES, value=self.play_range),
+            Slider(name="ghost_offset", label="ghost beside by", group="Gait", low=0.0, high=MAX_GHOST_OFFSET,
+                   step=0.05, unit="m", value=self.ghost_offset),
+            Switch(name="show_markers", label="show markers", group="Gait", value=self.show_markers),
+            Dropdown(name="subject_source", label="body", group="Person", options=SUBJECT_SOURCES,
+                   value=self.subject_source,
                    help="counts when something is fitted next"),
             Slider(name="height", label="height", group="Person", low=HEIGHT_RANGE[0], high=HEIGHT_RANGE[1],
                    step=0.01, unit="m", value=self.height),
             Slider(name="mass", label="mass", group="Person", low=MASS_RANGE[0], high=MASS_RANGE[1], step=0.5,
                    unit="kg", value=self.mass),
             Dropdown(name="sex", label="tables for", group="Person", options=tuple(SEXES), value=self.sex),
-            Button(name="again", label="fit again", group="Person", help="with these numbers"),
-            Button(name="forget", label="fit without the static trial", group="Person"),
+            Button(name="refit", label="fit again", group="Person", help="with these numbers"),
+            Button(name="refit_without_static", label="fit without the static trial", group="Person"),
         ]  # fmt: skip
 
     def set_control(self, name: str, value: Any) -> str:
         match name:
-            case "person":
+            case "subject_source":
                 self.subject_source = option_or_first(value, SUBJECT_SOURCES)
             case "height":
                 self.height = clamp_number(value, *HEIGHT_RANGE)
@@ -82,11 +83,11 @@ class HumanScene(Scene):
                 self.sex = option_or_first(value, SEXES)
             case "variant":
                 self.variant = option_or_first(value, VARIANTS)
-            case "part":
+            case "play_range":
                 self.play_range = option_or_first(value, PLAY_RANGES)
-            case "apart":
+            case "ghost_offset":
                 self.ghost_offset = clamp_number(value, 0.0, MAX_GHOST_OFFSET)
-            case "markers":
+            case "show_markers":
                 self.show_markers = bool(value)
         return ""
 

@@ -234,12 +234,12 @@ class NavigateScene(Scene):
         return [
             Dropdown(name="world", label="world", group="World", options=WORLDS, value=self.world,
                    help="a level floor, or a stage, three steps down, a room and a door, as large as fits the robot"),
-            Dropdown(name="drives", label="joints", group="Robot", options=ACTUATION, value=self.actuation,
+            Dropdown(name="actuation", label="joints", group="Robot", options=ACTUATION, value=self.actuation,
                    help="what drives them: motors that are told torques, or servos that are told angles"),
-            Dropdown(name="rule", label="beyond a boundary", group="Guidance", options=BOUNDARY_RULES,
+            Dropdown(name="boundary_rule", label="beyond a boundary", group="Guidance", options=BOUNDARY_RULES,
                    value=self.boundary_rule,
                    help="what becomes of a command that goes too far: done as far as possible, or not at all"),
-            Switch(name="ahead", label="show the next goal", group="Guidance", value=self.show_next_goal,
+            Switch(name="show_next_goal", label="show the next goal", group="Guidance", value=self.show_next_goal,
                    help="where the stick, as it is held now, would lead next"),
             *self.parameters.controls(mode=self.mode),
         ]  # fmt: skip
@@ -247,25 +247,25 @@ class NavigateScene(Scene):
     def values(self) -> dict[str, Any]:
         scene_values = {
             "world": self.world,
-            "drives": self.actuation,
+            "actuation": self.actuation,
             "lift": self.operator.lift,
-            "rule": self.boundary_rule,
+            "boundary_rule": self.boundary_rule,
         }
         world = {control.name: control.as_json()["value"] for control in self.parameters.controls(mode=self.mode)}
-        return {**scene_values, **world, "ahead": self.show_next_goal, "mode": self.operator.mode}
+        return {**scene_values, **world, "show_next_goal": self.show_next_goal, "mode": self.operator.mode}
 
     def set_control(self, name: str, value: Any) -> str:
         if name == "mode":
             self.operator.mode = option_or_first(value, (self.operator.mode, *GUIDING_MODES))
         elif name == "lift":
             self.operator.lift = clamp_number(value, 0.0, 1.0)
-        elif name == "ahead":
+        elif name == "show_next_goal":
             self.show_next_goal = bool(value)
-        elif name == "rule":
+        elif name == "boundary_rule":
             self.boundary_rule = option_or_first(value, BOUNDARY_RULES)
             if self.navigate is not None:
                 self.navigate.discard = self.boundary_rule == BOUNDARY_RULES[1]
-        elif name == "drives":
+        elif name == "actuation":
             self.actuation, self.needs_reset = option_or_first(value, ACTUATION), True
         elif name == "world":
             self.world, self.needs_reset = option_or_first(value, WORLDS), True
@@ -297,7 +297,7 @@ class NavigateScene(Scene):
             )
         plans = {"accepted": self._accepted_plan[1], "next": self._next_goal_plan(navigate)}
         if not self.is_flat:
-            plans["place"] = target_plan(self.stairs_and_door.target)
+            plans["target"] = target_plan(self.stairs_and_door.target)
         return {name: plan for name, plan in plans.items() if plan is not None}
 
     def _next_goal_plan(self, navigate: Navigate) -> Plan | None:
@@ -333,13 +333,13 @@ class NavigateScene(Scene):
     def guidance_status(self) -> dict[str, Any]:
         """What is heard and what becomes of it.
 
-        "mode", "axes" and "lift" are what counts now, "place" whether there is one to touch; "notes" why the present
+        "mode", "axes" and "lift" are what counts now, "has_target" whether one is there; "notes" why the present
         segment, or one just before, was not done as commanded; "segments" the last that were not just standing, the
         latest first.
         """
         stick = self.operator.stick
         axes = [round(value, 3) for value in stick.axes]
-        status = {"mode": stick.mode, "axes": axes, "lift": round(stick.lift, 3), "place": not self.is_flat}
+        status = {"mode": stick.mode, "axes": axes, "lift": round(stick.lift, 3), "has_target": not self.is_flat}
         navigate, plant = self.navigate, self.plant
         if navigate is None or plant is None:
             return {**status, "notes": [], "segments": []}

@@ -135,27 +135,32 @@ class ReachScene(Scene):
 
     def controls(self) -> list[Control]:
         return [
-            Dropdown(name="shown", label="show", group="Robot", options=DISPLAYS, value=self.display),
+            Dropdown(name="display", label="show", group="Robot", options=DISPLAYS, value=self.display),
             Dropdown(name="solver", label="priorities", group="Tasks", options=SOLVERS, value=self.solver,
                    help="strict: none is given up for one below it; weighted: all share"),
-            TaskOrder(name="order", label="what matters, most first", group="Tasks", items=tuple(self.items)),
-            Slider(name="box", label="half width of boxes", group="Tasks", low=0.01, high=0.3, step=0.01,
+            TaskOrder(name="task_order", label="what matters, most first", group="Tasks", items=tuple(self.items)),
+            Slider(name="box_half_width", label="half width of boxes", group="Tasks", low=0.01, high=0.3, step=0.01,
                    unit="m, rad", value=self.box_half_width),
         ]  # fmt: skip
 
     def values(self) -> dict[str, Any]:
         items = [item.as_json() for item in self.items]
-        return {"shown": self.display, "solver": self.solver, "box": self.box_half_width, "order": items}
+        return {
+            "display": self.display,
+            "solver": self.solver,
+            "box_half_width": self.box_half_width,
+            "task_order": items,
+        }
 
     def set_control(self, name: str, value: Any) -> str:
-        if name == "shown":
+        if name == "display":
             self.display, self.needs_reset = option_or_first(value, DISPLAYS), True
         elif name == "solver":
             self.solver, self.needs_reset = option_or_first(value, SOLVERS), True
-        elif name == "box":
+        elif name == "box_half_width":
             self.box_half_width = clamp_number(value, 0.01, 0.3)
             self._rebuild()
-        elif name == "order":
+        elif name == "task_order":
             self._set_order(value)
         return ""
 
@@ -206,7 +211,9 @@ class _ExchangeableHierarchy(Behavior):
 
 def _updated_item(item: TaskItem, entry: dict[str, Any]) -> TaskItem:
     constraint_type = (
-        entry.get("kind") if item.constraint_type and entry.get("kind") in ("equality", "box") else item.constraint_type
+        entry.get("constraint_type")
+        if item.constraint_type and entry.get("constraint_type") in ("equality", "box")
+        else item.constraint_type
     )
     return TaskItem(
         name=item.name,

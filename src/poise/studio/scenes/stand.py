@@ -110,13 +110,13 @@ class StandScene(PushableScene):
 
     def controls(self) -> list[Control]:
         return [
-            Dropdown(name="way", label="keeps balance by", group="Stand", options=BALANCE_STRATEGIES,
+            Dropdown(name="balance_strategy", label="keeps balance by", group="Stand", options=BALANCE_STRATEGIES,
                    value=self.strategy,
                    help="ankles alone, or a step where they are not enough, which takes torque motors"),
-            Dropdown(name="drives", label="joints are driven by", group="Stand", options=ACTUATION,
+            Dropdown(name="actuation", label="joints are driven by", group="Stand", options=ACTUATION,
                    value=self.actuation,
                    help="motors that are told torques, or servos that are told angles"),
-            Switch(name="regulating", label="ZMP regulation", group="Stand", value=self.regulating,
+            Switch(name="zmp_regulation", label="ZMP regulation", group="Stand", value=self.regulating,
                    help="on position servos: force cells bring the ZMP back to the middle of each sole"),
             Switch(name="squatting", label="squat", group="Squat", value=self.squatting),
             Slider(name="depth", label="depth", group="Squat", low=0.0, high=self.max_depth, step=0.01,
@@ -128,24 +128,28 @@ class StandScene(PushableScene):
         ]  # fmt: skip
 
     def values(self) -> dict[str, Any]:
-        scene_values = {"way": self.strategy, "drives": self.actuation, "regulating": self.regulating}
+        scene_values = {
+            "balance_strategy": self.strategy,
+            "actuation": self.actuation,
+            "zmp_regulation": self.regulating,
+        }
         squat_values = {"squatting": self.squatting, "depth": self.depth, "frequency": self.frequency}
         world = {control.name: control.as_json()["value"] for control in self.parameters.controls(mode=self.mode)}
         return {**scene_values, **squat_values, **world, **self.push_controls.values()}
 
     def set_control(self, name: str, value: Any) -> str:
-        if name == "way":
+        if name == "balance_strategy":
             self.strategy, self.needs_reset = option_or_first(value, BALANCE_STRATEGIES), True
             if self.strategy == STEPS and self.servos:
                 self.actuation = TORQUE_MOTORS
                 return "steps take torque motors: these drive the joints now"
-        elif name == "drives":
+        elif name == "actuation":
             self.actuation, self.needs_reset = option_or_first(value, ACTUATION), True
             self.depth = min(self.depth, self.max_depth)
             if self.servos and self.strategy == STEPS:
                 self.strategy = ANKLES
                 return "steps take torque motors: on servos balance is now kept by the ankles"
-        elif name == "regulating":
+        elif name == "zmp_regulation":
             return self._set_regulation(bool(value))
         elif name == "squatting":
             self.squatting = bool(value)

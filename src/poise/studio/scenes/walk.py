@@ -79,7 +79,7 @@ class WalkScene(PushableScene):
             Switch(name="walking", label="walk", group="Walk", help="walks on its own", value=self.walking),
             Dropdown(name="preset", label="style", group="Walk", options=(*names, "own"), value=self._preset_name()),
             Dropdown(
-                name="blend",
+                name="blend_style",
                 label="blend with",
                 group="Walk",
                 options=(NO_STYLE, *names),
@@ -87,7 +87,7 @@ class WalkScene(PushableScene):
                 help="a second style, mixed in by the share below",
             ),
             Slider(
-                name="share",
+                name="blend_share",
                 label="share of the second",
                 group="Walk",
                 low=0.0,
@@ -117,8 +117,8 @@ class WalkScene(PushableScene):
         scene_values = {
             "walking": self.walking,
             "preset": self._preset_name(),
-            "blend": self.blend_style,
-            "share": self.blend_share,
+            "blend_style": self.blend_style,
+            "blend_share": self.blend_share,
         }
         world = {control.name: control.as_json()["value"] for control in self.parameters.controls()}
         return {**scene_values, **style, "center": self.center, **world, **self.push_controls.values()}
@@ -130,10 +130,10 @@ class WalkScene(PushableScene):
         elif name == "preset":
             if isinstance(value, str) and value in STYLES:
                 self._set_base_style(STYLES[value])
-        elif name == "blend":
+        elif name == "blend_style":
             self.blend_style = option_or_first(value, (NO_STYLE, *STYLES))
             self._apply_blend()
-        elif name == "share":
+        elif name == "blend_share":
             self.blend_share = clamp_number(value, 0.0, 1.0)
             self._apply_blend()
         elif name == "file":

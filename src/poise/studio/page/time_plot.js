@@ -1,17 +1,17 @@
 // Numbers over the last seconds, as lines.
 
-import { make, write } from "./dom.js";
-import { colour, sheet } from "./canvas.js";
+import { createElement, setText } from "./dom.js";
+import { themeColor, prepareCanvas } from "./canvas.js";
 
 const LEFT = 30, BOTTOM = 4, TOP = 6; // px for the numbers of the axis
-const SERIES = 8; // colours
+const SERIES_COLORS = 8; // colours
 
 /**
  * settings: {canvas, legend, low, high, digits, scale, seconds, widths}: the range always shown, digits of the legend, factor
  * on the values, how long they are remembered, widths of the first lines (px). With an `edge`, the range goes a little
  * further than that to both sides, whatever the values are, and the edges are marked.
  */
-export class Strip {
+export class TimePlot {
   constructor(settings) {
     Object.assign(this, { scale: 1, digits: 0, seconds: 8, widths: [], edge: 0, ...settings }); // 8 s: two or three walking cycles
     this.clear();
@@ -40,36 +40,36 @@ export class Strip {
   }
 
   draw() {
-    this.name();
-    const drawn = sheet(this.canvas);
-    if (!drawn || this.times.length === 0) return;
-    const { pen, width, height } = drawn;
+    this.showLegend();
+    const canvas = prepareCanvas(this.canvas);
+    if (!canvas || this.times.length === 0) return;
+    const { context, width, height } = canvas;
     const { low, high, levels } = this.range();
     const end = this.times.at(-1);
-    const across = (time) => LEFT + ((time - end + this.seconds) / this.seconds) * (width - LEFT - 2);
-    const up = (value) => height - BOTTOM - ((value - low) / (high - low)) * (height - BOTTOM - TOP);
-    pen.textAlign = "right";
-    pen.textBaseline = "middle";
-    pen.lineWidth = 1;
+    const toX = (time) => LEFT + ((time - end + this.seconds) / this.seconds) * (width - LEFT - 2);
+    const toY = (value) => height - BOTTOM - ((value - low) / (high - low)) * (height - BOTTOM - TOP);
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.lineWidth = 1;
     for (const value of levels) {
       const edge = this.edge && Math.abs(value) === this.edge;
-      pen.strokeStyle = colour(edge ? "dim" : "line");
-      pen.setLineDash(edge ? [4, 3] : []);
-      pen.fillStyle = colour("dim");
-      pen.beginPath();
-      pen.moveTo(LEFT, Math.round(up(value)) + 0.5);
-      pen.lineTo(width, Math.round(up(value)) + 0.5);
-      pen.stroke();
-      pen.fillText(String(Number(value.toPrecision(3))), LEFT - 5, up(value));
+      context.strokeStyle = themeColor(edge ? "muted" : "line");
+      context.setLineDash(edge ? [4, 3] : []);
+      context.fillStyle = themeColor("muted");
+      context.beginPath();
+      context.moveTo(LEFT, Math.round(toY(value)) + 0.5);
+      context.lineTo(width, Math.round(toY(value)) + 0.5);
+      context.stroke();
+      context.fillText(String(Number(value.toPrecision(3))), LEFT - 5, toY(value));
     }
-    let place = 0;
-    pen.setLineDash([]);
+    let index = 0;
+    context.setLineDash([]);
     for (const line of this.lines.values()) {
-      pen.lineWidth = this.widths[place] ?? 1.5;
-      pen.strokeStyle = colour(`series-${place++ % SERIES}`);
-      pen.beginPath();
-      line.forEach((value, at) => Number.isFinite(value) && pen.lineTo(across(this.times[at]), up(value)));
-      pen.stroke();
+      context.lineWidth = this.widths[index] ?? 1.5;
+      context.strokeStyle = themeColor(`series-${index++ % SERIES_COLORS}`);
+      context.beginPath();
+      line.forEach((value, sample) => Number.isFinite(value) && context.lineTo(toX(this.times[sample]), toY(value)));
+      context.stroke();
     }
   }
 
@@ -78,28 +78,28 @@ export class Strip {
     const { edge } = this;
     if (edge) return { low: -1.1 * edge, high: 1.1 * edge, levels: [-edge, 0, edge] };
     const all = [...this.lines.values()].flat().filter(Number.isFinite);
-    const { low, high, step } = round(Math.min(this.low, ...all), Math.max(this.high, ...all));
+    const { low, high, step } = roundRange(Math.min(this.low, ...all), Math.max(this.high, ...all));
     return { low, high, levels: Array.from({ length: Math.round((high - low) / step) + 1 }, (_, n) => low + n * step) };
   }
 
-  name() {
+  showLegend() {
     const names = [...this.lines.keys()];
     const joined = names.join("\n");
-    if (joined !== this.named) {
-      this.named = joined;
-      const short = shortened(names);
-      this.legend.replaceChildren(...names.map((name, place) =>
-        make("li", { title: name }, make("i", { class: `series-${place % SERIES}` }), `${short[place]} `, make("b", {}))));
+    if (joined !== this.legendNames) {
+      this.legendNames = joined;
+      const labels = shortNames(names);
+      this.legend.replaceChildren(...names.map((name, index) =>
+        createElement("li", { title: name }, createElement("i", { class: `series-${index % SERIES_COLORS}` }), `${labels[index]} `, createElement("b", {}))));
     }
-    names.forEach((name, place) => {
+    names.forEach((name, index) => {
       const value = this.lines.get(name).at(-1);
-      write(this.legend.children[place].lastChild, Number.isFinite(value) ? value.toFixed(this.digits).replace(/^-(0\.?0*)$/, "$1") : "–");
+      setText(this.legend.children[index].lastChild, Number.isFinite(value) ? value.toFixed(this.digits).replace(/^-(0\.?0*)$/, "$1") : "–");
     });
   }
 }
 
 /** Range and step with round numbers: 1, 2 or 5 times a power of ten, three or four lines. */
-function round(low, high) {
+function roundRange(low, high) {
   const rough = (high - low) / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= rough * 0.999);
@@ -107,7 +107,7 @@ function round(low, high) {
 }
 
 /** Names without the words that all of them begin or end with: left_knee_joint, left_hip_joint: knee, hip. */
-export function shortened(names) {
+export function shortNames(names) {
   let parts = names.map((name) => name.split("_"));
   const drop = (first) => {
     while (parts.length > 1 && parts.every((words) => words.length > 1 && words.at(first) === parts[0].at(first)))

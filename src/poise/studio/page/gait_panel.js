@@ -1,0 +1,71 @@
+// A person's walk: angles over the gait cycle, ranges of motion, and how far a fit has come.
+
+import { byId, createElement, setText, setLines } from "./dom.js";
+import { CyclePlot } from "./cycle_plot.js";
+
+const MARKED_DIFFERENCE = 5; // degrees: ranges of motion that differ by more are marked
+const DEGREE_FORMAT = { signDisplay: "exceptZero", minimumFractionDigits: 1, maximumFractionDigits: 1 };
+
+export class GaitPanel {
+  constructor() {
+    Object.assign(this, { result: null, signature: "", plots: [], rowElements: [], variant: "" });
+  }
+
+  /** result: curves, rows and summary, with a title once there is a trial; nothing in all other scenes. */
+  hello(result) {
+    this.result = result ?? null;
+    const hasCurves = Boolean(result?.curves?.length);
+    byId("gait-panel").hidden = !result;
+    byId("gait-plots").hidden = !hasCurves;
+    byId("plots").hidden = hasCurves;
+    for (const panel of document.querySelectorAll(".hierarchy-panel")) panel.hidden = Boolean(result);
+    if (!result) return this.showProgress(null);
+    const signature = JSON.stringify(result);
+    if (signature === this.signature) return;
+    this.signature = signature;
+    this.variant = "";
+    this.plots = (result.curves ?? []).map((curve) => new CyclePlot(curve));
+    byId("gait-plots").replaceChildren(...this.plots.map((plot) => plot.figure));
+    const rows = result.rows ?? [];
+    this.rowElements = rows.map((row) => createElement("tr", { class: "task" },
+      createElement("td", {}, row.title), createElement("td", {}, row.measured.toFixed(1)), createElement("td", {}), createElement("td", {})));
+    byId("gait-ranges").replaceChildren(...rows.flatMap((row, index) => [
+      ...(row.side === rows[index - 1]?.side ? [] : [createElement("tr", { class: "level" }, createElement("td", { colspan: 4 }, row.side))]),
+      this.rowElements[index],
+    ]));
+    byId("gait-empty").hidden = rows.length > 0;
+    setText(byId("gait-empty"), result.title ? "There is no whole gait cycle in this trial." : "They are here when a trial has been fitted.");
+    setLines(byId("gait-notes"), result.notes ?? [], "nothing yet");
+    if (!rows.length) setLines(byId("gait-summary"), []);
+  }
+
+  frame(frame) {
+    if (!this.result) return;
+    this.showProgress(frame.gait);
+    this.showVariant(frame.values?.variant);
+    for (const plot of this.plots) plot.draw(this.variant, frame.cycle_share ?? null);
+  }
+
+  showProgress(fit) {
+    const line = byId("fit-progress");
+    line.hidden = !fit?.activity;
+    if (line.hidden) return;
+    setText(line.firstElementChild, `It ${fit.activity} …`);
+    line.lastElementChild.value = fit.progress;
+  }
+
+  /** The reproduction that is shown: pages know all of them. */
+  showVariant(variant) {
+    const rows = this.result.rows ?? [];
+    if (!rows.length || variant === this.variant || !(variant in rows[0].variants)) return;
+    this.variant = variant;
+    rows.forEach((row, index) => {
+      const [, , reproduced, difference] = this.rowElements[index].cells;
+      const [range, excess] = row.variants[variant];
+      setText(reproduced, range.toFixed(1));
+      setText(difference, excess.toLocaleString("en", DEGREE_FORMAT).replace("-", "−"));
+      difference.classList.toggle("highlighted", Math.abs(excess) > MARKED_DIFFERENCE);
+    });
+    setLines(byId("gait-summary"), this.result.summary[variant] ?? []);
+  }
+}

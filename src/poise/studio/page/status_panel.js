@@ -1,0 +1,52 @@
+// The left side: what the scene says in words, the hierarchy as a table, which limits act and why.
+
+import { formatNumber, byId, createElement, setText, setLines } from "./dom.js";
+
+const SLACK_TOLERANCE = 1e-6; // slack below this is rounding
+
+export class StatusPanel {
+  constructor() {
+    this.body = byId("levels").tBodies[0];
+    this.signature = "";
+  }
+
+  frame(frame) {
+    setLines(byId("status-lines"), frame.status_lines);
+    this.showLevels(frame.levels);
+    setLines(byId("limits"), frame.limits, "none");
+    setLines(byId("explanation"), frame.explanation, "nothing gives way");
+  }
+
+  showLevels(levels) {
+    const signature = JSON.stringify(levels.map((level) => [level.name, level.tasks.map((task) => task.name)]));
+    if (signature !== this.signature) {
+      this.signature = signature;
+      this.body.replaceChildren(...levels.flatMap((level) => [
+        row("level", level.name),
+        ...level.tasks.map((task) => row("task", task.name)),
+      ]));
+    }
+    let index = 0;
+    for (const level of levels) {
+      const cells = this.body.rows[index++].cells;
+      setQuantity(cells[2], level.slack, level.unit);
+      setText(cells[3], String(level.saturated));
+      cells[2].classList.toggle("highlighted", Math.abs(level.slack ?? 0) > SLACK_TOLERANCE);
+      cells[3].classList.toggle("highlighted", level.saturated > 0);
+      for (const task of level.tasks) setQuantity(this.body.rows[index++].cells[1], task.error, task.unit);
+    }
+  }
+}
+
+/** Long names may break after an underscore. */
+function row(kind, name) {
+  const cells = [name.replaceAll("_", "_\u200b"), "", "", ""].map((text) => createElement("td", {}, text));
+  return createElement("tr", { class: kind }, ...cells);
+}
+
+function setQuantity(cell, value, unit) {
+  if (cell.children.length === 0) cell.append(document.createTextNode(""), createElement("small", {}));
+  const text = formatNumber(value);
+  if (cell.firstChild.data !== text) cell.firstChild.data = text;
+  setText(cell.lastChild, unit && text !== "0" && text !== "–" ? ` ${unit}` : "");
+}
