@@ -139,9 +139,8 @@ class Snapshot:
         self._center_of_mass: Array = np.zeros(3)
         self._center_of_mass_jacobian: Array = np.zeros((3, robot.model.nv), order="F")
         self._center_of_mass_drift: Array = np.zeros(3)
-        self._momentum_drift: Array = np.zeros(
-            6
-        )  # not pinocchio's array, which includes the weight after _compute_dynamics
+        # Not pinocchio's array, which includes the weight after _compute_dynamics.
+        self._momentum_drift: Array = np.zeros(6)
         self._center_of_mass_writer = center_of_mass_writer(
             robot.model, self.data, self._center_of_mass, self._center_of_mass_jacobian
         )
