@@ -105,7 +105,7 @@ class ForceTask(Task):
 
 
 class WrenchTask(ForceTask):
-    """Base of tasks with constant rows on the wrench φ of a contact, in its contact frame: ``lower <= C φ <= upper``."""
+    """Base of tasks with constant rows on the wrench φ of a contact, in the contact frame: ``lower <= Cφ <= upper``."""
 
     unit = "N"
 
