@@ -1,4 +1,4 @@
-"""SelfCollision: bodies of the robot stay apart; which pairs of them can meet."""
+"""Self-collision avoidance: the constraint, and the search for pairs of bodies that can collide."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ from poise.tasks import (
 
 PairIndices = tuple[int, int]
 
-#: Bodies with no more joints between them always touch, or nearly so, and their joints' ranges keep them apart.
+#: Bodies with this many joints or fewer between them (nearly) touch in all postures; joint ranges keep them apart.
 ADJACENT_JOINTS = 2
-#: Postures tried to see which bodies can meet, all joints anywhere in their ranges; a tenth of a second.
+#: Number of random postures in which pairs are tested, with all joints inside their ranges; takes a tenth of a second.
 RANDOM_POSTURES = 1000
-#: Bodies that never come nearer than this (m) in any of them cannot meet: what lies between two tries is less.
+#: Bodies that stay farther apart than this (m) in all random postures count as unable to collide; the margin covers
+#: the postures between the samples.
 NEAR_GAP = 0.05
 
 
 class CollisionPairs(NamedTuple):
-    """Pairs of bodies that can meet.
+    """Pairs of bodies that can collide.
 
     Attributes:
         pairs: indices among the capsules of the robot.
-        stance_gaps: gaps of their capsules in the first stance, m.
-        hull_gaps: gaps of their hulls there; those of the capsules where these are more than NEAR apart.
+        stance_gaps: gaps between their capsules in the first stance, m.
+        hull_gaps: gaps between their convex hulls there, m; those of the capsules if these are at least `NEAR_GAP`.
     """
 
     pairs: tuple[PairIndices, ...]
@@ -55,15 +56,15 @@ class CollisionPairs(NamedTuple):
 
 
 def collision_pairs(robot: Robot, srdf: str | Path | None = None) -> CollisionPairs:
-    """Pairs of bodies that can meet, found once per robot.
+    """Return the pairs of bodies that can collide, computed once per robot.
 
-    They are all pairs but those with ADJACENT joints or fewer between them, those that an SRDF file disables, those
-    whose hulls touch in the first stance, those that stay apart in POSTURES random postures (always the same ones), and
-    a body with one that it carries where their capsules are too fat to be apart in the stance.
+    These are all pairs except: those with `ADJACENT_JOINTS` joints or fewer between them; those that an SRDF file
+    disables; those whose hulls touch in the first stance; those that stay apart in `RANDOM_POSTURES` random postures
+    (always the same ones); and a body with one that it carries if their capsules overlap in the stance.
 
     Args:
-        robot: whose pairs.
-        srdf: the file; None: those beside the robot's URDF that bear its name.
+        robot: the robot.
+        srdf: path of an SRDF file; None: all files near the URDF of the robot that have its name.
 
     >>> collision_pairs(robot).pairs
     """
@@ -91,7 +92,7 @@ _pairs_by_robot: WeakKeyDictionary[Robot, dict[str | Path | None, CollisionPairs
 
 
 def pair_gaps(robot: Robot, pairs: Sequence[PairIndices], postures: Array) -> Array:
-    """Gaps of pairs of capsules (m), one line per posture q."""
+    """Return the gaps of pairs of capsules (m), one line per posture q."""
     model, data = robot.model, robot.model.createData()
     gaps = CapsulePairs(model, capsules(robot), pairs)
     out = np.zeros((len(postures), len(pairs)))
@@ -104,7 +105,7 @@ def pair_gaps(robot: Robot, pairs: Sequence[PairIndices], postures: Array) -> Ar
 
 
 def _hull_gaps(robot: Robot, pairs: Sequence[PairIndices], gaps: Array, q: Array) -> Array:
-    """Gaps of the hulls of pairs at a posture, where those of the capsules are small."""
+    """Return the gaps of pairs at a posture: between hulls if the gap of the capsules is below `NEAR_GAP`."""
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, q)
     near = np.flatnonzero(gaps < NEAR_GAP).tolist()
@@ -119,7 +120,7 @@ def _hull_gaps(robot: Robot, pairs: Sequence[PairIndices], gaps: Array, q: Array
 
 
 def _random_postures(robot: Robot) -> Array:
-    """Random postures with all joints in their ranges, the base at rest; the same at every call."""
+    """Return random postures with all joints inside their ranges and the base at its rest pose; always the same."""
     random = np.random.default_rng(0)
     postures = np.tile(robot.rest, (RANDOM_POSTURES, 1))
     joint_indices = [joint.q for joint in robot.joints]
@@ -130,7 +131,7 @@ def _random_postures(robot: Robot) -> Array:
 
 
 def _disabled_pairs(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]]:
-    """Pairs of links that SRDF files say need no look (``<disable_collisions link1= link2=>``)."""
+    """Return the pairs of links that SRDF files disable (``<disable_collisions link1= link2=>``)."""
     urdf = robot._geometry.path
     name = ElementTree.fromstring(robot._geometry.text).get("name", "").lower()
     disabled = set()
@@ -154,7 +155,9 @@ def _disabled_pairs(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]
 
 
 def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIndices, ...]:
-    """Pairs of capsules from pairs of frames, joints or their names; what has no shape stands for what moves with it.
+    """Return pairs of capsules from pairs of frames, joints or their names.
+
+    A frame without a shape is replaced by the bodies that it is fixed to.
 
     >>> resolve_pairs(robot, [(robot.hand("left"), "torso_link")], "apart")
     """
@@ -178,7 +181,7 @@ def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIn
 
 
 def _capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
-    """The capsule around a link or around what a frame is fixed to; for a joint all that it carries."""
+    """Return the capsules of a link, or of the link that a frame is fixed to; for a joint, of all links fixed to it."""
     if isinstance(part, Frame) and part.robot_name != robot.name:
         raise TaskError(f"{task}: {part.name} belongs to {part.robot_name}; give parts of {robot.name}", task)
     bodies = capsules(robot)
@@ -199,34 +202,38 @@ def _capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
     return found_indices
 
 
-# -- SelfCollision: bodies of the robot stay apart from each other ---------------------------------------------------
+# -- SelfCollision ---------------------------------------------------------------------------------------------------
 
 
-#: Rows that a robot with more pairs gets: G1 and Talos stand with 20 to 40 pairs within 10 cm; coal takes 20 µs a pair.
+#: Default largest number of rows: standing, G1 and Talos have 20 to 40 pairs within 10 cm; coal takes 20 µs per pair.
 MAX_ROWS = {"capsules": 64, "meshes": 32}
 
 
 class SelfCollision(MotionTask):
-    """Bodies of the robot keep a distance from each other.
+    """Keep bodies of the robot at a distance from each other.
 
-    The error of a row is the gap d between two bodies (m, negative where they overlap); it stays above `distance` and
-    shrinks no faster than its dynamics let it: ``ḋ >= -g (d - distance)``. Bodies that overlap part at that rate.
+    The error of a row is the gap d between two bodies (m, negative if they overlap); it stays above `distance` and
+    shrinks no faster than the task dynamics allow: ``ḋ >= -g (d - distance)``. Bodies that overlap separate at that
+    rate.
 
-    Bodies are capsules around the links' shapes (`poise.robots.collision_capsules`), whose gaps, Jacobians and drifts
-    are exact and cost some 10 µs for hundreds of pairs; or, slimmer and slower, the convex hulls of their meshes, by
-    coal. A pair keeps its row for as long as it is among the nearest: solvers start from the rows that acted before.
+    Bodies are capsules around the shapes of the links (`poise.robots.collision_capsules`), whose gaps, Jacobians and
+    drifts are exact and take some 10 µs for hundreds of pairs; or, tighter but slower, the convex hulls of their
+    meshes, computed by coal. A pair keeps its row while it is among the nearest, so that the warm start of a solver
+    remains valid.
 
     Args:
-        robot: whose bodies.
-        distance: to keep, m. Found pairs that stand nearer keep half of the gap that their hulls stand with; what their
-            capsules are fatter than the hulls in that stance is granted to them.
-        pairs: pairs of frames or of names of links or joints; None: all that can meet (`collision_pairs`); the path of
-            an SRDF file: these without the ones it disables.
-        joints: of the found pairs only those with a body that one of these joints carries, e.g. of the arms; None: all.
+        robot: the robot.
+        distance: smallest gap, m. Pairs that are closer in the first stance keep half of the gap of their hulls there;
+            with capsules, the difference between the gaps of hulls and capsules in that stance is subtracted. This
+            does not apply to explicit pairs.
+        pairs: pairs of frames or of names of links or joints; None: all that can collide (`collision_pairs`); the path
+            of an SRDF file: these without the pairs that it disables.
+        joints: keep only pairs with a body fixed to one of these joints, e.g. of the arms; None: all. Ignored with
+            explicit pairs.
         shapes: "capsules" or "meshes".
-        rows: how many of the pairs, the nearest ones, have a row; None: all, but no more than 64 (32 with meshes).
-        influence: pairs with a larger gap (m) are left alone; nearer, none closes faster than g (influence - distance).
-        dynamics: how gaps shrink at most; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
+        rows: number of rows, for the nearest pairs; None: all pairs, but at most 64 (32 with meshes).
+        influence: pairs with a larger gap (m) are ignored; closer pairs approach at g (influence - distance) at most.
+        dynamics: limits how fast gaps shrink; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
 
     >>> poise.Hierarchy(always=[constraints.JointRange(robot), constraints.SelfCollision(robot)], levels=[...])
     >>> constraints.SelfCollision(robot, distance=0.05, pairs=[(robot.hand("left"), robot.chest)])
@@ -293,7 +300,7 @@ class SelfCollision(MotionTask):
         return tuple(f"near pair {i}" for i in range(self.row_count))
 
     def gaps(self, state: State | Snapshot) -> dict[tuple[str, str], float]:
-        """Pairs and their gaps (m), the nearest first: what a row of this constraint speaks of.
+        """Return all pairs of this constraint with their gaps (m), the nearest first.
 
         >>> next(iter(constraint.gaps(state).items()))
         (('pelvis', 'left_rubber_hand'), 0.083)
