@@ -50,11 +50,11 @@ class Level:
 
     def __init__(self, name: str, tasks: Iterable[Task] | Task = (), damping: float = 0.0) -> None:
         if not isinstance(name, str) or not name:
-            raise HierarchyError(f"a level is named {name!r}; expected a word, like 'balance'")
+            raise HierarchyError(f"level name is {name!r}; expected a non-empty string, e.g. 'balance'")
         group = tuple(tasks) if isinstance(tasks, Iterable) else (tasks,)
         for task in group:
             if not isinstance(task, Task):
-                raise HierarchyError(f"level '{name}' holds {task!r}; expected tasks and constraints")
+                raise HierarchyError(f"level '{name}' contains {task!r}; expected tasks and constraints")
         if not (isinstance(damping, (int, float)) and 0.0 <= damping < float("inf")):
             raise HierarchyError(f"level '{name}' has damping {damping!r}; expected a number, zero or more")
         object.__setattr__(self, "damping", float(damping))
@@ -193,9 +193,9 @@ class Hierarchy(Behavior):
         seen: set[str] = {"always"}
         for level in self.levels:
             if not isinstance(level, Level):
-                raise HierarchyError(f"levels holds {level!r}; expected poise.Level(name, [task, ...])")
+                raise HierarchyError(f"levels contains {level!r}; expected poise.Level(name, [task, ...])")
             if level.name in seen:
-                raise HierarchyError(f"two levels are called '{level.name}'; give each its own name")
+                raise HierarchyError(f"two levels are named '{level.name}'; give each level a unique name")
             seen.add(level.name)
         if not self.tasks:
             raise HierarchyError("the hierarchy has no task; give it constraints in always= or tasks in levels=")
@@ -268,13 +268,13 @@ class Hierarchy(Behavior):
     # -- text ------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        lines = [("", "level", "task", "unit", "wants", "weight")]
+        lines = [("", "level", "task", "unit", "kind", "weight")]
         for k, (name, tasks) in enumerate(self.groups()):
             for i, task in enumerate(tasks):
                 number, word = ("", "") if i else ("-" if k == 0 else str(k), name)
                 lines.append((number, word, task.name, task.unit, task_kind(task), _weight_text(task)))
             if not tasks:
-                lines.append(("-" if k == 0 else str(k), name, "(nothing)", "", "", ""))
+                lines.append(("-" if k == 0 else str(k), name, "(none)", "", "", ""))
         widths = [max(len(line[i]) for line in lines) for i in range(6)]
         return "\n".join("  ".join(w.ljust(n) for w, n in zip(line, widths, strict=True)).rstrip() for line in lines)
 
@@ -288,14 +288,14 @@ class Hierarchy(Behavior):
     def _level_index(self, name: str) -> int:
         names = [level.name for level in self.levels]
         if name not in names:
-            raise HierarchyError(f"no level is called '{name}'; {suggestion(name, names)}")
+            raise HierarchyError(f"there is no level '{name}'; {suggestion(name, names)}")
         return names.index(name)
 
     def _check_one_robot(self) -> None:
         robots = _robots_of_tasks(self.tasks)
         if len(robots) > 1:
             (first, a), (second, b) = list(robots.items())[:2]
-            raise HierarchyError(f"'{a}' is made for {first}, '{b}' for {second}; a hierarchy moves one robot")
+            raise HierarchyError(f"task '{a}' is for {first}, task '{b}' for {second}; build all tasks for one robot")
 
 
 def task_kind(task: Task) -> str:
@@ -385,7 +385,7 @@ def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolera
             f"solve_pose takes a Hierarchy and a State; given {format_value(hierarchy)} and {format_value(start)}"
         )
     if not isinstance(iterations, int) or iterations < 1:
-        raise PoiseError(f"iterations is {iterations!r}; expected a number, one or more")
+        raise PoiseError(f"iterations is {iterations!r}; expected a whole number, 1 or more")
     robot = start.robot
     if hierarchy.robot_name not in (None, robot.name):
         raise PoiseError(f"the hierarchy is made for {hierarchy.robot_name}, the state is of {robot.name}")

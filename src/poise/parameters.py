@@ -79,7 +79,7 @@ class Parameter:
             return tuple(self._parse_value(part.strip()) for part in text.split(";") if part.strip())
         value = self._parse_value(text)
         if self.parser is None and not self.accepts(value):
-            raise UsageError(f"'{text}' is not possible; expected {self.expected}")
+            raise UsageError(f"invalid value '{text}'; expected {self.expected}")
         return value
 
     def parse_one(self, text: str) -> Any:
@@ -91,7 +91,7 @@ class Parameter:
             return self.parser(text)
         if self.kind == "flag":
             if text.lower() not in _FLAGS:
-                raise UsageError(f"'{text}' is neither true nor false")
+                raise UsageError(f"invalid value '{text}'; expected true or false")
             return _FLAGS[text.lower()]
         if self.kind in ("number", "integer"):
             number = parsing.parse_number(text)
@@ -222,7 +222,7 @@ def _kind_of(default: Any, choices: tuple[str, ...]) -> ParameterKind:
     for type_, kind in ((bool, "flag"), (int, "integer"), (float, "number"), (str, "text"), (tuple, "list")):
         if isinstance(default, type_):
             return kind  # type: ignore[return-value]
-    raise PoiseError(f"the default {default!r} does not tell what the parameter holds; give kind=")
+    raise PoiseError(f"a parameter with the default {default!r} has no known kind; give kind=")
 
 
 def parameters(cls: Any) -> Mapping[str, Parameter]:

@@ -49,7 +49,7 @@ def parse_setting(text: str) -> tuple[str, float | str]:
     parsed = parse_number(value)
     word = value.isalpha() and value.lower() not in ("nan", "inf", "infinity")
     if not equals or not key or (parsed is None and not word):
-        raise UsageError(f"'{text}' is not a setting; expected key=value with a number, like phase=2.5")
+        raise UsageError(f"'{text}' is not a setting; expected key=value with a number, e.g. phase=2.5")
     return key, value if parsed is None else parsed
 
 
@@ -65,7 +65,7 @@ def parse_nonnegative(text: str) -> float:
     """Parse a number, zero or more."""
     value = parse_number(text)
     if value is None or not value >= 0.0:
-        raise UsageError(f"'{text}' is not an amount; expected a number, zero or more")
+        raise UsageError(f"'{text}' is not a valid amount; expected a number, zero or more")
     return value
 
 
@@ -207,7 +207,7 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     try:
         values = tomllib.loads(content.decode("utf-8"))
     except RecursionError:
-        raise ValueError("lists or tables within each other without end") from None
+        raise ValueError("lists or tables are nested too deeply") from None
     _check_limits(values)
     return values
 
@@ -218,7 +218,7 @@ def _check_limits(values: Any) -> None:
     while level:
         depth += 1
         if depth > MAX_DEPTH:
-            raise ValueError(f"lists or tables more than {MAX_DEPTH} deep within each other")
+            raise ValueError(f"lists or tables are nested more than {MAX_DEPTH} deep")
         next_level: list[Any] = []
         for value in level:
             if isinstance(value, dict):
@@ -226,7 +226,7 @@ def _check_limits(values: Any) -> None:
             elif isinstance(value, list):
                 next_level += value
             elif isinstance(value, int) and not -INT64_LIMIT <= value < INT64_LIMIT:
-                raise ValueError("a whole number of more than 64 bits")
+                raise ValueError("an integer has more than 64 bits")
         level = next_level
 
 
@@ -260,7 +260,7 @@ class KeyTable:
     def value(self, key: str) -> Any:
         if not self.has(key):
             near = near_misses(key, set(self.values) - set(self.keys_read))
-            raise self.error(key, f"is missing; is it meant by '{near[0]}'?" if near else "is missing", near)
+            raise self.error(key, f"is missing; rename '{near[0]}' if it is misspelt" if near else "is missing", near)
         return self.values[key]
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -311,7 +311,7 @@ class KeyTable:
         """Raise an error for the first key that was never read."""
         for key in self.values:
             if key not in self.keys_read:
-                where = f"[{self.section}]" if self.section else "a description"
+                where = f"[{self.section}]" if self.section else "the description"
                 raise unknown_name_error(f"{where} has no key", key, dict.fromkeys(self.keys_read), self.file)
 
     def error(self, key: str, problem: str, near: tuple[str, ...] = ()) -> RobotError:

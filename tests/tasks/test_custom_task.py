@@ -297,5 +297,5 @@ def test_attributes_are_looked_at_when_the_task_is_bound(case: str) -> None:
 
 def test_frames_of_another_robot_are_refused_by_the_hierarchy() -> None:
     other: Robot = installed_robot("talos")
-    with pytest.raises(HierarchyError, match=re.escape("a hierarchy moves one robot")):
+    with pytest.raises(HierarchyError, match=re.escape("build all tasks for one robot")):
         hierarchy(SameHeight(*other.hands))

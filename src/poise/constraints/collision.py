@@ -142,9 +142,7 @@ def _disabled_pairs(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]
             root = ElementTree.parse(file).getroot()
         except (OSError, ElementTree.ParseError) as error:
             if srdf:
-                raise TaskError(
-                    f"{file}: not an SRDF file that can be read: {error}; give pairs=None or links"
-                ) from None
+                raise TaskError(f"{file}: not an SRDF file: {error}; give pairs=None or pairs of links") from None
             continue
         if srdf or root.get("name", "").lower() == name:
             disabled_elements = root.iter("disable_collisions")
@@ -173,10 +171,10 @@ def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIn
         for a, b in product(*(_capsule_indices(robot, part, task) for part in pair)):
             if bodies[a].joint == bodies[b].joint:
                 words = " and ".join(str(part.name if isinstance(part, (Frame, Joint)) else part) for part in pair)
-                raise TaskError(f"{task}: {words} are parts of one body, which never moves apart; drop the pair", task)
+                raise TaskError(f"{task}: {words} are parts of one body and cannot collide; drop the pair", task)
             found[min(a, b), max(a, b)] = None
     if not found:
-        raise TaskError(f"{task}: there are no pairs; give some, or None for all that can meet", task)
+        raise TaskError(f"{task}: no pairs were given; give some, or None for all that can collide", task)
     return tuple(found)
 
 
@@ -198,7 +196,7 @@ def _capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
         index = robot.model.frames[index].parentFrame
     found_indices = found_indices or [k for k, body in enumerate(bodies) if body.joint == frame.joint]
     if not found_indices:
-        raise TaskError(f"{task}: {frame.name} has no shape; give a link that has, e.g. {bodies[0].name!r}", task)
+        raise TaskError(f"{task}: {frame.name} has no shape; give a link with a shape, e.g. {bodies[0].name!r}", task)
     return found_indices
 
 
@@ -284,7 +282,9 @@ class SelfCollision(MotionTask):
             self.indices = resolve_pairs(robot, pairs, name)
             self.min_gaps = np.full(len(self.indices), self.distance)
         if not self.indices:
-            raise TaskError(f"{name}: {robot.name} has no bodies that can meet; give pairs=[(frame, frame), ...]", name)
+            raise TaskError(
+                f"{name}: {robot.name} has no bodies that can collide; give pairs=[(frame, frame), ...]", name
+            )
         self.row_count = min(len(self.indices), rows or MAX_ROWS[shapes])
         super().__init__(name, weight, (self.distance, np.inf), dynamics or Decay(10.0), self.row_count)
         bodies = capsules(robot)
@@ -294,7 +294,9 @@ class SelfCollision(MotionTask):
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if robot.name != self.robot.name:
-            raise TaskError(f"{self.name}: bodies of {self.robot.name} on a {robot.name}; build it for that", self.name)
+            raise TaskError(
+                f"{self.name}: made for {self.robot.name}, not for {robot.name}; build a new one", self.name
+            )
         if self.row_count == len(self.pairs):
             return tuple(f"{a} - {b}" for a, b in self.pairs)
         return tuple(f"near pair {i}" for i in range(self.row_count))

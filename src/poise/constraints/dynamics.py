@@ -98,7 +98,9 @@ class TorqueLimit(ForceTask):
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if robot.name != self.robot.name:
-            raise TaskError(f"{self.name}: limits of {self.robot.name} on a {robot.name}; build them for it", self.name)
+            raise TaskError(
+                f"{self.name}: made for {self.robot.name}, not for {robot.name}; build a new one", self.name
+            )
         return tuple(joint.name for joint in self.joints)
 
     def bind_forces(
@@ -171,7 +173,7 @@ class PlanarContact(WrenchTask):
         self.name = name or f"planar contact of {self.contact.name}"
         if self.contact.forces != "normals":
             raise TaskError(
-                f"{self.name}: its forces are written as {self.contact.forces}; give Contact(..., forces='normals')",
+                f"{self.name}: the contact has forces='{self.contact.forces}'; give Contact(..., forces='normals')",
                 self.name,
             )
 
@@ -234,7 +236,7 @@ class WrenchCone(WrenchTask):
         self.name = name or f"wrench cone of {self.contact.name}"
         if self.contact.rectangle is None:
             raise TaskError(
-                f"{self.name}: its corners are no rectangle along the contact's axes; "
+                f"{self.name}: the corners are not a rectangle along the axes of the contact; "
                 "give Contact(..., forces='vertices') and FrictionCone",
                 self.name,
             )
@@ -270,7 +272,7 @@ def contact_constraints(contact: Contact) -> list[Task]:
         return [PlanarContact(contact), friction, NormalForces(contact)]
     if contact.rectangle is None:
         raise TaskError(
-            f"contact of {contact.name}: its corners are no rectangle; give forces='vertices'", contact.name
+            f"contact of {contact.name}: the corners are not a rectangle; give forces='vertices'", contact.name
         )
     return [WrenchCone(contact), NormalForces(contact)]
 

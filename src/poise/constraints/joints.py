@@ -75,7 +75,7 @@ class JointLimit(Task):
         self.lower, self.upper = limits.lower[joint_indices] + margin, limits.upper[joint_indices] - margin
         if not (self.lower < self.upper).all():
             joint = self.joints[int(np.argmin(self.upper - self.lower))].name
-            raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range to '{joint}'; give less", self.name)
+            raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range to '{joint}'; reduce it", self.name)
         self.speed = check_task_positive(scale, "scale", self.name) * limits.velocity[joint_indices]
         given = limits.acceleration[joint_indices] if acceleration is None else acceleration
         self.acceleration = check_task_vector(given, len(joint_indices), "acceleration", self.name)
@@ -89,7 +89,9 @@ class JointLimit(Task):
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if robot.name != self.robot.name:
-            raise TaskError(f"{self.name}: limits of {self.robot.name} on a {robot.name}; build them for it", self.name)
+            raise TaskError(
+                f"{self.name}: made for {self.robot.name}, not for {robot.name}; build a new one", self.name
+            )
         return tuple(joint.name for joint in self.joints)
 
     def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:

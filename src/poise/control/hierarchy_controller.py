@@ -232,7 +232,7 @@ class HierarchyController(Controller):
             self._resume(state)
         bounded, stack = self._assembly.write(), self._assembly.stack
         if not bounded:
-            return self._hold(f"hold: what '{_nonfinite_task(stack)}' asks for is not finite", snapshot)
+            return self._hold(f"hold: the bounds of '{_nonfinite_task(stack)}' are not finite", snapshot)
         return self._command_from(self._solve(stack.program()), state)
 
     def _blend(self, x: Array, state: State) -> Array:

@@ -88,8 +88,8 @@ def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
             other = found.setdefault(contact.name, contact)
             if other != contact:
                 raise PoiseError(
-                    f"two contacts are called '{contact.name}' and differ; build one Contact and give it to all tasks, "
-                    "or give each a name"
+                    f"two different contacts are named '{contact.name}'; build one Contact and use it in all tasks, "
+                    "or give each its own name"
                 )
     return tuple(found.values())
 
@@ -332,7 +332,7 @@ class TorqueController(HierarchyController):
         # Check the equation of the base and the torque limits; torques are clipped by less than FEASIBILITY_TOLERANCE.
         possible = self._decide(x, state.v, torque, velocity)
         if not possible or (fallback and not self._forces_feasible(x, solution)):
-            reason = fallback or "physics does not allow the solution"
+            reason = fallback or "the solution is infeasible"
             solution = self._fallback.solve(solution.program)
             x, fallback = solution.x, f"weighted: {reason}"
             if not (self._decide(x, state.v, torque, velocity) and self._forces_feasible(x, solution)):

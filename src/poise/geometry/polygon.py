@@ -149,7 +149,7 @@ def shrink(polygon: ArrayLike, by: float) -> Array:
     [[0.5, 0.5], [3.5, 0.5], [3.5, 1.5], [0.5, 1.5]]
     """
     if not by >= 0.0:
-        raise GeometryError(f"a polygon was to shrink by {by}; give a distance in metres that is not negative")
+        raise GeometryError(f"cannot shrink a polygon by {by}; give a distance in metres that is not negative")
     return _erode(polygon, by)[0]
 
 

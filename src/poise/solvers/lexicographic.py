@@ -54,7 +54,7 @@ class Lexicographic(Solver):
         self.reset()
         if self._kernel is None:
             warnings.warn(
-                "the compiled kernel is not built; Lexicographic answers with the slow Cascade. "
+                "the compiled kernel is not built; Lexicographic falls back to the slower Cascade. "
                 "Install a C++17 compiler and reinstall poise.",
                 RuntimeWarning,
                 stacklevel=2,

@@ -209,9 +209,9 @@ MAX_ROWS_LISTED, MAX_OBSTACLES = 10, 3
 
 _STATUS_TEXTS = {
     "optimal": "optimal",
-    "budget": "budget: out of time, less important levels are not solved",
-    "iterations": "iterations: out of patience, less important levels are not solved",
-    "relaxed": "relaxed: what the solver should hold could not hold",
+    "budget": "budget: time limit reached, lower levels are not solved",
+    "iterations": "iterations: iteration limit reached, lower levels are not solved",
+    "relaxed": "relaxed: hard constraints could not be met",
 }
 
 

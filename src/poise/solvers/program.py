@@ -202,7 +202,7 @@ class Program:
             group = (level,) if isinstance(level, Rows) else tuple(level)
             for rows in group:
                 if not isinstance(rows, Rows):
-                    raise RowsError(f"level {k} holds a {type(rows).__name__}; expected Rows or a list of Rows")
+                    raise RowsError(f"level {k} contains a {type(rows).__name__}; expected Rows or a list of Rows")
             blocks.append(group)
         self.levels = tuple(blocks)
         if names is not None and len(names) != len(blocks):
@@ -240,7 +240,7 @@ class Program:
                 elif rows.variables != size:
                     raise RowsError(
                         f"Rows '{rows.name}' of level {k} have {rows.variables} variables, "
-                        f"{source} has {size}; all rows must speak of the same x",
+                        f"{source} has {size}; all rows need the same number of variables",
                         rows.name,
                     )
         return size or 0

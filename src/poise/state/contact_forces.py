@@ -63,7 +63,7 @@ class Contact:
         name: str | None = None,
     ) -> None:
         if not isinstance(frame, Frame):
-            raise StateError(f"a contact of {frame!r}; expected a part of a robot, e.g. robot.foot('left')")
+            raise StateError(f"contact frame is {frame!r}; expected a part of a robot, e.g. robot.foot('left')")
         self.frame, self.name = frame, frame.name if name is None else str(name)
         given = corners if corners is not None else frame.corners if isinstance(frame, Foot) else np.zeros((1, 3))
         self.corners = self._check_array("corners", given, (-1, 3))

@@ -168,7 +168,7 @@ class Gaze(Aim):
         name = name or f"gaze of {frame_name(frame)}"
         if axis is None:
             if not isinstance(frame, GazeFrame):
-                raise TaskError(f"{name}: no axis; give one, or robot.gaze, which has its own", name)
+                raise TaskError(f"{name}: no axis was given; give axis=, or robot.gaze, which has one", name)
             axis = frame.axis
         super().__init__(frame, axis, name, weight, tolerance, dynamics)
         self.target: Any = (

@@ -159,7 +159,7 @@ class ContactForce(WrenchTask):
             self.unit = "N, N m"
         super().__init__(contact, weight, name, len(self.row_labels))
         if self.contact.point_like and size == 6:
-            raise TaskError(f"{name}: a contact in a point bears no moment; give three components", name)
+            raise TaskError(f"{name}: a point contact bears no moment; give a force of three components", name)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return self.row_labels
@@ -187,7 +187,9 @@ class CenterOfPressure(WrenchTask):
         super().__init__(contact, weight, name, 2)
         self.target = check_task_vector(target, 2, "target", name)
         if self.contact.point_like:
-            raise TaskError(f"{name}: a contact in a point has its pressure there; give a contact with corners", name)
+            raise TaskError(
+                f"{name}: the centre of pressure of a point contact is fixed; give a contact with corners", name
+            )
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return ("x", "y")
@@ -220,7 +222,7 @@ class ForceDistribution(ForceTask):
         self.name = name
         self._contacts = tuple(contact_of(contact) for contact in contacts)
         if len(self._contacts) < 2:
-            raise TaskError(f"{name}: {len(self._contacts)} contact to share between; give two or more", name)
+            raise TaskError(f"{name}: {len(self._contacts)} contact given; give two or more", name)
         given = (
             np.ones(len(self._contacts))
             if shares is None

@@ -214,7 +214,7 @@ class MotionTask(Task):
         """
         array: Array = returned
         if not isinstance(returned, np.ndarray):
-            problem = f"{format_value(returned)}, which is a {type(returned).__name__} and no array"
+            problem = f"{format_value(returned)}, which is a {type(returned).__name__}, not an array"
         elif returned.dtype.kind not in "fiu":
             problem = f"an array of {returned.dtype}"
         elif (shape is None and (returned.ndim != 1 or not len(returned))) or shape not in (None, returned.shape):

@@ -241,7 +241,10 @@ class Configuration(MotionTask):
                 q = np.zeros(0)
         if q.ndim != 1 or len(q) < 7 or not np.isfinite(q).all():
             given = format_value(target)
-            raise TaskError(f"{name}: target is {given}; expected a State, a whole q, or what samples q, v, a", name)
+            raise TaskError(
+                f"{name}: target is {given}; expected a State, a configuration q, or a target of q, v, a",
+                name,
+            )
         self._size = len(q)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:

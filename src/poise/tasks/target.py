@@ -54,7 +54,9 @@ class SplineTarget:
             self.points = self.points[:, np.newaxis]
         if self.times.ndim != 1 or len(self.times) < 2 or self.points.ndim != 2 or len(self.points) != len(self.times):
             given = f"{self.times.shape} and points {self.points.shape}"
-            raise TaskError(f"SplineTarget: times have shape {given}; expected two or more of each, as many")
+            raise TaskError(
+                f"SplineTarget: times have shape {given}; expected two or more times and one point for each"
+            )
         if not (np.isfinite(self.times).all() and np.isfinite(self.points).all()):
             raise TaskError("SplineTarget: a time or a point is NaN or infinite; give finite numbers")
         if not (np.diff(self.times) > 0).all():

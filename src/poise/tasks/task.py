@@ -280,7 +280,7 @@ class Assembly:
             if begin not in (block.rows.start, block.rows.stop):
                 parts, rows = begin - block.rows.start, len(block.labels)
                 raise TaskError(
-                    f"{task.name}: parts of {parts} rows in all, but {rows} rows; give sizes of all", task.name
+                    f"{task.name}: part_sizes sum to {parts}, but there are {rows} rows; correct them", task.name
                 )
         self.stack.damping[:] = damping if len(damping) else 0.0
         bounds = self._compiled_bounds(groups)
@@ -418,7 +418,7 @@ def rotation_of(value: Any, task: str) -> Array:
         matrix = np.zeros(0)
     if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
         raise TaskError(
-            f"{task}: target {format_value(value)} is no rotation; "
+            f"{task}: target {format_value(value)} is not a rotation; "
             "expected an orthonormal 3 x 3 matrix world_from_frame",
             task,
         )
