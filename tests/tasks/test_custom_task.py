@@ -281,7 +281,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "tolerance": ({"tolerance": (0.2, 0.1)}, ("tolerance is (0.2, 0.1)", "below upper")),
     "dynamics": ({"dynamics": 5.0}, ("dynamics is 5.0", "Decay(...)")),
     "dimension": ({"dimension": 2}, ("Height.value", "(1,)", "(2,)")),
-    "parts": ({"part_sizes": (3, 3)}, ("6 rows", "1 rows")),
+    "parts": ({"part_sizes": (3, 3)}, ("sum to 6", "1 rows")),
 }
 
 

@@ -254,7 +254,7 @@ class SelfCollision(MotionTask):
         name: str = "self-collision",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give a Robot, e.g. from load_robot()", name)
         if shapes not in tuple(MAX_ROWS):
             raise TaskError(f"{name}: shapes is {format_value(shapes)}; expected 'capsules' or 'meshes'", name)
         if rows is not None and not (isinstance(rows, int) and rows > 0):

@@ -88,7 +88,7 @@ class TorqueLimit(ForceTask):
     ) -> None:
         self.name = name
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give a Robot, e.g. from load_robot()", name)
         self.robot: Robot = robot
         self.joints = check_joints(joints, name, robot) or robot.joints
         self.weight = check_weight(weight, name, len(self.joints))

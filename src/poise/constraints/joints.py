@@ -64,7 +64,7 @@ class JointLimit(Task):
         self.name = name or self.default_name
         if not isinstance(robot, Robot):
             raise TaskError(
-                f"{self.name}: {format_value(robot)} is not a robot; give what load_robot returned", self.name
+                f"{self.name}: {format_value(robot)} is not a robot; give a Robot, e.g. from load_robot()", self.name
             )
         self.robot: Robot = robot
         self.joints: tuple[Joint, ...] = check_joints(joints, self.name, robot) or robot.joints

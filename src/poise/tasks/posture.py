@@ -124,7 +124,7 @@ class JointComfort(JointTask):
         name: str = "joint comfort",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give a Robot, e.g. from load_robot()", name)
         self.robot = robot
         self.joints = check_joints(joints, name, robot)
         rows = len(self.joints or robot.joints)
