@@ -113,8 +113,8 @@ class Package:
 
 #: All packages that are imported through this module, by import name. Their versions are in pyproject.toml.
 PACKAGES: dict[str, Package] = {
-    "PIL": Package("drawing pictures", "export", "pillow", ("Image", "ImageDraw", "ImageFont")),
-    "av": Package("encoding films", "export"),
+    "PIL": Package("drawing images", "export", "pillow", ("Image", "ImageDraw", "ImageFont")),
+    "av": Package("encoding videos", "export"),
     "coal": Package("measuring distances between bodies"),
     "daqp": Package("the solver Weighted"),
     "ezc3d": Package("reading and writing C3D files", "human"),

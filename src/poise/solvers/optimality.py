@@ -310,7 +310,7 @@ class _Explanation:
 
     def obstacles(self, i: int) -> str:
         if not self.rows.relevant[i]:
-            return "in the way: nothing, it does not depend on x"
+            return "in the way: nothing, the row does not depend on x"
         above = np.flatnonzero(self.rows.relevant & (self.level <= self.level[i]) & (self.sides != INSIDE))
         above = above[above != i]
         direction = -np.sign(self.slack[i]) * self.rows.A[i]

@@ -30,7 +30,7 @@ class CenterOfMass(MotionTask):
     """Move the centre of mass c to a point: ``e = c - c*``, in m, in world axes or in the axes of a frame.
 
     Args:
-        target: point c*, one number (m) per axis of `axes` or all three, or a `Target` of such vectors.
+        target: point c*, one number (m) per axis of `axes` or all three, or a `Target` of these vectors.
         axes: components that are controlled; ``"xy"``: the projection on the ground.
         frame: None: the world. Else c and the target are relative to this frame, usually a foot ([Galdeano2014] eq. 7):
             ``e = R_fᵀ (c - p_f) - c*``.

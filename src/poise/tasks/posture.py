@@ -86,7 +86,9 @@ class Posture(JointTask):
         except (TypeError, ValueError):
             raise TaskError(f"{name}: target is {format_value(values)}; expected a State or angles", name) from None
         if self.target.ndim != 1 or not np.isfinite(self.target).all():
-            raise TaskError(f"{name}: target is not a vector of finite angles; give a State, a q, or angles", name)
+            raise TaskError(
+                f"{name}: target is not a vector of finite angles; give a State, a configuration q, or angles", name
+            )
 
     def target_angles(self, robot: Robot) -> Array:
         joints = self.selected_joints(robot)
@@ -193,7 +195,7 @@ def check_joints(joints: JointSelection, task: str, robot: Robot | None = None) 
         if robot is not None and joint not in robot.joints:
             raise TaskError(f"{task}: {robot.name} has no joint '{joint.name}'; give joints of that robot", task)
     if not chosen:
-        raise TaskError(f"{task}: no joints; give some, or None for all", task)
+        raise TaskError(f"{task}: no joints were given; give some, or None for all", task)
     return chosen
 
 
