@@ -1,4 +1,4 @@
-"""Poise: a motion is a list of things that matter, in order of importance.
+"""Poise: whole-body motion of humanoid robots as tasks and constraints in strict order of priority.
 
 >>> robot = poise.load_robot("g1")
 >>> start = robot.stance("standing")
@@ -12,10 +12,11 @@
 >>> recording = poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(start), seconds=3.0)
 >>> print(recording.summary())
 
-`tasks` are what we want, `constraints` what must hold, `solvers` the mathematics that honours the order.
+`tasks` hold the goals of a motion, `constraints` its limits, and `solvers` the least-squares solvers that respect the
+priorities.
 
-Names are imported at their first use: ``import poise`` alone costs next to nothing, and ``import poise.solvers`` needs
-numpy and nothing else.
+Names are imported at their first use: ``import poise`` alone takes almost no time, and ``import poise.solvers`` needs
+only numpy.
 """
 
 from importlib import import_module
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-#: Subpackages, each reached as ``poise.<subpackage>``; and the public names that are taken from them.
+#: Subpackages, available as ``poise.<subpackage>``, with the names that are also available as ``poise.<name>``.
 SUBPACKAGES: dict[str, tuple[str, ...]] = {
     "analysis": (),
     "behaviors": ("Reach", "Stand", "Walk"),
@@ -106,7 +107,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
 _SUBPACKAGE_OF = {name: subpackage for subpackage, names in SUBPACKAGES.items() for name in names}
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+if not TYPE_CHECKING:  # with this function a type checker would accept any name as an attribute of poise
 
     def __getattr__(name: str) -> Any:
         if name in SUBPACKAGES:
@@ -126,7 +127,7 @@ def __dir__() -> list[str]:
 
 
 def _version() -> str:
-    from importlib import metadata  # takes as long to import as all the rest of this module
+    from importlib import metadata  # imported here: it takes as long as the rest of this module
 
     try:
         return metadata.version("poise")

@@ -1,4 +1,4 @@
-"""``python -m poise`` is the command ``poise``."""
+"""Entry point of ``python -m poise``, which is the same as the command ``poise``."""
 
 import sys
 

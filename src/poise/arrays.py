@@ -1,13 +1,13 @@
-"""Types of numpy arrays that all rooms share."""
+"""Type aliases of numpy arrays, shared by all subpackages."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Numbers of any shape; shapes and units stand in the docstring that uses it.
+#: Floats of any shape; the docstring that uses it gives shape and unit.
 Array = NDArray[np.float64]
-#: True where something holds.
+#: Boolean mask: True where a condition holds.
 Mask = NDArray[np.bool_]
-#: Positions in another array.
+#: Indices into another array.
 Indices = NDArray[np.int64]
-#: Pixels, rows by columns by three colours from 0 to 255.
+#: Pixels: rows x columns x 3 colour channels, each from 0 to 255.
 Image = NDArray[np.uint8]

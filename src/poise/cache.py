@@ -1,4 +1,4 @@
-"""Things that took long to make, kept on disk for the next time; a cache that is damaged or not writable is ignored."""
+"""On-disk cache of arrays that are slow to compute; a cache that is damaged or not writable is ignored."""
 
 from __future__ import annotations
 
@@ -17,28 +17,31 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def cache_folder() -> Path:
-    """``$POISE_CACHE``; else ``poise`` in the user's cache folder, ``$XDG_CACHE_HOME`` or ``~/.cache``."""
+    """Return the cache folder: ``$POISE_CACHE``, or ``poise`` in ``$XDG_CACHE_HOME`` or else in ``~/.cache``.
+
+    It need not exist. For a user without a home folder it is the null device, which stores nothing.
+    """
     if override := os.environ.get("POISE_CACHE"):
         return Path(override)
-    # A relative XDG_CACHE_HOME is to be ignored, as its specification says.
+    # The XDG specification says that a relative XDG_CACHE_HOME is ignored.
     user_cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
         return (user_cache if user_cache.is_absolute() else Path.home() / ".cache") / "poise"
-    except RuntimeError:  # a user without a home
+    except RuntimeError:  # the user has no home folder
         return Path(os.devnull)
 
 
 def load_arrays(name: str) -> Arrays | None:
-    """The arrays of this name; None if there are none, or none that can be read."""
+    """Return the arrays that were saved under a name; None if there are none or the file cannot be read."""
     try:
         with np.load(cache_folder() / f"{name}.npz", allow_pickle=False) as file:
             return {key: file[key] for key in file.files}
-    except Exception:  # whatever a damaged file makes its reader say: it is made anew
+    except Exception:  # a damaged file can raise almost anything; the caller computes the arrays again
         return None
 
 
 def save_arrays(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Keeps arrays under a name, whole or not at all; where nothing can be written, nothing is kept."""
+    """Save arrays under a name, atomically. If the file cannot be written, nothing is saved and no error is raised."""
     folder = cache_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Errors that Poise raises on purpose, and suggestions for misspelt names.
 
-Every error says what was given, what was expected and what to do, on one line, and carries the same as
-attributes. Errors are raised where things are built; inside the control loop nothing raises.
+The message of every error is one line: what was given, what was expected and what to do. Most errors also carry the
+file, element or name at fault as attributes. Errors are raised when objects are built; the control loop never raises.
 """
 
 from __future__ import annotations
@@ -10,25 +10,28 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-#: What breaks a line or is no letter: a name from a damaged file may have it.
+#: Line breaks and control characters, which a name from a damaged file may contain.
 _LINE_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-#: Letters that anybody reads of one error; a value that was given may be a megabyte.
+#: Longest message, in characters; the repr of a given value may be a megabyte long.
 _MAX_LENGTH = 1200
 
 
 class PoiseError(Exception):
-    """Base of all errors that Poise raises on purpose. Its message is one line, whatever was given is part of it."""
+    """Base class of all errors that Poise raises on purpose.
+
+    The message is reduced to one line of limited length, whatever value was given and quoted in it.
+    """
 
     def __init__(self, message: str = "") -> None:
         super().__init__(_one_line(str(message)))
 
 
 class RowsError(PoiseError, ValueError):
-    """Rows or a Program that cannot be solved as given: wrong shapes, NaN, crossed bounds.
+    """Invalid Rows or Program: wrong shapes, NaN, crossed bounds.
 
     Attributes:
-        rows: name of the block of rows at fault (``""`` if it has none).
-        indices: indices of the offending rows inside the block, empty if the whole block is at fault.
+        rows: name of the invalid block of rows (``""`` if it has none).
+        indices: indices of the invalid rows inside the block; empty if the whole block is invalid.
     """
 
     def __init__(self, message: str, rows: str = "", indices: tuple[int, ...] = ()) -> None:
@@ -38,16 +41,16 @@ class RowsError(PoiseError, ValueError):
 
 
 class SolverError(PoiseError, ValueError):
-    """A solver was built with settings it cannot use, or given a program outside its class."""
+    """Invalid settings of a solver, or a program that the solver does not support."""
 
 
 class RobotError(PoiseError, ValueError):
-    """A robot that cannot be loaded as described, or a part that it does not have.
+    """A robot description that cannot be loaded, or a part that the robot does not have.
 
     Attributes:
-        file: the file at fault (``""`` if there is none).
-        element: the link, joint, frame, key or name at fault inside it (``""`` if the whole file is).
-        near: names that exist and resemble the one that was asked for, the closest first.
+        file: the invalid file (``""`` if there is none).
+        element: the invalid link, joint, frame, key or name inside it (``""`` for the whole file).
+        near: existing names similar to the requested one, the closest first.
     """
 
     def __init__(self, message: str, *, file: str = "", element: str = "", near: tuple[str, ...] = ()) -> None:
@@ -58,11 +61,11 @@ class RobotError(PoiseError, ValueError):
 
 
 class StateError(PoiseError, ValueError):
-    """A state that no robot can be in: wrong sizes, NaN, a quaternion that is not of unit length.
+    """Invalid state of a robot: wrong sizes, NaN, a quaternion that is not of unit length.
 
     Attributes:
         robot: name of the robot.
-        element: which part of the state is at fault: ``"q"``, ``"v"``, ``"time"``, ``"contacts"``.
+        element: the invalid part of the state: ``"q"``, ``"v"``, ``"time"``, ``"contacts"``, or the name of a contact.
     """
 
     def __init__(self, message: str, *, robot: str = "", element: str = "") -> None:
@@ -72,10 +75,10 @@ class StateError(PoiseError, ValueError):
 
 
 class TaskError(PoiseError, ValueError):
-    """A task or constraint that cannot be built as given: a target of the wrong size, crossed bounds, an unknown axis.
+    """Invalid arguments of a task or constraint: a target of the wrong size, crossed bounds, an unknown axis.
 
     Attributes:
-        task: its name.
+        task: name of the task or constraint.
     """
 
     def __init__(self, message: str, task: str = "") -> None:
@@ -84,19 +87,19 @@ class TaskError(PoiseError, ValueError):
 
 
 class HierarchyError(PoiseError, ValueError):
-    """Levels that do not fit together: a name used twice, tasks of different robots, nothing to do."""
+    """Invalid hierarchy: a level name used twice, tasks of different robots, no task at all."""
 
 
 class UsageError(PoiseError):
-    """The command line was given something it cannot use; the process ends with status 2."""
+    """Invalid command-line argument or setting; the command exits with status 2."""
 
 
 class RecordingError(PoiseError, ValueError):
-    """A recording that cannot be read, written or made, or that has no channel of that name.
+    """A recording that cannot be read, written or made, or that lacks the requested channel.
 
     Attributes:
-        path: the file at fault (``""`` if there is none).
-        near: channels that exist and resemble the one that was asked for, the closest first.
+        path: the invalid file (``""`` if there is none).
+        near: existing channels with a name similar to the requested one, the closest first.
     """
 
     def __init__(self, message: str, *, path: str = "", near: tuple[str, ...] = ()) -> None:
@@ -106,11 +109,11 @@ class RecordingError(PoiseError, ValueError):
 
 
 class MissingPackageError(PoiseError, ImportError):
-    """A package that is not installed, and the command that installs it.
+    """A package that is not installed; the message gives the command that installs it.
 
     Attributes:
-        package: what pip calls it.
-        extra: of Poise that brings it (``""`` if Poise itself does).
+        package: name of the distribution, as pip knows it.
+        extra: extra of Poise that includes it (``""`` if it is a dependency of Poise itself).
     """
 
     def __init__(self, message: str, *, package: str = "", extra: str = "") -> None:
@@ -120,16 +123,16 @@ class MissingPackageError(PoiseError, ImportError):
 
 
 def _one_line(message: str) -> str:
-    """Without breaks, and without the middle if it is too long."""
+    """Return a message as one line, with the middle cut out if it is too long."""
     line = _LINE_BREAKS.sub(" ", message).strip()
     return line if len(line) <= _MAX_LENGTH else f"{line[: _MAX_LENGTH - 305]} ... {line[-300:]}"
 
 
-# -- Names that are not there, and those that may have been meant ----------------------------------------------------
+# -- Unknown names and suggestions -----------------------------------------------------------------------------------
 
 
 def near_misses(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Up to three of the known names that resemble a name, the closest first; letter case does not count."""
+    """Return up to three known names similar to a name, the closest first; letter case is ignored."""
     folded: dict[str, str] = {}
     for word in known:
         folded.setdefault(word.lower(), word)
@@ -137,13 +140,13 @@ def near_misses(name: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def suggestion(name: object, known: Iterable[str], max_matches: int = 1, max_listed: int | None = None) -> str:
-    """What may have been meant by a name that does not exist: the near misses, or else the names that exist.
+    """Return a hint for a name that does not exist: similar names, or else a list of the names that exist.
 
     Args:
-        name: that was given.
+        name: the unknown name.
         known: names that exist.
-        max_matches: near misses that are offered, at most 3.
-        max_listed: names that are listed if none is near; None: all.
+        max_matches: number of similar names in the hint, at most 3.
+        max_listed: number of names in the list if none is similar; None: all.
 
     >>> suggestion("wlak", ["walk", "stand"])
     "did you mean 'walk'?"
@@ -157,9 +160,17 @@ def suggestion(name: object, known: Iterable[str], max_matches: int = 1, max_lis
 
 
 def unknown_name_error(what: str, name: object, known: Iterable[str], file: str = "", advice: str = "") -> RobotError:
-    """The error for a name that does not exist: ``what`` says whose and which kind, e.g. "g1 has no joint".
+    """Return the error for a name that does not exist.
 
-    The message offers the near misses; without any it lists what exists, if that is short, or gives the advice.
+    The message suggests up to three similar names. If there are none it gives the advice or, without advice, lists the
+    first 20 names that exist.
+
+    Args:
+        what: owner and kind of the name, which begin the message, e.g. "g1 has no joint".
+        name: the unknown name.
+        known: names that exist.
+        file: file that contains the name, for the message.
+        advice: hint to give if no name is similar.
     """
     known = list(known)
     near = near_misses(str(name), known)
@@ -168,22 +179,22 @@ def unknown_name_error(what: str, name: object, known: Iterable[str], file: str 
     return RobotError(f"{prefix}{what} {name!r}; {hint}", file=file, element=str(name), near=near)
 
 
-# -- What can be wrong with what geometry is given -------------------------------------------------------------------
+# -- Geometry --------------------------------------------------------------------------------------------------------
 
 
 class GeometryError(PoiseError, ValueError):
-    """Points, rotations or curves of the wrong shape, or a length or duration that makes no sense."""
+    """Points, rotations or curves of the wrong shape, or an invalid length or duration."""
 
 
-# -- What can go wrong before a campaign starts ----------------------------------------------------------------------
+# -- Campaigns -------------------------------------------------------------------------------------------------------
 
 
 class SpecError(UsageError):
-    """A spec that cannot be run as it stands, or a folder that holds another campaign.
+    """Invalid campaign spec, or a folder that contains another campaign.
 
     Attributes:
-        path: the file or folder at fault.
-        key: what in it ("" if all of it is).
+        path: the invalid file or folder.
+        key: the invalid key in it ("" for the whole file).
     """
 
     def __init__(self, message: str, *, path: str = "", key: str = "") -> None:
@@ -192,15 +203,15 @@ class SpecError(UsageError):
         self.key = key
 
 
-# -- What can be wrong with a gait that is to be analysed ------------------------------------------------------------
+# -- Gait analysis ---------------------------------------------------------------------------------------------------
 
 
 class GaitError(PoiseError, ValueError):
-    """A motion without the steps, cycles or curves that were asked for.
+    """A motion that lacks the steps, gait cycles or curves that an analysis needs.
 
     Attributes:
-        missing: what it lacks, one phrase each, such as "a second strike of the right foot".
-        near: names that exist and resemble the one that was asked for, the closest first.
+        missing: the missing items, one phrase each, such as "a second strike of the right foot".
+        near: existing names similar to the requested one, the closest first.
     """
 
     def __init__(self, message: str, *, missing: tuple[str, ...] = (), near: tuple[str, ...] = ()) -> None:

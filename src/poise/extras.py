@@ -1,16 +1,16 @@
-"""Third-party packages that are slow to import or belong to an extra: each is imported at its first use, not before.
+"""Lazy imports of third-party packages that are slow to import or belong to an extra of Poise.
 
     from poise.extras import mujoco
 
     def new_model():
         return mujoco.MjSpec()        # here, at the first attribute, MuJoCo is imported
 
-Such a name is a module that keeps each attribute from its first use on, so that a call in a loop costs what it costs
-after ``import mujoco``. A package that is not installed is a `MissingPackageError`: one line, with the command that
-installs it. Type checkers see the packages themselves.
+Each name is a proxy module that stores every attribute at its first use, so that a call in a loop is as fast as after
+``import mujoco``. If the package is not installed, the first use raises a `MissingPackageError` whose message gives the
+command that installs it. Type checkers see the packages themselves.
 
-A base class, a decorator, a default or a constant of a module asks for an attribute while that module is imported, and
-brings the package with it: put these into a function. Names that only annotations need are imported under
+Base classes, decorators, default values and module constants read attributes while their module is imported, which
+imports the package at once: put these into a function. Names that only annotations need are imported under
 ``TYPE_CHECKING``.
 """
 
@@ -96,13 +96,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Package:
-    """A package, and what to say when it is not installed.
+    """A third-party package and the parts of the error message for the case that it is not installed.
 
     Attributes:
-        use: what needs it; the error reads "<use> needs the package ...".
-        extra: of Poise that brings it; "" for a package that ``pip install poise`` brings.
-        distribution: what pip calls it, where that is not its name in Python.
-        modules: its modules that must be imported by their own names.
+        use: feature that needs the package; the error reads "<use> needs the package ...".
+        extra: extra of Poise that includes it; "" for a dependency of Poise itself.
+        distribution: name of the distribution, as pip knows it, if it differs from the import name.
+        modules: submodules that have to be imported explicitly.
     """
 
     use: str
@@ -111,10 +111,10 @@ class Package:
     modules: tuple[str, ...] = ()
 
 
-#: Every package that is imported through this module. pyproject.toml says which versions.
+#: All packages that are imported through this module, by import name. Their versions are in pyproject.toml.
 PACKAGES: dict[str, Package] = {
-    "PIL": Package("drawing pictures", "export", "pillow", ("Image", "ImageDraw", "ImageFont")),
-    "av": Package("encoding films", "export"),
+    "PIL": Package("drawing images", "export", "pillow", ("Image", "ImageDraw", "ImageFont")),
+    "av": Package("encoding videos", "export"),
     "coal": Package("measuring distances between bodies"),
     "daqp": Package("the solver Weighted"),
     "ezc3d": Package("reading and writing C3D files", "human"),
@@ -147,23 +147,27 @@ PACKAGES: dict[str, Package] = {
 
 
 def load(package: str, *modules: str) -> ModuleType:
-    """The package itself, imported now, with these of its modules; raises `MissingPackageError`."""
+    """Import a package and some of its submodules now and return the package itself.
+
+    Raises:
+        MissingPackageError: the package, or another one of `PACKAGES` that it needs, is not installed.
+    """
     try:
         found = import_module(package)
         for module in modules:
             import_module(f"{package}.{module}")
     except ModuleNotFoundError as error:
         absent = (error.name or "").partition(".")[0]
-        if absent not in PACKAGES:  # something else that the package needs
+        if absent not in PACKAGES:  # a dependency of the package, for which we have no advice
             raise
         raise _missing_package_error(absent) from None
     return found
 
 
 def require(*packages: str) -> None:
-    """Raises `MissingPackageError` for the first package that is not installed; imports none of them.
+    """Raise `MissingPackageError` for the first package that is not installed, without importing any.
 
-    For what takes long before it comes to use them.
+    Call it before a long computation that uses the packages only at its end.
     """
     for package in packages:
         if find_spec(package) is None:
@@ -182,11 +186,11 @@ def _missing_package_error(name: str) -> MissingPackageError:
 
 
 def _lazy_module(package: str, modules: tuple[str, ...]) -> ModuleType:
-    """A module that asks the package for an attribute once, and has it from then on."""
-    module = ModuleType(package, f"Stands for {package}, which is imported at the first use of an attribute.")
+    """Return a proxy module that imports the package at the first use of an attribute and stores the attribute."""
+    module = ModuleType(package, f"Proxy of {package}, which is imported at the first use of an attribute.")
 
     def attribute(name: str) -> Any:
-        if name.startswith("__") and name != "__version__":  # asked by who looks at modules, not by who uses them
+        if name.startswith("__") and name != "__version__":  # read by tools that inspect modules
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         submodules = [each for each in modules if each.partition(".")[0] == name]
         value = getattr(load(package, *submodules), name)

@@ -1,4 +1,4 @@
-"""Files: atomic writes, checks of the path, tables, values that JSON can hold, and installed versions."""
+"""Helpers for files: atomic writes, checks of output paths, CSV tables, JSON values and package versions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from poise.errors import PoiseError
 
 @contextlib.contextmanager
 def atomic_write(path: str | PathLike[str], *, temporary: str = "", durable: bool = True) -> Iterator[Path]:
-    """A temporary file in the folder of a path, to write to, which replaces the path at the end.
+    """Context manager that yields a temporary path to write to and replaces the file with it on success.
 
-    A reader sees the old file or the new one. Whatever interrupts the writing, Ctrl-C included, leaves the path as it
-    was and nothing beside it; only a process that is killed leaves its temporary file. Links are followed.
+    A reader sees either the old file or the new one. If writing is interrupted, by Ctrl-C too, the old file is
+    unchanged and the temporary one is removed; only a process that is killed leaves it behind. Links are followed.
 
     Args:
-        path: of the file.
-        temporary: name of the temporary file; by default a random one that ends as the path does.
-        durable: wait until the file is on the disk, so that a loss of power leaves the old one or the new one, too.
+        path: path of the file.
+        temporary: name of the temporary file, in the same folder; by default a random one with the suffix of the path.
+        durable: wait until the file is on the disk, so that the old or the new file also survives a power failure.
 
     >>> with atomic_write("walk.csv") as file:
     ...     file.write_text("time,q")
@@ -45,7 +45,7 @@ def atomic_write(path: str | PathLike[str], *, temporary: str = "", durable: boo
 
 
 def atomic_write_text(path: str | PathLike[str], text: str, *, temporary: str = "") -> None:
-    """Replaces a file by a text in UTF-8, whole or not at all."""
+    """Write a text to a file, in UTF-8, atomically."""
     with atomic_write(path, temporary=temporary) as file:
         file.write_text(text, encoding="utf-8")
 
@@ -53,13 +53,13 @@ def atomic_write_text(path: str | PathLike[str], text: str, *, temporary: str = 
 def writable_path(
     path: str | PathLike[str], error: Callable[[str], Exception], option: str = "", example: str = ""
 ) -> Path:
-    """Where a file goes, with ``~`` and links followed; an error if it is a folder or its folder does not exist.
+    """Return the resolved path of a file to write, with ``~`` and links followed.
 
     Args:
-        path: as given.
-        error: makes the exception of a message.
-        option: of the command line that gave the path, for the message.
-        example: name of a file, for the message.
+        path: path given by the user.
+        error: makes an exception from a message; raised if the path is a folder or its folder does not exist.
+        option: command-line option of the path, for the message.
+        example: example of a file name, for the message.
     """
     target = Path(os.path.realpath(os.path.expanduser(path)))
     given = f"{option} '{path}'".lstrip()
@@ -74,7 +74,10 @@ def writable_path(
 def write_csv(path: str | PathLike[str], rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Path:
     """Write rows as a CSV file with the given columns and return its path.
 
-    Numbers have six significant digits; what is None or missing in a row is an empty cell.
+    Floats have six significant digits; a value that is None or missing is an empty cell.
+
+    Raises:
+        PoiseError: the file cannot be written.
     """
     target = Path(path)
     try:
@@ -94,19 +97,19 @@ def _format_cell(value: Any) -> Any:
 
 
 def failure_reason(error: OSError) -> str:
-    """Why the system refused, in a few words: "No space left on device"."""
+    """Return the reason of an operating-system error in a few words, e.g. "No space left on device"."""
     return os.strerror(error.errno) if error.errno else " ".join(str(error).split())
 
 
 def json_ready(value: Any) -> Any:
-    """The same in values that JSON knows: numpy's become Python's, and numbers that are not finite become None.
+    """Convert a value for JSON: numpy values become Python values, tuples lists, and non-finite numbers None.
 
     >>> json_ready({"error": float("nan"), "target": (0.5, float("inf"))})
-    {'error': None, 'place': [0.5, None]}
+    {'error': None, 'target': [0.5, None]}
     """
     if isinstance(value, Mapping):
         return {key: json_ready(each) for key, each in value.items()}
-    numpy = sys.modules.get("numpy")  # where it is not loaded, nothing is of it
+    numpy = sys.modules.get("numpy")  # if numpy is not loaded, no value is of numpy
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
@@ -115,7 +118,10 @@ def json_ready(value: Any) -> Any:
 
 
 def installed_version(package: str = "poise") -> str:
-    """Version of a package, of Poise by default; "0+source" of a source tree that was never installed."""
+    """Return the version of an installed package, by default of Poise.
+
+    If it is not installed: "0+source" for Poise, which then runs from a source tree, and "unknown" for other packages.
+    """
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

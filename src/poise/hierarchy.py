@@ -1,4 +1,9 @@
-"""Level, Hierarchy and Behavior: tasks in order of importance; solve_pose: the posture that a hierarchy describes."""
+"""Hierarchies of tasks with strict priorities, behaviors that choose them over time, and inverse kinematics.
+
+- `Level`: tasks of equal priority. `Hierarchy`: constraints and levels, the most important first.
+- `Behavior`: returns the hierarchy for each tick; a `Hierarchy` is the constant behavior.
+- `solve_pose`: iterates a hierarchy to the posture that meets it.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +30,16 @@ from poise.tasks import VELOCITY, Assembly, Decay, MotionTask, Target, Task, Var
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Tasks that matter equally, under a name. Inside a level their weights decide, between levels the order.
+    """A named group of tasks of equal priority.
+
+    Inside a level the weights of the tasks decide; a lower level never degrades a higher one.
 
     Args:
-        name: a word of your own; levels are known by it.
-        tasks: one, or several.
-        damping: adds ``damping² |x|²`` to what the level minimises. A level that can only be met by wild motion, near a
-            singularity or against its superiors, then rather waits: motion is worth at most error / damping. Zero is
-            exact; 0.05 to 0.2 (in metres or radians of error rate per rad/s) calms a gaze or a stretched arm.
+        name: unique name of the level, e.g. "balance".
+        tasks: one task, or several.
+        damping: adds ``damping² |x|²`` to the cost of the level. This limits the speed to about error / damping when
+            the level could only be met by very fast motion, near a singularity or in conflict with higher levels.
+            Zero: exact; 0.05 to 0.2 (in metres or radians of error rate per rad/s) calms a gaze or a stretched arm.
 
     >>> Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     """
@@ -43,11 +50,11 @@ class Level:
 
     def __init__(self, name: str, tasks: Iterable[Task] | Task = (), damping: float = 0.0) -> None:
         if not isinstance(name, str) or not name:
-            raise HierarchyError(f"a level is named {name!r}; expected a word, like 'balance'")
+            raise HierarchyError(f"level name is {name!r}; expected a non-empty string, e.g. 'balance'")
         group = tuple(tasks) if isinstance(tasks, Iterable) else (tasks,)
         for task in group:
             if not isinstance(task, Task):
-                raise HierarchyError(f"level '{name}' holds {task!r}; expected tasks and constraints")
+                raise HierarchyError(f"level '{name}' contains {task!r}; expected tasks and constraints")
         if not (isinstance(damping, (int, float)) and 0.0 <= damping < float("inf")):
             raise HierarchyError(f"level '{name}' has damping {damping!r}; expected a number, zero or more")
         object.__setattr__(self, "damping", float(damping))
@@ -55,14 +62,14 @@ class Level:
         object.__setattr__(self, "tasks", group)
 
 
-#: In so many seconds a command passes from one hierarchy to the next, unless a behavior or the user says otherwise.
+#: Default transition time of the command from one hierarchy to the next (s).
 RAMP = 0.2
-#: A contact counts as lost after so long, s, unless a behavior or the user says otherwise.
+#: Default time after which a planned contact that is not measured counts as lost (s).
 LOST_AFTER = 0.05
 
 
 class NamedPhase(Protocol):
-    """A phase of a motion. Each behavior has its own class of phases; all have a name."""
+    """A phase of a motion. Each behavior has its own class of phases; all of them have a name."""
 
     @property
     def name(self) -> str:
@@ -70,11 +77,11 @@ class NamedPhase(Protocol):
 
 
 class Behavior(Interface):
-    """A hierarchy as a function of what is the case; a plain `Hierarchy` is the constant one.
+    """A hierarchy as a function of the current snapshot; a `Hierarchy` is the constant behavior.
 
-    It is called at every tick. As long as it returns the same hierarchy, nothing is built anew; when it returns
-    another one, the controller passes over smoothly. Only the call is required; controllers and runs use no member
-    besides those below. A plain function is a behavior, too: controllers wrap it in a `FunctionBehavior`.
+    The controller calls it at every tick. While it returns the same hierarchy, the controller reuses its program; when
+    it returns another one, the controller passes over to it smoothly. Only `__call__` is required; controllers and runs
+    use only the members below. A plain function is a behavior, too: controllers wrap it in a `FunctionBehavior`.
 
     Attributes:
         ramp: transition time of the command from one hierarchy to the next (s).
@@ -82,7 +89,8 @@ class Behavior(Interface):
         seconds: duration of the motion (s); infinite: no end.
         start: initial state, at rest; None: any.
         weights: one per level of the hierarchies, for the solver `Weighted`; None: the solver's default.
-        hierarchies: all that the behavior will return, if known: a controller binds them before the first tick.
+        hierarchies: all hierarchies that the behavior will return, if known: a controller binds them before the first
+            tick.
         offset: added to the commanded joint positions (nv - 6; rad, m) to compensate compliant servos; None: zero.
         fallback: reason for degraded operation, copied to `Command.fallback`; empty: none.
 
@@ -104,14 +112,14 @@ class Behavior(Interface):
 
     @abstractmethod
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
-        """The hierarchy for this tick."""
+        """Return the hierarchy for this tick."""
 
     def phase(self, time: float) -> NamedPhase | None:
-        """The phase at a time (s), or None. Its name is copied to `Command.phase`."""
+        """Return the phase at a time (s), or None. Its name is copied to `Command.phase`."""
         return None
 
     def observe(self, real: Snapshot, reference: Snapshot, readings: SensorReadings | None) -> pinocchio.SE3 | None:
-        """Feedback under position servos: a `PositionController` calls it before each tick.
+        """Update the feedback under position servos; a `PositionController` calls this before each tick.
 
         Args:
             real, reference: the measured body, and the reference body whose joint positions are commanded.
@@ -124,7 +132,11 @@ class Behavior(Interface):
 
     @classmethod
     def adapt(cls, given: Any) -> Behavior:
-        """The object itself if it is a behavior; a `FunctionBehavior` for a function or another callable object."""
+        """Return the object itself if it is a behavior, else a `FunctionBehavior` around a function or other callable.
+
+        Raises:
+            PoiseError: the object is not callable.
+        """
         if isinstance(given, Behavior):
             return given
         if not callable(given):
@@ -153,17 +165,17 @@ class FunctionBehavior(Behavior):
         return self._function(snapshot)
 
 
-#: What controllers take for a behavior.
+#: Types that controllers accept as a behavior.
 BehaviorLike = Behavior | Callable[[Snapshot], "Hierarchy"]
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy(Behavior):
-    """A motion: what must hold, then levels in order of importance.
+    """A motion: constraints that always hold, then levels of tasks in order of priority.
 
-    `always` is the level above all others. If it contradicts itself the solver keeps as much of it as it can and says
-    so, like for any other level. Hierarchies never change: the methods below return new ones, and a controller that
-    is handed a new one passes over to it smoothly.
+    `always` is the level above all others. If its constraints contradict each other, the solver minimises their
+    violation and reports it, as for any other level. Hierarchies are immutable: the methods below return new ones, and
+    a controller that gets a new one passes over to it smoothly.
 
     Args:
         always: constraints, e.g. ``[constraints.JointRange(robot), constraints.JointSpeed(robot)]``.
@@ -181,16 +193,16 @@ class Hierarchy(Behavior):
         seen: set[str] = {"always"}
         for level in self.levels:
             if not isinstance(level, Level):
-                raise HierarchyError(f"levels holds {level!r}; expected poise.Level(name, [task, ...])")
+                raise HierarchyError(f"levels contains {level!r}; expected poise.Level(name, [task, ...])")
             if level.name in seen:
-                raise HierarchyError(f"two levels are called '{level.name}'; give each its own name")
+                raise HierarchyError(f"two levels are named '{level.name}'; give each level a unique name")
             seen.add(level.name)
         if not self.tasks:
             raise HierarchyError("the hierarchy has no task; give it constraints in always= or tasks in levels=")
         self._check_one_robot()
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
-        """A hierarchy is the behavior that never changes."""
+        """Return the hierarchy itself: as a behavior, it is constant."""
         return self
 
     @property
@@ -200,42 +212,42 @@ class Hierarchy(Behavior):
 
     @property
     def robot_name(self) -> str | None:
-        """The robot it is made for, if a task says so."""
+        """Name of the robot that the tasks refer to; None if no task refers to a robot."""
         return next(iter(_robots_of_tasks(self.tasks)), None)
 
     def groups(self) -> list[tuple[str, tuple[Task, ...]]]:
-        """Names and tasks of the levels of the program, `always` first."""
+        """Return names and tasks of the levels of the program, `always` first."""
         return [("always", self.always), *((level.name, level.tasks) for level in self.levels)]
 
     def damping(self) -> tuple[float, ...]:
-        """Of the levels of the program, `always` first."""
+        """Return the damping of each level of the program, `always` first."""
         return (0.0, *(level.damping for level in self.levels))
 
-    # -- other hierarchies -----------------------------------------------------------------------------------------
+    # -- modified copies -------------------------------------------------------------------------------------------
 
     def level(self, name: str) -> Level:
-        """The level of that name."""
+        """Return the level of that name."""
         return self.levels[self._level_index(name)]
 
     def with_level(self, level: Level, before: str | None = None) -> Hierarchy:
-        """With one more level, above the one named or as the last."""
+        """Return a copy with one more level, above the level named `before` or as the last."""
         at = len(self.levels) if before is None else self._level_index(before)
         return Hierarchy(self.always, (*self.levels[:at], level, *self.levels[at:]))
 
     def without_level(self, name: str) -> Hierarchy:
-        """Without the level of that name."""
+        """Return a copy without the level of that name."""
         at = self._level_index(name)
         return Hierarchy(self.always, self.levels[:at] + self.levels[at + 1 :])
 
     def with_tasks(self, name: str, tasks: Iterable[Task] | Task) -> Hierarchy:
-        """With other tasks in the level of that name."""
+        """Return a copy with other tasks in the level of that name; its damping stays."""
         at = self._level_index(name)
         return Hierarchy(
             self.always, (*self.levels[:at], Level(name, tasks, self.levels[at].damping), *self.levels[at + 1 :])
         )
 
     def reorder(self, names: Sequence[str]) -> Hierarchy:
-        """With the same levels in another order."""
+        """Return a copy with the same levels in another order."""
         order = [str(name) for name in names]
         if sorted(order) != sorted(level.name for level in self.levels):
             known = ", ".join(level.name for level in self.levels)
@@ -243,7 +255,7 @@ class Hierarchy(Behavior):
         return Hierarchy(self.always, [self.level(name) for name in order])
 
     def common_levels(self, other: Hierarchy) -> int:
-        """How many of the first levels are the same, task for task; -1 when `always` is not."""
+        """Return the number of leading levels that have the same tasks and damping; -1 if `always` differs."""
         if not _same_tasks(self.always, other.always):
             return -1
         count = 0
@@ -253,16 +265,16 @@ class Hierarchy(Behavior):
             count += 1
         return count
 
-    # -- words -----------------------------------------------------------------------------------------------------
+    # -- text ------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        lines = [("", "level", "task", "unit", "wants", "weight")]
+        lines = [("", "level", "task", "unit", "kind", "weight")]
         for k, (name, tasks) in enumerate(self.groups()):
             for i, task in enumerate(tasks):
                 number, word = ("", "") if i else ("-" if k == 0 else str(k), name)
                 lines.append((number, word, task.name, task.unit, task_kind(task), _weight_text(task)))
             if not tasks:
-                lines.append(("-" if k == 0 else str(k), name, "(nothing)", "", "", ""))
+                lines.append(("-" if k == 0 else str(k), name, "(none)", "", "", ""))
         widths = [max(len(line[i]) for line in lines) for i in range(6)]
         return "\n".join("  ".join(w.ljust(n) for w, n in zip(line, widths, strict=True)).rstrip() for line in lines)
 
@@ -270,24 +282,24 @@ class Hierarchy(Behavior):
         return f"Hierarchy({len(self.always)} always, levels {', '.join(level.name for level in self.levels)})"
 
     def replace(self, **changes: object) -> Hierarchy:
-        """With another `always` or other `levels`."""
+        """Return a copy with another `always` or other `levels`."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def _level_index(self, name: str) -> int:
         names = [level.name for level in self.levels]
         if name not in names:
-            raise HierarchyError(f"no level is called '{name}'; {suggestion(name, names)}")
+            raise HierarchyError(f"there is no level '{name}'; {suggestion(name, names)}")
         return names.index(name)
 
     def _check_one_robot(self) -> None:
         robots = _robots_of_tasks(self.tasks)
         if len(robots) > 1:
             (first, a), (second, b) = list(robots.items())[:2]
-            raise HierarchyError(f"'{a}' is made for {first}, '{b}' for {second}; a hierarchy moves one robot")
+            raise HierarchyError(f"task '{a}' is for {first}, task '{b}' for {second}; build all tasks for one robot")
 
 
 def task_kind(task: Task) -> str:
-    """What a task asks for, in a word: zero error, an interval, a rate or a limit."""
+    """Return the kind of a task: "equality" (zero error), "interval", "rate" or "limits"."""
     if not isinstance(task, MotionTask):
         return "limits"
     if task.tolerance is not None:
@@ -303,7 +315,7 @@ def _weight_text(task: Task) -> str:
 
 
 def _robots_of_tasks(tasks: Sequence[Task]) -> dict[str, str]:
-    """Robots that the tasks speak of, each with one of its tasks."""
+    """Return the names of the robots that the tasks refer to, each with the name of its first task."""
     found: dict[str, str] = {}
     for task in tasks:
         names = [frame.robot_name for frame in task.frames()]
@@ -316,16 +328,15 @@ def _same_tasks(ours: Sequence[Task], theirs: Sequence[Task]) -> bool:
     return len(ours) == len(theirs) and all(a is b for a, b in zip(ours, theirs, strict=True))
 
 
-# -- solve_pose: the posture that a hierarchy describes --------------------------------------------------------------
+# -- solve_pose: inverse kinematics ----------------------------------------------------------------------------------
 
 
-#: A task is met when no row misses by more: a tenth of a millimetre or milliradian.
+#: Largest error of a row at which a level counts as met: a tenth of a millimetre or milliradian.
 POSE_TOLERANCE = 1e-4
-#: Longest step of one iteration, rad or m: what linearised tasks can be trusted for.
+#: Largest change of a coordinate in one iteration (rad or m), within which the linearised tasks are accurate enough.
 MAX_STEP = 0.3
-#: Share of the singularity damping of a controller that is left here, where short steps see to it that linearised tasks
-#: do not mislead: in full it would take far more of them,
-#: with a twentieth a target out of reach shook the feet.
+#: Factor on the singularity damping that controllers use. Here the limited steps already keep the linearisation valid:
+#: full damping takes far more iterations; with a twentieth of it, a target out of reach made the feet oscillate.
 DAMPING_SHARE = 0.35
 
 
@@ -335,11 +346,11 @@ class PoseSolution:
 
     Attributes:
         state: the posture, at rest.
-        errors: per level its largest error beyond what it allows, in the unit of the task at fault.
+        errors: per level its largest error outside the tolerance, in the unit of the task that has it.
         unmet: names of levels that could not be met, the most important first.
-        iterations: how many were made.
-        converged: whether the last one moved nothing any more.
-        solution: of the last iteration; `solution.explain()` tells what stands in the way.
+        iterations: number of iterations.
+        converged: whether the last step was shorter than the tolerance.
+        solution: solution at the final posture; `solution.explain()` tells which rows prevent a level from being met.
     """
 
     state: State
@@ -356,16 +367,16 @@ class PoseSolution:
 
 
 def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolerance: float = 1e-8) -> PoseSolution:
-    """Iterates a hierarchy to a posture: each step solves its linearised tasks in full, as a Newton step does.
+    """Find the posture that meets a hierarchy, by Newton steps that each solve the linearised tasks in full.
 
-    Targets are taken at the time of `start`; reference behaviours, speeds and tasks that want a rate have no part in a
-    posture and are left out, but for the range of joints.
+    Targets are sampled at the time of `start`. Task dynamics and target velocities are ignored; tasks and constraints
+    on velocity are left out, except `JointRange`.
 
     Args:
         hierarchy: e.g. for a stance: feet, centre of mass, posture.
-        start: where to begin; it decides which of several postures is found.
-        iterations: at most how many.
-        tolerance: the posture is found when a step is shorter (rad, m).
+        start: initial posture; it decides which of several solutions is found.
+        iterations: largest number of iterations.
+        tolerance: converged when a step is shorter (rad, m).
 
     >>> standing = solve_pose(hierarchy, start).state
     """
@@ -374,7 +385,7 @@ def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolera
             f"solve_pose takes a Hierarchy and a State; given {format_value(hierarchy)} and {format_value(start)}"
         )
     if not isinstance(iterations, int) or iterations < 1:
-        raise PoiseError(f"iterations is {iterations!r}; expected a number, one or more")
+        raise PoiseError(f"iterations is {iterations!r}; expected a whole number, 1 or more")
     robot = start.robot
     if hierarchy.robot_name not in (None, robot.name):
         raise PoiseError(f"the hierarchy is made for {hierarchy.robot_name}, the state is of {robot.name}")
@@ -390,7 +401,7 @@ def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolera
     while count < iterations and length >= tolerance:
         count += 1
         step = _newton_step(snapshot.at(state), assembly, solver).x
-        # Steps that turn back circle around a target out of reach; shorter ones settle.
+        # A step that reverses the last one indicates a cycle around a target out of reach; shorter steps converge.
         trust = 0.5 * trust if step @ last < 0.0 else min(1.5 * trust, MAX_STEP)
         step = step * min(1.0, trust / max(float(np.abs(step).max(initial=0.0)), 1e-12))
         state, last = state.replace(q=pinocchio.integrate(robot.model, state.q, step)), step
@@ -406,7 +417,10 @@ def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolera
 
 
 def _static_tasks(tasks: Sequence[Task], time: float) -> list[Task]:
-    """What the tasks that have a say in a posture want at a time, without how and how fast they want it."""
+    """Return the tasks that constrain a posture, with targets frozen at a time and unit gain.
+
+    Tasks and constraints on velocity are left out, except `JointRange`.
+    """
     found: list[Task] = []
     for task in tasks:
         if isinstance(task, MotionTask) and not task.velocity_only:
@@ -421,7 +435,7 @@ def _static_tasks(tasks: Sequence[Task], time: float) -> list[Task]:
 
 
 class FrozenTarget:
-    """What a target is at one time, for good."""
+    """The value of a target at one time, as a constant target at rest."""
 
     def __init__(self, target: Target, time: float) -> None:
         value, rate, acceleration = target.sample(time)

@@ -1,4 +1,4 @@
-"""Interface: the base of Behavior, Controller, Plant, Solver and Device, which say what their objects have."""
+"""Base class of the interfaces that users implement: Behavior, Controller, Plant, Solver and Device."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from poise.errors import PoiseError
 
 
 class Interface(ABC):  # noqa: B024  abstract methods are in the subclasses
-    """Base of the classes that users extend. A subclass declares every member, with units and default values.
+    """Base class of interfaces. A subclass declares every member of the interface, with units and default values.
 
-    Abstract methods and attributes that are annotated without a value are required; all other members have a default.
-    Objects of classes that do not inherit are adapted once, at construction, with `adapt`: no loop tests which members
-    an object has.
+    Abstract methods, and attributes that are annotated without a value, are required; all other members have a default.
+    Objects of other classes are wrapped once, with `adapt`, when a controller or run is built, so that no loop has to
+    test which members an object has.
 
     >>> Plant.required()
     ('advance', 'apply', 'robot', 'state')
@@ -21,19 +21,19 @@ class Interface(ABC):  # noqa: B024  abstract methods are in the subclasses
 
     @classmethod
     def members(cls) -> tuple[str, ...]:
-        """Names of all members, sorted."""
+        """Return the names of all members, sorted."""
         known = {name for base in cls.__mro__ for name in (*vars(base), *_annotations(base))}
         return tuple(sorted(name for name in known - set(dir(Interface)) if not name.startswith("_")))
 
     @classmethod
     def required(cls) -> tuple[str, ...]:
-        """Names of the members without a default, sorted."""
+        """Return the names of the members without a default, sorted."""
         undefined = {name for base in cls.__mro__ for name in _annotations(base) if name not in dir(cls)}
         return tuple(sorted(undefined | cls.__abstractmethods__))
 
     @classmethod
     def adapt(cls, candidate: Any) -> Self:
-        """The object itself if it inherits from this class; else an adapter with its members and our defaults.
+        """Return the object itself if it inherits from this class, else an adapter with its members and our defaults.
 
         Raises:
             PoiseError: a required member is missing; the message names it.
@@ -47,13 +47,13 @@ class Interface(ABC):  # noqa: B024  abstract methods are in the subclasses
 
     @classmethod
     def _adapter(cls, candidate: Any) -> type[Self]:
-        """A subclass with the name of the object's class that forwards to the members which the object has."""
+        """Return a subclass, named like the class of the object, that forwards to the members of the object."""
         forwarded = {name: _forwarding_property(candidate, name) for name in cls.members() if hasattr(candidate, name)}
         return type(type(candidate).__name__, (cls,), forwarded) if forwarded else cls
 
 
 def _annotations(base: type) -> dict[str, Any]:
-    """Annotations of one class, without those of its bases."""
+    """Return the annotations of one class, without those of its bases."""
     found: dict[str, Any] = vars(base).get("__annotations__", {})
     return found
 

@@ -1,4 +1,4 @@
-"""Parameters: fields of a frozen dataclass that carry a unit, a range and one sentence.
+"""Declarations of settings: dataclass fields with a unit, a range and a description.
 
 >>> @dataclass(frozen=True)
 ... class Settings:
@@ -6,7 +6,7 @@
 >>> parameters(Settings)["gain"].parse("2.5")
 2.5
 
-A parameter is declared once. Command line, campaigns, studio and documentation read the declaration.
+Each parameter is declared once; command line, campaigns, studio and documentation read the declaration.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any, Literal, TypeVar
 from poise import parsing
 from poise.errors import PoiseError, UsageError, suggestion
 
-#: What a parameter holds. A list holds texts; on the command line it is an option that may be given more than once.
+#: Kind of value of a parameter. A list has entries of text; on the command line its option may be repeated.
 ParameterKind = Literal["number", "integer", "flag", "choice", "text", "list"]
 Settings = TypeVar("Settings")
 
-#: Gains and times are below this: no gain above the rate of control helps, and no motion lasts longer.
+#: Upper limit of gains and times: no gain above the control rate helps, and no motion lasts longer.
 MAX_GAIN = 1e3
 _KEY = "parameter"
 _FLAGS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
@@ -32,24 +32,24 @@ _FLAGS = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """What a field is, which values it takes, and how it is written.
+    """Declaration of a setting: its kind, unit, allowed values, default and description.
 
     Attributes:
-        name: of the field.
-        kind: what it holds.
-        default: its value if nothing is given; None: it follows from the rest.
-        description: one sentence fragment, as help texts print it.
-        unit: of a number; "" if it has none.
+        name: name of the field.
+        kind: kind of value.
+        default: default value; None: derived from other settings.
+        description: sentence fragment for help texts.
+        unit: unit of a number; "" if it has none.
         low, high: smallest and largest value.
         excludes_low: whether `low` itself is excluded.
         excludes_high: whether `high` itself is excluded.
-        choices: the words that it can be; empty: any.
-        suggestions: values of a text that are worth offering in a menu.
-        typical_range: range that is worth trying, for sliders; None: all of it.
-        metavar: what stands for its value in help texts.
-        option: its name on the command line and in campaign specs, without dashes.
-        parser: value of a text, with an error of its own; None: by `kind`.
-        types: of values that it takes as well, in Python.
+        choices: allowed values of a choice; empty: any.
+        suggestions: values of a text to offer in a menu.
+        typical_range: useful range, for sliders; None: the whole range.
+        metavar: placeholder of the value in help texts.
+        option: name on the command line (without leading dashes) and in campaign specs.
+        parser: converts a text to the value and raises its own error; None: convert according to `kind`.
+        types: further Python types of values that are accepted.
     """
 
     name: str = ""
@@ -70,16 +70,20 @@ class Parameter:
     types: tuple[type, ...] = ()
 
     def parse(self, text: str) -> Any:
-        """The value that a text means; UsageError with what was expected otherwise."""
+        """Convert a text to a value of the parameter.
+
+        Raises:
+            UsageError: the text is no allowed value; the message says what was expected.
+        """
         if self.kind == "list":
             return tuple(self._parse_value(part.strip()) for part in text.split(";") if part.strip())
         value = self._parse_value(text)
         if self.parser is None and not self.accepts(value):
-            raise UsageError(f"'{text}' is not possible; expected {self.expected}")
+            raise UsageError(f"invalid value '{text}'; expected {self.expected}")
         return value
 
     def parse_one(self, text: str) -> Any:
-        """The value of a text; of a list, one of its entries."""
+        """Convert a text to a value or, for a list, to one entry of it."""
         return self._parse_value(text) if self.kind == "list" else self.parse(text)
 
     def _parse_value(self, text: str) -> Any:
@@ -87,7 +91,7 @@ class Parameter:
             return self.parser(text)
         if self.kind == "flag":
             if text.lower() not in _FLAGS:
-                raise UsageError(f"'{text}' is neither true nor false")
+                raise UsageError(f"invalid value '{text}'; expected true or false")
             return _FLAGS[text.lower()]
         if self.kind in ("number", "integer"):
             number = parsing.parse_number(text)
@@ -97,7 +101,7 @@ class Parameter:
         return text
 
     def format(self, value: Any) -> str:
-        """A value as text; a float keeps all its digits."""
+        """Convert a value to text; a float keeps all its digits."""
         if isinstance(value, bool):
             return str(value).lower()
         if isinstance(value, (tuple, list)):
@@ -105,7 +109,7 @@ class Parameter:
         return str(value)
 
     def accepts(self, value: Any) -> bool:
-        """Whether a field may have this value; None is accepted where it is the default."""
+        """Return whether the value is allowed; None is allowed only if it is the default."""
         if value is None:
             return self.default is None
         if self.types and isinstance(value, self.types):
@@ -125,7 +129,7 @@ class Parameter:
 
     @property
     def expected(self) -> str:
-        """The values that it takes, in words."""
+        """Allowed values as text, for error messages."""
         if self.kind == "flag":
             return "true or false"
         if self.kind == "choice":
@@ -143,7 +147,7 @@ class Parameter:
 
     @property
     def help(self) -> str:
-        """The sentence of a help text: what it is, its unit and its default."""
+        """Help text: description, unit and default."""
         facts = [self.unit] if self.unit else []
         shown = self.default not in (None, "", ()) and self.kind != "flag"
         facts += [f"default {self.format(self.default)}"] if shown else []
@@ -168,13 +172,12 @@ def parameter(
     parser: Callable[[str], Any] | None = None,
     types: tuple[type, ...] = (),
 ) -> Any:
-    """A dataclass field with its declaration, see `Parameter`.
+    """Return a dataclass field with the declaration of a parameter, see `Parameter`.
 
     Args:
         default, description, kind, unit, low, high, choices, suggestions, typical_range, metavar, option, parser,
-            types: as of `Parameter`;
-            `kind` follows from the default if it is left out.
-        above, below: bounds that are excluded, instead of `low` and `high`.
+            types: as for `Parameter`; without `kind` it is derived from the choices or the default.
+        above, below: exclusive bounds, instead of `low` and `high`.
     """
     allowed = tuple(choices)
     declared = Parameter(
@@ -198,12 +201,12 @@ def parameter(
 
 
 def gain_parameter(default: float, description: str, unit: str = "1/s", zero: bool = False) -> Any:
-    """A positive number of ordinary size: a rate, a share or a time; with `zero` it may be zero, too."""
+    """Return a field for a gain, a fraction or a time: a positive number below `MAX_GAIN`; `zero` allows zero, too."""
     return parameter(default, description, unit=unit, low=0.0, above=None if zero else 0.0, below=MAX_GAIN)
 
 
 def declared_in(cls: Any, name: str) -> Any:
-    """A field with the declaration that another dataclass has for its field of this name.
+    """Return a field with the same declaration and default as the field of that name in another dataclass.
 
     >>> @dataclass(frozen=True)
     ... class ServoWalkSettings:
@@ -219,11 +222,11 @@ def _kind_of(default: Any, choices: tuple[str, ...]) -> ParameterKind:
     for type_, kind in ((bool, "flag"), (int, "integer"), (float, "number"), (str, "text"), (tuple, "list")):
         if isinstance(default, type_):
             return kind  # type: ignore[return-value]
-    raise PoiseError(f"the default {default!r} does not tell what the parameter holds; give kind=")
+    raise PoiseError(f"a parameter with the default {default!r} has no known kind; give kind=")
 
 
 def parameters(cls: Any) -> Mapping[str, Parameter]:
-    """The declared parameters of a dataclass by field name, those of nested dataclasses included."""
+    """Return the declared parameters of a dataclass by field name, including those of nested dataclasses."""
     return _parameters(cls)
 
 
@@ -241,20 +244,21 @@ def _parameters(cls: Any) -> Mapping[str, Parameter]:
 
 
 def _nested_dataclass(each: Field[Any]) -> type | None:
-    """The dataclass that a field holds, if its default is made by one."""
+    """Return the dataclass that a field contains, if its default factory is one, else None."""
     factory: Any = each.default_factory
     return factory if isinstance(factory, type) and is_dataclass(factory) else None
 
 
 def check_parameters(instance: Any, label: str, error: type[PoiseError] = PoiseError) -> None:
-    """Raise an error unless every declared field of a dataclass has a value that it accepts.
+    """Raise an error unless every declared field of a dataclass instance has an allowed value.
 
     Args:
-        label: names the instance in the message, like ``"walk"``.
-        error: what is raised.
+        instance: the dataclass instance.
+        label: name of the instance in the message, like ``"walk"``.
+        error: class of the error.
     """
     for name, declared in parameters(type(instance)).items():
-        if name not in instance.__dataclass_fields__:  # of a nested dataclass, which has checked itself
+        if name not in instance.__dataclass_fields__:  # belongs to a nested dataclass, which checks itself
             continue
         value = getattr(instance, name)
         if not declared.accepts(value):
@@ -262,9 +266,12 @@ def check_parameters(instance: Any, label: str, error: type[PoiseError] = PoiseE
 
 
 def settings_from(cls: type[Settings], given: Mapping[str, Any]) -> Settings:
-    """A settings dataclass with some fields changed by name, also those of nested dataclasses.
+    """Return an instance of a settings dataclass with the given values by field name, nested dataclasses included.
 
-    Numbers stand for flags where a flag is expected: files of earlier versions have 1 and 0.
+    The numbers 1 and 0 are accepted for flags, as in files of earlier versions.
+
+    Raises:
+        UsageError: there is no setting of that name.
     """
     known = parameters(cls)
     values: dict[str, Any] = {}

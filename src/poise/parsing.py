@@ -1,6 +1,8 @@
-"""Parse user input: numbers typed as text, arguments, TOML files and tables of typed keys; a mistake gives one line.
+"""Parsing and checks of user input, with one-line errors that say what was expected.
 
-Each reader takes a text and returns what it means, or raises a UsageError that says what was expected.
+- ``parse_*`` convert a text of the command line to a value; most raise a `UsageError`.
+- ``check_*`` return an argument as a float or array, or raise an error of the caller's choice.
+- `parse_toml` and `KeyTable` read TOML files and tables of typed keys.
 """
 
 from __future__ import annotations
@@ -20,21 +22,21 @@ from poise.errors import RobotError, UsageError, near_misses, unknown_name_error
 
 
 def parse_count(text: str) -> int:
-    """A whole number, 1 or more."""
+    """Parse a whole number, 1 or more."""
     if not text.isdecimal() or int(text) == 0:
         raise UsageError(f"'{text}' is not a count; expected 1 or more")
     return int(text)
 
 
 def parse_integer(text: str) -> int:
-    """A whole number, 0 or more."""
+    """Parse a whole number, 0 or more."""
     if not text.isdecimal():
         raise UsageError(f"'{text}' is not a whole number; expected 0 or more")
     return int(text)
 
 
 def parse_seconds(text: str) -> float:
-    """A positive number of seconds."""
+    """Parse a positive number of seconds."""
     value = parse_number(text)
     if value is None or not value > 0.0:
         raise UsageError(f"'{text}' is not a time; expected positive seconds")
@@ -42,17 +44,17 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_setting(text: str) -> tuple[str, float | str]:
-    """``key=value``, with a number or, where a behavior takes one, a word."""
+    """Parse ``key=value`` to key and value; the value is a number or, for behaviors that accept one, a word."""
     key, equals, value = text.partition("=")
     parsed = parse_number(value)
     word = value.isalpha() and value.lower() not in ("nan", "inf", "infinity")
     if not equals or not key or (parsed is None and not word):
-        raise UsageError(f"'{text}' is not a setting; expected key=value with a number, like phase=2.5")
+        raise UsageError(f"'{text}' is not a setting; expected key=value with a number, e.g. phase=2.5")
     return key, value if parsed is None else parsed
 
 
 def parse_positive(text: str) -> float:
-    """A positive number."""
+    """Parse a positive number."""
     value = parse_number(text)
     if value is None or not value > 0.0:
         raise UsageError(f"'{text}' is not a positive number")
@@ -60,15 +62,15 @@ def parse_positive(text: str) -> float:
 
 
 def parse_nonnegative(text: str) -> float:
-    """A number, zero or more."""
+    """Parse a number, zero or more."""
     value = parse_number(text)
     if value is None or not value >= 0.0:
-        raise UsageError(f"'{text}' is not an amount; expected a number, zero or more")
+        raise UsageError(f"'{text}' is not a valid amount; expected a number, zero or more")
     return value
 
 
 def parse_percent(text: str) -> float:
-    """A change in percent, above -90."""
+    """Parse a change in percent, from -90 to 1000."""
     value = parse_number(text)
     if value is None or not -90.0 <= value <= 1000.0:
         raise UsageError(f"'{text}' is not a change in percent; expected -90 to 1000")
@@ -76,7 +78,7 @@ def parse_percent(text: str) -> float:
 
 
 def parse_speed(text: str) -> tuple[float, float, float]:
-    """Forward, to the left, turning: ``VX``, ``VX,VY`` or ``VX,VY,WZ``."""
+    """Parse a velocity ``VX``, ``VX,VY`` or ``VX,VY,WZ``: forward (m/s), to the left (m/s), turning (rad/s)."""
     parts = [parse_number(part) for part in text.split(",")]
     values = [part for part in parts if part is not None]
     if len(values) != len(parts) or not 1 <= len(parts) <= 3 or any(abs(value) > 3.0 for value in values):
@@ -86,7 +88,7 @@ def parse_speed(text: str) -> tuple[float, float, float]:
 
 
 def parse_number(text: str) -> float | None:
-    """A finite number; None if it is none."""
+    """Parse a finite number; return None if the text is not one."""
     try:
         value = float(text)
     except ValueError:
@@ -95,7 +97,9 @@ def parse_number(text: str) -> float | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what is bound to a host; an empty host binds to everything.
+    """Return whether a server bound to this host is reachable from this machine only.
+
+    An empty host is not: it binds to all interfaces.
 
     >>> is_loopback("localhost"), is_loopback("[::1]"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -112,7 +116,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is a finite number; True, False and whole numbers beyond any float are none."""
+    """Return whether a value is a finite number; bools and integers too large for a float are not."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
@@ -122,7 +126,7 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def format_value(value: object) -> str:
-    """A value as an error shows it: on one line, the first 60 characters."""
+    """Format a value for an error message: one line of at most 60 characters."""
     line = " ".join(repr(value).split())
     return line if len(line) <= 60 else f"{line[:57]}..."
 
@@ -135,7 +139,14 @@ def check_number(
     high: float = math.inf,
     unit: str = "",
 ) -> float:
-    """A finite number from low to high, both included.
+    """Return the value as a float if it is a finite number from low to high, both included; raise the error otherwise.
+
+    Args:
+        value: the argument.
+        label: its name in the message.
+        error: makes an exception from a message.
+        low, high: bounds.
+        unit: unit, for the message.
 
     >>> check_number(0.8, "friction", ValueError, low=0.0)
     0.8
@@ -148,7 +159,7 @@ def check_number(
 
 
 def check_positive(value: Any, label: str, error: Callable[[str], Exception], unit: str = "") -> float:
-    """A finite number above zero."""
+    """Return the value as a float if it is a finite number above zero; raise the error otherwise."""
     if is_number(value) and float(value) > 0.0:
         return float(value)
     raise error(f"{label} is {format_value(value)}; expected a positive number{f' of {unit}' if unit else ''}")
@@ -157,7 +168,10 @@ def check_positive(value: Any, label: str, error: Callable[[str], Exception], un
 def check_vector(
     values: ArrayLike, size: int, label: str, error: Callable[[str], Exception], unit: str = "", broadcast: bool = False
 ) -> Array:
-    """An array of its own of so many finite numbers; with `broadcast`, a single number stands for all."""
+    """Return a new array of `size` finite numbers; raise the error if the values are none.
+
+    With `broadcast`, a single number is repeated `size` times.
+    """
     unit_text = f" in {unit}" if unit else ""
     try:
         array = np.array(values, dtype=np.float64)
@@ -172,17 +186,20 @@ def check_vector(
     return array
 
 
-# -- TOML as people write it -----------------------------------------------------------------------------------------
+# -- TOML ------------------------------------------------------------------------------------------------------------
 
 
-#: Tables within tables, of which no file of ours has more than four; Python's own way of printing a value ends at 1000.
+#: Largest nesting depth of tables and lists: our files have at most 4 levels, and Python's repr fails at 1000.
 MAX_DEPTH = 50
-#: Whole numbers that TOML promises to keep.
+#: Limit of integers in TOML, which guarantees 64 bits.
 INT64_LIMIT = 2**63
 
 
 def parse_toml(content: bytes) -> dict[str, Any]:
-    """The tables of a TOML file; ValueError, with one line on what is wrong, for anything else.
+    """Parse the content of a TOML file.
+
+    Raises:
+        ValueError: not UTF-8, not TOML, too deeply nested, or an integer of more than 64 bits; the message is one line.
 
     >>> parse_toml(b"x = 1")
     {'x': 1}
@@ -190,39 +207,42 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     try:
         values = tomllib.loads(content.decode("utf-8"))
     except RecursionError:
-        raise ValueError("lists or tables within each other without end") from None
+        raise ValueError("lists or tables are nested too deeply") from None
     _check_limits(values)
     return values
 
 
 def _check_limits(values: Any) -> None:
-    """Refuses depth and numbers that nobody means; without recursion, which depth would break."""
+    """Raise ValueError for excessive depth or integers; iterative, since depth could exceed the recursion limit."""
     level, depth = [values], 0
     while level:
         depth += 1
         if depth > MAX_DEPTH:
-            raise ValueError(f"lists or tables more than {MAX_DEPTH} deep within each other")
-        unit_text: list[Any] = []
+            raise ValueError(f"lists or tables are nested more than {MAX_DEPTH} deep")
+        next_level: list[Any] = []
         for value in level:
             if isinstance(value, dict):
-                unit_text += value.values()
+                next_level += value.values()
             elif isinstance(value, list):
-                unit_text += value
+                next_level += value
             elif isinstance(value, int) and not -INT64_LIMIT <= value < INT64_LIMIT:
-                raise ValueError("a whole number of more than 64 bits")
-        level = unit_text
+                raise ValueError("an integer has more than 64 bits")
+        level = next_level
 
 
-# -- Reading tables of named values (from a TOML file or from arguments) with one clear line -------------------------
+# -- Tables of typed keys --------------------------------------------------------------------------------------------
 
 
 class KeyTable:
-    """A table that is asked for its keys by type, and in the end whether any was left over.
+    """Reader of a table of keys and values, from a TOML file or from arguments, that checks the type of each value.
+
+    Read the keys with `text`, `number`, ..., then call `check_unused` to find misspelt keys. All errors are
+    `RobotError` with file, section and key in the message.
 
     Args:
         values: the keys and values.
-        file: what to name in errors.
-        section: where in the file, e.g. ``"feet.left"``; empty at the top.
+        file: name of the file in error messages.
+        section: section of the file, e.g. ``"feet.left"``; empty at the top.
     """
 
     def __init__(self, values: Any, file: str, section: str = "") -> None:
@@ -240,7 +260,7 @@ class KeyTable:
     def value(self, key: str) -> Any:
         if not self.has(key):
             near = near_misses(key, set(self.values) - set(self.keys_read))
-            raise self.error(key, f"is missing; is it meant by '{near[0]}'?" if near else "is missing", near)
+            raise self.error(key, f"is missing; rename '{near[0]}' if it is misspelt" if near else "is missing", near)
         return self.values[key]
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -266,7 +286,7 @@ class KeyTable:
         return float(value)
 
     def numbers(self, key: str, meaning: str, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        """A list with one number for each word of the meaning, e.g. ``"x y z"``."""
+        """Return a tuple with one finite number for each word of `meaning`, e.g. ``"x y z"``."""
         if default is not None and not self.has(key):
             return default
         try:
@@ -288,10 +308,10 @@ class KeyTable:
         return KeyTable(values, self.file, f"{self.section}.{key}" if self.section else key)
 
     def check_unused(self) -> None:
-        """Complain about a key that nobody asked for."""
+        """Raise an error for the first key that was never read."""
         for key in self.values:
             if key not in self.keys_read:
-                where = f"[{self.section}]" if self.section else "a description"
+                where = f"[{self.section}]" if self.section else "the description"
                 raise unknown_name_error(f"{where} has no key", key, dict.fromkeys(self.keys_read), self.file)
 
     def error(self, key: str, problem: str, near: tuple[str, ...] = ()) -> RobotError:

@@ -85,5 +85,5 @@ def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> No
 
 def test_limits_of_one_robot_do_not_fit_another() -> None:
     snapshot = Snapshot(OTHER).at(OTHER.stance("standing"))
-    with pytest.raises(TaskError, match="limits of g1 on a talos"):
+    with pytest.raises(TaskError, match="made for g1, not for talos"):
         constraints.JointRange(ROBOT).rows(snapshot, layout(OTHER, VELOCITY))

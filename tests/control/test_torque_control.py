@@ -79,7 +79,7 @@ def test_a_contact_that_several_tasks_speak_of_is_planned_once() -> None:
 
 def test_two_contacts_of_one_name_must_be_the_same() -> None:
     rough = tasks.CenterOfPressure(Contact(ROBOT.foot("left"), friction=0.9))
-    with pytest.raises(PoiseError, match="two contacts are called 'left_sole' and differ; build one Contact"):
+    with pytest.raises(PoiseError, match="two different contacts are named 'left_sole'; build one Contact"):
         TorqueController(standing(START).with_level(Level("pressure", [rough]))).step(START)
     heel = Contact(ROBOT.foot("left"), 0.5 * ROBOT.foot("left").corners, name="left heel")
     both = standing(START).with_level(Level("pressure", [tasks.CenterOfPressure(heel)]))

@@ -160,7 +160,7 @@ def test_a_target_that_is_no_place_is_answered_with_a_hold_that_names_it(
         "reach": standing(start).with_level(Level("reach", [reach]), before="posture"),
     }[level]
     trial = StandingTrial(start, hierarchy)
-    assert trial.fallbacks() == {f"hold: what '{level}' asks for is not finite": trial.ticks()}
+    assert trial.fallbacks() == {f"hold: the bounds of '{level}' are not finite": trial.ticks()}
     assert trial.stands()
 
 

@@ -30,20 +30,20 @@ def names(hierarchy: Hierarchy) -> list[str]:
 
 
 WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
-    "a level without name": (lambda: Level("", []), ("''", "expected a word")),
-    "a level named by a number": (lambda: Level(3, []), ("3", "expected a word")),  # type: ignore[arg-type]
-    "a level of a number": (lambda: Level("reach", 5), ("'reach' holds 5", "expected tasks")),  # type: ignore[arg-type]
-    "a level of nothing": (lambda: Level("reach", None), ("'reach' holds None",)),  # type: ignore[arg-type]
-    "a level of levels": (lambda: Level("reach", [FEET]), ("'reach' holds", "expected tasks")),  # type: ignore[list-item]
+    "a level without name": (lambda: Level("", []), ("''", "expected a non-empty string")),
+    "a level named by a number": (lambda: Level(3, []), ("3", "non-empty string")),  # type: ignore[arg-type]
+    "a level of a number": (lambda: Level("reach", 5), ("'reach' contains 5", "expected tasks")),  # type: ignore[arg-type]
+    "a level of nothing": (lambda: Level("reach", None), ("'reach' contains None",)),  # type: ignore[arg-type]
+    "a level of levels": (lambda: Level("reach", [FEET]), ("'reach' contains", "expected tasks")),  # type: ignore[list-item]
     "damping below zero": (lambda: Level("reach", [], damping=-1.0), ("damping -1.0", "zero or more")),
     "damping of a word": (lambda: Level("reach", [], damping="much"), ("'much'", "zero or more")),  # type: ignore[arg-type]
     "damping that is NaN": (lambda: Level("reach", [], damping=float("nan")), ("nan", "zero or more")),
     "nothing to do": (lambda: Hierarchy(), ("no task", "always=", "levels=")),
     "levels without tasks": (lambda: Hierarchy(levels=[Level("a"), Level("b")]), ("no task",)),
-    "levels of tasks": (lambda: Hierarchy(levels=[RANGE]), ("levels holds JointRange", "poise.Level(")),  # type: ignore[list-item]
-    "levels of a number": (lambda: Hierarchy(levels=5), ("levels holds 5", "poise.Level(")),  # type: ignore[arg-type]
-    "always of a level": (lambda: Hierarchy([FEET]), ("'always' holds", "expected tasks")),  # type: ignore[list-item]
-    "always of a number": (lambda: Hierarchy(5), ("'always' holds 5",)),  # type: ignore[arg-type]
+    "levels of tasks": (lambda: Hierarchy(levels=[RANGE]), ("levels contains JointRange", "poise.Level(")),  # type: ignore[list-item]
+    "levels of a number": (lambda: Hierarchy(levels=5), ("levels contains 5", "poise.Level(")),  # type: ignore[arg-type]
+    "always of a level": (lambda: Hierarchy([FEET]), ("'always' contains", "expected tasks")),  # type: ignore[list-item]
+    "always of a number": (lambda: Hierarchy(5), ("'always' contains 5",)),  # type: ignore[arg-type]
     "two levels of one name": (lambda: Hierarchy(levels=[FEET, Level("feet", [RANGE])]), ("two levels", "'feet'")),
     "a level called always": (lambda: Hierarchy(levels=[Level("always", [RANGE])]), ("two levels", "'always'")),
     "two robots": (
@@ -99,13 +99,13 @@ def test_generators_are_welcome() -> None:
 def test_it_prints_as_a_table(hierarchy: Hierarchy) -> None:
     calm = hierarchy.with_level(Level("empty")).with_level(Level("still", [tasks.LeastVelocity()]))
     lines = str(calm).splitlines()
-    assert lines[0].split() == ["level", "task", "unit", "wants", "weight"]
+    assert lines[0].split() == ["level", "task", "unit", "kind", "weight"]
     assert lines[1].split() == ["-", "always", "joint", "range", "rad/s", "limits", "1"]
     assert lines[2].split() == ["1", "feet", "hold", "left_sole", "m,", "rad", "equality", "1"]
     assert lines[3].split() == ["hold", "right_sole", "m,", "rad", "equality", "1"]
     assert lines[4].split() == ["2", "balance", "center", "of", "mass", "m", "interval", "1"]
     assert lines[5].split() == ["3", "reach", "position", "of", "left_palm", "m", "equality", "1", "to", "4"]
-    assert lines[7].split() == ["5", "empty", "(nothing)"]
+    assert lines[7].split() == ["5", "empty", "(none)"]
     assert lines[8].split() == ["6", "still", "least", "velocity", "rad/s", "rate", "1"]
     at = lines[0].index("unit")
     assert all(line[at - 1] == " " for line in lines if len(line) > at), "columns stand under each other"

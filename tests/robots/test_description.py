@@ -19,7 +19,7 @@ MISTAKES = [
     ({"feet": "left_foot"}, "expected a table", "feet"),
     ({"feet": {"left": "left_foot"}}, "expected a table", "feet.left"),
     ({"feet": {"left": FOOT, "rigth": FOOT}}, "did you mean 'right'", "rigth"),
-    ({"feet": {"left": {"fram": "left_foot"}}}, "is it meant by 'fram'", "feet.left.frame"),
+    ({"feet": {"left": {"fram": "left_foot"}}}, "rename 'fram' if it is misspelt", "feet.left.frame"),
     ({"feet": {"left": {"frame": "left_foot"}}}, "[feet.left] sole is missing", "feet.left.sole"),
     ({"feet": {"left": FOOT | {"sole": [1, 2]}}}, "x_min, x_max, y_min, y_max", "feet.left.sole"),
     ({"feet": {"left": FOOT | {"sole": [1, 0, 0, 1]}}}, "has no area", "feet.left.sole"),

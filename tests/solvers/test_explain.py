@@ -147,7 +147,7 @@ def test_what_weights_alone_give_away_has_nothing_in_its_way() -> None:
 
 def test_a_row_that_no_variable_moves_is_told_as_such() -> None:
     program = Program([Rows([[0.0, 0.0]], 1, 1, name="empty")])
-    assert "it does not depend on x" in explain(Cascade().solve(program))
+    assert "the row does not depend on x" in explain(Cascade().solve(program))
 
 
 def test_rows_of_weight_zero_are_not_complained_of() -> None:

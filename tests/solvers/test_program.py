@@ -123,7 +123,7 @@ def test_all_rows_of_a_program_speak_of_the_same_x() -> None:
 
 
 def test_a_program_holds_nothing_but_rows() -> None:
-    with pytest.raises(RowsError, match="level 1 holds a ndarray"):
+    with pytest.raises(RowsError, match="level 1 contains a ndarray"):
         Program([Rows(np.eye(2), 0, 1), [np.eye(2)]])  # type: ignore[list-item]
 
 

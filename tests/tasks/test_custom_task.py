@@ -281,7 +281,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "tolerance": ({"tolerance": (0.2, 0.1)}, ("tolerance is (0.2, 0.1)", "below upper")),
     "dynamics": ({"dynamics": 5.0}, ("dynamics is 5.0", "Decay(...)")),
     "dimension": ({"dimension": 2}, ("Height.value", "(1,)", "(2,)")),
-    "parts": ({"part_sizes": (3, 3)}, ("6 rows", "1 rows")),
+    "parts": ({"part_sizes": (3, 3)}, ("sum to 6", "1 rows")),
 }
 
 
@@ -297,5 +297,5 @@ def test_attributes_are_looked_at_when_the_task_is_bound(case: str) -> None:
 
 def test_frames_of_another_robot_are_refused_by_the_hierarchy() -> None:
     other: Robot = installed_robot("talos")
-    with pytest.raises(HierarchyError, match=re.escape("a hierarchy moves one robot")):
+    with pytest.raises(HierarchyError, match=re.escape("build all tasks for one robot")):
         hierarchy(SameHeight(*other.hands))

@@ -30,7 +30,7 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     "weights that do not fit": (lambda: tasks.ContactForce(FOOT, np.ones(3), weight=[1, 2]), ("2 weights", "3 rows")),
     "pressure in space": (lambda: tasks.CenterOfPressure(FOOT, (0, 0, 0)), ("(3,)", "2 numbers")),
     "pressure at infinity": (lambda: tasks.CenterOfPressure(FOOT, (0, np.inf)), ("inf", "finite")),
-    "pressure of a point": (lambda: tasks.CenterOfPressure(POINT), ("in a point", "with corners")),
+    "pressure of a point": (lambda: tasks.CenterOfPressure(POINT), ("point contact", "with corners")),
     "one contact to share": (lambda: tasks.ForceDistribution(FEET[:1]), ("1 contact", "two or more")),
     "shares for others": (lambda: tasks.ForceDistribution(FEET, (1, 2, 3)), ("shares", "(3,)", "2 numbers")),
     "shares of nothing": (lambda: tasks.ForceDistribution(FEET, (0, 0)), ("(0, 0)", "not all zero")),
@@ -64,7 +64,7 @@ def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> No
 
 def test_limits_of_one_robot_do_not_fit_another() -> None:
     snapshot = Snapshot(OTHER).at(OTHER.stance("standing"))
-    with pytest.raises(TaskError, match="limits of g1 on a talos"):
+    with pytest.raises(TaskError, match="made for g1, not for talos"):
         constraints.TorqueLimit(ROBOT).rows(snapshot, force_layout(snapshot, [Contact(OTHER.foot("left"))]))
 
 

@@ -82,9 +82,9 @@ def test_an_error_of_the_base_decays_as_one_of_a_joint() -> None:
 
 
 def test_what_is_no_whole_configuration_is_refused() -> None:
-    with pytest.raises(TaskError, match="expected a State, a whole q"):
+    with pytest.raises(TaskError, match="expected a State, a configuration q"):
         tasks.Configuration([0.0, 1.0])
-    with pytest.raises(TaskError, match="expected a State, a whole q"):
+    with pytest.raises(TaskError, match="expected a State, a configuration q"):
         tasks.Configuration("standing")
     short = tasks.Configuration(START.q[:-1])
     with pytest.raises(TaskError, match="give one for this robot"):

@@ -1,17 +1,17 @@
-"""What must hold: constraints, which are tasks that usually stand in `always`.
+"""Constraints: tasks that limit a motion and are usually part of `always`.
 
 | constraint | keeps |
 |---|---|
 | `JointRange`, `JointSpeed`, `JointAcceleration` | joints inside their limits, braking in time |
-| `Box`, `Polyhedron`, `HalfSpace` | a point of the body in a region |
+| `Box`, `Polyhedron`, `HalfSpace` | a point of the body inside a region |
 | `CenterOfMassInside` | the centre of mass above the support polygon |
-| `SelfCollision` | bodies apart from each other |
+| `SelfCollision` | bodies of the robot apart from each other |
 | `PinnedContact` | a frame at rest |
-| `RigidContact`, `NonPenetration` | a contact where it is; only out of the surface |
-| `EquationOfMotion`, `TorqueLimit` | what physics and motors allow |
-| `NormalForces`, `PlanarContact`, `FrictionCone`, `WrenchCone` | forces that a contact can bear |
+| `RigidContact`, `NonPenetration` | a contact fixed; a contact from sinking into the surface |
+| `EquationOfMotion`, `TorqueLimit` | motion, torques and forces consistent; torques inside motor limits |
+| `NormalForces`, `PlanarContact`, `FrictionCone`, `WrenchCone` | contact forces feasible |
 
-They may as well stand in a level, where they give way to what is above them.
+They can also be part of a level, where they yield to all higher levels.
 """
 
 from poise.constraints.collision import SelfCollision

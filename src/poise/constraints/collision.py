@@ -1,4 +1,4 @@
-"""SelfCollision: bodies of the robot stay apart; which pairs of them can meet."""
+"""Self-collision avoidance: the constraint, and the search for pairs of bodies that can collide."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ from poise.tasks import (
 
 PairIndices = tuple[int, int]
 
-#: Bodies with no more joints between them always touch, or nearly so, and their joints' ranges keep them apart.
+#: Bodies with this many joints or fewer between them (nearly) touch in all postures; joint ranges keep them apart.
 ADJACENT_JOINTS = 2
-#: Postures tried to see which bodies can meet, all joints anywhere in their ranges; a tenth of a second.
+#: Number of random postures in which pairs are tested, with all joints inside their ranges; takes a tenth of a second.
 RANDOM_POSTURES = 1000
-#: Bodies that never come nearer than this (m) in any of them cannot meet: what lies between two tries is less.
+#: Bodies that stay farther apart than this (m) in all random postures count as unable to collide; the margin covers
+#: the postures between the samples.
 NEAR_GAP = 0.05
 
 
 class CollisionPairs(NamedTuple):
-    """Pairs of bodies that can meet.
+    """Pairs of bodies that can collide.
 
     Attributes:
         pairs: indices among the capsules of the robot.
-        stance_gaps: gaps of their capsules in the first stance, m.
-        hull_gaps: gaps of their hulls there; those of the capsules where these are more than NEAR apart.
+        stance_gaps: gaps between their capsules in the first stance, m.
+        hull_gaps: gaps between their convex hulls there, m; those of the capsules if these are at least `NEAR_GAP`.
     """
 
     pairs: tuple[PairIndices, ...]
@@ -55,15 +56,15 @@ class CollisionPairs(NamedTuple):
 
 
 def collision_pairs(robot: Robot, srdf: str | Path | None = None) -> CollisionPairs:
-    """Pairs of bodies that can meet, found once per robot.
+    """Return the pairs of bodies that can collide, computed once per robot.
 
-    They are all pairs but those with ADJACENT joints or fewer between them, those that an SRDF file disables, those
-    whose hulls touch in the first stance, those that stay apart in POSTURES random postures (always the same ones), and
-    a body with one that it carries where their capsules are too fat to be apart in the stance.
+    These are all pairs except: those with `ADJACENT_JOINTS` joints or fewer between them; those that an SRDF file
+    disables; those whose hulls touch in the first stance; those that stay apart in `RANDOM_POSTURES` random postures
+    (always the same ones); and a body with one that it carries if their capsules overlap in the stance.
 
     Args:
-        robot: whose pairs.
-        srdf: the file; None: those beside the robot's URDF that bear its name.
+        robot: the robot.
+        srdf: path of an SRDF file; None: all files near the URDF of the robot that have its name.
 
     >>> collision_pairs(robot).pairs
     """
@@ -91,7 +92,7 @@ _pairs_by_robot: WeakKeyDictionary[Robot, dict[str | Path | None, CollisionPairs
 
 
 def pair_gaps(robot: Robot, pairs: Sequence[PairIndices], postures: Array) -> Array:
-    """Gaps of pairs of capsules (m), one line per posture q."""
+    """Return the gaps of pairs of capsules (m), one line per posture q."""
     model, data = robot.model, robot.model.createData()
     gaps = CapsulePairs(model, capsules(robot), pairs)
     out = np.zeros((len(postures), len(pairs)))
@@ -104,7 +105,7 @@ def pair_gaps(robot: Robot, pairs: Sequence[PairIndices], postures: Array) -> Ar
 
 
 def _hull_gaps(robot: Robot, pairs: Sequence[PairIndices], gaps: Array, q: Array) -> Array:
-    """Gaps of the hulls of pairs at a posture, where those of the capsules are small."""
+    """Return the gaps of pairs at a posture: between hulls if the gap of the capsules is below `NEAR_GAP`."""
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, q)
     near = np.flatnonzero(gaps < NEAR_GAP).tolist()
@@ -119,7 +120,7 @@ def _hull_gaps(robot: Robot, pairs: Sequence[PairIndices], gaps: Array, q: Array
 
 
 def _random_postures(robot: Robot) -> Array:
-    """Random postures with all joints in their ranges, the base at rest; the same at every call."""
+    """Return random postures with all joints inside their ranges and the base at its rest pose; always the same."""
     random = np.random.default_rng(0)
     postures = np.tile(robot.rest, (RANDOM_POSTURES, 1))
     joint_indices = [joint.q for joint in robot.joints]
@@ -130,7 +131,7 @@ def _random_postures(robot: Robot) -> Array:
 
 
 def _disabled_pairs(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]]:
-    """Pairs of links that SRDF files say need no look (``<disable_collisions link1= link2=>``)."""
+    """Return the pairs of links that SRDF files disable (``<disable_collisions link1= link2=>``)."""
     urdf = robot._geometry.path
     name = ElementTree.fromstring(robot._geometry.text).get("name", "").lower()
     disabled = set()
@@ -141,9 +142,7 @@ def _disabled_pairs(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]
             root = ElementTree.parse(file).getroot()
         except (OSError, ElementTree.ParseError) as error:
             if srdf:
-                raise TaskError(
-                    f"{file}: not an SRDF file that can be read: {error}; give pairs=None or links"
-                ) from None
+                raise TaskError(f"{file}: not an SRDF file: {error}; give pairs=None or pairs of links") from None
             continue
         if srdf or root.get("name", "").lower() == name:
             disabled_elements = root.iter("disable_collisions")
@@ -154,7 +153,9 @@ def _disabled_pairs(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]
 
 
 def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIndices, ...]:
-    """Pairs of capsules from pairs of frames, joints or their names; what has no shape stands for what moves with it.
+    """Return pairs of capsules from pairs of frames, joints or their names.
+
+    A frame without a shape is replaced by the bodies that it is fixed to.
 
     >>> resolve_pairs(robot, [(robot.hand("left"), "torso_link")], "apart")
     """
@@ -170,15 +171,15 @@ def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIn
         for a, b in product(*(_capsule_indices(robot, part, task) for part in pair)):
             if bodies[a].joint == bodies[b].joint:
                 words = " and ".join(str(part.name if isinstance(part, (Frame, Joint)) else part) for part in pair)
-                raise TaskError(f"{task}: {words} are parts of one body, which never moves apart; drop the pair", task)
+                raise TaskError(f"{task}: {words} are parts of one body and cannot collide; drop the pair", task)
             found[min(a, b), max(a, b)] = None
     if not found:
-        raise TaskError(f"{task}: there are no pairs; give some, or None for all that can meet", task)
+        raise TaskError(f"{task}: no pairs were given; give some, or None for all that can collide", task)
     return tuple(found)
 
 
 def _capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
-    """The capsule around a link or around what a frame is fixed to; for a joint all that it carries."""
+    """Return the capsules of a link, or of the link that a frame is fixed to; for a joint, of all links fixed to it."""
     if isinstance(part, Frame) and part.robot_name != robot.name:
         raise TaskError(f"{task}: {part.name} belongs to {part.robot_name}; give parts of {robot.name}", task)
     bodies = capsules(robot)
@@ -195,38 +196,42 @@ def _capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
         index = robot.model.frames[index].parentFrame
     found_indices = found_indices or [k for k, body in enumerate(bodies) if body.joint == frame.joint]
     if not found_indices:
-        raise TaskError(f"{task}: {frame.name} has no shape; give a link that has, e.g. {bodies[0].name!r}", task)
+        raise TaskError(f"{task}: {frame.name} has no shape; give a link with a shape, e.g. {bodies[0].name!r}", task)
     return found_indices
 
 
-# -- SelfCollision: bodies of the robot stay apart from each other ---------------------------------------------------
+# -- SelfCollision ---------------------------------------------------------------------------------------------------
 
 
-#: Rows that a robot with more pairs gets: G1 and Talos stand with 20 to 40 pairs within 10 cm; coal takes 20 µs a pair.
+#: Default largest number of rows: standing, G1 and Talos have 20 to 40 pairs within 10 cm; coal takes 20 µs per pair.
 MAX_ROWS = {"capsules": 64, "meshes": 32}
 
 
 class SelfCollision(MotionTask):
-    """Bodies of the robot keep a distance from each other.
+    """Keep bodies of the robot at a distance from each other.
 
-    The error of a row is the gap d between two bodies (m, negative where they overlap); it stays above `distance` and
-    shrinks no faster than its dynamics let it: ``ḋ >= -g (d - distance)``. Bodies that overlap part at that rate.
+    The error of a row is the gap d between two bodies (m, negative if they overlap); it stays above `distance` and
+    shrinks no faster than the task dynamics allow: ``ḋ >= -g (d - distance)``. Bodies that overlap separate at that
+    rate.
 
-    Bodies are capsules around the links' shapes (`poise.robots.collision_capsules`), whose gaps, Jacobians and drifts
-    are exact and cost some 10 µs for hundreds of pairs; or, slimmer and slower, the convex hulls of their meshes, by
-    coal. A pair keeps its row for as long as it is among the nearest: solvers start from the rows that acted before.
+    Bodies are capsules around the shapes of the links (`poise.robots.collision_capsules`), whose gaps, Jacobians and
+    drifts are exact and take some 10 µs for hundreds of pairs; or, tighter but slower, the convex hulls of their
+    meshes, computed by coal. A pair keeps its row while it is among the nearest, so that the warm start of a solver
+    remains valid.
 
     Args:
-        robot: whose bodies.
-        distance: to keep, m. Found pairs that stand nearer keep half of the gap that their hulls stand with; what their
-            capsules are fatter than the hulls in that stance is granted to them.
-        pairs: pairs of frames or of names of links or joints; None: all that can meet (`collision_pairs`); the path of
-            an SRDF file: these without the ones it disables.
-        joints: of the found pairs only those with a body that one of these joints carries, e.g. of the arms; None: all.
+        robot: the robot.
+        distance: smallest gap, m. Pairs that are closer in the first stance keep half of the gap of their hulls there;
+            with capsules, the difference between the gaps of hulls and capsules in that stance is subtracted. This
+            does not apply to explicit pairs.
+        pairs: pairs of frames or of names of links or joints; None: all that can collide (`collision_pairs`); the path
+            of an SRDF file: these without the pairs that it disables.
+        joints: keep only pairs with a body fixed to one of these joints, e.g. of the arms; None: all. Ignored with
+            explicit pairs.
         shapes: "capsules" or "meshes".
-        rows: how many of the pairs, the nearest ones, have a row; None: all, but no more than 64 (32 with meshes).
-        influence: pairs with a larger gap (m) are left alone; nearer, none closes faster than g (influence - distance).
-        dynamics: how gaps shrink at most; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
+        rows: number of rows, for the nearest pairs; None: all pairs, but at most 64 (32 with meshes).
+        influence: pairs with a larger gap (m) are ignored; closer pairs approach at g (influence - distance) at most.
+        dynamics: limits how fast gaps shrink; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
 
     >>> poise.Hierarchy(always=[constraints.JointRange(robot), constraints.SelfCollision(robot)], levels=[...])
     >>> constraints.SelfCollision(robot, distance=0.05, pairs=[(robot.hand("left"), robot.chest)])
@@ -249,7 +254,7 @@ class SelfCollision(MotionTask):
         name: str = "self-collision",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give a Robot, e.g. from load_robot()", name)
         if shapes not in tuple(MAX_ROWS):
             raise TaskError(f"{name}: shapes is {format_value(shapes)}; expected 'capsules' or 'meshes'", name)
         if rows is not None and not (isinstance(rows, int) and rows > 0):
@@ -277,7 +282,9 @@ class SelfCollision(MotionTask):
             self.indices = resolve_pairs(robot, pairs, name)
             self.min_gaps = np.full(len(self.indices), self.distance)
         if not self.indices:
-            raise TaskError(f"{name}: {robot.name} has no bodies that can meet; give pairs=[(frame, frame), ...]", name)
+            raise TaskError(
+                f"{name}: {robot.name} has no bodies that can collide; give pairs=[(frame, frame), ...]", name
+            )
         self.row_count = min(len(self.indices), rows or MAX_ROWS[shapes])
         super().__init__(name, weight, (self.distance, np.inf), dynamics or Decay(10.0), self.row_count)
         bodies = capsules(robot)
@@ -287,13 +294,15 @@ class SelfCollision(MotionTask):
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if robot.name != self.robot.name:
-            raise TaskError(f"{self.name}: bodies of {self.robot.name} on a {robot.name}; build it for that", self.name)
+            raise TaskError(
+                f"{self.name}: made for {self.robot.name}, not for {robot.name}; build a new one", self.name
+            )
         if self.row_count == len(self.pairs):
             return tuple(f"{a} - {b}" for a, b in self.pairs)
         return tuple(f"near pair {i}" for i in range(self.row_count))
 
     def gaps(self, state: State | Snapshot) -> dict[tuple[str, str], float]:
-        """Pairs and their gaps (m), the nearest first: what a row of this constraint speaks of.
+        """Return all pairs of this constraint with their gaps (m), the nearest first.
 
         >>> next(iter(constraint.gaps(state).items()))
         (('pelvis', 'left_rubber_hand'), 0.083)

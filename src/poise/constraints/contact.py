@@ -1,4 +1,4 @@
-"""Contacts that do not move against the world: PinnedContact, RigidContact; or only away from it: NonPenetration."""
+"""Constraints on the motion of contacts: fixed (PinnedContact, RigidContact), or free to lift (NonPenetration)."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from poise.tasks import (
     unit_vector,
 )
 
-#: k of a contact with forces, 1/s: what still slides or rocks stops within a tenth of a second.
+#: Default damping k of a contact, 1/s: sliding or rocking stops within a tenth of a second.
 CONTACT_DAMPING = 40.0
-#: How fast a contact that is missed seeks the surface, m/s: a millimetre within two hundredths of a second, and still a
-#: soft landing; and how far below where it was, m.
+#: Speed at which a missing contact seeks the surface, m/s: a millimetre in two hundredths of a second, and still a soft
+#: landing; and largest distance below its planned position, m.
 SEEKING_SPEED, MAX_SEEKING_DEPTH = 0.2, 0.05
 
 
 class PinnedContact(MotionTask):
-    """A frame does not move: ``J v = 0``, or ``J v̇ = -J̇ v - k J v`` ([Saab2012] eq. 4; k stops what still moves).
+    """Keep a frame at rest: ``J v = 0``, or ``J v̇ = -J̇ v - k J v`` ([Saab2012] eq. 4; k stops remaining motion).
 
-    It remembers no place: where drift should be undone, use `tasks.HoldPose`.
+    It has no target pose and does not correct drift; to do so, use `tasks.HoldPose`.
 
     Args:
         frame: e.g. ``robot.foot("right")``.
-        axes, rotation_axes: which motions are blocked, in world axes.
+        axes, rotation_axes: directions of translation and rotation that are blocked, in world axes.
         damping: k, 1/s.
 
     >>> constraints.PinnedContact(robot.foot("right"))
@@ -77,26 +77,25 @@ class PinnedContact(MotionTask):
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         rows = snapshot.frame(self.frame)
-        unused = np.zeros(len(self.S))  # the distance to a place that a contact does not remember
+        unused = np.zeros(len(self.S))  # output for the position error, which this constraint does not use
         writer = _motion.FrameWriter(rows, self.S, np.zeros(3), np.eye(3), unused, task_rows.A, task_rows.drift)
         return [writer.write, writer.write_drift] if layout.order == ACCELERATION else [writer.write]
 
 
 class RigidContact(MotionTask):
-    """A contact stays where it is ([Saab2012] eq. 4): no motion of its point, and no turn unless it is only a point.
+    """Keep a contact fixed ([Saab2012] eq. 4): no translation, and no rotation unless it is a point contact.
 
-    With forces among the unknowns it asks for ``J v̇ = -J̇ v - k J v`` and leaves the place to the ground, which knows
-    better; its error then tells how far the contact slipped. A contact that should bear a force and does not
-    seeks the surface, softly and not far. In kinematics, where nothing else holds the contact, it undoes drift like
-    `tasks.HoldPose`.
+    In torque control the rows are ``J v̇ = -J̇ v - k J v``, without feedback of the position, which the ground
+    determines; the error of the task shows how far the contact slipped. A contact that is planned to bear a force but
+    is not measured seeks the surface, slowly and over a limited distance. In kinematics, where nothing else holds the
+    contact, the task corrects drift like `tasks.HoldPose`.
 
     Args:
-        contact: a `Contact`, or a frame for one with all defaults.
-        at: a state in which the contact is where it should stay, or a
-            `tasks.FeedForwardTarget` for the pose of its frame, set while the contact bears no force; None: where it
-            is when a controller first sees it.
-        damping: k, 1/s.
-        dynamics: how drift is undone in kinematics.
+        contact: a `Contact`, or a frame for a contact with default arguments.
+        at: state with the contact at its desired pose, or a `tasks.FeedForwardTarget` of the pose of its frame, set
+            while the contact bears no force; None: the pose at which a controller binds the task.
+        damping: k, 1/s, in torque control.
+        dynamics: task dynamics of the correction of drift in kinematics.
 
     >>> Level("contact", [constraints.RigidContact(foot, at=start) for foot in robot.feet])
     """
@@ -135,7 +134,7 @@ class RigidContact(MotionTask):
         forces = layout.forces
         if forces is None:
             return super().bind(snapshot, task_rows, layout)
-        task_rows.damping[:] = self.damping  # and no gain
+        task_rows.damping[:] = self.damping  # the gain stays zero
         normal = (snapshot.pose(self.contact.frame) * self.contact.frame_from_contact).rotation[:, 2].copy()
         index = forces.contacts.index(self.contact)
 
@@ -173,13 +172,13 @@ class RigidContact(MotionTask):
 
 
 class NonPenetration(MotionTask):
-    """The corners of a contact may lift, not sink: ``nᵀ(J_i v̇ + J̇_i v) >= -k nᵀJ_i v`` ([Dalibard2012] eq. 4).
+    """Let the corners of a contact lift but not sink: ``nᵀ(J_i v̇ + J̇_i v) >= -k nᵀJ_i v`` ([Dalibard2012] eq. 4).
 
-    Weaker than `RigidContact`: the contact may slide, roll and leave. k lets a corner that sinks
-    come to rest instead of stopping it within one period.
+    Weaker than `RigidContact`: the contact may slide, roll and lift off. The damping k brings a sinking corner to rest
+    gradually instead of within one period.
 
     Args:
-        contact: a `Contact`, or a frame for one with all defaults.
+        contact: a `Contact`, or a frame for a contact with default arguments.
         normal: n of the surface, in the world.
         damping: k, 1/s.
 
@@ -227,6 +226,6 @@ class NonPenetration(MotionTask):
         return self._selection(snapshot) @ snapshot.drift(frame) + centripetal @ self.normal
 
     def _selection(self, snapshot: Snapshot) -> Array:
-        """Rows that pick the motion of each corner along the normal: nᵀ(v + ω x r) = nᵀv + (r x n)ᵀω."""
+        """Return the rows that select the motion of each corner along the normal: nᵀ(v + ω x r) = nᵀv + (r x n)ᵀω."""
         arms = self.contact.corners @ snapshot.rotation(self.contact.frame).T
         return np.hstack([np.tile(self.normal, (len(arms), 1)), np.cross(arms, self.normal)])

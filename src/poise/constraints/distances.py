@@ -1,12 +1,12 @@
-"""Distances between bodies of a robot: capsules (compiled), convex hulls (coal), and how these change.
+"""Distances between bodies of a robot, as capsules (compiled) or convex hulls (coal), with Jacobians and drifts.
 
 A capsule is a segment with center c, half axis h and a radius. Between two of them, i and j, the segments are nearest
 at ``p_i = c_i + s h_i`` and ``p_j = c_j + t h_j`` with s and t in [-1, 1], and the gap is
 
-    d = |p_i - p_j| - r_i - r_j        in m, negative where they overlap
+    d = |p_i - p_j| - r_i - r_j        in m, negative if they overlap
 
-With n the unit vector from p_j to p_i, its rate is ``n · (velocity of p_i on body i - velocity of p_j on body j)``: how
-s and t change does not matter, since d is least in them. Written in `native/motion/capsules.hpp`.
+With n the unit vector from p_j to p_i, its rate is ``n · (velocity of p_i on body i - velocity of p_j on body j)``: the
+rates of s and t have no effect, since d is minimal in them. Implemented in `native/motion/capsules.hpp`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from poise.tasks import TaskRows, Writer
 
 
 class CapsulePairs:
-    """Pairs of capsules and the joints that move them: numbers that do not change with the configuration.
+    """Pairs of capsules and the joints that carry them: all data that is independent of the configuration.
 
     Args:
         model: pinocchio model.
@@ -34,8 +34,8 @@ class CapsulePairs:
         pairs: indices of capsules, P x 2.
 
     Attributes:
-        joints: numbers of the joints that carry a capsule of some pair.
-        compiled: the pairs, for compiled readers.
+        joints: indices of the joints that carry a capsule of some pair.
+        compiled: the pairs in compiled form.
     """
 
     def __init__(self, model: Any, capsules: Sequence[Capsule], pairs: Sequence[tuple[int, int]]) -> None:
@@ -59,42 +59,42 @@ class CapsulePairs:
         }
 
     def tree(self, J: Array, v: Array) -> _motion.JointTree:
-        """The compiled reader of how bodies move, from the joints' twists at the world's origin (6 x nv) and speeds."""
+        """Return the compiled reader of body velocities, from joint twists J about the world origin (6 x nv) and v."""
         return _motion.JointTree(J, v, **self._tree)
 
     def place(self, R: Sequence[Array], p: Sequence[Array]) -> Array:
-        """Center and half axis of all capsules (B x 6, m) from rotations and positions of their `joints`."""
+        """Return centre and half axis of all capsules (B x 6, m) from rotations R and positions p of their `joints`."""
         X = np.empty((self.capsule_count, 6))
         self.compiled.place(list(R), list(p), X)
         return X
 
     def measure(self, X: Array) -> tuple[Array, Array, Array]:
-        """(d, s, t) of all pairs, for capsules placed at X."""
+        """Return (d, s, t) of all pairs for capsules at X, as returned by `place`."""
         d, s, t = (np.empty(self.pair_count) for _ in range(3))
         self.compiled.measure(X, d, s, t)
         return d, s, t
 
 
-# -- Nearest ---------------------------------------------------------------------------------------------------------
+# -- Nearest pairs ---------------------------------------------------------------------------------------------------
 
 
 class NearestPairs:
-    """Gaps of the K nearest pairs, bound to the memory of a snapshot; `update` measures them at the present state.
+    """Gaps of the K nearest pairs, bound to the memory of a snapshot; `update` computes them at the current state.
 
-    Compiled, see `native/motion/collision.hpp`: it writes into the arrays below, which stay where they are.
+    Compiled, see `native/motion/collision.hpp`: it writes into the arrays below, which are never reallocated.
 
     Attributes:
-        pair: which pairs; one keeps its row while it is among the nearest, others come and go.
-        gap: d of each, m.
+        pair: index of the pair of each row; a pair keeps its row while it is among the nearest.
+        gap: gap d of each row, m.
         normal: n, K x 3, from the second body to the first; always of unit length.
-        first, second: where they are nearest, K x 3 (m): on the axes of the capsules, or on the surface of hulls.
+        first, second: nearest points, K x 3 (m): on the axes of the capsules, or on the surfaces of the hulls.
 
     >>> nearest = NearestPairs(snapshot, CapsulePairs(robot.model, capsules(robot), pairs), rows=64)
     >>> nearest.update()
     """
 
     def __init__(self, snapshot: Snapshot, pairs: CapsulePairs, rows: int) -> None:
-        self.snapshot, self.rows = snapshot, rows  # the snapshot, since its memory is read
+        self.snapshot, self.rows = snapshot, rows  # keep the snapshot alive: its memory is read
         self.pair = np.zeros(rows, dtype=np.int32)
         self.gap = np.zeros(rows)
         self.normal, self.first, self.second = (np.zeros((rows, 3)) for _ in range(3))
@@ -113,39 +113,39 @@ class NearestPairs:
         )
 
     def update(self) -> None:
-        """Measures the pairs at the snapshot's state, and gives rows to the nearest."""
+        """Compute the gaps at the state of the snapshot and assign rows to the nearest pairs."""
         self._compiled.update()
 
     def jacobian(self, out: Array) -> None:
-        """Writes J with ``ḋ = J v``, K x nv."""
+        """Write J with ``ḋ = J v``, K x nv."""
         self._compiled.jacobian(out)
 
     def drift(self, out: Array) -> None:
-        """Writes ``J̇ v``: how the gaps accelerate when no joint does (m/s²)."""
+        """Write ``J̇ v``, the accelerations of the gaps for v̇ = 0 (m/s²)."""
         self._compiled.drift(out)
 
     def writers(self, task_rows: TaskRows, min_gaps: Array, influence: float) -> Sequence[Writer]:
-        """Writers of rows and of drift: gaps below `influence` stay above the `min_gaps` of their pairs (m)."""
+        """Return the writers of rows and drift: gaps below `influence` stay above the `min_gaps` of their pairs (m)."""
         writer = _motion.GapWriter(
             self._compiled, min_gaps, influence, task_rows.error, task_rows.low, task_rows.A, task_rows.drift
         )
         return writer.write, writer.write_drift
 
 
-# -- Hulls: distances between the convex hulls of links, by coal -----------------------------------------------------
+# -- Convex hulls of links, by coal ----------------------------------------------------------------------------------
 
 
-#: Seconds that bodies are moved ahead and back to see how their gap turns: long enough that coal's tolerance does not
-#: show (below 0.01 m/s²), short enough that bodies move a few millimetres at most.
+#: Time step (s) forward and back of the finite difference of gap rates: long enough that the tolerance of coal has
+#: little effect (below 0.01 m/s²), short enough that bodies move a few millimetres at most.
 DIFFERENCE_STEP = 1e-3
-#: What the turning of a pair may add to the drift of its gap, m/s²; that of capsules.
+#: Limit of the drift of a gap from the rotation of its normal, m/s²; the same as for capsules.
 MAX_TURNING_DRIFT: float = _motion.GREATEST_TURNING
-#: coal stops when its answer is this good, m.
+#: Tolerance of distances computed by coal, m.
 DISTANCE_TOLERANCE = 1e-8
 
 
 class ClosestPoints(NamedTuple):
-    """Where two hulls are nearest: the gap (m, negative where they overlap), n from the second to the first, points."""
+    """Gap of two hulls (m, negative if they overlap), unit normal from the second to the first, and nearest points."""
 
     gap: float
     normal: Array
@@ -154,7 +154,7 @@ class ClosestPoints(NamedTuple):
 
 
 class Hull:
-    """The convex hull of what a capsule holds, as a shape of coal in its joint's frame; flat ones get a millimetre."""
+    """Convex hull of the points inside a capsule, as a coal shape in the joint frame; flat hulls get 1 mm thickness."""
 
     def __init__(self, capsule: Capsule) -> None:
         self.joint = capsule.joint
@@ -177,7 +177,7 @@ class Hull:
 
 
 def hull_distance(a: Hull, world_from_a: pinocchio.SE3, b: Hull, world_from_b: pinocchio.SE3) -> ClosestPoints | None:
-    """Where two hulls are nearest; None if coal cannot tell, as when they touch in a point and have no direction."""
+    """Return gap, normal and nearest points of two hulls; None if coal fails, e.g. for a contact without a normal."""
     request, result = coal.DistanceRequest(True), coal.DistanceResult()
     request.gjk_tolerance = request.epa_tolerance = DISTANCE_TOLERANCE
     place_a, place_b = (coal.Transform3s(pose.rotation, pose.translation) for pose in (world_from_a, world_from_b))
@@ -192,12 +192,13 @@ def hull_distance(a: Hull, world_from_a: pinocchio.SE3, b: Hull, world_from_b: p
 
 
 class NearestHullPairs(NearestPairs):
-    """The pairs whose capsules are nearest, with the gaps of their hulls where the capsules are within reach.
+    """The pairs with the nearest capsules, with the gaps of their hulls if the capsules are within reach.
 
     Args:
         snapshot, pairs, rows: as for `NearestPairs`.
-        hulls: of the two bodies of each pair.
-        reach: gaps of capsules up to which coal is asked, m; a hull lies inside its capsule, so none is missed.
+        hulls: the hulls of the two bodies of each pair.
+        reach: gap of capsules below which the hulls are used, m; a hull lies inside its capsule, so no close pair is
+            missed.
     """
 
     def __init__(
@@ -215,7 +216,7 @@ class NearestHullPairs(NearestPairs):
             a, b = self._hulls[self.pair[k]]
             closest = hull_distance(a, self._poses[a.joint], b, self._poses[b.joint])
             if closest is None:
-                continue  # what is known of the capsules is on the safe side
+                continue  # keep the gap of the capsules, which is smaller and therefore safe
             self.gap[k], self.normal[k], self.first[k], self.second[k] = closest
             self._hull_rows.append(int(k))
 
@@ -237,12 +238,12 @@ class NearestHullPairs(NearestPairs):
         return write, write_drift
 
     def _turning_drift(self, V_i: Array, V_j: Array) -> Array:
-        """d̈ while both bodies keep their twists: the difference of ḋ, STEP ahead and back; 0 where they overlap."""
+        """Return d̈ at constant twists of both bodies, by a central difference of ḋ; 0 for bodies that overlap."""
         ahead, back = (self._gap_rates(V_i, V_j, seconds) for seconds in (DIFFERENCE_STEP, -DIFFERENCE_STEP))
         return np.where(np.isfinite(ahead - back), ahead - back, 0.0) / (2.0 * DIFFERENCE_STEP)
 
     def _gap_rates(self, V_i: Array, V_j: Array, seconds: float) -> Array:
-        """ḋ some seconds from now, if all bodies keep their twists; NaN where it cannot be told."""
+        """Return ḋ some seconds from now at constant twists of all bodies; NaN if it is unknown."""
         normal, point = np.full((self.rows, 3), np.nan), np.zeros((self.rows, 3))
         for k in self._hull_rows:
             if self.gap[k] > 0.0:

@@ -1,4 +1,4 @@
-"""What physics allows: the equation of motion, torque limits, and the forces that a contact can bear."""
+"""Constraints of the dynamics: equation of motion, torque limits, and limits of contact forces."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from poise.tasks import (
 
 
 class EquationOfMotion(ForceTask):
-    """``M v̇ + h = Sᵀ τ + Σ J_cᵀ φ_c`` ([Saab2012] eq. 3 and 9, [Dalibard2012] eq. 3).
+    """Equation of motion ``M v̇ + h = Sᵀ τ + Σ J_cᵀ φ_c`` ([Saab2012] eq. 3 and 9, [Dalibard2012] eq. 3).
 
-    The torques are not among the unknowns: the rows of the joints define them, so only the six of the base, which no
-    motor drives, are left to hold, divided by the robot's mass (m/s² and rad m²/s²)::
+    The torques are not among the unknowns: the rows of the joints define them. Only the six rows of the base, which no
+    motor drives, are constraints, divided by the mass of the robot (m/s² and rad m²/s²)::
 
         M_b v̇ + h_b - Σ (J_cᵀ φ_c)_b = 0
 
-    A `TorqueController` adds it where a hierarchy does not name it; name it to give it another place or contacts.
+    A `TorqueController` adds it to hierarchies that do not contain it; add it yourself to put it on another level or to
+    give it more contacts.
 
     Args:
-        contacts: further contacts whose forces act; those that other tasks speak of need not be repeated.
+        contacts: further contacts with forces; contacts of other tasks need not be repeated.
     """
 
     name = "equation of motion"
@@ -64,12 +65,12 @@ class EquationOfMotion(ForceTask):
 
 
 class TorqueLimit(ForceTask):
-    """Motors give no more than they can: ``|τ_i| <= scale τ_max,i``, in N m ([Dalibard2012] eq. 6).
+    """Limit joint torques: ``|τ_i| <= scale τ_max,i``, in N m ([Dalibard2012] eq. 6).
 
     Args:
-        robot: whose limits.
-        joints: which; None: all.
-        scale: share of the limits that may be used.
+        robot: robot with the torque limits.
+        joints: chosen joints; None: all.
+        scale: factor of the limits.
 
     >>> constraints.TorqueLimit(robot, scale=0.9)
     """
@@ -87,7 +88,7 @@ class TorqueLimit(ForceTask):
     ) -> None:
         self.name = name
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give a Robot, e.g. from load_robot()", name)
         self.robot: Robot = robot
         self.joints = check_joints(joints, name, robot) or robot.joints
         self.weight = check_weight(weight, name, len(self.joints))
@@ -97,7 +98,9 @@ class TorqueLimit(ForceTask):
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if robot.name != self.robot.name:
-            raise TaskError(f"{self.name}: limits of {self.robot.name} on a {robot.name}; build them for it", self.name)
+            raise TaskError(
+                f"{self.name}: made for {self.robot.name}, not for {robot.name}; build a new one", self.name
+            )
         return tuple(joint.name for joint in self.joints)
 
     def bind_forces(
@@ -107,18 +110,18 @@ class TorqueLimit(ForceTask):
         return bind_generalised_forces(snapshot, task_rows, forces, rows, np.ones(len(rows)), -self.limit, self.limit)
 
 
-# -- What a contact can bear -----------------------------------------------------------------------------------------
+# -- Limits of contact forces ----------------------------------------------------------------------------------------
 
 
-#: A pyramid with this share of μ lies inside the round cone.
+#: Factor of μ of a friction pyramid that lies inside the round cone.
 INSCRIBED_PYRAMID = 1.0 / np.sqrt(2.0)
 
 
 class NormalForces(WrenchTask):
-    """Normal forces push: ``0 <= f⊥_i <= largest force`` ([Saab2012] eq. 8, second line), in N.
+    """Limit normal forces: ``0 <= f⊥_i <= largest force`` ([Saab2012] eq. 8, second line), in N.
 
-    They are those at the corners where these are unknowns, else the one of the whole contact. Where a contact is
-    known to be lost, they are zero. The rows are single unknowns, and these are forces per kg of the robot.
+    The rows are those of the corners if forces at the corners are unknowns, else the one of the whole contact. The
+    forces are zero at a contact that counts as lost. The rows are single unknowns: forces per kg of the robot.
     """
 
     def __init__(self, contact: Contact | Frame, weight: ArrayLike = 1.0, name: str = "") -> None:
@@ -144,7 +147,7 @@ class NormalForces(WrenchTask):
     def bind_forces(
         self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
-        # Of a limited force each corner may bear its part; the unknowns are in units of the robot's mass.
+        # The largest force is divided evenly among the corners; the unknowns are in units of the robot's mass.
         max_force = self.contact.largest_force / (forces.unit * len(task_rows.lower))
         index = forces.contacts.index(self.contact)
         task_rows.lower[:] = 0.0
@@ -156,11 +159,11 @@ class NormalForces(WrenchTask):
 
 
 class PlanarContact(WrenchTask):
-    """The wrench of a plane contact is made by normal forces at its corners: ``Q_c (φ, f⊥) = 0`` ([Saab2012] eq. 8).
+    """Relate the wrench of a planar contact to normal forces at its corners: ``Q_c (φ, f⊥) = 0`` ([Saab2012] eq. 8).
 
-    With corners (x_i, y_i) in the contact's plane these are three rows, ``f_z = Σ f⊥_i``, ``m_x = Σ y_i f⊥_i`` and
-    ``m_y = -Σ x_i f⊥_i``, in N and N m. For contacts whose forces are written by "normals"; together with
-    `NormalForces` it is the condition for the contact to stay flat.
+    With corners (x_i, y_i) in the plane of the contact there are three rows, ``f_z = Σ f⊥_i``, ``m_x = Σ y_i f⊥_i`` and
+    ``m_y = -Σ x_i f⊥_i``, in N and N m. For contacts with ``forces="normals"``; together with `NormalForces` it is the
+    condition for the contact to stay flat.
     """
 
     unit = "N, N m"
@@ -170,7 +173,7 @@ class PlanarContact(WrenchTask):
         self.name = name or f"planar contact of {self.contact.name}"
         if self.contact.forces != "normals":
             raise TaskError(
-                f"{self.name}: its forces are written as {self.contact.forces}; give Contact(..., forces='normals')",
+                f"{self.name}: the contact has forces='{self.contact.forces}'; give Contact(..., forces='normals')",
                 self.name,
             )
 
@@ -178,7 +181,7 @@ class PlanarContact(WrenchTask):
         return ("z", "about x", "about y")
 
     def normal_force_matrix(self) -> Array:
-        """Q_c: 3 x (6 + corners)."""
+        """Return Q_c, 3 x (6 + corners)."""
         x, y = self.contact.outline.T
         return np.hstack([-np.eye(6)[[2, 3, 4]], np.vstack([np.ones(len(x)), y, -x])])
 
@@ -190,9 +193,9 @@ class PlanarContact(WrenchTask):
 
 
 class FrictionCone(WrenchTask):
-    """Friction holds: ``|f_x|, |f_y| <= (μ/√2) f_z``, a pyramid inside the round cone, in N.
+    """Limit tangential forces by friction: ``|f_x|, |f_y| <= (μ/√2) f_z``, a pyramid inside the round cone, in N.
 
-    It holds for the force at each corner where these are unknowns, else for that of the whole contact.
+    The rows apply to the force at each corner if these are unknowns, else to the force of the whole contact.
     """
 
     def __init__(self, contact: Contact | Frame, weight: ArrayLike = 1.0, name: str = "") -> None:
@@ -217,10 +220,10 @@ class FrictionCone(WrenchTask):
 
 
 class WrenchCone(WrenchTask):
-    """All wrenches that forces inside friction pyramids at the corners of a rectangle can make, in N and N m.
+    """Limit the wrench of a rectangular contact to those of forces inside friction pyramids at its corners, N and N m.
 
-    With half lengths X, Y and ``μ' = μ/√2``, sixteen rows (Caron 2015): friction ``|f_x|, |f_y| <= μ' f_z``; pressure
-    inside, ``|m_x| <= Y f_z``, ``|m_y| <= X f_z``; and the yaw moment between ::
+    With half lengths X, Y and ``μ' = μ/√2``, sixteen rows (Caron 2015): friction ``|f_x|, |f_y| <= μ' f_z``; centre of
+    pressure inside, ``|m_x| <= Y f_z``, ``|m_y| <= X f_z``; and limits of the yaw moment ::
 
         m_z >= -μ'(X+Y) f_z + |Y f_x - μ' m_x| + |X f_y - μ' m_y|
         m_z <=  μ'(X+Y) f_z - |Y f_x + μ' m_x| - |X f_y + μ' m_y|
@@ -233,7 +236,7 @@ class WrenchCone(WrenchTask):
         self.name = name or f"wrench cone of {self.contact.name}"
         if self.contact.rectangle is None:
             raise TaskError(
-                f"{self.name}: its corners are no rectangle along the contact's axes; "
+                f"{self.name}: the corners are not a rectangle along the axes of the contact; "
                 "give Contact(..., forces='vertices') and FrictionCone",
                 self.name,
             )
@@ -249,7 +252,7 @@ class WrenchCone(WrenchTask):
 
 
 def wrench_cone(X: float, Y: float, mu: float) -> Array:
-    """C (16 x 6): ``C (f, m) >= 0`` is the wrench cone of a rectangle of half lengths X, Y and pyramids of slope mu."""
+    """Return C (16 x 6) of the wrench cone ``C (f, m) >= 0`` of a rectangle of half lengths X, Y, pyramid slope mu."""
     rows = [[s * a, s * b, mu, 0.0, 0.0, 0.0] for a, b in ((1.0, 0.0), (0.0, 1.0)) for s in (1.0, -1.0)]
     rows += [[0.0, 0.0, Y, -1.0, 0.0, 0.0], [0.0, 0.0, Y, 1.0, 0.0, 0.0]]
     rows += [[0.0, 0.0, X, 0.0, 1.0, 0.0], [0.0, 0.0, X, 0.0, -1.0, 0.0]]
@@ -261,21 +264,21 @@ def wrench_cone(X: float, Y: float, mu: float) -> Array:
 
 
 def contact_constraints(contact: Contact) -> list[Task]:
-    """What a contact of its kind needs so that its forces are possible ones."""
+    """Return the constraints that make the forces of a contact feasible, depending on its parametrisation."""
     if contact.forces == "vertices":
         return [FrictionCone(contact), NormalForces(contact)]
-    if contact.forces == "normals":  # a yaw moment, too, needs its limit, which only a wrench cone has
+    if contact.forces == "normals":  # only a wrench cone limits the yaw moment, too
         friction = FrictionCone(contact) if contact.rectangle is None else WrenchCone(contact)
         return [PlanarContact(contact), friction, NormalForces(contact)]
     if contact.rectangle is None:
         raise TaskError(
-            f"contact of {contact.name}: its corners are no rectangle; give forces='vertices'", contact.name
+            f"contact of {contact.name}: the corners are not a rectangle; give forces='vertices'", contact.name
         )
     return [WrenchCone(contact), NormalForces(contact)]
 
 
 def _friction_pyramid(mu: float) -> Array:
-    """Rows on a force (f_x, f_y, f_z) that are positive inside."""
+    """Return rows on a force (f_x, f_y, f_z) that are positive inside the pyramid."""
     return np.array([[1.0, 0.0, mu], [-1.0, 0.0, mu], [0.0, 1.0, mu], [0.0, -1.0, mu]])
 
 

@@ -1,4 +1,4 @@
-"""Limits of joints: range, speed and acceleration, which never contradict each other."""
+"""Joint limits on range, speed and acceleration that are always compatible with each other."""
 
 from __future__ import annotations
 
@@ -27,16 +27,24 @@ from poise.tasks import (
 
 
 class JointLimit(Task):
-    """Bounds on single joints that leave room for each other.
+    """Base of joint limits, with bounds on single joints that are always compatible.
 
     Per joint, with speed limit V, acceleration limit A and period T, the next speed v' is bounded so that the joint
     can still stop before the end of its range with A::
 
         v'²/(2 A) + v' T <= q_max - q
 
-    so a joint slows down in time instead of meeting a wall. Outside its range it comes back with a time constant of
-    `recovery`, never faster than V. No bound asks for a change beyond A T, so range, speed and acceleration always
-    have a point in common, wherever a motion starts. The equations are in `native/motion/joint_bounds.hpp`.
+    so that a joint brakes in time. A joint outside its range returns with a time constant of `recovery`, never faster
+    than V. No bound requires a change of speed beyond A T, so the bounds on range, speed and acceleration always have a
+    common point, in any state. The equations are in `native/motion/joint_bounds.hpp`.
+
+    Args:
+        robot: robot with the limits.
+        joints: chosen joints; None: all.
+        acceleration: A, one number or one per joint (rad/s²); None: the limits of the robot.
+        margin: distance (rad) to keep from both ends of the range.
+        scale: factor of the speed limits.
+        recovery: time constant (s) of the return into the range.
     """
 
     unit = "rad/s"
@@ -56,7 +64,7 @@ class JointLimit(Task):
         self.name = name or self.default_name
         if not isinstance(robot, Robot):
             raise TaskError(
-                f"{self.name}: {format_value(robot)} is not a robot; give what load_robot returned", self.name
+                f"{self.name}: {format_value(robot)} is not a robot; give a Robot, e.g. from load_robot()", self.name
             )
         self.robot: Robot = robot
         self.joints: tuple[Joint, ...] = check_joints(joints, self.name, robot) or robot.joints
@@ -67,7 +75,7 @@ class JointLimit(Task):
         self.lower, self.upper = limits.lower[joint_indices] + margin, limits.upper[joint_indices] - margin
         if not (self.lower < self.upper).all():
             joint = self.joints[int(np.argmin(self.upper - self.lower))].name
-            raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range to '{joint}'; give less", self.name)
+            raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range to '{joint}'; reduce it", self.name)
         self.speed = check_task_positive(scale, "scale", self.name) * limits.velocity[joint_indices]
         given = limits.acceleration[joint_indices] if acceleration is None else acceleration
         self.acceleration = check_task_vector(given, len(joint_indices), "acceleration", self.name)
@@ -81,7 +89,9 @@ class JointLimit(Task):
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         if robot.name != self.robot.name:
-            raise TaskError(f"{self.name}: limits of {self.robot.name} on a {robot.name}; build them for it", self.name)
+            raise TaskError(
+                f"{self.name}: made for {self.robot.name}, not for {robot.name}; build a new one", self.name
+            )
         return tuple(joint.name for joint in self.joints)
 
     def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
@@ -110,14 +120,14 @@ class JointLimit(Task):
 
 
 class JointRange(JointLimit):
-    """Joints stay inside their range, and brake before its ends.
+    """Keep joints inside their range, with braking before its ends.
 
     Args:
-        robot: whose limits.
-        joints: which joints; None: all.
-        acceleration: what braking may use, rad/s²; None: the robot's own limit.
-        margin: rad to keep from each end.
-        recovery: seconds in which a joint that starts outside comes back (to 37 %).
+        robot: robot with the limits.
+        joints: chosen joints; None: all.
+        acceleration: deceleration available for braking, rad/s²; None: the limits of the robot.
+        margin: distance (rad) to keep from both ends.
+        recovery: time (s) in which the distance of a joint outside its range falls to 37 %.
 
     >>> poise.Hierarchy(always=[constraints.JointRange(robot)], levels=[...])
     """
@@ -129,7 +139,7 @@ class JointRange(JointLimit):
 
 
 class JointSpeed(JointLimit):
-    """Joints stay below their speed limit, times `scale`."""
+    """Keep joints below `scale` times their speed limits."""
 
     default_name = "joint speed"
 
@@ -138,7 +148,7 @@ class JointSpeed(JointLimit):
 
 
 class JointAcceleration(JointLimit):
-    """Joints do not change their speed by more than A T in one period."""
+    """Limit the change of joint speed in one period to A T."""
 
     default_name = "joint acceleration"
 

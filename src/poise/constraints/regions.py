@@ -1,4 +1,4 @@
-"""Constraints that keep a point of the body, or its center of mass, inside a region."""
+"""Constraints that keep the origin of a frame, or the centre of mass, inside a region."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from poise.tasks import (
 
 
 class Polyhedron(FrameTask):
-    """A frame's origin p stays where ``N p <= b``: [Saab2012] keeps the left hand and the left foot so.
+    """Keep the origin p of a frame inside a polyhedron ``N p <= b``, as [Saab2012] does for the left hand and foot.
 
-    The error of row i is ``N_i p - b_i`` (m, for normals of unit length) and wants to be negative; it may approach
-    zero no faster than its dynamics let it.
+    The error of row i is ``N_i p - b_i`` (m, for normals of unit length) and stays negative; it approaches zero no
+    faster than the task dynamics allow.
 
     Args:
         frame: e.g. ``robot.hand("left")``.
-        normals: N, one outward normal per row; scaled to unit length, and b with it.
+        normals: N, one outward normal per row; normals are scaled to unit length, and b with them.
         offsets: b.
 
     >>> constraints.Polyhedron(hand, normals=[[1, 0, 0], [0, 1, 1]], offsets=[0.4, 1.2])
@@ -65,11 +65,11 @@ class Polyhedron(FrameTask):
 
 
 class Box(FrameTask):
-    """A frame's origin stays in a box of the world: ``lower <= p <= upper``, in m.
+    """Keep the origin p of a frame inside a box in world axes: ``lower <= p <= upper``, in m.
 
     Args:
         frame: e.g. ``robot.hand("left")``.
-        lower, upper: three numbers each; infinite where there is no side.
+        lower, upper: three numbers each; infinite for a missing side.
 
     >>> constraints.Box(robot.hand("left"), lower=(0.1, 0.2, 0.9), upper=(0.3, 0.4, 1.0))
     """
@@ -101,7 +101,7 @@ class Box(FrameTask):
 
 
 def check_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int = 3) -> tuple[Array, Array]:
-    """Normals of unit length and their offsets."""
+    """Return normals scaled to unit length and their offsets; raise a TaskError if they are invalid."""
     try:
         N = np.atleast_2d(np.array(normals, dtype=np.float64))
     except (TypeError, ValueError):
@@ -119,7 +119,7 @@ def check_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int = 
 
 
 class CenterOfMassPlanes(MotionTask):
-    """``N c <= b`` for the centre of mass c: the compiled base of the constraints below."""
+    """Keep the centre of mass c inside a polyhedron ``N c <= b`` (m)."""
 
     unit = "m"
     required_terms = CENTER_OF_MASS
@@ -150,10 +150,12 @@ def HalfSpace(
     dynamics: TaskDynamics | None = None,
     name: str = "",
 ) -> Task:
-    """A point stays on one side of a plane: ``nᵀ p <= offset`` along the unit normal n, in m.
+    """Keep a point on one side of a plane: ``nᵀ p <= offset`` along the normal n, in m.
 
     Args:
-        frame: whose origin; None: the centre of mass.
+        frame: frame with origin p; None: p is the centre of mass.
+        normal: n; it is scaled to unit length, and the offset with it.
+        offset: distance of the plane from the origin of the world along n (m).
 
     >>> constraints.HalfSpace(robot.hand("right"), normal=(0, 0, -1), offset=-0.05)  # at least 5 cm above the floor
     """
@@ -164,12 +166,14 @@ def HalfSpace(
 
 
 class CenterOfMassInside(MotionTask):
-    """The centre of mass stays above the support polygon, at least `margin` inside its edges.
+    """Keep the centre of mass above the support polygon, at least `margin` inside its edges.
 
     Args:
-        margin: m. What is asked of a polygon too small for it is the polygon's middle.
-        polygon: k x 2 corners in the world (m); None: that of the contacts of the state, at every tick, as they move.
-        contacts: with a moving polygon, how many contacts count, the first of the state; they fix the number of rows.
+        margin: distance from the edges (m). It is reduced for a polygon that is too small, down to its middle.
+        polygon: k x 2 corners in the world (m); None: the support polygon of the contacts of the state, updated at
+            every tick.
+        contacts: without `polygon`, the number of contacts that are used, the first of the state; it determines the
+            number of rows.
 
     >>> constraints.CenterOfMassInside(margin=0.01)
     """
@@ -191,7 +195,7 @@ class CenterOfMassInside(MotionTask):
         if not isinstance(contacts, int) or contacts < 1:
             raise TaskError(f"{name}: contacts is {format_value(contacts)}; expected a number, one or more", name)
         self.contact_count = contacts
-        # A convex polygon has two sharp tips at most, for which half_planes adds a side each.
+        # A convex polygon has at most two sharp corners, and half_planes adds a side for each.
         self.row_count = 4 * contacts + 2 if self.polygon is None else len(half_planes(self.polygon)[1])
         super().__init__(name, weight, (-np.inf, np.inf), dynamics, self.row_count)
 
@@ -231,7 +235,7 @@ def _point_writers(snapshot: Snapshot, S: Array, task_rows: TaskRows, layout: Va
 
 
 def _check_polygon(polygon: ArrayLike, task: str) -> Array:
-    """The corners of a polygon with an area, or a TaskError."""
+    """Return the corners of a polygon; raise a TaskError if it has no area."""
     try:
         corners = convex_hull(polygon)
     except (TypeError, ValueError):
@@ -250,11 +254,11 @@ def _support_corners(snapshot: Snapshot, contacts: int) -> Array:
 
 
 def _set_edges(S: Array, high: Array, polygon: Array, margin: float) -> None:
-    """Writes one half-plane per row; rows without an edge are switched off by an infinite bound."""
+    """Write one half plane per row; rows without an edge are disabled by an infinite bound."""
     S[:], high[:] = 0.0, np.inf
     if len(polygon) == 0:
         return
     A, b = half_planes(polygon)
-    max_margin = float(min(b - A @ polygon.mean(axis=0)))  # beyond it a margin would leave nothing
+    max_margin = float(min(b - A @ polygon.mean(axis=0)))  # a larger margin would leave no point
     S[: len(b), :2] = A
     high[: len(b)] = b - min(margin, max(max_margin, 0.0))

@@ -1,4 +1,4 @@
-"""Controllers: from a behavior and a state to a command that is always finite."""
+"""Controllers, which compute a command from a behavior and a state at every tick; commands are always finite."""
 
 from poise.control.command import Command, Controller, ControlStep, TaskErrors
 from poise.control.kinematic_control import KinematicController, PositionController

@@ -1,4 +1,4 @@
-"""Controller, and what it decides, why, and when: Command, Errors and Step."""
+"""Interface of controllers and their output: `Controller`, `Command`, `TaskErrors` and `ControlStep`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from poise.tasks import VELOCITY, TaskLabel
 
 
 class TaskErrors:
-    """How far every task is from being met, at the state that a command was computed for.
+    """Remaining errors of all tasks at the state that a command was computed for.
 
     Attributes:
-        tasks: level, name, unit and labels of each.
+        tasks: level, name, unit and labels of each task.
     """
 
     __slots__ = ("_columns", "_row_slices", "tasks")
@@ -32,13 +32,13 @@ class TaskErrors:
         self._columns = columns
 
     def values(self, index: int) -> Array:
-        """The error of one task beyond what it allows: zero inside its interval, in its unit."""
+        """Return the error of one task outside its tolerance, zero inside, in the unit of the task."""
         error, low, high = self._columns[:, self._row_slices[index]]
         beyond: Array = error - np.clip(error, low, high)
         return beyond
 
     def stacked_values(self) -> Array:
-        """The same for all rows of all tasks, in order."""
+        """Return the errors outside the tolerances for all rows of all tasks, in order."""
         error, low, high = self._columns
         beyond: Array = error - np.clip(error, low, high)
         return beyond
@@ -49,19 +49,19 @@ class TaskErrors:
 
 @dataclass(eq=False, slots=True)
 class Command:
-    """What goes to the plant for one period. Always finite.
+    """Command to a plant for one period. Always finite.
 
     Attributes:
-        velocity: v to take (nv).
-        acceleration: v̇ (nv); None from a controller that works with velocities only.
+        velocity: commanded v (nv).
+        acceleration: commanded v̇ (nv); None from a controller at velocity order.
         torque: joint torques (nv - 6), N m; None from a kinematic controller.
-        forces: that the world is expected to answer with; None from a kinematic controller.
-        phase: of the behavior, if it names any.
-        period: seconds that it holds.
-        solution: the answer of the solver that justifies it; None where a fallback spoke.
-        fallback: "" or the name of what replaced the solution, and why.
-        tasks: labels and places of the tasks that were asked.
-        position: angles of the joints (nv - 6) at the end of the period, for servos; None: they follow the velocity.
+        forces: expected contact forces; None from a kinematic controller.
+        phase: name of the current phase of the behavior; "" if it has none.
+        period: duration of the command (s).
+        solution: solution of the solver from which the command was computed; None for a hold.
+        fallback: "", or what replaced the strict solution and why.
+        tasks: labels of the tasks, and slices of their rows.
+        position: joint angles (nv - 6) at the end of the period, for position servos; None: integrate the velocity.
     """
 
     velocity: Array
@@ -77,20 +77,22 @@ class Command:
 
     @property
     def errors(self) -> TaskErrors | None:
-        """How far the tasks are from being met; None where a fallback spoke."""
+        """Remaining errors of the tasks; None for a hold."""
         program = None if self.solution is None else self.solution.program
         return TaskErrors(*self.tasks, program.extra_columns) if isinstance(program, StackProgram) else None
 
 
 class Controller(Interface):
-    """From a state to a command, once per period. `period` and `step` are required.
+    """Interface of controllers, which compute a command from a state once per period.
+
+    `period` and `step` are required.
 
     Attributes:
-        period: time between two steps (s).
-        behavior: None: the controller has no behavior.
-        hierarchy: of the last step; None before the first step, or without a behavior.
-        solver: None: the controller solves no program.
-        order: of the unknowns: `poise.VELOCITY` or `poise.ACCELERATION`.
+        period: sampling period (s).
+        behavior: the behavior; None: the controller has none.
+        hierarchy: hierarchy of the last step; None before the first step, or without a behavior.
+        solver: the solver; None: the controller solves no program.
+        order: order of the unknowns: `poise.VELOCITY` or `poise.ACCELERATION`.
 
     >>> class Still(Controller):
     ...     period = 0.005
@@ -106,10 +108,10 @@ class Controller(Interface):
 
     @abstractmethod
     def step(self, state: State) -> Command:
-        """The command for a state, always finite. Raises at the first call at most."""
+        """Return the command for a state, always finite. Only the first call may raise."""
 
     def update_sensors(self, readings: SensorReadings | None) -> None:
-        """Sensor readings, passed before each step; None: the plant has no sensors."""
+        """Receive the sensor readings; called before each step. None: the plant has no sensors."""
 
     def reset(self) -> None:
         """Return to the state after construction."""
@@ -117,13 +119,13 @@ class Controller(Interface):
 
 @dataclass(eq=False, slots=True)
 class ControlStep:
-    """One tick of a control loop, as every listener receives it.
+    """One tick of a control loop, as passed to listeners.
 
     Attributes:
-        state: what was measured.
-        command: what was decided.
-        milliseconds: that the decision took.
-        readings: what the sensors of the plant said besides, if it has any.
+        state: the measured state.
+        command: the command of the controller.
+        milliseconds: computation time of the command.
+        readings: sensor readings of the plant; None if it has no sensors.
     """
 
     state: State

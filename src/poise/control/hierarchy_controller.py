@@ -1,4 +1,4 @@
-"""HierarchyController, the base of all controllers: binding hierarchies, smooth transitions, holding."""
+"""Base class of the controllers that solve a hierarchy: binding of hierarchies, smooth transitions and holds."""
 
 from __future__ import annotations
 
@@ -18,25 +18,28 @@ from poise.solvers import UNBOUNDED, Lexicographic, NullSpace, Program, Solution
 from poise.state import Snapshot
 from poise.tasks import Assembly, Task, TaskRows, VariableLayout, Writer
 
-#: Slack up to which rows count as met, in their unit: rounding of a solve.
+#: Slack up to which rows count as met, in their unit: the rounding error of a solve.
 SLACK_TOLERANCE = 1e-9
 
 
 class Ramp:
-    """The command moves in a straight line, within `seconds`, from what it was to what a new hierarchy wants.
+    """Linear transition of the command, within `seconds`, from its last value to the solution of a new hierarchy.
 
-    With x₋ the last command, x the new wish, T the period and r the time left, the command is::
+    With x₋ the last command, x the new solution, T the period and r the remaining time, the command is::
 
         x₋' + (T / r) (x - x₋')
 
-    where x₋' is the nearest to x₋ that keeps what both hierarchies have in common: `always`, and the first levels
-    that are the same task for task. These therefore lose nothing while the rest passes over. A change during a ramp
-    starts it anew from the present command; one at every tick makes it a low-pass filter with time constant `seconds`.
+    where x₋' is the point nearest to x₋ that meets the levels common to both hierarchies: `always`, and the first
+    levels with the same tasks. These levels are therefore not degraded by the transition. A change during a ramp
+    restarts it from the present command; a restart at every tick makes it a low-pass filter with time constant
+    `seconds`.
 
     Args:
-        common: names and tasks of the levels that both have in common, `always` first.
-        damping: of each of them.
-        begin, seconds: when it starts and how long it takes.
+        snapshot: snapshot of the control loop.
+        common: names and tasks of the common levels, `always` first.
+        damping: damping of each of them.
+        layout: layout of the unknowns.
+        begin, seconds: start time and duration (s).
     """
 
     def __init__(
@@ -54,11 +57,11 @@ class Ramp:
         self._solver = Lexicographic()
 
     def time_left(self, time: float) -> float:
-        """Seconds until it is over; a clock that is set back does not lengthen it."""
+        """Return the seconds until the end; at most `seconds`, even if the clock is set back."""
         return min(self.begin + self.seconds - time, self.seconds)
 
     def blend(self, last: Array, solution_x: Array, time: float) -> Array | None:
-        """The command at a time; None when the ramp is over."""
+        """Return the command at a time; None after the end of the ramp."""
         remaining = self.time_left(time)
         if remaining <= self.period:
             return None
@@ -68,10 +71,11 @@ class Ramp:
         return common + (self.period / remaining) * (solution_x - common)
 
     def _project_last(self, solution_x: Array) -> Array:
-        """The nearest to the last command that meets the common levels as well as the solution does.
+        """Return the point nearest to the last command that meets the common levels as well as the solution does.
 
-        Singularity damping may soften `always`, and with it the limits in it. Where the solution meets these, so can
-        the nearest point, without damping: it is no farther from the last command than the solution.
+        Singularity damping may relax `always`, including the limits in it. If the solution meets these, the nearest
+        point can meet them, too: it is computed without damping, and is no farther from the last command than the
+        solution.
         """
         stack = self._assembly.stack
         solution = self._solver.solve(stack.program())
@@ -86,7 +90,7 @@ class Ramp:
 
 
 class LastCommandTask(Task):
-    """``x = x₋`` for all unknowns."""
+    """Task that keeps all unknowns at the last command: ``x = x₋``."""
 
     unit = "as commanded"
     name = "last command"
@@ -107,15 +111,16 @@ class LastCommandTask(Task):
         return [write]
 
 
-# -- What all controllers of a hierarchy share -----------------------------------------------------------------------
+# -- HierarchyController ---------------------------------------------------------------------------------------------
 
 
 Groups = list[tuple[str, Sequence[Task]]]
 
 
-#: Hierarchies that stay bound, some megabytes each: those of a walk with room to spare.
+#: Number of hierarchies that stay bound, some megabytes each: more than those of a walk.
 MAX_BINDINGS = 8
-#: No robot is so far away or so fast (sum over q and v): squares of such speeds drown every limit in rounding.
+#: Largest sum of absolute values of q and v. Beyond it the state is invalid: squares of larger speeds would hide every
+#: limit in rounding errors.
 MAX_MAGNITUDE = 1e6
 
 
@@ -123,9 +128,9 @@ class BoundHierarchy:
     """A hierarchy bound to a snapshot.
 
     Attributes:
-        assembly, layout: its tasks in the memory of one stack, and what the unknowns are.
-        groups, damping: all levels of the program.
-        tasks: their labels, and where their rows stand.
+        assembly, layout: the tasks in the memory of one stack, and the layout of the unknowns.
+        groups, damping: names and tasks of all levels of the program, and their damping.
+        tasks: labels of the tasks, and slices of their rows.
     """
 
     def __init__(self, assembly: Assembly, layout: VariableLayout, groups: Groups, damping: tuple[float, ...]) -> None:
@@ -134,11 +139,17 @@ class BoundHierarchy:
 
 
 class HierarchyController(Controller):
-    """Behavior and state to command, one solve per period: the base of `KinematicController` and `TorqueController`.
+    """Base of `KinematicController` and `TorqueController`: one solve of the behavior's hierarchy per period.
 
-    Every call of `step` returns a finite command. What differs between controllers is what the unknowns are
-    (`_layout_for`), which levels stand above the hierarchy's own (`_groups`), how a solution becomes a command
-    (`_command_from`), and what is done when there is none (`_hold`).
+    Every call of `step` returns a finite command. Subclasses define the layout of the unknowns (`_layout_for`), levels
+    above those of the hierarchy (`_groups`), the command for a solution (`_command_from`), and the command without a
+    solution (`_hold`).
+
+    Args:
+        behavior: a Hierarchy, or a function of the snapshot that returns one.
+        solver: the solver; None: `Lexicographic()`.
+        period: sampling period (s).
+        ramp: transition time of the command between hierarchies (s); None: that of the behavior.
     """
 
     def __init__(self, behavior: BehaviorLike, solver: Solver | None, period: float, ramp: float | None) -> None:
@@ -150,22 +161,22 @@ class HierarchyController(Controller):
             raise PoiseError(f"ramp is {ramp!r}; expected seconds, zero or more")
         self.solver: Solver = Lexicographic() if solver is None else _check_solver(solver)
         self._solve: Callable[[Program], Solution] = self.solver.solve
-        self._always_finite = type(self.solver) in (Lexicographic, NullSpace)  # others are looked at
+        self._always_finite = type(self.solver) in (Lexicographic, NullSpace)  # solutions of other solvers are checked
         self.period = float(period)
         self.ramp = float(ramp)
         self.reset()
 
     @property
     def behavior(self) -> Behavior:
-        """That is followed; assigned another one, or a function, the command passes over to it."""
+        """Behavior that is followed; if another one, or a function, is assigned, the command passes over to it."""
         return self._behavior
 
-    @behavior.setter  # type: ignore[override]  # None is no behavior here
+    @behavior.setter  # type: ignore[override]  # None is not allowed here
     def behavior(self, behavior: BehaviorLike) -> None:
         self._behavior = Behavior.adapt(behavior)
 
     def reset(self) -> None:
-        """Forgets the robot, the last command and the hierarchy, as if newly built."""
+        """Discard the robot, the last command and the hierarchy: return to the state after construction."""
         self.solver.reset()
         self.robot: Robot | None = None
         self.hierarchy: Hierarchy | None = None
@@ -173,15 +184,15 @@ class HierarchyController(Controller):
         self._bindings: dict[Hierarchy, Any] = {}
 
     def snapshot_at(self, state: State) -> Snapshot:
-        """The snapshot that the next step will use, if it is for this state: what was worked out in it stays."""
+        """Return the controller's snapshot at this state; a following `step` of the same state reuses its results."""
         if state.robot is not self.robot:
             self._start(state.robot)
         return self._snapshot.at(state)
 
     def step(self, state: State | None) -> Command:
-        """The command for a state, or None where none was measured.
+        """Return the command for a state, or a hold for None, if no state was measured.
 
-        Never raises once the hierarchy fits the robot; always finite.
+        The command is always finite. After the first successful step, `step` never raises.
         """
         if not isinstance(state, State):
             return self._command_without_state(state)
@@ -189,8 +200,8 @@ class HierarchyController(Controller):
             self._start(state.robot)
         try:
             command = self._solve_state(state)
-        except Exception as error:  # a task or behavior of the user's may raise anything
-            if self.command is None:  # nothing ever worked: the hierarchy does not fit this robot
+        except Exception as error:  # tasks and behaviors written by users may raise anything
+            if self.command is None:  # the first step fails: the hierarchy does not fit this robot
                 raise
             command = self._hold(f"hold: {type(error).__name__}: {error}", self._snapshot)
         phase = self._behavior.phase(state.time)
@@ -221,11 +232,11 @@ class HierarchyController(Controller):
             self._resume(state)
         bounded, stack = self._assembly.write(), self._assembly.stack
         if not bounded:
-            return self._hold(f"hold: what '{_nonfinite_task(stack)}' asks for is not finite", snapshot)
+            return self._hold(f"hold: the bounds of '{_nonfinite_task(stack)}' are not finite", snapshot)
         return self._command_from(self._solve(stack.program()), state)
 
     def _blend(self, x: Array, state: State) -> Array:
-        """The solution, or what a transition makes of it on the way from the last command."""
+        """Return the solution, or during a transition the blend of the last command and the solution."""
         if self._transition is None:
             return x
         blended_x = self._transition.blend(self._last, x, state.time)
@@ -235,7 +246,7 @@ class HierarchyController(Controller):
         return blended_x
 
     def _change_hierarchy(self, hierarchy: Hierarchy, state: State) -> None:
-        """Binds another hierarchy, and starts to pass over to it."""
+        """Bind another hierarchy and start the transition to it."""
         snapshot, old = self._snapshot, self.hierarchy
         if not isinstance(hierarchy, Hierarchy):
             raise PoiseError(f"the behavior returned {hierarchy!r}; expected a Hierarchy")
@@ -250,7 +261,7 @@ class HierarchyController(Controller):
                 f"the hierarchy is made for {hierarchy.robot_name}, the state is of {snapshot.robot.name}; "
                 "build both from one robot"
             )
-        if old is None:  # what a behavior knows that it will return is bound before it is needed
+        if old is None:  # bind all hierarchies that the behavior announces, before the first tick
             for coming in self._behavior.hierarchies:
                 self._binding(coming, state)
         self._activate(self._binding(hierarchy, state))
@@ -258,7 +269,7 @@ class HierarchyController(Controller):
         self._start_transition(common, state)
 
     def _binding(self, hierarchy: Hierarchy, state: State) -> Any:
-        """A hierarchy bound to the snapshot. The last ones are remembered: who walks comes back to each."""
+        """Return a hierarchy bound to the snapshot. The last bindings are cached: a walk returns to each of them."""
         bound = self._bindings.pop(hierarchy, None) or self._bind(hierarchy, state)
         self._bindings[hierarchy] = bound
         if len(self._bindings) > MAX_BINDINGS:
@@ -271,50 +282,53 @@ class HierarchyController(Controller):
         return BoundHierarchy(Assembly(self._snapshot, groups, layout, damping), layout, groups, damping)
 
     def _activate(self, bound: Any) -> None:
-        """From now on this is what is written and solved."""
+        """Make a bound hierarchy the one that is written and solved."""
         self._bound: BoundHierarchy = bound
         self._assembly, self._tasks = bound.assembly, bound.tasks
 
     def _start_transition(self, common: int, state: State) -> None:
-        """Starts to pass over to a hierarchy whose first levels were there before; -1: there was none before."""
+        """Start the transition to a hierarchy that has its first `common` levels in common with the old one.
+
+        -1: there was no hierarchy before.
+        """
         if self.ramp > 0.0:
             self._transition = self._ramp(max(common, 0), state.time, self.ramp)
 
     def _ramp(self, common: int, begin: float, seconds: float) -> Ramp:
-        """A transition that keeps what stands above the hierarchy and its first levels."""
+        """Return a transition that keeps the levels above the hierarchy, `always` and its first `common` levels."""
         assert self.hierarchy is not None
         groups, damping = self._bound.groups, self._bound.damping
         common = len(groups) - len(self.hierarchy.levels) + common
         return Ramp(self._snapshot, groups[:common], damping[:common], self._bound.layout, begin, seconds)
 
     def _resume(self, state: State) -> None:
-        """After a hold, passes back to the hierarchy as to a new one."""
+        """End a hold: pass over to the hierarchy as to a new one."""
         self._holding = False
         if self.ramp > 0.0:
             self._transition = self._ramp(0, state.time, self.ramp)
 
-    # -- what differs ----------------------------------------------------------------------------------------------
+    # -- defined by subclasses -------------------------------------------------------------------------------------
 
     _last: Array
 
     @abstractmethod
     def _layout_for(self, hierarchy: Hierarchy, state: State) -> VariableLayout:
-        """What the unknowns are."""
+        """Return the layout of the unknowns."""
 
     def _groups(self, hierarchy: Hierarchy, layout: VariableLayout) -> tuple[Groups, tuple[float, ...]]:
-        """Names and tasks of all levels of the program, and their damping."""
+        """Return names and tasks of all levels of the program, and their damping."""
         return list(hierarchy.groups()), hierarchy.damping()
 
     @abstractmethod
     def _command_from(self, solution: Solution, state: State) -> Command:
-        """The command that a solution stands for."""
+        """Return the command for a solution."""
 
     @abstractmethod
     def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
-        """A command that is finite whatever happens; the snapshot is None when the state is not known."""
+        """Return a finite command without a solution; the snapshot is None if the state is unknown or invalid."""
 
     def _command_without_state(self, state: object) -> Command:
-        """The command when no state was measured."""
+        """Return the command if no state was measured."""
         if self.command is None:
             raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
         self.command = self._hold("hold: no state was measured", None)
@@ -331,7 +345,7 @@ def _check_solver(candidate: Any) -> Solver:
 
 
 def _nonfinite_task(stack: Stack) -> str:
-    """The first task with a row that no x can meet, since its bounds are NaN or at the wrong infinity."""
+    """Return the name of the first task with bounds that no x can meet: NaN, or infinite on the wrong side."""
     for block in stack.blocks:
         if not ((block.lower < UNBOUNDED).all() and (block.upper > -UNBOUNDED).all()):
             return block.name

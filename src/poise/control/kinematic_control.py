@@ -1,4 +1,4 @@
-"""KinematicController, motion without forces, and PositionController, which sends its joint angles to servos."""
+"""Controllers without forces: KinematicController, and PositionController for robots with position servos."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from poise.solvers import Solution, Solver
 from poise.state import SensorReadings, Snapshot
 from poise.tasks import ACCELERATION, VELOCITY, VariableLayout
 
-#: Time constant in which a command fades during a hold, s: all but stopped after a tenth of a second.
+#: Time constant with which a command decays during a hold, s: nearly at rest after a tenth of a second.
 HOLD_TIME_CONSTANT = 0.022
-#: Time constant of the filter near singularities, s: four ticks at 200 Hz, and short beside the decay of any task.
+#: Time constant of the filter near singularities, s: four ticks at 200 Hz, short compared to the decay of any task.
 SINGULARITY_TIME_CONSTANT = 0.02
 
 
 class KinematicController(HierarchyController):
-    """Moves a robot by the levels of a hierarchy, one solve per period, without looking at forces.
+    """Kinematic controller: one solve of a hierarchy per period, without forces.
 
     At velocity order the unknowns are velocities, at acceleration order accelerations (commands are then smoother, and
-    limits on acceleration are kept exactly). Every call returns a finite command; when no solution is to be had it is
-    a hold (the last command, fading), and `Command.fallback` says why.
+    limits on acceleration are kept exactly). Every call returns a finite command; without a valid solution it is a hold
+    (the last command, decaying), and `Command.fallback` gives the reason.
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot that returns one.
-        solver: `Lexicographic()` if None; `Weighted` or `NullSpace` by choice.
-        period: seconds between two calls.
+        solver: the solver, e.g. `Weighted` or `NullSpace`; None: `Lexicographic()`.
+        period: sampling period (s).
         order: VELOCITY or ACCELERATION.
-        ramp: seconds in which the command passes from one hierarchy to the next, and from rest to the first; with 0 it
-            does so at once.
+        ramp: transition time of the command from one hierarchy to the next, and from the initial velocity to the first
+            (s); 0: at once.
 
     >>> controller = poise.KinematicController(hierarchy, period=0.005)
     >>> command = controller.step(state)
@@ -87,9 +87,11 @@ class KinematicController(HierarchyController):
         return Command(self._velocity, x, None, self.period, solution, fallback, self._tasks)
 
     def _filter_singularity(self, level: int, state: State) -> None:
-        """Near a singularity, passes over to each new solution in `SINGULARITY_TIME_CONSTANT` seconds: a
-        low-pass filter on that level and those below it, which would else chase a direction that turns from tick to
-        tick; those above stay exact."""
+        """Low-pass filter the command near a singularity, with the time constant `SINGULARITY_TIME_CONSTANT`.
+
+        The filter acts on the damped level and those below it, which would otherwise follow a singular direction that
+        changes from tick to tick; the levels above stay exact.
+        """
         if self._transition is not None and self._transition.time_left(state.time) > SINGULARITY_TIME_CONSTANT:
             return
         common = max(level - 1, 0)
@@ -99,7 +101,7 @@ class KinematicController(HierarchyController):
         self._transition.begin = state.time
 
     def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
-        """The last command, fading: finite whatever happens."""
+        """Return the last command, decaying; always finite."""
         self._holding = True
         faded = math.exp(-self.period / HOLD_TIME_CONSTANT) * self._velocity
         if self.order == VELOCITY:
@@ -114,19 +116,21 @@ class KinematicController(HierarchyController):
 
 
 class PositionController(Controller):
-    """Moves a reference body by a hierarchy, and lets servos follow its joints.
+    """Controller of robots with position servos: a hierarchy moves a reference body, and servos follow its joints.
 
-    Most humanoids take joint angles, not torques. What the angles should be is a matter of kinematics: the levels of
-    the hierarchy move a *reference*, a body that does exactly what it is told, and its angles are the commands. What
-    the real body does instead, it sways and its feet slip, reaches the behavior through `Behavior.observe`, at every
-    tick and before it is called, with snapshots of both and what the sensors say. A behavior that does not observe is
-    played open loop. One that has to do without something says so in its `fallback`, which goes into the command; its
-    `offset` is added to the angles, for servos that give way.
+    Most humanoids accept joint angles, not torques. The hierarchy moves a *reference*, an ideal body that follows every
+    command exactly, and the joint angles of the reference are the commands. The real body sways and its feet slip: at
+    every tick, before the behavior is called, `Behavior.observe` receives snapshots of the real body and of the
+    reference, and the sensor readings. A behavior without `observe` runs open loop. `Behavior.fallback` is copied to
+    the command, and `Behavior.offset` is added to the joint angles, to compensate compliant servos.
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot of the reference that returns one.
-        solver: `Lexicographic()` if None.
-        period: seconds between two calls.
+        solver: the solver; None: `Lexicographic()`.
+        period: sampling period (s).
+
+    Attributes:
+        reference: state of the reference body; None before the first step.
 
     >>> controller = poise.PositionController(navigate)
     >>> poise.record(controller, poise.MujocoPlant(start, actuators=PositionServos()), seconds=10.0)
@@ -142,42 +146,45 @@ class PositionController(Controller):
 
     @property
     def behavior(self) -> Behavior:
-        """That leads the reference; assigned another one, or a function, the command passes over to it."""
+        """Behavior of the reference; if another one, or a function, is assigned, the command passes over to it."""
         return self._behavior
 
-    @behavior.setter  # type: ignore[override]  # None is no behavior here
+    @behavior.setter  # type: ignore[override]  # None is not allowed here
     def behavior(self, behavior: BehaviorLike) -> None:
         self._behavior = self._kinematic.behavior = Behavior.adapt(behavior)
-        #: Whoever does not observe spares us a second snapshot.
+        #: Whether the behavior defines `observe`; if not, no snapshot of the real body is needed.
         self._observes = type(self._behavior).observe is not Behavior.observe
 
     @property
     def hierarchy(self) -> Hierarchy | None:  # type: ignore[override]  # it is the inner controller's
-        """That is followed now."""
+        """Hierarchy of the last step."""
         return self._kinematic.hierarchy
 
     @property
     def ramp(self) -> float:
-        """Seconds in which the command passes from one hierarchy to the next."""
+        """Transition time of the command from one hierarchy to the next (s)."""
         return self._kinematic.ramp
 
     @property
     def command(self) -> Command | None:
-        """The last one."""
+        """The last command."""
         return self._kinematic.command
 
     def reset(self) -> None:
-        """Forgets the robot and the reference."""
+        """Discard the robot and the reference."""
         self._kinematic.reset()
         self.reference: State | None = None
         self._observe_failure = ""
 
     def update_sensors(self, readings: SensorReadings | None) -> None:
-        """What the sensors say, before each step; without any, a behavior is told None."""
+        """Receive the sensor readings before each step; the behavior gets None from a plant without sensors."""
         self._readings = readings
 
     def step(self, state: State | None) -> Command:
-        """Joint angles, and their rates, for a state. Never raises once the hierarchy fits the robot; always finite."""
+        """Return the command with joint angles and velocities for a state, or a hold for None.
+
+        The command is always finite. After the first successful step, `step` never raises.
+        """
         if not isinstance(state, State):
             if self.reference is None:
                 raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
@@ -191,7 +198,7 @@ class PositionController(Controller):
         return self._integrate_reference(self._kinematic.step(self.reference))
 
     def _observe(self, state: State, reference: State) -> State:
-        """The reference, moved to where the real body stands if the behavior asks for that."""
+        """Return the reference, moved by the planar correction that `Behavior.observe` returns, if any."""
         self._observe_failure = ""
         if not self._observes:
             return reference
@@ -202,7 +209,7 @@ class PositionController(Controller):
                 if real.is_finite
                 else None
             )
-        except Exception as error:  # an observer of the user's may raise anything; the reference goes on without it
+        except Exception as error:  # code of users may raise anything; continue without feedback
             self._observe_failure = f"not observed: {type(error).__name__}: {error}"
             return reference
         if correction is None:
@@ -212,7 +219,7 @@ class PositionController(Controller):
         return State._unchecked(state.robot, q, reference.v, reference.time, reference.contacts)
 
     def _integrate_reference(self, command: Command) -> Command:
-        """The command with the angles that the reference then has."""
+        """Integrate the reference over the command and return the command with the resulting joint angles."""
         reference = self.reference
         assert reference is not None
         model = reference.robot.model

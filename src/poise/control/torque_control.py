@@ -1,4 +1,4 @@
-"""TorqueController: hierarchies under the equation of motion with torques and contact forces."""
+"""Torque controller: solves a hierarchy under the equation of motion, with contact forces among the unknowns."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from poise.tasks import (
     VariableLayout,
 )
 
-#: A solution is possible if no torque is above its limit, and the base no further from its equation, than this share
-#: of the limit and of the weight. Solutions are exact to 1e-9; what is above is a compromise.
+#: Tolerance of a feasible solution: excess of torques relative to their limits, and residual of the equation of the
+#: base relative to the weight. Solutions are exact to 1e-9; a larger residual means that a constraint was violated.
 FEASIBILITY_TOLERANCE = 1e-6
 CONE_CONSTRAINTS = (FrictionCone, NormalForces, PlanarContact, WrenchCone)
 
@@ -46,15 +46,15 @@ class BoundDynamics(BoundHierarchy):
     """A hierarchy bound under the equation of motion.
 
     Args:
-        bound: the hierarchy, bound; its first tasks are physics.
-        count: how many they are.
-        torque_limit: of the torques (N m).
-        force_tolerance: by how much the equation of the base may be missed (N, N m).
+        bound: the bound hierarchy; its first tasks are those of physics.
+        count: number of physics tasks.
+        torque_limit: torque limits of the joints (N m).
+        force_tolerance: tolerance of the equation of the base (N, N m).
 
     Attributes:
-        forces: the unknowns of its contacts.
-        decide: from a solution to torques and velocities, and whether physics allows it.
-        physics_rows: the rows that are physics.
+        forces: force unknowns of its contacts.
+        decide: computes torques and velocities of a solution, and returns whether it is feasible.
+        physics_rows: slice of the rows of physics tasks.
     """
 
     def __init__(self, bound: BoundHierarchy, count: int, torque_limit: Array, force_tolerance: float) -> None:
@@ -77,23 +77,28 @@ class BoundDynamics(BoundHierarchy):
 
 
 def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
-    """The contacts that the tasks of a hierarchy speak of, each once."""
+    """Return the contacts that the tasks of a hierarchy refer to, each once.
+
+    Raises:
+        PoiseError: two different contacts have the same name.
+    """
     found: dict[str, Contact] = {}
     for task in hierarchy.tasks:
         for contact in task.contacts():
             other = found.setdefault(contact.name, contact)
             if other != contact:
                 raise PoiseError(
-                    f"two contacts are called '{contact.name}' and differ; build one Contact and give it to all tasks, "
-                    "or give each a name"
+                    f"two different contacts are named '{contact.name}'; build one Contact and use it in all tasks, "
+                    "or give each its own name"
                 )
     return tuple(found.values())
 
 
 def physics_tasks(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> list[Task]:
-    """What physics demands and the hierarchy does not give a place to; what motors can give, wherever it stands."""
+    """Return the constraints of physics that the hierarchy does not contain; the torque limits are always included."""
     tasks = hierarchy.tasks
-    added: list[Task] = [TorqueLimit(robot)]  # a limit of the user's may be for some joints only, or give way
+    # Always: a torque limit in the hierarchy may be for some joints only, or on a lower level.
+    added: list[Task] = [TorqueLimit(robot)]
     if not any(isinstance(task, EquationOfMotion) for task in tasks):
         added.insert(0, EquationOfMotion())
     for contact in contacts:
@@ -108,22 +113,22 @@ def physics_tasks(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact
 # -- DampedHold ------------------------------------------------------------------------------------------------------
 
 
-#: How fast motion and deviations die out, 1/s: within half a second. A body on its ankles falls with √(g / height), 3
-#: to 4 per second on the library robots, which this outruns.
+#: Rate at which motion and deviations decay during a hold, 1/s: within half a second. It is faster than the fall of a
+#: body about its ankles, √(g / height), which is 3 to 4 per second for the robots of the library.
 HOLD_RATE = 6.0
 
 
 class DampedHold:
-    """Torques that keep a body where it was when the hold began: contacts, centre of mass, orientation, posture.
+    """Torques that hold contacts, centre of mass, orientation and posture as they were when the hold began.
 
-    It is a small hierarchy of its own, with nothing in it that a user wrote, under the same physics as any other:
-    contacts that the state reports do not move, the centre of mass comes to rest, then base and joints do. Errors
-    vanish critically damped, ``v̇ = -ω² e - 2 ω ė``. In the air there is only the posture to keep.
+    It solves a small fixed hierarchy, without tasks of the user, under the same physics as any other: measured
+    contacts do not move, the centre of mass comes to rest, then base and joints do. Errors decay with critical damping,
+    ``v̇ = -ω² e - 2 ω ė``. Without contacts only the posture is held.
 
     Args:
-        snapshot: at the state in which the hold begins, which is finite.
-        planned: contacts with their friction and way of writing forces, for those that touch.
-        period: seconds between two calls.
+        snapshot: snapshot at the state in which the hold begins, which has to be finite.
+        planned: planned contacts, whose friction and force parametrisation are used for the measured contacts.
+        period: sampling period (s).
     """
 
     def __init__(self, snapshot: Snapshot, planned: Sequence[Contact], period: float) -> None:
@@ -151,7 +156,7 @@ class DampedHold:
         self._generalised_forces: Array = np.zeros(nv)
 
     def torque(self, state: State) -> Array:
-        """The joint torques for the state that the snapshot is at (N m)."""
+        """Return the joint torques (N m) for a state; the snapshot has to be at the same state."""
         for i, contact in enumerate(self.forces.contacts):
             self.forces.in_contact[i] = float(contact.frame in state.contacts)
         self._assembly.write()
@@ -162,37 +167,39 @@ class DampedHold:
 # -- TorqueController ------------------------------------------------------------------------------------------------
 
 
-#: A force lies inside its cone if it is no further out than this share of the weight: the weighted solution is exact
-#: to 1e-6 of the largest unknown.
+#: Tolerance of contact forces outside their cones, relative to the weight: the weighted solution is exact to 1e-6 of
+#: the largest unknown.
 CONE_TOLERANCE = 1e-4
-#: A contact is sought when it was missed for so long, s: three ticks at 500 Hz, so that one lost sample moves no foot.
+#: Time after which a missing contact seeks the surface, s: three ticks at 500 Hz, so that a single lost sample does not
+#: move a foot.
 SEEK_DELAY = 0.006
-#: A contact bears a force worth missing above this share of the weight.
+#: Smallest planned normal force, relative to the weight, at which an unmeasured contact counts as missing.
 MIN_BEARING_SHARE = 0.05
 
 
 class TorqueController(HierarchyController):
-    """Moves a robot by torques: the levels of a hierarchy under the equation of motion and its contacts.
+    """Torque controller: one solve of a hierarchy per period, under the equation of motion and contact constraints.
 
-    The unknowns are accelerations and contact forces, ``x = (v̇, y)``; torques follow, ``τ = M_a v̇ + h_a - Σ J_caᵀ φ_c``
-    ([Saab2012] eq. 9). The hierarchy is the one of a `KinematicController`. Its contacts are those that its tasks speak
-    of (`constraints.RigidContact`, ...), or else the `contacts` of the state. Above `always` stands a level "physics"
-    with the equation of motion, torque limits and what contacts can bear, as far as the hierarchy does not give these
-    a place itself. It can always hold, so nothing that a user asks for contradicts physics.
+    The unknowns are accelerations and contact forces, ``x = (v̇, y)``; the torques are ``τ = M_a v̇ + h_a - Σ J_caᵀ φ_c``
+    ([Saab2012] eq. 9). It takes the same hierarchies as a `KinematicController`. The contacts are those that the tasks
+    refer to (`constraints.RigidContact`, ...), or else the `contacts` of the state. A level "physics" above `always`
+    contains the equation of motion, torque limits and limits of contact forces, except for those that the hierarchy
+    contains. This level is always feasible, so no task can violate physics.
 
-    **Safety.** Every call returns finite torques within their limits. When the strict solution is not to be had in the
-    solver's budget, its best point so far is taken if physics allows it; else the weighted solution of the same
-    levels; else a damped hold. `Command.fallback` names what was used and why, and a contact that is lost.
+    **Safety.** Every call returns finite torques within their limits. If the solver does not find the strict solution
+    within its budget, its best point so far is used if it is feasible; else the weighted solution of the same levels;
+    else a damped hold. `Command.fallback` names the fallback and its reason, and lost contacts.
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot that returns one.
-        solver: `Lexicographic()` if None, strict; or `Weighted()`, for which "physics" and `always` are one hard level.
-        period: seconds between two calls.
-        ramp: seconds in which the command passes from one hierarchy to the next; levels that both begin with stay
-            exact. None: as the behavior has it, else 0.2.
-        lost_after: seconds after which a contact that the state does not report any more is counted as lost: no force
-            is planned there until it is back. Infinite: contacts are as planned, whatever is measured. None: as the
-            behavior has it, else 0.05.
+        solver: the solver; None: `Lexicographic()`, strict. With `Weighted()`, "physics" and `always` are one hard
+            level.
+        period: sampling period (s).
+        ramp: transition time of the command from one hierarchy to the next (s); the first levels, if they are common to
+            both, stay exact. None: that of the behavior (default 0.2).
+        lost_after: time (s) after which a contact that the state does not report counts as lost: no force is planned
+            there until it is measured again. Infinite: contacts are as planned, regardless of measurements. None: that
+            of the behavior (default 0.05).
 
     >>> controller = poise.TorqueController(hierarchy)
     >>> command = controller.step(plant.state())
@@ -222,7 +229,7 @@ class TorqueController(HierarchyController):
         self._forces: ForceUnknowns | None = None
         self._fallback = Weighted()
 
-    # -- what the unknowns are -------------------------------------------------------------------------------------
+    # -- layout and levels -----------------------------------------------------------------------------------------
 
     def _start(self, robot: Robot) -> None:
         super()._start(robot)
@@ -233,11 +240,10 @@ class TorqueController(HierarchyController):
         self._torque: Array = np.zeros(nv - 6)
         self._damped_hold: DampedHold | None = None
         self._missing_since: dict[Contact, float] = {}
-        #: The contacts of the last state, if all that are planned were among them: such need no second look.
+        #: Contacts of the last state if they included all planned ones: the same tuple need not be checked again.
         self._contacts_confirmed: tuple[Frame, ...] | None = None
-        self._min_bearing = MIN_BEARING_SHARE * float(
-            np.linalg.norm(robot.model.gravity.linear)
-        )  # in the unit of the unknowns
+        # In the unit of the force unknowns.
+        self._min_bearing = MIN_BEARING_SHARE * float(np.linalg.norm(robot.model.gravity.linear))
 
     def _layout_for(self, hierarchy: Hierarchy, state: State) -> VariableLayout:
         contacts = planned_contacts(hierarchy) or tuple(Contact(part) for part in state.contacts)
@@ -258,7 +264,7 @@ class TorqueController(HierarchyController):
         return BoundDynamics(bound, count, self._torque_limit, self._force_tolerance)
 
     def _binding(self, hierarchy: Hierarchy, state: State) -> BoundDynamics:
-        if not planned_contacts(hierarchy):  # it takes the contacts of the state, which may be others than last time
+        if not planned_contacts(hierarchy):  # it uses the contacts of the state, which may have changed
             self._bindings.pop(hierarchy, None)
         bound: BoundDynamics = super()._binding(hierarchy, state)
         return bound
@@ -284,7 +290,7 @@ class TorqueController(HierarchyController):
         self._forces, self._last, self._contacts_confirmed = new, last, None
 
     def _start_transition(self, common: int, state: State) -> None:
-        # From nothing to the first hierarchy there is nothing to keep, and balance cannot wait.
+        # No transition to the first hierarchy: there is no earlier command to keep, and balance cannot wait.
         if common >= 0:
             super()._start_transition(common, state)
 
@@ -302,9 +308,9 @@ class TorqueController(HierarchyController):
         return super()._solve_state(state)
 
     def _update_contacts(self, state: State, forces: ForceUnknowns) -> None:
-        """Seeks a contact that should bear a force and is not reported; after a while it counts as lost.
+        """Let contacts that should bear a force but are not measured seek the surface, and later mark them as lost.
 
-        One that need not bear any may well hover unnoticed, and bears again when it must.
+        A contact with a negligible planned force may be in the air: it is neither sought nor marked as lost.
         """
         for i, contact in enumerate(forces.contacts):
             if contact.frame in state.contacts:
@@ -323,10 +329,10 @@ class TorqueController(HierarchyController):
         x = solution.x if self._transition is None else self._blend(solution.x, state)
         fallback = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
         torque, velocity = np.empty(len(self._torque_limit)), np.empty(len(state.v))
-        # Whether the base obeys its equation and the torques their limits; they are clipped by less than POSSIBLE.
+        # Check the equation of the base and the torque limits; torques are clipped by less than FEASIBILITY_TOLERANCE.
         possible = self._decide(x, state.v, torque, velocity)
         if not possible or (fallback and not self._forces_feasible(x, solution)):
-            reason = fallback or "physics does not allow the solution"
+            reason = fallback or "the solution is infeasible"
             solution = self._fallback.solve(solution.program)
             x, fallback = solution.x, f"weighted: {reason}"
             if not (self._decide(x, state.v, torque, velocity) and self._forces_feasible(x, solution)):
@@ -342,7 +348,7 @@ class TorqueController(HierarchyController):
         return Command(velocity, acceleration, torque, self.period, solution, fallback, self._tasks, forces.forces(x))
 
     def _forces_feasible(self, x: Array, solution: Solution) -> bool:
-        """Whether the forces lie inside what contacts can bear; an optimal strict solution needs no such look."""
+        """Return whether the contact forces are feasible; an optimal strict solution need not be checked."""
         slack = solution.program.slack(x)[self._physics_rows]
         return bool(np.abs(slack).max(initial=0.0) <= CONE_TOLERANCE / FEASIBILITY_TOLERANCE * self._force_tolerance)
 
@@ -355,7 +361,7 @@ class TorqueController(HierarchyController):
         return Command(np.zeros(nv), np.zeros(nv), torque, self.period, None, reason)
 
     def _hold_torque(self, snapshot: Snapshot | None) -> Array:
-        """Torques that keep the body where it is; those before where that is not known."""
+        """Return torques that hold the body; the previous torques if the state is unknown or the hold fails."""
         if snapshot is None or snapshot.state is None or not snapshot.is_finite:
             return self._torque
         try:
@@ -363,6 +369,6 @@ class TorqueController(HierarchyController):
                 planned = () if self._forces is None else self._forces.contacts
                 self._damped_hold = DampedHold(snapshot, planned, self.period)
             torque = np.clip(self._damped_hold.torque(snapshot.state), -self._torque_limit, self._torque_limit)
-        except Exception:  # there is nothing left to fall back to but what was
+        except Exception:  # the last resort are the previous torques
             return self._torque
         return torque if np.isfinite(torque).all() else self._torque

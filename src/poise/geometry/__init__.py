@@ -1,9 +1,9 @@
-"""Rotations, polygons and curves, with no robot in sight; numpy is all they need.
+"""Rotations, convex polygons and curves over time; needs only numpy and knows nothing of robots.
 
-- `so3`: rotations as rotation vectors and back, with the Jacobians between their rates and angular velocity.
-- `polygon`: convex polygons in the plane: hull, margin of a point, half planes, shrinking.
-- `region`: a convex region found by asking how far it reaches.
-- `curves`: how to go from here to there in time: minimum jerk, quintic, cycloid.
+- `so3`: rotation matrices and rotation vectors, with the Jacobians between their rates and angular velocity.
+- `polygon`: convex polygons in the plane: hull, margin of a point, half planes, shrinking; and convex regions that are
+  approximated from their support points (`region` is another name of the same module).
+- `curves`: minimum-jerk, quintic and cycloid curves, with their derivatives.
 
 >>> from poise.geometry import polygon
 >>> polygon.margin([[0, 0], [2, 0], [2, 1], [0, 1]], [0.5, 0.25])

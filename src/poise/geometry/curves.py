@@ -1,8 +1,8 @@
-"""Ways to go from one value to another in time, each with its first and second derivative.
+"""Curves from one value to another over time, each with its first and second derivative.
 
 `minimum_jerk`, `cycloid` and `cycloid_lift` are unit curves of the phase s, which goes from 0 to 1; a motion over a
 distance D (m) in a time T (s) is ``D x(t/T)`` with rate ``D/T x'`` and acceleration ``D/T² x''``. `Quintic` joins any
-two states of motion. All are values without memory: asking twice gives the same answer.
+two states of motion. All curves are stateless.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def minimum_jerk(s: float) -> _Numbers: ...
 @overload
 def minimum_jerk(s: Array) -> _Arrays: ...
 def minimum_jerk(s: float | Array) -> _Numbers | _Arrays:
-    """The smoothest way from 0 to 1, at rest at both ends: value, first and second derivative by the phase s.
+    """Minimum-jerk curve from 0 to 1, at rest at both ends: value, first and second derivative by the phase s.
 
         x = 10 s³ - 15 s⁴ + 6 s⁵,   x' = 30 s² (1 - s)²,   x'' = 60 s (1 - s) (1 - 2 s)
 
-    Of all curves that start and end at rest it has the least integral of x'''², as reaching hands do [Flash1985]. It
-    stays at 0 before s = 0 and at 1 after s = 1. s is a number or an array.
+    Of all curves that start and end at rest it has the least integral of x'''², as do the hand paths of human reaching
+    motions [Flash1985]. It is constant, 0 before s = 0 and 1 after s = 1. s is a number or an array.
 
     >>> minimum_jerk(0.5)
     (0.5, 1.875, 0.0)
@@ -45,12 +45,12 @@ def cycloid(s: float) -> _Numbers: ...
 @overload
 def cycloid(s: Array) -> _Arrays: ...
 def cycloid(s: float | Array) -> _Numbers | _Arrays:
-    """Way from 0 to 1 of a point on a rolling wheel: value, first and second derivative by the phase s.
+    """Cycloid from 0 to 1, the path of a point on a rolling wheel: value, first and second derivative by the phase s.
 
         x = s - sin(2π s) / 2π,   x' = 1 - cos(2π s),   x'' = 2π sin(2π s)
 
-    With `cycloid_lift` it draws the swing of a foot that leaves and meets the ground with no speed. It stays at 0
-    before s = 0 and at 1 after s = 1.
+    Together with `cycloid_lift` it is the trajectory of a swing foot that leaves and meets the ground at zero speed. It
+    is constant, 0 before s = 0 and 1 after s = 1.
 
     >>> cycloid(1.0)[:2]
     (1.0, 0.0)
@@ -64,7 +64,7 @@ def cycloid_lift(s: float) -> _Numbers: ...
 @overload
 def cycloid_lift(s: Array) -> _Arrays: ...
 def cycloid_lift(s: float | Array) -> _Numbers | _Arrays:
-    """Height of the same wheel's point, up from 0 to 1 at s = 1/2 and down again, with both derivatives.
+    """Height of the point of `cycloid`, from 0 up to 1 at s = 1/2 and down to 0, with first and second derivative.
 
         z = (1 - cos(2π s)) / 2,   z' = π sin(2π s),   z'' = 2π² cos(2π s)
 
@@ -79,16 +79,16 @@ def cycloid_lift(s: float | Array) -> _Numbers | _Arrays:
 
 
 class Quintic:
-    """The polynomial of degree five that joins two states of motion in a given time.
+    """Polynomial of degree five that joins two states of motion in a given time.
 
         x(t) = sum over k of c_k (t/T)^k,   x, dx/dt, d²x/dt² given at t = 0 and t = T
 
     Args:
-        start: (value, rate, acceleration) at t = 0, numbers or arrays of one shape, in any unit, /s and /s².
+        start: (value, rate, acceleration) at t = 0, numbers or arrays of one shape, in any unit, per s and per s².
         end: the same at t = T.
         duration: T (s), positive.
 
-    `sample` of one curve is a valid start for the next. Between two states at rest it is `minimum_jerk`.
+    The result of `sample` is a valid `start` of another curve. Between two states at rest the curve is `minimum_jerk`.
 
     >>> lift = Quintic(start=(0.0, 0.0, 0.0), end=(0.1, 0.0, 0.0), duration=2.0)
     >>> [round(float(part), 6) for part in lift.sample(1.0)]
@@ -116,7 +116,7 @@ class Quintic:
                 f"start and end of a quintic have parts of shapes {shapes}; "
                 "give (value, rate, acceleration) for both, all of one shape"
             ) from None
-        # Everything in units of T; then what is missing at the end with c3 = c4 = c5 = 0.
+        # Time in units of T. x, v, a: the difference at the end between the wanted state and that of c3 = c4 = c5 = 0.
         v0, v1, a0, a1 = v0 * T, v1 * T, a0 * T**2, a1 * T**2
         x, v, a = x1 - x0 - v0 - 0.5 * a0, v1 - v0 - a0, a1 - a0
         c = np.stack(
@@ -132,10 +132,10 @@ class Quintic:
         self.duration = T
 
     def sample(self, time: ArrayLike) -> _Arrays:
-        """Value, rate and acceleration at a time (s) after the start.
+        """Return value, rate and acceleration at a time (s) after the start.
 
-        A number gives parts of the shape of the values, times (m,) give one more leading dimension. A curve says
-        nothing beyond its ends: before 0 and after T it gives the sample of the nearer end, rate included.
+        A single time gives arrays of the shape of the values; times (m,) add a leading dimension. Before 0 and after T
+        the sample of the nearer end is returned, with its rate and acceleration.
         """
         s = np.minimum(np.maximum(np.asarray(time, dtype=np.float64) / self.duration, 0.0), 1.0)
         parts = (s[..., np.newaxis] ** _POWERS) @ self._coefficients
@@ -158,7 +158,7 @@ _POWERS = np.arange(6)
 def quintic(
     x0: ArrayLike, v0: ArrayLike, a0: ArrayLike, x1: ArrayLike, v1: ArrayLike, a1: ArrayLike, T: float
 ) -> Quintic:
-    """`Quintic` from (x0, v0, a0) to (x1, v1, a1) in T seconds, in the order of the textbooks."""
+    """Return the `Quintic` from (x0, v0, a0) to (x1, v1, a1) in T seconds, with arguments in the usual order."""
     return Quintic((x0, v0, a0), (x1, v1, a1), T)
 
 
@@ -169,7 +169,7 @@ def _clip_phase(s: float | Array) -> float | Array:
 
 
 def _sine_and_cosine(s: float | Array) -> tuple[float | Array, float | Array, float | Array]:
-    """Sine and cosine of 2π s, and s, with s clipped to [0, 1]."""
+    """Return sine and cosine of 2π s, and s, with s clipped to [0, 1]."""
     s = _clip_phase(s)
     if isinstance(s, np.ndarray):
         return np.sin(math.tau * s), np.cos(math.tau * s), s

@@ -1,13 +1,14 @@
-"""Convex polygons in the plane, and regions that are known by their support in any direction.
+"""Convex polygons in the plane, and convex regions that are known only by their support points.
 
 A polygon is an array (k, 2) of its vertices in metres, counterclockwise, as `convex_hull` returns them. It may be a
-segment (2 vertices), a point (1) or empty (0), and vertices may coincide or stand in line: a robot on one toe or in the
-air is no error. `margin` and `project` trust the order of the vertices; the others take the hull of what they get.
+segment (2 vertices), a point (1) or empty (0), and vertices may coincide or be collinear, so that a robot on one toe or
+in the air is no error. `margin` and `project` rely on the order of the vertices; the other functions take the hull of
+their argument. Support polygons have about eight vertices, for which loops over plain floats are several times faster
+than numpy.
 
-Polygons of feet have about eight vertices, for which loops over plain floats are several times faster than numpy.
-
-Such is the shadow of a body of many dimensions, where each answer costs a linear programme. Answers are points of the
-region, so their hull lies inside it; and nothing lies beyond them, so the region lies inside half planes [Bretl2008].
+`approximate_region` finds a region from a function that returns its farthest point in a direction, such as the
+projection of a high-dimensional polytope, for which each support point costs a linear program. The hull of the support
+points lies inside the region, and the region lies inside the half planes that end at them [Bretl2008].
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from poise.errors import GeometryError
 
 _Point = tuple[float, float]
 
-#: Vertices that stand out by less than this fraction of the polygon's size are not vertices: 1e-12 is far below what
-#: any foot or measurement means, and far above what rounding does to points that stand in line.
+#: A vertex that protrudes by less than this fraction of the size of the polygon is dropped. 1e-12 is far below the
+#: accuracy of any foot or measurement and far above the rounding errors of collinear points.
 FLATNESS = 1e-12
-#: Far from the origin the coordinates themselves are known to some units in the last place only: 8 of them.
+#: Rounding error of coordinates relative to their size, which matters far from the origin: 8 units in the last place.
 _ROUNDING = 8.0 * 2.0**-52
 
 
 def convex_hull(points: ArrayLike) -> Array:
-    """Vertices of the smallest convex polygon around the points (n, 2), counterclockwise, the leftmost first.
+    """Return the vertices of the convex hull of points (n, 2), counterclockwise, the leftmost first.
 
-    Andrew's monotone chain. Neither duplicates nor points on an edge (up to `FLATNESS`) are vertices, so points in
-    line give a segment of 2. A point with a coordinate that is not finite supports nothing and is left out.
+    Andrew's monotone chain. Neither duplicates nor points on an edge (up to `FLATNESS`) are vertices, so collinear
+    points give a segment of 2 vertices. Points with a coordinate that is not finite are ignored.
 
     >>> convex_hull([[0, 0], [1, 0], [0.5, 0.2], [1, 1], [0, 1], [0, 0]])
     array([[0., 0.],
@@ -46,13 +47,13 @@ def convex_hull(points: ArrayLike) -> Array:
     values = sorted({(x, y) for x, y in _check_points(points).tolist() if math.isfinite(x) and math.isfinite(y)})
     if len(values) > 1:
         values = _without_flat_vertices([*_half_hull(values), *_half_hull(values[::-1])])
-        first = values.index(min(values))  # the leftmost may have been a flat one
+        first = values.index(min(values))  # the leftmost may have been dropped as flat
         values = values[first:] + values[:first]
     return np.array(values, dtype=np.float64).reshape(-1, 2)
 
 
 def centroid(polygon: ArrayLike) -> Array:
-    """Centre of area (2,); of a segment its middle, of a point the point, of an empty polygon the origin.
+    """Return the centroid of the area (2,); the middle of a segment, the point itself, the origin for no vertices.
 
         c = sum of area_i c_i / sum of area_i,   over the triangles i that fan out from the first vertex
 
@@ -64,20 +65,21 @@ def centroid(polygon: ArrayLike) -> Array:
         return hull.mean(axis=0) if len(hull) else np.zeros(2)
     edges = hull[1:] - hull[0]
     first, second = edges[:-1], edges[1:]
-    # Rounding must not make an area negative: c stays inside however thin the polygon is.
+    # Clip negative areas that come from rounding, so that c stays inside even a very thin polygon.
     area = np.maximum(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0], 0.0)
     return np.asarray(hull[0] + area @ (first + second) / (3.0 * area.sum()))
 
 
 def half_planes(polygon: ArrayLike) -> tuple[Array, Array]:
-    """The polygon as inequalities: ``(A, b)`` with unit outward normals, such that x is inside where
+    """Return the polygon as inequalities: ``(A, b)`` with unit outward normals, such that x is inside if
 
         A x <= b
 
-    and ``b - A x`` is the distance (m) of x to each edge. The rows go around counterclockwise. A segment has four rows,
-    an opposite pair that holds x on its line and one at either end; a point has two opposite pairs. A corner sharper
-    than 16 degrees has a row across its tip, for solvers whose tolerance would miss where its edges meet. Only an
-    empty polygon gives no rows, which allows everything: whoever needs support asks ``len(polygon)`` first.
+    and ``b - A x`` is the distance (m) of x to each edge. The rows are in counterclockwise order. A segment has four
+    rows, an opposite pair that keeps x on its line and one at either end; a point has two opposite pairs. A corner
+    sharper than 16 degrees has an extra row across its tip, since its edges alone, within the tolerance of a solver,
+    would allow points far beyond it. An empty polygon gives no rows, which allows every x: if support is required,
+    check ``len(polygon)`` first.
 
     >>> A, b = half_planes([[0, 0], [2, 0], [2, 1], [0, 1]])
     >>> bool((A @ [1.0, 0.5] <= b).all()), bool((A @ [3.0, 0.5] <= b).all())
@@ -95,12 +97,12 @@ def half_planes(polygon: ArrayLike) -> tuple[Array, Array]:
         A = np.array([[y, -x], [x, y], [-y, x], [-x, -y]])
     else:
         A = np.array([[0.0, -1.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]][: 4 * len(hull)]).reshape(-1, 2)
-    # The farthest vertex along each normal: rounding cannot put a vertex outside its own polygon.
+    # b from the farthest vertex along each normal, so that rounding cannot put a vertex outside its own polygon.
     return A, (A @ hull.T).max(axis=1, initial=-np.inf)
 
 
 def margin(polygon: ArrayLike, point: ArrayLike) -> float | Array:
-    """Distance (m) of a point to the boundary, positive inside and negative outside.
+    """Return the signed distance (m) of a point to the boundary, positive inside and negative outside.
 
         margin(x) = min over i of (b - A x)_i      inside
         margin(x) = -min over y in polygon |x - y|   outside
@@ -121,9 +123,9 @@ def margin(polygon: ArrayLike, point: ArrayLike) -> float | Array:
 
 
 def project(polygon: ArrayLike, point: ArrayLike) -> Array:
-    """The point of the polygon that is nearest to the given one: itself if that is inside.
+    """Return the point of the polygon nearest to a given point, which is the point itself if it is inside.
 
-    A point (2,) gives (2,), points (m, 2) give (m, 2). With an empty polygon a point stays where it is.
+    A point (2,) gives (2,), points (m, 2) give (m, 2). With an empty polygon the point is returned unchanged.
 
     >>> project([[0, 0], [2, 0], [2, 1], [0, 1]], [3, 0.5])
     array([2. , 0.5])
@@ -136,23 +138,23 @@ def project(polygon: ArrayLike, point: ArrayLike) -> Array:
 
 
 def shrink(polygon: ArrayLike, by: float) -> Array:
-    """The points that keep a distance ``by`` (m) from the boundary, as a polygon:
+    """Return the polygon of all points at least ``by`` (m) inside the boundary:
 
         {x : margin(x) >= min(by, inradius)}
 
-    A polygon does not vanish: beyond its `inradius` what is left are its innermost points, a single one or a segment.
-    To find out, compare ``by`` with ``inradius(polygon)``.
+    It is empty only for an empty polygon: if ``by`` exceeds `inradius`, the innermost points are left, a single point
+    or a segment. To detect this, compare ``by`` with ``inradius(polygon)``.
 
     >>> shrink([[0, 0], [4, 0], [4, 2], [0, 2]], 0.5).tolist()
     [[0.5, 0.5], [3.5, 0.5], [3.5, 1.5], [0.5, 1.5]]
     """
     if not by >= 0.0:
-        raise GeometryError(f"a polygon was to shrink by {by}; give a distance in metres that is not negative")
+        raise GeometryError(f"cannot shrink a polygon by {by}; give a distance in metres that is not negative")
     return _erode(polygon, by)[0]
 
 
 def inradius(polygon: ArrayLike) -> float:
-    """Greatest margin (m) that any point has: the radius of the largest circle inside; minus infinity if empty.
+    """Return the radius (m) of the largest inscribed circle, the largest `margin` of any point; -inf if empty.
 
     >>> inradius([[0, 0], [4, 0], [4, 2], [0, 2]])
     1.0
@@ -161,10 +163,10 @@ def inradius(polygon: ArrayLike) -> float:
 
 
 def clip(polygon: ArrayLike, A: ArrayLike, b: ArrayLike) -> Array:
-    """The part of the polygon on which ``A x <= b`` holds for all rows; empty if there is none.
+    """Return the part of the polygon where ``A x <= b`` holds for all rows; empty if there is none.
 
-    Sutherland and Hodgman's way: one row after the other cuts off what lies beyond it by more than `FLATNESS`; a row
-    along a segment does not tear it apart for rounding.
+    Sutherland-Hodgman clipping: each row in turn cuts off the part beyond it. The tolerance, `FLATNESS`, prevents
+    rounding from cutting a segment at a row along it.
 
     >>> clip([[0, 0], [2, 0], [2, 1], [0, 1]], [[1, 0]], [0.5]).tolist()
     [[0.0, 0.0], [0.5, 0.0], [0.5, 1.0], [0.0, 1.0]]
@@ -197,7 +199,7 @@ def _check_points(points: ArrayLike) -> Array:
 
 
 def _half_hull(values: list[_Point]) -> list[_Point]:
-    """Half of the hull of sorted points, without its last point: a path that only turns left."""
+    """Return the lower (or upper) half of the hull of sorted points, without its last point; it only turns left."""
     path: list[_Point] = []
     for x, y in values:
         while len(path) > 1:
@@ -210,7 +212,7 @@ def _half_hull(values: list[_Point]) -> list[_Point]:
 
 
 def _without_flat_vertices(hull: list[_Point]) -> list[_Point]:
-    """Drop the vertices that stand out from the segment between their neighbours by no more than `FLATNESS`."""
+    """Drop the vertices that protrude from the segment between their neighbours by no more than `FLATNESS`."""
     if len(hull) < 2:
         return hull
     tolerance = _tolerance(hull)
@@ -226,7 +228,7 @@ def _without_flat_vertices(hull: list[_Point]) -> list[_Point]:
 
 
 def _tolerance(vertices: Sequence[Sequence[float]]) -> float:
-    """Distance (m) that means nothing in a polygon of this size at this place."""
+    """Return the distance (m) that is negligible in a polygon of this size at this distance from the origin."""
     if not vertices:
         return 0.0
     xs, ys = zip(*vertices, strict=True)
@@ -234,7 +236,7 @@ def _tolerance(vertices: Sequence[Sequence[float]]) -> float:
 
 
 def _distance(point: _Point, a: _Point, b: _Point) -> float:
-    """Distance of a point to the segment from a to b."""
+    """Return the distance of a point to the segment from a to b."""
     x, y = point
     dx, dy = b[0] - a[0], b[1] - a[1]
     px, py = x - a[0], y - a[1]
@@ -244,7 +246,7 @@ def _distance(point: _Point, a: _Point, b: _Point) -> float:
 
 
 def _margin_and_nearest(vertices: list[list[float]], x: float, y: float) -> tuple[float, tuple[float, float]]:
-    """Margin of (x, y) and the point of the polygon nearest to it."""
+    """Return the margin of (x, y) and the point of the polygon nearest to it."""
     least, lowest, proper, nearest = math.inf, math.inf, False, (x, y)
     ax, ay = vertices[-1] if vertices else (x, y)
     for bx, by in vertices:
@@ -263,15 +265,15 @@ def _margin_and_nearest(vertices: list[list[float]], x: float, y: float) -> tupl
         if distance < least:
             least, nearest = distance, (qx, qy)
         ax, ay = bx, by
-    # Inside, the lowest height over a line is the distance to the boundary. Outside, one is negative, or zero up to
-    # rounding in a polygon without area; half the distance tells the cases apart whatever the rounding.
+    # Inside, the lowest height over an edge is the distance to the boundary. Outside, one height is negative, or zero
+    # up to rounding in a polygon without area. The threshold of half the distance is robust to rounding in both cases.
     if proper and 2.0 * lowest > least:
         return least, (x, y)
     return 0.0 - least, nearest
 
 
 def _outward_normals(hull: Array) -> Array:
-    """Unit normals of the edges that begin at each vertex."""
+    """Return the outward unit normals of the edges that begin at each vertex."""
     vertices = hull.tolist()
     rows = []
     for (ax, ay), (bx, by) in zip(vertices, [*vertices[1:], vertices[0]], strict=True):
@@ -281,10 +283,10 @@ def _outward_normals(hull: Array) -> Array:
 
 
 def _erode(polygon: ArrayLike, by: float) -> tuple[Array, float]:
-    """Move all edges inward by a distance, or as far as something is left; also returns how far.
+    """Move all edges inward by a distance, or until no area is left; return the polygon and the distance moved.
 
     A vertex between edges with unit normals m and n moves along w = 2 (m + n) / |m + n|², which has mᵀw = nᵀw = 1.
-    Every edge shortens at a constant rate until one has no length left; from there the same goes on without it.
+    Every edge shortens at a constant rate until one has no length left; the erosion then continues without that edge.
     """
     hull, eroded = convex_hull(polygon), 0.0
     while len(hull) > 2 and eroded < by:
@@ -303,21 +305,21 @@ def _erode(polygon: ArrayLike, by: float) -> tuple[Array, float]:
     return hull, eroded
 
 
-# -- A convex region of the plane that answers one question only -----------------------------------------------------
+# -- Convex regions known by their support points --------------------------------------------------------------------
 
 
-#: How far apart (m) the inner and outer polygon may stay: a tenth of a millimetre is below what any sole means.
+#: Default distance (m) between inner and outer polygon: a tenth of a millimetre, below the accuracy of any sole.
 TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Region:
-    """A convex region between two polygons, ``inner ⊆ region ⊆ outer``; both empty where there is none.
+    """A convex region between two polygons, ``inner ⊆ region ⊆ outer``; both are empty if the region is.
 
     Attributes:
-        inner: vertices (k, 2) of a polygon inside the region, counterclockwise; the one to rely on.
-        outer: vertices of a polygon around it.
-        queries: how many directions were asked for.
+        inner: vertices (k, 2) of a polygon inside the region, counterclockwise; the safe choice.
+        outer: vertices of a polygon around the region.
+        queries: number of directions that were queried.
     """
 
     inner: Array
@@ -326,7 +328,7 @@ class Region:
 
     @property
     def gap(self) -> float:
-        """Largest distance (m) from the inner to the outer polygon: how much is unknown about the region."""
+        """Largest distance (m) from the inner to the outer polygon, a bound on the error of either."""
         return max((-float(margin(self.inner, vertex)) for vertex in self.outer), default=0.0)
 
 
@@ -336,20 +338,21 @@ def approximate_region(
     tolerance: float = TOLERANCE,
     max_queries: int = 200,
 ) -> Region:
-    """Find a convex region by asking for its farthest points, first all around, then beyond each edge found.
+    """Approximate a convex region from its support points, first in four directions, then across each edge found.
 
-    For unit directions d_i with answers x_i the region S obeys
+    For unit directions d_i with support points x_i the region S obeys
 
         hull of x_i  ⊆  S  ⊆  {x : d_iᵀx <= d_iᵀx_i for all i}
 
-    An edge is settled when the region reaches less than ``tolerance`` beyond it. A region that is itself a polygon is
-    found exactly: every question gives a vertex that was not known, or settles an edge.
+    An edge is final when the region reaches less than ``tolerance`` beyond it. A region that is itself a polygon is
+    found exactly: every query gives a new vertex or makes an edge final.
 
     Args:
-        support_point: from a unit direction (2,) to the point (2,) of the region farthest along it; None if empty.
+        support_point: maps a unit direction (2,) to the point (2,) of the region farthest along it; None if the region
+            is empty.
         bounding_polygon: a polygon that contains the region, from which the outer one is cut.
-        tolerance: m.
-        max_queries: at most so many are asked; what is not settled then shows in `Region.gap`.
+        tolerance: distance (m) that the region may reach beyond an inner edge.
+        max_queries: largest number of queries; the remaining error is in `Region.gap`.
 
     >>> disc = approximate_region(lambda d: d, bounding_polygon=[[-2, -2], [2, -2], [2, 2], [-2, 2]], tolerance=0.01)
     >>> len(disc.inner), disc.gap < 0.01
@@ -374,5 +377,5 @@ def approximate_region(
         return Region(inner, inner, len(support_values))
     known = {direction: reach for direction, reach in support_values.items() if reach < math.inf}
     A, b = np.array(list(known)), np.array(list(known.values()))
-    # Answers are as exact as their programme: what one has shown to exist, another must not cut off.
+    # Support points are only as exact as their linear program: do not let one query cut off a point found by another.
     return Region(inner, convex_hull([*clip(bounding_polygon, A, b), *inner]), len(support_values))

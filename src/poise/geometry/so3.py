@@ -1,4 +1,4 @@
-"""Rotations: matrices R, rotation vectors e, and what their rates have to do with angular velocity.
+"""Rotation matrices R, rotation vectors e, and the Jacobians between their rates and angular velocity.
 
 A rotation vector is ``e = θ u``: the angle θ (rad) times the unit axis u. In this module ``[e]`` is ``hat(e)``, R a
 rotation matrix ``world_from_body`` and ω the angular velocity of the body in the world, both expressed in the world:
@@ -6,9 +6,9 @@ rotation matrix ``world_from_body`` and ω the angular velocity of the body in t
     R = exp(e)          e = log(R),  0 <= θ <= π
     dR/dt = [ω] R       ω = J(e) de/dt,  J = left_jacobian
 
-Every function takes one vector (3,) or matrix (3, 3), or any number of them in leading dimensions. One costs about two
-microseconds: they are computed in plain floats, where numpy would spend its time on getting started. Numbers that are
-not finite give NaN and no error.
+The functions of vectors and matrices take one vector (3,) or matrix (3, 3), or arrays of them with leading dimensions.
+A single one takes about two microseconds: the kernels use plain floats, since the overhead of numpy would dominate.
+Input that is not finite gives NaN and no error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MATRIX = (3, 3)
 
 
 def hat(vector: ArrayLike) -> Array:
-    """Skew-symmetric matrix of a vector: ``hat(a) @ b == cross(a, b)``.
+    """Return the skew-symmetric matrix of a vector: ``hat(a) @ b == cross(a, b)``.
 
     >>> hat([1, 2, 3]) @ [0, 0, 1]
     array([ 2., -1.,  0.])
@@ -36,12 +36,12 @@ def hat(vector: ArrayLike) -> Array:
 
 
 def vee(matrix: ArrayLike) -> Array:
-    """The vector of a skew-symmetric matrix, so that ``vee(hat(a)) == a``; of another matrix, of its skew part."""
+    """Return the vector of a skew-symmetric matrix, ``vee(hat(a)) == a``; other matrices: of their skew part."""
     return _apply_kernel(_vee, matrix, _MATRIX, _VECTOR)
 
 
 def exp(rotation_vector: ArrayLike) -> Array:
-    """Rotation matrix that turns by θ (rad) about the unit axis u, given ``e = θ u`` (Rodrigues' formula):
+    """Return the rotation matrix of a rotation vector ``e = θ u`` (rad), by Rodrigues' formula:
 
         exp(e) = cos θ I + sin θ [u] + (1 - cos θ) u uᵀ
 
@@ -52,14 +52,14 @@ def exp(rotation_vector: ArrayLike) -> Array:
 
 
 def log(rotation: ArrayLike) -> Array:
-    """Rotation vector (rad) of a rotation matrix, at most π long: ``exp(log(R)) == R``.
+    """Return the rotation vector (rad) of a rotation matrix, at most π long: ``exp(log(R)) == R``.
 
-    The quaternion (w, ε) of R is read from the row of ``q qᵀ`` that has the largest diagonal entry, so nothing small
-    is ever divided by, and
+    The quaternion (w, ε) of R is read from the row of ``q qᵀ`` that has the largest diagonal entry, which avoids
+    division by small numbers, and
 
         log(R) = 2 atan2(|ε|, w) ε / |ε|
 
-    keeps an error of about 1e-15 rad at all angles, 0 and π included. At θ = π both u and -u are right; the one whose
+    has an error of about 1e-15 rad at all angles, including 0 and π. At θ = π both u and -u are correct; the one whose
     largest component is positive is returned.
 
     >>> log(exp([0.1, -0.2, 0.3])).round(12)
@@ -69,29 +69,29 @@ def log(rotation: ArrayLike) -> Array:
 
 
 def left_jacobian(rotation_vector: ArrayLike) -> Array:
-    """J(e), which turns the rate of a rotation vector into angular velocity in the world frame:
+    """Return J(e), which maps the rate of a rotation vector to angular velocity in the world frame:
 
         d exp(e) / dt = [J(e) de/dt] exp(e),    exp(e + δ) = exp(J(e) δ) exp(e) + O(|δ|²)
         J(e) = sin θ / θ I + (1 - sin θ / θ) u uᵀ + (1 - cos θ) / θ [u]
 
-    Its transpose ``J(e)ᵀ = J(-e)`` is the right Jacobian, for angular velocity in the body's own frame.
+    Its transpose ``J(e)ᵀ = J(-e)`` is the right Jacobian, for angular velocity in the body frame.
     """
     return _apply_kernel(_left_jacobian, rotation_vector, _VECTOR, _MATRIX)
 
 
 def left_jacobian_inverse(rotation_vector: ArrayLike) -> Array:
-    """Inverse of J(e): from angular velocity ω in the world frame to the rate of ``e = log(R)``.
+    """Return the inverse of J(e), which maps angular velocity ω in the world frame to the rate of ``e = log(R)``.
 
         d log(R) / dt = J(e)⁻¹ ω
         J(e)⁻¹ = κ I + (1 - κ) u uᵀ - θ/2 [u],    κ = θ/2 cot(θ/2)
 
-    It is well behaved for all that `log` returns (θ <= π) and singular only at θ = 2π.
+    It is well conditioned for all values of `log` (θ <= π) and singular only at θ = 2π.
     """
     return _apply_kernel(_left_jacobian_inverse, rotation_vector, _VECTOR, _MATRIX)
 
 
 def yaw_matrix(yaw: float) -> Array:
-    """Rotation by an angle (rad) about the vertical, 3 x 3: ``exp([0, 0, yaw])``.
+    """Return the rotation matrix (3, 3) of an angle (rad) about the vertical: ``exp([0, 0, yaw])``.
 
     >>> yaw_matrix(np.pi / 2).round(12) @ [1, 0, 0]
     array([0., 1., 0.])
@@ -101,7 +101,7 @@ def yaw_matrix(yaw: float) -> Array:
 
 
 def yaw_of(rotation: Array) -> float:
-    """Heading of the x axis of a rotation matrix, seen from above: from -π to π (rad).
+    """Return the heading of the x axis of a rotation matrix, seen from above, from -π to π (rad).
 
     >>> yaw_of(yaw_matrix(0.3))
     0.3
@@ -110,7 +110,7 @@ def yaw_of(rotation: Array) -> float:
 
 
 def wrap_angle(angle: float) -> float:
-    """The same angle less whole turns: from -π to π (rad).
+    """Wrap an angle (rad) to the range from -π to π.
 
     >>> wrap_angle(2.0 * math.pi + 0.5)
     0.5
@@ -144,7 +144,7 @@ def _vee(*m: float) -> tuple[float, ...]:
 
 
 def _combine(x: float, y: float, z: float, across: float, excess: float, turn: float) -> tuple[float, ...]:
-    """``across I + excess u uᵀ + turn [u]`` with u = (x, y, z), the form of all matrices below."""
+    """Return ``across I + excess u uᵀ + turn [u]`` with u = (x, y, z), the form of all matrices below."""
     ex, ey, ez = excess * x, excess * y, excess * z
     tx, ty, tz = turn * x, turn * y, turn * z
     xy, xz, yz = ex * y, ex * z, ey * z
@@ -153,7 +153,7 @@ def _combine(x: float, y: float, z: float, across: float, excess: float, turn: f
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _NOT_A_NUMBER = (math.nan,) * 9
-#: Below this angle (rad) half of it may not be a number any more; the identity is then exact for all that matters.
+#: Below this angle (rad) half of it may underflow; the identity is exact to double precision there.
 _MIN_ANGLE = 1e-300
 
 
@@ -161,10 +161,10 @@ def _exp(x: float, y: float, z: float) -> tuple[float, ...]:
     angle = math.hypot(x, y, z)
     if angle == 0.0:
         return _IDENTITY
-    if not angle < math.inf:  # NaN included; math.sin would raise
+    if not angle < math.inf:  # also for NaN; math.sin would raise
         return _NOT_A_NUMBER
     half = math.sin(0.5 * angle)
-    excess = 2.0 * half * half  # 1 - cos θ without the cancellation at small angles
+    excess = 2.0 * half * half  # 1 - cos θ without cancellation at small angles
     return _combine(x / angle, y / angle, z / angle, math.cos(angle), excess, math.sin(angle))
 
 

@@ -1,16 +1,17 @@
-"""Strict priorities: least squares in lexicographic order.
+"""Solvers of hierarchical least squares with strict priorities and inequality constraints.
 
-A `Program` is a list of levels, the most important first, of `Rows` ``lower <= A x <= upper``. Its answer is the x that
-violates level 0 least, among those the one that violates level 1 least, and so on ([Saab2012] eq. 2); what freedom is
-left goes to the shortest x. The four solvers share one call, ``solve(program) -> Solution``, which never raises:
+A `Program` is a list of levels, the most important first, of `Rows` ``lower <= A x <= upper``. Its solution is the x
+that violates level 0 least, among those the one that violates level 1 least, and so on ([Saab2012] eq. 2); the shortest
+x of all that are equally good is chosen. The four solvers share one method, ``solve(program) -> Solution``, which never
+raises:
 
-- `Lexicographic`: the exact answer, compiled and warm started; use this one.
-- `Cascade`: the same answer, slowly, in numpy; the reference.
-- `NullSpace`: the same answer in closed form, for equalities only.
-- `Weighted`: another answer, in which weights stand for priorities below level 0.
+- `Lexicographic`: exact, compiled and warm started; the one to use.
+- `Cascade`: the same solution, slower, in numpy; the reference for tests.
+- `NullSpace`: the same solution in closed form, for equalities only.
+- `Weighted`: another solution, with weights instead of strict priorities below level 0.
 
-`Solution.explain` says what is violated, by how much and what stands in the way; `certificate` proves an answer optimal
-without trusting the solver. Nothing in here knows of robots.
+`Solution.explain` reports which rows are violated, by how much, and which rows prevent them from being met;
+`certificate` verifies that a solution is optimal, independently of the solver. This package does not depend on robots.
 
 >>> box = Rows.bounds([-1, -1], [0.5, 0.5], name="box")
 >>> reach = Rows([[1, 1]], 2, 2, name="reach", unit="m")

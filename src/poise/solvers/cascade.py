@@ -1,4 +1,4 @@
-"""Cascade: strict priorities one level at a time, slowly, in numpy."""
+"""Reference solver in numpy: strict priorities, one level at a time, by a primal active-set method."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class BoundedRows:
 
 @dataclass(frozen=True)
 class LevelRows:
-    """The rows of one level that count, with root weights and damping relative to the largest root weight."""
+    """The relevant rows of one level, with root weights and damping relative to the largest root weight."""
 
     rows: BoundedRows
     equality: NDArray[np.bool_]
@@ -43,18 +43,18 @@ class LevelRows:
 
 @dataclass(frozen=True)
 class FixedLevels:
-    """What the levels solved so far leave.
+    """The freedom that the levels solved so far leave to the next ones.
 
     Attributes:
         free: orthonormal basis of the directions that change no fixed value.
-        inside: rows that stay inside their bounds.
+        inside: rows that have to stay inside their bounds.
     """
 
     free: Array
     inside: BoundedRows
 
     def add_level(self, level: LevelRows, x: Array, tolerance: float) -> FixedLevels:
-        """With one more level, for which x is optimal."""
+        """Return the freedom that is left after one more level, for which x is optimal."""
         A, lower, upper, free = level.rows.A, level.rows.lower, level.rows.upper, self.free
         value = A @ x
         violation = np.abs(value - np.clip(value, lower, upper))
@@ -62,22 +62,23 @@ class FixedLevels:
         if fixed.any():
             _, size, V = scipy.linalg.svd(A[fixed] @ free, lapack_driver="gesvd")
             free = free @ V[np.count_nonzero(size > RANK_TOLERANCE) :].T
-        widened = np.minimum(lower, value), np.maximum(upper, value)  # by no more than rounding
+        widened = np.minimum(lower, value), np.maximum(upper, value)  # by rounding errors at most
         return FixedLevels(free, self.inside + BoundedRows(A[~fixed], widened[0][~fixed], widened[1][~fixed]))
 
 
 class ActiveSetSearch:
-    """Primal active set for one level.
+    """Primal active-set method for one level.
 
-    The rows are those to stay inside, then the level's own. A row is *on* at its lower (-1) or upper (+1) bound, or off
-    (0). Rows to stay inside that are on are held at their bound. For own rows that are on, the distance to the bound is
-    in the cost, whichever the side. Given what is on, the problem is a least-squares fit in the directions N along
-    the held rows. x moves towards the fit until a row that is off meets its bound and is turned on. At the fit, a
-    row whose multiplier has the wrong sign is turned off; when there is none, x is optimal.
+    The rows are first those of higher levels that have to stay inside, then those of the level. A row is active at its
+    lower (-1) or upper (+1) bound, or inactive (0). Active rows of higher levels are held at their bound. For active
+    rows of the level, the distance to the bound is part of the cost, on either side. For a given active set, the
+    problem is a least-squares fit in the directions N along the held rows. x moves towards the fit until an inactive
+    row meets its bound and becomes active. At the fit, a row whose multiplier has the wrong sign becomes inactive; if
+    there is none, x is optimal.
 
     The cost never grows and falls with every step of non-zero length. While it does not fall, the smallest index is
-    chosen, which rules out cycles in exact arithmetic, and a row turned off three times in vain stays on: the sign of
-    its multiplier is rounding.
+    chosen, which prevents cycles in exact arithmetic, and a row that was deactivated three times without effect stays
+    active: the sign of its multiplier is a rounding error.
     """
 
     def __init__(self, level: LevelRows, fixed_levels: FixedLevels, tolerance: float) -> None:
@@ -88,17 +89,15 @@ class ActiveSetSearch:
         self.equality = np.append(np.zeros(first, dtype=bool), level.equality)
         self.is_level_row = np.arange(len(self.root_weight)) >= first
         self.active_side = np.zeros(len(self.root_weight), dtype=int)
-        self.held_rows: list[
-            int
-        ] = []  # rows to stay inside that are on; each blocked the others, so they are independent
+        # Active rows of higher levels. Each blocked a step along the others, so they are linearly independent.
+        self.held_rows: list[int] = []
         self.stalled = False
-        self.failed_releases = np.zeros(
-            len(self.root_weight), dtype=int
-        )  # times a row was turned off since the cost last fell
-        self.max_iterations = 100 + 20 * len(self.root_weight)  # every row may come and go ten times
+        # How often each row was deactivated since the cost last fell.
+        self.failed_releases = np.zeros(len(self.root_weight), dtype=int)
+        self.max_iterations = 100 + 20 * len(self.root_weight)  # each row may enter and leave ten times
 
     def run(self, x: Array) -> tuple[Array, int, str]:
-        """The optimum of the level from a point inside: x, iterations, status."""
+        """Return the optimum of the level, the iterations and the status, starting from a feasible point x."""
         value = self.rows.A @ x
         self.active_side = (
             np.where(value < self.rows.lower, -1, np.where(value > self.rows.upper, 1, 0)) * self.is_level_row
@@ -127,18 +126,18 @@ class ActiveSetSearch:
         return x, self.max_iterations, "iterations"
 
     def distance(self, x: Array) -> Array:
-        """Signed distance of the own rows that are on from their bound; zero for all others."""
+        """Return the signed distance of active rows of the level from their bound; zero for all other rows."""
         bound = np.where(self.active_side < 0, self.rows.lower, self.rows.upper)
         return np.where(self.is_level_row & (self.active_side != 0), self.rows.A @ x - bound, 0.0)
 
     def cost(self, x: Array) -> tuple[float, float]:
-        """The cost of the rows that are on, and the rounding error in it."""
+        """Return the cost of the active rows and its rounding error."""
         r, error = np.abs(self.distance(x)), _rounding(x)
         cost = ((self.root_weight * r) ** 2).sum() + self.damping**2 * (x @ x)
         return float(cost), float((self.root_weight**2 * error * (r + error)).sum() + 1e-14 * cost)
 
     def tangent_basis(self) -> tuple[Array, Array, Array]:
-        """Basis N of the directions along the held rows, and the factors of these: ``(A_held free).T = Q R``."""
+        """Return a basis N of the directions along the held rows, and their factors: ``(A_held free).T = Q R``."""
         h = len(self.held_rows)
         if not h:
             return self.free, np.zeros((self.free.shape[1], 0)), np.zeros((0, 0))
@@ -146,7 +145,7 @@ class ActiveSetSearch:
         return self.free @ Q[:, h:], Q[:, :h], R[:h]
 
     def step(self, x: Array, N: Array) -> Array:
-        """The shortest p = N y to the fit."""
+        """Return the shortest step p = N y to the least-squares fit."""
         fitted = self.is_level_row & (self.active_side != 0)
         M, root_weight = self.rows.A[fitted] @ N, self.root_weight[fitted]
         target = -root_weight * self.distance(x)[fitted]
@@ -156,16 +155,16 @@ class ActiveSetSearch:
         if M.size == 0:
             return np.zeros(len(x))
         _, size, V = scipy.linalg.svd(M, full_matrices=False, lapack_driver="gesvd")
-        V = V[size > RANK_TOLERANCE].T  # the rank is that of the unit rows, whatever their pull
+        V = V[size > RANK_TOLERANCE].T  # the rank is that of the unit rows, whatever their weights
         step: Array = N @ (V @ _least_squares(root_weight[:, None] * (M @ V), target))
         return step
 
     def first_blocking_row(self, x: Array, p: Array) -> tuple[float, int, int]:
-        """The fraction of p that is possible, the row that ends it (-1 for none) and its side."""
+        """Return the feasible fraction of step p, the row that limits it (-1 for none) and the side of its bound."""
         speed, value, norm = self.rows.A @ p, self.rows.A @ x, float(np.linalg.norm(p))
         row_speed = np.abs(speed)
         distance_to_bound = np.where(speed > 0.0, self.rows.upper - value, value - self.rows.lower)
-        # A pace of the size of rounding does not block, unless the step is so long that it matters.
+        # A row speed of the size of rounding errors does not block, unless the step is long enough to pass the bound.
         beyond = (row_speed > 1e-13 * norm) & (row_speed - distance_to_bound > _rounding(x + p))
         blocks = (
             (self.active_side == 0) & np.isfinite(distance_to_bound) & ((row_speed > RANK_TOLERANCE * norm) | beyond)
@@ -179,9 +178,10 @@ class ActiveSetSearch:
         return float(length), row, 1 if speed[row] > 0.0 else -1
 
     def wrong_multiplier(self, x: Array, Q: Array, R: Array) -> int:
-        """The row that is on and whose multiplier has the most wrong sign, -1 for none.
+        """Return the active row whose multiplier has the wrong sign and the largest size, -1 for none.
 
-        That of a row of the level is ``root_weight^2`` times its distance; those of held rows cancel the gradient.
+        The multiplier of a row of the level is ``root_weight^2`` times its distance; those of held rows cancel the
+        gradient. While the cost does not fall, the first row with a wrong sign is returned.
         """
         r, rounding = self.distance(x), _rounding(x)
         multiplier = self.root_weight**2 * r
@@ -200,15 +200,15 @@ class ActiveSetSearch:
 
 
 def _rounding(x: Array) -> float:
-    """The error to expect in the value of a unit row at x."""
+    """Return the rounding error to expect in the value of a unit row at x."""
     return 1e-14 * (1.0 + float(np.abs(x).max(initial=0.0)))
 
 
 def _least_squares(M: Array, b: Array) -> Array:
-    """The y that minimises ``|M y - b|`` for M of full column rank.
+    """Return the y that minimises ``|M y - b|`` for M of full column rank.
 
-    Householder reflections with column pivoting on rows sorted by size: exact row by row even when the rows differ in
-    scale by many orders of magnitude, where an SVD is exact only relative to the largest row.
+    Householder reflections with column pivoting on rows sorted by size: accurate row by row even if the rows differ in
+    scale by many orders of magnitude, where an SVD is accurate only relative to the largest row.
     """
     if M.shape[1] == 0:
         return np.zeros(0)
@@ -219,7 +219,7 @@ def _least_squares(M: Array, b: Array) -> Array:
     return y
 
 
-# -- Cascade: strict priorities one level at a time, slowly, in numpy ------------------------------------------------
+# -- Cascade ---------------------------------------------------------------------------------------------------------
 
 
 class Cascade(Solver):
@@ -230,16 +230,16 @@ class Cascade(Solver):
 
         sum_i w_i^2 s_i^2 + damping_k^2 |x|^2
 
-    subject to what the earlier levels settled ([Saab2012] eq. 2). The optimal s of a level is unique, so its
+    subject to the optimality of the higher levels ([Saab2012] eq. 2). The optimal s of a level is unique, so its
     optimal points are exactly those where the rows with ``s_i != 0`` and the equalities *keep their value* and the
     rows with ``s_i == 0`` *stay inside* ``[lower_i, upper_i]``. A last level ``x = 0`` takes the remaining freedom.
 
-    Each level is solved by a primal active set, which starts at the optimum of the previous level, never leaves what
-    is settled, and ends at a point where all multipliers have the right sign: by convexity, the optimum.
+    Each level is solved by a primal active-set method, which starts at the optimum of the previous level, keeps all
+    higher levels optimal, and ends at a point where all multipliers have the right sign: by convexity, the optimum.
 
     Args:
         damping: scalar, or one per level; keeps x short near singularities. Zero: exact.
-        tolerance: relative size below which a violation or a multiplier is rounding.
+        tolerance: relative size below which a violation or a multiplier counts as a rounding error.
 
     >>> Cascade().solve(Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])).x
     array([1., 1.])
@@ -252,7 +252,7 @@ class Cascade(Solver):
         self.tolerance = tolerance
 
     def solve(self, program: Program) -> Solution:
-        """The lexicographic optimum of the program; never raises on a valid Program."""
+        """Return the lexicographic optimum of the program; never raises on a valid Program."""
         if program.center.any():
             return self.solve(program.relative_to_center()).shift_to_center(program)
         start = time.perf_counter()
@@ -261,7 +261,7 @@ class Cascade(Solver):
             levels = [*_levels(program, rows, self.damping), _least_norm(program.variables)]
             x, iterations, status, farthest = self._solve_levels(levels, np.zeros(program.variables))
             if status == "optimal" and farthest > 1e3 * (1.0 + np.linalg.norm(x)):
-                # Nearly dependent rows led far away, where rounding is coarse: once more from where it ended.
+                # Nearly dependent rows led far from the origin, where rounding errors are large: restart at the end.
                 again, more, status, _ = self._solve_levels(levels, x)
                 x, iterations, status = (again if status == "optimal" else x), iterations + more, "optimal"
             sides = sides_at(program, x, rows)
@@ -277,7 +277,7 @@ class Cascade(Solver):
         )
 
     def _solve_levels(self, levels: list[LevelRows], x: Array) -> tuple[Array, int, str, float]:
-        """All levels, starting at x: the optimum, iterations, status and how far from the origin it went."""
+        """Solve all levels, starting at x; return the optimum, iterations, status and largest norm of x on the way."""
         n, iterations, farthest = len(x), 0, 0.0
         fixed_levels = FixedLevels(np.eye(n), BoundedRows(np.zeros((0, n)), np.zeros(0), np.zeros(0)))
         for level in levels:

@@ -1,4 +1,7 @@
-"""Strict solvers by compiled code: Lexicographic, for equalities and inequalities, and NullSpace, in closed form."""
+"""Compiled solvers with strict priorities.
+
+`Lexicographic` handles equalities and inequalities; `NullSpace` is the closed form for equalities.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,17 @@ except ImportError:  # built without a compiler
 
 
 class Lexicographic(Solver):
-    """Strict lexicographic least squares by a compiled hierarchical dual active set.
+    """Strict lexicographic least squares by a compiled hierarchical dual active-set method.
 
     The solver keeps its memory and the active set of its last solution: solving a sequence of similar programs
-    with one solver is fast, and gives the same answers as solving each with a new one. One solver serves one
-    thread; different solvers run in parallel, the GIL is released.
+    with one solver is fast and gives the same solutions as solving each with a new one. Use one solver per thread;
+    different solvers run in parallel, since the GIL is released.
 
     Args:
         budget: seconds after which it stops and returns, with status ``"budget"``, the best point found that
             keeps the levels already solved. None: no limit.
-        damping: added cost ``damping^2 |x|^2`` of a level, scalar for all or one per level, for
-            well-behaved answers near singularities. Zero: exact.
+        damping: added cost ``damping^2 |x|^2`` of a level, scalar for all or one per level, which keeps x short
+            near singularities. Zero: exact.
         warm_start: start from the active set of the previous solution.
 
     >>> Lexicographic().solve(Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])).x
@@ -51,19 +54,19 @@ class Lexicographic(Solver):
         self.reset()
         if self._kernel is None:
             warnings.warn(
-                "the compiled kernel is not built; Lexicographic answers with the slow Cascade. "
+                "the compiled kernel is not built; Lexicographic falls back to the slower Cascade. "
                 "Install a C++17 compiler and reinstall poise.",
                 RuntimeWarning,
                 stacklevel=2,
             )
 
     def reset(self) -> None:
-        """Forgets the active set of the last solution."""
+        """Discard the active set of the last solution."""
         self._kernel = None if _kernel is None else _kernel.Kernel()
         self._structure: object = None
 
     def solve(self, program: Program) -> Solution:
-        """The lexicographic optimum of the program; never raises on a valid Program."""
+        """Return the lexicographic optimum of the program; never raises on a valid Program."""
         kernel = self._kernel
         if kernel is None:
             return Cascade(damping=self.damping).solve(program)
@@ -84,7 +87,7 @@ class Lexicographic(Solver):
 
 
 class KernelCounters(Mapping[str, int]):
-    """What the kernel counted, by name; names are looked up only for who asks."""
+    """Counters of the kernel by name, as a mapping that looks up names only when they are read."""
 
     __slots__ = ("_values",)
 
@@ -110,21 +113,16 @@ class KernelCounters(Mapping[str, int]):
 # -- NullSpace: strict priorities among equalities, in closed form ---------------------------------------------------
 
 
-try:
-    from poise.solvers import _kernel  # type: ignore[attr-defined]
-except ImportError:  # built without a compiler
-    _kernel = None
-
-#: Singular values of unit rows below this are taken as zero: the closed form has no other remedy against the
-#: motions of size 1e9 that inverting them would ask for.
+#: Singular values of unit rows below this are set to zero: inverting them would give solutions of size 1e9, and the
+#: closed form has no other remedy.
 RANK_TOLERANCE = 1e-9
 
-#: In the order of the kernel.
+#: Statuses in the order of the codes that the kernel returns.
 STATUSES = ("optimal", "relaxed", "iterations")
 
 
 class NullSpace(Solver):
-    """The recursive closed form of Siciliano and Slotine (1991), for programs made of equalities.
+    """Recursive null-space projection of Siciliano and Slotine (1991), for programs of equalities.
 
     With A_k x = b_k the rows of level k, each multiplied by the square root of its weight, N_k the projector on the
     null space of levels 0 to k (N_{-1} = I, x_{-1} = 0) and ``+`` the damped pseudo-inverse::
@@ -132,14 +130,15 @@ class NullSpace(Solver):
         x_k = x_{k-1} + (A_k N_{k-1})^+ (b_k - A_k x_{k-1})
         N_k = N_{k-1} - (A_k N_{k-1})^+ (A_k N_{k-1})        (always without damping)
 
-    Each x_k is the shortest least-squares solution of level k that changes nothing above ([Saab2012] section 2.1).
+    Each x_k is the shortest least-squares solution of level k that does not change the levels above ([Saab2012] section
+    2.1).
 
-    **Inequalities are ignored**: the answer then has status ``"relaxed"`` and its slack tells by how much they are
-    violated. `accepts` says beforehand whether a program has none. Where numbers overflow, x is that of the levels
+    **Inequalities are ignored**: the solution then has status ``"relaxed"`` and its slack shows by how much they are
+    violated. `accepts` tells beforehand whether a program has none. If numbers overflow, x is that of the levels
     solved so far, with status ``"iterations"``.
 
-    Compiled. The solver keeps its memory, but nothing of an answer: what it is asked before changes nothing. One solver
-    serves one thread; the GIL is released.
+    Compiled. The solver keeps its memory, but no state: earlier programs do not affect a solution. Use one solver per
+    thread; the GIL is released.
 
     Args:
         damping: scalar, or one per level: singular values s are inverted as ``s / (s^2 + damping^2)``.
@@ -160,12 +159,12 @@ class NullSpace(Solver):
 
     @staticmethod
     def accepts(program: Program) -> bool:
-        """Whether every row that matters (weight not zero, some bound finite) is an equality."""
+        """Return whether every relevant row (nonzero, weight not zero, some bound finite) is an equality."""
         rows = UnitRows.from_program(program)
         return bool((rows.equality | ~rows.relevant).all())
 
     def solve(self, program: Program) -> Solution:
-        """The closed-form solution of the equalities; never raises on a valid Program."""
+        """Return the closed-form solution of the equalities; never raises on a valid Program."""
         start = time.perf_counter()
         structure = program.structure
         if structure is not self._structure:

@@ -1,4 +1,7 @@
-"""Certificates of optimality, and explanations of solutions in words."""
+"""Checks of optimality, independent of the solver, and explanations of solutions as text.
+
+`certificate` computes the Karush-Kuhn-Tucker residuals of a solution; `explain` lists violated and saturated rows.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ class Certificate:
 
     Attributes:
         levels: residual of each level.
-        least_norm: residual of the last condition, that no shorter x does as well.
-        multipliers: one array per level, a multiplier for each stacked row (unit-norm rows).
+        least_norm: residual of the last condition, that no shorter x is equally good.
+        multipliers: one array per level with a multiplier of each stacked row (unit-norm rows).
     """
 
     levels: tuple[float, ...]
@@ -31,12 +34,12 @@ class Certificate:
 
     @property
     def residual(self) -> float:
-        """The largest residual of all."""
+        """Largest residual of all conditions."""
         return max((*self.levels, self.least_norm), default=0.0)
 
 
 def certificate(program: Program, answer: Solution | Array, tolerance: float = 1e-11) -> Certificate:
-    """Karush-Kuhn-Tucker residuals of x, level by level.
+    """Return the Karush-Kuhn-Tucker residuals of x, level by level.
 
     Let a_i be the rows scaled to unit norm, s_i their slack at x and p_i their weight (times the squared norm, relative
     to the heaviest row of the level). x is lexicographically optimal if and only if for every level k there are
@@ -46,26 +49,27 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
 
     where lambda_i is
 
-    - free for rows that are settled: equalities, violated rows, and rows with a multiplier at an earlier level (or so
+    - free for rows that are fixed: equalities, violated rows, and rows with a multiplier at an earlier level (or so
       nearly dependent on others that a relative error of 1e-12 in the rows hides whether they have one);
     - of the sign of its bound for rows at a bound;
-    - zero for rows inside.
+    - zero for rows inside their bounds.
 
-    The slack of a row of level k within rounding of its bound cannot show the force by which it balances lighter
-    rows; where that serves better, these forces are unknowns too, no larger than p_i times the rounding.
+    For a row of level k within rounding of its bound, the slack is too inaccurate to give the term p_i s_i that
+    balances rows of smaller weight. If it gives a smaller residual, these terms are unknowns, too, of at most p_i times
+    the rounding.
 
     The residual of level k is the norm of the sum, minimised over lambda, divided by
-    ``1 + max |p_i s_i| + 1e-6 (|x| + max |lambda_i|)``: rounding alone moves the slack by machine epsilon times |x|,
+    ``1 + max |p_i s_i| + 1e-6 (|x| + max |lambda_i|)``: rounding alone changes the slack by machine epsilon times |x|,
     and the sum by machine epsilon times |lambda|. The last condition is the same with x in place of the first sum: no
-    shorter x would do.
+    shorter x is equally good.
 
-    Only x is used: what the solver says of its active set is ignored. Damped solutions are not optimal in this sense.
+    Only x is used; the active set that the solver reports is ignored. Damped solutions are not optimal in this sense.
 
     Args:
-        program: the question.
-        answer: a Solution or its x.
-        tolerance: distance, relative to ``1 + |bound|``, at which a unit row counts as at its bound (rounding of
-            2e-14 |x| comes on top).
+        program: the program.
+        answer: a Solution of it, or its x.
+        tolerance: distance, relative to ``1 + |bound|``, at which a unit row counts as at its bound (2e-14 |x| is
+            added for rounding).
     """
     if program.center.any():
         x = answer.x if isinstance(answer, Solution) else np.asarray(answer)
@@ -91,9 +95,9 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
 
 
 def _level_residual(unit: _RowStates, span: slice, fixed: Mask, hidden: bool) -> tuple[float, Array, float]:
-    """Residual, multipliers and largest force of one level.
+    """Return residual, multipliers and largest term |p_i s_i| of one level.
 
-    With `hidden`, rows of the level within rounding of their bound have unknown forces instead of those of their slack.
+    With `hidden`, the terms of rows of the level within rounding of their bound are unknowns, not taken from the slack.
     """
     known = unit.violated if hidden else unit.relevant
     force = np.where(known, unit.relative_weight * unit.slack, 0.0)[span]
@@ -101,9 +105,8 @@ def _level_residual(unit: _RowStates, span: slice, fixed: Mask, hidden: bool) ->
     if hidden:
         above[span] = ~unit.violated[span]
     lam, rest = unit.balance(unit.A[span].T @ force, above, fixed)
-    beyond = np.maximum(np.abs(lam) - unit.relative_weight * unit.tolerances, 0.0)[
-        span
-    ]  # more than a slack within rounding can give
+    # Excess over the largest term that a slack within rounding can give.
+    beyond = np.maximum(np.abs(lam) - unit.relative_weight * unit.tolerances, 0.0)[span]
     heaviest = float(np.abs(force).max(initial=0.0))
     rounding = 1e-6 * (unit.size + float(np.abs(lam).max(initial=0.0)))
     missing = float(np.hypot(np.linalg.norm(rest), np.linalg.norm(beyond)))
@@ -112,7 +115,7 @@ def _level_residual(unit: _RowStates, span: slice, fixed: Mask, hidden: bool) ->
 
 
 class _RowStates:
-    """Where x puts the unit rows of a program."""
+    """Unit rows of a program evaluated at x: slack, violated rows, and rows at a bound."""
 
     def __init__(self, program: Program, x: Array, tolerance: float) -> None:
         rows = UnitRows.from_program(program)
@@ -135,7 +138,7 @@ class _RowStates:
             self.relative_weight[span] /= max(float(self.relative_weight[span].max(initial=0.0)), 1e-300)
 
     def balance(self, gradient: Array, above: Mask, fixed: Mask) -> tuple[Array, Array]:
-        """Multipliers of the rows `above` that best cancel the gradient, and what they leave."""
+        """Return multipliers of the rows `above` that best cancel the gradient, and the remaining gradient."""
         free = np.flatnonzero(above & fixed)
         at_upper = np.flatnonzero(above & ~fixed & self.at_upper)
         at_lower = np.flatnonzero(above & ~fixed & self.at_lower)
@@ -154,10 +157,11 @@ class _RowStates:
         return lam, rest
 
     def multiplier_error(self, lam: Array, up_to_level: Mask, fixed: Mask, level: slice) -> Array:
-        """How well the multipliers of rows at a bound can be known when rows carry a relative error of 1e-12.
+        """Return the uncertainty of the multipliers of rows at a bound for a relative error of 1e-12 in the rows.
 
-        An error e of the balance changes the multiplier of row i by e / t_i, where t_i is the part of a_i that no other
-        active row has; the forces of the level themselves are known to e / t, with t its smallest independent part.
+        An error e of the balance changes the multiplier of row i by e / t_i, where t_i is the part of a_i that is
+        independent of all other active rows; the terms p_i s_i of the level are known to e / t, with t its smallest
+        independent part.
         """
         bound = np.flatnonzero(up_to_level & ~fixed & (self.at_lower | self.at_upper))
         error = np.zeros(len(self.A))
@@ -176,7 +180,7 @@ class _RowStates:
 
 
 def _row_space(rows: Array) -> tuple[Array, Array]:
-    """Orthonormal basis B of the span of the rows, and C with ``rows.T @ C = B``."""
+    """Return an orthonormal basis B of the span of the rows, and C with ``rows.T @ C = B``."""
     m, n = rows.shape
     if m == 0:
         return np.zeros((n, 0)), np.zeros((0, 0))
@@ -190,39 +194,39 @@ def _row_space(rows: Array) -> tuple[Array, Array]:
 def _nonnegative_least_squares(columns: Array, target: Array) -> Array:
     try:
         amounts, _ = scipy.optimize.nnls(columns, target, maxiter=20 * (columns.shape[1] + 1))
-    except RuntimeError:  # did not converge: no certificate from these rows
+    except RuntimeError:  # did not converge: these rows add nothing to the certificate
         amounts = np.zeros(columns.shape[1])
     return np.asarray(amounts)
 
 
-# -- Why a solution is what it is, in words --------------------------------------------------------------------------
+# -- Explanations ----------------------------------------------------------------------------------------------------
 
 
-#: Violations below this (for unit rows, relative to the size of the numbers) are rounding.
+#: Violations below this (for unit rows, relative to the size of the numbers) count as rounding errors.
 VIOLATION_TOLERANCE = 1e-8
-#: How many rows are told in full, and how many obstacles of each.
+#: Largest number of rows listed in each section, and of obstacles listed for each row.
 MAX_ROWS_LISTED, MAX_OBSTACLES = 10, 3
 
 _STATUS_TEXTS = {
     "optimal": "optimal",
-    "budget": "budget: out of time, less important levels are not solved",
-    "iterations": "iterations: out of patience, less important levels are not solved",
-    "relaxed": "relaxed: what the solver should hold could not hold",
+    "budget": "budget: time limit reached, lower levels are not solved",
+    "iterations": "iterations: iteration limit reached, lower levels are not solved",
+    "relaxed": "relaxed: hard constraints could not be met",
 }
 
 
 def explain(solution: Solution) -> str:
-    """A text that tells which rows are violated or saturated, by how much, and what stands in the way.
+    """Return a text that lists violated and saturated rows, by how much, and which rows are in the way.
 
-    A violated row a_i would have to move along a_i towards its bound. The rows in its way are those that the same
-    motion would push beyond what they hold: with t = +1 or -1 the direction in which the value of row i should
+    To meet a violated row, x would have to move along a_i towards its bound. The rows in the way are those that this
+    motion would push beyond their bounds: with t = +1 or -1 the direction in which the value of row i should
     go, and a_j the active rows of the same and higher levels, all scaled to unit length, find::
 
         t a_i = sum_j mu_j a_j        mu_j >= 0 for rows at an upper bound, <= 0 at a lower bound
 
-    in the least-squares sense. What a higher level settled to a value resists in both directions. The rows with the
-    largest |mu_j| are named. "Nothing as important" in the way means that the solver stopped early, ignored the row
-    or gave it away for the sake of weights or damping.
+    in the least-squares sense. Rows that a higher level fixes to a value resist in both directions. The rows with the
+    largest |mu_j| are listed. "nothing as important" in the way means that the solver stopped early, ignored the row
+    or violated it because of weights or damping.
 
     >>> print(explain(Cascade().solve(program)))
     optimal (by cascade, 4 iterations, 0.9 ms)
@@ -246,7 +250,7 @@ class _Explanation:
         size = np.where(self.rows.norm > 0.0, self.rows.norm, 1.0)
         self.violation = np.where(self.program.weight > 0.0, np.abs(self.slack) / size, 0.0)
         self.violation[self.violation <= VIOLATION_TOLERANCE * (1.0 + np.abs(self.value) / size)] = 0.0
-        # Where x stands and not only what the solver says: the text should be right for any solver.
+        # From x and not from the solver: the text has to be correct for any solver.
         self.sides = sides_at(self.program, solution.x, self.rows, tolerance=VIOLATION_TOLERANCE)
         self.level = np.repeat(np.arange(len(self.program)), np.diff(self.program.level_begin))
 
@@ -306,7 +310,7 @@ class _Explanation:
 
     def obstacles(self, i: int) -> str:
         if not self.rows.relevant[i]:
-            return "in the way: nothing, it does not depend on x"
+            return "in the way: nothing, the row does not depend on x"
         above = np.flatnonzero(self.rows.relevant & (self.level <= self.level[i]) & (self.sides != INSIDE))
         above = above[above != i]
         direction = -np.sign(self.slack[i]) * self.rows.A[i]
@@ -326,12 +330,12 @@ class _Explanation:
         return f"{rows.label(index)} ({side}level {level})"
 
     def resistance(self, direction: Array, above: NDArray[np.intp], level: int) -> tuple[Array, float]:
-        """|mu_j| of the rows above, and how much of the direction they leave unexplained (0 to 1)."""
+        """Return |mu_j| of the rows above, and the fraction of the direction that they leave unexplained (0 to 1)."""
         if not len(above):
             return np.zeros(0), 1.0
         violated, equality = self.violation[above] > 0.0, self.sides[above] == EQUALITY
         higher = self.level[above] < level
-        # Both ways: what a higher level settled to a value, and the equalities of this level that are met.
+        # Both ways: rows that a higher level fixes to a value, and the equalities of this level that are met.
         both = higher & (violated | equality) | ~higher & equality & ~violated
         # One way: rows at a bound, and violated rows of this level, which share the cost.
         sign = np.where(violated, np.sign(self.slack[above]), np.where(self.sides[above] == LOWER, -1.0, 1.0))
@@ -339,7 +343,7 @@ class _Explanation:
         columns = np.vstack([A, -A[both]])
         try:
             mu, rest = scipy.optimize.nnls(columns.T, direction, maxiter=30 * len(columns) + 30)
-        except (RuntimeError, ValueError):  # not converged: how far each row alone opposes the motion
+        except (RuntimeError, ValueError):  # not converged: use how much each row alone opposes the motion
             mu, rest = np.maximum(columns @ direction, 0.0), 0.0
         amount = mu[: len(above)].copy()
         amount[both] += mu[len(above) :]

@@ -1,4 +1,4 @@
-"""Rows and Program: levels of least-squares rows with bounds, the most important first."""
+"""Programs of hierarchical least squares: levels of rows ``lower <= A x <= upper``, the most important first."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ UNBOUNDED = 1e20
 class Rows:
     """A block of rows ``lower <= A x <= upper`` that belong together, such as one task or one limit.
 
-    A row with ``lower == upper`` is an equality, an infinite bound is no bound (so is one of 1e20 or
-    more). The cost of violating row i by s_i is ``weight_i s_i^2``; a weight of zero switches a row off.
+    A row with ``lower == upper`` is an equality; a bound that is infinite, or 1e20 or more, is no bound. The cost of
+    violating row i by s_i is ``weight_i s_i^2``; a weight of zero disables a row.
 
     Args:
         A: matrix, m x n; a single row may be given as a vector.
         lower, upper: bounds, scalars or m values.
         weight: scalar or m values, not negative, in 1/unit^2.
-        name: what a reader should see when these rows are violated or saturated.
-        unit: unit of ``A x`` for the same purpose.
+        name: name in explanations and error messages.
+        unit: unit of ``A x`` in explanations.
         labels: one word per row, e.g. joint names; rows are numbered otherwise.
 
     >>> reach = Rows([[1.0, 1.0]], 2.0, 2.0, name="reach", unit="m")
@@ -84,9 +84,9 @@ class Rows:
         unit: str = "",
         labels: Sequence[str] | None = None,
     ) -> Rows:
-        """Simple bounds ``lower <= x <= upper`` on every variable.
+        """Return simple bounds ``lower <= x <= upper`` on every variable.
 
-        The solvers recognise rows with a single entry and treat them without a matrix product.
+        The solvers recognise rows with a single entry and need no matrix product for them.
         """
         try:
             low, high = np.broadcast_arrays(np.atleast_1d(lower), np.atleast_1d(upper))
@@ -106,7 +106,7 @@ class Rows:
         return int(self.A.shape[1])
 
     def label(self, index: int) -> str:
-        """Name of one row: ``limits[knee]``, or ``limits[3]`` without labels."""
+        """Return the name of one row: ``limits[knee]``, or ``limits[3]`` without labels."""
         word = self.labels[index] if self.labels is not None else str(index)
         return f"{self.name or 'rows'}[{word}]" if len(self) > 1 or self.labels else self.name or "row"
 
@@ -127,7 +127,7 @@ class Rows:
         return np.array(np.broadcast_to(column, (m,)))
 
     def _check(self) -> None:
-        # One reduction each in the good case; the offending rows are looked up only for the message.
+        # One reduction per check if all is well; the invalid rows are searched only for the message.
         if not np.isfinite(self.A).all():
             raise self._offending_rows_error(
                 np.asarray(~np.isfinite(self.A).all(axis=1)), "A has NaN or infinite entries in"
@@ -159,28 +159,29 @@ def _quoted(name: str) -> str:
     return f"Rows '{name}'" if name else "Rows"
 
 
-# -- Program: levels of rows in order of importance, and their damping -----------------------------------------------
+# -- Program ---------------------------------------------------------------------------------------------------------
 
 
 class Program:
-    """Levels of rows, the most important first.
+    """A hierarchical least-squares problem: levels of rows, the most important first.
 
-    The program asks for the x that minimises, in strict lexicographic order, the weighted squared violation
+    Its solution is the x that minimises, in strict lexicographic order, the weighted squared violation
     of level 0, then that of level 1 without worsening level 0, and so on ([Saab2012] eq. 2, with slack w_k)::
 
         lexmin (|w_0|^2, |w_1|^2, ...)   with   lower_k <= A_k x - w_k <= upper_k
 
-    What freedom is left goes to the shortest x.
+    If several x are equally good, the shortest one is chosen.
 
     Args:
         levels: each a `Rows` or a list of `Rows`; an empty list is a level without rows.
         names: one per level, for explanations.
         variables: number of unknowns, needed only when no level has a row.
-        damping: added cost ``damping^2 |x|^2``, one per level; zero leaves it to the solver.
-        singularity_damping: one per level. A level whose smallest singular value s (among the freedom left to it)
-            is below it is damped by ``damping^2 = singularity_damping^2 - s^2``; others are solved exactly. Zero:
-            never. Honoured by `Lexicographic`; the other solvers do without.
-        center: what freedom is left goes to the x nearest to this point, and damping pulls towards it; None: zero.
+        damping: added cost ``damping^2 |x|^2``, one per level; zero: the damping of the solver.
+        singularity_damping: one per level. A level whose smallest singular value s (in the freedom left to it)
+            is below this value is damped by ``damping^2 = singularity_damping^2 - s^2``; other levels are solved
+            exactly. Zero: never. Only `Lexicographic` uses it.
+        center: of all x that are equally good, the one nearest to this point is chosen, and damping pulls towards it;
+            None: zero.
 
     >>> program = Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])
     """
@@ -201,7 +202,7 @@ class Program:
             group = (level,) if isinstance(level, Rows) else tuple(level)
             for rows in group:
                 if not isinstance(rows, Rows):
-                    raise RowsError(f"level {k} holds a {type(rows).__name__}; expected Rows or a list of Rows")
+                    raise RowsError(f"level {k} contains a {type(rows).__name__}; expected Rows or a list of Rows")
             blocks.append(group)
         self.levels = tuple(blocks)
         if names is not None and len(names) != len(blocks):
@@ -220,7 +221,7 @@ class Program:
 
     @cached_property
     def levels(self) -> tuple[tuple[Rows, ...], ...]:
-        """The rows, by level; a program made by a `Stack` builds them when they are first asked for."""
+        """Rows by level; a program made by a `Stack` builds them at the first access."""
         from poise.solvers.stack import rows_of_block
 
         groups: list[list[Rows]] = [[] for _ in self.names]
@@ -239,7 +240,7 @@ class Program:
                 elif rows.variables != size:
                     raise RowsError(
                         f"Rows '{rows.name}' of level {k} have {rows.variables} variables, "
-                        f"{source} has {size}; all rows must speak of the same x",
+                        f"{source} has {size}; all rows need the same number of variables",
                         rows.name,
                     )
         return size or 0
@@ -257,7 +258,7 @@ class Program:
 
     @cached_property
     def memory(self) -> Array:
-        """All numbers in one piece: A row by row, then lower, upper and weight of all rows, then each level's
+        """All numbers in one array: A row by row, then lower, upper and weight of all rows, then each level's
         damping and singularity damping, then the center."""
         blocks = [rows for group in self.levels for rows in group if len(rows)]
         columns = [getattr(rows, label) for label in ("lower", "upper", "weight") for rows in blocks]
@@ -267,9 +268,10 @@ class Program:
 
     @property
     def structure(self) -> tuple[list[int], int, Sequence[int]]:
-        """Where levels begin, the number of unknowns, and which rows are single unknowns without a line in memory.
+        """First row of each level (and the end), number of unknowns, and per row its single unknown or -1.
 
-        The last is empty here; a `Stack` knows of such rows.
+        The last is empty here; only programs made by a `Stack` have rows that are single unknowns, without a line in
+        memory.
         """
         return self.level_begin, self.variables, ()
 
@@ -292,21 +294,21 @@ class Program:
 
     @cached_property
     def damping(self) -> Array:
-        """Added cost ``damping² |x|²`` of each level; zero leaves it to the solver."""
+        """Added cost ``damping² |x|²`` of each level; zero: the damping of the solver."""
         return self._part(4)
 
     @cached_property
     def singularity_damping(self) -> Array:
-        """What a level is damped to where its rows are nearly singular, see `Program`."""
+        """Damping of each level when its rows are nearly singular, see `Program`."""
         return self._part(5)
 
     @cached_property
     def center(self) -> Array:
-        """The point that x is pulled to where nothing else decides."""
+        """Point that x is pulled to in directions that no row determines."""
         return self._part(6)
 
     def relative_to_center(self) -> Program:
-        """The same program for x - center: what a solver that knows no center can solve instead."""
+        """Return the same program in the unknowns x - center, for solvers without support of a center."""
         shift = self.values(self.center)
         shifted = Program(
             self.levels, self.names, self.variables, self.damping.tolist(), self.singularity_damping.tolist()
@@ -316,20 +318,20 @@ class Program:
         return shifted
 
     def _part(self, index: int) -> Array:
-        """Lower, upper, weight, damping, singularity damping or center, in the order of the memory."""
+        """Return lower, upper, weight, damping, singularity damping or center (index 1 to 6), as a view of memory."""
         ends = np.cumsum([self.rows * self.variables, *[self.rows] * 3, *[len(self)] * 2, self.variables])
         return self.memory[ends[index - 1] : ends[index]]
 
     def slice(self, level: int) -> slice:
-        """Where a level stands in the stacked arrays."""
+        """Return the slice of a level in the stacked arrays."""
         return slice(self.level_begin[level], self.level_begin[level + 1])
 
     def split(self, values: Array) -> list[Array]:
-        """Cuts one value per row into one array per level."""
+        """Split an array with one value per row into one array per level."""
         return [values[self.slice(k)] for k in range(len(self))]
 
     def block(self, row: int) -> tuple[int, Rows, int]:
-        """Level, Rows and index inside them of one stacked row."""
+        """Return level, Rows and index inside the Rows of one stacked row."""
         at = 0
         for k, group in enumerate(self.levels):
             for rows in group:
@@ -339,16 +341,16 @@ class Program:
         raise IndexError(row)
 
     def slack(self, x: Array) -> Array:
-        """``A x`` minus its projection on ``[lower, upper]``, for every stacked row."""
+        """Return ``A x`` minus its projection on ``[lower, upper]``, for every stacked row."""
         value = self.values(x)
         return value - np.clip(value, self.lower, self.upper)
 
     def values(self, x: Array) -> Array:
-        """``A x``."""
+        """Return ``A x``."""
         return self.A @ x
 
     def costs(self, x: Array) -> Array:
-        """Weighted squared violation of each level at x."""
+        """Return the weighted squared violation of each level at x."""
         cost = self.weight * self.slack(x) ** 2
         return np.array([cost[self.slice(k)].sum() for k in range(len(self))])
 
@@ -360,11 +362,11 @@ def _check_per_level(values: Sequence[float], levels: int, label: str) -> Array:
     return array
 
 
-# -- Settings that the solvers share ---------------------------------------------------------------------------------
+# -- Damping ---------------------------------------------------------------------------------------------------------
 
 
 def check_damping(damping: float | Sequence[float]) -> float | Sequence[float]:
-    """The damping as given; SolverError unless it is made of finite numbers, zero or more."""
+    """Return the damping as given; raise SolverError unless all numbers are finite and not negative."""
     try:
         values = np.atleast_1d(np.asarray(damping, dtype=float))
     except (TypeError, ValueError):
@@ -375,13 +377,13 @@ def check_damping(damping: float | Sequence[float]) -> float | Sequence[float]:
 
 
 def level_damping(damping: float | Sequence[float], levels: int) -> list[float]:
-    """One damping per level; a shorter list leaves the remaining levels undamped."""
+    """Return one damping per level; levels beyond the end of a list are not damped."""
     if isinstance(damping, (int, float)):
         return [float(damping)] * levels
     return [float(damping[k]) if k < len(damping) else 0.0 for k in range(levels)]
 
 
 def program_damping(damping: float | Sequence[float], program: Program) -> list[float]:
-    """One damping per level: the program's own where it has one, else the solver's."""
+    """Return one damping per level: that of the program if it is not zero, else that of the solver."""
     solver_damping = level_damping(damping, len(program))
     return [float(own) or value for own, value in zip(program.damping, solver_damping, strict=True)]

@@ -1,4 +1,4 @@
-"""Solver, and its answer, Solution: x, what it costs every level, and why."""
+"""Base class of solvers, and their result: x, the slack of every level, the active set and an explanation."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ class Solver(Interface):
 
     @abstractmethod
     def solve(self, program: Program) -> Solution:
-        """The solution of a program, always finite. Never raises."""
+        """Return the solution of a program, always finite. Never raises."""
 
     def reset(self) -> None:
         """Discard the warm start."""
 
 
-@dataclass(eq=False)  # not frozen: that would triple the cost of making one, a tenth of a small solve
+@dataclass(eq=False)  # not frozen: that would triple the cost of construction, a tenth of a small solve
 class Solution:
-    """Answer to a Program; always finite. Treat it as a value: nothing in it changes after the solve.
+    """Solution of a Program; always finite. Treat it as immutable: it does not change after the solve.
 
     Attributes:
-        program: the question.
+        program: the program that was solved.
         x: the unknowns.
-        status: ``"optimal"``; ``"budget"`` or ``"iterations"`` when time or patience ran out (x then keeps the
-            levels solved so far); ``"relaxed"`` when a solver had to soften what it holds hard.
+        status: ``"optimal"``; ``"budget"`` or ``"iterations"`` if the limit of time or iterations was reached (x then
+            keeps the levels solved so far); ``"relaxed"`` if the solver could not enforce rows that it treats as hard.
         sides: one per stacked row: LOWER, UPPER (held at or beyond that bound), EQUALITY or INSIDE.
-        iterations: active-set iterations.
+        iterations: number of active-set iterations.
         milliseconds: time spent in the solver.
-        solver: which one answered.
-        counters: what it did (factorizations, updates, ...).
+        solver: name of the solver.
+        counters: numbers of operations (factorizations, updates, ...).
         first_damped_level: the first level with singularity damping (see `Program`), or -1.
     """
 
@@ -69,11 +69,11 @@ class Solution:
         return [self.sides[self.program.slice(k)] for k in range(len(self.program))]
 
     def shift_to_center(self, program: Program) -> Solution:
-        """The solution of a program from that of the same program about its center (`Program.relative_to_center`)."""
+        """Convert the solution of ``program.relative_to_center()`` to that of the program."""
         return replace(self, program=program, x=self.x + program.center)
 
     def explain(self) -> str:
-        """Which rows are violated or saturated, by how much, and what stands in the way."""
+        """Return a text that lists violated and saturated rows, by how much, and which rows are in the way."""
         from poise.solvers.optimality import explain
 
         return explain(self)

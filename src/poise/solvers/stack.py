@@ -1,4 +1,4 @@
-"""Stack: the memory of a program whose numbers are new at every tick and whose shape is not."""
+"""Preallocated memory for programs of constant shape, filled with new numbers at every tick."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from poise.solvers.program import Program, Rows
 
 
 class BlockShape(NamedTuple):
-    """What a block of rows is called, and how its rows look.
+    """Name, unit and labels of a block of rows, and whether they are single unknowns.
 
     Attributes:
         name, unit, labels: as in `Rows`; there is one label per row.
-        unknowns: for rows that are single unknowns, for good (limits of joints, a posture), which ones; they then have
-            no line in A. None for rows with entries of their own.
+        unknowns: if each row is a single unknown (limits of joints, a posture): the index of the unknown of each row.
+            These rows have no line in A. None for general rows.
     """
 
     name: str
@@ -32,13 +32,13 @@ class BlockShape(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The rows of one task inside a stack: views of its memory, and what to call them.
+    """The rows of one task inside a stack: views of its memory, with name, unit and labels.
 
     Attributes:
         level: index of the level.
         name, unit, labels: as in `Rows`.
-        rows: where the rows stand among all rows of the stack.
-        A: view to write to, one line per row; without lines for rows that are single unknowns.
+        rows: slice of the rows among all rows of the stack.
+        A: view to write to, one line per row; no lines for rows that are single unknowns.
         lower, upper, weight: views to write to.
     """
 
@@ -54,26 +54,26 @@ class Block:
 
 
 class Stack:
-    """All rows of a program in one piece of memory, written in place at every tick.
+    """All rows of a program in one contiguous array, written in place at every tick.
 
-    A control loop asks the same questions again and again with new numbers. Building `Rows` with their checks costs
-    more than solving; here the shape is fixed once, writers fill the blocks, and `program()` hands the solver a
-    copy that nobody writes to any more. Rows that are single unknowns take no memory in A, which keeps all of it in
-    the fastest cache.
+    A control loop solves programs of the same shape with new numbers. Building `Rows` with their checks takes longer
+    than solving; here the shape is fixed once, writers fill the blocks, and `program()` returns a copy for the solver
+    that is not written to again. Rows that are single unknowns take no memory in A, so that all of it fits into the
+    fastest cache.
 
     Args:
         levels: per level its name and the shapes of its blocks.
         variables: number of unknowns.
-        extra_columns: how many more values per row to keep with the program; solvers do not look at them.
+        extra_columns: number of additional values per row to store with the program; solvers ignore them.
 
     Attributes:
-        A: view to write to, one line for each row that is no single unknown.
-        unknowns: per row the unknown that it is, or -1.
+        A: view to write to, one line for each row that is not a single unknown.
+        unknowns: per row the index of its single unknown, or -1.
         lower, upper, weight: views to write to, one value per row.
         damping, singularity_damping: likewise, one per level; see `Program`.
         center: likewise, one per unknown.
         extra_columns: likewise, one line per column.
-        blocks: the parts of it that belong to one task.
+        blocks: the rows of each task.
 
     >>> stack = Stack([("reach", [BlockShape("hand", "m", ("x", "y"))])], variables=2)
     >>> stack.blocks[0].A[:] = np.eye(2)
@@ -118,18 +118,18 @@ class Stack:
             "_unknowns": np.array(unknowns, dtype=int),
             "_is_dense": np.array(unknowns, dtype=int) < 0,
         }
-        # A class of programs that share this shape, so that making one is little more than a copy.
+        # A subclass with the attributes of this shape, so that making a program costs little more than a copy.
         self._program: type[StackProgram] = type("StackProgram", (StackProgram,), shared)
 
     def program(self) -> StackProgram:
-        """What the stack holds now, as a program of its own."""
+        """Return the current content of the stack as an independent program."""
         program = object.__new__(self._program)
         program.memory = self._memory.copy()
         return program
 
 
 class StackProgram(Program):
-    """A program made by a `Stack`: the shape is the stack's, the numbers are its own."""
+    """A program made by a `Stack`: it shares the shape of the stack and has its own copy of the numbers."""
 
     memory: Array
     _offsets: list[int]
@@ -151,11 +151,11 @@ class StackProgram(Program):
 
     @property
     def extra_columns(self) -> Array:
-        """What the stack kept besides, one line per note and one value per row."""
+        """Additional columns of the stack, one line per column and one value per row."""
         return self.memory[self._offsets[-2] :].reshape(-1, self.rows)
 
     def values(self, x: Array) -> Array:
-        values = x[self._unknowns]  # any where it is none: the next line has those
+        values = x[self._unknowns]  # arbitrary for dense rows, which the next line sets
         values[self._is_dense] = self._dense_rows @ x
         return values
 
@@ -164,7 +164,7 @@ class StackProgram(Program):
 
 
 def rows_of_block(block: Block, program: Program) -> Rows:
-    """The rows of a block as they stand in a program, not checked again."""
+    """Return the rows of a block in a program as `Rows`, without repeating their checks."""
     rows = object.__new__(Rows)
     at = block.rows
     rows.A, rows.lower, rows.upper, rows.weight = (

@@ -1,4 +1,4 @@
-"""Rows of a program scaled to unit length, and where a point stands among them."""
+"""Rows of a program scaled to unit length, and the bounds that are active at a point."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from poise.arrays import Array
 from poise.solvers.program import UNBOUNDED, Program
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Sides
 
-#: Singular values of unit rows below this are zero: well above rounding, well below any direction worth using.
+#: Singular values of unit rows below this count as zero: well above rounding errors, well below any useful direction.
 RANK_TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True)
 class UnitRows:
-    """The rows ``lower_i <= a_i x <= upper_i`` phase_durations by ``|a_i|``, so that tolerances mean the same on each.
+    """The rows ``lower_i <= a_i x <= upper_i`` divided by ``|a_i|``, so that one tolerance fits all.
 
     Attributes:
-        A, lower, upper: scaled rows and bounds, with infinite bounds where there are none.
+        A, lower, upper: scaled rows and bounds; a missing bound is infinite.
         root_weight: ``w_i = sqrt(weight_i) |a_i|``: violating the scaled row by s costs ``w_i^2 s^2``.
         norm: ``|a_i|``.
         equality: which rows are equalities.
-        relevant: which rows matter: not zero, not of weight zero, and with a bound.
+        relevant: which rows have an effect: not zero, weight not zero, and with a finite bound.
     """
 
     A: Array
@@ -37,7 +37,7 @@ class UnitRows:
 
     @classmethod
     def from_program(cls, program: Program) -> UnitRows:
-        """The unit rows of all levels, in stacked order."""
+        """Return the unit rows of all levels, in stacked order."""
         A = program.A
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             largest = np.abs(A).max(axis=1, initial=0.0)  # dividing by it first keeps the norm finite
@@ -53,10 +53,10 @@ class UnitRows:
 
 
 def sides_at(program: Program, x: Array, rows: UnitRows, tolerance: float = 1e-9) -> Sides:
-    """Which bound each row is at or beyond, for a point x.
+    """Return the bound that each row is at or beyond for a point x: LOWER, UPPER, EQUALITY or INSIDE.
 
-    A row is at a bound when its distance, for the row scaled to unit length, is within the tolerance times
-    the size of the numbers involved. Rows of weight zero are INSIDE.
+    A row is at a bound if the distance of the row scaled to unit length is within the tolerance times the size of the
+    numbers involved. Rows of weight zero are INSIDE.
     """
     value = rows.A @ x
     reach = tolerance * (1.0 + np.abs(value))

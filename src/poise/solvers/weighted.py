@@ -1,4 +1,4 @@
-"""Weighted: one quadratic program in which weights stand for priorities."""
+"""Solver with soft priorities: one quadratic program in which weights replace the order of levels."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ try:
 except ImportError:  # built without a compiler
     _kernel = None
 
-#: Cost of |x|^2 relative to the heaviest row: enough for daqp to find the Hessian positive definite (its solves
-#: begin to fail at 1e-9), too little to be seen in a task.
+#: Cost of |x|^2 relative to the heaviest row: enough to make the Hessian positive definite for daqp (which begins to
+#: fail at 1e-9), too little to have a visible effect on a task.
 REGULARIZATION = 1e-8
-#: How much heavier than the heaviest level the first one becomes when it cannot hold.
+#: Weight of level 0 relative to the heaviest level if it is infeasible and has to be relaxed.
 RELAXED_WEIGHT = 1e4
 #: Level 0 holds if no unit row is violated by more than this, relative to the size of x.
 LEVEL_0_TOLERANCE = 1e-6
@@ -34,7 +34,7 @@ PointAndSides = tuple[Array, Sides]
 
 
 class Weighted(Solver):
-    """Soft priorities: level 0 must hold, the levels below share one weighted cost.
+    """Soft priorities: level 0 is a hard constraint, the levels below share one weighted cost.
 
     ::
 
@@ -42,16 +42,16 @@ class Weighted(Solver):
         subject to  lower_0 <= A_0 x <= upper_0
 
     with s_i the violation of row i and r = 1e-8 times the heaviest ``weights_{k-1} weight_i |a_i|^2``. Directions of x
-    that the rows of the cost hold with less than that, because these are scaled or weighted down by more than four
-    orders of magnitude against the heaviest, are left to r. Otherwise rows may be of any scale.
+    in which the cost of the rows is smaller than r, because these rows are scaled or weighted down by more than four
+    orders of magnitude against the heaviest, are determined by r. Otherwise rows may have any scale.
 
-    The quadratic program, written by compiled code, goes to daqp, whose memory and active set are reused from one solve
-    to the next. If it finds level 0 infeasible, level 0 joins the cost with 1e4 times the largest weight, and the
-    status is ``"relaxed"``. If that fails too, the answer is the weighted least-squares solution of the equalities,
-    clipped to the simple bounds of level 0, with status ``"iterations"``.
+    Compiled code writes the quadratic program, which daqp solves, reusing its memory and active set from one solve to
+    the next. If level 0 is infeasible, it joins the cost with 1e4 times the largest weight, and the status is
+    ``"relaxed"``. If that fails too, the solution is the weighted least-squares solution of the equalities, clipped to
+    the simple bounds of level 0, with status ``"iterations"``.
 
     Args:
-        weights: one for each level from 1 on, positive; levels beyond the list get a tenth of the one before. None:
+        weights: positive weight of each level from 1 on; levels beyond the list get a tenth of the one before. None:
             100, 10, 1, 0.1, ... as in [Dalibard2012].
 
     >>> Weighted().solve(Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])).x
@@ -67,24 +67,24 @@ class Weighted(Solver):
             raise SolverError(
                 f"weights are {weights!r}; expected positive finite numbers, one for each level from 1 on"
             )
-        load("daqp")  # now: nothing raises, or waits for an import, while a robot moves
+        load("daqp")  # at construction: the control loop must neither raise nor wait for an import
         self.weights: tuple[float, ...] = tuple(given.tolist())
         self._level_weights: Array = np.zeros(0)
         self.reset()
 
     def reset(self) -> None:
-        """Forgets the active sets of the last solutions."""
+        """Discard the active sets of the last solutions."""
         self._hard, self._relaxed = _Workspace(relaxed=False), _Workspace(relaxed=True)
 
     def level_weights(self, levels: int) -> Array:
-        """Weights of the levels 0, 1, ...; that of level 0 counts only when it is relaxed."""
+        """Return the weights of levels 0, 1, ...; that of level 0 is used only if it is relaxed."""
         below = [self.weights[k] if k < len(self.weights) else 0.0 for k in range(max(levels - 1, 0))]
         for k in range(len(self.weights), len(below)):
             below[k] = below[k - 1] / 10.0
         return np.array([RELAXED_WEIGHT * max(below, default=1.0), *below])[:levels]
 
     def solve(self, program: Program) -> Solution:
-        """The minimiser of the weighted cost; never raises on a valid Program."""
+        """Return the minimiser of the weighted cost; never raises on a valid Program."""
         start = time.perf_counter()
         if len(self._level_weights) != len(program):
             self._level_weights = self.level_weights(len(program))
@@ -102,7 +102,7 @@ class Weighted(Solver):
 
 
 class _Workspace:
-    """A daqp model and the arrays that it reads, set up once for programs of one shape and updated afterwards."""
+    """A daqp model and its arrays, set up once for programs of one shape and updated afterwards."""
 
     def __init__(self, relaxed: bool) -> None:
         self._relaxed = relaxed
@@ -111,18 +111,18 @@ class _Workspace:
         self._model: Any = None  # of daqp
 
     def solve(self, program: Program, weights: Array) -> tuple[PointAndSides | None, int]:
-        """The minimiser with the side of every row, and the iterations it took.
+        """Return the minimiser with the side of every row, and the number of iterations.
 
-        None for what daqp does not solve, and for what violates level 0, unless that is relaxed.
+        The minimiser is None if daqp fails, or if it violates level 0 and level 0 is not relaxed.
         """
         if self._weighted_sum is None or not program.variables:
             return None, 0
         try:
             found = self._minimise(program, weights)
-        except (LookupError, RuntimeError, ValueError):  # what daqp raises when it is handed overflowed numbers
+        except (LookupError, RuntimeError, ValueError):  # raised by daqp if numbers overflowed
             found = None
         if found is None:
-            self._model = None  # a workspace that failed is not trusted again
+            self._model = None  # after a failure the workspace is not reused
             return None, 0
         shifted, steps = found
         x, sides = np.empty(len(shifted)), np.empty(program.level_begin[-1], np.int8)
@@ -152,8 +152,10 @@ class _Workspace:
         return (x, information["iterations"]) if optimal else None
 
     def _set_up(self, n: int) -> int:
-        """A new model, with new arrays: ``min x'Hx/2 + f'x + sum_soft s_i^2 / (2 rho_i)``; the first bounds are on
-        x itself, the others on A x."""
+        """Make a new model with new arrays: ``min x'Hx/2 + f'x + sum_soft s_i^2 / (2 rho_i)``.
+
+        The first bounds are on x itself, the others on A x. Returns the exit flag of daqp, negative for a failure.
+        """
         bounds, general, soft = self._weighted_sum.shape()
         H, f, A = np.empty((n, n)), np.empty(n), np.empty((general, n))
         lower, upper, rho = (np.empty(bounds + general) for _ in range(3))
@@ -161,18 +163,18 @@ class _Workspace:
         self._arrays = (H, f, A, lower, upper, sense, rho)
         self._weighted_sum.write(*self._arrays)
         self._rho = rho if soft else None
-        # update() reads the first entry of what it is given: empty arrays, which cannot change, stay out.
+        # update() reads the first entry of each array: leave out empty arrays, which cannot change.
         self._updated_arrays = tuple(array if array.size else None for array in (H, f, A, upper, lower))
         self._model = daqp.Model()
-        # eps_prox = 0: H is positive definite. Tolerances apply to rows normalised in the metric of H, of which a unit
-        # may be 1e4 units of x.
+        # eps_prox = 0: H is positive definite. Tolerances apply to rows normalised in the metric of H, in which one
+        # unit may be 1e4 units of x.
         self._model.settings = {"eps_prox": 0.0, "primal_tol": 1e-10, "dual_tol": 1e-12}
         flag, _ = self._model.setup(H, f, A, upper, lower, sense)
         return int(flag)
 
 
 def _clipped_least_squares(program: Program, weights: Array) -> PointAndSides:
-    """The least-squares fit of all equalities, clipped to the simple bounds of level 0."""
+    """Return the least-squares fit of all equalities, clipped to the simple bounds of level 0."""
     if program.center.any():
         x, sides = _clipped_least_squares(program.relative_to_center(), weights)
         return x + program.center, sides

@@ -1,4 +1,4 @@
-"""Where a robot is and what follows from it: `State`, `Snapshot`, and the measures of `poise.state.balance`."""
+"""State of a robot and quantities derived from it: `State`, `Snapshot`, contacts, and measures of balance."""
 
 from poise.cpu import variant_path
 

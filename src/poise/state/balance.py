@@ -1,11 +1,11 @@
-"""Measures of balance: where the ground pushes, and where it could.
+"""Measures of balance: support polygon, ZMP, centre of pressure, DCM, capture point and static support region.
 
-Pure functions of plain arrays in world coordinates (m, m/s, m/s², N, N m, kg). Notation: c is the centre of mass, m the
-mass, L the angular momentum about c, g the gravity (9.81 m/s², a positive number that points down), h the height of the
-ground (m), f and n the force and moment of the ground on the robot. Those of (..., 3) take whole recordings at once.
+Pure functions of plain arrays in world coordinates (m, m/s, m/s², N, N m, kg). Notation: c is the centre of mass (CoM),
+m the mass, L the angular momentum about c, g the gravity (9.81 m/s², positive, pointing down), h the height of the
+ground (m), f and n the force and moment of the ground on the robot. Functions of (..., 3) take whole recordings.
 
 A measure that does not exist, such as the centre of pressure of a robot in the air, is NaN and no error; the `margin`
-of a point that is not a number is minus infinity.
+of a NaN point is minus infinity.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from poise.extras import scipy
 from poise.geometry import TOLERANCE, Region, approximate_region, convex_hull
 from poise.robots import GRAVITY, Foot
 
-#: Time constant that force cells are smoothed with where they are shown or judged (s): noise goes, and what a push does
-#: stays.
+#: Time constant (s) of the low-pass filter of force cells for display and evaluation: it removes noise and keeps the
+#: effect of a push.
 CELL_TIME_CONSTANT = 0.02
-#: Vertical force (N) below which nothing presses on the ground: the weight of a tenth of a milligram.
+#: Vertical force (N) below which there is no load on the ground: the weight of a tenth of a milligram.
 _MIN_FORCE = 1e-6
 
 
 def support_polygon(points: ArrayLike | Sequence[ArrayLike]) -> Array:
-    """Convex hull, seen from above, of all points that touch the ground: (k, 2), counterclockwise, m.
+    """Return the convex hull, seen from above, of all contact points: (k, 2), counterclockwise, m.
 
-    Points are (n, 3) or (n, 2) in the world, or a list of such arrays, one per contact. On flat ground a robot can
-    stand still where its centre of mass is above this polygon; `static_support_region` is for any other ground.
+    Points are (n, 3) or (n, 2) in the world, or a list of these arrays, one per contact. On flat ground a robot can
+    stand still if its CoM is above this polygon; for other ground use `static_support_region`.
 
     >>> left = np.array([[0.0, 0.1, 0.0], [0.2, 0.1, 0.0]])
     >>> right = left - [0.0, 0.2, 0.0]
@@ -61,20 +61,21 @@ def zmp(
     ground: float = 0.0,
     gravity: float = GRAVITY,
 ) -> Array:
-    """Zero-moment point (..., 2) on the plane z = h: where the force that this motion needs would have to push.
+    """Return the zero-moment point (ZMP) of a motion, (..., 2), on the plane z = h.
 
         f = m (d²c/dt² + (0, 0, g))
         p_x = c_x - ((c_z - h) f_x + dL_y/dt) / f_z
         p_y = c_y - ((c_z - h) f_y - dL_x/dt) / f_z
 
     It is the point of the plane about which the moment ``dL/dt + cross(c - p, f)`` has no horizontal part. While
-    it lies inside the support polygon of a flat ground the feet need not tip. NaN where nothing presses down.
+    it lies inside the support polygon of flat ground, the feet do not have to tip. NaN without vertical load.
 
     Args:
         center_of_mass, acceleration: c and d²c/dt², (..., 3).
-        angular_momentum_rate: dL/dt about the centre of mass, (..., 3), N m; zero for a body that does not turn.
-        mass: m; it matters only beside an angular momentum that changes.
+        angular_momentum_rate: dL/dt about the CoM, (..., 3), N m; zero for a body that does not rotate.
+        mass: m; it has an effect only if dL/dt is not zero.
         ground: h, m.
+        gravity: g, m/s².
 
     >>> zmp([0.0, 0.0, 0.8], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], 50.0).round(4)  # accelerating forward
     array([-0.0815,  0.    ])
@@ -92,16 +93,16 @@ def zmp(
 def center_of_pressure(
     positions: ArrayLike, forces: ArrayLike, moments: ArrayLike | None = None, ground: float = 0.0
 ) -> Array:
-    """Where the ground pushes as a whole (..., 2), on the plane z = h.
+    """Return the centre of pressure (CoP) of all contacts, (..., 2), on the plane z = h.
 
         F = Σ f_i,   M = Σ cross(r_i, f_i) + n_i
         p_x = (h F_x - M_y) / F_z,   p_y = (h F_y + M_x) / F_z
 
-    With contacts on that plane and no moments it is ``p = Σ f_zi r_i / Σ f_zi``, and for a robot that obeys Newton it
-    is the `zmp`. NaN where nothing presses down.
+    With contacts on that plane and no moments it is ``p = Σ f_zi r_i / Σ f_zi``. By Newton's laws it equals the `zmp`.
+    NaN without vertical load.
 
     Args:
-        positions: r_i, where the forces act, (..., n, 3).
+        positions: r_i, the points where the forces act, (..., n, 3).
         forces: f_i on the robot in world axes (..., n, 3), or only their vertical parts (..., n), N.
         moments: n_i about r_i in world axes, (..., n, 3), N m; none if the contacts are points.
         ground: h, m.
@@ -124,11 +125,11 @@ def center_of_pressure(
 
 
 def sole_center_of_pressure(wrench: ArrayLike) -> Array:
-    """Centre of pressure of one contact in its own frame (..., 2), whose z axis is normal to the surface.
+    """Return the CoP of one contact in its own frame (..., 2), whose z axis is normal to the surface.
 
         p = (-n_y, n_x) / f_z
 
-    The wrench (f, n) of the ground on the robot (..., 6) is expressed in that frame, about its origin.
+    The wrench (f, n) of the ground on the robot (..., 6) is in that frame, about its origin. NaN without load.
 
     >>> sole_center_of_pressure([0.0, 0.0, 200.0, 0.0, -10.0, 0.0])
     array([0.05, 0.  ])
@@ -146,10 +147,11 @@ def natural_frequency(height: ArrayLike, gravity: float = GRAVITY) -> Array: ...
 
 
 def natural_frequency(height: ArrayLike, gravity: float = GRAVITY) -> Array | float:
-    """ω = sqrt(g / z) (1/s) of an inverted pendulum of height z (m): a body whose center of mass is that far above the
-    ground; NaN at no height.
+    """Return the natural frequency (1/s) of a linear inverted pendulum of height z (m).
 
-    d²c/dt² = ω² (c - p)   in the horizontal plane, with p the zero-moment point
+        ω = sqrt(g / z),    d²c/dt² = ω² (c - p)   in the horizontal plane, with p the ZMP
+
+    z is the height of the CoM above the ground; ω is NaN unless z is positive.
     """
     z = np.asarray(height, dtype=np.float64)
     omega: Array = np.sqrt(gravity / np.where(z > 0.0, z, np.nan))
@@ -157,15 +159,16 @@ def natural_frequency(height: ArrayLike, gravity: float = GRAVITY) -> Array | fl
 
 
 def dcm(center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayLike, gravity: float = GRAVITY) -> Array:
-    """The part of the motion of an inverted pendulum that runs away (..., 3) or (..., 2), as long as c is, m.
+    """Return the divergent component of motion (DCM) of a linear inverted pendulum, of the shape of c, m.
 
         ξ = c + (dc/dt) / ω,    dξ/dt = ω (ξ - p),    ω = sqrt(g / z)
 
-    c follows ξ by itself, ``dc/dt = ω (ξ - c)``, so whoever steers ξ with p steers the robot.
+    The CoM converges to the DCM by itself, ``dc/dt = ω (ξ - c)``, so it is enough to control ξ with the ZMP p.
 
     Args:
         center_of_mass, velocity: c and dc/dt, (..., 3) or their horizontal parts (..., 2).
-        height: z of the centre of mass above the ground, m.
+        height: z of the CoM above the ground, m.
+        gravity: g, m/s².
 
     >>> dcm([0.0, 0.0, 0.981], [0.5, 0.0, 0.0], 0.981).round(4)
     array([0.1581, 0.    , 0.981 ])
@@ -175,9 +178,9 @@ def dcm(center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayLike, gravi
 
 
 def capture_point(center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayLike, gravity: float = GRAVITY) -> Array:
-    """Where to step so as to come to rest (..., 2): the horizontal part of the `dcm`.
+    """Return the capture point (..., 2), where a step brings the robot to rest: the horizontal part of the `dcm`.
 
-    With the zero-moment point held there, ``p = ξ``, the pendulum stops above it:
+    With the ZMP held there, ``p = ξ``, the pendulum stops above it:
     ``c(t) = ξ + (c(0) - ξ) exp(-ω t)``.
 
     >>> capture_point([0.0, 0.0, 0.981], [0.5, 0.0, 0.0], 0.981).round(4)
@@ -187,9 +190,9 @@ def capture_point(center_of_mass: ArrayLike, velocity: ArrayLike, height: ArrayL
 
 
 class Patch:
-    """A flat piece of a robot that presses on a surface, as `static_support_region` sees it.
+    """A flat contact area with friction, for `static_support_region`.
 
-    A force f_i at a corner r_i may push and not pull, and stays inside its friction cone:
+    The force f_i at each corner r_i pushes and does not pull, and stays inside its friction cone:
 
         nᵀf_i >= 0,   |f_i - n nᵀf_i| <= μ nᵀf_i,   Σ nᵀf_i <= largest force
 
@@ -197,7 +200,7 @@ class Patch:
         corners: r_i in the world, (k, 3), m.
         normal: n, out of the surface towards the robot; it need not be of unit length.
         friction: μ >= 0.
-        largest_force: what surface or robot can bear along the normal, N.
+        largest_force: largest total force along the normal that surface and robot can bear, N.
 
     >>> hand_on_wall = Patch([[0.5, 0.0, 1.0]], normal=(-1, 0, 0), friction=0.6, largest_force=80.0)
     """
@@ -227,7 +230,10 @@ class Patch:
             )
 
     def edges(self, facets: int) -> Array:
-        """Edges (facets, 3) of a pyramid inside the friction cone, ``n + μ (cos φ s + sin φ t)``, of normal part 1."""
+        """Return the edges (facets, 3) of a pyramid inside the friction cone.
+
+        Each is ``n + μ (cos φ s + sin φ t)``, with normal component 1; without friction the only edge is n.
+        """
         if self.friction == 0.0:
             return self.normal[np.newaxis]
         s = np.cross(self.normal, np.eye(3)[np.abs(self.normal).argmin()])
@@ -246,19 +252,21 @@ def static_support_region(
     tolerance: float = TOLERANCE,
     gravity: float = GRAVITY,
 ) -> Region:
-    """Where the centre of mass can be, seen from above, with the robot at rest on surfaces of any slope and height.
+    """Return the horizontal CoM positions at which a robot can rest on surfaces of any slope and height.
 
         {(c_x, c_y) : Σ f_i = (0, 0, m g),   Σ cross(r_i, f_i) = m g (c_y, -c_x, 0),   f_i as a `Patch` allows}
 
-    This set is convex, and its height does not matter [Bretl2008]. On level ground it is the `support_polygon`
-    whatever the friction; on steep stairs it can be larger, on slopes smaller or empty. One linear programme (some
+    This set is convex and independent of the height of the CoM [Bretl2008]. On level ground it is the `support_polygon`
+    for any friction; on steep stairs it can be larger, on slopes smaller or empty. It takes one linear program (some
     milliseconds) per vertex and per edge: for planning and for tests, not for the control loop.
 
     Args:
-        patches: what touches; the mass matters only where a `Patch.largest_force` is finite.
-        facets: edges of the pyramid inside each friction cone; 16 give away 2 % of the friction at most.
-        reach: how far (m) from the contacts to look; who holds on to something may have no limit but this one.
+        patches: the contacts.
+        mass: m; it has an effect only if a `Patch.largest_force` is finite.
+        facets: edges of the pyramid inside each friction cone; 16 lose at most 2 % of the friction.
+        reach: largest distance (m) from the contacts; the only limit if the robot holds on to something.
         tolerance: m, see `poise.geometry.polygon.approximate_region`.
+        gravity: g, m/s².
 
     >>> floor = Patch([[0, 0, 0], [0.2, 0, 0], [0.2, 0.1, 0], [0, 0.1, 0]])
     >>> static_support_region([floor], mass=50.0).inner.round(6).tolist()
@@ -271,7 +279,7 @@ def static_support_region(
     r = np.concatenate([patch.corners for patch in patches])
     middle = r.mean(axis=0)
     low, high = (r.min(axis=0) - reach)[:2], (r.max(axis=0) + reach)[:2]
-    # Unknowns: c_x, c_y from the middle of the contacts, then what each edge of each cone carries, in weights m g.
+    # Unknowns: c_x, c_y from the middle of the contacts, then the force along each edge of each cone, in units of m g.
     edges = [np.tile(patch.edges(facets), (len(patch.corners), 1)) for patch in patches]
     lever_arms = [
         np.repeat(p.corners - middle, len(e) // len(p.corners), axis=0) for p, e in zip(patches, edges, strict=True)
@@ -301,23 +309,23 @@ def static_support_region(
 
 
 def _nan_without_load(vertical: Array) -> Array:
-    """Vertical force, or NaN where there is none to divide by."""
+    """Return the vertical force, with NaN instead of values too small to divide by."""
     return np.where(vertical > _MIN_FORCE, vertical, np.nan)
 
 
-# -- Under a sole ----------------------------------------------------------------------------------------------------
+# -- Force cells in the soles ----------------------------------------------------------------------------------------
 
 
 def sole_pressure(foot: Foot, cells: ArrayLike) -> tuple[Array, Array]:
-    """How strongly a sole is pressed (N), and where: its ZMP, seen from the middle of the sole, in its axes (m, 2).
+    """Return the total force on a sole (N) and its ZMP from the middle of the sole, in the axes of the sole (m, 2).
 
-    With f_i the forces on the cells and r_i where these are, ``A = Σ f_i`` and ``ZMP = Σ f_i r_i / A`` ([Galdeano2014]
-    calls A the amplitude). Cells that pull, which none can, or that tell no number, count as zero; where nothing
-    presses the ZMP is the middle.
+    With f_i the forces on the cells and r_i their positions, ``A = Σ f_i`` and ``ZMP = Σ f_i r_i / A`` ([Galdeano2014]
+    calls A the amplitude). Negative forces, which are impossible, and readings that are not finite count as zero;
+    without load the ZMP is the middle.
 
     Args:
-        foot: whose cells.
-        cells: forces at the corners of its sole (N): (4,), or (k, 4) for as many instants.
+        foot: the foot that has the cells.
+        cells: forces at the corners of its sole (N): (4,), or (k, 4) for k samples.
 
     Usage: ``amplitude, zmp = sole_pressure(foot, readings.cells[foot.name])``.
     """

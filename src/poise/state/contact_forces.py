@@ -1,4 +1,4 @@
-"""Contacts with the environment, the forces they carry, and what force sensors and the IMU report."""
+"""Contacts with the environment, their forces, and readings of force sensors, encoders and the IMU."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from poise.robots import Foot, Frame, State
 
 ForceModel = Literal["wrench", "vertices", "normals"]
 
-#: Corners count as lying on the plane of the contact, and a polygon as a rectangle, to this (m).
+#: Tolerance (m) within which corners lie in the plane of the contact and a polygon is a rectangle.
 FLATNESS_TOLERANCE = 1e-6
-#: Of rubber or plastic soles on a dry floor; textbooks give 0.5 to 1.
+#: Friction of rubber or plastic soles on a dry floor; textbooks give 0.5 to 1.
 DEFAULT_FRICTION = 0.7
 
 
 class Contact:
-    """A polygon on a body that presses on a plane of the world: it can push, not pull, and friction holds it.
+    """A unilateral contact with friction: a polygon, fixed to a frame, that presses on a plane of the world.
 
-    Its own frame has the origin p in the middle of the corners, z along the normal (out of the surface, towards the
-    body) and x along the body frame's x as far as that lies in the plane. A force acts through unknowns y, in that
-    frame, as the wrench ``φ = G y`` about p. Three ways to write it:
+    The contact frame has its origin p in the middle of the corners, z along the normal (out of the surface, towards the
+    body) and x along the projection of the x axis of the given frame. The unknowns y of the contact give the wrench
+    ``φ = G y`` about p, in the axes of the contact frame. There are three parametrisations:
 
-    - ``wrench``: y = (f, m / r), force and moment; r, half the diagonal, makes both of one size
+    - ``wrench``: y = (f, m / r), force and moment; r, the distance of the farthest corner from p, gives both one scale
     - ``vertices``: y = (f_1, ..., f_l), a force at each corner
-    - ``normals``: y = (φ, f⊥), the wrench and the normal forces at the corners, bound by ``Q_c (φ, f⊥) = 0``, as in
-      [Saab2012] eq. 8; friction is not limited unless a cone says so
+    - ``normals``: y = (φ, f⊥), the wrench and the normal forces at the corners, related by ``Q_c (φ, f⊥) = 0``, as in
+      [Saab2012] eq. 8; friction is not limited unless a friction cone is added
 
-    A contact in one point is written as a force there.
+    A contact in one point always has a force there as its unknowns (``vertices``).
 
     Args:
         frame: a foot, a hand, or any frame.
         corners: l x 3 in that frame (m), counter-clockwise about the normal; None: those of the sole for a foot, the
-            origin for anything else.
-        normal: out of the surface, in that frame.
+            origin for any other frame.
+        normal: direction out of the surface, in that frame.
         friction: μ.
-        forces: how its forces are written, see above.
-        largest_force: along the normal, that surface or robot can bear (N).
-        name: how it is called in recordings; None: like the frame.
+        forces: parametrisation of the forces, see above.
+        largest_force: largest normal force that surface and robot can bear (N).
+        name: name in recordings; None: that of the frame.
 
     >>> contacts = [Contact(foot) for foot in robot.feet]
     >>> Contact(robot.hand("left"), normal=(0, 0, 1), friction=0.5)
@@ -63,7 +63,7 @@ class Contact:
         name: str | None = None,
     ) -> None:
         if not isinstance(frame, Frame):
-            raise StateError(f"a contact of {frame!r}; expected a part of a robot, e.g. robot.foot('left')")
+            raise StateError(f"contact frame is {frame!r}; expected a part of a robot, e.g. robot.foot('left')")
         self.frame, self.name = frame, frame.name if name is None else str(name)
         given = corners if corners is not None else frame.corners if isinstance(frame, Foot) else np.zeros((1, 3))
         self.corners = self._check_array("corners", given, (-1, 3))
@@ -82,7 +82,7 @@ class Contact:
         local = (self.corners - p) @ R
         if np.abs(local[:, 2]).max() > FLATNESS_TOLERANCE:
             raise self._error("the corners do not lie in one plane across the normal; give corners of a flat patch")
-        #: Corners in the contact's own plane, l x 2 (m).
+        #: Corners in the x-y plane of the contact frame, l x 2 (m).
         self.outline: Array = local[:, :2]
         self.radius = float(np.linalg.norm(self.outline, axis=1).max())
         if len(local) > 1 and np.linalg.matrix_rank(self.outline, tol=FLATNESS_TOLERANCE) < 2:
@@ -90,18 +90,18 @@ class Contact:
                 f"its {len(local)} corners lie on a line; give one point, or three or more around an area"
             )
         self.forces: ForceModel = "vertices" if self.point_like else forces
-        #: G, 6 x size: the wrench about the contact's point, in its own axes, of its unknowns.
+        #: G, 6 x size: maps the unknowns to the wrench about p, in the axes of the contact frame.
         self.basis: Array = self._basis()
         self.size = self.basis.shape[1]
 
     @property
     def point_like(self) -> bool:
-        """Whether it is a single point, which can turn freely."""
+        """Whether the contact is a single point, about which the body can rotate freely."""
         return len(self.corners) == 1
 
     @property
     def rectangle(self) -> tuple[float, float] | None:
-        """Half lengths along x and y (m), if the outline is a rectangle along its own axes."""
+        """Half lengths along x and y (m) if the outline is a rectangle along the contact axes, else None."""
         if len(self.outline) != 4:
             return None
         half = np.abs(self.outline).max(axis=0)
@@ -111,7 +111,7 @@ class Contact:
 
     @property
     def normal_row(self) -> Array:
-        """The normal force as a function of the unknowns: ``f_z = row y``."""
+        """Row that maps the unknowns to the normal force: ``f_z = row y``."""
         row: Array = self.basis[2]
         return row
 
@@ -152,12 +152,12 @@ class Contact:
 
 
 def contact_of(part: Frame | Contact) -> Contact:
-    """The contact, or that of a bare frame with all defaults."""
+    """Return the contact itself, or a contact with default arguments for a frame."""
     return part if isinstance(part, Contact) else Contact(part)
 
 
 def _contact_frame(origin: Array, normal: Array) -> pinocchio.SE3:
-    """A pose with z along the normal, and x along the first axis that does not lie along it."""
+    """Return a pose with z along the normal and x along the projection of the first axis not near the normal."""
     forward = next(axis for axis in np.eye(3) if abs(axis @ normal) < 0.9)
     x = forward - (forward @ normal) * normal
     x /= np.linalg.norm(x)
@@ -165,21 +165,21 @@ def _contact_frame(origin: Array, normal: Array) -> pinocchio.SE3:
 
 
 def _moment_matrix(x: float, y: float) -> Array:
-    """Moment of a force at (x, y, 0): the matrix of r x."""
+    """Return the matrix that maps a force at r = (x, y, 0) to its moment ``r x f``."""
     return np.array([[0.0, 0.0, y], [0.0, 0.0, -x], [-y, x, 0.0]])
 
 
-# -- What acts on a robot from outside, and what its sensors tell of it ----------------------------------------------
+# -- External forces and sensor readings -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ContactForces:
-    """Forces of the world on the robot at some contacts, at one instant.
+    """Forces of the environment on the robot at its contacts, at one instant.
 
     Attributes:
-        names: of the parts that touch, e.g. those of the feet's frames.
-        wrenches: per contact the force (N) and its moment about the contact's point (N m), in world axes: (k, 6).
-        points: per contact the point, in the world (m): (k, 3); of a sole its middle.
+        names: names of the contacts, e.g. those of the frames of the feet.
+        wrenches: per contact the force (N) and its moment about the contact point (N m), in world axes: (k, 6).
+        points: per contact the contact point in the world (m): (k, 3); for a sole its middle.
     """
 
     names: tuple[str, ...]
@@ -187,23 +187,23 @@ class ContactForces:
     points: Array
 
     def __getitem__(self, name: str) -> Array:
-        """The wrench at a contact; zeros where nothing touches."""
+        """Return the wrench at a contact; zeros if there is no contact of that name."""
         return self.wrenches[self.names.index(name)] if name in self.names else np.zeros(6)
 
     @property
     def total(self) -> Array:
-        """Sum of the forces (N, 3)."""
+        """Sum of all forces (N, 3)."""
         return np.asarray(self.wrenches[:, :3].sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Imu:
-    """An inertial unit in the base.
+    """Readings of an inertial measurement unit (IMU) in the base.
 
     Attributes:
         orientation: world_from_base as a quaternion (x, y, z, w).
-        angular_velocity: of the base in its own axes (rad/s).
-        acceleration: of the base minus gravity, in its own axes (m/s²): at rest 9.81 upwards.
+        angular_velocity: angular velocity of the base in base axes (rad/s).
+        acceleration: acceleration of the base minus gravity in base axes (m/s²): at rest 9.81 upwards.
     """
 
     orientation: Array
@@ -213,14 +213,15 @@ class Imu:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SensorReadings:
-    """What a plant's sensors say at the time of a state.
+    """Sensor readings of a plant at the time of a state.
 
     Attributes:
-        forces: of the world on every part that can touch; at a foot the 6-axis ankle sensor, moved to the sole.
-        cells: per foot (by its name) the normal forces at the corners of its sole (N, 4).
-        imu: in the base.
-        positions, rates: of the joints, from their encoders (rad, rad/s).
-        truth: the state that the plant is really in; only for judging, no robot knows it.
+        forces: forces of the environment on every part that can have contact; for a foot, the reading of the 6-axis
+            ankle sensor, moved to the sole.
+        cells: per foot, by name, the normal forces at the corners of its sole (N, 4).
+        imu: reading of the IMU in the base.
+        positions, rates: joint angles and velocities from the encoders (rad, rad/s).
+        truth: true state of the plant; for evaluation only, since a real robot does not know it.
     """
 
     forces: ContactForces

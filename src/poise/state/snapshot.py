@@ -1,4 +1,4 @@
-"""Snapshot: a state and what follows from it, each quantity computed once."""
+"""Kinematics and dynamics of a robot at one state, each quantity computed at most once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from poise.state import _motion
 
 
 def center_of_mass_writer(model: pinocchio.Model, data: Any, center: Array, jacobian: Array) -> _motion.CenterOfMass:
-    """Writes the centre of mass (3, m) and its Jacobian (3 x nv, column by column) once the joints are placed."""
+    """Return a writer of the centre of mass (3, m) and its Jacobian (3 x nv, column by column).
+
+    Call its `write` after pinocchio has computed the joint placements and Jacobians.
+    """
     joints, inertias = range(model.njoints), model.inertias
     parents, columns, counts = (np.array(values, dtype=np.int32) for values in (model.parents, model.idx_vs, model.nvs))
     return _motion.CenterOfMass(
@@ -33,7 +36,10 @@ def center_of_mass_writer(model: pinocchio.Model, data: Any, center: Array, jaco
 
 
 def momentum_drift_writer(model: pinocchio.Model, data: Any, momentum: Array, center: Array) -> _motion.MomentumDrift:
-    """Writes Ȧ_g v (6, N and N m), and the drift of the centre of mass (3, m/s²), once pinocchio knows the former."""
+    """Return a writer of Ȧ_g v (6, N and N m) and of the drift of the centre of mass (3, m/s²).
+
+    Call its `write` after pinocchio has computed the rate of the centroidal momentum for zero accelerations.
+    """
     mass = sum(inertia.mass for inertia in model.inertias)
     weight = mass * np.array(model.gravity.linear)
     rate, root = data.dhg, data.f[0]
@@ -43,30 +49,31 @@ def momentum_drift_writer(model: pinocchio.Model, data: Any, momentum: Array, ce
 # -- Snapshot --------------------------------------------------------------------------------------------------------
 
 
-# What a reader of the snapshot's memory asks to be filled; see `Snapshot.compute`.
-#: Places and Jacobians of frames.
+# Terms to compute, as bits of a mask; see `Snapshot.compute`.
+#: Placements and Jacobians of frames.
 FRAMES = 1 << 0
 #: The centre of mass and its Jacobian.
 CENTER_OF_MASS = 1 << 1
 #: Momentum about the centre of mass and its matrix.
 MOMENTUM = 1 << 2
-#: How frames, centre of mass and momentum accelerate while the joints do not.
+#: Drift J̇ v of frames, centre of mass and momentum: their accelerations for v̇ = 0.
 DRIFT = 1 << 3
 #: The mass matrix and the bias forces.
 DYNAMICS = 1 << 4
-#: How far the fastest coordinate moves from a state to either side of its stencil, rad or m: the cube root of rounding,
-#: where what a central difference cuts off and what it rounds are equally small (some 1e-10 of the second derivative).
+#: Displacement of the fastest coordinate from a state to either side of its stencil, rad or m. It is the cube root of
+#: machine precision, where truncation and rounding errors of a central difference are equally small (some 1e-10 of the
+#: second derivative).
 STENCIL_DISPLACEMENT = 1e-5
-#: Seconds to either side at most, for a robot that is nearly at rest: what depends on time is then still smooth.
+#: Largest time step (s) to either side, for a robot that is nearly at rest; targets are smooth over this time.
 STENCIL_SECONDS = 1e-3
 
 
 def frame_rows(
     robot: Robot, data: Any, frame: Frame, frame_from_other: pinocchio.SE3 | None = None
 ) -> _motion.FrameRows:
-    """The compiled reader of one frame: its place, Jacobian and drift, from what pinocchio keeps about its joint.
+    """Return the compiled reader of placement, Jacobian and drift of one frame, from the pinocchio data of its joint.
 
-    With a pose `frame_from_other`, that of another frame fixed to it.
+    With a pose `frame_from_other`, the reader is that of another frame fixed to the given one.
     """
     model, joint = robot.model, frame.joint
     carrier, velocity, acceleration = data.oMi[joint], data.v[joint], data.a[joint]
@@ -89,7 +96,7 @@ def frame_rows(
 
 
 class Stencil(NamedTuple):
-    """The robot a moment later and a moment earlier, with the same velocity, and the seconds between the two."""
+    """Snapshots a short time later and earlier, with the same velocity, and the seconds between the two."""
 
     later: Snapshot
     earlier: Snapshot
@@ -97,15 +104,20 @@ class Stencil(NamedTuple):
 
 
 class Snapshot:
-    """A state of a robot and all that follows from it, by pinocchio, in memory that the next state uses again.
+    """Kinematics and dynamics of a robot at one state, computed by pinocchio in memory that is reused.
 
-    One snapshot serves one control loop: `at(state)` moves it to a new state, and each quantity is computed when it
-    is first asked for. Arrays that it returns are views: valid until the next `at`, not to be written.
+    Use one snapshot per control loop: `at(state)` moves it to a new state, and each quantity is computed when it is
+    first read. Arrays that it returns may be views: do not write to them, and do not use them after the next `at`.
 
-    Axes are the world's: the velocity of a frame is that of its origin, then its angular velocity.
+    All quantities are in world axes. The velocity of a frame is that of its origin, then its angular velocity.
 
     Attributes:
-        magnitude: sum of the sizes of all entries of q and v; NaN or infinite as soon as one of them is.
+        robot: the robot.
+        model, data: pinocchio model and data.
+        q, v: configuration and velocity of the current state.
+        time: time of the current state (s).
+        state: the current state; None before the first `at`.
+        magnitude: sum of the absolute values of all entries of q and v; not finite if one of them is not.
 
     >>> snapshot = Snapshot(robot).at(robot.stance("standing"))
     >>> snapshot.position(robot.hand("left")), snapshot.center_of_mass
@@ -127,7 +139,8 @@ class Snapshot:
         self._center_of_mass: Array = np.zeros(3)
         self._center_of_mass_jacobian: Array = np.zeros((3, robot.model.nv), order="F")
         self._center_of_mass_drift: Array = np.zeros(3)
-        self._momentum_drift: Array = np.zeros(6)  # of its own: pinocchio's holds the weight after _compute_dynamics
+        # Not pinocchio's array, which includes the weight after _compute_dynamics.
+        self._momentum_drift: Array = np.zeros(6)
         self._center_of_mass_writer = center_of_mass_writer(
             robot.model, self.data, self._center_of_mass, self._center_of_mass_jacobian
         )
@@ -135,7 +148,7 @@ class Snapshot:
             robot.model, self.data, self._momentum_drift, self._center_of_mass_drift
         )
         self._stencil: Stencil | None = None
-        self._stencil_state: State | None = None  # around which the stencil is
+        self._stencil_state: State | None = None  # state at the middle of the stencil
         self._steps_for: dict[int, tuple[Callable[[], None], ...]] = {}
         self._steps: tuple[tuple[int, Callable[[], None]], ...] = (
             (DYNAMICS, self._compute_dynamics),
@@ -147,12 +160,12 @@ class Snapshot:
 
     @property
     def is_finite(self) -> bool:
-        """Whether all of the state is."""
+        """Whether all entries of q and v are finite."""
         return math.isfinite(self.magnitude)
 
     def at(self, state: State) -> Snapshot:
-        """This snapshot, of another state of the same robot."""
-        if state is self.state:  # nothing that was worked out is lost
+        """Move the snapshot to another state of the same robot and return it."""
+        if state is self.state:  # keep the quantities that are already computed
             return self
         self.state = state
         self.magnitude = self._load(state.q, state.v)
@@ -161,10 +174,11 @@ class Snapshot:
         return self
 
     def stencil(self) -> Stencil:
-        """Snapshots of ``q ⊕ -εv`` and ``q ⊕ εv``, for central differences along the motion: ``J̇ v`` of any J(q, t).
+        """Return snapshots of ``q ⊕ εv`` and ``q ⊕ -εv``, for central differences along the motion.
 
-        They have memory of their own, made when first asked for and used again: this snapshot stays as it is. Whoever
-        asks for the same state gets the same two, with all that was worked out in them.
+        They give ``J̇ v`` of any J(q, t).
+        They have their own memory, allocated at the first call and then reused; this snapshot does not change. Further
+        calls at the same state return the same two snapshots, with the quantities computed in them.
         """
         if self._stencil is not None and self.state is not None and self._stencil_state is self.state:
             return self._stencil
@@ -184,7 +198,7 @@ class Snapshot:
     # -- memory ----------------------------------------------------------------------------------------------------
 
     def compute(self, terms: int) -> None:
-        """Computes what is asked for (a sum of FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS) and still missing."""
+        """Compute those terms (a sum of FRAMES, CENTER_OF_MASS, MOMENTUM, DRIFT, DYNAMICS) that are still missing."""
         missing = terms & ~self._computed
         if missing:
             steps = self._steps_for.get(missing)
@@ -194,13 +208,15 @@ class Snapshot:
                 step()
 
     def _plan_steps(self, missing: int) -> tuple[Callable[[], None], ...]:
-        """The steps that compute what is missing, in order; the dynamics bring most of the rest with them."""
+        """Return the steps that compute the missing terms, in order; the dynamics include all other terms."""
         included = FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT if missing & DYNAMICS else 0
         return tuple(step for bit, step in self._steps if missing & bit and not included & bit)
 
     def frame(self, frame: Frame) -> _motion.FrameRows:
-        """The compiled reader of a frame; what it reads is new after `compute(FRAMES)`, and its drift after
-        `compute(DRIFT)`."""
+        """Return the compiled reader of a frame.
+
+        Placement and Jacobian are up to date after `compute(FRAMES)`, the drift after `compute(DRIFT)`.
+        """
         rows = self._frames.get(frame.index)
         if rows is None:
             rows = self._frames[frame.index] = frame_rows(self.robot, self.data, frame)
@@ -211,7 +227,7 @@ class Snapshot:
         self._computed |= FRAMES
 
     def _compute_center_of_mass(self) -> None:
-        self.compute(FRAMES)  # its joint poses are where the centre of mass starts from
+        self.compute(FRAMES)  # the writer reads the joint placements
         self._center_of_mass_writer.write()
         self._computed |= CENTER_OF_MASS
 
@@ -220,7 +236,7 @@ class Snapshot:
         self._computed |= MOMENTUM
 
     def _compute_drift(self) -> None:
-        # With zero accelerations, what is left of every acceleration is its drift.
+        # With v̇ = 0, every acceleration is equal to its drift.
         pinocchio.computeCentroidalMomentumTimeVariation(self.model, self.data, self.q, self.v, self._zero)
         self._drift_writer.write()
         self._computed |= DRIFT
@@ -235,69 +251,69 @@ class Snapshot:
     # -- frames ----------------------------------------------------------------------------------------------------
 
     def pose(self, frame: Frame) -> pinocchio.SE3:
-        """world_from_frame."""
+        """Return the pose world_from_frame."""
         return pinocchio.SE3(self.rotation(frame), self.position(frame))
 
     def position(self, frame: Frame) -> Array:
-        """Origin of the frame in the world, m."""
+        """Return the origin of the frame in the world, m."""
         self.compute(FRAMES)
         out = np.empty(3)
         self.frame(frame).position(out)
         return out
 
     def rotation(self, frame: Frame) -> Array:
-        """world_from_frame, 3 x 3."""
+        """Return the rotation world_from_frame, 3 x 3."""
         self.compute(FRAMES)
         out = np.empty((3, 3))
         self.frame(frame).rotation(out)
         return out
 
     def jacobian(self, frame: Frame) -> Array:
-        """J with (velocity of the origin, angular velocity) = J v, 6 x nv, in world axes."""
+        """Return J with (velocity of the origin, angular velocity) = J v, 6 x nv, in world axes."""
         self.compute(FRAMES)
         J = np.zeros((6, self.model.nv))
         self.frame(frame).jacobian(J)
         return J
 
     def drift(self, frame: Frame) -> Array:
-        """J̇ v: what the frame accelerates by when no joint does, m/s² and rad/s²."""
+        """Return J̇ v, the acceleration of the frame for v̇ = 0, m/s² and rad/s²."""
         self.compute(FRAMES | DRIFT)
         out = np.empty(6)
         self.frame(frame).drift(out)
         return out
 
     def velocity(self, frame: Frame) -> Array:
-        """(velocity of the origin, angular velocity), m/s and rad/s."""
+        """Return (velocity of the origin, angular velocity), m/s and rad/s."""
         return self.jacobian(frame) @ self.v
 
     # -- centre of mass and momentum -------------------------------------------------------------------------------
 
     @property
     def center_of_mass(self) -> Array:
-        """m."""
+        """Centre of mass in the world (3), m."""
         self.compute(CENTER_OF_MASS)
         return self._center_of_mass
 
     @property
     def center_of_mass_jacobian(self) -> Array:
-        """3 x nv."""
+        """Jacobian of the centre of mass, 3 x nv."""
         self.compute(CENTER_OF_MASS)
         return self._center_of_mass_jacobian
 
     @property
     def center_of_mass_velocity(self) -> Array:
-        """m/s."""
+        """Velocity of the centre of mass (3), m/s."""
         return self.center_of_mass_jacobian @ self.v
 
     @property
     def center_of_mass_drift(self) -> Array:
-        """m/s²."""
+        """Drift of the centre of mass, its acceleration for v̇ = 0 (3), m/s²."""
         self.compute(DRIFT)
         return self._center_of_mass_drift
 
     @property
     def momentum_matrix(self) -> Array:
-        """A_g, 6 x nv: (linear, angular momentum about the centre of mass) = A_g v."""
+        """Centroidal momentum matrix A_g, 6 x nv: (linear, angular momentum about the centre of mass) = A_g v."""
         self.compute(MOMENTUM)
         matrix: Array = self.data.Ag
         return matrix
@@ -310,7 +326,7 @@ class Snapshot:
 
     @property
     def momentum_drift(self) -> Array:
-        """Ȧ_g v, N and N m."""
+        """Ȧ_g v, the rate of the momentum for v̇ = 0 (6), N and N m."""
         self.compute(DRIFT)
         return self._momentum_drift
 
@@ -318,14 +334,14 @@ class Snapshot:
 
     @property
     def mass_matrix(self) -> Array:
-        """M, nv x nv, with the rotors' inertia."""
+        """Mass matrix M, nv x nv, including the rotor inertia."""
         self.compute(DYNAMICS)
         matrix: Array = self.data.M
         return matrix
 
     @property
     def nonlinear_effects(self) -> Array:
-        """h: the generalised forces that gravity and motion ask for, N and N m."""
+        """Bias forces h of gravity, Coriolis and centrifugal effects (nv), N and N m."""
         self.compute(DYNAMICS)
         forces: Array = self.data.nle
         return forces

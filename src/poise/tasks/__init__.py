@@ -1,21 +1,21 @@
-"""What we want: tasks, each an error that should vanish or stay inside bounds.
+"""Tasks: goals of a motion, each an error that should vanish or stay inside bounds.
 
 | task | error | unit |
 |---|---|---|
 | `Position`, `Orientation`, `Pose`, `HoldPose` | of one frame in the world | m, rad |
-| `RelativePose` | of one frame seen from another | m, rad |
-| `Direction`, `Gaze` | angle between an axis and where it should point | rad |
-| `CenterOfMass` | in the world or seen from a foot | m |
+| `RelativePose` | of one frame relative to another | m, rad |
+| `Direction`, `Gaze` | angle between an axis and its target direction | rad |
+| `CenterOfMass` | in the world or relative to a foot | m |
 | `LinearMomentum`, `AngularMomentum` | rates only | kg m/s, kg m²/s |
 | `Posture`, `JointComfort`, `LeastVelocity` | of joints | rad, rad, rad/s |
 | `Configuration` | of joints and of the base in the world | m, rad |
-| `JointTorque` | of motors; with forces only | N m |
-| `ContactForce`, `ForceDistribution`, `CenterOfPressure` | of contacts; with forces only | N, N, N m |
+| `JointTorque` | of motors; torque control only | N m |
+| `ContactForce`, `ForceDistribution`, `CenterOfPressure` | of contacts; torque control only | N, N, N m |
 
-Every task works at velocity and at acceleration order, as an equality or (`tolerance=`) as an interval, at any level.
-How its error vanishes is a `Decay` or a `MinimumJerk`; a target that moves is a `SplineTarget`, a `MinimumJerkTarget`
-or, where something else moves it, a `LiveTarget`. To write a new one, derive from `MotionTask` and define `value` and
-`jacobian`.
+Motion tasks work at velocity and at acceleration order, as an equality or (`tolerance=`) as an interval, at any level.
+The dynamics of the error are a `Decay`, a `MinimumJerk` or a `FeedForward`. A moving target is a `SplineTarget`, a
+`MinimumJerkTarget`, a `SinusoidTarget` or, if the caller moves it, a `LiveTarget` or a `FeedForwardTarget`. To write a
+new task, derive from `MotionTask` and define `value` and `jacobian`.
 """
 
 from poise.tasks.aim import Direction, Gaze, unit_vector

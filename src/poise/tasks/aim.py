@@ -1,4 +1,4 @@
-"""Direction and Gaze: an axis of a frame points somewhere. Two rows; the turn about the axis itself is free."""
+"""Tasks that point an axis of a frame: Direction and Gaze. Two rows; the rotation about the axis is free."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from poise.tasks.motion_task import MotionTask, Tolerance
 from poise.tasks.target import TaskDynamics, check_target, is_moving
 from poise.tasks.task import ACCELERATION, TaskRows, VariableLayout, Writer, check_task_vector
 
-#: Cosine of the angle, 172 degrees, beyond which an axis points away and the error bends too much to be followed.
+#: Cosine of the angle (172 degrees) beyond which the axis counts as opposite to its target, where the curvature of the
+#: error is too large.
 OPPOSITE_COSINE = -0.99
-#: A target at the eye itself has no direction: distances below a micron (m) count as one.
+#: Smallest distance (m) of a target from the frame: the direction of a target at the origin is undefined.
 MIN_DISTANCE = 1e-6
 #: Taylor coefficients of acos(1 - x) / sqrt(1 - (1 - x)²) in x = 1 - c.
 TAYLOR_COEFFICIENTS = (1.0, 1 / 3, 2 / 15, 2 / 35, 8 / 315, 8 / 693)
 
 
 class DirectionKinematics(NamedTuple):
-    """A unit vector n in the axes of a frame that moves: ``ṅ = J v + target_rate``."""
+    """A unit vector n in the axes of a moving frame, with its rate ``ṅ = J v + target_rate``."""
 
     n: Array
     J: Array
@@ -37,14 +38,14 @@ class DirectionKinematics(NamedTuple):
 
 
 class Aim(MotionTask):
-    """A unit vector n, seen from the frame, comes to lie along the frame's axis a: the base of Direction and Gaze.
+    """Align an axis a of a frame with a unit vector n, given in the axes of the frame; base of Direction and Gaze.
 
     With θ the angle between them, c = aᵀ n = cos θ, and B (3 x 2) a basis of the plane across a::
 
         e = f(c) Bᵀ n,   f = θ / sin θ       |e| = θ, in rad
         ė = f Bᵀ ṅ + f' (aᵀ ṅ) Bᵀ n
 
-    so the error is the angle itself, and points the short way round.
+    so the size of the error is the angle itself, and its direction is that of the shortest rotation.
     """
 
     unit = "rad"
@@ -72,25 +73,25 @@ class Aim(MotionTask):
 
     @abstractmethod
     def direction(self, snapshot: Snapshot) -> DirectionKinematics:
-        """The direction as the frame sees it."""
+        """Return the target direction in the axes of the frame, with its Jacobian."""
 
     @abstractmethod
     def direction_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
-        """n̈ when no joint accelerates, given ṅ."""
+        """Return n̈ for v̇ = 0, given ṅ."""
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         def write() -> None:
             n, J, target_rate = self.direction(snapshot)
             error, E, error_curvature = self._error(n)
             task_rows.error[:], task_rows.A[:], task_rows.target_rate[:] = error, E @ J, -E @ target_rate
-            if layout.order == ACCELERATION:  # with the acceleration of the target
+            if layout.order == ACCELERATION:  # the drift includes the acceleration of the target
                 rate = J @ snapshot.v + target_rate
                 task_rows.drift[:] = E @ self.direction_drift(snapshot, rate) + error_curvature(rate)
 
         return [write]
 
     def _error(self, n: Array) -> tuple[Array, Array, Callable[[Array], Array]]:
-        """e, the matrix E with ``ė = E ṅ``, and ``Ė ṅ`` as a function of ṅ."""
+        """Return e, the matrix E with ``ė = E ṅ``, and ``Ė ṅ`` as a function of ṅ."""
         a, B = self.axis, self.B.T
         c, across = float(a @ n), B @ n
         if c < OPPOSITE_COSINE:
@@ -105,12 +106,12 @@ class Aim(MotionTask):
 
 
 class Direction(Aim):
-    """An axis of a frame stays parallel to a direction of the world, the 2D parallel task of [Dalibard2012].
+    """Keep an axis of a frame parallel to a direction of the world, the 2D parallel task of [Dalibard2012].
 
     Args:
         frame: e.g. ``robot.chest``.
-        axis: in the frame.
-        target: direction in the world; need not have unit length.
+        axis: axis in the frame.
+        target: direction in the world, of any length.
 
     >>> tasks.Direction(robot.chest, axis=(0, 0, 1), target=(0, 0, 1))  # the chest stays upright
     """
@@ -142,14 +143,14 @@ class Direction(Aim):
 
 
 class Gaze(Aim):
-    """The robot looks at a point: the viewing axis of its head, or of any frame, passes through the target.
+    """Look at a point: the viewing axis of the head, or of any frame, passes through the target.
 
-    With y = R(t)ᵀ (g - p) the point g as the frame sees it, n = y / |y|.
+    With y = R(t)ᵀ (g - p) the point g in the axes of the frame, n = y / |y|.
 
     Args:
         frame: ``robot.gaze``, or any frame with an axis.
         target: point in the world (m), or a `Target` of points.
-        axis: viewing axis in the frame; None takes that of ``robot.gaze``.
+        axis: viewing axis in the frame; None: that of ``robot.gaze``.
 
     >>> tasks.Gaze(robot.gaze, target=(1.0, 0.2, 1.1))
     """
@@ -167,7 +168,7 @@ class Gaze(Aim):
         name = name or f"gaze of {frame_name(frame)}"
         if axis is None:
             if not isinstance(frame, GazeFrame):
-                raise TaskError(f"{name}: no axis; give one, or robot.gaze, which has its own", name)
+                raise TaskError(f"{name}: no axis was given; give axis=, or robot.gaze, which has one", name)
             axis = frame.axis
         super().__init__(frame, axis, name, weight, tolerance, dynamics)
         self.target: Any = (
@@ -183,15 +184,14 @@ class Gaze(Aim):
         return DirectionKinematics(n, turn @ (skew(r) @ J[3:] - J[:3]), turn @ g_rate)
 
     def direction_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
-        # y = Rᵀ (g - p): a point that moves, seen from a frame that moves.
+        # y = Rᵀ (g - p): a moving point in the axes of a moving frame.
         R, v, d = snapshot.rotation(self.frame), snapshot.velocity(self.frame), snapshot.drift(self.frame)
         g, g_rate, g_acceleration = self._sample(snapshot.time)
         r, relative_velocity, w = g - snapshot.position(self.frame), g_rate - v[:3], skew(v[3:])
         y_drift = R.T @ (g_acceleration - d[:3] - skew(d[3:]) @ r - 2.0 * w @ relative_velocity + w @ w @ r)
         n, across = _unit_direction(R.T @ r)
-        distance_rate = (
-            (R @ n) @ relative_velocity / max(float(np.linalg.norm(r)), MIN_DISTANCE)
-        )  # how fast the distance grows, of itself
+        # Rate of the distance relative to the distance, 1/s.
+        distance_rate = (R @ n) @ relative_velocity / max(float(np.linalg.norm(r)), MIN_DISTANCE)
         drift: Array = across @ y_drift - 2.0 * distance_rate * n_rate - (n_rate @ n_rate) * n
         return drift
 
@@ -200,17 +200,18 @@ class Gaze(Aim):
 
 
 def _unit_direction(y: Array) -> tuple[Array, Array]:
-    """The unit vector n along y, and the matrix with ``ṅ = across ẏ``."""
+    """Return the unit vector n along y, and the matrix with ``ṅ = across ẏ``."""
     length = max(float(np.linalg.norm(y)), MIN_DISTANCE)
     n = y / length
     return n, (np.eye(3) - np.outer(n, n)) / length
 
 
 def _error_near_opposite(c: float, across: Array, a: Array, B: Array) -> tuple[Array, Array]:
-    """Error and E of an axis that points nearly away, in the direction u of the way back and across it.
+    """Return error and E of an axis that is nearly opposite to its target, along the direction u of n and across it.
 
-    ``e = θ u`` and ``θ̇ = (c Bᵀu - s a)ᵀ ṅ`` with s = sin θ. Exactly opposite, every way is equally short: the first is
-    taken. What turns u, times θ / s, would be without bound there; a tenth of a degree is where it stops.
+    ``e = θ u`` and ``θ̇ = (c Bᵀu - s a)ᵀ ṅ`` with s = sin θ. If the axis is exactly opposite, every rotation is equally
+    short and the first direction is used. The factor θ / s of the rotation of u is unbounded there; it is limited to
+    its value at a tenth of a degree.
     """
     s = float(np.linalg.norm(across))
     u = across / s if s > 1e-12 else np.array([1.0, 0.0])
@@ -220,7 +221,7 @@ def _error_near_opposite(c: float, across: Array, a: Array, B: Array) -> tuple[A
 
 
 def unit_vector(values: ArrayLike, label: str, task: str) -> Array:
-    """A direction of unit length."""
+    """Return the direction as a vector of unit length; raise a TaskError if it is zero or invalid."""
     vector = check_task_vector(values, 3, label, task)
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
@@ -229,9 +230,9 @@ def unit_vector(values: ArrayLike, label: str, task: str) -> Array:
 
 
 def _angle_over_sine(c: float) -> tuple[float, float, float]:
-    """f = θ / sin θ as a function of c = cos θ, and its first and second derivative.
+    """Return f = θ / sin θ as a function of c = cos θ, and its first and second derivative.
 
-    From (1 - c²) f' = c f - 1; near c = 1 by series. It grows without bound where the axis points away.
+    From (1 - c²) f' = c f - 1; near c = 1 by a series. f is unbounded at c = -1, where the axis is opposite.
     """
     x = 1.0 - c
     if x < 1e-2:

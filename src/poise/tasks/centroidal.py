@@ -1,4 +1,4 @@
-"""Centroidal tasks: center of mass, linear and angular momentum."""
+"""Centroidal tasks: centre of mass, linear and angular momentum of the whole body."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from poise.tasks.task import (
 
 
 class CenterOfMass(MotionTask):
-    """The centre of mass c goes to a point: ``e = c - c*``, in m, world axes or the axes of a frame.
+    """Move the centre of mass c to a point: ``e = c - c*``, in m, in world axes or in the axes of a frame.
 
     Args:
-        target: one number (m) per axis, or all three, or a `Target` of such.
-        axes: which components matter; ``"xy"`` is its projection on the ground.
-        frame: None for the world; else c is seen from this frame, usually a foot ([Galdeano2014] eq. 7), and so is
-            the target: ``e = R_fᵀ (c - p_f) - c*``.
+        target: point c*, one number (m) per axis of `axes` or all three, or a `Target` of these vectors.
+        axes: components that are controlled; ``"xy"``: the projection on the ground.
+        frame: None: the world. Else c and the target are relative to this frame, usually a foot ([Galdeano2014] eq. 7):
+            ``e = R_fᵀ (c - p_f) - c*``.
 
     >>> tasks.CenterOfMass(target=start.support_center, axes="xy")
     """
@@ -78,7 +78,7 @@ class CenterOfMass(MotionTask):
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         point = np.zeros(3)
-        # Where what the target gives stands among x, y and z, and what of it the rows are about.
+        # Axes among x, y, z that the target gives, and the components of the target that the rows control.
         target_axes, row_axes = (
             (slice(None), self._axis_slice) if self._has_three_axes else (self._axis_slice, slice(None))
         )
@@ -99,7 +99,7 @@ class CenterOfMass(MotionTask):
         return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
 
     def _writer(self, snapshot: Snapshot, point: Array, task_rows: TaskRows) -> Any:
-        """The compiled writer of error, rows and drift."""
+        """Return the compiled writer of error, rows and drift."""
         kinematics = (snapshot.center_of_mass_jacobian, snapshot.center_of_mass, snapshot.center_of_mass_drift)
         outputs = (point, task_rows.error, task_rows.A, task_rows.drift)
         if self.frame is None:
@@ -110,7 +110,7 @@ class CenterOfMass(MotionTask):
             *kinematics, snapshot.v, snapshot.frame(self.frame), base, components, *outputs
         )
 
-    # -- seen from a frame -------------------------------------------------------------------------------------------
+    # -- relative to a frame -----------------------------------------------------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
         if self.frame is None:
@@ -144,7 +144,7 @@ class CenterOfMass(MotionTask):
         return value, rate, acceleration
 
     def _expand_axes(self, values: Array) -> Array:
-        """Three components from those of the chosen axes."""
+        """Return three components, from all three or from those of the chosen axes; the others are zero."""
         if len(values) == 3:
             return values
         full = np.zeros(3)
@@ -152,13 +152,18 @@ class CenterOfMass(MotionTask):
         return full
 
 
-# -- Momentum of the whole body: a task that speaks of velocities only -----------------------------------------------
+# -- Momentum of the whole body --------------------------------------------------------------------------------------
 
 
 class Momentum(MotionTask):
-    """``A_g v`` takes a value, which may be `Live`, or move as a `Target` whose value is the momentum h*.
+    """Regulate the momentum ``A_g v`` to a value h*; base of LinearMomentum and AngularMomentum.
 
-    At acceleration order ``A_g v̇ + Ȧ_g v = ḣ* - k (A_g v - h*)`` ([Dalibard2012])."""
+    At acceleration order ``A_g v̇ + Ȧ_g v = ḣ* - k (A_g v - h*)`` ([Dalibard2012]).
+
+    Args:
+        target: h*, one number or one per axis; a `LiveTarget`, or a `Target` whose value is the momentum.
+        axes: components that are controlled, in world axes.
+    """
 
     required_terms = MOMENTUM
     velocity_only = True
@@ -179,7 +184,7 @@ class Momentum(MotionTask):
         self.indices = [self.first_row + i for i in axis_indices(axes, name)]
         super().__init__(name, weight, tolerance, dynamics, len(self.indices))
         if isinstance(target, LiveTarget):
-            self.target: Any = target.value  # read where it stands, at every tick
+            self.target: Any = target.value  # the array itself: the rows read it at every tick
         elif is_moving(target):
             self.target = check_target(target, (len(axes),), name)  # type: ignore[arg-type]
         else:
@@ -191,7 +196,7 @@ class Momentum(MotionTask):
         return tuple(self.axes)
 
     def value(self, snapshot: Snapshot) -> Array:
-        """Zero: a rate has no error in position. What is missing in rate is the slack of the rows."""
+        """Return zeros: the task has no error in position. The error of the momentum is the slack of the rows."""
         return np.zeros(len(self.indices))
 
     def jacobian(self, snapshot: Snapshot) -> Array:
@@ -212,7 +217,7 @@ class Momentum(MotionTask):
 
 
 class LinearMomentum(Momentum):
-    """The body's linear momentum, kg m/s, in world axes.
+    """Regulate the linear momentum of the whole body, kg m/s, in world axes.
 
     >>> tasks.LinearMomentum(target=(1.0, 0.0, 0.0))
     """
@@ -222,7 +227,7 @@ class LinearMomentum(Momentum):
 
 
 class AngularMomentum(Momentum):
-    """The body's angular momentum about its centre of mass, kg m²/s, in world axes.
+    """Regulate the angular momentum of the whole body about its centre of mass, kg m²/s, in world axes.
 
     >>> tasks.AngularMomentum(axes="z")  # arms swing against the legs
     """

@@ -1,4 +1,4 @@
-"""Tasks on contact forces and joint torques."""
+"""Tasks on contact forces and joint torques, and the force unknowns of a torque controller."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from poise.tasks.task import Task, TaskRows, VariableLayout, Writer, check_task_
 
 
 class ForceUnknowns:
-    """The unknowns of all contacts, after those of the motion: ``x = (v̇, y_1 / u, ..., y_n / u)``.
+    """The force unknowns of all contacts, which follow those of the motion: ``x = (v̇, y_1 / u, ..., y_n / u)``.
 
-    The unit u is the robot's mass in newtons, so that a force of one unknown accelerates the whole body by 1 m/s² and
-    all unknowns are of one size.
+    The unit u is the mass of the robot in newtons, so that a force unknown of 1 accelerates the whole body by 1 m/s²
+    and all unknowns have the same scale.
 
     Args:
-        snapshot: of the control loop.
-        contacts: each under its own name.
+        snapshot: snapshot of the control loop.
+        contacts: contacts with distinct names.
     """
 
     def __init__(self, snapshot: Snapshot, contacts: Sequence[Contact]) -> None:
@@ -35,7 +35,7 @@ class ForceUnknowns:
         ends = [nv, *(nv + np.cumsum([contact.size for contact in self.contacts], dtype=int)).tolist()]
         self.slices = {c: slice(ends[i], ends[i + 1]) for i, c in enumerate(self.contacts)}
         self.size = ends[-1] - nv
-        #: Per unknown what it adds to the generalised forces: (J_cᵀ W_c u)ᵀ, size x nv.
+        #: Contribution of each unknown to the generalised forces: (J_cᵀ W_c u)ᵀ, size x nv.
         self.force_jacobian: Array = np.zeros((self.size, nv))
         bases = [
             _motion.ForceBasis(
@@ -46,25 +46,28 @@ class ForceUnknowns:
         ]
         self._map = _motion.ForceMap(bases, self.force_jacobian)
         self.write: Writer = self._map.write
-        #: Whether each contact is there; a force cannot act where nothing touches.
+        #: 1 for each contact that exists, else 0; a lost contact bears no force.
         self.in_contact: Array = np.ones(len(self.contacts))
-        #: Whether each contact should bear a force and does not: it then seeks the surface.
+        #: 1 for each contact that is planned to bear a force but is not measured: it seeks the surface. Else 0.
         self.seeking: Array = np.zeros(len(self.contacts))
 
     def forces(self, x: Array) -> ContactForces:
-        """The wrenches that a solution stands for, in the world."""
+        """Return the contact wrenches of a solution x, in world axes."""
         wrenches, points = np.empty((len(self.contacts), 6)), np.empty((len(self.contacts), 3))
         self._map.wrenches(x[len(x) - self.size :], wrenches, points)
         return ContactForces(self.names, wrenches, points)
 
     def generalised_forces(self, x: Array, out: Array) -> Array:
-        """``M v̇ + h - Σ J_cᵀ φ_c``: six zeros and the joint torques."""
+        """Write ``M v̇ + h - Σ J_cᵀ φ_c`` (six zeros of the base, then the joint torques) to `out` and return it."""
         data = self.snapshot.data
         _motion.generalised_forces(data.M, data.nle, self.force_jacobian, x, out)
         return out
 
     def even_share(self) -> Array:
-        """Unknowns at which contacts that can, share the weight evenly: where forces go that nothing else decides."""
+        """Return the unknowns at which all contacts that can bear weight share it evenly.
+
+        They are the default for forces that no task determines.
+        """
         snapshot, weight = self.snapshot, -self.snapshot.robot.mass * np.array(self.snapshot.model.gravity.linear)
         snapshot.compute(FRAMES)
         gravity_loads = [(snapshot.pose(c.frame) * c.frame_from_contact).rotation.T @ weight for c in self.contacts]
@@ -83,7 +86,7 @@ class ForceUnknowns:
 
 
 class ForceTask(Task):
-    """A task on forces or torques. In kinematics, where there are none, it asks for nothing."""
+    """Base of tasks on forces or torques. In kinematics, which has no forces, their rows have no bounds."""
 
     def row_unit(self, order: int) -> str:
         return self.unit
@@ -97,12 +100,12 @@ class ForceTask(Task):
     def bind_forces(
         self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
-        """As `bind`, with forces among the unknowns."""
+        """Bind the task as `bind` does, with forces among the unknowns."""
         raise NotImplementedError
 
 
 class WrenchTask(ForceTask):
-    """Constant rows on the wrench φ of one contact, about its point and in its own axes: ``lower <= C φ <= upper``."""
+    """Base of tasks with constant rows on the wrench φ of a contact, in the contact frame: ``lower <= Cφ <= upper``."""
 
     unit = "N"
 
@@ -118,7 +121,7 @@ class WrenchTask(ForceTask):
         return (self.contact.frame,)
 
     def coefficients(self, robot: Robot) -> tuple[Array, Array, Array]:
-        """C (k x 6), lower and upper."""
+        """Return C (k x 6), lower and upper."""
         raise NotImplementedError
 
     def bind_forces(
@@ -130,12 +133,12 @@ class WrenchTask(ForceTask):
 
 
 class ContactForce(WrenchTask):
-    """The force at a contact takes a value, in the contact's own axes (z along the normal).
+    """Regulate the force at a contact, in the axes of the contact frame (z along the normal).
 
     Args:
         contact: a `Contact`, or a frame.
-        target: force (N, 3), or force and moment about the contact's point (N and N m, 6).
-        axes: which components of the force matter, when three are given.
+        target: force (N, 3), or force and moment about the origin of the contact frame (N and N m, 6).
+        axes: components of the force that are controlled; only for a target of three numbers.
 
     >>> tasks.ContactForce(hand_on_wall, target=(0, 0, 30.0), axes="z")
     """
@@ -156,7 +159,7 @@ class ContactForce(WrenchTask):
             self.unit = "N, N m"
         super().__init__(contact, weight, name, len(self.row_labels))
         if self.contact.point_like and size == 6:
-            raise TaskError(f"{name}: a contact in a point bears no moment; give three components", name)
+            raise TaskError(f"{name}: a point contact bears no moment; give a force of three components", name)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return self.row_labels
@@ -167,7 +170,7 @@ class ContactForce(WrenchTask):
 
 
 class CenterOfPressure(WrenchTask):
-    """The centre of pressure of a contact takes a place p in its plane, seen from its middle (m).
+    """Move the centre of pressure of a contact to a point p of its plane, relative to its middle (m).
 
     ``p f_z = (-m_y, m_x)`` is linear in the wrench (f, m), so the rows are moments, in N m:
     ``-m_y - p_x f_z = 0`` and ``m_x - p_y f_z = 0``.
@@ -184,7 +187,9 @@ class CenterOfPressure(WrenchTask):
         super().__init__(contact, weight, name, 2)
         self.target = check_task_vector(target, 2, "target", name)
         if self.contact.point_like:
-            raise TaskError(f"{name}: a contact in a point has its pressure there; give a contact with corners", name)
+            raise TaskError(
+                f"{name}: the centre of pressure of a point contact is fixed; give a contact with corners", name
+            )
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
         return ("x", "y")
@@ -196,11 +201,11 @@ class CenterOfPressure(WrenchTask):
 
 
 class ForceDistribution(ForceTask):
-    """Each contact bears a share of all normal forces: ``f_i - share_i Σ f_j = 0``, in N.
+    """Distribute the total normal force over contacts: ``f_i - share_i Σ f_j = 0``, in N.
 
     Args:
-        contacts: at least two.
-        shares: one number each; they count relative to their sum. None: equal shares.
+        contacts: at least two contacts or frames.
+        shares: one number per contact, normalised by their sum. None: equal shares.
 
     >>> tasks.ForceDistribution(robot.feet, shares=(0.7, 0.3))
     """
@@ -217,7 +222,7 @@ class ForceDistribution(ForceTask):
         self.name = name
         self._contacts = tuple(contact_of(contact) for contact in contacts)
         if len(self._contacts) < 2:
-            raise TaskError(f"{name}: {len(self._contacts)} contact to share between; give two or more", name)
+            raise TaskError(f"{name}: {len(self._contacts)} contact given; give two or more", name)
         given = (
             np.ones(len(self._contacts))
             if shares is None
@@ -249,14 +254,14 @@ class ForceDistribution(ForceTask):
 
 
 def _distribute_wrench(contact: Contact, wrench: Array) -> Array:
-    """The unknowns nearest to zero that make a wrench, those that stand for forces at corners evenly."""
+    """Return the smallest unknowns that give a wrench; normal forces at the corners are distributed evenly."""
     if contact.forces == "normals":
         corners = len(contact.outline)
         return np.append(wrench, np.full(corners, wrench[2] / corners))
     return np.asarray(np.linalg.lstsq(contact.basis, wrench, rcond=None)[0])
 
 
-# -- JointTorque: what the motors do, as a task ----------------------------------------------------------------------
+# -- Joint torques ---------------------------------------------------------------------------------------------------
 
 
 def bind_generalised_forces(
@@ -268,7 +273,7 @@ def bind_generalised_forces(
     low: Array,
     high: Array,
 ) -> Sequence[Writer]:
-    """Writer of ``low <= (M v̇ + h - Σ J_cᵀ φ_c)_rows <= high``, each row times its scale."""
+    """Return the writer of ``low <= (M v̇ + h - Σ J_cᵀ φ_c)_rows <= high``, with each row multiplied by its scale."""
     data = snapshot.data
     writer = _motion.DynamicsWriter(
         data.M,
@@ -286,12 +291,12 @@ def bind_generalised_forces(
 
 
 class JointTorque(ForceTask):
-    """Torques of chosen joints take values, by default zero ([Dalibard2012] eq. 15): ``τ = τ*``, in N m.
+    """Regulate the torques of chosen joints, by default to zero ([Dalibard2012] eq. 15): ``τ = τ*``, in N m.
 
-    Arms and head that want no torque sway like a relaxed body's.
+    Arms and head with zero torque swing passively, like those of a relaxed body.
 
     Args:
-        joints: which, as for `Posture`; None: all.
+        joints: chosen joints, as for `Posture`; None: all.
         target: τ*, one number or one per joint (N m).
 
     >>> tasks.JointTorque(joints=[robot.joint("left_elbow_joint"), robot.joint("right_elbow_joint")])

@@ -1,4 +1,4 @@
-"""Tasks on one frame: Position, Orientation, Pose, HoldPose."""
+"""Tasks on the position and orientation of one frame: Position, Orientation, Pose, HoldPose."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ TargetSample = tuple[Array | None, Array | None, Array | None, Array | None]
 
 
 class FrameTask(MotionTask):
-    """``e = S (p - p*, log(R R*ᵀ))`` of one frame: the compiled base of the tasks below.
+    """Compiled base of the tasks below, with the error ``e = S (p - p*, log(R R*ᵀ))`` of one frame.
 
-    p (m) and R are the frame's place and orientation in the world, p* and R* those wanted, S (k x 6) picks or
-    combines components. Its rows are ``S J``, with J the frame's Jacobian in world axes.
+    p (m) and R are the position and orientation of the frame in the world, p* and R* the desired ones; S (k x 6)
+    selects or combines components. The rows are ``S J``, with J the Jacobian of the frame in world axes.
     """
 
     required_terms = FRAMES
 
-    #: Which of the six components (linear, angular) the rates of its target speak of.
+    #: Components, of the six (linear, angular), that the rate of the target contains.
     rate_components = slice(0, 6)
 
     def __init__(
@@ -69,8 +69,10 @@ class FrameTask(MotionTask):
         return (self.frame,)
 
     def sample_target(self, time: float) -> TargetSample:
-        """Position and rotation of the target, None for what does not matter; its rates and their
-        derivatives, None for a target at rest."""
+        """Return position, rotation, rate and acceleration of the target at a time.
+
+        Position or rotation is None if it is not controlled; rate and acceleration are None for a target at rest.
+        """
         raise NotImplementedError
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
@@ -90,7 +92,7 @@ class FrameTask(MotionTask):
 
         write_target()
         if isinstance(self.target, LiveTarget):
-            position = self.target.value  # read where it is written
+            position = self.target.value  # the array itself: the writer reads it at every tick
         writer = _motion.FrameWriter(
             snapshot.frame(self.frame), self.S, position, rotation, task_rows.error, task_rows.A, task_rows.drift
         )
@@ -100,13 +102,13 @@ class FrameTask(MotionTask):
 
 
 class Position(FrameTask):
-    """A frame's origin goes to a point of the world: ``e = p - p*``, in m.
+    """Move the origin of a frame to a point of the world: ``e = p - p*``, in m.
 
     Args:
         frame: e.g. ``robot.hand("left")``.
         target: point in the world (m), or a `Target` of points.
-        axes: which components matter.
-        tolerance: half-widths of a box around the target that will do (m), or a pair of bounds; None: the point itself.
+        axes: components that are controlled.
+        tolerance: half-widths of an acceptable box around the target (m), or a pair of bounds; None: the point itself.
 
     >>> tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10))
     >>> tasks.Position(robot.hand("left"), target=(0.45, 0.20, 1.10), tolerance=0.05)
@@ -138,13 +140,13 @@ class Position(FrameTask):
 
 
 class Orientation(FrameTask):
-    """A frame takes an orientation: ``e = log(R R*ᵀ)``, the rotation vector still to undo, in world axes and rad.
+    """Rotate a frame to an orientation: ``e = log(R R*ᵀ)``, the remaining rotation vector, in world axes and rad.
 
     Args:
         frame: e.g. ``robot.chest``.
         target: 3 x 3 rotation world_from_frame, a pose, or a `Target` of rotations.
-        axes: about which axes of the world. With fewer than three, what the robot turns about the others leaks into
-            the error, so that its decay is exact only near the target.
+        axes: world axes about which rotation is controlled. With fewer than three, rotation about the others couples
+            into the error, so that its decay is exact only near the target.
 
     >>> tasks.Orientation(robot.chest, target=np.eye(3), axes="xy")
     """
@@ -177,13 +179,13 @@ class Orientation(FrameTask):
 
 
 class Pose(FrameTask):
-    """A frame takes a pose: ``e = (p - p*, log(R R*ᵀ))``, in m and rad, world axes.
+    """Move a frame to a pose: ``e = (p - p*, log(R R*ᵀ))``, in m and rad, world axes.
 
     Args:
         frame: e.g. ``robot.foot("left")``.
         target: `pinocchio.SE3` world_from_frame, a 4 x 4 matrix, or a `Target` of poses.
-        axes: which components of the position matter; "" for none.
-        rotation_axes: rotations about which axes matter; "" for none.
+        axes: components of the position that are controlled; "" for none.
+        rotation_axes: axes about which rotation is controlled; "" for none.
 
     >>> tasks.Pose(robot.foot("left"), target=start.pose(robot.foot("left")))
     """
@@ -217,9 +219,9 @@ class Pose(FrameTask):
 
 
 class HoldPose(Pose):
-    """A frame stays where it is in a given state, e.g. a foot on the ground.
+    """Hold a frame at its pose in a given state, e.g. a foot on the ground.
 
-    Stiffer than other tasks by default (50/s): what it corrects is drift, not distance.
+    The default gain is high (50/s), since the task corrects drift, not distances.
 
     >>> tasks.HoldPose(robot.foot("left"), at=start)
     """
@@ -244,7 +246,7 @@ class HoldPose(Pose):
 
 
 def frame_name(frame: Any) -> str:
-    """Name of a frame, or an error for what is none."""
+    """Return the name of a frame; raise a TaskError if the object is not a frame."""
     if not isinstance(frame, Frame):
         raise TaskError(f"{format_value(frame)} is not a frame; give a part of a robot, e.g. robot.hand('left')")
     return frame.name

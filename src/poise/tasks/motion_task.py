@@ -1,4 +1,4 @@
-"""MotionTask: a task by two methods, its error and its Jacobian; drift, rows and bounds follow."""
+"""Base class of motion tasks, which are defined by an error and its Jacobian; drift, rows and bounds are derived."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ Tolerance = ArrayLike | tuple[ArrayLike, ArrayLike] | None
 class MotionTask(Task):
     """A task given by its error e(q, t) and the Jacobian J with ``ė = J v - target rate``.
 
-    To write one, define `value` and `jacobian`; it then works at both orders, as an equality or as an interval, with
-    any task dynamics. All else has a default, which a class or an instance may replace: `name` (the class name in
-    words), `unit`, `weight`, `tolerance`, `dynamics`, `labels`, and `drift` (``J̇ v`` by a central difference of ``J v``
-    along the motion). A constructor of your own need not call this one.
+    To write a task, derive from this class and define `value` and `jacobian`; it then works at both orders, as an
+    equality or as an interval, with any task dynamics. Everything else has a default, which a class or an instance may
+    replace: `name` (the class name in words), `unit`, `weight`, `tolerance`, `dynamics`, `labels`, and `drift` (``J̇ v``
+    by a central difference of ``J v`` along the motion). The constructor of a subclass need not call this one.
 
     J may be the derivative of e only up to a map that leaves e itself unchanged, as for rotations, where J gives
-    angular velocities: what is asked is that ``J v = -g e`` makes the error decay as ``ė = -g e``.
+    angular velocities: it is enough that ``J v = -g e`` makes the error decay as ``ė = -g e``.
 
     Args:
         name, weight: see `Task`.
-        tolerance: None wants e = 0; a number, an array or a pair of bounds wants e inside that interval.
-        dynamics: how the error vanishes.
-        dimension: number of rows, where that does not depend on the robot; weight and within are then checked at once.
-            None: as many as `value` returns.
+        tolerance: None: e = 0; a number, an array or a pair of bounds: e inside that interval.
+        dynamics: task dynamics, which determine how the error vanishes; None: ``Decay()``.
+        dimension: number of rows, if it does not depend on the robot; weight and tolerance are then checked at once.
+            None: the length of `value`.
     """
 
     weight: Any = 1.0
@@ -46,8 +46,8 @@ class MotionTask(Task):
     dimension: int | None = None
     curvature = 1.0
 
-    #: Sizes of the parts of the error that share a limit on speed: (3, 0) for a position, (0, 3) for an orientation,
-    #: (3, 3) for a pose; None: one.
+    #: Sizes of the parts of the error that share a speed limit: (3, 0) for a position, (0, 3) for an orientation,
+    #: (3, 3) for a pose; None: a single part.
     part_sizes: tuple[int, ...] | None = None
 
     def __init_subclass__(cls, **settings: Any) -> None:
@@ -76,18 +76,18 @@ class MotionTask(Task):
         self.dimension = dimension
         error_bounds(tolerance, dimension, name)
 
-    # -- what a task gives -----------------------------------------------------------------------------------------
+    # -- methods that a task defines -------------------------------------------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
-        """The error e, present minus wanted."""
+        """Return the error e, present minus desired value."""
         return self._evaluate(snapshot)[0]
 
     def jacobian(self, snapshot: Snapshot) -> Array:
-        """J, one line per row."""
+        """Return J, one line per row."""
         return self._evaluate(snapshot)[1]
 
     def drift(self, snapshot: Snapshot) -> Array:
-        """J̇ v: asked for at acceleration order only; unless defined, a central difference of ``J v``."""
+        """Return J̇ v, used at acceleration order only; the default is a central difference of ``J v``."""
         if type(self).bind_error is not MotionTask.bind_error:
             return self._evaluate(snapshot)[2]
         later, earlier, seconds = snapshot.stencil()
@@ -95,14 +95,15 @@ class MotionTask(Task):
         return difference / seconds
 
     def target_rate(self, time: float) -> Array | None:
-        """Rate of the target in the task's components; None for a target at rest."""
+        """Return the rate of the target in the components of the task; None for a target at rest."""
         return None
 
     def target_acceleration(self, time: float) -> Array | None:
+        """Return the acceleration of the target in the components of the task; None for a target at rest."""
         return None
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        """One word per row; unless defined, as many as `dimension`, or as `value` returns, says."""
+        """Return one label per row; by default "row 1", "row 2", ... (`dimension` labels, or the length of `value`)."""
         rows = self.dimension
         if rows is None:
             self._require_methods()
@@ -111,13 +112,13 @@ class MotionTask(Task):
         return tuple(f"row {i + 1}" for i in range(rows))
 
     def frames(self) -> tuple[Frame, ...]:
-        """The frames that it speaks of; unless defined, those among its attributes."""
+        """Return the frames that the task refers to; by default those among its attributes."""
         parts = (
             part for value in vars(self).values() for part in (value if isinstance(value, list | tuple) else [value])
         )
         return tuple(part for part in parts if isinstance(part, Frame))
 
-    # -- what follows ----------------------------------------------------------------------------------------------
+    # -- derived rows and bounds -----------------------------------------------------------------------------------
 
     def groups(self, robot: Robot) -> Sequence[tuple[int, float, float]]:
         parts = self.part_sizes or (len(self.labels(robot)),)
@@ -129,9 +130,9 @@ class MotionTask(Task):
         return [*self.bind_error(snapshot, task_rows, layout), *self.bind_gains(snapshot, task_rows)]
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
-        """Writers of error, rows and drift, from what the methods above return; compiled tasks replace this one.
+        """Return the writers of error, rows and drift, which call the methods above; compiled tasks override this.
 
-        Here, before anything moves, each method is called once, and a `TaskError` tells of what cannot be used.
+        Each method is called once here, before the robot moves, and invalid results raise a `TaskError`.
         """
         self._require_methods()
         self._check_dynamics(self.dynamics)
@@ -153,7 +154,7 @@ class MotionTask(Task):
         return [*writers, write_drift] if layout.order == ACCELERATION else writers
 
     def gain_factors(self, robot: Robot) -> Array | float:
-        """Multiplies the gain, per row; a task whose rows want different gains says so here."""
+        """Return a factor of the gain, one number or one per row, for tasks whose rows have different gains."""
         return 1.0
 
     def bind_gains(self, snapshot: Snapshot, task_rows: TaskRows) -> Sequence[Writer]:
@@ -179,11 +180,11 @@ class MotionTask(Task):
         assembly.write()
         return assembly.column("error"), assembly.stack.program().A, assembly.column("drift")
 
-    # -- what a task must return -----------------------------------------------------------------------------------
+    # -- checks ----------------------------------------------------------------------------------------------------
 
     @classmethod
     def _require_methods(cls) -> None:
-        """A TaskError for a class that says nothing of its error or its Jacobian."""
+        """Raise a TaskError if the class does not define `value` or `jacobian`."""
         missing = [name for name in ("value", "jacobian") if getattr(cls, name) is getattr(MotionTask, name)]
         if missing:
             needed = "a motion task is value(snapshot), its error, and jacobian(snapshot)"
@@ -196,21 +197,24 @@ class MotionTask(Task):
         return dynamics
 
     def _check_returns(self, snapshot: Snapshot, rows: int, layout: VariableLayout) -> None:
-        """A TaskError unless every method returns finite arrays of one line per row."""
+        """Raise a TaskError unless every method returns finite arrays with one line per row."""
         self._check_array("value", self.value(snapshot), (rows,))
         self._check_array("jacobian", self.jacobian(snapshot), (rows, layout.nv))
         if layout.order == ACCELERATION:
             self._check_array("drift", self.drift(snapshot), (rows,))
         for method in (self.target_rate, self.target_acceleration):
             returned = method(snapshot.time)
-            if returned is not None and np.ndim(returned):  # a single number serves all rows
+            if returned is not None and np.ndim(returned):  # a single number applies to all rows
                 self._check_array(method.__name__, np.asarray(returned), (rows,))
 
     def _check_array(self, method: str, returned: Any, shape: tuple[int, ...] | None) -> Array:
-        """What a method returned, if it is an array of this shape (None: any vector) with finite entries."""
+        """Return the result of a method; raise a TaskError unless it is an array of this shape with finite entries.
+
+        With shape None it may be any vector, and its entries are not checked.
+        """
         array: Array = returned
         if not isinstance(returned, np.ndarray):
-            problem = f"{format_value(returned)}, which is a {type(returned).__name__} and no array"
+            problem = f"{format_value(returned)}, which is a {type(returned).__name__}, not an array"
         elif returned.dtype.kind not in "fiu":
             problem = f"an array of {returned.dtype}"
         elif (shape is None and (returned.ndim != 1 or not len(returned))) or shape not in (None, returned.shape):
@@ -225,5 +229,5 @@ class MotionTask(Task):
 
 
 def _class_words(kind: type) -> str:
-    """The name of a class in words: "same height" for SameHeight."""
+    """Return the name of a class in words: "same height" for SameHeight."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", kind.__name__).lower()

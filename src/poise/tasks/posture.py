@@ -1,4 +1,4 @@
-"""Tasks in joint space: posture, joint comfort, least velocity, whole configuration."""
+"""Tasks in joint space: posture, joint comfort, least velocity and the whole configuration."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from poise.tasks.task import TaskRows, VariableLayout, Writer, check_task_positi
 
 JointSelection = Iterable[Joint] | None
 
-#: The velocities of the base among the unknowns, which come first.
+#: Labels of the six base velocities, which are the first unknowns.
 BASE_LABELS = tuple(f"base {word}" for word in ("x", "y", "z", "about x", "about y", "about z"))
 
 
 class JointTask(MotionTask):
-    """``e = q_i - q_i*`` of chosen joints: the base of the tasks below. Rows that pick joints never change."""
+    """Base of tasks on chosen joints, with the error ``e = q_i - q_i*``; their rows are constant."""
 
     unit = "rad"
     curvature = 0.0
@@ -35,14 +35,14 @@ class JointTask(MotionTask):
         return tuple(joint.name for joint in self.selected_joints(robot))
 
     def selected_joints(self, robot: Robot) -> tuple[Joint, ...]:
-        """The joints of the task: those given, or all of the robot."""
+        """Return the joints of the task: those given, or all of the robot."""
         return check_joints(self.joints, self.name, robot) or robot.joints
 
     def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
         return [joint.v for joint in self.selected_joints(robot)]
 
     def target_angles(self, robot: Robot) -> Array:
-        """q*, one per chosen joint."""
+        """Return q*, one per chosen joint."""
         raise NotImplementedError
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
@@ -52,13 +52,13 @@ class JointTask(MotionTask):
 
 
 class Posture(JointTask):
-    """Joints take given angles: ``e = q - q*``, in rad. Usually the last level, which settles what is left.
+    """Move joints to given angles: ``e = q - q*``, in rad. Usually the last level, for the remaining freedom.
 
     Args:
-        target: a State or a configuration q; or, with `joints`, one angle each, which may be `LiveTarget`.
-        joints: which joints; None: all.
+        target: a State or a configuration q; or one angle per joint, which may be a `LiveTarget`.
+        joints: chosen joints; None: all.
         weight: a number, or one per joint.
-        dynamics: slower than other tasks by default (2/s): a posture is a preference.
+        dynamics: slower than that of other tasks by default (2/s), since a posture is a preference.
 
     >>> tasks.Posture(target=start)
     >>> tasks.Posture(target=(0.0, 0.3), joints=(robot.joint("waist_yaw_joint"), robot.joint("waist_pitch_joint")))
@@ -81,12 +81,14 @@ class Posture(JointTask):
         super().__init__(name, weight, tolerance, dynamics or Decay(2.0), rows)
         values: Any = target.q if isinstance(target, State) else target
         try:
-            # What is live is read where it stands, at every tick.
+            # For a live target the array itself: the writer reads it at every tick.
             self.target = target.value if isinstance(target, LiveTarget) else np.array(values, dtype=np.float64)
         except (TypeError, ValueError):
             raise TaskError(f"{name}: target is {format_value(values)}; expected a State or angles", name) from None
         if self.target.ndim != 1 or not np.isfinite(self.target).all():
-            raise TaskError(f"{name}: target is not a vector of finite angles; give a State, a q, or angles", name)
+            raise TaskError(
+                f"{name}: target is not a vector of finite angles; give a State, a configuration q, or angles", name
+            )
 
     def target_angles(self, robot: Robot) -> Array:
         joints = self.selected_joints(robot)
@@ -102,14 +104,15 @@ class Posture(JointTask):
 
 
 class JointComfort(JointTask):
-    """Joints drift to the middle of their range, the attractive potential of [Galdeano2014], equations (14) and (15).
+    """Move joints to the middle of their range, the attractive potential of [Galdeano2014], equations (14) and (15).
 
-    The paper's rate for joint i is ``-β ε_i`` with ``ε_i = 2 (q_i - q_med) / (q_max - q_min)²``: here the error is
-    ``q_i - q_med`` (rad) and its gain ``2 β / (q_max - q_min)²``, so that wide joints are left alone longer.
+    The rate of joint i in the paper is ``-β ε_i`` with ``ε_i = 2 (q_i - q_med) / (q_max - q_min)²``: here the error is
+    ``q_i - q_med`` (rad) and its gain ``2 β / (q_max - q_min)²``, so that joints with a wide range are pulled less.
 
     Args:
-        robot: whose ranges.
-        beta: β, 1/s for a range of sqrt(2) rad.
+        robot: robot with the joint ranges.
+        beta: β, the gain in 1/s for a range of sqrt(2) rad.
+        joints: chosen joints; None: all.
 
     >>> tasks.JointComfort(robot, beta=1.0)
     """
@@ -123,7 +126,7 @@ class JointComfort(JointTask):
         name: str = "joint comfort",
     ) -> None:
         if not isinstance(robot, Robot):
-            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give what load_robot returned", name)
+            raise TaskError(f"{name}: {format_value(robot)} is not a robot; give a Robot, e.g. from load_robot()", name)
         self.robot = robot
         self.joints = check_joints(joints, name, robot)
         rows = len(self.joints or robot.joints)
@@ -140,12 +143,12 @@ class JointComfort(JointTask):
 
 
 class LeastVelocity(MotionTask):
-    """Nothing moves more than it has to: ``v = 0``, or ``v̇ = -K v`` at acceleration order ([Saab2012] eq. 7).
+    """Minimise velocities: ``v = 0``, or ``v̇ = -K v`` at acceleration order ([Saab2012] eq. 7).
 
-    The very last level of a hierarchy: it settles what all others leave open.
+    For the last level of a hierarchy, where it determines the freedom that all others leave.
 
     Args:
-        joints: which joints; None: all, and the base.
+        joints: chosen joints; None: all joints and the base.
         damping: K, 1/s.
 
     >>> tasks.LeastVelocity()
@@ -180,7 +183,7 @@ class LeastVelocity(MotionTask):
 
 
 def check_joints(joints: JointSelection, task: str, robot: Robot | None = None) -> tuple[Joint, ...] | None:
-    """A tuple of joints, of the robot if one is given, or None for all."""
+    """Return the joints as a tuple, or None for all; raise a TaskError for other objects and joints of other robots."""
     if joints is None:
         return None
     chosen = tuple(joints) if isinstance(joints, Iterable) else (joints,)
@@ -192,7 +195,7 @@ def check_joints(joints: JointSelection, task: str, robot: Robot | None = None) 
         if robot is not None and joint not in robot.joints:
             raise TaskError(f"{task}: {robot.name} has no joint '{joint.name}'; give joints of that robot", task)
     if not chosen:
-        raise TaskError(f"{task}: no joints; give some, or None for all", task)
+        raise TaskError(f"{task}: no joints were given; give some, or None for all", task)
     return chosen
 
 
@@ -200,18 +203,19 @@ def check_joints(joints: JointSelection, task: str, robot: Robot | None = None) 
 
 
 class Configuration(MotionTask):
-    """The whole body takes a configuration, in the world: ``e = q ⊖ q*``, nv rows, m and rad.
+    """Move the whole body, including the base, to a configuration: ``e = q ⊖ q*``, nv rows, m and rad.
 
-    The first six are those of the base, ``log(M*⁻¹ M)`` in its own axes, with M its pose and M* the one wanted; the
-    others ``q_i - q_i*``. The rows are ``v``, the velocity itself: ``v = -g e`` lets e decay, since
-    ``M exp(-s e) = M* exp((1 - s) e)``. A target that moves with ``v*`` and ``a*``, in the axes of M*, is followed by::
+    The first six rows are those of the base, ``log(M*⁻¹ M)`` in base axes, with M its pose and M* the desired one; the
+    others are ``q_i - q_i*``. The rows are ``v``, the velocity itself: ``v = -g e`` makes e decay, since
+    ``M exp(-s e) = M* exp((1 - s) e)``. A target that moves with ``v*`` and ``a*``, in the axes of M*, is followed with
+    the rate r and acceleration ṙ::
 
-        r = Ad v*,   ṙ = Ad a* - (v - r) x r,   Ad that from M* to M
+        r = Ad v*,   ṙ = Ad a* - (v - r) x r,   with Ad the adjoint from M* to M
 
     Args:
-        target: a State, a configuration q (nq), or something with ``sample(time) -> (q, v, a)``.
+        target: a State, a configuration q (nq), or an object with ``sample(time) -> (q, v, a)``.
         weight: a number, or one per row.
-        dynamics: as slow as `Posture` by default (2/s).
+        dynamics: as slow as that of `Posture` by default (2/s).
 
     >>> tasks.Configuration(start)
     """
@@ -239,7 +243,10 @@ class Configuration(MotionTask):
                 q = np.zeros(0)
         if q.ndim != 1 or len(q) < 7 or not np.isfinite(q).all():
             given = format_value(target)
-            raise TaskError(f"{name}: target is {given}; expected a State, a whole q, or what samples q, v, a", name)
+            raise TaskError(
+                f"{name}: target is {given}; expected a State, a configuration q, or a target of q, v, a",
+                name,
+            )
         self._size = len(q)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
@@ -261,7 +268,7 @@ class Configuration(MotionTask):
             q, v, a = target.sample(snapshot.time)
             task_rows.error[:] = e = pinocchio.difference(model, q, snapshot.q)
             task_rows.target_rate[:], task_rows.target_acceleration[:] = v, a
-            # Seen from the base as it is, which is not where it should be.
+            # The rates of the base are given in the axes of its target pose; convert them to those of its actual pose.
             here_from_there = pinocchio.exp6(-e[:6])
             rate = here_from_there.act(pinocchio.Motion(v[:6]))
             ahead = pinocchio.Motion(snapshot.v[:6]) - rate

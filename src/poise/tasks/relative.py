@@ -1,4 +1,4 @@
-"""RelativePose: one frame seen from another, e.g. one foot from the other."""
+"""Task on the pose of one frame relative to another, e.g. of one foot relative to the other."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from poise.tasks.task import ACCELERATION, TaskRows, VariableLayout, Writer, com
 
 
 class RelativePose(MotionTask):
-    """The pose of a frame seen from another: the relative feet pose of [Galdeano2014], equations (1) to (6).
+    """Regulate the pose of a frame relative to another: the relative feet pose of [Galdeano2014], equations (1) to (6).
 
-    With a the frame that sees and b the one that is seen, in the axes of a::
+    With a the reference frame and b the controlled frame, in the axes of a::
 
         e = (R_aᵀ (p_b - p_a) - p*,  log(R_aᵀ R_b R*ᵀ))      in m and rad
 
-    The paper writes desired minus present; we write present minus desired, as everywhere in Poise.
+    The paper uses desired minus present; we use present minus desired, as everywhere in Poise.
 
     Args:
         frame: b.
         reference_frame: a.
         target: a_from_b, as `pinocchio.SE3` or 4 x 4 matrix, or a `Target` of poses (rates in the axes of a).
-        axes, rotation_axes: components that matter, in the axes of a.
+        axes, rotation_axes: components that are controlled, in the axes of a; "" for none.
 
     >>> tasks.RelativePose(robot.foot("right"), reference_frame=robot.foot("left"), target=left_from_right)
     """
@@ -94,7 +94,7 @@ class RelativePose(MotionTask):
         writers = [write_target, writer.write] if is_moving(self.target) else [writer.write]
         return [*writers, writer.write_drift] if layout.order == ACCELERATION else writers
 
-    # -- the definition that the compiled rows are tested against --------------------------------------------------
+    # -- definition in numpy, against which the compiled rows are tested -------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
         a_from_b = snapshot.pose(self.reference_frame).actInv(snapshot.pose(self.frame))
@@ -126,14 +126,14 @@ class RelativePose(MotionTask):
 def relative_point(
     snapshot: Snapshot, frame: Frame, point: Array, J: Array, point_drift: Array | None = None
 ) -> tuple[Array, Array]:
-    """Jacobian and drift of ``R_fᵀ (c - p_f)``: a point c of the body, with Jacobian J, seen from a moving frame f.
+    """Return Jacobian and drift of ``R_fᵀ (c - p_f)``: a point c of the body, with Jacobian J, in a moving frame f.
 
     With r = c - p_f and ω the angular velocity of the frame::
 
         rate   = R_fᵀ (ṙ - ω x r)
         drift  = R_fᵀ (r̈ - ω̇ x r - 2 ω x ṙ + ω x (ω x r))     with the drifts of c, p_f and ω in place of r̈ and ω̇
 
-    The drift is zero unless that of the point is given.
+    The returned drift is zero if `point_drift`, the drift of c, is None.
     """
     R, f = snapshot.rotation(frame), snapshot.jacobian(frame)
     r = point - snapshot.position(frame)

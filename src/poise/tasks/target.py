@@ -1,4 +1,4 @@
-"""Targets over time, and task dynamics: how an error vanishes."""
+"""Targets of tasks over time, and task dynamics, which determine how an error vanishes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,24 @@ from poise.tasks.task import check_task_number, check_task_positive, check_task_
 
 @runtime_checkable
 class Target(Protocol):
-    """A reference over time. Asking twice gives the same answer.
+    """Protocol of targets that move. `sample` has no side effects.
 
-    `sample(time)` returns its value (a vector, a 3 x 3 rotation or a `pinocchio.SE3`), its rate and its acceleration;
-    for rotations and poses these are angular velocities or twists in world axes, linear part first.
+    `sample(time)` returns value (a vector, a 3 x 3 rotation or a `pinocchio.SE3`), rate and acceleration; for rotations
+    and poses the rate is an angular velocity or a twist in world axes, linear part first.
     """
 
     def sample(self, time: float) -> tuple[Any, Array, Array]: ...
 
 
 class SplineTarget:
-    """A vector that moves through points at given times: a cubic spline, at rest at its ends.
+    """A vector that moves through points at given times, along a cubic spline with zero velocity at its ends.
 
-    Its acceleration is continuous between them. Before the first time it waits at the first point, after the last at
-    the last. Points that are numbers stand for vectors of one component.
+    Its acceleration is continuous between them. Before the first time it rests at the first point, after the last time
+    at the last. Points given as numbers are vectors of one component.
+
+    Args:
+        times: increasing times (s), two or more.
+        points: one vector per time.
 
     >>> tasks.Position(hand, target=tasks.SplineTarget([0.0, 1.0, 2.0], [p0, p1, p2]))
     """
@@ -50,7 +54,9 @@ class SplineTarget:
             self.points = self.points[:, np.newaxis]
         if self.times.ndim != 1 or len(self.times) < 2 or self.points.ndim != 2 or len(self.points) != len(self.times):
             given = f"{self.times.shape} and points {self.points.shape}"
-            raise TaskError(f"SplineTarget: times have shape {given}; expected two or more of each, as many")
+            raise TaskError(
+                f"SplineTarget: times have shape {given}; expected two or more times and one point for each"
+            )
         if not (np.isfinite(self.times).all() and np.isfinite(self.points).all()):
             raise TaskError("SplineTarget: a time or a point is NaN or infinite; give finite numbers")
         if not (np.diff(self.times) > 0).all():
@@ -69,9 +75,9 @@ class SplineTarget:
 
 
 class LiveTarget:
-    """A point that someone else moves: a joystick, a mouse, another program.
+    """A vector that the caller moves while the robot runs: from a joystick, a mouse or another program.
 
-    It has no rate: a task follows it at a distance of speed / gain. Where it may jump, give the task a speed limit.
+    It has no rate, so a task follows it with a lag of speed / gain. If it may jump, give the task a speed limit.
 
     >>> point = tasks.LiveTarget((0.4, 0.2, 1.0))
     >>> task = tasks.Position(hand, target=point, dynamics=tasks.Decay(20.0, speed=0.5))
@@ -85,7 +91,7 @@ class LiveTarget:
         self._zero = np.zeros_like(self.value)
 
     def set(self, value: ArrayLike) -> None:
-        """Goes elsewhere at once; what is not finite or of another size is refused."""
+        """Set a new value; raise a TaskError if it is not finite or of another size."""
         new = value if type(value) is np.ndarray else np.asarray(value, dtype=np.float64)
         if new.shape != self.value.shape or not math.isfinite(new.dot(new)):
             raise TaskError(f"LiveTarget: set to {value!r}; expected {len(self.value)} finite numbers")
@@ -96,7 +102,7 @@ class LiveTarget:
 
 
 class FeedForwardTarget:
-    """A value that someone else moves and knows the rate and acceleration of: a plan that is made anew at every tick.
+    """A value that the caller sets with its rate and acceleration, for plans that are updated at every tick.
 
     >>> foot = tasks.FeedForwardTarget(start.pose(robot.foot("left")))
     >>> foot.set(pose, twist, twist_rate)
@@ -108,7 +114,7 @@ class FeedForwardTarget:
         self.rate, self.acceleration = np.zeros(size), np.zeros(size)
 
     def set(self, value: Any, rate: ArrayLike = 0.0, acceleration: ArrayLike = 0.0) -> None:
-        """Where it is now; of rotations and poses the rate is a twist in world axes, linear part first."""
+        """Set value, rate and acceleration; rates of rotations and poses are in world axes, linear part first."""
         self.value = value
         self.rate[:], self.acceleration[:] = rate, acceleration
 
@@ -117,12 +123,12 @@ class FeedForwardTarget:
 
 
 class MinimumJerkTarget:
-    """From one value to another in a given time, with minimum jerk, straight (vectors) or by one rotation (poses).
+    """Minimum-jerk motion from one value to another: in a straight line and, for rotations, about one axis.
 
     Args:
         start, goal: two vectors, two 3 x 3 rotations or two poses (`pinocchio.SE3` or 4 x 4).
-        duration: seconds.
-        begin: when it starts.
+        duration: duration (s).
+        begin: time at which the motion starts (s).
 
     >>> tasks.Pose(hand, target=tasks.MinimumJerkTarget(start.pose(hand), goal, duration=1.5))
     """
@@ -159,13 +165,13 @@ class MinimumJerkTarget:
 
 
 class SinusoidTarget:
-    """A vector that goes to and fro between two values: ``start + (far - start) (1 - cos 2πft) / 2``.
+    """A vector that oscillates between two values: ``start + (far - start) (1 - cos 2πft) / 2``.
 
     Args:
         start, far: the two values.
         frequency: f, 1/s.
-        cycles: after how many it stays at the start; infinite by default.
-        begin: when it starts (s).
+        cycles: number of cycles, after which it rests at `start`; infinite by default.
+        begin: time at which the motion starts (s).
 
     >>> tasks.CenterOfMass(tasks.SinusoidTarget(high, low, frequency=0.5, cycles=10))
     """
@@ -191,7 +197,7 @@ class SinusoidTarget:
 
 
 def _check_value(value: Any) -> tuple[Any, tuple[int, ...]]:
-    """A vector, a rotation or a pose, and its shape."""
+    """Return a checked copy of a vector, a rotation or a pose, and its shape."""
     if isinstance(value, pinocchio.SE3) or np.shape(value) == (4, 4):
         return pose_of(value, "MinimumJerkTarget"), (4, 4)
     if np.shape(value) == (3, 3):
@@ -201,13 +207,13 @@ def _check_value(value: Any) -> tuple[Any, tuple[int, ...]]:
 
 
 def is_moving(target: Any) -> bool:
-    """Whether a target has to be asked at every tick."""
-    # What moves is told from arrays and poses; isinstance(target, Target) takes a microsecond, and ticks ask this, too.
+    """Return whether a target is a `Target` that has to be sampled at every tick, not a constant array or pose."""
+    # isinstance(target, Target) takes a microsecond, too long for a function that is called at every tick.
     return hasattr(target, "sample")
 
 
 def check_target(target: Target, shape: tuple[int, ...], task: str) -> Target:
-    """The target, if what it gives at time zero has the shape that a task needs: (4, 4) for a pose."""
+    """Return the target; raise a TaskError unless its sample at time zero has the given shape, (4, 4) for a pose."""
     value, rate, acceleration = target.sample(0.0)
     given = (4, 4) if isinstance(value, pinocchio.SE3) else np.shape(value)
     fits = given == shape and (shape != (4, 4) or isinstance(value, pinocchio.SE3))
@@ -223,22 +229,21 @@ def check_target(target: Target, shape: tuple[int, ...], task: str) -> Target:
     return target
 
 
-# -- Task dynamics: how the error of a task should vanish -----------------------------------------------------------
+# -- Task dynamics ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Decay:
-    """The error decays exponentially; at acceleration order with critical damping.
+    """Exponential decay of the error; by default critically damped at acceleration order.
 
-    With gain g and damping k (both 1/s) the task asks for a rate ``-g e`` at velocity order, and for the
-    acceleration ``-g k e - (g + k) ė`` at acceleration order, whose poles are -g and -k.
+    With gain g and damping k (both 1/s) the desired rate is ``-g e`` at velocity order, and the desired
+    acceleration is ``-g k e - (g + k) ė`` at acceleration order, with poles -g and -k.
 
     Args:
         rate: g. The error falls to 5 % in 3/g seconds.
         damping: k; None: equal to the rate, critical damping.
-        speed: greatest rate of change that the task may ask for, m/s or rad/s. A pair (m/s, rad/s) limits position
-            and orientation apart.
-        acceleration: greatest acceleration that it may ask for, m/s² or rad/s², likewise.
+        speed: largest desired rate, m/s or rad/s. A pair (m/s, rad/s) limits position and orientation separately.
+        acceleration: largest desired acceleration, m/s² or rad/s², or a pair.
 
     >>> tasks.Position(hand, target=goal, dynamics=tasks.Decay(rate=3.0, speed=0.5))
     """
@@ -257,24 +262,24 @@ class Decay:
         return False
 
     def gains(self, time: float) -> tuple[float, float, float]:
-        """(g, its derivative, k) at a time."""
+        """Return (g, its derivative, k) at a time."""
         return self.rate, 0.0, self.rate if self.damping is None else self.damping
 
 
 @dataclass(frozen=True)
 class MinimumJerk:
-    """The error vanishes along a minimum-jerk curve, in a given time: no peak of velocity or torque at the start.
+    """Error that vanishes along a minimum-jerk curve in a given time, without a velocity or torque peak at the start.
 
-    [Saab2012] names such a curve as the cure for the torque peaks of an exponential decay. With s(t) the
+    [Saab2012] proposes this curve against the torque peaks of an exponential decay. With s(t) the
     minimum-jerk curve from 0 to 1, the error ``e(t) = e(begin) (1 - s)`` obeys ``ė = -g(t) e`` with
-    ``g = ṡ / (1 - s)``: a decay whose gain grows from zero, without memory of how the motion began. The gain is cut
-    at `rate`, with which the error decays from then on.
+    ``g = ṡ / (1 - s)``: a decay whose gain grows from zero, independent of the initial error. The gain is limited
+    to `rate`, with which the error decays from then on.
 
     Args:
-        duration: seconds.
-        begin: when it starts; before, the task asks for nothing to change.
+        duration: duration (s).
+        begin: time at which the motion starts (s); before, the gain is zero.
         rate: largest gain, 1/s.
-        damping: how fast deviations from the curve vanish at acceleration order, 1/s.
+        damping: rate at which deviations from the curve vanish at acceleration order, 1/s.
         speed, acceleration: as for `Decay`.
 
     >>> tasks.Position(hand, target=goal, dynamics=tasks.MinimumJerk(duration=1.5, begin=0.5))
@@ -296,7 +301,7 @@ class MinimumJerk:
         return True
 
     def gains(self, time: float) -> tuple[float, float, float]:
-        """(g, its derivative, k) at a time."""
+        """Return (g, its derivative, k) at a time."""
         s, rate, acceleration = (float(x) for x in minimum_jerk((time - self.begin) / self.duration))
         rate, acceleration = rate / self.duration, acceleration / self.duration**2
         left = 1.0 - s
@@ -308,9 +313,9 @@ class MinimumJerk:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """The task does exactly what its target says, without feedback: its rate, or its acceleration.
+    """Pure feed-forward: the task follows the rate, or the acceleration, of its target without feedback.
 
-    For plans that bring their own feedback, such as that of the divergent component of motion.
+    For plans with their own feedback, such as feedback of the divergent component of motion (DCM).
 
     >>> tasks.CenterOfMass(plan, axes="xy", dynamics=tasks.FeedForward())
     """
@@ -323,13 +328,16 @@ class FeedForward:
         return False
 
     def gains(self, time: float) -> tuple[float, float, float]:
-        """(g, its derivative, k): all zero."""
+        """Return (g, its derivative, k), all zero."""
         return 0.0, 0.0, 0.0
 
 
 @runtime_checkable
 class TaskDynamics(Protocol):
-    """What a task asks: `gains`, whether they change with time, and limits; those above, or one of your own."""
+    """Protocol of task dynamics: gains (g, its derivative, k), whether they change with time, and limits.
+
+    Implemented by `Decay`, `MinimumJerk` and `FeedForward`; users may write their own.
+    """
 
     @property
     def speed(self) -> float | tuple[float, float]: ...
@@ -341,13 +349,13 @@ class TaskDynamics(Protocol):
 
 
 def part_limits(value: float | tuple[float, float], parts: int) -> list[float]:
-    """One limit for each part of a task: position and orientation may differ, a single number serves all."""
+    """Return one limit per part of a task (position and orientation); a single number is used for all parts."""
     values = [float(v) for v in np.atleast_1d(value)]
     return values[:parts] if len(values) >= parts else values * parts
 
 
 def _check_dynamics(dynamics: Decay | MinimumJerk, finite: tuple[str, ...]) -> None:
-    """A TaskError unless these are positive numbers, and the limits one or two, which may be infinite."""
+    """Raise a TaskError unless the named fields are positive and each limit is one or two positive numbers or inf."""
     kind = type(dynamics).__name__
     for name in finite:
         check_task_positive(getattr(dynamics, name), name, kind)

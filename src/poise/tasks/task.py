@@ -1,4 +1,4 @@
-"""Task: rows as a function of the snapshot; the unknowns they are written in; checks of its arguments."""
+"""Base class of tasks, the layout of the unknowns, the assembly of tasks into one program, and argument checks."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from poise.state import DRIFT, DYNAMICS, Contact, Snapshot, _motion
 if TYPE_CHECKING:
     from poise.tasks.forces import ForceUnknowns
 
-#: Orders of a layout: the unknowns are velocities, or accelerations.
+#: Orders of a layout: the unknowns are velocities or accelerations.
 VELOCITY, ACCELERATION = 1, 2
 
 
 @dataclass(frozen=True)
 class VariableLayout:
-    """What x stands for: velocities v or accelerations v̇ of the robot first, whatever else a controller adds after.
+    """Layout of the unknowns x: velocities v or accelerations v̇ of the robot, then further unknowns of a controller.
 
     Args:
         order: VELOCITY or ACCELERATION.
-        period: seconds that a command lasts.
+        period: duration of a command (s).
         nv: size of v.
         variables: size of x, nv or more.
-        forces: the contact forces among the unknowns; None in kinematics, where tasks that speak of forces or torques
-            ask for nothing.
+        forces: the contact forces among the unknowns; None in kinematics, where tasks on forces or torques have no
+            effect.
     """
 
     order: int
@@ -48,12 +48,12 @@ class VariableLayout:
 
 @dataclass(frozen=True, eq=False)
 class TaskRows:
-    """What one task writes: its rows, and for motion tasks the columns from which their bounds follow.
+    """Memory that one task writes to: its rows and, for motion tasks, the columns from which bounds are computed.
 
-    All are views with one entry per row. In the words of `native/motion/references.hpp`: error e in [low, high],
+    All are views with one entry per row. In the notation of `native/motion/references.hpp`: error e in [low, high],
     gain g with its derivative, coupling c, damping k, the rate and acceleration of the target, drift J̇ v, curvature.
-    A task whose rows are single unknowns has no A to write, see `Task.unknowns`. A stands for the columns of the
-    motion, `A_full` for those of all unknowns.
+    A task whose rows are single unknowns has no A to write, see `Task.unknowns`. `A` has the columns of the motion,
+    `A_full` those of all unknowns.
     """
 
     A_full: Array
@@ -74,12 +74,12 @@ class TaskRows:
     curvature: Array
 
 
-#: Columns of `TaskRows` that a program does not know.
+#: Columns of `TaskRows` that are not part of a program.
 COLUMNS = tuple(field.name for field in fields(TaskRows))[5:]
 
 
 def view_task_rows(block: Block, columns: Sequence[Array], nv: int) -> TaskRows:
-    """The memory of a task: its block of the stack, and its part of the columns (one line each, as in COLUMNS)."""
+    """Return the memory of a task: its block of the stack and its part of the columns (in the order of COLUMNS)."""
     A = block.A[:, :nv]
     return TaskRows(block.A, A, block.lower, block.upper, block.weight, *(column[block.rows] for column in columns))
 
@@ -87,12 +87,12 @@ def view_task_rows(block: Block, columns: Sequence[Array], nv: int) -> TaskRows:
 # -- Task ------------------------------------------------------------------------------------------------------------
 
 
-#: Writes rows or columns of a task from the snapshot's memory; called at every tick, without arguments.
+#: Function that writes rows or columns of a task from the memory of the snapshot; called at every tick.
 Writer = Callable[[], None]
 
 
 class TunableWeight:
-    """A weight that somebody turns while the robot moves, like a slider: the tasks that it is given to follow at once.
+    """A weight that can be changed while the robot moves, e.g. by a slider; it takes effect at the next tick.
 
     >>> weight = tasks.TunableWeight(1.0)
     >>> task = tasks.AngularMomentum(weight=weight)
@@ -103,7 +103,7 @@ class TunableWeight:
         self.value: Array = np.array(check_weight(value, "TunableWeight"), dtype=np.float64)
 
     def set(self, value: ArrayLike) -> None:
-        """To another weight, or weights of as many rows as before."""
+        """Set the weight: one number, or as many as before."""
         new = np.asarray(check_weight(value, "TunableWeight"), dtype=np.float64)
         if new.ndim and new.shape != self.value.shape:
             raise TaskError(
@@ -121,22 +121,21 @@ class TunableWeight:
 class Task(ABC):
     """Rows ``lower <= A x <= upper`` as a function of the snapshot, with a name, a unit and a weight.
 
-    The same task serves kinematics and dynamics: the layout says whether x holds velocities or accelerations. A task
-    is frozen, has no memory, and may stand in several hierarchies. A constraint is a task that stands in `always`.
+    The same task works in kinematics and dynamics: the layout tells whether x are velocities or accelerations. A task
+    is immutable, has no state, and may be used in several hierarchies. A constraint is a task in `always`.
 
     Attributes:
-        name: what a reader sees in tables, explanations and recordings.
-        unit: of its error; of its rate for tasks that want one; "" where there is none.
-        weight: importance inside its level, 1/unit²; a number, one per row, or a `TunableWeight` of these.
-        required_terms: which parts of the snapshot its writers read (`poise.state.FRAMES`, ...); what they get from
-            methods of the snapshot need not be named.
-        curvature: size of the second derivative of its error in q, per rad² and m of the robot's height: about 1 for
-            points and directions, 0 where the error is linear; it decides how carefully an error that can hardly
-            vanish is approached.
-        whole_body: it moves all of the body: no singularity damping under torques, with which balance survives a
-            quarter less of a push.
-        velocity_only: the task speaks of velocities only and has no error in position.
-        robot: that it is made for; None if it does not say, or says it by its frames.
+        name: name in tables, explanations and recordings.
+        unit: unit of the error, or of the velocity for tasks on velocities only; "" if it has none.
+        weight: weight inside its level, 1/unit²; a number, one per row, or a `TunableWeight` of these.
+        required_terms: terms of the snapshot that its writers read from memory (`poise.state.FRAMES`, ...); terms that
+            they read with methods of the snapshot need not be listed.
+        curvature: size of the second derivative of the error in q, per rad² and m of the robot's height: about 1 for
+            points and directions, 0 if the error is linear; it determines the singularity damping.
+        whole_body: the task moves the whole body and gets no singularity damping in torque control, since with damping
+            the largest push that balance can reject is a quarter smaller.
+        velocity_only: the task is on velocities only and has no error in position.
+        robot: robot that the task is made for; None if it is not specified, or given by its frames.
     """
 
     name: str
@@ -150,23 +149,28 @@ class Task(ABC):
 
     @abstractmethod
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        """One word per row; their number is the size of the task on this robot."""
+        """Return one label per row; their number is the size of the task on this robot."""
 
     @abstractmethod
     def bind(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
-        """Writers that fill the memory from the snapshot, called in order at every tick. What never changes is
-        written here, once."""
+        """Return the writers that fill the memory from the snapshot, which are called in order at every tick.
+
+        Values that never change are written here, once.
+        """
 
     def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
-        """For rows that are single unknowns, which ones: limits of joints, a posture. None for all others."""
+        """Return the index of the unknown of each row if all rows are single unknowns (joint limits, a posture).
+
+        None for general rows.
+        """
         return None
 
     def contacts(self) -> tuple[Contact, ...]:
-        """The contacts that it speaks of; a controller with forces gives each of them unknowns."""
+        """Return the contacts that the task refers to; a torque controller adds force unknowns for each."""
         return ()
 
     def row_unit(self, order: int) -> str:
-        """Unit of its rows, and of their slack: a rate of its unit at velocity order, an acceleration at the other."""
+        """Return the unit of the rows and of their slack: a rate at velocity order, an acceleration at the other."""
         per = "/s" if order == VELOCITY else "/s²"
         if self.velocity_only:
             per = "" if order == VELOCITY else "/s"
@@ -175,19 +179,18 @@ class Task(ABC):
         return ", ".join((unit + per).replace("/s/s", "/s²") for unit in self.unit.split(", "))
 
     def groups(self, robot: Robot) -> Sequence[tuple[int, float, float]]:
-        """Groups of rows with (count, greatest speed, greatest acceleration) whose bounds follow from their errors.
+        """Return groups of rows, as (count, largest speed, largest acceleration), with bounds computed from the errors.
 
         Empty for tasks that write their bounds themselves.
         """
         return ()
 
     def frames(self) -> tuple[Frame, ...]:
-        """The frames that it speaks of, so that a hierarchy can see that all are of one robot."""
+        """Return the frames that the task refers to; a hierarchy checks that all belong to one robot."""
         return ()
 
     def rows(self, snapshot: Snapshot, layout: VariableLayout) -> Rows:
-        """The rows at this snapshot, as a value: for a look, a test, or another solver."""
-
+        """Return the rows at this snapshot as a copy, for inspection, tests or other solvers."""
         assembly = Assembly(snapshot, [(self.name, [self])], layout)
         assembly.write()
         (rows,) = assembly.stack.program().levels[0]
@@ -198,7 +201,7 @@ class Task(ABC):
 
 
 def check_weight(weight: ArrayLike | TunableWeight, task: str, rows: int | None = None) -> Any:
-    """The weight, if it is one; where the number of rows is known, of that many."""
+    """Return the weight as an array or TunableWeight; raise a TaskError if it is invalid or of the wrong size."""
     if isinstance(weight, TunableWeight):
         check_weight(weight.value, task, rows)
         return weight
@@ -215,17 +218,17 @@ def check_weight(weight: ArrayLike | TunableWeight, task: str, rows: int | None 
     return values
 
 
-# -- Assembly: many tasks, one stack, written at every tick ----------------------------------------------------------
+# -- Assembly --------------------------------------------------------------------------------------------------------
 
 
-#: The first columns, error, low and high, are kept with each program: what every task still misses.
+#: Number of columns stored with each program: error, low and high, from which the remaining task error is computed.
 STORED_COLUMNS = 3
-#: K of [Saab2012] eq. 7, v̇ = -K v, 1/s: what no task decides comes to rest within half a second.
+#: K of [Saab2012] eq. 7, v̇ = -K v, 1/s: motion that no task determines comes to rest within half a second.
 REST_DAMPING = 10.0
 
 
 class TaskLabel(NamedTuple):
-    """Which task an error belongs to."""
+    """Level, name, unit of the error and row labels of a task."""
 
     level: str
     name: str
@@ -234,13 +237,13 @@ class TaskLabel(NamedTuple):
 
 
 class Assembly:
-    """Binds tasks to the memory of one stack; `write` then fills it for the state that the snapshot is at.
+    """Tasks bound to the memory of one stack; `write` fills it for the current state of the snapshot.
 
     Args:
-        snapshot: what the writers read, at every tick.
+        snapshot: snapshot that the writers read at every tick.
         levels: per level its name and tasks, the most important first.
-        layout: what the unknowns are.
-        damping: of each level, see `Program`.
+        layout: layout of the unknowns.
+        damping: damping of each level, see `Program`.
     """
 
     def __init__(
@@ -277,7 +280,7 @@ class Assembly:
             if begin not in (block.rows.start, block.rows.stop):
                 parts, rows = begin - block.rows.start, len(block.labels)
                 raise TaskError(
-                    f"{task.name}: parts of {parts} rows in all, but {rows} rows; give sizes of all", task.name
+                    f"{task.name}: part_sizes sum to {parts}, but there are {rows} rows; correct them", task.name
                 )
         self.stack.damping[:] = damping if len(damping) else 0.0
         bounds = self._compiled_bounds(groups)
@@ -287,18 +290,18 @@ class Assembly:
         self._writers = tuple(writers)
 
     def write(self) -> bool:
-        """Fills the stack for the state that the snapshot is at; whether all that is asked for is finite."""
+        """Fill the stack for the current state of the snapshot; return whether all rows can be met by a finite x."""
         self.snapshot.compute(self.required_terms)
         for writer in self._writers:
             writer()
         return self._write_bounds()
 
     def column(self, name: str) -> Array:
-        """One value per row, e.g. ``"error"``."""
+        """Return one of COLUMNS, e.g. ``"error"``: one value per row."""
         return self.columns[COLUMNS.index(name)]
 
     def labels(self) -> tuple[TaskLabel, ...]:
-        """Level, name, unit of the error and labels of each task."""
+        """Return level, name, unit of the error and labels of each task."""
         names = self.stack.names
         pairs = zip(self.tasks, self.stack.blocks, strict=True)
         return tuple(TaskLabel(names[b.level], b.name, task.unit, b.labels) for task, b in pairs)
@@ -336,18 +339,18 @@ def _weights(task: Task, rows: int) -> Array:
     return np.broadcast_to(weight, (rows,))
 
 
-# -- Arguments of tasks, checked when a task is built ----------------------------------------------------------------
+# -- Checks of task arguments ----------------------------------------------------------------------------------------
 
 
 def axis_indices(axes: str, task: str) -> tuple[int, ...]:
-    """(0, 1) for ``"xy"``."""
+    """Return the indices of axes, (0, 1) for ``"xy"``."""
     if not isinstance(axes, str) or not axes or len(set(axes)) != len(axes) or set(axes) - set("xyz"):
         raise TaskError(f"{task}: axes is {axes!r}; expected some of the letters x, y, z, each once, like 'xy'", task)
     return tuple("xyz".index(axis) for axis in axes)
 
 
 def component_indices(axes: str, rotation_axes: str, task: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Components of a pose, (0, 1) and (5,) for ``"xy"`` and rotations about ``"z"``; one of the two may be empty."""
+    """Return components of a pose: (0, 1) and (5,) for ``"xy"`` and rotation about ``"z"``. One may be empty."""
     if axes == "" == rotation_axes:
         raise TaskError(
             f"{task}: neither axes nor rotation_axes; expected some letters of x, y, z in one of them", task
@@ -357,31 +360,31 @@ def component_indices(axes: str, rotation_axes: str, task: str) -> tuple[tuple[i
 
 
 def selection_matrix(indices: tuple[int, ...], components: int) -> Array:
-    """The matrix that picks these components out of a vector."""
+    """Return the matrix that selects these components of a vector."""
     return np.ascontiguousarray(np.eye(components)[list(indices)])
 
 
 def check_task_vector(values: ArrayLike, size: int, label: str, task: str) -> Array:
-    """A vector of finite numbers of the given size, or a TaskError; a single number stands for all."""
+    """Return a vector of `size` finite numbers or raise a TaskError; a single number is repeated."""
     return check_vector(values, size, f"{task}: {label}", lambda message: TaskError(message, task), broadcast=True)
 
 
 def check_task_number(value: Any, label: str, task: str) -> float:
-    """A finite number, or a TaskError."""
+    """Return a finite number or raise a TaskError."""
     return check_number(value, f"{task}: {label}", lambda message: TaskError(message, task))
 
 
 def check_task_positive(value: Any, label: str, task: str) -> float:
-    """A positive finite number, or a TaskError."""
+    """Return a positive finite number or raise a TaskError."""
     return check_positive(value, f"{task}: {label}", lambda message: TaskError(message, task))
 
 
 def error_bounds(
     tolerance: ArrayLike | tuple[ArrayLike, ArrayLike] | None, size: int | None, task: str
 ) -> tuple[Array, Array]:
-    """Bounds of an error: None is an equality, a number or array e stands for [-e, e], a pair for itself.
+    """Return lower and upper bounds of an error: None means zero, a number or array e means [-e, e], a pair its bounds.
 
-    Without a size, as many bounds as were given.
+    With size None there are as many bounds as were given.
     """
     if tolerance is None:
         return np.zeros(size or 1), np.zeros(size or 1)
@@ -404,18 +407,18 @@ def error_bounds(
     return lower, upper
 
 
-# -- Rotations and poses as targets, checked when they are given -----------------------------------------------------
+# -- Rotations and poses as targets ----------------------------------------------------------------------------------
 
 
 def rotation_of(value: Any, task: str) -> Array:
-    """A 3 x 3 rotation from a matrix or a pose."""
+    """Return a 3 x 3 rotation from a matrix or a pose, or raise a TaskError."""
     try:
         matrix = np.array(value.rotation if isinstance(value, pinocchio.SE3) else value, dtype=np.float64)
     except (TypeError, ValueError):
         matrix = np.zeros(0)
     if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6) or np.linalg.det(matrix) < 0:
         raise TaskError(
-            f"{task}: target {format_value(value)} is no rotation; "
+            f"{task}: target {format_value(value)} is not a rotation; "
             "expected an orthonormal 3 x 3 matrix world_from_frame",
             task,
         )
@@ -423,7 +426,7 @@ def rotation_of(value: Any, task: str) -> Array:
 
 
 def pose_of(value: Any, task: str) -> pinocchio.SE3:
-    """An SE3 of its own from a pose or a 4 x 4 matrix."""
+    """Return a new SE3 from a pose or a 4 x 4 matrix, or raise a TaskError."""
     if isinstance(value, pinocchio.SE3):
         value = value.homogeneous
     if np.shape(value) != (4, 4):
