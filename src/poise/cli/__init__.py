@@ -115,7 +115,7 @@ def _build_parser(command: str) -> argparse.ArgumentParser:
     parser.set_defaults(action=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        command_parser = commands.add_parser(name, help=summary)
+        command_parser = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == command:
             import_module(f"poise.cli.{name}").add_arguments(command_parser)
     return parser

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help=f"folder for recordings and exports (default {OUTPUT_FOLDER})",
     )
-    parser.add_argument("--token", help="access token for other machines (default: random)")
+    parser.add_argument("--token", help="access token (default: random; none if only this machine has access)")
     parser.add_argument("--no-browser", action="store_true", help="print the address, do not open the browser")
     parser.set_defaults(action=_studio)
 
