@@ -1,4 +1,4 @@
-"""01 Reach with the left hand: feet on the ground, balance, then the hand, then the posture."""
+"""01 Reach with the left hand: levels for feet, balance, hand and posture, in order of priority."""
 
 import poise
 from poise import constraints, tasks
