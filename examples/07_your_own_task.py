@@ -9,7 +9,7 @@ from poise import constraints, tasks
 class SameHeight(tasks.MotionTask):
     """Keep two frames at equal height, as for carrying a tray: ``e = z_a - z_b``, in m."""
 
-    unit, reference = "m", tasks.Decay(3.0)
+    unit, dynamics = "m", tasks.Decay(3.0)
 
     def __init__(self, a, b):
         self.a, self.b = a, b
