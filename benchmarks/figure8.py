@@ -43,8 +43,8 @@ Array = NDArray[np.float64]
 
 #: Fractions of a step in double, single and double support: the short first double support causes the effect.
 PHASES = (0.12, 0.66, 0.22)
-#: Relaxation weights for a smooth path of the ZMP. The planner's own weights draw the ZMP to the middle of the sole, and
-#: then the first step is too fast as well.
+#: Relaxation weights for a smooth path of the ZMP. The planner's own weights draw the ZMP to the middle of the sole;
+#: with them the first step is too fast as well.
 GENTLE_WEIGHTS = RelaxationWeights(single=4.0, double=0.3, smooth=0.5)
 STEP_LENGTH, STEP_COUNT = 0.03, 2  # m to the right, number of steps
 #: Enlargement of the soles (m) with which the planner accepts the commanded duration: the case without correction.

@@ -34,7 +34,7 @@ def record_walk(robot: str, style: str) -> exports.Trajectory:
 
 
 def replay_walk(robot: Robot, trajectory: exports.Trajectory, friction: float, lead: bool) -> tuple[bool, str]:
-    """Return whether a replay succeeds, and the drift of its base (mm) or the time of its fall (motion starts at 1 s)."""
+    """Return whether a replay succeeds, and its base drift (mm) or the time of its fall (the motion starts at 1 s)."""
     _, result = exports.replay_trajectory(robot, trajectory, friction=friction, torque_feedforward=lead)
     if result["fell"]:
         found = re.match(r"fell at ([\d.]+) s", result["reason"])
