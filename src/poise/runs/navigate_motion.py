@@ -116,7 +116,7 @@ def _rounded(value: Array | float) -> Any:
 #: A point has moved when its displacement exceeds this fraction of its planned distance and this length (m): a standing
 #: robot sways by a millimetre.
 MOTION_SHARE, LEAST_MOTION = 0.05, 0.001
-#: Smallest commanded distance that is evaluated (m): the response to less cannot be told from sway.
+#: Smallest commanded distance that is evaluated (m): the response to less cannot be distinguished from sway.
 LEAST_COMMAND = 0.004
 #: Time resolution at which motion and changes of the joystick are detected (s).
 TIME_STEP = 0.01

@@ -146,9 +146,9 @@ class FaultDrill(RunKind):
     def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
         action = parameters["do"]
         if action == "fail":
-            raise PoiseError("it was told to fail")
+            raise PoiseError("the drill fails on purpose")
         if action == "raise":
-            raise ZeroDivisionError("it was told to raise")
+            raise ZeroDivisionError("the drill raises on purpose")
         if action == "crash":
             os.abort()
         if action == "exit":
