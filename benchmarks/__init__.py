@@ -1,1 +1,1 @@
-"""Programs that measure this repository; none of them is installed with Poise."""
+"""Benchmarks of Poise; not installed with the package."""

@@ -1,11 +1,10 @@
-"""What the engine of campaigns costs: walks with one worker and with two, and runs that do nothing, in one go.
+"""Measure the throughput of campaigns: walks with one and with two workers, and the overhead of empty runs.
 
     python benchmarks/campaigns.py                   # some 4 minutes on two cores
-    python benchmarks/campaigns.py --ray             # the same on Ray, too
+    python benchmarks/campaigns.py --ray             # also on Ray
 
 Throughput counts everything from the call to the last row: starting workers, loading the robot, recordings and tables.
-Passes with one and with two workers take turns, so that a machine that is busy with something else for a while is busy
-for both.
+Passes with one and with two workers alternate, so that other load on the machine affects both alike.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ EMPTY_RUNS = 'title = "nothing"\nbehavior = "drill"\nseeds = {seeds}\n'
 
 
 def time_campaign(text: str, folder: Path, **engine: Any) -> tuple[float, Results]:
-    """Seconds of a campaign, and what it found."""
+    """Run a campaign and return its duration (s) and its results."""
     with tempfile.TemporaryDirectory(dir=folder) as out:
         begin = time.perf_counter()
         results = run_campaign(Spec.parse(text, "measured.toml"), Path(out) / "out", **engine)
@@ -43,7 +42,7 @@ def time_campaign(text: str, folder: Path, **engine: Any) -> tuple[float, Result
 
 
 def run_overhead(folder: Path, few: int, many: int, **engine: Any) -> float:
-    """Milliseconds of one more run that does nothing: many of them against few, so that starting does not count."""
+    """Return the time per empty run (ms), from two campaigns of different size, so that start-up is excluded."""
     short, _ = time_campaign(EMPTY_RUNS.format(seeds=few), folder, **engine)
     long, _ = time_campaign(EMPTY_RUNS.format(seeds=many), folder, **engine)
     return 1e3 * (long - short) / (many - few)
@@ -51,7 +50,7 @@ def run_overhead(folder: Path, few: int, many: int, **engine: Any) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=24, help="walks of a pass")
+    parser.add_argument("--runs", type=int, default=24, help="walks per pass (default 24)")
     parser.add_argument("--passes", type=int, default=2)
     parser.add_argument("--ray", action="store_true")
     parser.add_argument("--json", action="store_true")

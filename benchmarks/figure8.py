@@ -2,15 +2,15 @@
 
     python benchmarks/figure8.py [FILE.png]
 
-It prints the margins of the zero moment point and the durations that are found, for several ways to divide a step, and
-draws both cases.
+Prints the margins of the zero moment point (ZMP) and the corrected durations for several divisions of a step into
+phases, and draws both cases.
 
-What it finds: as in the paper the first step can be done in 0.5 s and the second cannot. The body still moves to the
-right when the second begins, and with little time on two feet the zero moment point has to jump beyond the right sole
-to throw it back over the left one. A longer duration brings it inside. How long depends on how a step is divided and on
-what is relaxed, neither of which the paper tells: 0.9 s with the settings below (paper: 1.0 s). With more of the step
-on two feet nothing needs to be corrected at all. These are the paper's assumptions, a concentrated mass and soles that
-are used up to their edge; the planner of Poise looks at the whole body and leaves a margin for the feedback.
+Result: as in the paper, the first step is feasible in 0.5 s and the second is not. The body still moves to the right
+when the second step begins, and with a short double support the ZMP has to jump beyond the right sole to accelerate the
+body back over the left one. A longer duration brings the ZMP inside. How long depends on the phases of a step and on
+the relaxation weights, which the paper does not state: 0.9 s with the settings below (paper: 1.0 s). With a longer
+double support no correction is needed. The assumptions are those of the paper, a concentrated mass and soles that are
+used up to their edge; the planner of Poise considers the whole body and leaves a margin for the feedback.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ from poise.plans.segment.segment import stance_feet_by_phase
 
 Array = NDArray[np.float64]
 
-#: Shares of a step on two feet, on one, and on two again: a short first double support is what the effect comes from.
+#: Fractions of a step in double, single and double support: the short first double support causes the effect.
 PHASES = (0.12, 0.66, 0.22)
-#: What is relaxed as gently as a smooth path of the pressure wants it; the planner's own weights press it to the middle
-#: of the sole, and then the first step is too fast as well.
+#: Relaxation weights for a smooth path of the ZMP. The planner's own weights draw the ZMP to the middle of the sole;
+#: with them the first step is too fast as well.
 GENTLE_WEIGHTS = RelaxationWeights(single=4.0, double=0.3, smooth=0.5)
-STEP_LENGTH, STEP_COUNT = 0.03, 2  # m to the right, and how often
-#: A planner that believes its soles to be larger by this (m) accepts what is asked for: the case without correction.
+STEP_LENGTH, STEP_COUNT = 0.03, 2  # m to the right, number of steps
+#: Enlargement of the soles (m) with which the planner accepts the commanded duration: the case without correction.
 UNCORRECTED_MARGIN = 0.5
 
 
 class SegmentTrace(NamedTuple):
-    """A segment every 5 ms: times (s), zero moment points, centres of mass, and how far inside the first are (m)."""
+    """Samples of a segment every 5 ms: times (s), ZMP and centre of mass (m), and margin of the ZMP (m)."""
 
     time: Array
     zmp: Array
@@ -61,7 +61,7 @@ class SegmentTrace(NamedTuple):
 
 
 def body_models(robot: poise.Robot) -> dict[str, ThreeMassModel]:
-    """The robot as the paper sees it, as one mass with whole soles, and as Poise does, with legs and a trunk."""
+    """Return the model of the paper, one concentrated mass, and that of Poise, with legs and trunk, by name."""
     full_body = replace(ThreeMassModel.of(robot), sole_margin=0.0)
     return {"concentrated mass": replace(full_body, leg_mass=1e-9, trunk_inertia=(0.0, 0.0)), "whole body": full_body}
 
@@ -75,7 +75,7 @@ def segment_settings(
 def plan_steps(
     robot: poise.Robot, body: ThreeMassModel, step_settings: SegmentSettings, corrected: bool
 ) -> list[MotionSegment]:
-    """The steps, one after the other, with durations that are corrected or not."""
+    """Plan the steps one after the other, with or without correction of their durations."""
     planner = Planner(body if corrected else replace(body, sole_margin=-UNCORRECTED_MARGIN), step_settings)
     lift = Workspace.of(robot).lift[0]
     begin, segments = InitialState.at_rest(standing_points(robot)), []
@@ -86,7 +86,7 @@ def plan_steps(
 
 
 def step_right(points: NavigationPoints) -> NavigationPoints:
-    """The points after a step to the right, by equation (3)."""
+    """Return the navigation points after a step to the right, by equation (3)."""
     left, right = points.feet["left"], points.feet["right"]
     foot = right.with_place(right.place - 1j * STEP_LENGTH, left.z)
     middle = 0.5 * (left.place + foot.place)
@@ -95,7 +95,7 @@ def step_right(points: NavigationPoints) -> NavigationPoints:
 
 
 def trace_segment(body: ThreeMassModel, segment: MotionSegment) -> SegmentTrace:
-    """The zero moment point of a segment against the support of each of its phases."""
+    """Sample a segment, with the margin of the ZMP to the support polygon of each phase."""
     time = np.linspace(0.0, segment.seconds, round(segment.seconds / 0.005) + 1)
     samples = [segment.sample(t) for t in time.tolist()]
     center = np.array([sample.center[0] for sample in samples])
@@ -104,14 +104,14 @@ def trace_segment(body: ThreeMassModel, segment: MotionSegment) -> SegmentTrace:
     for phase, feet in zip(
         segment.phases, stance_feet_by_phase(segment.initial, segment.goal, segment.phases), strict=True
     ):
-        # Where two phases meet, either support will do: the ground has both.
+        # At the boundary of two phases, either support polygon counts.
         now = (time >= phase.begin - 1e-9) & (time <= phase.end + 1e-9)
         margin[now] = np.fmax(margin[now], SupportRegion(feet, body.sole_half, 0.0).margins(zmp[now], center[now]))
     return SegmentTrace(time, zmp, center, margin)
 
 
 def print_margins(robot: poise.Robot) -> None:
-    """Prints margins and durations, for several ways to divide a step."""
+    """Print margins and durations for several divisions of a step into phases."""
     weight_sets = {"gentle": GENTLE_WEIGHTS, "planner's own": RelaxationWeights()}
     splits = (PHASES, (0.10, 0.70, 0.20), (0.15, 0.60, 0.25), (0.28, 0.44, 0.28))
     for name, body in body_models(robot).items():
@@ -129,7 +129,7 @@ def print_margins(robot: poise.Robot) -> None:
 
 
 def draw_figure(robot: poise.Robot, path: str) -> None:
-    """Both cases: from above, and to the side over time, with the support region."""
+    """Draw both cases: top view, and lateral position over time with the support region."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -169,7 +169,7 @@ def _draw_soles(axes: object, body: ThreeMassModel, segment: MotionSegment, orde
 
 
 def _draw_support_band(axes: object, body: ThreeMassModel, segment: MotionSegment, begin: float) -> None:
-    """How far the support reaches to both sides, over time."""
+    """Draw the lateral extent of the support region over time."""
     for phase, feet in zip(
         segment.phases, stance_feet_by_phase(segment.initial, segment.goal, segment.phases), strict=True
     ):
@@ -180,7 +180,9 @@ def _draw_support_band(axes: object, body: ThreeMassModel, segment: MotionSegmen
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", default="figure8.png", metavar="FILE.png", help="default: figure8.png")
+    parser.add_argument(
+        "file", nargs="?", default="figure8.png", metavar="FILE.png", help="image to write (default figure8.png)"
+    )
     options = parser.parse_args()
     mighty = poise.load_robot("mighty")
     print_margins(mighty)

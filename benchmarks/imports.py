@@ -1,10 +1,10 @@
-"""What importing costs: Poise, its solvers and its help beside numpy and pinocchio, in one interleaved run.
+"""Measure import times of Poise, its solvers and its help against numpy and pinocchio, in one interleaved run.
 
     python benchmarks/imports.py              # half a minute
     python benchmarks/imports.py --json
 
-Each program runs in a process of its own, all of them in turns, and the least processor time of each counts: who else
-uses the machine adds time and never takes any away. Compare ratios; times belong to one machine. The bars:
+Each program runs in its own process, all programs in turns, and the least processor time of each counts, since other
+load on the machine only adds time. Compare ratios; times depend on the machine. The bars:
 
 | program | at most |
 |---|---|
@@ -26,7 +26,7 @@ NUMPY, BASE = "import numpy", "import numpy, pinocchio"
 
 
 class ImportProgram(NamedTuple):
-    """What is measured: a program, the program that it is compared with, and the largest ratio (None: no bar)."""
+    """A program to measure, the program that it is compared with, and the largest ratio allowed (None: no bar)."""
 
     text: str
     reference: str
@@ -47,9 +47,9 @@ PROGRAMS = {
 
 
 def processor_seconds(program: str) -> float:
-    """User and system time of a Python process, from its start to its end (s)."""
+    """Return user and system time of a Python process, from its start to its end (s)."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Bytecode is kept, as for any package that is installed.
+    # Bytecode is cached, as for an installed package.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run([sys.executable, "-c", program], env=environment, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -57,7 +57,7 @@ def processor_seconds(program: str) -> float:
 
 
 def measure(repeat: int) -> dict[str, float]:
-    """The least processor time of each program (s), in turns; the first turn, which writes bytecode, does not count."""
+    """Return the least processor time of each program (s); the first turn, which writes bytecode, does not count."""
     seconds: dict[str, list[float]] = {name: [] for name in PROGRAMS}
     for _ in range(repeat + 1):
         for name, program in PROGRAMS.items():
@@ -83,7 +83,7 @@ def main() -> int:
         name for name, program in PROGRAMS.items() if program.max_ratio is not None and ratios[name] > program.max_ratio
     ]
     for name in too_slow:
-        print(f"'{name}' takes longer than it may", file=sys.stderr)
+        print(f"'{name}' exceeds its bar", file=sys.stderr)
     return 1 if too_slow else 0
 
 

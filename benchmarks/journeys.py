@@ -1,11 +1,11 @@
-"""List the files of Poise that a journey passes: every module of which a function runs, imports left aside.
+"""List the modules of Poise of which a function runs during a command, not counting imports.
 
     python benchmarks/journeys.py readme                       # the first program of README.md
     python benchmarks/journeys.py run walk --steps 4           # any command line
     python benchmarks/journeys.py human gait walk.c3d --out study
 
-The lists of docs/architecture.md are made so. Standard output holds the list; what the journey prints goes to standard
-error.
+The lists in docs/architecture.md are made with it. Standard output holds the list; the output of the command goes to
+standard error.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ from typing import Any
 import poise
 
 ROOT = Path(poise.__file__).parent
-#: Flag of code that belongs to a function; modules and class bodies do not have it.
+#: Code flag of functions; modules and class bodies do not have it.
 FUNCTION = 1
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("journey", nargs=argparse.REMAINDER, metavar="readme | COMMAND ...", help="what to follow")
+    parser.add_argument(
+        "journey", nargs=argparse.REMAINDER, metavar="readme | COMMAND ...", help="program or command to trace"
+    )
     words = parser.parse_args().journey
     if not words:
-        parser.error("name a journey: readme, or a command of poise")
+        parser.error("no command given; give 'readme' or a command of poise")
     files_used: set[str] = set()
 
     def record_call(frame: FrameType, event: str, argument: Any) -> None:
@@ -69,7 +71,7 @@ def _run_journey(words: list[str]) -> int:
 
 
 def _importing(frame: FrameType) -> bool:
-    """Whether a function runs because a module is being imported."""
+    """Return whether a function runs as part of an import."""
     outer: FrameType | None = frame
     while outer is not None:
         if outer.f_code.co_name == "<module>" and str(ROOT) in outer.f_code.co_filename:

@@ -1,12 +1,11 @@
-"""How fast a trial is followed: milliseconds a frame on one thread, beside a fixed piece of work of the same kind.
+"""Measure the speed of marker tracking: milliseconds per frame on one thread, relative to a fixed reference workload.
 
     python benchmarks/markers.py [TRIAL [STATIC]] [--rounds N]
 
-Bare times prove nothing on a busy machine. So times are those of the process alone, and each round measures, one after
-the other, the trial and a reference workload that never changes: a hundred Jacobians of the 42 degree-of-freedom body
-and a hundred solutions of 42 equations. OpenSim's inverse kinematics takes 36 to 56 ms a frame on such files (39
-coordinates, 41 markers), 12 with 23 coordinates.
-Without a trial the sample walk is used.
+Wall times mean little on a busy machine. So times are processor times, and each round measures the trial and then a
+fixed reference workload: a hundred Jacobians of the body with 42 degrees of freedom and a hundred solutions of 42
+equations. OpenSim's inverse kinematics takes 36 to 56 ms per frame on comparable files (39 coordinates, 41 markers), 12
+with 23 coordinates. Without a trial the sample walk is used.
 """
 
 import argparse
@@ -28,7 +27,7 @@ REPETITIONS = 100
 
 
 def reference_work() -> float:
-    """Milliseconds of the fixed piece of work."""
+    """Run the reference workload and return its time (ms)."""
     robot = poise.load_robot("human")
     data, q = robot.model.createData(), robot.stance("standing").q
     rng = np.random.default_rng(0)

@@ -1,16 +1,16 @@
-"""Guided-point navigation under any input: planning time, planner fuzz, random joysticks in physics, pushes.
+"""Measure navigation by a guided point: planning time, fuzzed plans, random joysticks in simulation, and pushes.
 
     python benchmarks/navigation.py                        # everything: some 20 minutes on two cores
     python benchmarks/navigation.py --only fuzz --segments 2000 --robots mighty
 
 - plan: milliseconds per segment, guidance included, beside a reference workload in the same run: 60 equations solved
   by Cholesky, 20 times. Between machines compare the ratio of the medians; the best of three passes counts.
-- fuzz: random sticks and modes; each segment is checked by `poise.plans.segment.verification`, which shares no code
-  with the compiled judge. Then the same from starts that are off by noise, so that commands are given up: each must
-  end in a keep or a hold that the ground can bear, unless the noise threw ξ out of the support.
-- physics: random sticks for a minute and a seed each, in MuJoCo; position servos on mighty and NAO, torques elsewhere.
-- pushes: 0.1 s on the base while it is guided ahead, 8 directions; with segments replaced when physics contradicts
-  them, and without.
+- fuzz: random joystick inputs and modes; each segment is checked by `poise.plans.segment.verification`, which shares no
+  code with the compiled check. Then the same from initial states with noise, so that commands are given up: each must
+  end in a feasible keep or hold, unless the noise moves ξ out of the support polygon.
+- physics: a minute of random joystick input per seed, in MuJoCo; position servos on mighty and NAO, torques otherwise.
+- pushes: 0.1 s on the base while the trunk is guided ahead, 8 directions; with and without replacing segments that the
+  measured state contradicts.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from poise.plans.segment.verification import faults
 from poise.plants import PositionServos, Push, steps
 from poise.robots import has_position_servos
 
-#: Noise of disturbed starts: places (m) and speeds (m/s) of the centre of mass, as shares of height and of ω height.
+#: Noise of initial states: position (m) and velocity (m/s) of the centre of mass, relative to height and to ω height.
 NOISE = 0.012
-#: Pushes (N), in weights of the robot.
+#: Push forces, relative to the weight of the robot.
 PUSHES = (0.15, 0.25, 0.35)
 
 
@@ -88,12 +88,12 @@ def planning_parts(name: str) -> tuple[Workspace, LegReach, Planner, InitialStat
 
 
 def time_planning(name: str, count: int = 1500) -> None:
-    """Times of planning, best of three passes over the same segments, and of the reference."""
+    """Measure the planning time, best of three passes over the same segments, and that of the reference."""
     workspace, legs, planner, start = planning_parts(name)
     passes, reference, corrected = [], [], []
     A = np.eye(60) + 0.01 * np.random.default_rng(0).standard_normal((60, 60))
     A = A @ A.T
-    for attempt in range(4):  # the first one fills the tables of durations
+    for attempt in range(4):  # the first pass fills the tables of durations
         begin, device, plan_ms = start, RandomDevice(0), []
         for i in range(count):
             stick = device.read((i + 0.5) * device.slot)
@@ -120,7 +120,7 @@ def time_planning(name: str, count: int = 1500) -> None:
 
 
 def fuzz_planner(job: tuple[str, int, float]) -> int:
-    """Random commands to the planner; how many segments had a fault."""
+    """Give random commands to the planner and return the number of faulty segments."""
     name, count, noise = job
     workspace, legs, planner, start = planning_parts(name)
     begin = start
@@ -134,7 +134,7 @@ def fuzz_planner(job: tuple[str, int, float]) -> int:
             center = begin.points.center + scale * random.standard_normal(3)
             rate = begin.rates.center + body.omega * scale * random.standard_normal(3)
             begin = replace(begin, points=begin.points.replace(center=center), rates=replace(begin.rates, center=rate))
-            out_of_support = planner.hold(begin).margin < 0.0  # from here not even a hold is possible
+            out_of_support = planner.hold(begin).margin < 0.0  # not even a hold is feasible
         segment = planner.plan(begin, guided_goal(begin.points, device.read((i + 0.5) * device.slot), workspace, legs))
         counts[segment.outcome] += 1
         counts["corrected"] += segment.corrections > 0
@@ -156,7 +156,7 @@ def fuzz_planner(job: tuple[str, int, float]) -> int:
 def run_trial(
     name: str, device: object, settings: NavigateSettings, seconds: float, **world: object
 ) -> tuple[Navigate, str, list[float]]:
-    """A guided robot in physics: its behavior, how it fell, and errors of ξ."""
+    """Simulate a guided robot and return its behavior, the description of its fall, and the errors of ξ."""
     robot = poise.load_robot(name)
     navigate = Navigate(robot, device, settings)  # type: ignore[arg-type]
     servos = has_position_servos(name)
@@ -172,7 +172,7 @@ def run_trial(
 
 
 def navigate_at_random(job: tuple[str, int, float]) -> int:
-    """A minute of random commands in physics; 1 if it fell."""
+    """Simulate random commands and return 1 if the robot fell, otherwise 0."""
     name, seed, seconds = job
     navigate, fall, errors = run_trial(name, RandomDevice(seed), NavigateSettings(), seconds, seed=seed)
     with_step = sum(done.segment.goal.step is not None for done in navigate.history)
@@ -186,14 +186,14 @@ def navigate_at_random(job: tuple[str, int, float]) -> int:
 
 
 class ForwardCommand:
-    """Someone who guides the trunk ahead for six seconds."""
+    """Device that guides the trunk ahead for six seconds."""
 
     def read(self, time: float) -> OperatorCommand:
         return OperatorCommand("trunk", (1.0 if time < 6.0 else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
 
 
 def run_pushes(job: tuple[str, float, bool]) -> None:
-    """Eight pushes."""
+    """Push the robot from eight directions and print the number of recoveries."""
     name, share, replaced = job
     force = share * 9.81 * poise.load_robot(name).mass
     settings = NavigateSettings() if replaced else NavigateSettings(astray=999.0)

@@ -1,19 +1,19 @@
-"""What a control step of a position-controlled robot costs, beside pink with comparable tasks in the same run.
+"""Measure a control step of a position-controlled robot against pink with comparable tasks, in one interleaved run.
 
     python -m benchmarks.position                  # hoap3, the robot of [Galdeano2014]: a minute
     python -m benchmarks.position --robot nao      # any robot of the library whose soles are links of its URDF
 
-The robot squats: the right foot keeps its pose seen from the left one, the centre of mass, seen from there too, sinks
-by a twelfth of the robot's height and rises again at 0.5 Hz (5 cm for HOAP-3, as in the paper), and the joints drift to
-the middle of their ranges. Ours also reads noisy force cells, watches them, and regulates the ZMP. Timed is everything
-from setting the target to the next q. All take turns, see `benchmarks.peers.timing`; pink runs in the environment that
-`make bench-peers` makes: one weighted sum, with daqp.
+The robot squats: the right foot keeps its pose relative to the left one, the centre of mass, also relative to the left
+foot, moves down by a twelfth of the robot's height and up again at 0.5 Hz (5 cm for HOAP-3, as in the paper), and the
+joints drift to the middle of their ranges. Poise also reads noisy force cells, checks them for faults, and regulates
+the ZMP. The measured time covers everything from setting the target to the next q. Contenders take turns, see
+`benchmarks.peers.timing`; pink runs in the environment that `make bench-peers` builds, with one weighted sum and daqp.
 
-pink's centre of mass is in the world, so its left foot has to be held there: a fourth task. "three tasks" is pink
-without it, which lets the body slide and does not do the job, but says what the three tasks cost alone. "no limits" is
-pink without those of the joints, which it takes by default; the closed form has none either.
+The centre of mass task of pink is in the world frame, so its left foot has to be held there by a fourth task. "three
+tasks" is pink without it: the body slides and the errors are too large, but it shows the cost of the three tasks alone.
+"no limits" is pink without joint limits, which it has by default; the closed form has none either.
 
-Bar: each of pink's ways that does the job takes at least 3 times as long as ours.
+Bar: each variant of pink with small enough errors takes at least 3 times as long as Poise.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ from poise.plans import SquatReference
 from poise.robots import Robot, State
 from poise.solvers import Lexicographic, NullSpace
 
-#: 1 kHz, that of the servos of HOAP-3 (s); of a squat, 1/s.
+#: Control period (s), 1 kHz as for the servos of HOAP-3, and frequency of the squat (Hz).
 PERIOD, FREQUENCY = 0.001, 0.5
 #: Rate at which errors of the feet and of the centre of mass vanish, 1/s: a fiftieth of that of the servos.
 RATE = 20.0
-#: How many times longer than ours a step of pink has to take, at the median.
+#: Smallest ratio of the median step time of pink to that of Poise.
 BAR = 3.0
-#: A contender does the job if, at the end of every chunk of steps, its errors are below these, in m and rad.
+#: Largest errors at the end of every chunk of steps with which a contender does the job (m and rad).
 ALLOWED = {"foot": 1e-3, "foot_rotation": 5e-3, "center_of_mass": 2e-3}
-#: Steps before the first that counts: ours passes from rest to its hierarchy in 0.2 s.
+#: Steps before the measurement: Poise blends from rest to its hierarchy in 0.2 s.
 WARM_UP = 300
 PINK_VARIANTS = ("", "no limits", "three tasks", "three tasks, no limits")
 
 
 def squat_behavior(problem: SquatProblem, limits: bool) -> ZmpBalance:
-    """What is measured: the law of [Galdeano2014], under the limits of the joints or in closed form."""
+    """Return the behavior to measure: the control law of [Galdeano2014], with joint limits or in closed form."""
     robot = problem.robot
     center, other = standing_reference(problem.start)
     reference_trajectory = SquatReference(center, other, problem.depth, FREQUENCY, cycles=1e6)
@@ -66,14 +66,14 @@ def squat_behavior(problem: SquatProblem, limits: bool) -> ZmpBalance:
 
 @dataclass
 class SoleReadings:
-    """Soles that are pressed in their middles, with noise: what the regulation has to look at."""
+    """Force cell readings of soles loaded in their middles, with noise."""
 
     cells: dict[str, Any]
     positions: Any
 
 
 class SquatProblem:
-    """The problem: where the feet and the centre of mass are at the start, and where it should be at each step."""
+    """Initial poses of feet and centre of mass, and the target of the centre of mass at each step."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.start = robot, robot.stance("standing")
@@ -81,14 +81,14 @@ class SquatProblem:
         self.depth = robot.height / 12.0
 
     def target(self, step: int) -> tuple[Any, Any]:
-        """The centre of mass and its rate, seen from the left foot, m and m/s."""
+        """Return the target of the centre of mass and its velocity, in the frame of the left foot (m, m/s)."""
         angle = 2.0 * math.pi * FREQUENCY * PERIOD * step
         down = np.array([0.0, 0.0, -0.5 * self.depth])
         rate = 2.0 * math.pi * FREQUENCY * math.sin(angle)
         return self.center + (1.0 - math.cos(angle)) * down, rate * down
 
     def errors(self, q: Any, step: int) -> dict[str, float]:
-        """How far a configuration is from what it should be after a step, with the keys of ALLOWED."""
+        """Return the errors of a configuration after a step, with the keys of ALLOWED."""
         foot, center = _relative_poses(State(self.robot, np.asarray(q)))
         return {
             "foot": float(np.linalg.norm(foot.translation - self.foot.translation)),
@@ -97,7 +97,7 @@ class SquatProblem:
         }
 
     def to_json(self, urdf: Path) -> str:
-        """All that the other side needs to know, as JSON."""
+        """Return the problem as JSON for the worker process."""
         joints, limits = self.robot.joints, self.robot.limits
         middle = dict(zip((j.name for j in joints), (0.5 * (limits.lower + limits.upper)).tolist(), strict=True))
         return json.dumps(
@@ -113,7 +113,7 @@ class SquatProblem:
 
 
 class PoiseSquat:
-    """Steps of `PositionController`, whose reference is its own plant: kinematics, three tasks, ZMP law, watch, sag."""
+    """Steps of `PositionController` along its own reference: kinematics, three tasks, ZMP law, fault detection, sag."""
 
     version = metadata.version("poise")
 
@@ -146,7 +146,7 @@ class PoiseSquat:
 
 
 class PinkWorker(Worker):
-    """pink behind a pipe: it receives targets and answers with configurations."""
+    """pink in a worker process: it receives targets and answers with configurations."""
 
     def __init__(self, name: str, problem: SquatProblem, python: Path, problem_file: Path, variant: str) -> None:
         super().__init__(
@@ -163,13 +163,13 @@ class PinkWorker(Worker):
 
 
 def _relative_poses(state: State) -> tuple[pinocchio.SE3, Any]:
-    """The right foot and the centre of mass, seen from the left foot."""
+    """Return the pose of the right foot and the centre of mass in the frame of the left foot."""
     left, right = state.robot.feet
     return state.pose(left).actInv(state.pose(right)), state.pose(left).actInv(state.center_of_mass)
 
 
 def measure(contenders: list[StepContender], skipped: dict[str, str], rounds: int, steps: int) -> dict[str, Any]:
-    """One interleaved run, as plain data."""
+    """Run all contenders in turns and return the results as plain data."""
     run = run_interleaved(contenders, rounds, steps, skipped, lambda message: print(message, file=sys.stderr))
     results = {}
     for each in run.present:
@@ -188,7 +188,7 @@ def measure(contenders: list[StepContender], skipped: dict[str, str], rounds: in
 
 
 def table(result: dict[str, Any]) -> str:
-    """One line per contender."""
+    """Return a Markdown table with one line per contender."""
     heads = (
         "contender",
         "median µs",
@@ -215,9 +215,9 @@ def table(result: dict[str, Any]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robot", default="hoap3")
-    parser.add_argument("--rounds", type=int, default=30, help="that count (default 30)")
-    parser.add_argument("--steps", type=int, default=100, help="of each contender in a round (default 100)")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser.add_argument("--rounds", type=int, default=30, help="number of measured rounds (default 30)")
+    parser.add_argument("--steps", type=int, default=100, help="steps of each contender per round (default 100)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     options = parser.parse_args()
     problem = SquatProblem(poise.load_robot(options.robot))
     pink = next(peer.environment for peer in PEERS if peer.name == "pink")

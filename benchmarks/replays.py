@@ -1,10 +1,10 @@
-"""Which walks survive an open-loop replay on position servos: styles, robots, frictions, sagging and with lead.
+"""Replay walks open loop on position servos, for several styles, robots and frictions, without and with `--lead`.
 
     python benchmarks/replays.py                                  # the table of docs/export.md: some 5 minutes
-    python benchmarks/replays.py --robots talos --styles proud --frictions 0.22,0.2,0.18     # is a survival luck?
+    python benchmarks/replays.py --robots talos --styles proud --frictions 0.22,0.2,0.18     # check one result nearby
 
-Each walk is recorded once, under torques with feedback, on friction 0.8. Its joint angles are then played on every
-friction. The simulation repeats itself to the last bit, so what a cell is worth is told by its neighbours.
+Each walk is recorded once, with torque control and feedback, on friction 0.8. Its joint angles are then played on every
+friction. The simulation is deterministic, so compare a cell with its neighbours to see whether a success is robust.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from poise import exports, runs
 from poise.robots import Robot, load_robot
 
 ROBOTS = ("g1", "talos")
-#: The styles of [Dalibard2012] section VI, after the walk that they start from.
+#: The neutral walk, and the styles of [Dalibard2012] section VI.
 STYLES = ("neutral", "relaxed", "cautious", "proud", "sad")
-#: Of the ground, from dry floor to wet tiles.
+#: Friction coefficients of the ground, from dry floor to wet tiles.
 FRICTIONS = (0.8, 0.6, 0.4, 0.2)
-#: Enough for four strides: whoever drifts has fallen by then.
+#: Number of steps: four strides, after which a drifting robot has fallen.
 STEPS = 8
 
 
 def record_walk(robot: str, style: str) -> exports.Trajectory:
-    """The joint trajectory of a walk at the style's own speed."""
+    """Return the joint trajectory of a walk at the speed of its style."""
     recording, result = runs.Walk(robot=robot, style=style, steps=STEPS).run()
     if result["reason"]:
         print(f"{robot}, {style}: the walk itself failed: {result['reason']}", file=sys.stderr)
@@ -34,7 +34,7 @@ def record_walk(robot: str, style: str) -> exports.Trajectory:
 
 
 def replay_walk(robot: Robot, trajectory: exports.Trajectory, friction: float, lead: bool) -> tuple[bool, str]:
-    """Whether a replay survives; the drift of its base in mm, or when it falls (the motion begins at 1 s)."""
+    """Return whether a replay succeeds, and its base drift (mm) or the time of its fall (the motion starts at 1 s)."""
     _, result = exports.replay_trajectory(robot, trajectory, friction=friction, torque_feedforward=lead)
     if result["fell"]:
         found = re.match(r"fell at ([\d.]+) s", result["reason"])
@@ -65,7 +65,7 @@ def main() -> int:
                 cells.append(cell)
         print(f"| {name}, {style} | {' | '.join(cells)} |", flush=True)
     tried = len(pairs) * len(frictions)
-    print(f"\nsurvive: sagging {survivor_counts[False]} of {tried}, with --lead {survivor_counts[True]} of {tried}")
+    print(f"\nsuccesses: sagging {survivor_counts[False]} of {tried}, with --lead {survivor_counts[True]} of {tried}")
     return 0
 
 

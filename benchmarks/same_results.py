@@ -33,7 +33,7 @@ MOTIONS = {
     "squat": "squat --robot hoap3 --mode position",
     "stand": "stand --robot g1 --push 100,0,0,0.1@0.5 --seconds 3",
 }
-#: Numbers that differ from run to run: how long something took to compute.
+#: Computation times, which differ from run to run.
 TIMES = ("control_ms", "realtime_factor", "milliseconds", "seconds_per_frame", "ms_per_frame")
 
 
@@ -92,7 +92,7 @@ def compare_folders(before: Path, after: Path, tolerance: float) -> int:
 
 
 def compare_recordings(before: Recording, after: Recording) -> tuple[float, str, int]:
-    """The largest difference of a channel relative to its size, that channel, and how many were compared."""
+    """Return the largest relative difference of a channel, its name, and the number of compared channels."""
     worst, where, count = 0.0, "", 0
     for name in before.channels:
         if any(word in name for word in TIMES):
@@ -116,7 +116,7 @@ def compare_recordings(before: Recording, after: Recording) -> tuple[float, str,
 
 
 def differences(before: Any, after: Any, path: str = "") -> Any:
-    """Relative differences of all numbers of two JSON values, with their paths; infinite where they differ in kind."""
+    """Yield relative differences of all numbers of two JSON values with their paths; infinite if types differ."""
     if any(path.endswith(word) or f"{word}." in path for word in TIMES):
         return
     if isinstance(before, dict) and isinstance(after, dict):

@@ -1,10 +1,9 @@
-"""Bodies on position servos: how strong a push they survive with and without ZMP regulation, squats, walks, loads.
+"""Measure robots on position servos: largest push with and without ZMP regulation, squats, walks, loads.
 
     python benchmarks/servos.py [--robot hoap3] [--only pushes,squats,walks,realtime] [--workers 2]
 
-Pushes act on the base for 0.1 s, from eight directions, on a robot that has stood for 3 s with noisy sensors;
-the largest that is survived is found by halving, to 4 %. What counts is the weakest direction: a robot is as steady
-as that.
+Pushes act on the base for 0.1 s, from eight directions, on a robot that has stood for 3 s with noisy sensors. Bisection
+finds the largest push without a fall, to 4 %. The weakest direction counts.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from poise.runs import recorded_zmp_error, recovery_time
 
 #: Directions of pushes (degrees), 0 ahead, 90 to the left.
 DIRECTIONS = (0, 45, 90, 135, 180, 225, 270, 315)
-#: To this share the largest push is found.
+#: Relative resolution of the largest push.
 PUSH_RESOLUTION = 0.04
-#: A push begins when the robot has found its middle (s).
+#: Time at which a push begins, after the robot has settled (s).
 PUSH_TIME = 3.0
-#: Where MuJoCo is served for the measurement in two processes.
+#: Address of the simulation for the measurement in two processes.
 ADDRESS = "tcp://127.0.0.1:5597"
-#: With servos as stiff as they go, and with those of the data file.
+#: Settings for servos of full stiffness, in place of those of the data file.
 STIFFEST_SERVOS = {"stiffness": 1.0, "proportional": 0.03, "derivative": 0.0}
 
 
@@ -59,12 +58,12 @@ def main() -> int:
 
 
 def realtime_summary(robot: str, steps: int = 5000) -> str:
-    """The law in this process, MuJoCo in another, in lock-step at 1 kHz: neither computes while the other does."""
+    """Measure the control law in this process with MuJoCo in another, in lock-step at 1 kHz, one at a time."""
     words = [sys.executable, "-m", "poise", "serve", "--robot", robot, "--actuators", "servos", "--address", ADDRESS]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            server.stdout.readline()  # it is served
+            server.stdout.readline()  # wait until the server is ready
             body = runs.library_robot(robot)
             servo_settings = {
                 key: value
@@ -89,8 +88,8 @@ def realtime_summary(robot: str, steps: int = 5000) -> str:
 
 
 def push_summaries(robot: str, pool: ProcessPoolExecutor) -> Iterator[str]:
-    """The largest pushes, and how quickly the ZMP is back after one of 60 % of the weakest."""
-    yield f"{robot}: largest survived push (N, 0.1 s) from " + ", ".join(f"{angle}°" for angle in DIRECTIONS)
+    """Yield lines about the largest pushes, and the recovery time after 60 % of the weakest."""
+    yield f"{robot}: largest push without a fall (N, 0.1 s) from " + ", ".join(f"{angle}°" for angle in DIRECTIONS)
     for name, settings_changes in (("its own stiffness", {}), ("stiffest servos", STIFFEST_SERVOS)):
         cases = list(product((0.0, 1.0), DIRECTIONS))
         found = list(pool.map(partial(largest_push, robot, settings_changes), *zip(*cases, strict=True)))
@@ -108,7 +107,7 @@ def push_summaries(robot: str, pool: ProcessPoolExecutor) -> Iterator[str]:
 
 
 def largest_push(robot: str, settings_changes: dict[str, float], regulate: float, angle: int) -> float:
-    """Found by halving."""
+    """Return the largest push without a fall (N), by bisection."""
     low, high = 0.0, 5.0 * runs.library_robot(robot).mass
     while survives_push(robot, settings_changes, regulate, angle, high):
         low, high = high, 1.4 * high
@@ -135,7 +134,7 @@ def survives_push(robot: str, settings_changes: dict[str, float], regulate: floa
 
 
 def recovery_seconds(robot: str, force: float, angle: int) -> float | None:
-    """Seconds until the ZMP is back."""
+    """Return the time until the ZMP error has decayed after a push (s); None if it does not."""
     recording, result = push_motion(robot, {}, 1.0, angle, force).run()
     if result["fell"]:
         return None
@@ -143,7 +142,7 @@ def recovery_seconds(robot: str, force: float, angle: int) -> float | None:
 
 
 def squat_summary(robot: str, load_case: str) -> str:
-    """Twenty squats of a fifth of the leg, 5 cm on HOAP-3."""
+    """Return a line about twenty squats of a fifth of the leg length, 5 cm on HOAP-3."""
     solver, carry = ("strict", 10.0) if load_case == "carry" else (load_case, 0.0)
     settings_changes = {"depth": 0.2, "cycles": 20.0}
     request = runs.Squat(robot=robot, mode="position", solver=solver, carry=carry, settings=settings_changes)
@@ -158,7 +157,7 @@ def squat_summary(robot: str, load_case: str) -> str:
 
 
 def walk_summary(robot: str, carry: float) -> str:
-    """Twenty steps."""
+    """Return a line about a walk of twenty steps."""
     result = runs.Walk(robot=robot, mode="position", carry=carry, steps=20).run()[1]
     load = f" with {carry:.0f} % of its weight in the hands" if carry else ""
     end = result["reason"] or "stands at the end"

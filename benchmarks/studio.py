@@ -1,12 +1,12 @@
-"""What the studio costs: time to its first picture, processor time of its processes, and the real-time factor.
+"""Measure the studio: time to the first image, processor time of its processes, and the real-time factor.
 
     python benchmarks/studio.py                       # G1; a minute
     python benchmarks/studio.py --robot talos --clients 2
 
-The first picture is there when the canvas of the view, in a headless Chromium with software rendering, holds a robot.
-Processor time is that of the process of pages and view, and of the simulation, as shares of one core, while the robot
-walks and the view gets 30 poses a second. Chromium itself, which renders without a graphics card here, is left out; it
-takes what it can get of the same cores, so this is a pessimistic place to measure.
+The first image is complete when the canvas of the view, in a headless Chromium with software rendering, shows a robot.
+Processor time is that of the web process and of the simulation process, as fractions of one core, while the robot walks
+and the view receives 30 poses per second. Chromium, which renders without a graphics card here, is not counted; it
+competes for the same cores, so the results are pessimistic.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ CHROMIUM_FLAGS = (
     "--headless=new --no-sandbox --disable-dev-shm-usage --use-angle=swiftshader --enable-unsafe-swiftshader "
     "--ignore-gpu-blocklist --disable-background-networking --disable-component-update --disable-sync --no-first-run"
 )
-#: Seconds of walking that are measured.
+#: Duration of the measured walk (s).
 MEASURED_SECONDS = 15.0
 
 
 def robot_is_visible(page: Page) -> bool:
-    """Whether a robot stands in the middle of the view."""
+    """Return whether a robot is visible in the middle of the view."""
     box = page.locator("#view").bounding_box()
     if box is None:
         return False
@@ -48,7 +48,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robot", default="g1")
     parser.add_argument("--clients", type=int, default=1)
-    parser.add_argument("--cold", action="store_true", help="without meshes of an earlier start")
+    parser.add_argument("--cold", action="store_true", help="start without cached meshes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as api:
         environment = {**os.environ, **({"POISE_CACHE": f"{folder}/cache"} if options.cold else {})}
@@ -77,7 +77,7 @@ def main() -> int:
 
 
 def measure(pid: int, page: Page) -> None:
-    """Processor time of the studio and of its simulation."""
+    """Print the processor time of the studio and of its simulation."""
     parent = psutil.Process(pid)
     processes = {"pages and view": parent}
     for child in parent.children():

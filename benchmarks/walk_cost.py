@@ -1,12 +1,12 @@
-"""What a control tick of walking costs, beside a fixed reference workload in the same run.
+"""Measure the time of a control tick of walking, relative to a fixed reference workload in the same run.
 
     python benchmarks/walk_cost.py                          # G1 and Talos, two styles, two solvers: some five minutes
     python benchmarks/walk_cost.py --robots g1 --core 0     # on a processor core of your choice
 
 Every tenth tick is followed by the reference: pinocchio's `computeAllTerms` of G1, ten times, and the solution of 60
-equations by Cholesky. It is outside the clocks of the walk. A slow machine slows both: between machines, compare the
-ratio of their medians. Where others wait for the same core, "quiet p99", of the fastest pass of each tick, and seconds
-of motion per second of processor time ("x processor") tell what the walk itself takes; bars are judged by these.
+equations by Cholesky. It is not part of the times of the walk. Between machines, compare the ratio of the medians. If
+other processes use the same core, "quiet p99", over the fastest pass of each tick, and seconds of motion per second of
+processor time ("x processor") show the cost of the walk itself; the bars apply to these.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from poise.robots import load_robot
 Array = NDArray[np.float64]
 
 STYLES, SOLVERS = ("neutral", "relaxed"), ("strict", "weighted")
-#: So many ticks lie between two of the reference.
+#: Number of ticks from one run of the reference to the next.
 REFERENCE_INTERVAL = 10
-#: At most so much for a tick, median and p99 (ms); at least so many times real time for the whole simulation.
+#: Bars: largest median and p99 of a tick (ms), and smallest real-time factor of the whole simulation.
 MAX_MEDIAN_MS, MAX_P99_MS, MIN_REAL_TIME_FACTOR = 0.6, 2.0, 2.5
 
 
 class ReferenceWorkload:
-    """A fixed workload, how long it took each time (ms), and its processor time in all (s)."""
+    """Fixed workload, with the time of each run (ms) and the total processor time (s)."""
 
     def __init__(self) -> None:
         self.model = load_robot("g1").model
@@ -54,7 +54,7 @@ class ReferenceWorkload:
         self.processor = 0.0
 
     def interleave(self, ticks: Iterable[ControlStep]) -> Iterator[ControlStep]:
-        """The same ticks, with the workload after some of them."""
+        """Yield the ticks unchanged, and run the workload after every `REFERENCE_INTERVAL` of them."""
         for i, tick in enumerate(ticks):
             yield tick
             if i % REFERENCE_INTERVAL == 0:
@@ -70,7 +70,7 @@ class ReferenceWorkload:
 
 
 class WalkPass(NamedTuple):
-    """One walk: milliseconds of its ticks and of the reference; seconds of motion, of the clock, of the processor."""
+    """One walk: times of its ticks and of the reference (ms); motion, wall and processor time (s)."""
 
     ticks: Array
     reference: Array
@@ -80,7 +80,7 @@ class WalkPass(NamedTuple):
 
 
 def measure_walk(motion: runs.Walk, reference: ReferenceWorkload, path: Path) -> WalkPass:
-    """A walk, controlled, simulated and recorded to a file as `poise run walk --out` does."""
+    """Control, simulate and record a walk, as `poise run walk --out` does, and return its times."""
     setup = motion.build()
     plant, robot = setup.plant, setup.plant.robot
     reference.milliseconds.clear()
@@ -95,13 +95,13 @@ def measure_walk(motion: runs.Walk, reference: ReferenceWorkload, path: Path) ->
 
 
 def table_line(motion: runs.Walk, passes: list[WalkPass]) -> tuple[str, bool]:
-    """One line of the table, and whether the walk keeps to its bars."""
+    """Return one line of the table, and whether the walk is within the bars."""
     ticks, reference_ms = (
         np.concatenate([each.ticks for each in passes]),
         np.concatenate([each.reference for each in passes]),
     )
     median, p99 = np.median(ticks), np.quantile(ticks, 0.99)
-    # A walk repeats itself to the last bit: what interrupted a tick once does not do so again.
+    # Walks are deterministic, so the fastest pass of each tick excludes interruptions.
     quiet_p99 = np.quantile(np.min([each.ticks for each in passes], axis=0), 0.99)
     reference_median = np.median(reference_ms)
     motion, clock, processor = (sum(spent) for spent in list(zip(*passes, strict=True))[2:])
@@ -120,12 +120,12 @@ def table_line(motion: runs.Walk, passes: list[WalkPass]) -> tuple[str, bool]:
 
 
 def pin_to_core(core: int | None) -> str:
-    """Keeps all threads of this program on one core, where the system lets it; which one, in words.
+    """Pin all threads of this program to one core, if the system supports it, and return a description.
 
-    Libraries count their threads when they are loaded, so the program starts once more.
+    Libraries choose their number of threads when they are loaded, so the program restarts itself.
     """
     if not hasattr(os, "sched_setaffinity"):
-        return "not kept on one core"
+        return "not pinned to a core"
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1" or len(os.sched_getaffinity(0)) > 1:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0)) if core is None else core})
         os.environ |= {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--robots", default="g1,talos")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--repeat", type=int, default=3, help="passes of each walk (default 3)")
-    parser.add_argument("--core", type=int, help="processor core to stay on (default: the last one)")
+    parser.add_argument("--core", type=int, help="processor core to run on (default: the last one)")
     options = parser.parse_args()
     load = os.getloadavg()[0]
     print(f"{pin_to_core(options.core)}; load of the machine before: {load:.1f} on {os.cpu_count()} cores\n")

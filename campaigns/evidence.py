@@ -1,10 +1,11 @@
-"""Runs the campaigns of this folder and writes what they found to a page.
+"""Run the campaigns of this folder and write a page with their results.
 
-    python campaigns/evidence.py                           # the short ones, to docs/evidence.md: `make evidence`
-    python campaigns/evidence.py --size check --only walk  # what every change has to pass
-    python campaigns/evidence.py --size full --out nights  # all of it: hours
+    python campaigns/evidence.py                           # short campaigns, to docs/evidence.md: `make evidence`
+    python campaigns/evidence.py --size check --only walk  # the runs that every change has to pass
+    python campaigns/evidence.py --size full --out nights  # all runs: hours
 
-Tables and recordings go to --out, where an interrupted evidence goes on. Status 1 when a campaign is below its floor.
+Tables and recordings are written to --out; repeat the command to continue after an interruption. The exit status is 1
+if the success rate of a campaign is below its floor.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from poise.campaign import Results, Spec, run_campaign, success_rate, success_ra
 from poise.recording import ProgressBar
 
 HERE = Path(__file__).parent
-#: What a style is seen by, of the measures of a walk.
+#: Measures of a walk that distinguish styles.
 STYLE_MEASURES = (
     "forward",
     "relative_step_length",
@@ -34,26 +35,34 @@ STYLE_MEASURES = (
     "arm_swing",
     "sway",
 )
-#: Reasons that are named for each campaign.
+#: Largest number of reasons for failure listed for each campaign.
 MAX_REASONS = 3
 PAGE_HEADER = """# Evidence
 
-What Poise survives, in MuJoCo, and what its readers and its solver do with anything that is thrown at them. Every
-figure comes from a campaign of the folder `campaigns`; `make evidence` runs their short version and writes this page.
-The whole of each runs with the command that stands below its title, and [campaigns](campaigns.md) says how.
+Success rates of motions under disturbances in MuJoCo, and of readers, controllers and the solver with random input.
+Every figure comes from a campaign in the folder `campaigns`; `make evidence` runs the short version of each and writes
+this page. The command below each title runs the full campaign, see [campaigns](campaigns.md).
 
-A walk survives when it makes its steps without a fall and its divergent component is near its plan in the last second;
-other behaviors as `poise run` judges them. Intervals are Wilson's, of 95 %. Among reasons, # is a number that differs.
+A walk succeeds if it makes all its steps without a fall and the divergent component of motion (DCM) is near its plan in
+the last second; `poise run` judges other motions. Intervals are Wilson's, of 95 %. In reasons, # stands for a number.
 """
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", default="short", choices=("full", "short", "check"))
-    parser.add_argument("--only", default="", help="words of names, separated by commas")
-    parser.add_argument("--out", type=Path, default=Path("build/evidence"))
-    parser.add_argument("--page", type=Path, help="default: docs/evidence.md for all short ones, else none")
-    parser.add_argument("--workers", type=int)
+    parser.add_argument(
+        "--size", default="short", choices=("full", "short", "check"), help="size of the campaigns (default short)"
+    )
+    parser.add_argument(
+        "--only", default="", help="run only campaigns whose names contain one of these words, by commas"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("build/evidence"), help="folder for results (default build/evidence)"
+    )
+    parser.add_argument(
+        "--page", type=Path, help="page to write (default: docs/evidence.md for all short campaigns, otherwise none)"
+    )
+    parser.add_argument("--workers", type=int, help="number of worker processes (default: one per core)")
     options = parser.parse_args()
     words = [word for word in options.only.split(",") if word]
     all_specs = sorted(HERE.glob("*.toml"))
@@ -74,7 +83,7 @@ def main() -> int:
 def _run_spec(path: Path, options: argparse.Namespace) -> tuple[Spec, Results]:
     spec = Spec.load(path, options.size)
     with ProgressBar(spec.title, float(len(spec.runs)), unit="runs", count_items=True, log_lines=True) as bar:
-        out = options.out / options.size / f"{path.stem}-{spec.plan_digest}"  # a spec that was changed begins anew
+        out = options.out / options.size / f"{path.stem}-{spec.plan_digest}"  # a changed spec starts again
         out.parent.mkdir(parents=True, exist_ok=True)
         results = run_campaign(spec, out, options.workers, progress=lambda done, failed: bar(float(done)))
     floor = "" if spec.min_success_rate is None else f", floor {spec.min_success_rate:g}"
@@ -88,7 +97,7 @@ def _is_below_floor(spec: Spec, results: Results) -> bool:
 
 
 def page_text(campaigns: Iterable[tuple[Path, Spec, Results]], size: str) -> str:
-    """The page."""
+    """Return the text of the page in Markdown."""
     all_campaigns = list(campaigns)
     facts = all_campaigns[0][2].facts
     versions = ", ".join(f"{name} {number}" for name, number in {"poise": facts["poise"], **facts["versions"]}.items())
@@ -97,7 +106,7 @@ def page_text(campaigns: Iterable[tuple[Path, Spec, Results]], size: str) -> str
         f"Written {datetime.now(UTC):%Y-%m-%d}, size *{size}*, {versions},",
         f"Python {facts['python']}, on {facts['machine']}.",
         "",
-        "| campaign | runs | seeds | survived | floor |",
+        "| campaign | runs | seeds | succeeded | floor |",
         "|---|---|---|---|---|",
     ]
     for _, spec, results in all_campaigns:
@@ -139,7 +148,7 @@ def _distributions_text(spec: Spec) -> str:
 
 
 def _success_table(results: Results, varied_names: list[str]) -> list[str]:
-    """Survived of tried: all parameters but the last from line to line, the last from column to column."""
+    """Return a table of successful and all runs: the last parameter varies over columns, all others over lines."""
     *row_names, column_name = varied_names
     values = results.varied_parameters[column_name]
     cells = success_rate_by(results, *varied_names)
@@ -151,12 +160,12 @@ def _success_table(results: Results, varied_names: list[str]) -> list[str]:
     for head in heads:
         row_cells = [cells.get((*head, value)) for value in values]
         row_text = " | ".join("" if each is None else f"{each.count}/{each.total}" for each in row_cells)
-        lines.append(f"| {', '.join(_format_value(part) for part in head) or 'survived'} | {row_text} |")
+        lines.append(f"| {', '.join(_format_value(part) for part in head) or 'succeeded'} | {row_text} |")
     return lines
 
 
 def _style_table(results: Results) -> list[str]:
-    """Means of some measures over the walks of a style that survived."""
+    """Return a table of the means of some measures over the successful walks of each style."""
     names = [f"measure.{name}" for name in STYLE_MEASURES]
     units = [f" ({results.columns[name].unit})" if results.columns[name].unit else "" for name in names]
     titles = [

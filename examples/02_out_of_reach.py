@@ -1,4 +1,4 @@
-"""02 A target out of reach: the hand comes as near as the levels above it admit, and the solution says who they are."""
+"""02 A target out of reach: the hand moves as near as the higher levels allow, and the solution names the conflicts."""
 
 import poise
 from poise import constraints, tasks

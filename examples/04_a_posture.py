@@ -1,4 +1,4 @@
-"""04 A posture: a hierarchy describes it, and tells which of its levels could not be met."""
+"""04 Posture generation: solve for a pose that meets a hierarchy, and list the levels that it cannot meet."""
 
 import poise
 from poise import constraints, tasks

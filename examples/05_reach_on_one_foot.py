@@ -1,4 +1,4 @@
-"""05 The reach of Saab 2012: on one foot, a cup in the other hand, five points, three of them looked at; saved."""
+"""05 The reach of Saab 2012: five points on one foot, a cup in the other hand; the recording is saved and loaded."""
 
 import tempfile
 from pathlib import Path

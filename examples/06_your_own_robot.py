@@ -1,4 +1,4 @@
-"""06 Your own robot: a URDF, and what it does not say: which frames are feet and hands, and how the robot stands."""
+"""06 Your own robot: load a URDF and define what it does not contain: feet, hands and a standing posture."""
 
 from pathlib import Path
 

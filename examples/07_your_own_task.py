@@ -1,4 +1,4 @@
-"""07 Your own task: its error and its Jacobian; drift, references and both orders come with it."""
+"""07 Your own task: define error and Jacobian; the base class adds drift, task dynamics and both orders."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from poise import constraints, tasks
 
 
 class SameHeight(tasks.MotionTask):
-    """Two frames are equally high, as when they carry a tray: ``e = z_a - z_b``, in m."""
+    """Keep two frames at equal height, as for carrying a tray: ``e = z_a - z_b``, in m."""
 
-    unit, reference = "m", tasks.Decay(3.0)
+    unit, dynamics = "m", tasks.Decay(3.0)
 
     def __init__(self, a, b):
         self.a, self.b = a, b

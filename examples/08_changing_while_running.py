@@ -1,4 +1,4 @@
-"""08 Changing the hierarchy while the robot moves: levels come, go and change places, and the command does not jump."""
+"""08 Changing the hierarchy while the robot moves: add, remove and reorder levels without a jump of the command."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ for ramp in (0.0, 0.2):
     controller = poise.KinematicController(standing, ramp=ramp)
     plant = poise.IdealPlant(start)
     commands = [start.v]
-    print(f"passing over within {ramp} s")
+    print(f"ramp of {ramp} s")
     for hierarchy in (with_left_hand, with_both_hands, right_hand_first, standing):
         controller.behavior = hierarchy
         recording = poise.record(controller, plant, seconds=1.5)

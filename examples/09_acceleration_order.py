@@ -1,4 +1,4 @@
-"""09 The same hierarchy at acceleration order: smoother, and limits on acceleration are kept exactly."""
+"""09 The same hierarchy at velocity and at acceleration order: smoother, with exact acceleration limits."""
 
 import numpy as np
 

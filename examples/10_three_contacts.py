@@ -1,4 +1,4 @@
-"""10 One foot on the floor, one on a plate tilted by 30 degrees, a hand against a wall: forces planned and felt."""
+"""10 Three contacts: one foot on the floor, one on a plate tilted by 30 degrees, a hand against a wall."""
 
 import math
 
@@ -14,7 +14,7 @@ robot = poise.load_robot("g1")
 standing, right, left = robot.stance("standing"), robot.foot("right"), robot.foot("left")
 hand = robot.hand("right")
 
-# Where the left foot and the right hand go: a foot's length ahead, toes up by 30 degrees; and against a wall.
+# Targets: the left foot one foot length ahead with the toes up by 30 degrees, the right hand at a wall.
 tilt = math.radians(30.0)
 on_plate = standing.pose(left) * pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, -tilt, 0.0), np.array([0.22, 0.03, 0.08]))
 on_wall = standing.pose(hand).translation + np.array([0.16, 0.02, 0.14])
@@ -35,7 +35,7 @@ solution = poise.solve_pose(
 print(solution)
 start = solution.state.replace(contacts=(right, left, hand))
 
-# The wall stands across the x axis; its normal, seen from the hand, is where the contact pushes.
+# The wall is perpendicular to the x axis. A contact needs its normal in the frame of the hand.
 wall_normal = start.pose(hand).rotation.T @ np.array([-1.0, 0.0, 0.0])
 contacts = (
     poise.Contact(right),

@@ -1,4 +1,4 @@
-"""11 Walking with style: the same robot walks as itself and proudly, in physics, and the two walks are compared."""
+"""11 Walking with style: a robot walks with a neutral and a proud style in simulation; compare the two walks."""
 
 import poise
 from poise import analysis
@@ -9,7 +9,7 @@ measures_by_style = {}
 for style in ("neutral", "proud"):
     walk = Walk(robot, style=style, steps=8)
     plant = poise.MujocoPlant(walk.start)
-    # Its levels are the same in all phases but for the feet, and its plan is smooth: nothing to pass over slowly.
+    # No ramp is needed: only the feet differ between phases, and the plan is smooth.
     controller = poise.TorqueController(walk)
     recording = poise.record(controller, plant, walk.seconds)
     measures_by_style[style] = analysis.style_measures(analysis.analyze_walk(recording, robot))

@@ -1,4 +1,4 @@
-"""12 Changing while walking: style, speed and heading on the fly, and a stop, while the walk goes on."""
+"""12 Changing while walking: change style, speed and heading during a walk, then stop."""
 
 import poise
 from poise.behaviors import Walk
@@ -10,7 +10,7 @@ controller = poise.TorqueController(walk)
 
 
 def walk_for(label: str, seconds: float) -> None:
-    """Walks for a while and tells of it."""
+    """Walk for some seconds and print the progress."""
     *_, last = poise.steps(controller, plant, seconds)
     x, y, _ = last.state.center_of_mass
     print(f"{label:<14} {walk.phase().steps:2d} steps, {plant.fall or walk.phase().name} at {x:.2f}, {y:.2f} m")

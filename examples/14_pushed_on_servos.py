@@ -1,4 +1,4 @@
-"""14 Position servos: the force cells under its feet keep a small robot standing when it is pushed from the front."""
+"""14 Position servos: ZMP regulation with force cells keeps a small robot standing when it is pushed from the front."""
 
 import poise
 from poise.behaviors import ZmpBalance, regulation_settings

@@ -1,10 +1,10 @@
-"""15 From markers to gait: a body fitted to a walk, and that walk again from four key postures and from six."""
+"""15 From markers to gait: fit a body model to a walk, and reproduce the walk from key postures in three variants."""
 
 from poise import human
 from poise.human import gait
 
 walk, static = human.sample_trial(height=1.68, mass=61.0, sex="female", cycles=2)
-fit = human.fit(walk, static, sex="female")  # of files: human.fit_trial("walk.c3d")
+fit = human.fit(walk, static, sex="female")  # for files: human.fit_trial("walk.c3d")
 print(f"{len(fit.placed.labels)} markers, {1e3 * fit.rms:.1f} mm rms; thighs {fit.shape.thigh[0]:.2f} and ", end="")
 print(f"{fit.shape.thigh[1]:.2f} m")
 

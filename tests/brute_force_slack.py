@@ -1,4 +1,4 @@
-"""Brute force: the optimal slack of a small program by trying every active set.
+"""Brute-force reference: optimal slack of a small program by trying every active set.
 
 At the shortest optimal point of a level, every inequality is either away from its bounds or at or beyond one of
 them. Given that pattern, the point is the shortest solution of an equality-constrained least-squares problem. So the
@@ -19,7 +19,7 @@ ZERO = 1e-9
 
 
 def exhaustive_slack(program: Program) -> list[Array]:
-    """The optimal slack of every level; at most 6 variables and 8 inequality rows, or it takes for ever."""
+    """Return the optimal slack of every level; practical for at most 6 variables and 8 inequality rows."""
     n = program.variables
     norm = np.linalg.norm(program.A, axis=1)
     counts = (norm > 0.0) & (program.weight > 0.0)
@@ -97,7 +97,7 @@ def _best_point(
 
 
 def _inverse(stack: Array, size: float = 1.0) -> Array:
-    """Pseudo-inverses, with singular values below 1e-11 of the size of the rows taken as zero."""
+    """Return pseudo-inverses; singular values below 1e-11 of the size of the rows count as zero."""
     if stack.shape[1] == 0:
         return np.zeros((stack.shape[0], stack.shape[2], 0))
     U, s, V = np.linalg.svd(stack, full_matrices=False)

@@ -1,4 +1,4 @@
-"""What tests of the command line share: a short motion in a file, and complaints of one line."""
+"""Helpers for tests of the command line: a recorded motion, and one-line errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BIPED = Path(__file__).parents[1] / "examples/biped.urdf"
 
 
 def record_bend(folder: Path) -> Path:
-    """A short motion in a file, of a robot that is described by a file."""
+    """Record a short motion of a robot from a URDF file, and return the path of the recording."""
     robot = poise.load_robot(BIPED)
     hierarchy = poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture([0.1] * 16)])])
     path = folder / "bend.poise"
@@ -23,7 +23,7 @@ def record_bend(folder: Path) -> Path:
 
 
 def error_line(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    """What a command with bad input says: one line on standard error, and status 2."""
+    """Run a command with bad input, check status 2 and one line on standard error, and return the line."""
     assert cli.main([str(word) for word in arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""

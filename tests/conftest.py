@@ -1,4 +1,4 @@
-"""What all tests share: how hard hypothesis tries, where recorded data lie, and a cache that is empty at first."""
+"""Shared test configuration: hypothesis profiles, folders of recorded data, and a cache that starts empty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from poise.robots.catalogue import models_folder
 from shared_data import NO_MODELS, require_data
 
-# Derandomized, so that a red test is red again; the thorough profile goes looking for new examples.
+# Derandomized, so that a failure is reproducible; the thorough profile searches for new examples.
 _common_settings: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -25,15 +25,15 @@ settings.register_profile("thorough", max_examples=2000, print_blob=True, **_com
 settings.load_profile(os.environ.get("POISE_PROFILE", "default"))
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Folders whose files take longest; they come first, so that no process is left alone with a long file at the end.
+#: Folders with the slowest files; they run first, so that no process is left with a long file at the end.
 SLOW_FIRST = ("docs", "campaign", "studio", "behaviors", "papers", "human", "control", "cli", "exports", "report")
-#: Files whose tests take long and share nothing: any process takes the next of them.
+#: Files whose tests are slow and independent: each test goes to any free process.
 SPLIT_FILES = ("tests/docs/test_page_programs.py",)
 _cache = pytest.StashKey[str]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One cache for all processes of a session, and none of the user's; workers have it from who starts them."""
+    """Use one new cache for all processes of a session, not the user's; workers inherit it."""
     if not hasattr(config, "workerinput"):
         config.stash[_cache] = os.environ["POISE_CACHE"] = tempfile.mkdtemp(prefix="poise-cache-")
 
@@ -44,7 +44,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests with the marker ``needs_models`` where the package example-robot-data is absent.
+    """Skip tests with the marker ``needs_models`` if the package example-robot-data is not installed.
 
     Several processes take long folders first; one process alone keeps the order of the files.
     """
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """``--dist loadfile`` with the order above and the files `APART`: what tests of a file share is made once."""
+    """Schedule like ``--dist loadfile``, but split `SPLIT_FILES`: the fixtures of all other files run once."""
     from xdist.scheduler import LoadFileScheduling
 
     class FileScheduling(LoadFileScheduling):

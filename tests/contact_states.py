@@ -1,4 +1,4 @@
-"""Contacts, and what their unknowns stand for, worked out from the definitions and not by the code under test."""
+"""Contacts and the meaning of their force variables, computed from the definitions without the code under test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRIANGLE = np.array([[0.05, 0.0, 0.02], [-0.03, 0.04, 0.02], [-0.03, -0.04, 0.02
 
 
 def example_contacts(robot: Robot) -> dict[str, Contact]:
-    """One contact of every kind: each force model, on feet, a hand and elsewhere, with normals of all sorts."""
+    """Return one contact of every kind: each force model, on feet, a hand and other frames, with various normals."""
     left, right = robot.feet
     return {
         "wrench": Contact(left, friction=0.6),
@@ -30,14 +30,14 @@ def example_contacts(robot: Robot) -> dict[str, Contact]:
 
 
 def force_layout(snapshot: Snapshot, contacts: Sequence[Contact], period: float = 0.002) -> VariableLayout:
-    """What a controller with forces asks for."""
+    """Return the variable layout of a controller with forces."""
     forces, nv = ForceUnknowns(snapshot, contacts), snapshot.model.nv
     return VariableLayout(ACCELERATION, period, nv, nv + forces.size, forces)
 
 
 @dataclass(frozen=True)
 class DynamicsSample:
-    """Accelerations and forces at a state: corner forces where these are unknowns, else wrenches, in contact axes."""
+    """Accelerations and forces at a state: corner forces if these are variables, else wrenches, in contact axes."""
 
     state: State
     acceleration: np.ndarray
@@ -49,17 +49,17 @@ class DynamicsSample:
         return self.state.robot
 
     def corner_forces(self, contact: Contact) -> np.ndarray:
-        """Forces at the corners (l x 3, N), for contacts written by "vertices"."""
+        """Return the forces at the corners (l x 3, N), for contacts with force model "vertices"."""
         assert contact.forces == "vertices"
         return self.unknowns[contact].reshape(-1, 3)
 
     def normals(self, contact: Contact) -> np.ndarray:
-        """Normal forces at the corners (N), for contacts written by "normals" or "vertices"."""
+        """Return the normal forces at the corners (N), for contacts with force model "normals" or "vertices"."""
         y = self.unknowns[contact]
         return y[6:] if contact.forces == "normals" else y.reshape(-1, 3)[:, 2]
 
     def wrench(self, contact: Contact) -> np.ndarray:
-        """Force and moment about the middle of the corners, in the contact's axes (N, N m)."""
+        """Return force and moment about the middle of the corners, in contact axes (N, N m)."""
         y = self.unknowns[contact]
         if contact.forces == "vertices":
             R, p = contact.frame_from_contact.rotation, contact.corners.mean(axis=0)
@@ -73,17 +73,17 @@ class DynamicsSample:
 
     @cached_property
     def generalised_forces(self) -> np.ndarray:
-        """By pinocchio's recursive Newton-Euler: what the motions ask for beyond what the contacts give."""
+        """Return the forces that the motion needs beyond the contact forces, by pinocchio's recursive Newton-Euler."""
         return inverse_dynamics(self.state, self.acceleration, {c: self.wrench(c) for c in self.contacts})
 
     @property
     def x(self) -> np.ndarray:
-        """As the solver sees it: forces per kg of the robot."""
+        """Vector of the variables, as in the solver: forces per kg of the robot."""
         return np.concatenate([self.acceleration, *(self.unknowns[c] / self.robot.mass for c in self.contacts)])
 
 
 def random_dynamics_sample(state: State, contacts: Sequence[Contact], seed: int) -> DynamicsSample:
-    """Any accelerations and forces, of the size of the robot's weight; nothing makes them possible."""
+    """Return random accelerations and forces, of the size of the robot's weight; they need not be feasible."""
     random = np.random.default_rng(seed)
     weight = 9.81 * state.robot.mass
     unknowns = {contact: random.normal(0.0, weight, (contact.size,)) for contact in contacts}
@@ -91,7 +91,7 @@ def random_dynamics_sample(state: State, contacts: Sequence[Contact], seed: int)
 
 
 def joint_forces(state: State, wrenches: Mapping[Contact, np.ndarray]) -> pinocchio.StdVec_Force:
-    """External forces on every body, in the axes of its joint, from wrenches in the axes of contacts."""
+    """Convert wrenches in contact axes to external forces on every body, in the axes of its joint."""
     model = state.robot.model
     forces = [pinocchio.Force.Zero() for _ in range(model.njoints)]
     for contact, wrench in wrenches.items():
@@ -102,13 +102,13 @@ def joint_forces(state: State, wrenches: Mapping[Contact, np.ndarray]) -> pinocc
 
 
 def inverse_dynamics(state: State, acceleration: np.ndarray, wrenches: Mapping[Contact, np.ndarray]) -> np.ndarray:
-    """``M v̇ + h - Σ J_cᵀ φ_c`` by pinocchio."""
+    """Return ``M v̇ + h - Σ J_cᵀ φ_c``, computed by pinocchio."""
     model = state.robot.model
     return pinocchio.rnea(model, model.createData(), state.q, state.v, acceleration, joint_forces(state, wrenches))
 
 
 def forward_dynamics(state: State, torque: np.ndarray, wrenches: Mapping[Contact, np.ndarray]) -> np.ndarray:
-    """v̇ that joint torques and contact wrenches make, by pinocchio."""
+    """Return v̇ caused by joint torques and contact wrenches, computed by pinocchio."""
     model = state.robot.model
     tau = np.concatenate([np.zeros(6), torque])
     return pinocchio.aba(model, model.createData(), state.q, state.v, tau, joint_forces(state, wrenches))

@@ -1,4 +1,4 @@
-"""Ways in which a kept file is damaged, whatever it holds."""
+"""Ways to damage a cached file, independent of its content."""
 
 from __future__ import annotations
 

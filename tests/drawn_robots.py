@@ -1,4 +1,4 @@
-"""Robots whose looks are tested: three of the four with large meshes only in `make slow`."""
+"""Robots whose rendering is tested: three of the four with large meshes only in `make slow`."""
 
 import pytest
 

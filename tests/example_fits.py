@@ -1,4 +1,4 @@
-"""Fits of the sample walk and of recorded trials, each made once."""
+"""Fits of the sample walk and of recorded trials, each computed once."""
 
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ def sample_fit(marker_set: str = "skin49") -> Fit:
 
 
 def recorded_fit(name: str) -> Fit:
-    """Of a trial beside the repository; the test is skipped where there is none."""
+    """Return the fit of a recorded trial beside the repository; skip the test if there is none."""
     from marker_files import mocap
 
     walk, static = TRIALS[name]

@@ -1,4 +1,4 @@
-"""A hub without a simulation: says what it was told to say, remembers what it was asked for."""
+"""Fake hub without a simulation: sends prepared messages and records the received commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONTROLS: list[dict[str, Any]] = [
 
 
 class FakeOutput:
-    """Files of a folder, by exact name."""
+    """Fake output folder: files by exact name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -49,7 +49,7 @@ class FakeOutput:
 
 
 class FakeHub:
-    """What pages and server talk to."""
+    """Fake of the hub that pages and server talk to."""
 
     def __init__(self, folder: Path) -> None:
         self.output = FakeOutput(folder)
@@ -102,16 +102,16 @@ class FakeHub:
         self.posted.append({"number": len(self.posted) + 1, "kind": kind, "text": text})
 
     def show_frame(self, number: int, **changes: Any) -> None:
-        """The next frame."""
+        """Set the next frame."""
         self.current_frame = {**sample_frame(number), **changes}
 
     def command_values(self, name: str) -> list[Any]:
-        """Values of all commands of that name, in order."""
+        """Return the values of all commands with this name, in order."""
         return [value for asked, value in list(self.commands) if asked == name]
 
 
 def sample_frame(number: int) -> dict[str, Any]:
-    """A frame of somebody who sways."""
+    """Return a telemetry frame of a swaying robot."""
     time = 0.05 * number
     sway = math.sin(2 * time)
     knees = {"hip_pitch": -0.3, "hip_roll": 0.1, "hip_yaw": 0.02, "knee": 0.55, "ankle_pitch": -0.4, "ankle_roll": 0.1}

@@ -1,4 +1,4 @@
-"""A studio without a simulation, and a browser without a window to look at it."""
+"""Studio server with a fake hub, and a headless browser, for the tests of the page."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ SETTINGS = (
     "--disable-sync --no-first-run --disable-quic --disable-default-apps --metrics-recording-only "
     "--disable-features=OptimizationHints,MediaRouter,Translate"
 )
-#: Without a graphics card the view in three dimensions takes a core for itself, whatever is shown: who needs it, asks.
+#: Without a graphics card the 3D view takes a whole core, so only the tests that need it enable it.
 NO_GPU = "--disable-gpu --disable-software-rasterizer"
 SOFTWARE_GPU = "--use-angle=swiftshader --enable-unsafe-swiftshader --ignore-gpu-blocklist"
-#: Seconds that the browser's own waits last; software rendering on a busy machine draws a picture or two a second.
+#: Timeout of the browser's own waits (s); software rendering on a busy machine draws one or two frames per second.
 PATIENCE = 180.0
 
 
 def find_browser() -> str | None:
-    """The browser; None if there is none."""
+    """Return the path of the browser; None if there is none."""
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 @contextmanager
 def chromium(with_3d: bool = False) -> Iterator[Any]:
-    """A browser; the tests that need it are skipped where there is none, and fail there on CI.
+    """Start a browser; skip the test if there is none, or fail on CI.
 
     Args:
         with_3d: whether it draws in three dimensions, as viser does.
@@ -56,7 +56,7 @@ def chromium(with_3d: bool = False) -> Iterator[Any]:
 
 @contextmanager
 def studio(folder: Path, port: int = 0) -> Iterator[tuple[FakeHub, Server]]:
-    """A hub that is a fake and a server that is not."""
+    """Start a real server with a fake hub."""
     hub = FakeHub(folder)
     hub.show_frame(1)
     server = Server(hub, "127.0.0.1", port)
@@ -69,11 +69,11 @@ def studio(folder: Path, port: int = 0) -> Iterator[tuple[FakeHub, Server]]:
 
 @contextmanager
 def open_page(browser: Any, server: Server, viser: bool = False, before: str = "", **settings: Any) -> Iterator[Any]:
-    """The page, connected; everything that goes wrong in it is collected in `page.errors`.
+    """Open the page and wait for its connection; errors of the page are collected in `page.errors`.
 
     Args:
-        viser: False: an empty page stands in for viser's client, which takes seconds to start.
-        before: a script that runs before the page's own.
+        viser: whether to load viser's client, which takes seconds to start; False: an empty page instead.
+        before: script that runs before the scripts of the page.
     """
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **settings})
     page = context.new_page()
@@ -90,13 +90,13 @@ def open_page(browser: Any, server: Server, viser: bool = False, before: str = "
         page.goto(server.url)
         page.get_by_role("tab", name="Walk").wait_for()
         yield page
-    finally:  # a page that stays would go on driving
+    finally:  # an open page would continue to send commands
         context.close()
 
 
 @contextmanager
 def running_hub(robot: str, folder: Path) -> Iterator[Hub]:
-    """A studio's hub whose simulation of a standing robot has sent its first frame."""
+    """Start a hub and wait for the first frame of its simulation of a standing robot."""
     hub = Hub(robot, folder, "stand")
     hub.start()
     wait_until(hub.frame)

@@ -1,4 +1,4 @@
-"""Walks on paper: bodies, paces and the phases that a plan goes through when every step lands where it should."""
+"""Planned walks without simulation: body dimensions, gaits and phases if every step lands as planned."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from poise.plans import (
     gait_of_style,
 )
 
-#: A body like that of a small person.
+#: Dimensions of a body like that of a small person.
 BODY = BodyDimensions(leg_length=0.8, stance_width=0.2, com_height=0.85, hip_height=0.76, sole_size=(0.2, 0.08))
-#: Numbers of our own, so that the tests stand whatever the library's styles look like.
+#: Style of the tests, so that they do not depend on the styles of the library.
 STYLE = Style("plain", step_length=0.25, single_support=0.5, double_support=0.12)
-#: Shifts of weight before the first step, s.
+#: Duration of the weight shift before the first step (s).
 START = 0.8
 STAIRS = Stairway(begin=0.4, rise=0.05, run=0.3, count=4, back=0.1, front=0.1)
 
@@ -32,18 +32,18 @@ ZmpPath = Callable[[float], complex]
 def plain_gait(
     speed: tuple[float, float, float] | None = None, body: BodyDimensions = BODY, **changes: float
 ) -> GaitParameters:
-    """How the plain style walks on a body."""
+    """Return the gait of the plain style for a body."""
     return gait_of_style(STYLE.replace(**changes), body, speed)
 
 
 def standing(width: float = BODY.stance_width) -> GaitPhase:
-    """At rest on both feet."""
+    """Return the phase of standing at rest on both feet."""
     left, right = Footstep("left", 0.0, 0.5 * width), Footstep("right", 0.0, -0.5 * width)
     return GaitPhase("standing", 0.0, math.inf, right, left, right)
 
 
 def phases(plan: FootstepPlan, most: int, speed: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Iterator[GaitPhase]:
-    """Those of a walk after standing: until it stands again, or so many steps were begun."""
+    """Yield the phases of a walk from standing until it stands again or `most` steps have begun."""
     phase, timing = standing(plan.gait.step_geometry.width), plan.gait.timing
     support_foot, swing_foot = phase.first_support_feet(speed)
     phase = phase.starting_phase(0.0, START, support_foot, swing_foot)
@@ -65,7 +65,7 @@ def phases(plan: FootstepPlan, most: int, speed: tuple[float, float, float] = (0
 
 
 def integrate_dcm(xi: complex, pressure: ZmpPath, seconds: float, omega: float, count: int = 200) -> complex:
-    """ξ after so many seconds of ξ̇ = ω (ξ - z), by Runge and Kutta, who know nothing of the formulas."""
+    """Return ξ after integrating ξ̇ = ω (ξ - z) for some seconds by Runge-Kutta, independent of the closed formulas."""
     h = seconds / count
     for i in range(count):
         t = i * h
@@ -78,5 +78,5 @@ def integrate_dcm(xi: complex, pressure: ZmpPath, seconds: float, omega: float, 
 
 
 def largest_change(values: list[complex]) -> float:
-    """From one to the next."""
+    """Return the largest change from one value to the next."""
     return max(abs(after - before) for before, after in pairwise(values))

@@ -1,4 +1,4 @@
-"""What the tests of served plants share: servers in threads and processes, strangers, simple controllers."""
+"""Helpers for the tests of plant servers: servers in threads and processes, raw clients, simple controllers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from poise.plants import Plant, PlantServer
 from poise.plants.remote.protocol import decode, encode
 from poise.robots import Robot, State
 
-#: Any port that is free.
+#: Address with any free port.
 FREE_ADDRESS = "tcp://127.0.0.1:0"
-#: Longer than any machine is busy (s): for what must happen, and for answers that must not be missed.
+#: Timeout for expected answers (s), longer than any machine is busy.
 ANSWER_TIMEOUT = 60.0
 
 
 @contextmanager
 def serve_plant(plant: Plant, address: str = FREE_ADDRESS, **settings: Any) -> Iterator[Any]:
-    """A server in a thread of its own."""
+    """Run a plant server in a thread."""
     with PlantServer(plant, address, **settings) as server:
         thread = threading.Thread(target=server.serve)
         thread.start()
@@ -38,7 +38,7 @@ def serve_plant(plant: Plant, address: str = FREE_ADDRESS, **settings: Any) -> I
 
 @contextmanager
 def serve_process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """``poise serve`` in a process of its own, and its address."""
+    """Run ``poise serve`` in a process, and yield it with its address."""
     command = [sys.executable, "-m", "poise", "serve", "--address", FREE_ADDRESS, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         try:
@@ -50,7 +50,7 @@ def serve_process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]
 
 
 class RawClient:
-    """A socket that speaks to a server as it likes."""
+    """Socket that sends arbitrary messages to a server."""
 
     def __init__(self, address: str) -> None:
         self.socket: Any = zmq.Context.instance().socket(zmq.DEALER)
@@ -67,13 +67,13 @@ class RawClient:
         self.socket.send(message if isinstance(message, bytes) else encode(message))
 
     def request(self, message: dict[str, Any] | bytes) -> dict[str, Any]:
-        """Sends, and returns what is answered."""
+        """Send a message and return the answer."""
         self.send(message)
         assert self.socket.poll(1000 * ANSWER_TIMEOUT), "nobody answered"
         return decode(self.socket.recv_multipart())
 
     def is_silent(self) -> bool:
-        """Whether nothing has arrived."""
+        """Return whether no message has arrived."""
         return not self.socket.poll(0)
 
 
@@ -83,7 +83,7 @@ def hello(robot: Robot, token: bytes = bytes(16), **changes: Any) -> dict[str, A
 
 
 class SwingController(Controller):
-    """Moves the joints to and fro by velocities, whatever the state is; what it does depends on time alone."""
+    """Controller that swings the joints by velocities as a function of time alone."""
 
     def __init__(self, robot: Robot, period: float = 0.005, speed: float = 0.2) -> None:
         self.period, self.speed, self.joints = period, speed, len(robot.joints)
@@ -94,5 +94,5 @@ class SwingController(Controller):
 
 
 def forward_command(robot: Robot, period: float = 0.005) -> Command:
-    """A command that moves the base forward, at 1 m/s."""
+    """Return a command that moves the base forward at 1 m/s."""
     return Command(np.concatenate([[1.0], np.zeros(robot.model.nv - 1)]), None, None, period)

@@ -23,21 +23,21 @@ T = TypeVar("T")
 
 
 def not_none(value: T | None) -> T:
-    """A value that may be absent in general, but not in this test: the torque of a command, the gaze of a robot."""
+    """Return a value that must not be None in this test, like the torque of a command or the gaze of a robot."""
     assert value is not None
     return value
 
 
 @cache
 def installed_robot(name: str) -> Robot:
-    """A library robot, read once; what needs one that is not installed is skipped."""
+    """Load a library robot once; skip the test if it is not installed."""
     if name in library_names() and not is_bundled(name):
         require_models()
     return load_robot(name)
 
 
 def random_state(robot: Robot, seed: int, speed: float = 1.0) -> State:
-    """Some state of the robot, near standing, with the base turned and everything moving."""
+    """Return a random state near standing, with the base turned and all joints moving."""
     random = np.random.default_rng(seed)
     start = robot.stance("standing")
     step = np.concatenate([random.normal(0, 0.3, 6), random.normal(0, 0.2, robot.model.nv - 6)])
@@ -46,26 +46,26 @@ def random_state(robot: Robot, seed: int, speed: float = 1.0) -> State:
 
 
 def integrate_state(state: State, velocity: np.ndarray, seconds: float) -> State:
-    """The state after moving with a constant velocity."""
+    """Return the state after moving with a constant velocity."""
     return state.replace(q=pinocchio.integrate(state.robot.model, state.q, seconds * velocity))
 
 
 def layout(robot: Robot, order: int, period: float = PERIOD) -> VariableLayout:
-    """What a kinematic controller asks for."""
+    """Return the variable layout of a kinematic controller."""
     return VariableLayout(order, period, robot.model.nv, robot.model.nv)
 
 
 def run_closed_loop(behavior: BehaviorLike, start: State, seconds: float, **settings: Any) -> list[ControlStep]:
-    """The steps of a closed loop on an ideal robot."""
+    """Run a closed loop on an ideal plant and return its steps."""
     controller = KinematicController(behavior, **{"period": PERIOD, **settings})
     return list(steps(controller, IdealPlant(start), seconds))
 
 
 def commanded_velocities(steps: list[ControlStep]) -> np.ndarray:
-    """Commanded velocities, one line per step."""
+    """Return the commanded velocities, one row per step."""
     return np.array([step.command.velocity for step in steps])
 
 
 def joint_motion(steps: list[ControlStep]) -> tuple[np.ndarray, np.ndarray]:
-    """Angles and rates of the joints, one line per step."""
+    """Return angles and rates of the joints, one row per step."""
     return np.array([s.state.q[7:] for s in steps]), np.array([s.state.v[6:] for s in steps])

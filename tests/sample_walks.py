@@ -1,4 +1,4 @@
-"""Walks to reproduce: those of a sample body, which are known exactly and can be stood on."""
+"""Exactly known walks of a sample body, for the tests of gait reproduction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @cache
 def sample_walk_data() -> tuple[ReferenceWalk, Array, Array]:
-    """A walk along x, its times and its configurations."""
+    """Return a walk along x, its times and its configurations."""
     robot = poise.load_robot("human", height=1.77, mass=75.0, sex="male")
     time, q = sample_motion(robot, cycles=2)
     return ReferenceWalk(robot, time, q, "sample"), time, q
@@ -30,7 +30,7 @@ def sample_walk() -> ReferenceWalk:
 
 
 def turned_walk(heading: float) -> ReferenceWalk:
-    """The same walk in another direction, rad."""
+    """Return the same walk in another direction (rad)."""
     _, time, q = sample_walk_data()
     turn = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, 0.0, heading), np.zeros(3))
     moved = q.copy()

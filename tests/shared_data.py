@@ -7,15 +7,15 @@ import pytest
 
 from poise.robots.catalogue import models_folder
 
-#: Why tests of library robots are skipped.
+#: Reason for skipping tests of library robots.
 NO_MODELS = "the package example-robot-data is not installed"
 
 
 def shared_data(name: str) -> Path | None:
-    """A file or folder of the data, such as ``"mocap/pig_one"``; None where there is none.
+    """Return a file or folder of the data, such as ``"mocap/pig_one"``; None if it does not exist.
 
-    It is looked for in ``shared/data`` beside any folder above this file, or in the folder POISE_DATA; that may also be
-    one of those inside the data, such as hqp.
+    Searches the folder POISE_DATA, which may also be a folder inside the data, such as hqp; if it is not set,
+    ``shared/data`` in any folder above this file.
     """
     given = os.environ.get("POISE_DATA")
     above = Path(__file__).resolve().parents
@@ -24,7 +24,7 @@ def shared_data(name: str) -> Path | None:
 
 
 def require_data(name: str) -> Path:
-    """The same; the test is skipped where there is none."""
+    """Return a file or folder of the data; skip the test if it does not exist."""
     found = shared_data(name)
     if found is None:
         pytest.skip(f"no {name} in shared/data above the repository, nor in POISE_DATA")
@@ -32,7 +32,7 @@ def require_data(name: str) -> Path:
 
 
 def require_models() -> None:
-    """Skip the test, the fixture or the module that calls this, where the library robots have no models.
+    """Skip the calling test, fixture or module if the models of the library robots are not installed.
 
     Tests that always need them have the marker ``needs_models`` instead.
     """

@@ -1,4 +1,4 @@
-"""What the tests of simulated robots share: small robots, commands, and a controller that stands."""
+"""Helpers for the tests of simulated robots: a small robot, commands, and a standing controller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PERIOD = 0.002
 
 @cache
 def biped() -> Robot:
-    """30 kg on two legs, without any shape: built in a moment."""
+    """Return a biped of 30 kg without shapes, which is quick to build."""
     with TemporaryDirectory() as folder:
         robot = load_robot(write_urdf(Path(folder), BIPED), **BIPED_PARTS)
         assert robot.visual_geometry.ngeoms == robot.collision_geometry.ngeoms == 0  # read while the file is there
@@ -29,7 +29,7 @@ def biped() -> Robot:
 
 
 def airborne_state(robot: Robot, height: float = 3.0, **changes: Any) -> State:
-    """The stance, up in the air."""
+    """Return the stance at a height above the ground."""
     start = robot.stance("standing")
     q = start.q.copy()
     q[2] += height
@@ -37,12 +37,12 @@ def airborne_state(robot: Robot, height: float = 3.0, **changes: Any) -> State:
 
 
 def torque_command(robot: Robot, values: Any = 0.0, period: float = PERIOD) -> Command:
-    """A command with these torques."""
+    """Return a command with these torques."""
     return Command(np.zeros(robot.model.nv), None, np.broadcast_to(values, len(robot.joints)).astype(float), period)
 
 
 class OpenLoopTorques(Controller):
-    """Gives torques as a function of time, whatever the state is."""
+    """Controller with torques as a function of time alone."""
 
     def __init__(self, robot: Robot, torque: Callable[[float], Any] = lambda time: 0.0, period: float = PERIOD) -> None:
         self.robot, self.torque, self.period = robot, torque, period
@@ -52,7 +52,7 @@ class OpenLoopTorques(Controller):
 
 
 class StandingController(Controller):
-    """Holds the posture of a state, with its feet where they are: ``M v̇ + h = Sᵀ τ + Jᵀ w``.
+    """Controller that holds the posture and feet of a state: ``M v̇ + h = Sᵀ τ + Jᵀ w``.
 
     The accelerations v̇ bring the joints back and keep the feet still, the wrenches w at the feet are the shortest that
     carry the base, the torques τ are what is left.
@@ -80,12 +80,12 @@ class StandingController(Controller):
 
 
 def run_standing(plant: MujocoPlant, seconds: float) -> list[ControlStep]:
-    """The steps of a robot that holds its start."""
+    """Run the standing controller and return its steps."""
     return list(steps(StandingController(plant.start), plant, seconds))
 
 
 def run_torques(plant: MujocoPlant, seconds: float, torque: Callable[[float], Any] = lambda time: 0.0) -> list[State]:
-    """The true states of a robot with these torques, at the start and after each step of the simulation."""
+    """Return the true states of a robot with these torques, at the start and after each simulation step."""
     period = plant.model.opt.timestep
     states = [plant.truth()]
     for _ in range(round(seconds / period)):
@@ -96,18 +96,18 @@ def run_torques(plant: MujocoPlant, seconds: float, torque: Callable[[float], An
 
 
 def momentum(state: State) -> np.ndarray:
-    """Linear and angular momentum about the center of mass, in world axes."""
+    """Return linear and angular momentum about the center of mass, in world axes."""
     model = state.robot.model
     return pinocchio.computeCentroidalMomentum(model, model.createData(), state.q, state.v).vector
 
 
 def kinetic_energy(state: State) -> float:
-    """J."""
+    """Return the kinetic energy (J)."""
     model = state.robot.model
     return float(pinocchio.computeKineticEnergy(model, model.createData(), state.q, state.v))
 
 
 def energy(state: State) -> float:
-    """Kinetic and potential energy (J)."""
+    """Return the kinetic and potential energy (J)."""
     model = state.robot.model
     return kinetic_energy(state) + float(pinocchio.computePotentialEnergy(model, model.createData(), state.q))

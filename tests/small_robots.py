@@ -1,4 +1,4 @@
-"""URDF texts small enough to read: a pendulum, and a biped with five joints a leg."""
+"""Small URDF texts: a pendulum, and a biped with five joints per leg."""
 
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ BIPED = robot(
     joint("neck", "pelvis", "head", at="0.05 0 0.6", kind="fixed", limit=""),
 )
 
-#: What the biped's URDF does not say.
+#: Parts of the biped that its URDF does not define.
 BIPED_PARTS: dict[str, Any] = {
     "feet": {"frame": "{side}_foot", "position": [0.0, 0.0, -0.05], "sole": [-0.08, 0.12, -0.04, 0.05]},
     "hands": {"left": {"frame": "head", "position": [0.0, 0.2, 0.0]}},

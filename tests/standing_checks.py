@@ -1,4 +1,4 @@
-"""What holds for every robot that stands on position servos with force cells under its feet."""
+"""Checks of a robot that stands on position servos with force cells under its feet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GRAVITY = 9.81
 
 
 def check_standing_on_cells(plant: MujocoPlant) -> None:
-    """Upright, where it was, with all its weight on the eight cells, evenly on both feet."""
+    """Assert that the robot stands upright at its place, with its weight on the eight cells, evenly on both feet."""
     start, cells = plant.start, plant.readings().cells
     assert not plant.fallen
     assert np.abs(plant.truth().center_of_mass - start.center_of_mass).max() < 2e-3

@@ -1,4 +1,4 @@
-"""Feet that walk as told: their strikes and toe-offs are known because they were put there."""
+"""Synthetic gaits with known initial contacts and toe-offs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from poise.robots import Side
 
 Array = NDArray[np.float64]
 
-#: One stride takes this long (s), covers this much (m); a foot stands for this part of it.
+#: Duration (s) and length (m) of a stride, and the fraction of it in stance.
 STRIDE_TIME, STRIDE_LENGTH, STANCE_SHARE = 1.1, 1.32, 0.62
 WALKING_SPEED = STRIDE_LENGTH / STRIDE_TIME
-#: Strikes of the left foot come half a stride after those of the right one.
+#: Initial contacts of the left foot come half a stride after those of the right foot.
 PHASE_SHIFT = {"left": 0.5 * STRIDE_TIME, "right": 0.0}
 
 
 class SyntheticGait:
-    """Heels, forefeet and pelvis over some seconds, along the x axis or any other.
+    """Trajectories of heels, forefeet and pelvis over some seconds, along any horizontal axis.
 
-    A heel swings, comes down at 0.9 m/s over the last 60 ms, which is slower than the pelvis, and stops dead: so its
-    largest lead is 60 ms before its strike. A forefoot stays until it leaves, and is at once faster than the pelvis.
+    A heel swings, moves at 0.9 m/s over the last 60 ms, which is slower than the pelvis, and stops abruptly: so its
+    largest lead is 60 ms before its initial contact. A forefoot rests until toe-off and is at once faster than the
+    pelvis.
     """
 
     def __init__(
@@ -41,11 +42,11 @@ class SyntheticGait:
             self.toe[side] = self._trajectory(toe + 0.16 + WALKING_SPEED * phase_shift - belt_travel, y, 0.04 + high)  # type: ignore[index]
 
     def initial_contacts(self, side: str) -> Array:
-        """Known strikes within the time."""
+        """Return the known initial contacts within the trial."""
         return self._times_within(PHASE_SHIFT[side])
 
     def toe_offs(self, side: str) -> Array:
-        """Known toe-offs within the time."""
+        """Return the known toe-offs within the trial."""
         return self._times_within(PHASE_SHIFT[side] + STANCE_SHARE * STRIDE_TIME)
 
     def _times_within(self, first: float) -> Array:
@@ -59,7 +60,7 @@ class SyntheticGait:
 
 
 def _swing(t: Array, stance: float, landing: float) -> tuple[Array, Array]:
-    """Way (m) along the walk of a point that stands for a part of each stride, and its height over its stance."""
+    """Return the distance along the walk of a point with stance and swing, and its height above stance (m)."""
     stride, phase = np.divmod(t / STRIDE_TIME, 1.0)
     s = np.linspace(0.0, 1.0, 20001)  # of the swing
     seconds = (1.0 - stance) * STRIDE_TIME

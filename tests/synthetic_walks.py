@@ -1,4 +1,4 @@
-"""Walks whose every footprint is known: feet on rails that a formula lays, with the forces that they would carry."""
+"""Synthetic walks with known footprints: analytic foot trajectories with the corresponding contact forces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARTS = {
     "stances": {"standing": {"joints": {"{side}_hip_pitch": -0.2, "{side}_knee": 0.4, "{side}_ankle_pitch": -0.2}}},
 }
 FORCE = ("fx", "fy", "fz", "mx", "my", "mz")
-#: Height of the center of mass of a made walk, m.
+#: Height of the center of mass of a synthetic walk (m).
 HEIGHT = 0.8
 
 
@@ -35,7 +35,7 @@ def biped() -> Robot:
 
 @dataclass(frozen=True)
 class SyntheticWalk:
-    """A walk that is laid out, not simulated.
+    """Walk given by formulas, not simulated.
 
     Args:
         length, width, turn: of each step: m, m, rad.
@@ -75,7 +75,7 @@ class SyntheticWalk:
         return self.lift_off(step) + self.single
 
     def footprints(self) -> list[tuple[Side, Array, float]]:
-        """Where feet stand, in the order in which they get there: side, middle of the sole, yaw."""
+        """Return the footprints in order: side, middle of the sole, yaw."""
         aside = 0.5 * self.width * np.array([-math.sin(self.heading), math.cos(self.heading), 0.0])
         prints: list[tuple[Side, Array, float]] = [("left", aside, self.heading), ("right", -aside, self.heading)]
         for k in range(self.steps):
@@ -88,7 +88,7 @@ class SyntheticWalk:
         return prints
 
     def foot(self, side: Side) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Middle of a sole (n, 3), its yaw, n, and whether it stands, n."""
+        """Return the middle of a sole (n, 3), its yaw (n), and whether it is in stance (n)."""
         prints = self.footprints()
         _, place, yaw = prints[SIDES.index(side)]
         n = len(self.time)
@@ -109,7 +109,7 @@ class SyntheticWalk:
 def synthetic_trajectories(
     robot: Robot, walk: SyntheticWalk, forces: str = "sensed/force", changes: dict[Side, Array] | None = None
 ) -> BodyTrajectories:
-    """Tracks of a made walk; with forces, or phases (`forces` = "phase"), or neither ("").
+    """Return the trajectories of a synthetic walk; with forces, or phases (`forces` = "phase"), or neither ("").
 
     Args:
         changes: what is added to the soles of a side, (n, 3), m.
@@ -140,7 +140,7 @@ def synthetic_trajectories(
 
 
 def synthetic_recording(robot: Robot, walk: SyntheticWalk, swing: float = 0.3, torque: float = 10.0) -> Recording:
-    """A made walk as a recording of the biped: legs that reach the rails, arms that swing against them, torques.
+    """Return a synthetic walk as a recording of the biped, with inverse kinematics of the legs, arm swing and torques.
 
     Its legs cannot turn the feet, so rails must be straight.
 
@@ -186,7 +186,7 @@ def _leg_joint_names(robot: Robot, foot: Foot) -> list[str]:
 
 
 def _solve_leg(robot: Robot, q: Array, foot: Foot, place: Array) -> None:
-    """Changes the joints of a leg so that a level foot is at a place: Newton's method on five equations."""
+    """Set the joints of a leg so that a level foot is at a position, by Newton's method on five equations."""
     model, data = robot.model, robot.model.createData()
     joints = [robot.joint(name) for name in _leg_joint_names(robot, foot)]
     axes = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
@@ -200,7 +200,7 @@ def _solve_leg(robot: Robot, q: Array, foot: Foot, place: Array) -> None:
 
 
 def z_rotations(yaw: Array) -> Array:
-    """Rotations (n, 3, 3)."""
+    """Return rotation matrices about z (n, 3, 3)."""
     c, s, zero, one = np.cos(yaw), np.sin(yaw), np.zeros(len(yaw)), np.ones(len(yaw))
     return np.stack([c, -s, zero, s, c, zero, zero, zero, one], axis=1).reshape(-1, 3, 3)
 
@@ -230,7 +230,7 @@ def _contacts(robot: Robot, walk: SyntheticWalk) -> list[str]:
 
 
 def _smooth_center(way: Array, walk: SyntheticWalk) -> Array:
-    """A way at an even pace between the middles of the feet at the ends of the walk, through those of each step."""
+    """Return a smooth path between the middles of the feet at the ends of the walk, through those of each step."""
     time = walk.time
     prints = [walk.rest, *(walk.touchdown(k) for k in range(walk.steps))]
     samples = [min(round(mark / walk.period), len(time) - 1) for mark in prints]

@@ -1,4 +1,4 @@
-"""One example of every task, as a function of a state: the conformance tests run over all of them."""
+"""One example of every task, as a function of a state, for the conformance tests."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ TaskFactory = Callable[[Robot, State], Any]
 
 
 class ValueAndJacobianTask(tasks.MotionTask):
-    """Another task by its value and its Jacobian alone: as a user writes one, who knows no drift."""
+    """Copy of a task from its value and Jacobian alone, without an analytic drift, as a user would write it."""
 
     def __init__(self, task: tasks.MotionTask) -> None:
         self.task, self.velocity_only = task, task.velocity_only
@@ -89,7 +89,7 @@ TASKS_AT_TARGET: dict[str, TaskFactory] = {
     ),
 }
 
-#: Limits that write their bounds themselves.
+#: Limits that compute their own bounds.
 LIMIT_TASKS: dict[str, TaskFactory] = {
     "joint range": lambda r, s: constraints.JointRange(r),
     "joint speed": lambda r, s: constraints.JointSpeed(r),
@@ -97,8 +97,8 @@ LIMIT_TASKS: dict[str, TaskFactory] = {
     "joint range of some": lambda r, s: constraints.JointRange(r, joints=r.joints[4:9]),
 }
 
-#: Tasks on forces and torques, which ask for nothing where there are none; `conformance/test_force_tasks.py` has the
-#: definition of each.
+#: Tasks on forces and torques, which have no rows without forces; `conformance/test_force_tasks.py` has the definition
+#: of each.
 FORCE_TASKS: dict[str, TaskFactory] = {
     "equation of motion": lambda r, s: constraints.EquationOfMotion(tuple(example_contacts(r).values())),
     "torque limit": lambda r, s: constraints.TorqueLimit(r, scale=0.8),

@@ -113,7 +113,7 @@ def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[st
         (["run", "stand", "--mass-error", "-95"], "'-95' is not a change in percent"),
         (["run", "stand", "--delay", "-1"], "'-1' is not a valid amount"),
         (["run", "stand", "--noise", "nan"], "'nan' is not a valid amount"),
-        (["run", "reach", "--push", "1,0,0,0.1@1"], "an ideal plant knows no push; give --plant mujoco"),
+        (["run", "reach", "--push", "1,0,0,0.1@1"], "an ideal plant does not support push; give --plant mujoco"),
         (["run", "reach", "--mode", "muscle"], "no --mode 'muscle'"),
         (["run", "reach", "--profile", "jerky"], "no --profile 'jerky'"),
         (["run", "reach", "--robot", "taols"], "did you mean 'talos'?"),

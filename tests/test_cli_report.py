@@ -122,7 +122,7 @@ def test_a_campaign_becomes_a_page_with_replays_beside_it(
     assert 'href="runs/recordings/kept.poise"' in text
     assert (tmp_path / "page_replays/000001.html").is_file()
     assert "no replay: " in text
-    assert "its recording is gone" in text
+    assert "recording not found" in text
     assert cli.main(["report", str(folder / RESULTS_FILE), "--out", str(out)]) == 0
 
 

@@ -103,7 +103,7 @@ def test_a_task_of_ones_own_holds_at_both_orders(output: str) -> None:
 
 @pytest.mark.parametrize("output", ["08"], indirect=True)
 def test_with_a_ramp_the_command_changes_a_tenth_as_fast(output: str) -> None:
-    abrupt, smooth = output.split("passing over within 0.2 s")
+    abrupt, smooth = output.split("ramp of 0.2 s")
     changes = [max(float(speed) for speed in re.findall(r"change of speed (\S+)", part)) for part in (abrupt, smooth)]
     assert changes[1] < 0.1 * changes[0]
 

@@ -1,4 +1,4 @@
-"""A client of viser without a browser, polite or not."""
+"""Client of viser without a browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CAMERA = {
 
 @contextmanager
 def client(port: int, origin: Origin | None = None, greets: bool = True) -> Iterator[Connection]:
-    """A connection that has said where its camera is, as browsers do first."""
+    """Open a connection and send the camera pose, as browsers do first."""
     with connect(
         f"ws://127.0.0.1:{port}",
         subprotocols=[PROTOCOL],

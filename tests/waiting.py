@@ -1,4 +1,4 @@
-"""Waits that end by progress: a busy machine makes them longer, a thing that stands still makes them fail."""
+"""Waits without a fixed time limit: they fail after a time without progress, and last longer on a busy machine."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import psutil
 
 #: Seconds without progress after which a wait fails; see `StallTimer`.
 STALL_SECONDS = 60.0
-#: Seconds between two looks at the processes of the machine.
+#: Interval between two checks of the processes of the machine (s).
 POLL_INTERVAL = 0.5
 
 
 class StallTimer:
-    """How much longer a test waits for something.
+    """Timer that fails after a time without progress.
 
-    A second counts only as far as what is waited for could have run in it: as far as the machine had a core to spare,
-    or this process and those that it started used one. Beside programs that take all cores, patience lasts longer.
+    Time counts only as far as the awaited process could have run: as far as the machine had an idle core, or this
+    process and its descendants used one. So the timer lasts longer if other programs use all cores.
 
     Args:
         what: what is waited for, for the error.
-        progress: returns something that changes while there is progress (a count, a file's size, simulated time);
-            every change begins the patience anew.
-        stall: seconds that count until it fails.
+        progress: returns a value that changes while there is progress (a count, a file's size, simulated time);
+            every change restarts the timer.
+        stall: counted seconds without progress until it fails.
     """
 
     def __init__(self, what: str, progress: Callable[[], Any] | None = None, stall: float = STALL_SECONDS) -> None:
@@ -38,10 +38,10 @@ class StallTimer:
         self._last_check, self._last_capacity = time.monotonic(), _available_cpu_seconds()
 
     def check(self) -> None:
-        """Counts the time since the last call.
+        """Count the time since the last call.
 
         Raises:
-            AssertionError: after so many seconds that counted without progress.
+            AssertionError: after `stall` counted seconds without progress.
         """
         now = time.monotonic()
         if now - self._last_check < POLL_INTERVAL:
@@ -61,13 +61,13 @@ def wait_until(
     stall: float = STALL_SECONDS,
     pause: float = 0.02,
 ) -> Any:
-    """Waits until something is true, and returns it.
+    """Wait until a condition is true and return its value.
 
     Args:
-        condition: returns what is waited for, or something false.
-        what: says what that is, for the error; the source of the condition where it is not given.
+        condition: returns the awaited value, or a false value.
+        what: describes the condition in the error; default: its source.
         progress, stall: see `StallTimer`.
-        pause: seconds between two looks.
+        pause: seconds between two checks.
     """
     stall_timer = StallTimer(what or _source(condition), progress, stall)
     while not (value := condition()):
@@ -77,7 +77,7 @@ def wait_until(
 
 
 def wait_for_exit(process: subprocess.Popen[Any], what: str = "", stall: float = STALL_SECONDS) -> tuple[Any, Any]:
-    """Waits for a process to end, and returns what it wrote to its pipes: output and errors."""
+    """Wait for a process to end and return its output and errors."""
     stall_timer = StallTimer(what or f"the end of {process.args!r}", lambda: _cpu_seconds(process), stall)
     while True:
         try:
@@ -91,7 +91,7 @@ def wait_for_exit(process: subprocess.Popen[Any], what: str = "", stall: float =
 
 
 def run_to_end(command: Sequence[Any], **options: Any) -> subprocess.CompletedProcess[str]:
-    """`subprocess.run` of a program whose text is captured, without a limit of seconds while it computes."""
+    """Run a program like `subprocess.run` with captured text, without a time limit while it computes."""
     words = [str(word) for word in command]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options) as process:
         output, errors = wait_for_exit(process)
@@ -99,7 +99,7 @@ def run_to_end(command: Sequence[Any], **options: Any) -> subprocess.CompletedPr
 
 
 def _available_cpu_seconds() -> float:
-    """Core-seconds that this process and its descendants have used, and those that nobody used."""
+    """Return the core-seconds used by this process and its descendants, plus the idle ones of the machine."""
     total = 0.0
     for process in (me := psutil.Process(), *me.children(recursive=True)):
         try:
@@ -113,7 +113,7 @@ def _available_cpu_seconds() -> float:
 
 
 def _cpu_seconds(process: subprocess.Popen[Any]) -> float:
-    """CPU seconds of a process, which grow while it computes."""
+    """Return the CPU time of a process (s), which grows while it computes."""
     try:
         times = psutil.Process(process.pid).cpu_times()
     except psutil.Error:
@@ -122,7 +122,7 @@ def _cpu_seconds(process: subprocess.Popen[Any]) -> float:
 
 
 def _source(condition: Callable[[], Any]) -> str:
-    """The source of a condition in one line."""
+    """Return the source of a condition in one line."""
     try:
         return " ".join(inspect.getsource(condition).split())
     except (OSError, TypeError):

@@ -1,4 +1,4 @@
-"""Short walks in physics, as the tests of walking watch them."""
+"""Short simulated walks for the tests of walking."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from poise.solvers import Solver
 
 
 class WalkTrial:
-    """A walk, its controller and its plant, run bit by bit.
+    """A walk with its controller and plant, run in parts.
 
     Attributes:
-        names: of the phases that were visited, each once as long as it lasted.
-        errors: of the divergent component, one per tick (m).
-        fallbacks: reasons of commands that were not the solution.
-        bind_count: how often a hierarchy was bound.
+        names: names of the phases, one entry per phase.
+        errors: errors of the divergent component of motion, one per tick (m).
+        fallbacks: reasons of fallback commands.
+        bind_count: number of times a hierarchy was bound.
     """
 
     def __init__(self, walk: Walk, solver: Solver | None = None, **plant: Any) -> None:
@@ -47,7 +47,7 @@ class WalkTrial:
         return [name for name, _ in groupby(self._phases)]
 
     def run(self, seconds: float, watch: Callable[[], None] = lambda: None) -> WalkTrial:
-        """So many seconds more, or until it falls; somebody may watch every tick."""
+        """Continue for some seconds or until a fall; `watch` is called at every tick."""
         for step in steps(self.controller, self.plant, seconds):
             self._phases.append(step.command.phase)
             self.errors.append(self.walk.dcm_error)
@@ -58,7 +58,7 @@ class WalkTrial:
         return self
 
     def run_to_stop(self, longest: float = 12.0) -> WalkTrial:
-        """Until it stands after its last step, and 0.7 s longer: legs of NAO sway for half a second."""
+        """Run until it stands after its last step, and 0.7 s longer: the legs of NAO sway for half a second."""
         end = self.plant.time + longest
         while self.plant.time < end and not self.plant.fallen:
             self.run(0.1)
@@ -68,13 +68,13 @@ class WalkTrial:
 
     @property
     def _base_and_leg_velocities(self) -> list[int]:
-        """Velocities of base and legs: arms may still sway."""
+        """Indices of the velocities of base and legs; the arms may still sway."""
         legs = set(limb_joints(self.walk.robot, "leg"))
         return [*range(6), *(joint.v for joint in self.walk.robot.joints if joint.name in legs)]
 
     @property
     def stands(self) -> bool:
-        """Whether it stands on both feet at rest, side by side."""
+        """Return whether the robot stands at rest with its feet side by side."""
         truth, robot = self.plant.truth(), self.walk.robot
         left, right = (truth.pose(robot.foot(side)) for side in ("left", "right"))
         between = left.rotation.T @ (left.translation - right.translation)

@@ -1,4 +1,4 @@
-"""Bodies on position servos whose force cells say what a test wants them to say."""
+"""Robots on position servos with prescribed force cell readings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from poise.robots import Foot, Robot, Side, State
 from poise.solvers import Solver
 from poise.state import ContactForces, Imu, SensorReadings, Snapshot
 
-#: Of the servos of small robots (s).
+#: Control period of the servos of small robots (s).
 PERIOD = 0.001
 GRAVITY = 9.81
 
@@ -23,7 +23,7 @@ Cells = Mapping[Side, ArrayLike] | Mapping[str, ArrayLike]
 
 
 def sensor_readings(state: State, cells: Cells, positions: np.ndarray | None = None) -> SensorReadings:
-    """What sensors say that feel these cells, by side, and see joints where the state has them."""
+    """Return sensor readings with these force cells, by side, and the joint angles of the state."""
     robot = state.robot
     named = {robot.foot(side).name: np.asarray(told, dtype=np.float64) for side, told in cells.items()}
     forces = ContactForces((), np.zeros((0, 6)), np.zeros((0, 3)))
@@ -33,7 +33,7 @@ def sensor_readings(state: State, cells: Cells, positions: np.ndarray | None = N
 
 
 def cell_forces(foot: Foot, force: float, zmp: Sequence[float]) -> np.ndarray:
-    """Four forces (N) of that sum whose centre is there, seen from the middle of the sole (m)."""
+    """Return four cell forces (N) with this sum and this ZMP, relative to the middle of the sole (m)."""
     x, y = (foot.corners - foot.sole.center)[:, :2].T
     a, b = np.abs(x).max(), np.abs(y).max()
     return 0.25 * force * (1.0 + x / a * (zmp[0] / a)) * (1.0 + y / b * (zmp[1] / b))
@@ -42,7 +42,7 @@ def cell_forces(foot: Foot, force: float, zmp: Sequence[float]) -> np.ndarray:
 def observe_cells(
     body: ZmpBalance, cells: Callable[[float], Cells], seconds: float, state: State | None = None
 ) -> None:
-    """Lets a body feel these cells for some seconds, with its reference where the state is."""
+    """Feed a behavior these force cells for some seconds, with its reference at the state."""
     state = body.start if state is None else state
     snapshot = Snapshot(state.robot)
     for i in range(round(seconds / PERIOD)):
@@ -55,7 +55,7 @@ def observe_cells(
 def follow_reference(
     body: ZmpBalance, seconds: float, solver: Solver | None = None, period: float = PERIOD
 ) -> PositionController:
-    """The controller of a body that does as it is told and feels nothing, after some seconds."""
+    """Run a controller for some seconds on a robot that follows exactly, without sensors, and return it."""
     controller, state = PositionController(body, solver, period=period), body.start
     for i in range(round(seconds / period)):
         controller.step(state.replace(time=state.time + i * period))
@@ -63,7 +63,7 @@ def follow_reference(
 
 
 def sole_poses(state: State) -> tuple[pinocchio.SE3, pinocchio.SE3]:
-    """world_from_sole, in the middles of left and right sole."""
+    """Return world_from_sole at the middles of the left and right sole."""
     left, right = (
         pinocchio.SE3(state.pose(foot).rotation, state.pose(foot).act(foot.sole.center))
         for foot in (state.robot.foot("left"), state.robot.foot("right"))
@@ -74,5 +74,5 @@ def sole_poses(state: State) -> tuple[pinocchio.SE3, pinocchio.SE3]:
 def neutral_walk(
     robot: Robot, steps: float, speed: tuple[float, float, float] | None = None, **style: float
 ) -> WalkingPattern:
-    """A walk from the standing stance, in the neutral style with some numbers replaced."""
+    """Return a walk from the standing stance in the neutral style, with some parameters replaced."""
     return walking_pattern(robot.stance("standing"), STYLES["neutral"].replace(**style), steps, speed)

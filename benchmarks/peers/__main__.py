@@ -1,11 +1,11 @@
-"""Whole control steps of Poise beside pink, mink, placo and TSID, after the solvers alone, in interleaved runs.
+"""Compare whole control steps of Poise with pink, mink, placo and TSID, and solvers alone, in interleaved runs.
 
-    python -m benchmarks.peers                          # what `make bench-peers` runs: some ten minutes
+    python -m benchmarks.peers                          # as `make bench-peers`: some ten minutes
     python -m benchmarks.peers --steps-only             # without the solvers
-    python -m benchmarks.peers --json run.json          # the figures as JSON, too
+    python -m benchmarks.peers --json run.json          # also write the figures as JSON
 
-Each peer runs in a virtual environment of its own, which is built from wheels when it is first needed; a peer that
-cannot be installed is left out, with the reason. benchmarks/README.md says what is measured, and how.
+Each peer runs in its own virtual environment, which is built from wheels on first use; a peer that cannot be installed
+is skipped with the reason. benchmarks/README.md describes what is measured, and how.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # standard output holds the tables alone
+        with contextlib.redirect_stdout(sys.stderr):  # standard output is for the tables
             workloads: list[Workload] | None = [] if options.steps_only else None
             solvers = measurement.run(options.data, options.repeat, progress=print, workloads=workloads)
             result = {**solvers, "peers": run(options.rounds, progress=print)}
@@ -50,21 +50,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(rounds: int | None = None, progress: Callable[[str], None] = lambda message: None) -> dict[str, Any]:
-    """Whole steps of inverse kinematics, then of inverse dynamics.
+    """Measure whole steps of inverse kinematics, then of inverse dynamics.
 
     Args:
         rounds: number of rounds of each; None: ROUNDS of `kinematics` and of `dynamics`.
         progress: called with one line about what happens next.
 
     Returns:
-        What `kinematics.run` returns, and under ``dynamics`` what `dynamics.run` does.
+        The result of `kinematics.run`, with that of `dynamics.run` under ``dynamics``.
     """
     of_kinematics = kinematics.run(rounds or kinematics.ROUNDS, progress)
     return {**of_kinematics, "dynamics": dynamics.run(rounds=rounds or dynamics.ROUNDS, progress=progress)}
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """The tables of solvers, kinematics and dynamics, one below the other; of the solvers if they were measured."""
+    """Return the tables of solvers (if measured), kinematics and dynamics, one below the other."""
     solvers = [results.format_table(result)] if result["workloads"] else []
     return "\n\n".join([*solvers, kinematics.table(result["peers"]), dynamics.table(result["peers"]["dynamics"])])
 

@@ -1,7 +1,7 @@
-"""Whole steps of inverse dynamics from Python, from q and v to torques: Poise beside TSID and placo.
+"""Compare whole steps of inverse dynamics from Python, from q and v to torques: Poise, TSID and placo.
 
-All are asked along the same motion of the same robots (`DynamicsProblem`), in turns; their answers are judged by one
-piece of code, from accelerations and torques alone.
+All contenders compute torques along the same motion of the same robots (`DynamicsProblem`), in turns. One evaluator
+checks their answers, from accelerations and torques alone.
 
 >>> print(table(run()))  # doctest: +SKIP
 """
@@ -48,16 +48,16 @@ from poise.hierarchy import Hierarchy, Level
 from poise.solvers import Weighted
 from poise.state import Contact
 
-#: The contender that all are compared with.
+#: Contender to which all times are compared.
 REFERENCE = "tsid"
-#: How many times the median and the p99 of the reference ours may take, and the goal.
+#: Largest ratios of median and p99 of Poise to those of the reference, and the goals.
 BARS = {"median": 1.2, "p99": 3.0}
 GOALS = {"median": 0.7, "p99": 1.5}
-#: Steps of a round: long enough for caches to be warm, short enough that all see the same machine.
+#: Steps per round: enough to warm the caches, few enough that all contenders see the same load of the machine.
 STEPS = 100
-#: Four times along the motion.
+#: Rounds for four passes over the motion.
 ROUNDS = 4 * DynamicsProblem.STEPS // STEPS
-#: What a step consists of: kinematics and dynamics; rows of tasks and limits; the solver; what is made of its solution.
+#: Parts of a step: kinematics and dynamics; rows of tasks and limits; solver; command from the solution.
 PARTS = ("pinocchio", "assembly", "solve", "command")
 _HEAD = (
     f"  {'':16}{'microseconds':^24}  {'x tsid':^27}  {'quiet':^12}  {'tasks':>7}  {'from ours':^14}\n"
@@ -72,12 +72,12 @@ def run(
     cache: Path | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> dict[str, Any]:
-    """Ours (strict and weighted), TSID and placo on each robot.
+    """Measure Poise (strict and weighted), TSID and placo on each robot.
 
     Args:
-        robots: of the library.
-        rounds: number of rounds, of 100 steps each, that count.
-        cache: where environments of peers are kept.
+        robots: names of library robots.
+        rounds: number of measured rounds, of 100 steps each.
+        cache: folder of the environments of the peers.
         progress: called with one line about what happens next.
 
     Returns:
@@ -107,7 +107,7 @@ def measure(
     rounds: int = ROUNDS,
     progress: Callable[[str], None] = lambda message: None,
 ) -> dict[str, Any]:
-    """Times all contenders along the same motion.
+    """Time all contenders along the same motion.
 
     Args:
         contenders: those that take turns; ``"tsid"`` is the reference of times, ``"poise"`` that of answers.
@@ -156,7 +156,7 @@ def _ratio(run: InterleavedRun, name: str, own: Array) -> dict[str, float] | Non
 
 
 def _quiet(times: Array) -> Array:
-    """Of each step of the motion the fastest time: what remains of the p99 are steps that are hard, not interruptions.
+    """Return the fastest time of each step of the motion, so that the p99 shows hard steps, not interruptions.
 
     A run begins with one round that does not count, so a motion may begin anywhere: only its length matters.
     """
@@ -168,10 +168,10 @@ def _quiet(times: Array) -> Array:
 
 
 def _bars(ours: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
-    """The bars, what was seen, and whether each is met: None if it was not measured, no if ours fails at the task.
+    """Return the bars, the measured values, and whether each is met: None if not measured, False if Poise fails.
 
-    Seen is the larger of the ratio over all steps and that of quiet passes: on a busy machine the p99 of all steps is
-    that of interruptions.
+    The measured value is the larger of the ratio over all steps and the ratio over quiet passes: on a busy machine the
+    p99 over all steps is that of interruptions.
     """
     if ours is None or ours["ratio"] is None:
         return {key: {"bar": bar, "goal": GOALS[key], "seen": None, "met": None} for key, bar in BARS.items()}
@@ -184,7 +184,7 @@ def _bars(ours: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
 
 
 class DynamicsWorker(Worker):
-    """A peer of inverse dynamics behind a pipe; `workers/serve.py` is the other end.
+    """A peer of inverse dynamics in a worker process, which runs `workers/serve.py`.
 
     Attributes:
         answers: those so far, by step.
@@ -214,12 +214,12 @@ def dynamics_peers(
     cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[list[DynamicsWorker], dict[str, str]]]:
-    """Peers that are ready to go along the motion of a judge, and the reasons for those that are missing.
+    """Start peers for the motion of an evaluator; yield them and the reasons for those that are missing.
 
     Args:
-        evaluator: of their answers.
-        peers: which ones.
-        cache: where environments are kept; None: see `benchmarks.peers.processes.cache_folder`.
+        evaluator: evaluator of their answers.
+        peers: peers to start.
+        cache: folder of the environments; None: see `benchmarks.peers.processes.cache_folder`.
         progress: called with one line about what happens next; None: writes to standard error.
 
     >>> with dynamics_peers(evaluator) as (contenders, skipped):  # doctest: +SKIP
@@ -265,7 +265,7 @@ class PoiseDynamics:
         return Hierarchy([*always, *contact.tasks], below[1:]) if weighted else Hierarchy(always, below)
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """The next steps: microseconds of each, and the largest errors of those that are judged."""
+        """Run the next steps; return the time of each (µs), and the largest errors of the evaluated ones."""
         controller, states, sway, reach = self.controller, self.motion.states, self.motion.sway, self.motion.reach
         elapsed: list[float] = []
         evaluated_commands: dict[int, Command] = {}
@@ -292,7 +292,7 @@ class PoiseDynamics:
         return elapsed, worst
 
     def parts(self, steps: int) -> dict[str, list[float]]:
-        """Microseconds of the parts of the next steps, by clocks around the calls of the controller."""
+        """Return the times of the parts of the next steps (µs), by clocks around the calls of the controller."""
         controller = self.controller
         snapshot, assembly = controller._snapshot, controller._assembly
         clock = PartClock()
@@ -325,7 +325,7 @@ class PoiseDynamics:
 
 
 class PartClock:
-    """Nanoseconds of nested calls, each counted for the innermost part that it belongs to."""
+    """Clock of nested calls (ns); time counts for the innermost part."""
 
     def __init__(self) -> None:
         self._nanoseconds = dict.fromkeys(PARTS, 0)
@@ -340,7 +340,7 @@ class PartClock:
         return self._nanoseconds
 
     def wrap(self, call: Callable[..., Any], part: str) -> Callable[..., Any]:
-        """The same call, with its time counted for a part."""
+        """Return a call whose time counts for a part."""
 
         def timed(*arguments: Any) -> Any:
             outer = self._switch(part)

@@ -1,7 +1,7 @@
-"""Whole steps of inverse kinematics from Python: Poise beside pink, mink and placo.
+"""Compare whole steps of inverse kinematics from Python: Poise, pink, mink and placo.
 
-The peers solve the same problem (`KinematicsProblem`) as one weighted quadratic program, each in an environment of its
-own. All take turns in one run.
+The peers solve the same problem (`KinematicsProblem`) as one weighted quadratic program, each in its own environment.
+All take turns in one run.
 
 >>> print(table(run()))  # doctest: +SKIP
 """
@@ -43,7 +43,7 @@ from poise.state import Snapshot
 
 #: Elements of a URDF about shapes and drives, not about motion.
 _APPEARANCE = {"visual", "collision", "material", "transmission", "gazebo", "mujoco"}
-#: How many times longer than ours the whole step of a peer has to take, at the median.
+#: Smallest ratio of the median step time of each peer to that of Poise.
 BARS = {"pink": 4.0, "mink": 3.0, "placo": 1.0}
 _HEAD = (
     f"  {'':18}{'microseconds':^27}  {'x ours':^31}  {'worst error':>22}\n"
@@ -55,7 +55,7 @@ STEPS, ROUNDS = 100, 30
 
 
 def run(rounds: int = ROUNDS, progress: Callable[[str], None] = lambda message: None) -> dict[str, Any]:
-    """Poise and the peers, in turns; feet as weighted and as hard tasks. Returns what `measure` does."""
+    """Measure Poise and the peers in turns, with feet as weighted and as hard tasks; return the result of `measure`."""
     with kinematics_peers([*PEERS, *HARD_FEET], progress=progress) as (contenders, skipped):
         return measure([PoiseKinematics(), *contenders], rounds, skipped=skipped, progress=progress)
 
@@ -67,7 +67,7 @@ def measure(
     skipped: Mapping[str, str] | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> dict[str, Any]:
-    """Times all contenders along the same trajectory.
+    """Time all contenders along the same trajectory.
 
     All take turns, see `run_interleaved`. Afterwards contenders that are a `PartTimedContender` measure their
     parts, over as many steps as one round.
@@ -110,7 +110,7 @@ def measure(
 
 
 def _bars(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The bars, what was seen, and whether each is met: None if it was not measured, no if ours fails at the task."""
+    """Return the bars, the measured values, and whether each is met: None if not measured, False if Poise fails."""
     bars = {}
     for name, bar in BARS.items():
         seen = results[name]["ratio"] if name in results else None
@@ -126,7 +126,7 @@ def kinematics_peers(
     cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[list[Worker], dict[str, str]]]:
-    """Peers that are ready to go, and the reasons for those that are missing. Their processes end with the context.
+    """Start peers; yield them and the reasons for those that are missing. Their processes end with the context.
 
     Args:
         peers: which ones.
@@ -193,7 +193,7 @@ class PoiseKinematics:
         )
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """The next steps: microseconds of each, and the errors after the last."""
+        """Run the next steps; return the time of each (µs), and the errors after the last."""
         controller, plant, target = self.controller, self.plant, self.target
         origin, elapsed = self.origin, []
         gc.disable()
@@ -210,7 +210,7 @@ class PoiseKinematics:
         return elapsed, self._errors()
 
     def parts(self, steps: int) -> dict[str, list[float]]:
-        """Microseconds of the parts of the next steps, done once more for the same state."""
+        """Return the times of the parts of the next steps (µs), each repeated for the same state."""
         times: dict[str, list[float]] = {"pinocchio": [], "assembly": [], "solve": [], "integration": []}
         controller, plant = self.controller, self.plant
         for _ in range(steps):

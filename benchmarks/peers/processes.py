@@ -1,9 +1,9 @@
-"""Peers in environments and processes of their own.
+"""Peers in their own virtual environments and processes.
 
-Each peer needs other versions of the same packages, so each gets a virtual environment, once. They are kept in the
-user's cache, in ``poise/peers/PEER-VERSION-pythonX.Y``, or in the folder that the environment variable POISE_PEERS
-names. An environment there is complete: it is built beside its place and moved into it. A worker script
-(`benchmarks/peers/workers`) runs in it and answers requests line by line.
+Each peer needs other versions of the same packages, so each has its own virtual environment, which is built once. They
+are in the user's cache, in ``poise/peers/PEER-VERSION-pythonX.Y``, or in the folder that the environment variable
+POISE_PEERS names. An environment is built beside its final path and then moved, so it is always complete. A worker
+script (`benchmarks/peers/workers`) runs in it and answers requests line by line.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from poise.errors import PoiseError, UsageError
 
 AnyWorker = TypeVar("AnyWorker", bound="Worker")
 
-#: Longest time in s for one command; a slow connection needs minutes for MuJoCo.
+#: Timeout of one command (s); over a slow connection MuJoCo takes minutes.
 TIMEOUT = 1800.0
 #: Variables that would lead the Python of one environment into another, or hide a script's own folder from it.
 _LEAKING = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV")
@@ -52,10 +52,10 @@ class Environment:
         return f"{pins}-python{sys.version_info.major}.{sys.version_info.minor}"
 
     def python(self, cache: Path, progress: Callable[[str], None]) -> Path:
-        """Its interpreter; builds the environment if it is not there.
+        """Return the interpreter of the environment; build the environment if it does not exist.
 
         Raises:
-            PeerError: it cannot be built, e.g. without a network, or where there is no wheel.
+            PeerError: if it cannot be built, e.g. without a network or without a wheel for this platform.
         """
         folder = cache / self.folder_name
         if not interpreter(folder).exists():  # also if it is a link to a python that is gone
@@ -84,7 +84,7 @@ class Environment:
 
 
 def cache_folder() -> Path:
-    """Where environments are kept."""
+    """Return the folder of the environments."""
     named = os.environ.get("POISE_PEERS")
     if named:
         return Path(named).expanduser().absolute()
@@ -110,7 +110,7 @@ def process_variables() -> dict[str, str]:
 
 
 def run_command(words: Sequence[str], complaint: str, timeout: float = TIMEOUT) -> None:
-    """Runs a command silently; PeerError with its last error line if it fails."""
+    """Run a command silently; raise `PeerError` with its last error line if it fails."""
     try:
         result = subprocess.run(words, env=process_variables(), capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -133,7 +133,7 @@ class PeerError(PoiseError):
 
 
 class Worker:
-    """A contender in a process of its own, behind a pipe; `workers/serve.py` is the other end.
+    """A contender in a worker process, connected by pipes; the process runs `workers/serve.py`.
 
     Attributes:
         name, version: see `benchmarks.peers.timing.StepContender`.
@@ -144,7 +144,7 @@ class Worker:
     """
 
     def __init__(self, name: str, command: Sequence[str | Path], timeout: float = 120.0) -> None:
-        """Starts the process and waits for its greeting.
+        """Start the process and wait for its greeting.
 
         Args:
             name: in the table.
@@ -179,7 +179,7 @@ class Worker:
             raise
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """See `benchmarks.peers.timing.StepContender`; PeerError if the peer has died or fallen silent."""
+        """See `benchmarks.peers.timing.StepContender`; `PeerError` if the peer has ended or does not answer."""
         answer = self.request({"go": steps})
         return answer["microseconds"], answer["errors"]
 
@@ -189,7 +189,7 @@ class Worker:
         return parts
 
     def request(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a message; PeerError if there is none."""
+        """Send a message and return the answer; `PeerError` if there is none."""
         if self._stderr.closed:
             raise PeerError(f"{self.name} has been closed")
         assert self._process.stdin is not None
@@ -201,7 +201,7 @@ class Worker:
         return self._answer()
 
     def close(self) -> None:
-        """Ends the process; safe to repeat."""
+        """End the process; may be called repeatedly."""
         if self._stderr.closed:
             return
         try:
@@ -291,7 +291,7 @@ def start_peers(
     cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[list[AnyWorker], dict[str, str]]]:
-    """Peers in their environments, each started by `launch(peer, python)`, and the reasons for those that are missing.
+    """Start peers in their environments by `launch(peer, python)`; yield them and the reasons for missing ones.
 
     Their processes end when the context does. `progress` is called with one line about what happens next; None: the
     line goes to standard error.

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.peers.processes import PeerError
 from poise.arrays import Array
 
-#: The contender that the others are compared with.
+#: Name of the contender with which the others are compared.
 POISE = "poise"
 #: Percentiles of the ratio over the rounds that are reported as its spread.
 SPREAD_PERCENTILES = (10, 90)
@@ -69,10 +69,10 @@ def run_interleaved(
     skipped: Mapping[str, str] | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> InterleavedRun:
-    """Times all contenders on the same steps.
+    """Time all contenders on the same steps.
 
-    In a round each contender goes the same number of steps, one after the other, in an order that turns around from
-    round to round, so that what else happens on the machine hits all alike. One round before warms up.
+    In a round, each contender runs the same number of steps, one contender after the other, in an order that reverses
+    from round to round, so that other load on the machine affects all alike. One round before warms up.
 
     Args:
         contenders: those that take turns.
@@ -112,8 +112,8 @@ def time_statistics(microseconds: Array) -> dict[str, float]:
 
 
 def time_ratio(own: Array, reference: Array) -> dict[str, float]:
-    """How many times longer than the reference: the median over the rounds of the ratio of medians, low and high for
-    its spread, and the ratio of the p99."""
+    """Return the ratio of times to the reference: ``median`` over the rounds of the ratio of medians, ``low`` and
+    ``high`` of its spread, and ``p99``, the ratio of the p99."""
     by_round = np.median(own, axis=1) / np.median(reference, axis=1)
     low, high = np.percentile(by_round, SPREAD_PERCENTILES)
     tails = np.percentile(own, 99) / np.percentile(reference, 99)
@@ -133,16 +133,16 @@ def part_times(contender: StepContender, steps: int) -> dict[str, dict[str, floa
 
 
 def update_worst(worst: dict[str, float], errors: Mapping[str, float]) -> None:
-    """Keeps the larger of each error; what is not a number is worse than any."""
+    """Keep the larger of each error; NaN is worse than any number."""
     for key, value in errors.items():
         worst[key] = float(np.maximum(worst.get(key, 0.0), value))
 
 
 def within_limits(worst: Mapping[str, float], allowed: Mapping[str, float]) -> bool:
-    """Whether no error is larger than it may be; one that is missing is."""
+    """Return whether all errors are within their limits; a missing error is not."""
     return all(worst.get(key, np.inf) <= limit for key, limit in allowed.items())
 
 
 def finite_or_none(errors: Mapping[str, float]) -> dict[str, Any]:
-    """The errors as JSON can hold them: None for what is not a number."""
+    """Return the errors as JSON values; None for those that are not finite."""
     return {key: value if np.isfinite(value) else None for key, value in errors.items()}

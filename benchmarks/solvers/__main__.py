@@ -1,10 +1,10 @@
-"""How fast strict priorities are beside other solvers: one interleaved run over recorded and generated programs.
+"""Compare the speed of strict priorities with other solvers, interleaved over recorded and generated programs.
 
-    python -m benchmarks.solvers                     # what `make bench` runs: a few minutes
-    python -m benchmarks.solvers --repeat 20         # more passes, steadier figures
-    python -m benchmarks.solvers --json run.json     # the figures as JSON, too
+    python -m benchmarks.solvers                     # as `make bench`: a few minutes
+    python -m benchmarks.solvers --repeat 20         # more passes, less noise
+    python -m benchmarks.solvers --json run.json     # also write the figures as JSON
 
-The table holds ratios to one weighted quadratic program with daqp; benchmarks/README.md says how to read it.
+The table shows ratios to one weighted quadratic program with daqp; benchmarks/README.md explains it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     measurement.add_options(parser)
     options = parser.parse_args(arguments)
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # standard output holds the table alone
+        with contextlib.redirect_stdout(sys.stderr):  # standard output is for the table
             result = measurement.run(options.data, options.repeat, progress=print)
         save_results(result, options.json, options.baseline)
     except (PoiseError, OSError) as error:

@@ -1,8 +1,8 @@
 """Solvers under measurement: the interface of all, the weighted quadratic program, and every contender but daqp.
 
-Each is used in the fastest way we know of. Arrays are contiguous and ready before the clock starts, so the cost of
-building a Hessian from the rows is left out: a gift to the quadratic programs, since strict priorities work on the rows
-themselves. A contender that fails starts afresh at the next step instead of from what it remembers.
+Each is used in the fastest way known to us. Arrays are contiguous and ready before the clock starts, so the cost of
+building a Hessian from the rows is excluded, which favours the quadratic programs: strict priorities work on the rows
+themselves. A contender that fails starts cold at the next step instead of from its warm start.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from poise.arrays import Array
 from poise.solvers import UNBOUNDED, Lexicographic, Program, Solution, Weighted
 
-#: The contenders that the bars speak of.
+#: Contenders to which the bars apply.
 STRICT, KERNEL, REFERENCE = "strict", "strict (kernel)", "daqp weighted"
 #: Ratio of the highest to the lowest weight of a level. With more, quadratic programming becomes unreliable.
 WEIGHT_RATIO = 1e2
@@ -31,12 +31,12 @@ _INFINITY = 1e30
 
 @dataclass(frozen=True)
 class SolverAnswer:
-    """What a contender says.
+    """Answer of a contender.
 
     Attributes:
-        x: its point.
-        ok: whether the contender itself is content.
-        counters: what it did, if it counts.
+        x: its solution.
+        ok: whether the contender reports success.
+        counters: its counters of iterations etc., if it has any.
     """
 
     x: Array
@@ -65,7 +65,7 @@ class SolverContender(Protocol):
 
 
 def import_package(name: str) -> Any:
-    """Another package, or an ImportError that says how to get it."""
+    """Import another package; `ImportError` with the install command if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError:

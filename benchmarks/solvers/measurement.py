@@ -55,7 +55,7 @@ def run(
     progress: Callable[[str], None] = lambda message: None,
     workloads: Sequence[Workload] | None = None,
 ) -> dict[str, Any]:
-    """Measures every contender on every workload.
+    """Measure every contender on every workload.
 
     Args:
         data: folder with recorded sequences; None: where `workloads` finds some.
@@ -143,12 +143,12 @@ def contenders(levels: int) -> tuple[list[SolverContender], dict[str, str]]:
 def measure_interleaved(
     workload: Workload, contenders: Sequence[SolverContender], repeat: int, seed: int = 0
 ) -> list[Measurement]:
-    """Times all contenders over a workload.
+    """Time all contenders over a workload.
 
-    One pass that is thrown away warms up caches and clocks, then come `repeat` passes that count. A pass begins with
-    contenders that remember nothing, so its first step is a cold start and the others are warm started from the step
-    before. The order of the contenders is shuffled at every step, since each finds in the caches what its
-    predecessor left there. Only the call of the solver is on the clock, and no garbage is collected meanwhile.
+    One discarded pass warms up caches and clocks, then `repeat` passes count. All contenders are reset at the beginning
+    of a pass, so its first step is a cold start and the others are warm started from the previous step. The order of
+    the contenders is shuffled at every step, since each inherits the caches of its predecessor. Only the call of the
+    solver is timed, with garbage collection disabled.
     """
     steps = len(workload.programs)
     prepared = [[contender.prepare(program) for program in workload.programs] for contender in contenders]
@@ -167,7 +167,7 @@ def measure_interleaved(
                     outcome = contender.solve(question)
                     elapsed = perf_counter_ns() - start
                     answers[index].append(contender.read(outcome))
-                    del outcome  # here, so that nobody is timed while throwing away what another returned
+                    del outcome  # freed here, outside the time of the next contender
                     if turn >= 0:
                         measurements[index].nanoseconds[turn, step] = elapsed
         if turn >= 0:

@@ -1,4 +1,4 @@
-"""What the measurements mean: times, ratios, failures and bars, as plain data and as a table of fixed width."""
+"""Evaluation of the measurements: times, ratios, failures and bars, as plain data and as a table of fixed width."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from benchmarks.solvers.workloads import Workload
 from poise.arrays import Array
 from poise.solvers import Program, certificate
 
-#: Strict against `daqp weighted`: how many times its median and its 99th percentile are allowed.
+#: Largest ratios of median and 99th percentile of `strict` to those of `daqp weighted`.
 BARS = {"median": 1.2, "p99": 6.0}
-#: Violating level 0 by more than this, in the unit of the rows, is a failure.
+#: Largest violation of level 0 that is not a failure, in the unit of the rows.
 VIOLATION_TOLERANCE = 1e-6
-#: A strict answer whose certificate leaves more than this is a failure.
+#: Largest residual of the certificate of a strict answer that is not a failure.
 CERTIFICATE_TOLERANCE = 1e-8
 #: Relative difference of the cost of a level, with one unit of cost for scale, up to which strict answers agree.
 AGREEMENT_TOLERANCE = 1e-6
@@ -117,7 +117,7 @@ def _ratio(nanoseconds: Array, reference: Measurement | None, quiet: bool = Fals
 
 
 def _failures(programs: Sequence[Program], measured: Measurement, residuals: Sequence[float] | None) -> dict[str, int]:
-    """Solves that went wrong, and in which ways; one solve can go wrong in several."""
+    """Return the number of failed solves, by kind of failure; a solve can fail in several ways."""
     failures = {"total": 0, "flag": 0, "nonfinite": 0, "violation": 0}
     if residuals is not None:
         failures["certificate"] = 0
@@ -160,7 +160,7 @@ def _counters(measured: Measurement) -> dict[str, dict[str, float]]:
 def _agreement(
     programs: Sequence[Program], answers: Sequence[SolverAnswer], optimum: Sequence[SolverAnswer]
 ) -> dict[str, Any]:
-    """On how many steps the cost of every level is that of the strict optimum, and by how much it differs."""
+    """Return the number of steps on which the cost of every level is optimal, and the differences of the costs."""
     differences = []
     for program, answer, best in zip(programs, answers, optimum, strict=True):
         costs, least = program.costs(answer.x), program.costs(best.x)
@@ -240,7 +240,7 @@ def _format_bar(bar: Mapping[str, Any]) -> str:
 
 
 def save_results(result: Mapping[str, Any], figures: Path | None, baseline: Path | None) -> None:
-    """Writes all of a result to one file, its `ratios_and_counts` to another; None: not written."""
+    """Write a result to one file and its `ratios_and_counts` to another; None: do not write."""
     if figures is not None:
         figures.write_text(json.dumps(result) + "\n", encoding="utf-8")
     if baseline is not None:

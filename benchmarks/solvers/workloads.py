@@ -77,7 +77,7 @@ def recorded_workloads(folder: Path) -> list[Workload]:
 
 
 def generated_workloads(steps: int = 100, seed: int = 0) -> list[Workload]:
-    """Sequences that are always at hand; the same seed gives the same numbers."""
+    """Return generated sequences; the same seed gives the same numbers."""
     kinds = {"kinematics": inverse_kinematics, "dynamics": inverse_dynamics}
     return [
         Workload(f"generated_{name}", "generated", tuple(stacked_program(*rows) for rows in make(steps, seed)))
@@ -235,7 +235,7 @@ class _HumanoidJacobians:
     def _limb(
         self, rows: int, columns: NDArray[np.int_], at: list[float], scale: float = 0.6
     ) -> Callable[[float], Array]:
-        """Rows of a frame that the base carries at a place and that some joints move."""
+        """Return the Jacobian rows of a frame at a position relative to the base, moved by some joints."""
         mean = scale * self._rng.standard_normal((rows, len(columns)))
         sway, drift = self.signal(rows * len(columns), 0.4 * scale), self.signal(3, 0.05)
 

@@ -1,4 +1,4 @@
-"""Campaigns that are quick: drills, and how their tables are read."""
+"""Specs of quick campaigns (fault drills), and readers of their tables."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ POISE = [sys.executable, "-m", "poise"]
 
 
 def write_spec(text: str, folder: Path, name: str = "drill.toml") -> Path:
-    """A spec in a file."""
+    """Write the text of a spec to a file and return its path."""
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
 
 
 def drill_spec(actions: str = '["nothing"]', seeds: int = 3, more: str = "") -> str:
-    """The text of a spec of drills."""
+    """Return the text of a spec of fault drills."""
     return f'title = "drill"\nbehavior = "drill"\nseeds = {seeds}\n{more}\n[grid]\ndo = {actions}\n'
 
 
@@ -41,6 +41,6 @@ def result_rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def campaign_command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """The command line, to its end."""
+    """Run ``poise campaign`` in a process until it ends."""
     command = [*POISE, "campaign", *map(str, arguments)]
     return run_to_end(command, **options)

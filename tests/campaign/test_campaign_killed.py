@@ -117,7 +117,7 @@ def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path)
     expected = {
         "nothing": ("succeeded", None),
         "chatter": ("succeeded", None),
-        "fail": ("failed", "it was told to fail"),
+        "fail": ("failed", "the drill fails on purpose"),
         "crash": ("crashed", "its process died of signal 6 (SIGABRT)"),
         "exit": ("crashed", "its process ended with status 3"),
         "memory": ("memory", "needed more than 900 MB of memory"),
@@ -125,7 +125,9 @@ def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path)
     for action, (outcome, reason) in expected.items():
         assert (found[action]["outcome"], found[action]["reason"]) == (outcome, reason)
     assert found["raise"]["outcome"] == "error"
-    assert found["raise"]["reason"].startswith("ZeroDivisionError: it was told to raise (poise/campaign/kinds/kind.py:")
+    assert found["raise"]["reason"].startswith(
+        "ZeroDivisionError: the drill raises on purpose (poise/campaign/kinds/kind.py:"
+    )
     assert "Abort" in (tmp_path / "out/crashes.log").read_text()
     kept = [row["do"] for row in found.values() if row["recording"]]
     assert kept == ["nothing", "chatter"]

@@ -62,8 +62,8 @@ def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: 
         ("required: --out", recorded, "--to", "csv"),
         ("RECORDING", "--out", out),
         ("'0' is not a positive number", recorded, "--out", out, "--rate", "0"),
-        ("'big' is no size", recorded, "--out", tmp_path / "b.mp4", "--size", "big"),
-        ("--size is for a film", recorded, "--out", out, "--size", "640x480"),
+        ("'big' is not a size", recorded, "--out", tmp_path / "b.mp4", "--size", "big"),
+        ("--size is for videos", recorded, "--out", out, "--size", "640x480"),
         ("expected even numbers", recorded, "--out", tmp_path / "b.mp4", "--size", "1x1"),
         ("there is no such file", recorded, "--out", tmp_path / "b.bvh", "--robot", "no/such.urdf"),
     ):
@@ -156,7 +156,7 @@ def test_what_cannot_be_replayed_is_named_in_one_line(
     robot = standing.with_name("biped.urdf")
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     for evidence, *arguments in (
-        ("does not say whose motion it is; give --robot", standing),
+        ("does not name its robot; give --robot", standing),
         ("no columns 'time' and 'q/...'", tmp_path / "bad.csv", "--robot", robot),
         ("does not end in", tmp_path / "walk.bvh", "--robot", robot),
         ("does not exist", tmp_path / "walk.csv", "--robot", robot),

@@ -1,4 +1,4 @@
-"""The program of the house, as hierarchies for the tests of controllers."""
+"""Example hierarchies for the tests of controllers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from poise.state import Snapshot
 
 
 def joint_limits(robot: Robot) -> list[tasks.Task]:
-    """All that a joint must keep."""
+    """Return the constraints on joint ranges, speeds and accelerations."""
     return [constraints.JointRange(robot), constraints.JointSpeed(robot), constraints.JointAcceleration(robot)]
 
 
 def point_near_hand(state: State, by: np.ndarray | tuple[float, float, float] = (0.0, 0.0, 0.0)) -> np.ndarray:
-    """A point beside the left hand; `by` is in fractions of the robot's height."""
+    """Return a point beside the left hand; `by` is in fractions of the robot's height."""
     robot = state.robot
     return state.pose(robot.hand("left")).translation + robot.height * np.asarray(by)
 
@@ -27,7 +27,7 @@ def point_near_hand(state: State, by: np.ndarray | tuple[float, float, float] = 
 def reach_hierarchy(
     start: State, by: np.ndarray | tuple[float, float, float] = (0.10, 0.04, 0.15), always: bool = True
 ) -> Hierarchy:
-    """Feet, balance, the left hand to a point, posture."""
+    """Return a hierarchy with levels for feet, balance, left hand and posture."""
     robot = start.robot
     return Hierarchy(
         always=joint_limits(robot) if always else [],
@@ -41,7 +41,7 @@ def reach_hierarchy(
 
 
 class SwitchBehavior(Behavior):
-    """A behavior that is one hierarchy until a time, then another."""
+    """Behavior that switches from one hierarchy to another at a given time."""
 
     def __init__(self, first: Hierarchy, then: Hierarchy, at: float) -> None:
         self.first, self.then, self.at = first, then, at
@@ -51,7 +51,7 @@ class SwitchBehavior(Behavior):
 
 
 class FailingPosture(tasks.Posture):
-    """A posture that fails between two times."""
+    """Posture task that raises an error between two times."""
 
     def __init__(self, start: State, error: Exception, begin: float, end: float) -> None:
         super().__init__(start)
@@ -66,7 +66,7 @@ class FailingPosture(tasks.Posture):
 
 
 def costs(program: Program, x: np.ndarray) -> np.ndarray:
-    """Weighted violation of each level, from its rows as a reader sees them."""
+    """Return the weighted violation of each level, computed from its rows."""
     found = np.zeros(len(program))
     for k, group in enumerate(program.levels):
         for rows in group:

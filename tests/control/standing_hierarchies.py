@@ -1,4 +1,4 @@
-"""Hierarchies that stand, and a stance on two planes with a hand at a wall, for the tests of torque control."""
+"""Standing hierarchies, and a stance on two planes with a hand at a wall, for the tests of torque control."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TILT = np.radians(30.0)
 
 
 class AcceleratingTarget:
-    """A target where things are, at rest, that is about to move: what follows it accelerates, without an error yet."""
+    """Target at the current value and at rest, with an acceleration: the task has no error yet but accelerates."""
 
     def __init__(self, value: np.ndarray, acceleration: Sequence[float]) -> None:
         self.value, self.acceleration = np.array(value), np.array(acceleration)
@@ -27,12 +27,12 @@ class AcceleratingTarget:
 
 
 def feet(robot: Robot) -> tuple[Contact, ...]:
-    """Both soles on level ground."""
+    """Return contacts of both soles on level ground."""
     return tuple(Contact(foot) for foot in robot.feet)
 
 
 def standing(start: State, contacts: Sequence[Contact] | None = None) -> Hierarchy:
-    """Contacts at rest, the centre of mass where it is, the chest upright, the posture kept."""
+    """Return a hierarchy that keeps contacts, centre of mass, orientation of the chest and posture."""
     robot = start.robot
     parts = feet(robot) if contacts is None else contacts
     return Hierarchy(

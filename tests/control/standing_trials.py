@@ -1,4 +1,4 @@
-"""A standing robot in MuJoCo to which something happens, and what the safety contract promises of every command."""
+"""Standing robot in MuJoCo with faults, and checks of the guarantees for every command."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -22,12 +22,12 @@ View = Callable[[State], State | None]
 
 
 def is_fault_time(time: float, end: float = END) -> bool:
-    """Whether something is wrong at a time, to half a tick."""
+    """Return whether a fault is active at a time, to half a tick."""
     return BEGIN - 1e-4 <= time < end - 1e-4
 
 
 class StandingTrial:
-    """A robot that stands in MuJoCo for a while, seen by its controller as a fault lets it be seen."""
+    """Robot that stands in MuJoCo while a fault changes the state that its controller sees."""
 
     def __init__(
         self,
@@ -61,15 +61,15 @@ class StandingTrial:
         assert recording.nonfinite_commands() == 0
 
     def fallbacks(self) -> dict[str, int]:
-        """How often which was used, in its full words."""
+        """Return the number of uses of each fallback, by its full text."""
         return dict(Counter(step.command.fallback for step in self.steps if step.command.fallback))
 
     def ticks(self) -> int:
-        """Of the time in which something was wrong."""
+        """Number of ticks during which a fault was active."""
         return sum(is_fault_time(step.state.time) for step in self.steps)
 
     def stands(self, tolerance: float = 2e-3) -> bool:
-        """Upright, at rest, with its centre of mass where it should be (m)."""
+        """Return whether the robot is upright and at rest, with its centre of mass within a tolerance (m)."""
         end = self.plant.truth()
         off = np.linalg.norm(end.center_of_mass - self.start.center_of_mass)
         return bool(not self.plant.fallen and off < tolerance and np.abs(end.v).max() < 0.1)
@@ -80,7 +80,7 @@ def standing_state(name: str) -> State:
 
 
 def behavior_failing_at_times(good: Hierarchy, other: Callable[[], object], end: float = END) -> BehaviorLike:
-    """A behavior that does something else while it fails."""
+    """Return a behavior that is replaced by `other` while the fault is active."""
 
     def behavior(snapshot: Snapshot) -> Hierarchy:
         return other() if is_fault_time(snapshot.time, end) else good  # type: ignore[return-value]

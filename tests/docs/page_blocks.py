@@ -1,4 +1,4 @@
-"""The blocks of code of all pages, and who runs which: nothing on a page is code that nobody has run."""
+"""Code blocks of all documentation pages, for the tests that run them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), ROOT / "benchmarks/README.md", *(ROOT / "docs").rglob("*.md")])
-#: What a line of a shell begins with. A block that is not fenced is one of a shell if all its lines do.
+#: First words of shell commands. An indented block is a shell block if all its lines begin with one of them.
 COMMANDS = ("poise", "python", "make", "pip", "echo")
-#: Fenced blocks: programs, files, what a program prints, lines of a shell, and what is only to be looked at.
+#: Languages of fenced blocks: programs, files, output of programs, and shell commands.
 LANGUAGES = ("python", "toml", "text", "sh")
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page: where it begins, in which language it is, and what it says."""
+    """A code block of a page: its position, language and text."""
 
     page: Path
     line: int
@@ -30,7 +30,7 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    """All blocks of a page, in order; those that are only indented are ``sh`` or, as equations are, ``display``."""
+    """Return all blocks of a page, in order; indented blocks are ``sh`` or, like equations, ``display``."""
     found: list[Block] = []
     lines = page.read_text().splitlines()
     number = 0
@@ -53,22 +53,22 @@ def blocks(page: Path) -> list[Block]:
 
 
 def blank_inside(lines: list[str], number: int) -> bool:
-    """Whether this is an empty line with more of an indented block behind it."""
+    """Return whether a line is an empty line inside an indented block."""
     return not lines[number].strip() and number + 1 < len(lines) and lines[number + 1].startswith("    ")
 
 
 def is_shell(text: str) -> bool:
-    """Whether all lines of an indented block are commands."""
+    """Return whether all lines of an indented block are commands."""
     return all(line.split()[0] in COMMANDS for line in text.splitlines() if line.strip())
 
 
 def commands(block: Block) -> list[list[str]]:
-    """The commands of a block of a shell, each as its words; comments are none of them."""
+    """Return the commands of a shell block, each as a list of words, without comments."""
     lines = block.text.replace("\\\n", " ").splitlines()
     found = [shlex.split(line, comments=True) for line in lines]
     return [words for words in found if words]
 
 
 def everything() -> list[Block]:
-    """The blocks of all pages."""
+    """Return the blocks of all pages."""
     return [block for page in PAGES for block in blocks(page)]

@@ -1,4 +1,4 @@
-"""A page is followed from top to bottom as a reader would: its files are there, its programs and its commands run."""
+"""Follow a documentation page from top to bottom: write its files, run its programs and commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from poise.plants import MujocoPlant, PlantServer
 from shared_data import require_models
 from test_readme import ALIKE, DRIFT, lasting, numbers, words
 
-#: Pages whose commands run in every run of the tests; those of the others take minutes.
+#: Pages whose commands run in every test run; those of the other pages take minutes.
 FOLLOWED = (
     "docs/tutorial.md",
     "docs/adding/robot.md",
@@ -35,9 +35,9 @@ FOLLOWED = (
 )
 #: Robots whose models are in a package that may not be installed.
 NEED_MODELS = re.compile(r'"(g1|talos|romeo|icub)"|--robot (g1|talos|romeo|icub)')
-#: Commands that go on until somebody ends them.
+#: Commands that run until they are stopped.
 ENDLESS = ("studio", "serve")
-#: What a command is given besides, so that it ends within minutes.
+#: Options added to a command so that it ends within minutes.
 SHORTENED = {"campaign": ("--size", "check")}
 ADDRESS = "tcp://127.0.0.1:5560"
 
@@ -47,19 +47,19 @@ def name_of(page: Path) -> str:
 
 
 def needs_models(page: Path) -> None:
-    """Skips the test of a page about robots that are not installed."""
+    """Skip the test of a page about robots that are not installed."""
     if NEED_MODELS.search(page.read_text()):
         require_models()
 
 
 def follow(page: Path, folder: Path, obeying: bool) -> str:
-    """Goes through a page in an empty folder, which is the current one.
+    """Follow a page in an empty folder, which is the current one.
 
     Args:
-        obeying: whether commands run, too.
+        obeying: whether to run commands as well.
 
     Returns:
-        What the last program prints.
+        Output of the last program.
     """
     text = page.read_text()
     (folder / "my").mkdir()
@@ -90,21 +90,21 @@ def follow(page: Path, folder: Path, obeying: bool) -> str:
 
 
 def file_name(block: Block) -> str:
-    """The name of a file that a page shows stands in its first line."""
+    """Return the name of a file shown on a page, from its first line."""
     named = re.match(r"# (\S+\.toml)\n", block.text)
     return named[1] if named else f"block{block.line}.toml"
 
 
 def after(text: str, block: Block) -> str:
-    """What a page says right behind a block."""
+    """Return the text right after a block."""
     rest = "\n".join(text.splitlines()[block.line + block.text.count("\n") + 1 :])
     return rest.lstrip("\n")
 
 
 def obey(block: Block, folder: Path) -> str:
-    """Runs the commands of a block, and returns what they print.
+    """Run the commands of a block and return their output.
 
-    Not run are those about the machine itself (make, pip), programs that measure it (benchmarks/) and what is endless.
+    Skipped are commands that change the installation (make, pip), benchmarks, and commands that do not end.
     """
     printed = io.StringIO()
     for line in commands(block):
@@ -126,13 +126,13 @@ def obey(block: Block, folder: Path) -> str:
 
 
 def runs(words: list[str]) -> bool:
-    """Whether a command is one that `obey` runs; words in capitals stand for something of the reader's own."""
+    """Return whether `obey` runs a command; words in capitals are placeholders."""
     left_open = any(word.split(".")[0].isupper() for word in words if word.isidentifier() or "." in word)
     return words[0] == "poise" and words[1] not in ENDLESS and not left_open
 
 
 def compare(printed: str, promised: str, where: str) -> None:
-    """Two texts say the same: words alike, numbers as near as builds and machines let them be."""
+    """Assert that two texts have the same words, and numbers equal up to differences between builds and machines."""
     printed, promised = lasting(printed), lasting(promised)
     assert words(printed) == words(promised), f"{where} promises\n{promised}\nand prints\n{printed}"
     for found, said in zip(numbers(printed), numbers(promised), strict=True):
@@ -158,19 +158,19 @@ def a_campaign(path: Path) -> None:
     assert spec.Spec.load(path).runs
 
 
-#: A key that only such a file has, and its reader; whatever has none of them is a style.
+#: Readers of TOML files by a key that only that kind of file has; a file with none of these keys is a style.
 READERS: dict[str, Callable[[Path], None]] = {"behavior": a_campaign, "markers": a_marker_set, "feet": a_robot}
 
 
 def reader(text: str) -> Callable[[Path], None]:
-    """Who reads a TOML block."""
+    """Return the reader of a TOML block."""
     keys = tomllib.loads(text)
     return next((READERS[key] for key in READERS if key in keys), a_style)
 
 
 @contextlib.contextmanager
 def served(text: str) -> Iterator[str]:
-    """A program that expects a robot at a socket is given one, at a free port."""
+    """Serve a robot at a free port for a program that expects one at a socket."""
     if ADDRESS not in text:
         yield text
         return

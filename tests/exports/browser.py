@@ -1,4 +1,4 @@
-"""A browser without a window, to look at pages with."""
+"""Headless browser for the tests of exported pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTINGS = (
 
 
 def browser() -> str:
-    """The browser's name; the test is skipped where there is none."""
+    """Return the path of the browser; skip the test if there is none."""
     found = next((path for path in map(shutil.which, NAMES) if path), None)
     if found is None:
         pytest.skip("no Chromium is installed")
@@ -28,14 +28,14 @@ def browser() -> str:
 
 
 def _run_browser(arguments: list[str], profile: Path) -> tuple[str, list[str]]:
-    """What is printed, and the errors that the page or its program caused."""
+    """Run the browser and return its output and the errors of the page and its scripts."""
     command = [browser(), *SETTINGS.split(), f"--user-data-dir={profile}", *arguments]
     result = run_to_end(command)
     return result.stdout, [line for line in result.stderr.splitlines() if "CONSOLE" in line]
 
 
 def screenshot(page: Path, folder: Path, fragment: str = "", size: tuple[int, int] = (640, 480)) -> np.ndarray:
-    """How a page looks, height x width x 3; nothing may be said on its console."""
+    """Return a screenshot of a page (height x width x 3); the console must be empty."""
     picture = folder / "seen.png"
     window = f"--window-size={size[0]},{size[1]}"
     _, console_errors = _run_browser(
@@ -46,7 +46,7 @@ def screenshot(page: Path, folder: Path, fragment: str = "", size: tuple[int, in
 
 
 def document(page: Path, folder: Path, fragment: str = "") -> str:
-    """The page after its program has run, as text."""
+    """Return the text of the page after its scripts have run."""
     text, console_errors = _run_browser(["--dump-dom", f"{page.as_uri()}{fragment}"], folder / "profile")
     assert console_errors == []
     return text

@@ -16,12 +16,12 @@ STANCE = {"standing": {"joints": {"{side}_hip_pitch": -0.2, "{side}_knee": 0.4, 
 
 
 def biped() -> Robot:
-    """A robot that needs no other package, with feet and a stance."""
+    """Return a robot with feet and a stance that needs no other package."""
     return load_robot(BIPED, **SOLES, stances=STANCE)
 
 
 def rail(folder: Path) -> Robot:
-    """Something that slides along a slanted rail, with a hinge on it."""
+    """Return a robot with a prismatic joint along a slanted rail and a hinge on it."""
     inertia = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
     links = "".join(f'<link name="{name}">{inertia}</link>' for name in ("base", "slide", "tip"))
     limit = '<limit lower="-1" upper="1" effort="9" velocity="9"/>'
@@ -37,7 +37,7 @@ def rail(folder: Path) -> Robot:
 def random_configurations(
     robot: Robot, samples: int, seed: int = 0, period: float = 0.01, size: float = 0.6
 ) -> np.ndarray:
-    """Configurations along a smooth path: every joint swings on its own, the base turns and goes forward."""
+    """Return configurations along a smooth path: joints swing independently, the base turns and moves forward."""
     random = np.random.default_rng(seed)
     t = period * np.arange(samples)
     amplitude, pace, phase = (random.uniform(low, high, robot.model.nv) for low, high in ((0.2, size), (1, 4), (0, 6)))
@@ -48,7 +48,7 @@ def random_configurations(
 
 
 def make_recording(robot: Robot, q: np.ndarray, period: float = 0.01, **more: Channel) -> Recording:
-    """A recording of these configurations, with velocities, made-up torques and contacts."""
+    """Return a recording of these configurations, with velocities, arbitrary torques and contacts."""
     n, body = len(q), CoordinateLabels.of(robot)
     time = period * np.arange(n)
     nearby = zip(q, np.roll(q, -1, axis=0), strict=True)
@@ -70,5 +70,5 @@ def make_recording(robot: Robot, q: np.ndarray, period: float = 0.01, **more: Ch
 def random_recording(
     robot: Robot, samples: int = 40, seed: int = 0, period: float = 0.01, **more: Channel
 ) -> Recording:
-    """A recording of a random motion."""
+    """Return a recording of a random motion."""
     return make_recording(robot, random_configurations(robot, samples, seed, period), period, **more)

@@ -1,4 +1,4 @@
-"""Small marker files, written for tests: a person who stands with the arms out, in any format, units and axes."""
+"""Small marker files for tests: a person standing in a T-pose, in any format, units and axes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ PERSON: dict[str, tuple[float, float, float]] = {
 
 
 def standing(frames: int = 5, people: Mapping[str, tuple[float, float, float]] = PERSON) -> np.ndarray:
-    """Frames x markers x 3, m: the person drifts forward by 1 cm a frame, away from the origin."""
+    """Return marker positions (frames x markers x 3, m); the person drifts forward by 1 cm per frame."""
     still = np.array(list(people.values()))
     return still + np.array([0.2, 0.3, 0.0]) + np.arange(frames)[:, None, None] * np.array([0.01, 0.0, 0.0])
 
 
 def in_axes(positions: np.ndarray, up: str) -> np.ndarray:
-    """From z up to another axis up, right-handed, by hand."""
+    """Rotate positions from z up to another axis up, right-handed."""
     x, y, z = np.moveaxis(positions, -1, 0)
     turned = {"z": (x, y, z), "y": (x, z, -y), "x": (z, x, y), "-z": (x, -y, -z), "-y": (x, -z, y), "-x": (-z, y, x)}
     return np.stack(turned[up], axis=-1)
@@ -53,7 +53,7 @@ def write_c3d(
     analogs: Mapping[str, np.ndarray] | None = None,
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Path:
-    """A C3D file; positions in m, NaN where a marker is not seen, times ``scale``; analogs are channels of samples."""
+    """Write a C3D file; positions in m times ``scale``, NaN for hidden markers; analogs are channels of samples."""
     c3d = ezc3d.c3d()
     values = scale * np.asarray(positions, dtype=float).transpose(2, 1, 0)
     c3d["header"]["points"]["first_frame"] = first_frame
@@ -78,7 +78,7 @@ def write_c3d(
 def write_trc(
     path: Path, rows: Sequence[str], labels: Sequence[str], header: str = "100\t100\t3\t{m}\tmm\t100\t1\t3"
 ) -> Path:
-    """A TRC file with rows of text as they are."""
+    """Write a TRC file with the given rows of text."""
     names = "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames"
     axes = "\t\t" + "\t".join(f"{axis}{i + 1}" for i in range(len(labels)) for axis in "XYZ")
     top = ["PathFileType\t4\t(X/Y/Z)\tany.trc", names, header.format(m=len(labels))]
@@ -87,7 +87,7 @@ def write_trc(
 
 
 def trc_rows(positions: np.ndarray, rate: float = 100.0, gap: str = "") -> list[str]:
-    """Rows of a TRC file; a coordinate that is NaN is written as the text for gaps."""
+    """Return the rows of a TRC file; NaN coordinates become the text for gaps."""
     return [
         "\t".join([f"{i + 1}", f"{i / rate:.5f}", *(gap if np.isnan(x) else f"{x:.5f}" for x in frame.ravel())])
         for i, frame in enumerate(positions)
@@ -95,14 +95,14 @@ def trc_rows(positions: np.ndarray, rate: float = 100.0, gap: str = "") -> list[
 
 
 def value_start(data: bytes, group: str, name: str) -> int:
-    """Where the values of a parameter begin in a C3D file; its record follows its name."""
+    """Return the position of the values of a parameter in a C3D file; its record follows its name."""
     position = data.index(name.encode(), data.index(group.encode(), 512))
     dimensions = data[position + len(name) + 3]
     return position + len(name) + 4 + dimensions
 
 
 def patched(path: Path, *changes: tuple[int, str, float]) -> Path:
-    """A file with numbers written over its bytes: (place, format of `struct`, value)."""
+    """Overwrite bytes of a file with numbers: (position, format of `struct`, value)."""
     data = bytearray(path.read_bytes())
     for place, form, value in changes:
         struct.pack_into(form, data, place, value)
@@ -111,5 +111,5 @@ def patched(path: Path, *changes: tuple[int, str, float]) -> Path:
 
 
 def mocap(name: str) -> Path:
-    """A file of recorded trials; the test is skipped where there is none."""
+    """Return the path of a recorded trial; skip the test if there is none."""
     return require_data(f"mocap/{name}")

@@ -1,4 +1,4 @@
-"""Trials whose torques are known: the sample walk with its exact motion, on plates that measured all of it."""
+"""Trials with known torques: the sample walk with its exact motion, on plates that measure all forces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from poise.robots import Robot
 
 @dataclass(frozen=True, eq=False)
 class KnownMotion:
-    """A motion that needs no fitting."""
+    """A motion that is known without fitting."""
 
     robot: Robot
     trial: Trial
@@ -27,13 +27,13 @@ class KnownMotion:
     notes: tuple[str, ...] = ()
 
     def on(self, *plates: ForcePlate) -> KnownMotion:
-        """The same on other plates."""
+        """Return the same motion on other plates."""
         return replace(self, trial=self.trial.replace(plates=plates))
 
 
 @cache
 def known() -> KnownMotion:
-    """Two strides of the mean man."""
+    """Return two strides of an average man."""
     walk, _ = sample_trial(noise=0.0, cycles=2)
     robot = poise.load_robot("human", height=1.77, mass=75.0, sex="male")
     motion = synthesize_walk(robot)

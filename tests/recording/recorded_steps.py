@@ -1,4 +1,4 @@
-"""Steps of a control loop as the recorder receives them, for a figure with four joints."""
+"""Fake steps of a control loop for the recorder, of a robot with four joints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PERIOD = 0.005
 
 
 class FakeJointModel:
-    """Stands for a joint of a pinocchio model."""
+    """Fake of a joint of a pinocchio model."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -103,7 +103,7 @@ POSTURE = ("posture", "posture", "rad", JOINTS)
 
 @dataclass
 class Motion:
-    """A knee that bends at its speed limit, with tasks that may change.
+    """Motion of a knee that bends at its speed limit, with tasks that may change.
 
     Attributes:
         tasks: what the errors speak of.
@@ -143,13 +143,13 @@ class Motion:
 
 
 def forces(seed: int, *names: str) -> ContactForces:
-    """Some forces at these contacts."""
+    """Return random forces at these contacts."""
     rng = np.random.default_rng(seed)
     return ContactForces(names, rng.normal(size=(len(names), 6)) + 50.0, rng.normal(size=(len(names), 3)))
 
 
 def make_readings(seed: int, state: Any, *names: str, truth: Any = None) -> SensorReadings:
-    """Something that sensors might say at a state, with forces at these contacts; the state is the true one."""
+    """Return plausible sensor readings at a state, with forces at these contacts; the state is the true one."""
     rng = np.random.default_rng(seed)
     return SensorReadings(
         forces=forces(seed, *names),
@@ -166,7 +166,7 @@ def velocities() -> tuple[str, ...]:
 
 
 def identical(one: Recording, other: Recording) -> bool:
-    """Whether two recordings are the same bit by bit, in the same order."""
+    """Return whether two recordings are bitwise equal, in the same order."""
     return (
         [channel.header for channel in one.channels.values()] == [channel.header for channel in other.channels.values()]
         and all(same_values(one[name], other[name]) for name in one.channels)

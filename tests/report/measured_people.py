@@ -1,4 +1,4 @@
-"""People for the tests of reports: sample walks, fitted, reproduced and with their torques, each made once."""
+"""Subjects for the tests of reports: sample walks with fits, reproductions and torques, each computed once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def person(which: int = 0) -> Fit:
 
 @cache
 def standing_person() -> Fit:
-    """Somebody who does not walk."""
+    """Return the fit of a subject who does not walk."""
     _, static = sample_trial(*PEOPLE[0], cycles=1)
     return fit(static)
 

@@ -1,4 +1,4 @@
-"""Reading a page as a browser would: its elements, its tables, its texts, and whether it is well formed."""
+"""HTML reader for tests: elements, tables and texts of a page, and whether it is well formed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VOID = {"meta", "img", "br", "hr", "link", "input"}
 
 
 class Page(HTMLParser):
-    """A page, read to its end.
+    """A parsed page.
 
     Attributes:
         sections: texts by title.
@@ -67,14 +67,14 @@ class Page(HTMLParser):
             self.sections[self._title] += data
 
     def cell(self, section: str, row: str, column: int) -> str:
-        """The cell of a table in the row that begins with these words."""
+        """Return the cell of a table in the row that begins with the given text."""
         return next(cells[column] for cells in self.tables[section] if cells and cells[0] == row)
 
     def axes(self) -> list[tuple[str, ...]]:
-        """Names of the axes of each figure: texts with a unit at their end."""
+        """Return the axis labels of each figure: texts with a unit at the end."""
         return [tuple(t for t in figure if re.search(r"\([^)]+\)$", t)) for figure in self.labels]
 
 
 def value(cell: str) -> float:
-    """The number in a cell."""
+    """Return the number in a cell."""
     return float(cell.replace("\N{MINUS SIGN}", "-").removesuffix("%").strip())

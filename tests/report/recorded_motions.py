@@ -25,7 +25,7 @@ PARTS: dict[str, Any] = {
 
 
 def hierarchy(robot: Robot, start: State, reach: float = 0.1) -> poise.Hierarchy:
-    """Both feet stand, the left hand goes forward."""
+    """Return a hierarchy in which both feet stay and the left hand moves forward."""
     goal = start.pose(robot.hand("left")).translation + np.array([reach, 0.0, reach])
     return poise.Hierarchy(
         levels=[
@@ -43,20 +43,20 @@ def reach_steps(robot: Robot, seconds: float, reach: float = 0.1) -> Iterator[Co
 
 
 def kinematic_recording(robot: Robot, seconds: float = 0.6, reach: float = 0.1) -> Recording:
-    """The motion alone."""
+    """Return a recording of the motion alone."""
     return record_steps(
         reach_steps(robot, seconds, reach), robot, provenance={"behavior": "reach", "plant": "IdealPlant"}
     )
 
 
 def dynamic_recording(robot: Robot, seconds: float = 0.6, reach: float = 0.1, noise: float = 2.0) -> Recording:
-    """The motion with torques and forces; see `with_dynamics`."""
+    """Return a recording of the motion with torques and forces, see `with_dynamics`."""
     steps = list(reach_steps(robot, seconds, reach))
     return record_steps(with_dynamics(steps, noise), robot, provenance={"behavior": "reach", "plant": "MadeUp"})
 
 
 def with_dynamics(steps: list[ControlStep], noise: float = 2.0, seed: int = 1) -> Iterator[ControlStep]:
-    """Steps with the torques and contact forces that their motion needs, and with sensors that feel these and noise.
+    """Yield steps with the torques and contact forces that the motion needs, and with noisy sensor readings of them.
 
     The wrench that the base needs, ``M v̇ + h`` in its six rows, is shared equally by the contacts; what they give is
     taken off the torques. Noise is the standard deviation of forces (N) and, by the hundred, of moments (N m).

@@ -67,7 +67,7 @@ def test_mode_and_plant_follow_from_each_other(
     ],
 )
 def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, Any], word: str) -> None:
-    with pytest.raises(UsageError, match=f"an ideal plant knows no {word}; give --plant mujoco"):
+    with pytest.raises(UsageError, match=f"an ideal plant does not support {word}; give --plant mujoco"):
         runs.Stand(mode="torque", plant="ideal", **disturbance)
 
 

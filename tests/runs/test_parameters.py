@@ -142,7 +142,7 @@ def test_a_push_has_its_size_and_its_direction(direction: float) -> None:
         ({"push.size": "hard"}, "'hard' is not a number"),
         ({"friction": -1}, "friction: '-1' is not a positive number"),
         ({"speed": "0.3", "speed.left": 0.1}, "both given"),
-        ({"script": "a.json"}, "'script' is for 'navigate'"),
+        ({"script": "a.json"}, "'script' is a parameter of 'navigate'"),
         ({"set.x": "nan"}, "set.x: 'nan' is not a number"),
     ],
 )

@@ -222,7 +222,7 @@ def test_a_bad_script_is_refused_in_one_line(
         (["run", "navigate", "--set", "stabilizer=4"], "no setting 'stabilizer'"),
         (["run", "navigate", "--set", "duration=-1"], "duration is -1"),
         (["run", "navigate", "--terrain", "slope:5"], "flat ground and stairs"),
-        (["run", "navigate", "--scenario", "--terrain", "stairs:0.1,0.3,4"], "ground of its own"),
+        (["run", "navigate", "--scenario", "--terrain", "stairs:0.1,0.3,4"], "has its own ground"),
         (["run", "navigate", "--scenario", "--remote", "tcp://127.0.0.1:5560"], "world of a remote plant"),
         (["run", "navigate", "--remote", "tcp://127.0.0.1:5560", "--mode", "kinematic"], "not ideal"),
         (["run", "navigate", "--remote", "nowhere"], "nowhere"),

@@ -75,7 +75,7 @@ def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
     [
         ("stand", {"solver": "weighted"}, "does not run with --solver weighted"),
         ("stand", {"mode": "torque", "solver": "null-space"}, "does not run with --solver null-space"),
-        ("stand", {"mode": "torque", "carry": 10.0}, "carried on position servos"),
+        ("stand", {"mode": "torque", "carry": 10.0}, "only be carried on position servos"),
         ("walk", {"style": "proud"}, "leave --style out"),
         ("walk", {"terrain": "slope:5"}, "leave --terrain out"),
     ],

@@ -1,10 +1,11 @@
-"""Campaigns: many runs at once, in worker processes on this machine or on a Ray cluster; one table for all of them.
+"""Campaigns: many runs in parallel, in worker processes on this machine or on a Ray cluster, with one results table.
 
 >>> from poise.campaign import Spec, run_campaign
 >>> results = run_campaign(Spec.load("pushes.toml"), "pushes", workers=2)
 >>> results.success_rate, results["reason"]
 
-A `Spec` plans the runs, an engine does them, a `CampaignFolder` keeps what comes. What a run is, is its `RunKind`.
+A `Spec` lists the runs, `run_campaign` executes those that are missing and writes them to a folder, `Results` reads the
+folder. A `RunKind` defines what one run does: a motion, a human trial, a solver program or a fuzz test.
 """
 
 from poise.campaign.execution import run_campaign

@@ -1,9 +1,9 @@
-"""Run a campaign: the missing runs of a folder, in worker processes on this machine or as tasks of Ray.
+"""Execution of a campaign: do the missing runs of a folder, in worker processes on this machine or as Ray tasks.
 
-A Ray worker does not do a run itself: it has a guard with a worker process of its own, as on one machine, so that a
-run that crashes, hangs or takes too much memory ends in the same words on both. What happens to Ray's workers and
-machines is Ray's: a task whose worker is killed is begun again elsewhere. Files come back through Ray's object store,
-so the machines need not share a disk; files that a spec names have to be there on all of them.
+A Ray worker does not execute a run itself. It has a `Supervisor` with its own worker process, as on one machine, so
+that a run that crashes, hangs or needs too much memory has the same outcome on both engines. Ray handles the loss of
+its workers and machines: a task whose worker is killed starts again elsewhere. Files come back through Ray's object
+store, so the machines need not share a disk; files that a spec names must exist on all machines.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ FinishedRun = tuple[PlannedRun, RunResult]
 def run_local(
     runs: Iterable[PlannedRun], settings: WorkerSettings, workers: int, scratch: Path
 ) -> Iterator[FinishedRun]:
-    """Runs as they are done, in any order. Who stops asking stops the workers.
+    """Execute runs in worker processes and yield each when it is finished, in any order.
+
+    Closing the generator stops the workers.
 
     Args:
-        runs: to do.
-        settings: for the workers.
-        workers: how many.
-        scratch: a folder for their files.
+        runs: runs to execute.
+        settings: settings of the workers.
+        workers: number of worker processes.
+        scratch: folder for files of unfinished runs.
     """
     todo: queue.SimpleQueue[PlannedRun] = queue.SimpleQueue()
     total = 0
@@ -76,21 +78,21 @@ def _run_queue(
     todo: queue.SimpleQueue[PlannedRun],
     finished: queue.SimpleQueue[FinishedRun | BaseException],
 ) -> None:
-    """One worker, until nothing is left to do."""
+    """Execute runs from a queue with one worker until the queue is empty."""
     try:
         while True:
             run = todo.get_nowait()
             finished.put((run, supervisor.run(run)))
     except queue.Empty:
         supervisor.close()
-    except BaseException as error:  # it is raised again where somebody waits
+    except BaseException as error:  # raised again in `run_local`, which waits for results
         finished.put(error)
 
 
 # -- Running a campaign ----------------------------------------------------------------------------------------------
 
 
-#: Told how many runs are done, and how many of these failed.
+#: Called with the number of finished runs and the number of failed ones among them.
 Progress = Callable[[int, int], object]
 
 
@@ -101,19 +103,22 @@ def run_campaign(
     ray: str | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Does what is left to do of a campaign; killed at any moment, the same call goes on where it was.
+    """Execute the missing runs of a campaign. If it is interrupted or killed, the same call continues it.
 
     Args:
-        spec: what to run.
-        out: folder of the campaign: new, empty, or that of this campaign.
-        workers: processes on this machine; None: one for each core.
+        spec: spec of the campaign.
+        out: folder of the campaign: new, empty, or with earlier results of the same campaign.
+        workers: number of processes on this machine; None: one per core.
         ray: address of a Ray cluster to run on instead, or ``"local"``.
-        progress: told how far it is.
+        progress: called after each run with the numbers of finished and of failed runs.
+
+    Raises:
+        SpecError: if the folder holds something else or is in use, or if Ray cannot be reached.
 
     >>> results = run_campaign(Spec.load("campaigns/pushes.toml", "short"), "pushes")
     >>> results.success_rate
     """
-    # Not every system says which processors are ours.
+    # Not every operating system reports which cores the process may use.
     count = workers or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
     engine: dict[str, Any] = {"engine": "local", "workers": count} if ray is None else {"engine": "ray", "address": ray}
     report = progress or (lambda done, failed: None)
@@ -144,14 +149,14 @@ def _run_missing(
         yield from run_on_ray(runs, settings, ray, folder.scratch)
 
 
-# -- The engine of a cluster -----------------------------------------------------------------------------------------
+# -- Ray engine ------------------------------------------------------------------------------------------------------
 
 
-#: How often Ray begins a task again whose worker or machine is gone.
+#: Number of times Ray restarts a task whose worker or machine is lost.
 MAX_RETRIES = 3
-#: Tasks that wait at Ray for each core: enough that none idles, few enough that the driver stays small.
+#: Tasks submitted to Ray per core: enough that no core idles, few enough that the driver stays small.
 PENDING_PER_CORE = 3
-#: How long an address may take to answer, s.
+#: Timeout of the connection to an address (s).
 CONNECT_TIMEOUT = 5.0
 
 _supervisors: dict[WorkerSettings, Supervisor] = {}
@@ -160,18 +165,18 @@ _supervisors: dict[WorkerSettings, Supervisor] = {}
 def run_on_ray(
     runs: Iterable[PlannedRun], settings: WorkerSettings, address: str, scratch: Path
 ) -> Iterator[FinishedRun]:
-    """Runs as they are done, in any order.
+    """Execute runs on Ray and yield each when it is finished, in any order.
 
     Args:
-        runs: to do.
-        settings: for the workers.
-        address: of a cluster, as Ray takes it; ``"local"``: one of its own on this machine.
-        scratch: a folder for the files that come back.
+        runs: runs to execute.
+        settings: settings of the workers.
+        address: address of a cluster, as Ray takes it; ``"local"``: start Ray on this machine.
+        scratch: folder for the files that come back.
     """
     ray = _connect_to_ray(address)
-    # A Ray of this machine may use our folder, which is tidied up whatever happens; elsewhere there is no such folder.
+    # Ray on this machine can use the scratch folder, which is always removed; other machines do not have it.
     shared_scratch = str(scratch) if address == "local" else ""
-    with redirect_stdout(sys.stderr):  # Ray tells of lost workers on standard output, which is not its own
+    with redirect_stdout(sys.stderr):  # Ray reports lost workers on standard output, which is for results
         yield from _submit_to_ray(ray, runs, settings, shared_scratch, scratch)
 
 
@@ -198,8 +203,8 @@ def _collect_ready(ray: Any, pending: dict[Any, PlannedRun], scratch: Path) -> I
         run = pending.pop(reference)
         try:
             result, data = ray.get(reference)
-        except ray.exceptions.RayTaskError as error:  # a guard that could not work
-            raise SpecError(f"a worker of Ray cannot work: {' '.join(str(error.cause).split())[:300]}") from None
+        except ray.exceptions.RayTaskError as error:  # the supervisor failed, not the run
+            raise SpecError(f"a Ray worker cannot execute runs: {' '.join(str(error.cause).split())[:300]}") from None
         except ray.exceptions.RayError as error:
             result, data = RunResult("crashed", f"its worker was lost {MAX_RETRIES + 1} times", log=str(error)), None
         if data is not None and result.file is not None:
@@ -212,7 +217,16 @@ def _collect_ready(ray: Any, pending: dict[Any, PlannedRun], scratch: Path) -> I
 def _run_in_ray_worker(
     run: PlannedRun, settings: WorkerSettings, shared_scratch: str
 ) -> tuple[RunResult, bytes | None]:
-    """In a worker of Ray: a run, and the file that it leaves. Files in between go to a folder, or to one of its own."""
+    """Execute a run in a Ray worker.
+
+    Args:
+        run: run to execute.
+        settings: settings of the worker process.
+        shared_scratch: folder for files of unfinished runs; "": use a temporary folder.
+
+    Returns:
+        The result, and the content of the file that it leaves, if any.
+    """
     supervisor = _supervisors.get(settings)
     if supervisor is None:
         scratch = Path(shared_scratch or tempfile.mkdtemp(prefix="poise-"))
@@ -238,18 +252,20 @@ def _connect_to_ray(address: str) -> Any:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR", **local_options)
     except (ray.exceptions.RayError, ValueError, RuntimeError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise SpecError(f"there is no Ray at '{address}' ({reason}); give its address, or 'local'") from None
+        raise SpecError(
+            f"there is no Ray at '{address}' ({reason}); give the address of a cluster, or 'local'"
+        ) from None
     return ray
 
 
 def _check_reachable(address: str) -> None:
-    """OSError if nobody is there: Ray itself would wait for minutes."""
+    """Raise `OSError` if nothing listens at the address: Ray itself would wait for minutes."""
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     if colon and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT).close()
 
 
 def _import_ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray will do from its next version on
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the default from Ray's next version on
     return load("ray")

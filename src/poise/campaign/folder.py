@@ -1,4 +1,4 @@
-"""The folder of a campaign: what is in it, whose it is, and what is done already."""
+"""Folder of a campaign: open, lock and check it, add finished runs, and write the tables."""
 
 from __future__ import annotations
 
@@ -41,23 +41,25 @@ from poise.campaign.sweep import PlannedRun
 from poise.errors import SpecError
 from poise.files import atomic_write_text, installed_version
 
-#: The tables are written anew every so often (s), for who looks in meanwhile; the journal has everything at any time.
+#: Shortest time between two writes of the tables (s), so that they can be read while the campaign runs. The journal is
+#: always complete.
 REFRESH_INTERVAL = 10.0
-#: Of long tables that takes a while; between two times passes so many times as long.
+#: Shortest pause between two writes, as a multiple of the time that a write takes: long tables are slow to write.
 REFRESH_PAUSE_FACTOR = 50.0
 SCRATCH_FOLDER, LOCK_FILE, CRASH_LOG = ".work", ".lock", "crashes.log"
-#: Facts that stay true when a campaign goes on.
+#: Facts that are kept when a campaign continues.
 PERSISTENT_FACTS = ("started", "seconds", "runs_per_second", "worker_memory_mb", "costs")
 
 
 class CampaignFolder:
-    """Where a campaign is written to; `open_folder` opens one.
+    """Folder to which a campaign is written; `open_folder` opens one.
 
     Attributes:
-        path: of the folder.
-        spec: what is run.
-        journal: rows of this campaign that are done and not all in the table yet.
-        facts: about the campaign, see `Results`.
+        path: path of the folder.
+        spec: spec of the campaign.
+        journal: entries of the finished runs, some of which may not be in the tables yet.
+        facts: facts about the campaign, see `Results`.
+        initial_count: number of runs that were finished when the folder was opened.
     """
 
     def __init__(self, path: Path, spec: Spec, journal: Journal, facts: dict[str, Any]) -> None:
@@ -74,16 +76,16 @@ class CampaignFolder:
 
     @property
     def scratch(self) -> Path:
-        """For files that are not whole yet."""
+        """Folder for incomplete files."""
         return self.path / SCRATCH_FOLDER
 
     @property
     def missing_runs(self) -> list[PlannedRun]:
-        """Runs that are still to do."""
+        """Planned runs that are not finished."""
         return [run for run in self.spec.runs if run.index not in self.journal.entries]
 
     def add(self, run: PlannedRun, result: RunResult) -> JournalEntry:
-        """Writes down what became of a run: first the file it leaves, then its row."""
+        """Store a finished run: first the file that it leaves, then its journal entry, which is returned."""
         recording = None
         if result.file is not None:
             recording = f"{RECORDINGS_FOLDER}/{run.index:06d}{Path(result.file).suffix}"
@@ -101,7 +103,7 @@ class CampaignFolder:
         return entry
 
     def _discard_excess_recordings(self) -> None:
-        """Of more recordings than are to be kept, those of the better runs go: which ones depends on the runs alone."""
+        """Delete the recordings of the best runs beyond `max_recordings`; the choice depends on the runs alone."""
         while self.spec.max_recordings is not None and len(self._severity_of_recording) > self.spec.max_recordings:
             best = max(self._severity_of_recording, key=self._severity_of_recording.__getitem__)
             del self._severity_of_recording[best]
@@ -111,7 +113,7 @@ class CampaignFolder:
             file.unlink(missing_ok=True)
 
     def write_tables(self) -> None:
-        """The tables of what is done so far, and the facts."""
+        """Write the tables of the runs finished so far, and the facts."""
         begin = time.monotonic()
         entries = list(self.journal.entries.values())
         costs = _cost_columns(entries)
@@ -135,7 +137,7 @@ class CampaignFolder:
         self._next_write = now + max(REFRESH_INTERVAL, REFRESH_PAUSE_FACTOR * (now - begin))
 
     def finish(self) -> None:
-        """All is in the tables: the journal has done its duty."""
+        """Write the final tables and delete the journal, which is no longer needed."""
         self.write_tables()
         self.journal.sync()
         self.journal.close()
@@ -144,16 +146,19 @@ class CampaignFolder:
 
 @contextmanager
 def open_folder(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[CampaignFolder]:
-    """A folder to run a campaign in, new or begun before; SpecError if it holds something else, or is in use.
+    """Open and lock the folder of a campaign, new or with earlier results.
 
     Args:
-        path: of the folder; it is made if it is not there.
-        spec: what is run.
-        engine: facts about what runs it.
+        path: path of the folder; created if it does not exist.
+        spec: spec of the campaign.
+        engine: facts about the engine that executes the runs.
+
+    Raises:
+        SpecError: if the folder holds something else, or another process uses it.
     """
     if path.exists() and not path.is_dir():
         raise SpecError(f"--out '{path}' is a file; give a folder", path=str(path))
-    facts = _campaign_facts(spec)  # first: a spec that makes no sense leaves no folder behind
+    facts = _campaign_facts(spec)  # first, so that an invalid spec leaves no folder behind
     _check_is_campaign_folder(path)
     path.mkdir(parents=True, exist_ok=True)
     with _lock_folder(path):
@@ -163,7 +168,8 @@ def open_folder(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[C
         with Journal(path / JOURNAL_FILE) as journal:
             for entry in _finished_entries(path):
                 journal.add(entry)
-            is_complete = len(journal.entries) == len(spec.runs)  # who finds nothing left to do did not run it
+            # If nothing is left to do, the facts about the engine are those of the call that executed the runs.
+            is_complete = len(journal.entries) == len(spec.runs)
             facts |= (
                 previous
                 if is_complete
@@ -180,7 +186,7 @@ def open_folder(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[C
 
 
 def journal_entry(spec: Spec, run: PlannedRun, result: RunResult, recording: str | None) -> JournalEntry:
-    """A line of the journal."""
+    """Return the journal entry of a finished run: its row of the results and its row of the costs."""
     row = {
         "run": run.index,
         "seed": run.seed,
@@ -224,7 +230,7 @@ def _campaign_facts(spec: Spec) -> dict[str, Any]:
 
 
 def _check_is_campaign_folder(path: Path) -> None:
-    """SpecError for a folder of something else: one that has no facts, and more than a campaign makes before them."""
+    """Raise `SpecError` for a folder that has no facts file but holds more than a campaign writes before that file."""
     if not path.is_dir() or (path / FACTS_FILE).exists():
         return
     initial_names = {RECORDINGS_FOLDER, SCRATCH_FOLDER, LOCK_FILE, JOURNAL_FILE, temporary_path(path / FACTS_FILE).name}
@@ -236,7 +242,7 @@ def _check_is_campaign_folder(path: Path) -> None:
 
 
 def _previous_facts(path: Path, spec: Spec) -> dict[str, Any]:
-    """Facts of this campaign, if it was begun before; SpecError if the folder is that of another."""
+    """Return the facts of an earlier call of this campaign; `SpecError` if the folder holds another campaign."""
     try:
         facts = json.loads((path / FACTS_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -254,7 +260,7 @@ def _previous_facts(path: Path, spec: Spec) -> dict[str, Any]:
 
 
 def _finished_entries(path: Path) -> Iterator[JournalEntry]:
-    """Rows that are in the tables, but not in the journal: of a campaign that is finished."""
+    """Yield the runs in the tables as journal entries: a finished campaign has no journal."""
     if not (path / RESULTS_FILE).exists() or not (path / COSTS_FILE).exists():
         return
     costs = {row["run"]: row for row in read_table(path / COSTS_FILE).to_pylist()}
@@ -264,22 +270,22 @@ def _finished_entries(path: Path) -> Iterator[JournalEntry]:
 
 
 def _cost_columns(entries: list[JournalEntry]) -> dict[str, Column]:
-    """Those of every run, then times that only some kinds tell."""
+    """Return the columns of the cost table: the common ones, then times that only some kinds report."""
     extra = sorted({name for entry in entries for name in entry["cost"]} - COST_COLUMNS.keys())
     return {**COST_COLUMNS, **{name: Column("number", "ms" if "_ms" in name else "", "") for name in extra}}
 
 
 @contextmanager
 def _lock_folder(path: Path) -> Iterator[None]:
-    """One process at a time; the lock goes with the process, however it dies."""
+    """Lock the folder for this process. The operating system releases the lock when the process ends."""
     with open(path / LOCK_FILE, "w", encoding="utf-8") as file:
-        with suppress(ImportError):  # where there is no such lock, people have to look out themselves
+        with suppress(ImportError):  # no locks on this platform: the user must not start a campaign twice
             import fcntl
 
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise SpecError(
-                    f"--out '{path}': another process runs this campaign; wait for it", path=str(path)
+                    f"--out '{path}': another process runs this campaign; wait until it ends", path=str(path)
                 ) from None
         yield

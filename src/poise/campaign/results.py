@@ -23,18 +23,18 @@ FACTS_FILE, RESULTS_FILE, COSTS_FILE, JOURNAL_FILE, SPEC_FILE, RECORDINGS_FOLDER
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """A campaign that was run, at least in part.
+    """Results of a campaign, complete or partial.
 
     Attributes:
-        folder: where it lies.
+        folder: folder of the campaign.
         facts: title, behavior, planned (number of runs), size, engine, workers, poise, python, machine, started,
-            seconds (so far), runs_per_second, worker_memory_mb (largest of each worker), floor, spec (its text); what
-            is not known yet is missing.
-        parameters: columns of `table` that were asked for, by name.
-        columns: columns of `table` that were found, by name: type, unit, meaning.
-        table: one row a run in the order of the plan: `RUN_COLUMNS`, then parameters, then columns. The same on every
+            seconds (so far), runs_per_second, worker_memory_mb (largest of each worker), floor, spec (its text); facts
+            that are not known yet are missing.
+        parameters: columns of `table` that are parameters, by name.
+        columns: columns of `table` that are results, by name: type, unit, description.
+        table: one row per run in the order of the plan: `RUN_COLUMNS`, then parameters, then columns. The same on every
             engine.
-        costs: one row a run: what it took.
+        costs: one row per run: time, memory and worker.
     """
 
     folder: Path
@@ -46,7 +46,14 @@ class Results:
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
-        """Reads the folder of a campaign, or the table in it; SpecError if there is none."""
+        """Read the results of a campaign.
+
+        Args:
+            path: folder of the campaign, or the file ``results.parquet`` in it.
+
+        Raises:
+            SpecError: if it is not the folder of a campaign.
+        """
         folder = Path(path).parent if Path(path).name == RESULTS_FILE else Path(path)
         try:
             facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
@@ -58,7 +65,7 @@ class Results:
                 f"'{path}' is not the folder of a campaign; expected one that 'poise campaign' wrote", path=str(path)
             ) from None
         all_columns = {**RUN_COLUMNS, **parameters, **columns}
-        journal_entries = read_journal(folder / JOURNAL_FILE)  # first: it is gone as soon as the tables are whole
+        journal_entries = read_journal(folder / JOURNAL_FILE)  # first: it is deleted once the tables are complete
         rows = {int(row["run"]): row for row in _read_rows(folder / RESULTS_FILE)}
         cost_rows = {int(row["run"]): row for row in _read_rows(folder / COSTS_FILE)}
         for entry in journal_entries:
@@ -71,35 +78,35 @@ class Results:
         return int(self.table.num_rows)
 
     def __getitem__(self, name: str) -> list[Value]:
-        """A column of the table as a list; None where a cell is empty."""
+        """Return a column of the table as a list; None for empty cells."""
         cells: list[Value] = self.table.column(name).to_pylist()
         return cells
 
     @property
     def planned_runs(self) -> int:
-        """How many runs there are in all."""
+        """Number of runs in the plan."""
         return int(self.facts.get("planned", len(self)))
 
     @property
     def finished(self) -> bool:
-        """Whether every run is done."""
+        """Whether every run of the plan is done."""
         return len(self) >= self.planned_runs
 
     @cached_property
     def varied_parameters(self) -> dict[str, list[Value]]:
-        """Parameters that differ between runs, with their different values, sorted."""
+        """Parameters that differ between runs, with their distinct values, sorted."""
         values_by_name = {name: sorted(set(self[name]), key=_sort_key) for name in self.parameters}
         return {name: values for name, values in values_by_name.items() if len(values) > 1}
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """How many runs ended in which way; those that none did are left out."""
+        """Number of runs by outcome; outcomes without runs are left out."""
         outcomes = self["outcome"]
         return {name: outcomes.count(name) for name in OUTCOMES if name in outcomes}
 
     @property
     def success_rate(self) -> float | None:
-        """Share of the runs that succeeded; None before the first."""
+        """Fraction of the runs that succeeded; None without runs."""
         return self.outcomes.get("succeeded", 0) / len(self) if len(self) else None
 
 
@@ -109,22 +116,29 @@ def _read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _sort_key(value: Value) -> tuple[int, float, str]:
-    """Nothing, then numbers, then words."""
+    """Sort key: None first, then numbers, then texts."""
     if value is None:
         return 0, 0.0, ""
     return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")
 
 
-# -- Survival: which share of runs succeeded, and how sure that is ---------------------------------------------------
+# -- Success rate with confidence interval ---------------------------------------------------------------------------
 
 
-#: Deviations of a normal distribution between which 95 % of it lie.
+#: Number of standard deviations on either side of the mean that enclose 95 % of a normal distribution.
 Z_95 = 1.959964
 
 
 @dataclass(frozen=True)
 class SuccessRate:
-    """Some of n, with Wilson's interval in which the true share is with a probability of 95 %."""
+    """Success rate with its 95 % confidence interval (Wilson).
+
+    Attributes:
+        count: number of successful runs.
+        total: number of runs.
+        low: lower end of the interval.
+        high: upper end of the interval.
+    """
 
     count: int
     total: int
@@ -133,7 +147,7 @@ class SuccessRate:
 
     @property
     def value(self) -> float:
-        """NaN of none."""
+        """Fraction of successful runs; NaN without runs."""
         return self.count / self.total if self.total else math.nan
 
     def __str__(self) -> str:
@@ -141,7 +155,7 @@ class SuccessRate:
 
 
 def wilson_interval(count: int, total: int) -> SuccessRate:
-    """Wilson's interval: the shares p with |count/n - p| <= z √(p (1-p) / n).
+    """Return the success rate with Wilson's interval: the rates p with |count/n - p| <= z √(p (1-p) / n), n = total.
 
     >>> wilson_interval(10, 10).low
     0.722...
@@ -155,12 +169,12 @@ def wilson_interval(count: int, total: int) -> SuccessRate:
 
 
 def success_rate(results: Results) -> SuccessRate:
-    """Of all runs that are done."""
+    """Return the success rate of all finished runs."""
     return wilson_interval(results.outcomes.get("succeeded", 0), len(results))
 
 
 def success_rate_by(results: Results, *names: str) -> dict[tuple[object, ...], SuccessRate]:
-    """For each combination of values of some parameters, in the order in which they come."""
+    """Return the success rate for each combination of values of the named parameters, in order of appearance."""
     cells: dict[tuple[object, ...], list[bool]] = {}
     columns = [results[name] for name in names]
     for key, succeeded in zip(zip(*columns, strict=True), results["succeeded"], strict=True):
@@ -168,28 +182,28 @@ def success_rate_by(results: Results, *names: str) -> dict[tuple[object, ...], S
     return {key: wilson_interval(sum(each), len(each)) for key, each in cells.items()}
 
 
-# -- Which runs are the worst ----------------------------------------------------------------------------------------
+# -- Ranking of the worst runs ---------------------------------------------------------------------------------------
 
 
-#: How long a run moved, which is how soon it fell.
+#: Column with the duration of the motion, which is short after an early fall.
 MOTION_SECONDS_COLUMN = "seconds_moved"
 
 
 def margin_column(columns: Mapping[str, Column]) -> str:
-    """The column that tells how near to failure a run was; "" if there is none."""
+    """Return the name of the column with the margin to failure of a run; "" if there is none."""
     return next((name for name, each in columns.items() if "margin" in name and each.type in ("number", "count")), "")
 
 
 def severity(row: Mapping[str, Any], margin: str) -> tuple[bool, float, int]:
-    """Sorts rows of a table, the worst first.
+    """Return a sort key for rows of the table, worst run first.
 
-    Runs that failed stand before those that succeeded. Of the former, those that moved for the shortest time come first
-    and those of which this is not known last; of the latter, those with the smallest margin, likewise. Of two that are
-    alike the one that stands first in the plan comes first.
+    Failed runs come before successful ones. Failed runs are sorted by the duration of their motion, shortest first;
+    successful runs by their margin, smallest first. Runs without that value come last in their group. Ties are in the
+    order of the plan.
 
     Args:
-        row: of a run.
-        margin: the column that `margin_column` names.
+        row: row of a run.
+        margin: column that `margin_column` returns.
 
     >>> sorted(rows, key=lambda row: severity(row, "zmp_margin_m"))[0]["reason"]
     'fell at 0.8 s'

@@ -1,33 +1,33 @@
-"""Spec: what a campaign is to do, from a TOML file.
+"""Spec of a campaign, read from a TOML file.
 
 title = "Pushes while G1 walks"
 behavior = "walk"                # or reach, stand, squat, navigate, "human fit", "human gait", ...
-seeds = 5                        # 0 to 4; or a list; of all that is random, parameters included
-floor = 0.9                      # at least this share of the runs is to succeed
+seeds = 5                        # seeds 0 to 4, or a list; for everything random, parameters included
+floor = 0.9                      # smallest success rate; below it the campaign fails
 
-[fixed]                          # parameters that all runs share
+[fixed]                          # parameters of all runs
 robot = "g1"
 steps = 10
 
-[[cases]]                        # parameters that go together; every case runs
+[[cases]]                        # a set of parameters that belong together; every case runs
 style = "neutral"
 
 [grid]                           # every combination runs
 push.size = [40, 60, 80]
 push.direction = [0, 90, 180, 270]
 
-[random]                         # drawn anew by each seed
+[random]                         # drawn from each seed
 friction = { uniform = [0.5, 0.9] }
 
 [limits]
-seconds = 120                    # a run that takes longer is stopped
-memory_mb = 4000                 # a run that needs more is stopped
+seconds = 120                    # a run that takes longer is killed
+memory_mb = 4000                 # a run that needs more is killed
 
 [keep]
 recordings = "failures"          # or "all", "none"
-most = 100                       # of the worst; without it all are kept
+most = 100                       # keep those of the worst runs only (default: all)
 
-[short]                          # what --size short runs instead: the same keys, replaced one by one
+[short]                          # changes for --size short: the same keys, each replaces the one above
 seeds = 1
 """
 
@@ -57,16 +57,21 @@ from poise.errors import SpecError, UsageError, suggestion
 from poise.parsing import is_number, parse_toml
 
 SPEC_KEYS = ("title", "behavior", "seeds", "floor", "fixed", "cases", "grid", "random", "limits", "keep")
-#: Sizes of a campaign beside the whole: what `make evidence` runs, and what every change has to pass.
+#: Sizes of a campaign: all runs, the runs of `make evidence`, and those that every change has to pass.
 SIZES = ("full", "short", "check")
 RECORDING_POLICIES = ("failures", "all", "none")
-#: A worker with nothing to do has some 200 MB; no machine has as much as the other.
+#: Smallest and largest memory limit (MB): an idle worker has some 200 MB, and no machine has more than the largest.
 MIN_MEMORY_MB, MAX_MEMORY_MB = 300.0, 1e8
 
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What one run may take: seconds, and megabytes of resident memory."""
+    """Limits of one run.
+
+    Attributes:
+        seconds: time limit (s).
+        memory_mb: limit of resident memory (MB).
+    """
 
     seconds: float = 300.0
     memory_mb: float = 4000.0
@@ -74,20 +79,20 @@ class RunLimits:
 
 @dataclass(frozen=True, eq=False)
 class Spec:
-    """A campaign as planned; `Spec.load` reads one.
+    """Plan of a campaign; `Spec.load` reads one from a file.
 
     Attributes:
-        title: of it.
-        kind: of its runs.
-        seeds: of each combination of parameters.
+        title: title of the campaign.
+        kind: kind of its runs.
+        seeds: seeds with which each combination of parameters runs.
         fixed, cases, grid, random: parameters, see the module.
-        min_success_rate: share of runs that is to succeed; None: any.
-        limits: of one run.
-        recording_policy: which are kept: of ``"failures"``, ``"all"`` or ``"none"``.
-        max_recordings: how many of these, the worst; None: all.
-        size: which part of the file this is, of `SIZES`.
-        text: of the file.
-        spec_folder: folder of the file, from which it names others.
+        min_success_rate: success rate below which the campaign fails; None: it fails if no run succeeds.
+        limits: limits of one run.
+        recording_policy: recordings to keep: ``"failures"``, ``"all"`` or ``"none"``.
+        max_recordings: largest number of recordings to keep, those of the worst runs; None: all.
+        size: size of the campaign, one of `SIZES`.
+        text: text of the file.
+        spec_folder: folder of the file; relative paths in the spec start there.
     """
 
     title: str
@@ -107,7 +112,15 @@ class Spec:
 
     @classmethod
     def load(cls, path: str | Path, size: str = "full") -> Spec:
-        """Reads a spec; SpecError, in one line, if it cannot be run."""
+        """Read a spec from a TOML file.
+
+        Args:
+            path: file to read.
+            size: size of the campaign, one of `SIZES`.
+
+        Raises:
+            SpecError: with a one-line message, if the file is not a valid spec.
+        """
         try:
             text = Path(path).read_bytes().decode("utf-8-sig")
         except OSError as error:
@@ -118,7 +131,7 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str, path: str, size: str = "full") -> Spec:
-        """What the text of a file of that path says."""
+        """Parse the text of a spec; `path` names it in errors, and relative paths in the spec start at its folder."""
         try:
             data = parse_toml(text.encode("utf-8"))
         except ValueError as error:
@@ -132,7 +145,7 @@ class Spec:
 
     @cached_property
     def runs(self) -> tuple[PlannedRun, ...]:
-        """All runs, in order; SpecError if there is one that makes no sense."""
+        """All runs, in order; `SpecError` if a run is invalid."""
         try:
             return plan_runs(self.kind, self.seeds, self.fixed, self.cases, self.grid, self.random, self.spec_folder)
         except UsageError as error:
@@ -140,18 +153,18 @@ class Spec:
 
     @cached_property
     def parameters(self) -> dict[str, Column]:
-        """What the parameters are, of all runs."""
+        """Columns of the parameters of all runs, by name."""
         names = list(dict.fromkeys(name for run in self.runs for name in run.parameters))
         return {name: infer_column(run.parameters.get(name) for run in self.runs) for name in names}
 
     @property
     def columns(self) -> dict[str, Column]:
-        """All columns of the table."""
+        """All columns of the results table, by name."""
         return {**RUN_COLUMNS, **self.parameters, **self.kind.columns}
 
     @cached_property
     def plan_digest(self) -> str:
-        """A digest of what is run, files that it reads included: the same for the same campaign."""
+        """Digest of the plan and of the files that it reads; equal for equal campaigns."""
         runs = [[run.seed, dict(run.parameters)] for run in self.runs]
         input_files = sorted({path for run in self.runs for path in self.kind.files(run.parameters)})
         digest_parts = [self.kind.name, runs, self.recording_policy, self.limits.seconds, self.limits.memory_mb]
@@ -161,18 +174,18 @@ class Spec:
 
 
 def _select_size(data: dict[str, Any], size: str) -> dict[str, Any]:
-    """The keys of one size: those of its table instead of those of the whole; tables within are merged."""
+    """Return the keys of a spec for one size: keys in the table of the size replace the others; tables are merged."""
     parts = SIZES[1:]
     for key in data:
         if key not in (*SPEC_KEYS, *parts):
             raise UsageError(f"there is no key '{key}' in a spec; {suggestion(key, (*SPEC_KEYS, *parts))}")
     for part in parts:
         if not isinstance(data.get(part, {}), dict):
-            raise UsageError(f"{part}: expected a table with what is different")
+            raise UsageError(f"{part}: expected a table with the keys that differ")
         for key in data.get(part, {}):
             if key not in SPEC_KEYS:
                 known = ", ".join(SPEC_KEYS)
-                raise UsageError(f"there is no key '{key}' in a spec, so not in its [{part}]; there are {known}")
+                raise UsageError(f"there is no key '{key}' in [{part}] of a spec; there are {known}")
     selected = {key: value for key, value in data.items() if key not in parts}
     for key, value in data.get(size, {}).items():
         merged = isinstance(value, dict) and isinstance(selected.get(key), dict)
@@ -183,11 +196,11 @@ def _select_size(data: dict[str, Any], size: str) -> dict[str, Any]:
 def _build_spec(data: Mapping[str, Any], size: str, text: str, path: str) -> Spec:
     behavior = data.get("behavior")
     if not isinstance(behavior, str):
-        raise UsageError('behavior is missing; give what is to run, like behavior = "walk"')
+        raise UsageError('behavior is missing; give the motion to run, like behavior = "walk"')
     tables = {name: _subtable(data, name) for name in ("fixed", "grid", "random", "limits", "keep")}
     cases = data.get("cases", [])
     if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
-        raise UsageError("cases: expected tables, each [[cases]]")
+        raise UsageError("cases: expected one [[cases]] table per case")
     return Spec(
         title=str(data.get("title", Path(path).stem)),
         kind=find_run_kind(behavior),
@@ -217,7 +230,7 @@ def _subtable(data: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Tables within tables as names with dots; names as on the command line, with ``_`` for ``-``."""
+    """Flatten nested tables to names with dots, with ``_`` for the ``-`` of command line names."""
     flat: dict[str, Any] = {}
     for key, value in table.items():
         name = prefix + key.replace("-", "_")
@@ -235,7 +248,7 @@ def _parse_seeds(value: Any) -> tuple[int, ...]:
     )
     is_valid = isinstance(seeds_list, list) and all(type(seed) is int and 0 <= seed < 2**63 for seed in seeds_list)
     if not is_valid or not seeds_list or len(set(seeds_list)) < len(seeds_list):
-        raise UsageError(f"seeds: {value!r}; expected how many, 1 to {MAX_RUNS}, or a list of different whole numbers")
+        raise UsageError(f"seeds: {value!r}; expected a number of seeds, 1 to {MAX_RUNS}, or a list of distinct seeds")
     return tuple(seeds_list)
 
 
@@ -243,7 +256,7 @@ def _parse_floor(value: Any) -> float | None:
     if value is None:
         return None
     if not is_number(value) or not 0.0 <= value <= 1.0:
-        raise UsageError(f"floor: {value!r}; expected a share from 0 to 1")
+        raise UsageError(f"floor: {value!r}; expected a success rate from 0 to 1")
     return float(value)
 
 
@@ -254,7 +267,7 @@ def _parse_limits(table: str, limits: Mapping[str, Any], names: tuple[str, ...])
         if not is_number(value) or not value > 0:
             raise UsageError(f"{table}.{name}: {value!r}; expected a positive number")
         if name == "memory_mb" and not MIN_MEMORY_MB <= value <= MAX_MEMORY_MB:
-            raise UsageError(f"{table}.{name}: {value!r}; expected from {MIN_MEMORY_MB:g} to {MAX_MEMORY_MB:g} MB")
+            raise UsageError(f"{table}.{name}: {value!r}; expected {MIN_MEMORY_MB:g} to {MAX_MEMORY_MB:g} MB")
     return {name: float(value) for name, value in limits.items()}
 
 
@@ -271,5 +284,5 @@ def _parse_recording_policy(keep: Mapping[str, Any]) -> str:
 def _parse_max_recordings(keep: Mapping[str, Any]) -> int | None:
     value = keep.get("most")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise UsageError(f"keep.most: {value!r}; expected how many recordings to keep at most, 1 or more")
+        raise UsageError(f"keep.most: {value!r}; expected the largest number of recordings to keep, 1 or more")
     return value

@@ -1,4 +1,4 @@
-"""Tables and journal of a campaign: columns, files that are replaced atomically, rows as they come."""
+"""Files of a campaign: Parquet tables that are replaced atomically, and the journal of finished runs."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from poise.errors import SpecError
 from poise.extras import pyarrow
 from poise.files import atomic_write, atomic_write_text
 
-#: How a run can end. All but the first are failures; all but the first two are none of the motion's.
+#: Outcomes of a run. All but the first are failures; only the first two are caused by the motion itself.
 OUTCOMES = ("succeeded", "failed", "error", "crashed", "timeout", "memory")
 
-#: What stands in every table before the parameters and the columns of its kind.
+#: First columns of every results table, before the parameters and the columns of the kind.
 RUN_COLUMNS: dict[str, Column] = {
     "run": Column("count", "", "number of the run in the plan"),
-    "seed": Column("count", "", "of all that is random in the run"),
-    "outcome": Column("text", "", f"how it ended: {', '.join(OUTCOMES)}"),
-    "succeeded": Column("flag", "", "whether it succeeded"),
-    "reason": Column("text", "", "why it did not"),
-    "recording": Column("text", "", "file that was kept of it, in the folder of the campaign"),
-    "command": Column("text", "", "does the same once"),
+    "seed": Column("count", "", "random seed of the run"),
+    "outcome": Column("text", "", f"outcome of the run: {', '.join(OUTCOMES)}"),
+    "succeeded": Column("flag", "", "whether the run succeeded"),
+    "reason": Column("text", "", "reason for failure"),
+    "recording": Column("text", "", "recording or other file of the run, in the folder of the campaign"),
+    "command": Column("text", "", "command that repeats the run"),
 }
 
-#: What a run took. It differs from one time to the next, so it stands in a table of its own.
+#: Costs of a run. They are not reproducible, so they are in a separate table.
 COST_COLUMNS: dict[str, Column] = {
     "run": Column("count", "", "number of the run in the plan"),
-    "seconds": Column("number", "s", "that it took"),
+    "seconds": Column("number", "s", "computation time"),
     "memory_mb": Column("number", "MB", "largest resident memory of its worker so far"),
-    "attempts": Column("count", "", "how often it was begun, because its worker was killed from outside"),
-    "worker": Column("text", "", "which worker"),
+    "attempts": Column("count", "", "number of attempts; more than one if its worker was killed from outside"),
+    "worker": Column("text", "", "name of the worker"),
 }
 
 
@@ -50,7 +50,7 @@ def _arrow_types() -> dict[str, pyarrow.DataType]:
 
 
 def infer_column(values: Iterable[Value]) -> Column:
-    """What a parameter with these values is."""
+    """Return the column of a parameter with these values; its type follows from theirs."""
     types = {type(value) for value in values if value is not None}
     if types == {bool}:
         return Column("flag", "", "")
@@ -60,7 +60,7 @@ def infer_column(values: Iterable[Value]) -> Column:
 
 
 def build_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]) -> pyarrow.Table:
-    """Rows as a table with these columns, in the order of their runs."""
+    """Return rows as a table with these columns, sorted by run."""
     ordered = sorted(rows, key=lambda row: int(row["run"]))
     arrays = [
         pyarrow.array([_cell(row.get(name), column) for row in ordered], _arrow_types()[column.type])
@@ -70,7 +70,7 @@ def build_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
 
 
 def build_schema(columns: Mapping[str, Column]) -> pyarrow.Schema:
-    """Types of these columns; each tells its unit and what it is."""
+    """Return the schema of these columns, with unit and description in the metadata of each field."""
     return pyarrow.schema(
         pyarrow.field(name, _arrow_types()[column.type], metadata={"unit": column.unit, "about": column.description})
         for name, column in columns.items()
@@ -82,18 +82,18 @@ def _cell(value: Any, column: Column) -> Any:
         return None
     if column.type == "text":
         text = value if isinstance(value, str) else json.dumps(value)
-        return text.encode("utf-8", "backslashreplace").decode()  # names of files may be anything
+        return text.encode("utf-8", "backslashreplace").decode()  # file names may hold bytes that are not UTF-8
     return {"number": float, "count": int, "flag": bool}[column.type](value)
 
 
 def write_table(path: Path, table: pyarrow.Table) -> None:
-    """Replaces the file at once: a reader sees the old one or the new one."""
+    """Write a table atomically: a reader sees either the old or the new file."""
     with atomic_write(path, temporary=temporary_path(path).name) as file:
         pyarrow.parquet.write_table(table, file)
 
 
 def read_table(path: Path) -> pyarrow.Table:
-    """A table that `write_table` wrote."""
+    """Read a table written by `write_table`; `SpecError` if the file is not one."""
     try:
         table = pyarrow.parquet.read_table(path)
         table.column("run")
@@ -105,30 +105,34 @@ def read_table(path: Path) -> pyarrow.Table:
 
 
 def write_json(path: Path, facts: Mapping[str, Any]) -> None:
-    """Likewise for facts."""
+    """Write facts as JSON, atomically."""
     atomic_write_text(path, json.dumps(facts, indent=1) + "\n", temporary=temporary_path(path).name)
 
 
 def temporary_path(path: Path) -> Path:
-    """Where a file is written before it takes its place; one that is killed meanwhile leaves it, and is known by it."""
+    """Return the path to which a file is written before it replaces the old one; a killed campaign may leave it."""
     return path.with_name(f".{path.name}.part")
 
 
 # -- Journal ---------------------------------------------------------------------------------------------------------
 
 
-#: A line reaches the operating system at once, which survives the death of the process; the disk every so often (s),
-#: which survives a loss of power. Waiting for the disk takes longer than an empty run may.
+#: Shortest time between two syncs to disk (s), which protect from a loss of power; a sync takes longer than an empty
+#: run. Every line reaches the operating system at once, which protects from the death of the process.
 SYNC_INTERVAL = 1.0
 
 JournalEntry = dict[str, Any]
 
 
 class Journal:
-    """A file of lines, each a run that is done: its row and what it took.
+    """File with one JSON line per finished run: its row of the results and its row of the costs.
 
-    The last line may be torn, if the process died in the middle of it; then that run is not done, and `Journal` cuts
-    the line off before it adds others.
+    The last line may be incomplete if the process died while it wrote. That run is then not done, and `Journal` removes
+    the line before it adds others.
+
+    Attributes:
+        path: path of the file.
+        entries: entries by run number.
 
     >>> with Journal(folder / "journal.jsonl") as journal:
     ...     journal.add({"run": 0, "row": {...}, "cost": {...}})
@@ -143,12 +147,12 @@ class Journal:
         self._last_sync = time.monotonic()
 
     def add(self, entry: JournalEntry) -> None:
-        """Writes down that a run is done; one that is done already stays as it is."""
+        """Add a finished run; an entry of the same run is kept unchanged."""
         if entry["run"] not in self.entries:
             self.replace(entry)
 
     def replace(self, entry: JournalEntry) -> None:
-        """Writes down a run, in place of what was said of it before: of two lines of a run the later one counts."""
+        """Add a finished run, or replace its entry: of two lines of a run, the later one counts."""
         self.entries[entry["run"]] = entry
         self._file.write(json.dumps(entry).encode() + b"\n")
         self._file.flush()
@@ -156,7 +160,7 @@ class Journal:
             self.sync()
 
     def sync(self) -> None:
-        """Waits until all lines are on the disk."""
+        """Wait until all lines are on the disk."""
         os.fsync(self._file.fileno())
         self._last_sync = time.monotonic()
 
@@ -171,12 +175,12 @@ class Journal:
 
 
 def read_journal(path: Path) -> list[JournalEntry]:
-    """What a journal says, for who only reads."""
+    """Return the entries of a journal without opening it for writing."""
     return _read_complete_lines(path)[0]
 
 
 def _read_complete_lines(path: Path) -> tuple[list[JournalEntry], int]:
-    """Entries, and how many bytes they take: what stands behind the first line that makes no sense is not believed."""
+    """Return the entries before the first invalid line, and their size in bytes; everything after it is ignored."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Supervise one worker process: time and memory limits, restart after a crash, one answer for each run."""
+"""Supervisor of one worker process: enforce time and memory limits, restart after a crash, one result per run."""
 
 from __future__ import annotations
 
@@ -20,40 +20,41 @@ from poise.campaign.kinds.kind import Value
 from poise.campaign.sweep import PlannedRun
 from poise.errors import PoiseError
 
-#: How often the memory of a busy worker is looked at, s.
+#: Interval at which the memory of a busy worker is checked (s).
 POLL_INTERVAL = 0.05
-#: How long a worker may take to start, s: importing everything on a busy machine.
+#: Timeout for the start of a worker (s): it imports everything, possibly on a busy machine.
 START_TIMEOUT = 180.0
-#: A run whose worker was killed by somebody else, who may have meant another, is begun so often.
+#: Attempts at a run whose worker is killed from outside, possibly not because of this run.
 MAX_ATTEMPTS = 2
-#: A worker that has come to hold this share of the memory it may have is replaced before its next run.
+#: A worker is restarted before its next run if it holds more than this fraction of its memory limit.
 RESTART_MEMORY_SHARE = 0.5
-#: Runs that end so had no time to keep anything: what they wrote along is all there is.
+#: Outcomes after which the worker could not save anything: only the recording written along is left.
 ABRUPT_OUTCOMES = ("crashed", "timeout", "memory")
-#: One thread for each solver: there are as many workers as cores.
+#: Environment of a worker: one thread for each solver, since there is one worker per core.
 WORKER_ENVIRONMENT = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
 
 
 class WorkerStartError(PoiseError):
-    """Workers that do not start, whatever they are given: the machine's fault, not the run's."""
+    """A worker process does not start: a fault of the machine, not of the run."""
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What became of a run.
+    """Result of a run, as its supervisor reports it.
 
     Attributes:
-        outcome, reason: as in the table.
-        values: of the columns of its kind.
-        times: that it told, by name.
-        file: that is to be kept; None: none.
-        seconds: that it took.
-        memory_mb: largest memory of its worker so far.
-        attempts: how often it was begun.
-        worker: which worker did it.
-        log: what the worker said before it died.
+        outcome: one of `OUTCOMES`.
+        reason: reason for failure; "" if it succeeded.
+        values: values of the columns of its kind.
+        times: times that the run reported, by name.
+        file: file to keep; None: none.
+        seconds: computation time (s).
+        memory_mb: largest resident memory of its worker so far (MB); None if unknown.
+        attempts: number of attempts.
+        worker: name of the worker.
+        log: end of the worker's standard error, after a crash or an error.
     """
 
     outcome: str
@@ -70,12 +71,13 @@ class RunResult:
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """What a guard lets its worker do.
+    """Settings of a worker process.
 
     Attributes:
         kind: name of the kind of its runs.
-        seconds, memory_mb: what a run may take.
-        recording_policy: which files are kept.
+        seconds: time limit of a run (s).
+        memory_mb: memory limit of a run (MB).
+        recording_policy: recordings to keep: ``"failures"``, ``"all"`` or ``"none"``.
     """
 
     kind: str
@@ -85,12 +87,12 @@ class WorkerSettings:
 
 
 class Supervisor:
-    """One worker process at a time, started when it is needed and again whenever it dies.
+    """Owner of one worker process, which it starts on demand and restarts after it dies.
 
     Args:
-        settings: for it.
-        scratch: a folder for the files of its runs.
-        name: of the worker.
+        settings: settings of the worker.
+        scratch: folder for the files of its runs.
+        name: name of the worker.
     """
 
     def __init__(self, settings: WorkerSettings, scratch: Path, name: str) -> None:
@@ -102,7 +104,7 @@ class Supervisor:
         self._closed = False
 
     def run(self, run: PlannedRun) -> RunResult:
-        """Lets the worker do a run, and tells what became of it."""
+        """Execute a run in the worker and return its result."""
         begin = time.monotonic()
         result = RunResult("crashed")
         for attempt in range(1, MAX_ATTEMPTS + 1):
@@ -113,14 +115,14 @@ class Supervisor:
             result = replace(
                 result,
                 outcome="crashed",
-                reason="its process was killed from outside twice; is the machine out of memory?",
+                reason="its process was killed from outside twice; the machine may be out of memory",
             )
         if result.outcome in ABRUPT_OUTCOMES and self.settings.recording_policy != "none":
             result = replace(result, file=recover_recording(Path(self._recording_path(run))))
         return replace(result, seconds=time.monotonic() - begin, worker=self.name)
 
     def close(self) -> None:
-        """Ends the worker, busy or not, from any thread; it is not started again."""
+        """Kill the worker, busy or not, and do not restart it. Safe to call from any thread."""
         with self._lock:
             self._closed = True
             if self._process is not None:
@@ -157,7 +159,7 @@ class Supervisor:
                     ("memory", self._memory_reason) if out_of_memory else ("timeout", self._timeout_reason)
                 )
                 return RunResult(outcome, reason, memory_mb=peak or None, log=self._log_tail())
-        if answer["outcome"] == "memory":  # what is left of it may be in pieces
+        if answer["outcome"] == "memory":  # the process may be in an inconsistent state
             self._stop()
             return RunResult("memory", self._memory_reason, memory_mb=answer["memory_mb"], log=self._log_tail())
         if (resident_memory(process.pid) or 0.0) > RESTART_MEMORY_SHARE * self.settings.memory_mb:
@@ -167,11 +169,11 @@ class Supervisor:
         return RunResult(**{key: answer[key] for key in keys}, log=log)
 
     def _file_stem(self, run: PlannedRun) -> str:
-        """Of files of a run, without their suffix."""
+        """Path of the files of a run, without suffix."""
         return str(self.scratch / f"{self.name.replace(' ', '-')}-{run.index}")
 
     def _recording_path(self, run: PlannedRun) -> str:
-        """What a run records while it goes on."""
+        """Path of the recording that a run writes while it goes on."""
         return f"{self._file_stem(run)}.poise"
 
     @property
@@ -194,7 +196,7 @@ class Supervisor:
         return RunResult("crashed", f"its process ended with status {status}", log=log)
 
     def _ensure_started(self) -> subprocess.Popen[bytes]:
-        """The worker, ready for work."""
+        """Return the worker process, started if necessary."""
         with self._lock:
             if self._closed:
                 raise WorkerStartError("the campaign is over")
@@ -220,7 +222,7 @@ class Supervisor:
         if ready is None:
             log_text = " ".join(self._log_tail().split())[-300:]
             self._stop()
-            raise WorkerStartError(f"a worker did not start; it said: {log_text or 'nothing'}")
+            raise WorkerStartError(f"a worker process did not start; its log: {log_text or 'empty'}")
         return process
 
     def _send(self, process: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
@@ -229,14 +231,14 @@ class Supervisor:
         process.stdin.flush()
 
     def _read_answer(self, process: subprocess.Popen[bytes], timeout: float) -> dict[str, Any] | None:
-        """The next answer of the worker; None if there is none within so many seconds, or ever."""
+        """Return the next answer of the worker; None if none arrives within the timeout (s) or the worker ends."""
         assert process.stdout is not None
         end = time.monotonic() + timeout
         while True:
             line, separator, rest = self._buffer.partition(b"\n")
             if separator:
                 self._buffer = rest
-                with suppress(ValueError):  # what something printed before the worker kept its output to itself
+                with suppress(ValueError):  # output of libraries before the worker redirected it
                     if isinstance(answer := json.loads(line), dict):
                         return answer
                 continue
@@ -250,7 +252,7 @@ class Supervisor:
             self._buffer += chunk
 
     def _log_tail(self) -> str:
-        """The end of what the worker wrote."""
+        """Return the end of the worker's standard error."""
         try:
             return self._log.read_bytes()[-4000:].decode(errors="replace")
         except OSError:
@@ -264,13 +266,13 @@ class Supervisor:
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                with suppress(OSError):  # something was on its way to it
+                with suppress(OSError):  # unsent data is lost with the process
                     stream.close()
 
 
 def recover_recording(path: Path) -> str | None:
-    """Makes a recording that was cut off whole as far as it goes; None if there is nothing in it."""
-    from poise.recording import load_recording  # here, as few runs die
+    """Repair a truncated recording in place and return its path; None, and no file, if it holds no samples."""
+    from poise.recording import load_recording  # imported late, since few runs crash
 
     try:
         recording = load_recording(path, partial=True)
@@ -285,7 +287,7 @@ def recover_recording(path: Path) -> str | None:
 
 
 def resident_memory(pid: int) -> float | None:
-    """Resident memory of a process (MB); None where that is not known."""
+    """Return the resident memory of a process (MB); None if the platform does not tell."""
     try:
         with open(f"/proc/{pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") * 1e-6

@@ -1,4 +1,4 @@
-"""The runs of a campaign: cases x grid x seeds, with parameters drawn from distributions."""
+"""Planning of the runs of a campaign: cases x grid x seeds, with parameters drawn from distributions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _integer(random: Random, low: float, high: float) -> Value:
     return int(random.integers(int(low), int(high), endpoint=True))
 
 
-#: Distributions of two numbers, and what these are.
+#: Distributions with two parameters: function that draws a value, and the meaning of the parameters.
 NUMERIC_DISTRIBUTIONS: dict[str, tuple[Callable[[Random, float, float], Value], str]] = {
     "uniform": (_uniform, "[lowest, highest]"),
     "log_uniform": (_log_uniform, "[lowest, highest], both above zero"),
@@ -48,7 +48,12 @@ DISTRIBUTIONS = (*NUMERIC_DISTRIBUTIONS, CHOICE)
 
 @dataclass(frozen=True)
 class Distribution:
-    """Where a random parameter comes from.
+    """Distribution of a random parameter.
+
+    Attributes:
+        parameter: name of the parameter.
+        name: name of the distribution, one of `DISTRIBUTIONS`.
+        values: parameters of the distribution, or the values to choose from.
 
     >>> Distribution.parse("friction", {"uniform": [0.4, 0.9]}).draw(seed=3)
     """
@@ -59,14 +64,14 @@ class Distribution:
 
     @classmethod
     def parse(cls, parameter: str, entry: Any) -> Distribution:
-        """From a table of a spec with one entry; UsageError if it makes no sense."""
+        """Parse a table with one entry, like ``{"uniform": [0.4, 0.9]}``; `UsageError` if it is invalid."""
         if not is_distribution(entry):
             known = f"one of {', '.join(DISTRIBUTIONS)}, like {{ uniform = [0.4, 0.9] }}"
             raise UsageError(f"{parameter}: {entry!r} is not a distribution; expected {known}")
         ((name, values),) = entry.items()
         if name == CHOICE:
             if not isinstance(values, list) or not values:
-                raise UsageError(f"{parameter}: choice = {values!r}; expected a list with what can be chosen")
+                raise UsageError(f"{parameter}: choice = {values!r}; expected a list of values to choose from")
             return cls(parameter, name, tuple(parse_value(parameter, value) for value in values))
         expected = NUMERIC_DISTRIBUTIONS[name][1]
         if not isinstance(values, list) or len(values) != 2 or not all(is_number(value) for value in values):
@@ -80,7 +85,7 @@ class Distribution:
         return cls(parameter, name, (float(first), float(second)))
 
     def draw(self, seed: int) -> Any:
-        """The value of this seed."""
+        """Return the value for a seed; the same for the same seed, parameter and distribution."""
         random = np.random.default_rng([seed, zlib.crc32(self.parameter.encode())])
         if self.name == CHOICE:
             return self.values[int(random.integers(len(self.values)))]
@@ -88,12 +93,12 @@ class Distribution:
 
 
 def is_distribution(value: Any) -> bool:
-    """Whether a table of a spec is a distribution, and not a table of parameters."""
+    """Return whether a table of a spec is a distribution rather than a table of parameters."""
     return isinstance(value, dict) and len(value) == 1 and next(iter(value)) in DISTRIBUTIONS
 
 
 def parse_value(parameter: str, value: Any) -> Value:
-    """One value; a list, such as a speed, as the command line writes it."""
+    """Return a parameter value; a list, like a speed, becomes command line text. `UsageError` for other types."""
     if isinstance(value, list) and value and all(isinstance(part, (int, float)) for part in value):
         return ",".join(str(part) for part in value)
     if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
@@ -104,16 +109,16 @@ def parse_value(parameter: str, value: Any) -> Value:
 
 
 def parse_grid_values(parameter: str, values: Any) -> Sequence[Any]:
-    """The values of a grid."""
+    """Return the values of a parameter in the grid; `UsageError` if they are not a list."""
     if not isinstance(values, list) or not values:
         raise UsageError(f"{parameter}: {values!r}; expected a list of values, like [0.4, 0.6, 0.8]")
     return values
 
 
-# -- The runs of a campaign: cases x grid x seeds, in this order -----------------------------------------------------
+# -- Runs: cases x grid x seeds, in this order -----------------------------------------------------------------------
 
 
-#: More runs than this are a mistake: at ten a second they would take more than a day.
+#: Largest number of runs; more are a mistake: at ten per second they would take more than a day.
 MAX_RUNS = 1_000_000
 
 
@@ -122,9 +127,9 @@ class PlannedRun:
     """One run of a campaign.
 
     Attributes:
-        index: its place in the plan.
-        seed: of all that is random in it.
-        parameters: of it, checked.
+        index: index in the plan.
+        seed: random seed.
+        parameters: checked parameters by name.
     """
 
     index: int
@@ -141,18 +146,21 @@ def plan_runs(
     random: Mapping[str, Distribution],
     spec_folder: Path,
 ) -> tuple[PlannedRun, ...]:
-    """All runs; UsageError if there is one that makes no sense, or a parameter is given twice.
+    """Return all runs of a campaign.
 
     Args:
-        kind: of the runs.
+        kind: kind of the runs.
         seeds, fixed, cases, grid, random: see `poise.campaign.spec`.
-        spec_folder: folder from which files are named.
+        spec_folder: folder at which relative paths start.
+
+    Raises:
+        UsageError: if a run is invalid, a parameter is given twice, or there are too many runs.
     """
     full_grid = {**kind.expand(fixed, spec_folder), **grid}
     _check_given_once([*fixed], {name for case in cases for name in case}, [*full_grid], [*random])
     total = max(len(cases), 1) * math.prod(len(values) for values in full_grid.values()) * len(seeds)
     if total > MAX_RUNS:
-        raise UsageError(f"these are {total} runs; expected at most {MAX_RUNS}: give fewer values or seeds")
+        raise UsageError(f"the spec has {total} runs; expected at most {MAX_RUNS}: give fewer values or seeds")
     runs: list[PlannedRun] = []
     draws = {seed: {name: distribution.draw(seed) for name, distribution in random.items()} for seed in seeds}
     for case in cases or ({},):
@@ -162,7 +170,7 @@ def plan_runs(
                 runs.append(PlannedRun(len(runs), seed, _check_run(kind, parameters, spec_folder, len(runs))))
     clashing = {name for run in runs for name in run.parameters} & kind.columns.keys()
     if clashing:
-        raise UsageError(f"'{clashing.pop()}' is a result of '{kind.name}', not a parameter")
+        raise UsageError(f"'{clashing.pop()}' is a result of '{kind.name}', not a parameter; leave it out")
     return tuple(runs)
 
 
@@ -175,7 +183,7 @@ def _check_run(kind: RunKind, parameters: Mapping[str, Value], spec_folder: Path
 
 
 def _check_given_once(*groups: Sequence[str] | set[str]) -> None:
-    """A parameter stands in one table only: which of two values is meant, nobody could tell."""
+    """Raise `UsageError` if a parameter is in more than one table: its value would be ambiguous."""
     earlier_names: set[str] = set()
     for names in groups:
         for name in names:

@@ -1,7 +1,7 @@
-"""Worker: a process that does runs, one after the other, as its guard tells it. Started by `poise.campaign.supervisor`.
+"""Worker process that executes runs one after the other. Started by `poise.campaign.supervisor`.
 
-It reads one JSON object a line from standard input and answers with one a line. What anything else in the process
-prints goes to standard error, which the guard keeps. It dies with its guard.
+It reads one JSON object per line from standard input and answers each with one line on standard output. Everything else
+that is printed goes to standard error, which the supervisor logs. The worker ends when its supervisor ends.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from poise.campaign.kinds.kind import RunKind, RunOutput
 from poise.errors import PoiseError
 from poise.files import json_ready
 
-#: Of prctl(2): the signal that a process gets when its parent dies.
+#: Option of prctl(2) that sets the signal a process receives when its parent dies.
 PR_SET_PDEATHSIG = 1
-#: After a run that took longer than this (s) what it left is collected at once: recordings are large and few.
+#: Duration of a run (s) above which garbage is collected at once: recordings are large and few.
 COLLECT_GARBAGE_AFTER = 1.0
 
 
 def main() -> None:
-    """Answers until there is nothing more to do."""
+    """Execute the requested runs until standard input ends."""
     with suppress(KeyboardInterrupt):
         answers = _claim_standard_output()
         _exit_with_parent(int(sys.argv[1]))
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _run_task(kind: RunKind, task: dict[str, Any]) -> dict[str, Any]:
-    """Does a run and tells what became of it."""
+    """Execute a run and return the answer to the supervisor."""
     recording_path = None if task["recording_path"] is None else Path(task["recording_path"])
     output, outcome = _run_and_classify(kind, task, recording_path)
     file = None
@@ -59,7 +59,7 @@ def _run_task(kind: RunKind, task: dict[str, Any]) -> dict[str, Any]:
         elif recording_path is not None:
             recording_path.unlink(missing_ok=True)
     except (PoiseError, OSError, MemoryError) as error:
-        print(f"run {task['run']}: nothing could be kept: {error}", file=sys.stderr, flush=True)
+        print(f"run {task['run']}: the recording could not be kept: {error}", file=sys.stderr, flush=True)
     return {
         "outcome": outcome,
         "reason": " ".join(output.reason.split()),
@@ -71,7 +71,7 @@ def _run_task(kind: RunKind, task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _recording_file(output: RunOutput, recording_path: Path | None, file_stem: str) -> str | None:
-    """The file of a run that is to be kept: what it wrote along, or else what it saves now."""
+    """Return the file of a run to keep: the recording written along, or else a file that the run saves now."""
     if recording_path is not None and recording_path.exists():
         return str(recording_path)
     if output.save is None:
@@ -88,19 +88,19 @@ def _run_and_classify(kind: RunKind, task: dict[str, Any], recording_path: Path 
         return RunOutput({}, str(error)), "failed"
     except MemoryError:
         return RunOutput({}, ""), "memory"
-    except Exception as error:  # whatever it is, the campaign goes on
+    except Exception as error:  # the campaign continues after any error
         traceback.print_exc()
         return RunOutput({}, f"{type(error).__name__}: {error} ({_error_location(error)})"), "error"
     return output, "failed" if output.reason else "succeeded"
 
 
 def _error_location(error: BaseException) -> str:
-    """Where in Poise an error came from: the innermost file that is ours, and its line."""
+    """Return the innermost location inside Poise that an error passed through, as file and line."""
     package = Path(__file__).parents[1]
     frames = traceback.extract_tb(error.__traceback__)
     package_frames = [frame for frame in frames if package in Path(frame.filename).parents]
     if not package_frames:
-        return "outside of Poise"
+        return "outside Poise"
     return f"{Path(package_frames[-1].filename).relative_to(package.parent).as_posix()}:{package_frames[-1].lineno}"
 
 
@@ -110,23 +110,23 @@ def _write_message(answers: BinaryIO, message: dict[str, Any]) -> None:
 
 
 def _claim_standard_output() -> BinaryIO:
-    """Standard output for answers alone: what libraries print goes to standard error."""
+    """Reserve standard output for answers and redirect the output of libraries to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers
 
 
 def _exit_with_parent(parent: int) -> None:
-    """Nothing is left behind when the guard is killed."""
-    with suppress(OSError, AttributeError):  # not Linux: then it ends with its next line
+    """Arrange that this process dies when its supervisor is killed, and ignore Ctrl-C."""
+    with suppress(OSError, AttributeError):  # not Linux: then it ends with the next read or write
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before
+    if os.getppid() != parent:  # the supervisor died before
         sys.exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the guard's business
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor handles Ctrl-C
 
 
 def _limit_data_segment(megabytes: float) -> None:
-    """What asks for too much at once fails at once; the guard sees what grows."""
+    """Limit the data segment, so that a too large allocation fails at once; the supervisor watches slow growth."""
     with suppress(ImportError, ValueError, OSError, OverflowError):
         import resource
 
@@ -134,7 +134,7 @@ def _limit_data_segment(megabytes: float) -> None:
 
 
 def peak_memory() -> float | None:
-    """Largest resident memory of this process so far (MB); None where that is not known."""
+    """Return the largest resident memory of this process so far (MB); None if the platform does not tell."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return round(int(status.partition("VmHWM:")[2].split()[0]) * 1024e-6, 1)
@@ -144,7 +144,7 @@ def peak_memory() -> float | None:
         import resource
     except ImportError:
         return None
-    # On Linux this would count the process that started this one, too: it is only for others.
+    # Only for other platforms: on Linux this would include the parent process.
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(size * (1e-6 if sys.platform == "darwin" else 1024e-6), 1)
 

@@ -1,7 +1,7 @@
-"""The command ``poise``.
+"""Command line interface ``poise``: entry point and argument parser.
 
-Exit status: 0 done, 1 ran but the motion failed, 2 bad input with one line on standard error, 130 after Ctrl-C.
-With ``--json`` standard output holds one JSON object and nothing else; progress goes to standard error.
+Exit status: 0 for success, 1 if the command ran but the motion failed, 2 for bad input (one line on standard error),
+130 after Ctrl-C. With ``--json``, standard output holds exactly one JSON object; progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -23,34 +23,38 @@ __all__ = [
 ]
 
 BAD_INPUT, INTERRUPTED = 2, 130
-#: How a value begins that is below zero.
+#: Beginning of a negative number.
 NEGATIVE_VALUE = re.compile(r"-\.?\d")
 
-#: Commands and what the help says of them. The module ``poise.cli.<command>`` is imported when its command is used, and
-#: adds its options to a parser: ``add_arguments(parser)``.
+#: Help text of each command. The module ``poise.cli.<command>`` is imported only when its command is used; its function
+#: ``add_arguments(parser)`` adds the options of the command to a parser.
 COMMANDS = {
     "robots": "list the robots that can be loaded",
-    "run": "run a motion on a robot, record it and judge it",
-    "human": "bodies, gaits and torques of people, from marker files",
-    "report": "one page about recordings or a campaign, to read and to print",
-    "export": "a recording as csv, npz, bvh, mot, trc, mcap, html or mp4",
-    "replay": "a joint trajectory on a robot with position servos, open loop",
-    "serve": "a simulated robot for a controller in another process",
-    "studio": "design, guide, push and compare in the browser",
-    "campaign": "many runs at once: grids, random parameters, folders of trials",
+    "run": "run a motion on a robot, record it and evaluate it",
+    "human": "fit body models to marker files; compute gait and joint torques",
+    "report": "write an HTML report about recordings or a campaign",
+    "export": "convert a recording to csv, npz, bvh, mot, trc, mcap, html or mp4",
+    "replay": "play a joint trajectory on simulated position servos, open loop",
+    "serve": "simulate a robot for a controller in another process",
+    "studio": "open the interactive studio in the browser",
+    "campaign": "run many motions or trials in parallel, from a spec file",
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns the exit status of the process; never raises for bad input."""
+    """Run one command and return the exit status of the process. Never raises for bad input.
+
+    Args:
+        arguments: words after ``poise``; None: those of the process (``sys.argv``).
+    """
     try:
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
-        if sys.stdout is not None:  # closed by who started it
+        if sys.stdout is not None:  # None if the parent process closed it
             sys.stdout.flush()
         return status
     except PoiseError as error:
         return _print_error(str(error))
-    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+    except BrokenPipeError:  # the reader, e.g. `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -70,7 +74,15 @@ def _run(arguments: list[str]) -> int:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options of a command; its `action` is what runs it, None without a command. Raises `UsageError`."""
+    """Parse the words after ``poise``.
+
+    Returns:
+        The options of the command. Their attribute `action` is the function that runs the command; None if no command
+        is given.
+
+    Raises:
+        UsageError: for an unknown command, option or value.
+    """
     command = next((word for word in arguments if not word.startswith("-")), "")
     if arguments and command == arguments[0] and command not in COMMANDS:
         raise UsageError(_unknown_command_message(command, list(COMMANDS)))
@@ -78,7 +90,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _join_negative_values(arguments: Sequence[str]) -> list[str]:
-    """The same words, with values such as ``-30,0,0,0.1@3`` joined to their option: alone they look like options."""
+    """Join negative values like ``-30,0,0,0.1@3`` to their option with ``=``: alone they look like options."""
     words: list[str] = []
     for word in arguments:
         if words and words[-1] in ("--push", "--speed") and NEGATIVE_VALUE.match(word):
@@ -89,19 +101,21 @@ def _join_negative_values(arguments: Sequence[str]) -> list[str]:
 
 
 def _build_parser(command: str) -> argparse.ArgumentParser:
-    """A parser that knows all commands by name, and the options of this one."""
-    parser = _OneLineErrorParser(prog="poise", description="Whole-body motion by strict priorities.")
+    """Return a parser with the names of all commands, and the options of the given one."""
+    parser = _OneLineErrorParser(
+        prog="poise", description="Whole-body motion of humanoid robots by strict task priorities."
+    )
     parser.add_argument(
         "--version",
         action=_VersionAction,
         nargs=0,
         default=argparse.SUPPRESS,
-        help="show program's version number and exit",
+        help="show the version and exit",
     )
     parser.set_defaults(action=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, summary in COMMANDS.items():
-        command_parser = commands.add_parser(name, help=summary)
+        command_parser = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
         if name == command:
             import_module(f"poise.cli.{name}").add_arguments(command_parser)
     return parser
@@ -117,15 +131,15 @@ def _print_error(message: str) -> int:
 
 
 class _OneLineErrorParser(argparse.ArgumentParser):
-    """Says what is wrong in one line instead of printing its whole usage."""
+    """Argument parser that raises `UsageError` with one line instead of printing its usage."""
 
     def __init__(self, **settings: object) -> None:
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
-        #: Options that only other commands have, and these commands, for the message.
+        #: Command of each option that only other commands have, for the error message.
         self.options_of_other_commands: dict[str, str] = {}
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Unknown options are refused by the parser of the subcommand, whose help lists those there are."""
+        """Parse as argparse does, but refuse unknown options in the subcommand, so that the error names its help."""
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0] in self.options_of_other_commands:
             self.error(f"{unknown[0]} is an option of '{self.options_of_other_commands[unknown[0]]}'")
@@ -135,14 +149,14 @@ class _OneLineErrorParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         match = re.match(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)
-        if match:  # with a suggestion instead of all choices
+        if match:  # a suggestion is shorter than the list of all choices
             known = [word.strip("'") for word in match[3].split(", ")]
             raise UsageError(f"there is no {match[1].lower()} '{match[2]}'; {suggestion(match[2], known)}")
         raise UsageError(f"{message}; see '{self.prog} --help'")
 
 
 class _VersionAction(argparse.Action):
-    """Looks the version up only when it is asked for: reading what is installed takes a while."""
+    """Print the version and exit. Reading the package metadata is slow, so it happens only here."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         print(f"poise {installed_version()}")

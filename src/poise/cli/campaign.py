@@ -1,4 +1,4 @@
-"""``poise campaign``: many runs at once, from a spec to one table."""
+"""Command ``poise campaign``: execute the runs of a spec file in parallel and print a summary."""
 
 from __future__ import annotations
 
@@ -15,27 +15,35 @@ if TYPE_CHECKING:
     from poise.campaign import Results, Spec
 
 FAILED = 1
-#: Parameters with more values than this are not listed value by value; the report has them.
+#: Largest number of values of a parameter for which the summary lists every value. The report lists all of them.
 MAX_LISTED_VALUES = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", type=Path, metavar="SPEC.toml", help="what to run; see docs/campaigns.md")
+    parser.add_argument("spec", type=Path, metavar="SPEC.toml", help="spec of the campaign; see docs/campaigns.md")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder of the campaign; one begun goes on"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="write results to this folder; continue the campaign if it is there already",
     )
     engine = parser.add_mutually_exclusive_group()
-    engine.add_argument("--workers", type=count_argument, metavar="N", help="processes (default: one for each core)")
-    engine.add_argument("--ray", metavar="ADDRESS", help="of a Ray cluster, or 'local' (extra poise[ray])")
+    engine.add_argument(
+        "--workers", type=count_argument, metavar="N", help="number of worker processes (default: one per core)"
+    )
+    engine.add_argument(
+        "--ray", metavar="ADDRESS", help="run on the Ray cluster at this address, or 'local' (needs poise[ray])"
+    )
     parser.add_argument(
-        "--size", default="full", choices=("full", "short", "check"), help="which part of the spec (default full)"
+        "--size", default="full", choices=("full", "short", "check"), help="size of the campaign (default full)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
     parser.set_defaults(action=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
-    from poise.campaign import Spec, run_campaign, success_rate  # here, so that other commands start fast
+    from poise.campaign import Spec, run_campaign, success_rate  # imported late so that other commands start fast
 
     spec = Spec.load(options.spec, options.size)
     with ProgressBar(spec.title, float(len(spec.runs)), unit="runs", count_items=True, log_lines=True) as bar:
@@ -47,15 +55,13 @@ def _run(options: argparse.Namespace) -> int:
             results = run_campaign(spec, options.out, options.workers, options.ray, progress)
         except KeyboardInterrupt:
             bar.close()
-            print_status(
-                f"poise: interrupted; what is done is in '{options.out}', and the same command goes on from there"
-            )
+            print_status(f"poise: interrupted; finished runs are in '{options.out}', repeat the command to continue")
             raise
     summary = _summary(results)
     below_floor = spec.min_success_rate is not None and success_rate(results).value < spec.min_success_rate
     none_succeeded = spec.min_success_rate is None and not results.outcomes.get("succeeded")
     reason = (
-        f"survival is below the floor of {spec.min_success_rate:g}"
+        f"the success rate is below the floor of {spec.min_success_rate:g}"
         if below_floor
         else "no run succeeded"
         if none_succeeded
@@ -117,8 +123,8 @@ def _summary_text(results: Results, spec: Spec) -> str:
     recordings = [results.folder / str(file) for file in results["recording"] if file]
     if recordings:
         size = sum(path.stat().st_size for path in recordings if path.exists())
-        lines.append(f"  {len(recordings)} recordings kept, {1e-6 * size:.0f} MB")
-    lines.append(f"  {results.folder / 'results.parquet'}; to look at: poise report {results.folder} --out report.html")
+        lines.append(f"  {len(recordings)} recordings, {1e-6 * size:.0f} MB")
+    lines.append(f"  {results.folder / 'results.parquet'}; to view: poise report {results.folder} --out report.html")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""``poise export``: a recording in another format."""
+"""Command ``poise export``: convert a recording to another file format."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     formats = "csv, npz, bvh, mot, trc, mcap, html or mp4"
-    parser.add_argument("recording", type=Path, metavar="RECORDING", help="a .poise file")
-    parser.add_argument("--to", metavar="FORMAT", help=f"{formats} (default: as --out ends)")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write")
+    parser.add_argument("recording", type=Path, metavar="RECORDING", help="recording to convert (.poise)")
+    parser.add_argument("--to", metavar="FORMAT", help=f"output format: {formats} (default: from the suffix of --out)")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="write to this file")
     parser.add_argument(
         "--rate", "--fps", type=positive_argument, metavar="HZ",
-        help="samples or pictures a second (default: all, but 60 for bvh and 30 for html and mp4)",
+        help="samples or frames per second (default: all samples; 60 for bvh, 30 for html and mp4)",
     )  # fmt: skip
-    parser.add_argument("--size", type=_parse_size, metavar="WIDTHxHEIGHT", help="of a film (default 1280x720)")
-    parser.add_argument("--robot", metavar="NAME|FILE", help="whose motion it is (default: as the recording says)")
-    parser.add_argument("--partial", action="store_true", help="take what is intact of a file that was cut off")
+    parser.add_argument(
+        "--size", type=_parse_size, metavar="WIDTHxHEIGHT", help="video size in pixels (default 1280x720)"
+    )
+    parser.add_argument("--robot", metavar="NAME|FILE", help="robot of the motion (default: the recorded one)")
+    parser.add_argument("--partial", action="store_true", help="export the intact samples of a truncated file")
     parser.set_defaults(action=_export)
 
 
@@ -37,9 +39,9 @@ def _export(options: argparse.Namespace) -> int:
 
     name = exports.format_of(options.out, options.to)
     output_format = exports.FORMATS[name]
-    checked_path(options.out, output_format.suffixes)  # before the recording is read
+    checked_path(options.out, output_format.suffixes)  # fail before the recording is read, which may be slow
     if options.size is not None and not output_format.has_image_size:
-        raise UsageError(f"--size is for a film, and {name} has no pictures of a size; leave it out")
+        raise UsageError(f"--size is for videos, not for {name}; leave it out")
     recording = _load(options.recording, options.partial)
     robot = load_robot(options.robot) if options.robot else None
     with ProgressBar(f"{options.recording.name} to {name}", recording.duration) as bar:
@@ -61,5 +63,5 @@ def _load(path: Path, partial: bool) -> Recording:
 def _parse_size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is no size; expected pixels, like 1280x720")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size; expected WIDTHxHEIGHT in pixels, like 1280x720")
     return int(match[1]), int(match[2])

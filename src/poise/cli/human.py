@@ -1,4 +1,4 @@
-"""``poise human``: from marker files to bodies, gaits and torques."""
+"""Command ``poise human``: body models, gait analysis and joint torques from marker files."""
 
 from __future__ import annotations
 
@@ -21,71 +21,92 @@ FAILED = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
-    fit = commands.add_parser(
-        "fit", help="a body and its motion from a C3D, TRC or BVH file, or a table from a folder of them"
-    )
-    fit.add_argument("trial", type=Path, metavar="TRIAL", help="a C3D, TRC or BVH file, or a folder")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    fit = commands.add_parser("fit", help="fit a body model and its motion to a C3D, TRC or BVH file, or to a folder")
+    fit.add_argument("trial", type=Path, metavar="TRIAL", help="C3D, TRC or BVH file, or a folder of them")
     _add_subject_options(fit)
-    fit.add_argument("--out", type=Path, metavar="FILE.poise", help="where to record (of a folder: FILE.csv)")
-    fit.add_argument("--mot", type=Path, metavar="FILE.mot", help="where to write the angles for OpenSim")
-    fit.add_argument("--reference", type=Path, metavar="FILE.mot", help="angles of other software to compare with")
-    fit.set_defaults(action=_fit)
-    gait = commands.add_parser(
-        "gait", help="reproduce walks from a few tasks and compare: ranges of motion, statistics"
+    fit.add_argument(
+        "--out", type=Path, metavar="FILE.poise", help="record to this file (for a folder: table FILE.csv)"
     )
+    fit.add_argument("--mot", type=Path, metavar="FILE.mot", help="write the joint angles to this OpenSim file")
+    fit.add_argument(
+        "--reference", type=Path, metavar="FILE.mot", help="compare with these joint angles of other software"
+    )
+    fit.set_defaults(action=_fit)
+    gait = commands.add_parser("gait", help="reproduce walks with a few tasks and compare ranges of motion")
     gait.add_argument("trials", nargs="+", type=Path, metavar="TRIAL", help="C3D, TRC or BVH files, or folders of them")
     _add_subject_options(gait)
-    gait.add_argument("--out", type=Path, metavar="DIR", help="folder for the page, tables and recordings")
-    gait.add_argument("--dynamics", action="store_true", help="with torques and contact forces, and in physics, too")
+    gait.add_argument("--out", type=Path, metavar="DIR", help="write the report, tables and recordings to this folder")
+    gait.add_argument(
+        "--dynamics", action="store_true", help="also reproduce with torques and contact forces, and in simulation"
+    )
     gait.set_defaults(action=_gait)
-    torques = commands.add_parser("torques", help="joint torques from markers and force plates")
-    torques.add_argument("trial", type=Path, metavar="TRIAL", help="a C3D file with force plates")
+    torques = commands.add_parser("torques", help="compute joint torques from markers and force plates")
+    torques.add_argument("trial", type=Path, metavar="TRIAL", help="C3D file with force plates")
     _add_subject_options(torques)
-    torques.add_argument("--out", type=Path, metavar="FILE.poise", help="where to record")
-    torques.add_argument("--against", type=Path, metavar="RECORDING", help="a robot's walk to compare with")
-    torques.add_argument("--report", type=Path, metavar="FILE.html", help="where to write a page about them")
+    torques.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
+    torques.add_argument("--against", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
+    torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
-    compare = commands.add_parser("compare", help="two recordings of one task, phase by phase: postures and torques")
-    compare.add_argument("recordings", nargs=2, type=Path, metavar="RECORDING", help=".poise files")
+    compare = commands.add_parser("compare", help="compare postures and torques of two recordings, phase by phase")
+    compare.add_argument("recordings", nargs=2, type=Path, metavar="RECORDING", help="recordings to compare (.poise)")
     compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     compare.set_defaults(action=_compare)
-    sample = commands.add_parser("sample", help="a made-up walk with markers, noise and force plates, to try things on")
+    sample = commands.add_parser("sample", help="write a synthetic walk with markers, noise and force plates")
     sample.add_argument("out", type=Path, metavar="DIR", help="folder for walk.c3d, walk.trc, static.c3d, ...")
-    sample.add_argument("--height", type=positive_argument, default=1.77, metavar="M", help="default 1.77")
-    sample.add_argument("--mass", type=positive_argument, default=75.0, metavar="KG", help="default 75")
-    sample.add_argument("--sex", choices=("male", "female"), default="male", help="default male")
-    sample.add_argument("--marker-set", default="skin49", metavar="NAME", help="default skin49")
-    sample.add_argument("--noise", type=float, default=0.002, metavar="M", help="of the markers (default 0.002)")
-    sample.add_argument("--cycles", type=count_argument, default=3, metavar="N", help="default 3")
-    sample.add_argument("--seed", type=integer_argument, default=0, metavar="N", help="default 0")
+    sample.add_argument(
+        "--height", type=positive_argument, default=1.77, metavar="M", help="body height in m (default 1.77)"
+    )
+    sample.add_argument("--mass", type=positive_argument, default=75.0, metavar="KG", help="body mass (default 75)")
+    sample.add_argument("--sex", choices=("male", "female"), default="male", help="body tables to use (default male)")
+    sample.add_argument("--marker-set", default="skin49", metavar="NAME", help="marker set (default skin49)")
+    sample.add_argument(
+        "--noise", type=float, default=0.002, metavar="M", help="marker noise in m, 0 to 0.1 (default 0.002)"
+    )
+    sample.add_argument(
+        "--cycles", type=count_argument, default=3, metavar="N", help="number of gait cycles (default 3)"
+    )
+    sample.add_argument("--seed", type=integer_argument, default=0, metavar="N", help="random seed (default 0)")
     sample.set_defaults(action=_sample)
 
 
 def _add_subject_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--static", type=Path, metavar="TRIAL", help="the person standing (default: such a file beside the trial)"
+        "--static",
+        type=Path,
+        metavar="TRIAL",
+        help="static calibration trial (default: auto-detected beside the trial)",
     )
     parser.add_argument(
-        "--height", type=positive_argument, metavar="M", help="default: as the file says, else as markers do"
+        "--height",
+        type=positive_argument,
+        metavar="M",
+        help="body height in m (default: from the file, else from the markers)",
     )
     parser.add_argument(
-        "--mass", type=positive_argument, metavar="KG", help="default: as the file says, else 22.5 kg/m²"
+        "--mass",
+        type=positive_argument,
+        metavar="KG",
+        help="body mass (default: from the file, else a body mass index of 22.5 kg/m²)",
     )
-    parser.add_argument("--sex", choices=("male", "female"), help="whose tables of the body (default male)")
+    parser.add_argument("--sex", choices=("male", "female"), help="body tables to use (default male)")
     parser.add_argument(
         "--marker-set",
         metavar="NAME|FILE.toml",
-        help="plug_in_gait, opensim41, skin49, skeleton, or a file (default: best)",
+        help="plug_in_gait, opensim41, skin49, skeleton, or a file (default: best match)",
     )
     parser.add_argument(
-        "--cutoff", type=positive_argument, default=6.0, metavar="HZ", help="of the low-pass filter (default 6)"
+        "--cutoff",
+        type=positive_argument,
+        default=6.0,
+        metavar="HZ",
+        help="cutoff frequency of the low-pass filter (default 6)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
 
 
 def _check_output(path: Path | None) -> None:
-    """Looked at before anything starts: whether a file can be written there."""
+    """Raise an error if a file cannot be written to this path, before any work starts."""
     if path is not None and path.suffix == ".poise":
         check_writable(path)
     elif path is not None:
@@ -93,7 +114,7 @@ def _check_output(path: Path | None) -> None:
 
 
 def _fit_trials(options: argparse.Namespace, paths: list[Path], title: str) -> FitBatch:
-    """Fit all trials of files and folders, with a progress bar."""
+    """Fit all trials in files and folders, with a progress bar."""
     from poise.human import find_trials, fit_trials
 
     _check_trials(options, paths)
@@ -103,7 +124,7 @@ def _fit_trials(options: argparse.Namespace, paths: list[Path], title: str) -> F
 
 
 def _fit_trial(options: argparse.Namespace) -> Fit:
-    """Fit one trial, with a progress bar; what is wrong with it is an error of the command."""
+    """Fit one trial, with a progress bar. Errors of the trial end the command."""
     from poise.human import fit_trial
 
     _check_trials(options, [options.trial])
@@ -157,7 +178,7 @@ def _fit(options: argparse.Namespace) -> int:
 
 
 def _fit_folder(options: argparse.Namespace) -> int:
-    """One row for each trial of a folder."""
+    """Fit all trials in a folder and write a table with one row per trial."""
     if options.mot is not None:
         raise UsageError("--mot is for one trial; give a file instead of a folder")
     _check_output(options.out)
@@ -174,7 +195,7 @@ def _gait(options: argparse.Namespace) -> int:
     if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise UsageError(f"--out '{options.out}' is a file; give a folder")
     if options.out is not None:
-        require("matplotlib", "PIL")  # now, and not when all walks are reproduced
+        require("matplotlib", "PIL")  # fail now rather than after all walks are reproduced
     batch = _fit_trials(options, options.trials, "fitting")
     with ProgressBar("reproducing", float(len(batch)), unit="trials") as bar:
         study = study_gait(batch, dynamics=options.dynamics, progress=bar)
@@ -234,5 +255,5 @@ def _sample(options: argparse.Namespace) -> int:
     walk, static = sample_trial(**{name: getattr(options, name) for name in names})
     for path in write_sample(options.out, walk, static):
         print(path)
-    print_status("poise: a made-up walk, not a measured one; try 'poise human fit' on it")
+    print_status("poise: this walk is synthetic, not measured; try 'poise human fit' on it")
     return 0

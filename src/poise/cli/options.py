@@ -1,4 +1,4 @@
-"""What several commands share: numbers from words, lines on standard error."""
+"""Argument types, output checks and status messages shared by the commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Parsed = TypeVar("Parsed")
 
 
 def argument_type(parser: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
-    """A reader for argparse, whose errors name the option."""
+    """Convert a parser of texts to an argparse type, so that errors name the option."""
 
     @wraps(parser)
     def read(text: str) -> Parsed:
@@ -45,7 +45,7 @@ positive_argument, amount_argument, percent_argument, speed_argument = (
 
 @argument_type
 def push_argument(text: str) -> str:
-    """A push, looked at before anything starts."""
+    """Check the text of a push and return it unchanged."""
     from poise.plants import Push
 
     Push.parse(text)
@@ -54,7 +54,7 @@ def push_argument(text: str) -> str:
 
 @argument_type
 def fault_argument(text: str) -> str:
-    """A breakdown, likewise."""
+    """Check the text of a hardware fault and return it unchanged."""
     from poise.plants import HardwareFault
 
     HardwareFault.parse(text)
@@ -63,7 +63,7 @@ def fault_argument(text: str) -> str:
 
 @argument_type
 def terrain_argument(text: str) -> str:
-    """A terrain, likewise."""
+    """Check the text of a terrain and return it unchanged."""
     from poise.plants import parse_terrain
 
     parse_terrain(text)
@@ -71,7 +71,12 @@ def terrain_argument(text: str) -> str:
 
 
 def check_writable(path: Path | None, example: str = "motion.poise") -> None:
-    """Looked at before anything starts: whether a recording can be written there."""
+    """Raise `UsageError` if a recording cannot be written to this path; note an unusual suffix.
+
+    Args:
+        path: file to write; None: nothing to check.
+        example: file name that the error message suggests.
+    """
     if path is None:
         return
     writable_path(path, UsageError, "--out", example)
@@ -80,7 +85,7 @@ def check_writable(path: Path | None, example: str = "motion.poise") -> None:
 
 
 def report_interruption(interrupt: KeyboardInterrupt, path: Path | None) -> None:
-    """What an interruption leaves in a file."""
+    """Print how much was recorded to a file before an interruption."""
     from poise.recording import RecordingInterrupted
 
     if isinstance(interrupt, RecordingInterrupted) and path is not None:
@@ -88,5 +93,5 @@ def report_interruption(interrupt: KeyboardInterrupt, path: Path | None) -> None
 
 
 def print_status(message: str) -> None:
-    """One line for who waits."""
+    """Print one line on standard error."""
     print(message, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""``poise replay``: a joint trajectory on a simulated robot with position servos, open loop."""
+"""Command ``poise replay``: play a joint trajectory on a simulated robot with position servos, open loop."""
 
 from __future__ import annotations
 
@@ -23,33 +23,41 @@ FAILED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "trajectory", type=Path, metavar="TRAJECTORY", help="a .csv or .npz that was exported, a .poise"
+        "trajectory", type=Path, metavar="TRAJECTORY", help="exported .csv or .npz file, or a .poise recording"
     )
-    parser.add_argument("--robot", metavar="NAME|FILE", help="who plays it (default: as the file says, if it does)")
+    parser.add_argument("--robot", metavar="NAME|FILE", help="robot to play it on (default: named in the file)")
     parser.add_argument(
-        "--friction", type=positive_argument, default=0.8, metavar="MU", help="of the ground (default 0.8)"
+        "--friction",
+        type=positive_argument,
+        default=0.8,
+        metavar="MU",
+        help="friction coefficient of the ground (default 0.8)",
     )
-    parser.add_argument("--lead", action="store_true", help="targets lead the angles by torque over stiffness")
+    parser.add_argument(
+        "--lead", action="store_true", help="torque feed-forward: offset the servo targets by torque / stiffness"
+    )
     parser.add_argument(
         "--terrain",
         type=terrain_argument,
         default="flat",
         metavar="KIND",
-        help="flat, slope:DEG, rough:METRES or stairs:...",
+        help="flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT (default flat)",
     )
     parser.add_argument(
         "--push", type=push_argument, action="append", default=[], metavar="FX,FY,FZ,DURATION@TIME", dest="pushes",
-        help="in N and s at the base; the motion begins after 1 s",
+        help="push at the base, in N and s; repeatable; the motion begins at 1 s",
     )  # fmt: skip
-    parser.add_argument("--seed", type=integer_argument, default=0, metavar="N", help="of uneven ground (default 0)")
-    parser.add_argument("--out", type=Path, metavar="FILE.poise", help="where to record")
+    parser.add_argument(
+        "--seed", type=integer_argument, default=0, metavar="N", help="random seed of rough terrain (default 0)"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
     parser.set_defaults(action=_replay)
 
 
 def _replay(options: argparse.Namespace) -> int:
     check_writable(options.out, "replay.poise")
-    from poise import exports  # here, so that other commands start fast
+    from poise import exports  # imported late so that other commands start fast
     from poise.exports import LEAD_IN, LEAD_OUT, replay_trajectory
     from poise.plants import Push, parse_terrain
     from poise.robots import load_robot
@@ -57,7 +65,7 @@ def _replay(options: argparse.Namespace) -> int:
     trajectory = exports.read_trajectory(options.trajectory)
     name = options.robot or trajectory.robot
     if not name:
-        raise UsageError(f"'{options.trajectory}' does not say whose motion it is; give --robot")
+        raise UsageError(f"'{options.trajectory}' does not name its robot; give --robot")
     robot = load_robot(name)
     bar = ProgressBar(f"replay on {robot.name}", LEAD_IN + trajectory.duration + LEAD_OUT)
     try:
@@ -87,10 +95,10 @@ def _summary_text(recording: Any, result: dict[str, Any]) -> str:
     if result["tracking_rad"] is not None:
         tracking = result["tracking_rad"]
         lines.append(
-            f"joints off the trajectory by {1e3 * tracking['rms']:.2f} mrad rms, {1e3 * tracking['max']:.1f} at most"
+            f"joint tracking error: {1e3 * tracking['rms']:.2f} mrad rms, {1e3 * tracking['max']:.1f} mrad at most"
         )
     if result["drift_m"] is not None:
         turn = abs(result["drift_rad"])
-        lines.append(f"at the end {1e3 * result['drift_m']:.0f} mm and {1e3 * turn:.0f} mrad from where it should be")
+        lines.append(f"drift of the base at the end: {1e3 * result['drift_m']:.0f} mm, {1e3 * turn:.0f} mrad")
     lines.append(f"failed: {result['reason']}" if result["reason"] else "succeeded")
     return "\n".join(lines)

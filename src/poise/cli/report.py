@@ -1,4 +1,4 @@
-"""``poise report``: one page about recordings, or about a campaign."""
+"""Command ``poise report``: write an HTML report about recordings or about a campaign."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "recordings", nargs="+", type=Path, metavar="RECORDING",
-        help=".poise files, shown side by side; or the folder of one campaign",
+        help=".poise files to show side by side, or the folder of one campaign",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="where to write the page")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="write the report to this file")
     parser.set_defaults(action=_report)
 
 
@@ -44,13 +44,13 @@ def _report(options: argparse.Namespace) -> int:
 def _campaign_report(campaigns: list[Path], options: argparse.Namespace) -> int:
     if len(options.recordings) > 1:
         given = "several campaigns" if len(campaigns) == len(options.recordings) else "recordings and a campaign"
-        raise UsageError(f"{given} do not fit on one page; give one campaign ('{campaigns[0]}'), or recordings only")
+        raise UsageError(f"a report cannot show {given}; give one campaign ('{campaigns[0]}') or recordings only")
     from poise.campaign import FACTS_FILE, Results
 
     (path,) = campaigns
     if path.is_dir() and not (path / FACTS_FILE).is_file():
         raise UsageError(
-            f"'{path}' is a directory and not that of a campaign; "
+            f"'{path}' is a directory, but not that of a campaign; "
             "give .poise files, or a folder that 'poise campaign' wrote"
         )
     results = Results.load(path)
@@ -66,7 +66,7 @@ def _campaign_report(campaigns: list[Path], options: argparse.Namespace) -> int:
 
 
 def _progress(sections: int) -> Callable[[str], None]:
-    """Says which section is being made."""
+    """Return a function that prints the section being written and its number."""
     count = 0
 
     def progress(section: str) -> None:
@@ -78,9 +78,10 @@ def _progress(sections: int) -> Callable[[str], None]:
 
 
 def _run_files(results: Results, out: Path) -> dict[int, RunFiles]:
-    """What a page links of the worst runs, by their number; scenes that play them are written to ``NAME_replays``.
+    """Write a replay page for each of the worst runs, and return the links to recordings and replays by run number.
 
-    A recording that is gone or cannot be read is a note, not an error.
+    Replays are written to the folder ``NAME_replays`` beside the report. A recording that is missing or cannot be read
+    becomes a note, not an error.
     """
     from poise.report import RunFiles, worst_runs
 
@@ -91,7 +92,7 @@ def _run_files(results: Results, out: Path) -> dict[int, RunFiles]:
         run, file = int(table.column("run")[row].as_py()), str(table.column("recording")[row].as_py())
         recording = results.folder.absolute() / file
         if not recording.is_file():
-            run_files[run] = RunFiles(note=f"its recording is gone: {file}")
+            run_files[run] = RunFiles(note=f"recording not found: {file}")
             continue
         address = quote(Path(os.path.relpath(recording, page)).as_posix())
         replay, note = "", ""
@@ -108,7 +109,7 @@ def _run_files(results: Results, out: Path) -> dict[int, RunFiles]:
 
 
 def _write_replay(recording: Path, replay_path: Path) -> None:
-    """Writes a page that plays a recording."""
+    """Write an HTML page that plays a recording."""
     from poise import exports
     from poise.recording import load_recording
 
@@ -118,7 +119,7 @@ def _write_replay(recording: Path, replay_path: Path) -> None:
 
 
 def _check_output(recordings: list[Path], out: Path) -> None:
-    """What is wrong with the place of the page is said before the recordings are read."""
+    """Raise `UsageError` if the report cannot be written to `out`, before the recordings are read."""
     writable_path(out, UsageError, "--out", "report.html")
     if any(out.absolute() == recording.absolute() for recording in recordings):
         raise UsageError(f"--out '{out}' is one of the recordings; give another name, like {out.with_suffix('.html')}")

@@ -1,4 +1,4 @@
-"""``poise robots``: which robots there are."""
+"""Command ``poise robots``: list the robots that can be loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``poise run``: run a motion on a robot, record it and judge it."""
+"""Command ``poise run``: run a motion on a robot, record it and evaluate it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_motion(motions: Any, motion: type[Motion]) -> Any:
-    """Add the subcommand of a motion, whose options are its parameters; its parser."""
+    """Add the subcommand of a motion, with one option per parameter, and return its parser."""
     from poise.runs import World, motion_parameters
 
     parser = motions.add_parser(
@@ -42,7 +42,7 @@ def add_motion(motions: Any, motion: type[Motion]) -> Any:
         epilog=_settings_help(motion),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    world = parser.add_argument_group("world (with --plant mujoco)")
+    world = parser.add_argument_group("world options (with --plant mujoco)")
     for parameter in motion_parameters(motion).values():
         _add_option(world if parameter.name in World.__dataclass_fields__ else parser, parameter)
     parser.add_argument(
@@ -52,7 +52,7 @@ def add_motion(motions: Any, motion: type[Motion]) -> Any:
         default=[],
         metavar="NAME=VALUE",
         dest="settings",
-        help="a setting listed below; may be given more than once",
+        help="change a setting listed below; repeatable",
     )
     parser.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
@@ -61,7 +61,7 @@ def add_motion(motions: Any, motion: type[Motion]) -> Any:
 
 
 def _add_option(parser: Any, parameter: Parameter) -> None:
-    """An option that leaves no value where it is not given, so that defaults are declared once."""
+    """Add the option of a parameter. It has no default here, so that defaults are declared only once."""
     option: dict[str, Any] = {"dest": parameter.name, "default": argparse.SUPPRESS, "help": parameter.help}
     if parameter.kind == "flag":
         action = argparse.BooleanOptionalAction if parameter.default else "store_true"
@@ -78,7 +78,7 @@ def _add_option(parser: Any, parameter: Parameter) -> None:
 
 
 def _settings_help(motion: type[Motion]) -> str:
-    """The settings of a motion, as its help lists them."""
+    """Return the list of settings of a motion for its help text."""
     from poise.parameters import parameters
 
     lines = []
@@ -86,7 +86,7 @@ def _settings_help(motion: type[Motion]) -> str:
         lines.append(f"settings (--set NAME=VALUE){f' with --mode {mode}' if mode else ''}:")
         lines += [f"  {name:<18} {parameter.help}" for name, parameter in parameters(type_).items()]
     for prefix, type_ in motion.prefixed_settings.items():
-        lines.append(f"settings of the {prefix.rstrip('.')} (--set {prefix}NAME=VALUE):")
+        lines.append(f"{prefix.rstrip('.')} settings (--set {prefix}NAME=VALUE):")
         lines += [f"  {prefix + name:<24} {parameter.help}" for name, parameter in parameters(type_).items()]
     return "\n".join(lines)
 
@@ -115,10 +115,10 @@ def _run(options: argparse.Namespace) -> int:
 def _summary_text(recording: Any, result: dict[str, Any]) -> str:
     lines = [recording.summary()]
     if result["reach_errors_m"] is not None:
-        lines.append("targets missed by: " + ", ".join(f"{1e3 * miss:.2f} mm" for miss in result["reach_errors_m"]))
+        lines.append("reach errors: " + ", ".join(f"{1e3 * miss:.2f} mm" for miss in result["reach_errors_m"]))
     if result["zmp_margin_m"] is not None:
         margin_mm = 1e3 * result["zmp_margin_m"]
-        lines.append(f"smallest ZMP margin: {margin_mm:.0f} mm (negative: this motion needs more ground)")
+        lines.append(f"smallest ZMP margin: {margin_mm:.0f} mm (negative: the ZMP leaves the support polygon)")
     if "walk" in result:
         lines += _walk_lines(result)
     if "regulation" in result:
@@ -126,9 +126,9 @@ def _summary_text(recording: Any, result: dict[str, Any]) -> str:
     if "navigate" in result:
         lines += _navigation_lines(result)
     for name, entry in (result["limits"] or {}).items():
-        lines.append(f"at its torque limit of {entry['limit_Nm']:.0f} N m: {name}, for {entry['seconds']:.2f} s")
+        lines.append(f"{name} at its torque limit of {entry['limit_Nm']:.0f} N m for {entry['seconds']:.2f} s")
     if result["realtime_factor"] is not None:
-        lines.append(f"computed {result['realtime_factor']:.1f} times as fast as real time")
+        lines.append(f"computed at {result['realtime_factor']:.1f} times real time")
     lines.append(f"failed: {result['reason']}" if result["reason"] else "succeeded")
     return "\n".join(lines)
 
@@ -138,24 +138,26 @@ def _walk_lines(result: dict[str, Any]) -> list[str]:
     speed, commanded = ([f"{value:.2f}" for value in walk[key]] for key in ("speed", "commanded_speed"))
     return [
         f"{walk['style']}: {result['steps']} steps, {result['distance_m']:.2f} m at {', '.join(speed)} "
-        f"(asked for {', '.join(commanded)}) m/s, m/s, rad/s",
-        f"a standing foot slips by at most {1e3 * walk['slip_m']:.0f} mm",
+        f"(commanded {', '.join(commanded)}) m/s, m/s, rad/s",
+        f"the stance foot slips by at most {1e3 * walk['slip_m']:.0f} mm",
     ]
 
 
 def _regulation_lines(regulation: dict[str, Any]) -> list[str]:
-    law = "the centre of mass alone" if not regulation["regulating"] else "ZMP regulation"
-    lines = [f"{law}, servos at {100 * regulation['stiffness']:.0f} % of their stiffness, noise of cells included"]
+    law = "CoM control without ZMP regulation" if not regulation["regulating"] else "ZMP regulation"
+    lines = [f"{law}, servos at {100 * regulation['stiffness']:.0f} % of their stiffness, with force sensor noise"]
     if regulation["zmp_largest_m"] is not None:
         lines.append(
-            f"weighted ZMP from the middle of the soles: rms {1e3 * regulation['zmp_rms_m']:.1f} mm, "
+            f"weighted ZMP error from the middle of the soles: rms {1e3 * regulation['zmp_rms_m']:.1f} mm, "
             f"at most {1e3 * regulation['zmp_largest_m']:.1f} mm"
         )
     if regulation["returned_s"] is not None:
         lines.append(f"back within 5 mm {regulation['returned_s']:.2f} s after the last push")
     if regulation["cycle_rms_rad"]:
         lines.append(
-            "cycle to cycle: " + ", ".join(f"{1e3 * rms:.1f}" for rms in regulation["cycle_rms_rad"]) + " mrad rms"
+            "difference from cycle to cycle: "
+            + ", ".join(f"{1e3 * rms:.1f}" for rms in regulation["cycle_rms_rad"])
+            + " mrad rms"
         )
     return [*lines, *regulation["notes"]]
 
@@ -164,16 +166,16 @@ def _navigation_lines(result: dict[str, Any]) -> list[str]:
     navigation = result["navigate"]
     outcomes = ", ".join(f"{count} {name}" for name, count in navigation["outcomes"].items())
     lines = [
-        f"{navigation['segments']} segments ({outcomes}), {navigation['corrected']} of them prolonged, the longest "
-        f"{navigation['longest_s']:.2f} s; {navigation['projected']} commands were beyond a boundary and projected",
+        f"{navigation['segments']} segments ({outcomes}), {navigation['corrected']} prolonged, the longest "
+        f"{navigation['longest_s']:.2f} s; {navigation['projected']} commands projected onto a boundary",
         f"{result['steps']} steps, {result['distance_m']:.2f} m, turned by {result['heading_rad']:.2f} rad",
     ]
     response = navigation["response_s"]
     if response is not None and response["median"] is not None:
         lines.append(
-            f"guided points moved {response['median']:.2f} s after their segment began, at most "
-            f"{response['max']:.2f} s; {100 * response['within_one_segment']:.0f} % of them within it"
+            f"guided points moved {response['median']:.2f} s after the start of their segment (median), at most "
+            f"{response['max']:.2f} s; {100 * response['within_one_segment']:.0f} % moved within the segment"
         )
     if "scenario" in navigation:
-        lines.append(f"left hand to the door: {1e3 * navigation['scenario']['hand_to_door_m']:.1f} mm")
+        lines.append(f"distance of the left hand to the door: {1e3 * navigation['scenario']['hand_to_door_m']:.1f} mm")
     return lines

@@ -1,4 +1,4 @@
-"""``poise serve``: a simulated robot for a controller in another process."""
+"""Command ``poise serve``: simulate a robot for a controller in another process."""
 
 from __future__ import annotations
 
@@ -6,21 +6,37 @@ import argparse
 
 from poise.cli.options import print_status, seconds_argument
 
-#: As in `poise.plants.remote`, which is not imported just to print help.
+#: Default address, the same as in `poise.plants.remote`, which would be slow to import for the help text.
 ADDRESS = "tcp://127.0.0.1:5560"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="see 'poise robots', or a URDF (default g1)")
     parser.add_argument(
-        "--actuators", default="torque", choices=("torque", "servos"), help="motors or position servos (default torque)"
+        "--robot",
+        default="g1",
+        metavar="NAME|FILE",
+        help="robot to simulate, see 'poise robots', or a URDF file (default g1)",
     )
-    parser.add_argument("--address", default=ADDRESS, help=f"where to listen; port 0 for any (default {ADDRESS})")
     parser.add_argument(
-        "--bind", metavar="HOST", help="listen for other machines too; whoever reaches it moves the robot"
+        "--actuators",
+        default="torque",
+        choices=("torque", "servos"),
+        help="torque motors or position servos (default torque)",
     )
-    parser.add_argument("--realtime", action="store_true", help="move by the clock, not step by step")
-    parser.add_argument("--seconds", type=seconds_argument, metavar="S", help="to serve (default: until Ctrl-C)")
+    parser.add_argument(
+        "--address", default=ADDRESS, help=f"address to listen on; port 0: any free port (default {ADDRESS})"
+    )
+    parser.add_argument(
+        "--bind",
+        metavar="HOST",
+        help="network interface to listen on, for clients on other machines; there is no authentication",
+    )
+    parser.add_argument(
+        "--realtime", action="store_true", help="simulate in real time instead of in lock-step with the client"
+    )
+    parser.add_argument(
+        "--seconds", type=seconds_argument, metavar="S", help="stop after this time in s (default: at Ctrl-C)"
+    )
     parser.set_defaults(action=_serve)
 
 
@@ -36,11 +52,12 @@ def _serve(options: argparse.Namespace) -> int:
     with PlantServer(plant, address, realtime=options.realtime, allow_remote=options.bind is not None) as server:
         mode = "in real time" if options.realtime else "in lock-step"
         print(
-            f"{plant.robot.name} ({options.actuators}) is served at {server.address} {mode}; Ctrl-C ends it", flush=True
+            f"{plant.robot.name} ({options.actuators}) is served at {server.address} {mode}; press Ctrl-C to stop",
+            flush=True,
         )
         try:
             server.serve(options.seconds)
         finally:
             counts = ", ".join(f"{name} {count}" for name, count in sorted(server.counts.items()))
-            print_status(f"poise: served until {plant.time:.2f} s of motion: {counts or 'nobody came'}")
+            print_status(f"poise: stopped at simulation time {plant.time:.2f} s: {counts or 'no client connected'}")
     return 0

@@ -1,4 +1,4 @@
-"""``poise studio``: the application in the browser."""
+"""Command ``poise studio``: start the web server of the studio and open it in the browser."""
 
 from __future__ import annotations
 
@@ -12,28 +12,32 @@ from pathlib import Path
 from poise.cli.options import integer_argument
 from poise.extras import require
 
-#: Where recordings and exports go.
+#: Default folder for recordings and exports.
 OUTPUT_FOLDER = "poise-output"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="what to listen on; from elsewhere a token is needed")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on; other machines need the token")
     parser.add_argument(
-        "--port", type=integer_argument, default=8080, metavar="N", help="0 for any free one (default 8080)"
+        "--port", type=integer_argument, default=8080, metavar="N", help="port; 0: any free port (default 8080)"
     )
-    parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="to begin with (default g1)")
-    parser.add_argument("--scene", default="walk", metavar="NAME", help="to begin with (default walk)")
+    parser.add_argument("--robot", default="g1", metavar="NAME|FILE", help="robot to load at the start (default g1)")
+    parser.add_argument("--scene", default="walk", metavar="NAME", help="scene to open at the start (default walk)")
     parser.add_argument(
-        "--out", type=Path, default=Path(OUTPUT_FOLDER), metavar="FOLDER", help="for recordings and exports"
+        "--out",
+        type=Path,
+        default=Path(OUTPUT_FOLDER),
+        metavar="FOLDER",
+        help=f"folder for recordings and exports (default {OUTPUT_FOLDER})",
     )
-    parser.add_argument("--token", help="what opens the studio from elsewhere; made if none is given")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--token", help="access token (default: random; none if only this machine has access)")
+    parser.add_argument("--no-browser", action="store_true", help="print the address, do not open the browser")
     parser.set_defaults(action=_studio)
 
 
 def _studio(options: argparse.Namespace) -> int:
     require("viser", "websockets")
-    from poise.studio import Hub, Server, scenes  # here, so that help comes fast
+    from poise.studio import Hub, Server, scenes  # imported late so that the help appears fast
 
     scenes.find_scene(options.scene)
     hub = Hub(options.robot, options.out, options.scene)
@@ -44,7 +48,7 @@ def _studio(options: argparse.Namespace) -> int:
     try:
         hub.start()
         server.start()
-        print(f"The studio is open at {server.url}   (Ctrl-C ends it; files go to {options.out})", flush=True)
+        print(f"The studio is open at {server.url}   (press Ctrl-C to stop; files go to {options.out})", flush=True)
         if not options.no_browser and sys.stdout.isatty():
             webbrowser.open(server.url)
         stop_event.wait()

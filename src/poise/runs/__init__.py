@@ -1,11 +1,11 @@
-"""Runs: one definition per motion, from which command line, campaigns, studio and Python calls are derived.
+"""Runs of motions: one dataclass per motion, shared by the command line, campaigns, the studio and Python.
 
 >>> from poise import runs
 >>> recording, result = runs.Walk(robot="g1", style="proud", push="60,0,0,0.1@3").run()
 >>> result["fell"], result["walk"]["speed"]
 
-A motion is a frozen dataclass: its fields carry units, ranges and one sentence each. `World` is what surrounds and
-disturbs the robot; its fields may be given as arguments of the motion, like ``push`` above.
+A motion is a frozen dataclass; each field declares its unit, range and help text. `World` describes the environment and
+the disturbances of a simulation; its fields may be given as arguments of the motion, like ``push`` above.
 """
 
 from poise.runs.execution import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure

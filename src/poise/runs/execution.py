@@ -1,4 +1,4 @@
-"""Execution of a motion: the recorded control loop until its end or a fall, and the result that is common to all."""
+"""Execution of a motion: run and record the control loop until its end or a fall, and compute the common results."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from poise.robots import Robot, State
 if TYPE_CHECKING:
     from poise.runs.motion import Motion, Setup
 
-#: A robot that has fallen is watched so much longer, s.
+#: Time for which the run continues after a fall (s).
 SECONDS_AFTER_FALL = 0.5
 
-#: What ``poise run --json`` prints.
+#: Result of a run, by key, as ``poise run --json`` prints it.
 Result = dict[str, Any]
 
 
 @dataclass
 class CompletedRun:
-    """A motion that was run.
+    """A completed run of a motion.
 
     Attributes:
-        recording: of it.
-        robot: that moved.
-        seconds: that it was to last.
-        wall_time: time that it took to compute, plant and recording included (s).
-        fall: how it fell; "" if it did not.
+        recording: recording of the run.
+        robot: robot of the plant.
+        seconds: planned duration (s).
+        wall_time: computation time, plant and recording included (s).
+        fall: description of the fall; "" if the robot did not fall.
     """
 
     recording: Recording
@@ -50,7 +50,7 @@ class CompletedRun:
 
     @cached_property
     def states(self) -> list[State]:
-        """States of the robot, a hundred times a second, and the last."""
+        """Recorded states of the robot at 100 Hz, and the last one."""
         recording = self.recording
         stride = round(max(0.01 / recording.period, 1.0)) if recording.period > 0.0 else 1
         last = len(recording) - 1
@@ -60,7 +60,14 @@ class CompletedRun:
 def execute(
     motion: Motion, setup: Setup, path: str | PathLike[str] | None = None, progress: Progress | None = None
 ) -> CompletedRun:
-    """Run a motion until its end or a fall, and record it."""
+    """Run a motion until its end or a fall, and record it.
+
+    Args:
+        motion: the motion; its `seconds`, if given, replaces the duration of the behavior.
+        setup: behavior, controller and plant that `motion.build` returned.
+        path: ``.poise`` file to record to; None: in memory only.
+        progress: called with the time of the motion after each step (s).
+    """
     controller, plant = setup.controller, setup.plant
     seconds = whole_periods(setup.seconds if motion.seconds is None else motion.seconds, controller.period)
     facts = {
@@ -90,7 +97,7 @@ def execute(
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """The garbage collector does not walk through all that was there before: a tenth of the time of a run."""
+    """Exclude existing objects from garbage collection: scanning them takes a tenth of the time of a run."""
     gc.freeze()
     try:
         yield
@@ -109,12 +116,12 @@ def _until_fallen(controller: Controller, plant: Plant, seconds: float) -> Itera
 
 
 def summarize(motion: Motion, run: CompletedRun) -> Result:
-    """All keys of a result; those that only some motions know are None until they set them."""
+    """Return a result with all common keys. Keys that only some motions compute are None until `judge` sets them."""
     return {"behavior": motion.name, "robot": motion.robot, "mode": motion.mode, "plant": motion.plant, **measure(run)}
 
 
 def measure(run: CompletedRun) -> Result:
-    """The keys of a result that follow from the run alone."""
+    """Return the entries of a result that follow from the run alone, without the motion."""
     recording, robot = run.recording, run.robot
     return {
         "seconds": run.seconds,
@@ -136,7 +143,7 @@ def measure(run: CompletedRun) -> Result:
 
 
 def finish_result(result: Result, reasons: list[str]) -> Result:
-    """The result with the reasons why it failed, if there are any, ready to be written as JSON."""
+    """Add the reasons for failure to the result's own, if any, and convert the result to JSON-ready values."""
     previous = [result["reason"]] if result["reason"] else []
     result["reason"] = "; ".join([*previous, *reasons]) or None
     json_result: Result = json_ready(result)
@@ -144,8 +151,12 @@ def finish_result(result: Result, reasons: list[str]) -> Result:
 
 
 def whole_periods(seconds: float, period: float) -> float:
-    """How long a run lasts: whole periods, one or more (s)."""
+    """Round a duration to whole control periods (s).
+
+    Raises:
+        UsageError: if the duration is shorter than half a period, or not finite.
+    """
     steps = round(seconds / period) if math.isfinite(seconds) else 0
     if steps < 1:
-        raise UsageError(f"a run of {seconds:g} s has no control step; give {period:g} s or more")
+        raise UsageError(f"a run of {seconds:g} s has no control step; give at least {period:g} s")
     return steps * period

@@ -1,4 +1,7 @@
-"""Motion: the definition of one motion, from which command line, campaigns, studio and Python calls are derived."""
+"""Base class `Motion`: parameters of a motion, and how it is built, run and judged.
+
+Command line, campaigns, studio and Python calls are derived from the fields of its subclasses.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,13 @@ SOLVERS = ("strict", "weighted", "null-space")
 
 
 class ResultColumn(NamedTuple):
-    """A column that campaigns write of a result.
+    """A column of a campaign's table, filled from the result of a run.
 
     Attributes:
         type: ``"number"``, ``"count"``, ``"flag"`` or ``"text"``.
-        unit: of a number; "" if it has none.
-        about: one sentence fragment.
-        path: where it stands in the result, like ``"walk.speed.0"``.
+        unit: unit of a number; "" if it has none.
+        about: short description.
+        path: path of the value in the result, like ``"walk.speed.0"``.
     """
 
     type: str
@@ -41,31 +44,33 @@ class ResultColumn(NamedTuple):
     path: str = ""
 
 
-#: What campaigns write of every motion.
+#: Columns of all motions in the table of a campaign.
 COMMON_COLUMNS = {
-    "seconds_moved": ResultColumn("number", "s", "how long it moved: until its end, or half a second beyond a fall"),
-    "steps_made": ResultColumn("count", "", "steps that were made", "steps"),
-    "fallback_steps": ResultColumn("count", "", "control steps in which a fallback took over"),
+    "seconds_moved": ResultColumn("number", "s", "duration of the recording, which ends 0.5 s after a fall"),
+    "steps_made": ResultColumn("count", "", "completed footsteps", "steps"),
+    "fallback_steps": ResultColumn("count", "", "control steps with a fallback command"),
     "levels_rms": ResultColumn("number", "", "largest root mean square error of a level"),
     "fell": ResultColumn("flag", "", "whether the robot fell", "fell"),
-    "distance_m": ResultColumn("number", "m", "how far it came", "distance_m"),
-    "heading_rad": ResultColumn("number", "rad", "how far it turned to the left", "heading_rad"),
-    "worst_tilt_deg": ResultColumn("number", "deg", "how far the trunk leaned at worst", "worst_tilt_deg"),
-    "zmp_margin_m": ResultColumn("number", "m", "how far the ZMP was inside the soles, at worst", "zmp_margin_m"),
-    "nonfinite_commands": ResultColumn("count", "", "commands that were not finite", "nonfinite_commands"),
+    "distance_m": ResultColumn("number", "m", "distance travelled", "distance_m"),
+    "heading_rad": ResultColumn("number", "rad", "change of heading, positive to the left", "heading_rad"),
+    "worst_tilt_deg": ResultColumn("number", "deg", "largest tilt of the trunk", "worst_tilt_deg"),
+    "zmp_margin_m": ResultColumn("number", "m", "smallest ZMP margin inside the support polygon", "zmp_margin_m"),
+    "nonfinite_commands": ResultColumn("count", "", "commands that are not finite", "nonfinite_commands"),
 }
 
 
 @dataclass
 class Setup:
-    """What moves: a behavior, the controller that runs it, and the plant.
+    """Behavior, controller and plant of a run, ready to execute.
 
     Attributes:
-        behavior, controller, plant: of the run.
-        seconds: how long the behavior takes.
+        behavior: behavior that provides the hierarchy of tasks.
+        controller: controller that runs the behavior.
+        plant: ideal, simulated or remote robot.
+        seconds: duration of the behavior (s).
         provenance: facts about the behavior for the recording.
-        updates: asked after every step for facts that are known only then.
-        finished: asked after every step whether there is nothing left to do.
+        updates: called after every step; returns facts that became known in it.
+        finished: called after every step; True ends the run.
     """
 
     behavior: Any
@@ -78,14 +83,14 @@ class Setup:
 
 
 class MotionRun(NamedTuple):
-    """A motion that was run: its recording, and the result that ``poise run --json`` prints."""
+    """Recording of a motion, and the result that ``poise run --json`` prints."""
 
     recording: Recording
     result: Result
 
 
 class _MotionMeta(ABCMeta):
-    """Lets fields of the world be given as arguments of a motion: ``Walk(push="100,0,0,0.1@1")``."""
+    """Metaclass that accepts the fields of `World` as arguments of a motion: ``Walk(push="100,0,0,0.1@1")``."""
 
     def __call__(cls, **given: Any) -> Any:
         world_fields = {name: given.pop(name) for name in list(given) if name in World.__dataclass_fields__}
@@ -101,19 +106,20 @@ class _MotionMeta(ABCMeta):
 
 @dataclass(frozen=True, kw_only=True)
 class Motion(metaclass=_MotionMeta):
-    """One motion of one robot in one world: parameters, how it is built, and how its recording is judged.
+    """Abstract motion of one robot in one world: its parameters, how it is built, and how its recording is judged.
 
-    Subclasses declare their own parameters as fields (`poise.parameters.parameter`), `build` what moves and `judge` the
-    recording. Command line options, campaign parameters, controls of the studio and Python arguments follow from the
-    fields.
+    Subclasses declare their parameters as fields (`poise.parameters.parameter`), build the behavior, controller and
+    plant in `build`, and evaluate the recording in `judge`. Command line options, campaign parameters, controls of the
+    studio and Python arguments are derived from the fields.
 
     Attributes:
-        name: of the motion on the command line and in campaign specs.
+        name: name of the motion on the command line and in campaign specs.
         summary: one line of help.
-        available: pairs of mode and plant that it runs with; the first is the default.
-        columns: what campaigns write of its results, beside `COMMON_COLUMNS`.
-        prefixed_settings: more dataclasses that `settings` changes, by prefix, like ``{"style.": Style}``.
-        file_parameters: parameters that may name a file, with the names that are no files.
+        available: supported pairs of mode and plant; the first is the default.
+        columns: columns of its results in campaigns, in addition to `COMMON_COLUMNS`.
+        prefixed_settings: further dataclasses that `settings` changes, by prefix, like ``{"style.": Style}``.
+        file_parameters: parameters whose value may be a file; each with a function that returns the values that are
+            names, not files.
     """
 
     name: ClassVar[str]
@@ -123,19 +129,19 @@ class Motion(metaclass=_MotionMeta):
     prefixed_settings: ClassVar[Mapping[str, type]] = {}
     file_parameters: ClassVar[Mapping[str, Callable[[], list[str]]]] = {"robot": lambda: list(library_names())}
 
-    robot: str = parameter("g1", "name of a library robot (see 'poise robots'), or a URDF", metavar="NAME|FILE")
+    robot: str = parameter("g1", "library robot (see 'poise robots') or URDF file", metavar="NAME|FILE")
     mode: str = parameter("", "control mode", choices=MODES, kind="text")
-    plant: str = parameter("", "plant: ideal, or simulated in MuJoCo", choices=PLANTS, kind="text")
+    plant: str = parameter("", "ideal plant, or simulation in MuJoCo", choices=PLANTS, kind="text")
     solver: str = parameter("strict", "solver of the hierarchy", choices=SOLVERS, kind="text")
     seconds: float | None = parameter(
         None,
-        "duration in s (default: as long as the motion takes)",
+        "duration in s (default: until the motion ends)",
         kind="number",
         above=0.0,
         metavar="S",
         parser=parse_seconds,
     )
-    seed: int = parameter(0, "seed of everything random", low=0, metavar="N", parser=parse_integer)
+    seed: int = parameter(0, "random seed", low=0, metavar="N", parser=parse_integer)
     settings: Mapping[str, Any] = field(default_factory=dict)
     world: World = field(default_factory=World)
 
@@ -148,65 +154,67 @@ class Motion(metaclass=_MotionMeta):
         self._check_solver()
         if self.plant == "ideal" and self.world.disturbances:
             first = next(iter(self.world.disturbances))
-            raise UsageError(f"an ideal plant knows no {first}; give --plant mujoco --mode torque")
+            raise UsageError(f"an ideal plant does not support {first}; give --plant mujoco --mode torque")
         if self.world.carry and not self.zmp_regulated:
-            raise UsageError("a box is carried on position servos; give --mode position to stand, squat or walk")
+            raise UsageError(
+                "a box can only be carried on position servos; give --mode position to stand, squat or walk"
+            )
         self.check()
 
-    # -- what a motion says of itself ------------------------------------------------------------------------------
+    # -- interface for subclasses ----------------------------------------------------------------------------------
 
     @abstractmethod
     def build(self, robot: Robot | None = None) -> Setup:
-        """Behavior, controller and plant, ready to run.
+        """Build behavior, controller and plant.
 
         Args:
-            robot: in place of the one that `robot` names, if it is loaded already.
+            robot: loaded robot to use; None: load the one that the field `robot` names.
         """
 
     @abstractmethod
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
-        """Add the motion's own keys to a result; return the reasons why it failed, none if it succeeded."""
+        """Add the keys of this motion to `result` and return the reasons for failure; an empty list is success."""
 
     @classmethod
     @abstractmethod
     def settings_types(cls) -> Mapping[str, type]:
-        """The dataclasses whose fields `settings` changes by name (``--set NAME=VALUE``), by mode; "": any mode."""
+        """Return the dataclass whose fields `settings` changes (``--set NAME=VALUE``), by mode; "": all other modes."""
 
     @property
     def settings_type(self) -> type:
-        """The dataclass whose fields `settings` changes in this mode."""
+        """Dataclass whose fields `settings` changes in this mode."""
         known = self.settings_types()
         return known[self.mode] if self.mode in known else known[""]
 
     @property
     def usual_seconds(self) -> float:
-        """About how long it takes, for progress bars, before anything is built (s)."""
+        """Estimated duration for progress bars, before the motion is built (s)."""
         return 5.0
 
     @property
     def zmp_regulated(self) -> bool:
-        """Whether a body on position servos balances by its force cells ([Galdeano2014])."""
+        """Whether the robot balances on position servos by ZMP regulation from its force cells ([Galdeano2014])."""
         return False
 
     def check(self) -> None:
-        """UsageError for parameters that do not go together."""
+        """Raise `UsageError` for parameters that are incompatible."""
 
     def check_names(self) -> None:
-        """PoiseError for a robot, a setting, a style or a file that does not exist, before anything is loaded."""
+        """Raise `PoiseError` for a robot, setting, style or file that does not exist, before anything is loaded."""
         _check_robot(self.robot)
         self.resolved_settings()
 
     def provenance(self) -> dict[str, Any]:
-        """Facts of the motion's own for the recording."""
+        """Return facts about this motion for the recording."""
         return {}
 
     # -- running ---------------------------------------------------------------------------------------------------
 
     def run(self, path: str | PathLike[str] | None = None, progress: Progress | None = None) -> MotionRun:
-        """Run and judge it; `result["reason"]` says what failed, if anything did.
+        """Run the motion and judge it; `result["reason"]` is the reason for failure, None if it succeeded.
 
         Args:
-            path: a ``.poise`` file to record to.
+            path: ``.poise`` file to record to; None: in memory only.
             progress: called with the time of the motion after each step (s).
         """
         setup = self.build()
@@ -218,19 +226,20 @@ class Motion(metaclass=_MotionMeta):
         return MotionRun(completed.recording, finish_result(result, self.judge(setup, completed, result)))
 
     def load(self) -> Robot:
-        """The robot; those of the library are loaded once."""
+        """Load the robot. Library robots are loaded once and cached."""
         return library_robot(self.robot) if self.robot in library_names() else load_robot(self.robot)
 
     def resolved_settings(self) -> Any:
-        """The settings of the behavior, with those changed that were given."""
+        """Return the settings of the behavior, with the changes in `settings` applied."""
         return settings_from(self.settings_type, self.settings)
 
     def controller(self, behavior: Behavior, weights: Any = None, **options: Any) -> Controller:
-        """The controller of the mode.
+        """Return the controller for the mode and solver of this motion.
 
         Args:
-            weights: of the levels, for the weighted solver.
-            options: of the controller.
+            behavior: behavior to control.
+            weights: weights of the levels, for the weighted solver.
+            options: further arguments of the controller.
         """
         solver = Weighted(weights) if self.solver == "weighted" else None
         if self.mode == "kinematic":
@@ -241,7 +250,7 @@ class Motion(metaclass=_MotionMeta):
         return TorqueController(behavior, solver, **options)
 
     def row(self, recording: Recording, result: Result) -> dict[str, Any]:
-        """A result as campaigns write it: values by the names of `COMMON_COLUMNS` and `columns`."""
+        """Return a row of a campaign's table: values by the names in `COMMON_COLUMNS` and `columns`."""
         errors = [each["rms"] for each in (result["levels"] or {}).values() if each["rms"] is not None]
         found = {name: _value_at(result, column.path) for name, column in {**COMMON_COLUMNS, **self.columns}.items()}
         return {
@@ -257,7 +266,7 @@ class Motion(metaclass=_MotionMeta):
         return self.available
 
     def _choose_mode(self) -> None:
-        """Mode and plant follow from each other where only one is given."""
+        """Set mode and plant to the first available pair that matches those given."""
         available = self._available_modes()
         matching = [(mode, plant) for mode, plant in available if self.mode in ("", mode) and self.plant in ("", plant)]
         if not matching:
@@ -278,7 +287,7 @@ class Motion(metaclass=_MotionMeta):
 
 
 def motion_parameters(cls: type[Motion]) -> dict[str, Parameter]:
-    """All parameters of a motion by option name: its own first, then those of every motion and of the world."""
+    """Return all parameters of a motion by option name: its own first, then the common ones and those of the world."""
     declared = {each.option: each for each in parameters(cls).values()}
     common = {field.name for field in fields(Motion)} | set(World.__dataclass_fields__)
     own = {option: each for option, each in declared.items() if each.name not in common}
@@ -287,18 +296,18 @@ def motion_parameters(cls: type[Motion]) -> dict[str, Parameter]:
 
 @cache
 def library_robot(name: str) -> Robot:
-    """A robot of the library, loaded once: robots never change, and fitting their capsules takes seconds."""
+    """Load a library robot, cached: robots are immutable, and fitting their capsules takes seconds."""
     return load_robot(name)
 
 
 @cache
 def _check_robot(name: str) -> None:
-    """PoiseError for a robot that there is not."""
+    """Raise `PoiseError` if the robot does not exist."""
     describe_robot(name)
 
 
 def _value_at(result: Result, path: str) -> Any:
-    """The value at a path in a result, like ``"walk.speed.0"``; None where there is none."""
+    """Return the value at a path in a result, like ``"walk.speed.0"`` or ``"reach_errors_m.max"``; None if absent."""
     value: Any = result if path else None
     for key in path.split(".") if path else ():
         if isinstance(value, list):

@@ -1,16 +1,16 @@
-"""The motions by name, and motions from parameters as campaigns and command lines give them.
+"""Table of all motions by name, and conversion of campaign parameters to a motion or to a command line.
 
 >>> motion_from("walk", {"robot": "talos", "friction": 0.5, "style.step_length": 0.2, "push.size": 80}, seed=3)
 >>> command_line("walk", {"robot": "talos", "friction": 0.5}, seed=3)
 'poise run walk --robot talos --friction 0.5 --seed 3'
 
-Parameters are the options of ``poise run``, with ``_`` for ``-``. Beside them there are
+Parameters are the options of ``poise run`` with ``_`` for ``-``, and
 
-- ``style.NAME``: a number of the style of a walk, see `poise.plans.Style` (``--set style.NAME=...``);
+- ``style.NAME``: a parameter of the walking style, see `poise.plans.Style` (``--set style.NAME=...``);
 - ``set.NAME``: a setting of the behavior (``--set NAME=...``);
-- ``push.size`` (N), ``push.direction`` (degrees: 0 pushes forward, 90 to the left), ``push.duration`` (s, 0.1 if left
-  out), ``push.time`` (s, 3): one more push, in the plane of the ground;
-- ``speed.forward``, ``speed.left`` (m/s), ``speed.turning`` (rad/s): of a walk; those left out are zero.
+- ``push.size`` (N), ``push.direction`` (degrees, 0: forward, 90: to the left; default 0), ``push.duration`` (s, default
+  0.1), ``push.time`` (s, default 3): one additional horizontal push;
+- ``speed.forward``, ``speed.left`` (m/s), ``speed.turning`` (rad/s): speed of a walk; default 0 each.
 """
 
 from __future__ import annotations
@@ -32,41 +32,47 @@ from poise.runs.walk_motion import Walk
 
 Value = str | int | float | bool | None
 
-MOTIONS: dict[str, type[Motion]] = {cls.name: cls for cls in (Reach, Stand, Squat, Walk, Navigate)}
-#: Parts of a push in the plane, with their defaults; its size has to be given.
+MOTIONS: dict[str, type[Motion]] = {
+    cls.name: cls for cls in (Reach, Stand, Squat, Walk, Navigate)
+}
+#: Parts of a horizontal push, with their defaults; the size has none and must be given.
 PUSH_DEFAULTS: dict[str, float] = {"size": math.nan, "direction": 0.0, "duration": 0.1, "time": 3.0}
 SPEED_DEFAULTS: dict[str, float] = {"forward": 0.0, "left": 0.0, "turning": 0.0}
-#: Parameters that are tables of numbers, and what they can hold; the settings depend on the motion.
+#: Parameters that are tables, with their keys; empty: the keys depend on the motion.
 PARAMETER_TABLES: dict[str, tuple[str, ...]] = {
     "style": tuple(STYLE_PARAMETERS),
     "set": (),
     "push": tuple(PUSH_DEFAULTS),
     "speed": tuple(SPEED_DEFAULTS),
 }
-#: Tables whose entries together are one option.
+#: Tables whose entries are combined into one option.
 COMPOSED_TABLES = ("push", "speed")
 
 
 def motion_named(name: str) -> type[Motion]:
-    """The motion of that name."""
+    """Return the motion class with this name; `UsageError` if there is none."""
     if name not in MOTIONS:
         raise UsageError(f"there is no behavior '{name}'; {suggestion(name, MOTIONS)}")
     return MOTIONS[name]
 
 
 def campaign_parameters(cls: type[Motion]) -> dict[str, Parameter]:
-    """Parameters of a motion by the names that campaign specs give them."""
+    """Return the parameters of a motion by their names in campaign specs."""
     found = {each.option.replace("-", "_"): each for each in motion_parameters(cls).values()}
-    del found["seed"]  # a campaign draws it
+    del found["seed"]  # the campaign chooses the seed of each run
     return found
 
 
 def motion_from(motion: str | type[Motion], given: Mapping[str, Value], seed: int = 0) -> Motion:
-    """The motion that parameters describe; UsageError for one that is not known or makes no sense.
+    """Return the motion that campaign parameters describe.
 
     Args:
-        motion: its name or its class.
-        given: values or texts by parameter name; None leaves the default.
+        motion: name or class of the motion.
+        given: values or texts by parameter name; None keeps the default.
+        seed: random seed of the run.
+
+    Raises:
+        UsageError: for an unknown parameter or an invalid value.
     """
     cls = motion_named(motion) if isinstance(motion, str) else motion
     values: dict[str, Any] = {"seed": seed, "settings": {}}
@@ -88,14 +94,14 @@ def motion_from(motion: str | type[Motion], given: Mapping[str, Value], seed: in
         values["push"] = (*values.get("push", ()), options["push"])
     if "speed" in options:
         if "speed" in values:
-            raise UsageError("speed and its parts are both given; give one of them")
+            raise UsageError("speed and its parts (speed.NAME) are both given; give one of them")
         values["speed"] = known_parameter("speed", cls).parse(options["speed"])
     found: Motion = cls(**values)
     return found
 
 
 def command_line(motion: str | type[Motion], given: Mapping[str, Value], seed: int = 0) -> str:
-    """The command that runs the motion with these parameters."""
+    """Return the command line that runs the motion with these campaign parameters."""
     cls = motion_named(motion) if isinstance(motion, str) else motion
     known = campaign_parameters(cls)
     words = ["poise", "run", cls.name]
@@ -119,24 +125,24 @@ def command_line(motion: str | type[Motion], given: Mapping[str, Value], seed: i
 
 
 def known_parameter(name: str, cls: type[Motion]) -> Parameter:
-    """The parameter of a motion by its name in campaign specs; UsageError if the motion has none."""
+    """Return the parameter of a motion with this name in campaign specs; `UsageError` if there is none."""
     known = campaign_parameters(cls)
     if name in known:
         return known[name]
     for other in MOTIONS.values():
         if name in campaign_parameters(other):
-            raise UsageError(f"'{name}' is for '{other.name}', not for '{cls.name}'; leave it out")
+            raise UsageError(f"'{name}' is a parameter of '{other.name}', not of '{cls.name}'; leave it out")
     names = [*known, *(f"{table}.{key}" for table, keys in PARAMETER_TABLES.items() for key in keys or ("NAME",))]
     raise UsageError(f"there is no parameter '{name}'; {suggestion(name, names)}")
 
 
 def push_text(push: Mapping[str, float]) -> str:
-    """A push in the plane of the ground, given by size, direction, duration and time, as the command line takes it."""
+    """Return the text of ``--push`` for a horizontal push given by size, direction, duration and time."""
     parts = {**PUSH_DEFAULTS, **push}
     if math.isnan(parts["size"]):
         raise UsageError("push.size is missing; give the size of the push in N")
     angle = math.radians(parts["direction"])
-    # Nine digits: the cosine of a right angle is to be zero.
+    # Rounded to nine digits so that the cosine of a right angle is zero.
     x, y = (round(parts["size"] * part, 9) + 0.0 for part in (math.cos(angle), math.sin(angle)))
     text = f"{x:.12g},{y:.12g},0,{parts['duration']:g}@{parts['time']:.12g}"
     Push.parse(text)
@@ -144,7 +150,7 @@ def push_text(push: Mapping[str, float]) -> str:
 
 
 def _compose_options(given: Mapping[str, Value]) -> dict[str, str]:
-    """Options that are given by their parts, as the command line takes them."""
+    """Return the texts of the options that are given by their parts (push, speed)."""
     parts: dict[str, dict[str, float]] = {}
     for name, value in given.items():
         table, dot, key = name.partition(".")
@@ -179,5 +185,5 @@ def _setting(name: str, value: Value) -> float | str | bool:
 
 
 def _text(value: Value) -> str:
-    """As on the command line; a float keeps all its digits."""
+    """Return a value as command line text; a float keeps all digits."""
     return str(value).lower() if isinstance(value, bool) else str(value)

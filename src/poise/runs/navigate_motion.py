@@ -1,4 +1,4 @@
-"""Navigation: a robot guided by one point, its motion segments as recorded, and how soon it responds to commands."""
+"""Motion ``navigate``: a robot guided by one point, the log of its motion segments, and its response times."""
 
 from __future__ import annotations
 
@@ -28,23 +28,24 @@ from poise.runs.motion import Motion, ResultColumn, Setup
 from poise.runs.scenario import TIME_LIMIT, Scenario
 from poise.runs.walk_motion import known_ground
 
-#: Planned ways are kept at so many places per second: more than enough to draw them.
+#: Samples per second of recorded planned paths (Hz): more than enough to draw them.
 PATH_RATE = 20.0
-#: Digits of lengths (m) that are kept: a tenth of a millimetre.
+#: Decimal digits of recorded lengths (m): a tenth of a millimetre.
 DIGITS = 4
 
 
 class SegmentLog:
-    """Listens to a guided robot and describes each segment when it begins.
+    """Log of the motion segments of a guided robot, for the provenance of a recording.
 
-    A description is a dict of plain values: ``time`` it began, ``seconds`` it was planned for, ``mode``, ``axes`` of
-    the stick, ``outcome``, ``corrections``, ``margin`` (m), ``notes``, ``projected``, ``step`` (the foot that moves)
-    and ``lifted`` (the foot that ends in the air); ``goal`` with the places of center, feet and hands at its end (m, 3
-    each); and ``planned``: ``time``, ``center``, ``zmp`` and each foot and hand by name, sampled (m).
+    The summary of a segment is a dict of JSON values: ``time`` of its start (s), ``seconds``, its planned duration,
+    ``mode``, ``axes`` of the joystick, ``outcome``, ``corrections``, ``margin`` (m), ``notes``, ``projected``, ``step``
+    (the foot that moves) and ``lifted`` (the foot that is in the air at the end); ``goal`` with the positions of
+    center, feet and hands at the end (m, 3 each); and ``planned``: ``time`` (s) and the sampled paths of ``center``,
+    ``zmp`` and each foot and hand by name (m).
 
     Args:
-        navigate: to listen to.
-        facts: other facts, told with the first segment.
+        navigate: behavior whose segments are logged.
+        facts: further facts, returned with each new segment.
 
     >>> segments = SegmentLog(navigate)
     >>> recorder.provenance.update(segments.updates())
@@ -56,7 +57,7 @@ class SegmentLog:
         self._last: SegmentStart | None = None
 
     def updates(self) -> dict[str, Any]:
-        """Facts for the provenance, with the segment that has begun since; none if none has."""
+        """Return facts for the provenance if a segment has begun since the last call; otherwise an empty dict."""
         history = self.navigate.history
         if not history or history[-1] is self._last:
             return {}
@@ -66,7 +67,7 @@ class SegmentLog:
 
 
 def segment_summary(navigate: behaviors.Navigate, record: SegmentStart) -> dict[str, Any]:
-    """A segment in plain values, see `SegmentLog`."""
+    """Return a segment as a dict of JSON values, see `SegmentLog`."""
     segment, goal = record.segment, record.segment.goal
     points = goal.points
     ends = {f"{side} foot": foot.position for side, foot in points.feet.items()}
@@ -104,34 +105,40 @@ def _planned_paths(navigate: behaviors.Navigate, record: SegmentStart) -> dict[s
 
 
 def _rounded(value: Array | float) -> Any:
-    """Numbers that JSON can write, rounded; None for what is none."""
+    """Round numbers and convert them to JSON values; None for values that are not finite."""
     rounded = np.round(np.asarray(value, dtype=np.float64), DIGITS) + 0.0
     return json_ready(rounded)
 
 
-# -- Response: how soon the guided point moves when it is told to ----------------------------------------------------
+# -- Response times of the guided point ------------------------------------------------------------------------------
 
 
-#: A point moves when it is this share of its planned way from where it was, or this far (m), whatever is more: a
-#: millimetre is what a standing body sways by.
+#: A point has moved when its displacement exceeds this fraction of its planned distance and this length (m): a standing
+#: robot sways by a millimetre.
 MOTION_SHARE, LEAST_MOTION = 0.05, 0.001
-#: Commands that ask for less than this (m) are left out: nobody could tell.
+#: Smallest commanded distance that is evaluated (m): the response to less cannot be distinguished from sway.
 LEAST_COMMAND = 0.004
-#: Motion, and when the stick of a device changed, are looked for in steps of this (s).
+#: Time resolution at which motion and changes of the joystick are detected (s).
 TIME_STEP = 0.01
 
 
 def response_times(found: Sequence[dict[str, Any]], recording: Recording, device: Device) -> dict[str, Any] | None:
-    """How soon guided points moved; None if none was told to.
+    """Return statistics of the time until guided points move; None if no motion was commanded.
 
-    A command is read when the segment before it is over, and its own segment begins at once: so the point moves within
-    one segment of the command if it moves before the segment that took it is over. Where it really is counts, not where
-    noisy sensors see it.
+    A command is read at the end of the previous segment, and its own segment begins at once. So the point responds
+    within one segment if it moves before the end of the segment that carries out the command. Positions are the true
+    ones, not those of noisy sensors.
+
+    Args:
+        found: summaries of the segments, see `SegmentLog`.
+        recording: recording of the run.
+        device: device that guided the robot.
 
     Returns:
-        ``commands`` that were looked at, ``median`` and ``max`` of the seconds from the begin of the segment that takes
-        a command until the guided point has moved, ``within_one_segment``, the share that moved before its end, and
-        ``since_command``, the longest from the change of the stick, where the device can tell when that was.
+        ``commands``: number of evaluated commands; ``median`` and ``max``: time from the start of the segment until the
+        guided point has moved (s); ``within_one_segment``: fraction that moved before the end of the segment;
+        ``since_command``: longest time from the change of the joystick (s), None if the device does not tell when it
+        changed.
     """
     stride = round(max(TIME_STEP / recording.period, 1.0)) if recording.period > 0.0 else 1
     times, q = recording.time[::stride], true_state(recording, "q")[::stride]
@@ -168,7 +175,7 @@ def response_times(found: Sequence[dict[str, Any]], recording: Recording, device
 
 
 def _commanded_distance(each: dict[str, Any]) -> float:
-    """How far the guided point is to go (m)."""
+    """Return the planned distance of the guided point in a segment (m)."""
     name = "center" if each["mode"] == "trunk" else each["mode"]
     if name not in each["goal"]:  # a robot without hands
         return 0.0
@@ -177,7 +184,7 @@ def _commanded_distance(each: dict[str, Any]) -> float:
 
 
 def _point_positions(robot: Robot | None, q: Array, mode: str) -> Array:
-    """Where a guided point is in some configurations (m, n x 3)."""
+    """Return the positions of a guided point in n configurations (m, n x 3)."""
     assert robot is not None
     states = [State(robot, each) for each in q]
     if mode == "trunk":
@@ -188,8 +195,10 @@ def _point_positions(robot: Robot | None, q: Array, mode: str) -> Array:
 
 
 def _command_change_time(device: Device, time: float, before: float) -> float | None:
-    """When the stick became what it is at a time (s), for devices that tell the same whenever they are asked; None if
-    it was so already when it was read `before`."""
+    """Return when the joystick took the value that it has at `time` (s).
+
+    None if it had that value already at the reading at `before`, or if the device cannot be read at past times.
+    """
     if not isinstance(device, (Script, RandomDevice)) or device.read(before) == device.read(time):
         return None
     now, at = device.read(time), time
@@ -198,12 +207,17 @@ def _command_change_time(device: Device, time: float, before: float) -> float | 
     return at
 
 
-# -- Navigate: the motion --------------------------------------------------------------------------------------------
+# -- The motion ------------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class NavigateSetup(Setup):
-    """As `Setup`, with the segments as they are recorded, and the scenario if it is one."""
+    """`Setup` of a guided robot.
+
+    Attributes:
+        segments: summaries of the segments so far, see `SegmentLog`.
+        scenario: scenario of the run; None: the robot is guided by a script or at random.
+    """
 
     segments: list[dict[str, Any]] = field(default_factory=list)
     scenario: Scenario | None = None
@@ -211,10 +225,10 @@ class NavigateSetup(Setup):
 
 @dataclass(frozen=True, kw_only=True)
 class Navigate(Motion):
-    """A robot guided by one point at a time, with a joystick, a script or at random ([Sugihara2008])."""
+    """Guide a robot by one point at a time, with a script or a random joystick ([Sugihara2008])."""
 
     name: ClassVar[str] = "navigate"
-    summary: ClassVar[str] = "guide a foot, the trunk or a hand with a joystick, a script or at random"
+    summary: ClassVar[str] = "guide a foot, the trunk or a hand with a script or a random joystick"
     available: ClassVar[tuple[tuple[str, str], ...]] = (
         ("torque", "mujoco"),
         ("position", "mujoco"),
@@ -227,20 +241,26 @@ class Navigate(Motion):
     }
     columns: ClassVar[dict[str, ResultColumn]] = {
         "segments": ResultColumn("count", "", "motion segments", "navigate.segments"),
-        "corrected": ResultColumn("count", "", "of them, those that were prolonged", "navigate.corrected"),
-        "projected": ResultColumn("count", "", "commands that were beyond a boundary", "navigate.projected"),
-        "longest_s": ResultColumn("number", "s", "longest segment", "navigate.longest_s"),
-        "response_s": ResultColumn("number", "s", "until a guided point moved, median", "navigate.response_s.median"),
+        "corrected": ResultColumn("count", "", "segments that were prolonged", "navigate.corrected"),
+        "projected": ResultColumn("count", "", "commands projected onto a boundary", "navigate.projected"),
+        "longest_s": ResultColumn("number", "s", "duration of the longest segment", "navigate.longest_s"),
+        "response_s": ResultColumn(
+            "number", "s", "median time until a guided point moves", "navigate.response_s.median"
+        ),
         "hand_to_door_m": ResultColumn(
-            "number", "m", "of the scenario: from the hand to the door", "navigate.scenario.hand_to_door_m"
+            "number", "m", "distance from hand to door at the end of the scenario", "navigate.scenario.hand_to_door_m"
         ),
     }
 
-    script: str = parameter("", 'a list of {"time", "mode", "input": [6 numbers]}', metavar="FILE.json")
-    random: bool = parameter(False, "a random joystick, drawn from the seed (default)")
-    scenario: bool = parameter(False, "down three steps, across a room, a hand to its door ([Sugihara2008], figure 9)")
+    script: str = parameter(
+        "", 'joystick commands: a list of {"time", "mode", "input": [6 numbers]}', metavar="FILE.json"
+    )
+    random: bool = parameter(False, "random joystick, drawn from the seed (default)")
+    scenario: bool = parameter(
+        False, "walk down three steps, cross a room, put a hand to a door ([Sugihara2008], figure 9)"
+    )
     remote: str = parameter(
-        "", "address of a plant that 'poise serve' moves, like tcp://127.0.0.1:5560", metavar="ADDRESS"
+        "", "address of a robot that 'poise serve' simulates, like tcp://127.0.0.1:5560", metavar="ADDRESS"
     )
 
     @classmethod
@@ -248,7 +268,7 @@ class Navigate(Motion):
         return {"": NavigateSettings}
 
     def _available_modes(self) -> tuple[tuple[str, str], ...]:
-        """Robots that take joint angles are given those, unless another mode is chosen."""
+        """Prefer position mode for robots with position servos."""
         if has_position_servos(self.robot):
             return tuple(sorted(self.available, key=lambda pair: pair[0] != "position"))
         return self.available
@@ -258,15 +278,15 @@ class Navigate(Motion):
         if len(guides) > 1:
             raise UsageError(f"--{guides[0]} and --{guides[1]} both guide the robot; give one of them")
         if self.remote and self.plant == "ideal":
-            raise UsageError("a remote plant is not ideal; leave --plant out, or --remote")
+            raise UsageError("a remote plant is not ideal; leave out --plant and --mode, or --remote")
         if self.remote and (self.scenario or self.world.disturbances):
             first = "scenario" if self.scenario else next(iter(self.world.disturbances)).replace(" ", "-")
-            raise UsageError(f"the world of a remote plant is the server's; leave --{first} out, or --remote")
+            raise UsageError(f"the server defines the world of a remote plant; leave out --{first} or --remote")
         if self.scenario and self.world.terrain != "flat":
-            raise UsageError("the scenario has ground of its own; leave --terrain out")
+            raise UsageError("the scenario has its own ground; leave out --terrain")
         if self.world.terrain.partition(":")[0] not in ("flat", "stairs"):
             terrain = self.world.terrain
-            raise UsageError(f"a guided robot knows flat ground and stairs, not '{terrain}'; choose one of these")
+            raise UsageError(f"'navigate' supports flat ground and stairs, not '{terrain}'; choose one of these")
 
     def check_names(self) -> None:
         super().check_names()
@@ -280,7 +300,7 @@ class Navigate(Motion):
         return (Script.load(self.script).seconds if self.script else 0.0) or 30.0
 
     def device(self) -> Device:
-        """What guides the robot outside of the scenario: a script, or a random joystick of the seed."""
+        """Return the device that guides the robot outside the scenario: a script, or a seeded random joystick."""
         return Script.load(self.script) if self.script else RandomDevice(self.seed)
 
     def build(self, robot: Robot | None = None) -> Setup:
@@ -318,24 +338,24 @@ class Navigate(Motion):
         return self.world.plant(start, seed=self.seed, servos=servos, ground=ground, objects=objects)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
-        """It succeeds when the robot does not fall, and a scenario when it ends at its door."""
+        """Judge the run: it succeeds if the robot does not fall and a scenario ends with the hand at the door."""
         assert isinstance(setup, NavigateSetup)
         found, scenario, device = setup.segments, setup.scenario, setup.behavior.device
         result["seconds"] = min(run.seconds, run.recording.duration) if scenario else run.seconds
         result["steps"] = sum(1 for each in found if each["step"] is not None and each["lifted"] is None)
         result["distance_m"], result["heading_rad"] = base_displacement(run.states)
         result["navigate"] = {**_segment_counts(found), "response_s": response_times(found, run.recording, device)}
-        if self.plant == "ideal":  # which feet stand is not known there, so neither is any margin
+        if self.plant == "ideal":  # contacts are unknown there, so the ZMP margin is too
             result["zmp_margin_m"] = None
         if scenario is None:
             return []
-        last = setup.plant.truth()  # where the hand is, not where sensors see it
+        last = setup.plant.truth()  # true state, without sensor noise
         result["navigate"]["scenario"], reasons = scenario.assess(last, device.finished)
         return [] if result["fell"] else reasons
 
 
 def _segment_counts(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Outcomes of the segments, in numbers."""
+    """Return counts and extremes over all segments."""
     margins = [each["margin"] for each in found if each["margin"] is not None]
     return {
         "segments": len(found),

@@ -1,4 +1,4 @@
-"""The scenario of [Sugihara2008], section V: down the stairs, across the room, and the left hand to the door."""
+"""The scenario of [Sugihara2008], section V: walk down stairs, cross a room, and put the left hand to a door."""
 
 from __future__ import annotations
 
@@ -16,22 +16,27 @@ from poise.plans import Footstep, Workspace, standing_points
 from poise.plants import Plant, StairsAndDoor
 from poise.robots import Robot, Side, State
 
-#: It may take so long (s): more than twice what the slowest of the library robots took.
+#: Time limit (s): more than twice the time of the slowest library robot.
 TIME_LIMIT = 120.0
-#: The hand is at the door within this (m); feet are on the floor within it.
+#: Tolerance of the hand at the door and of the feet on the floor (m).
 DOOR_TOLERANCE = 0.01
-#: The trunk is led to where the arm does not reach yet, by this share of the leg: then the hand pulls the body, and
-#: the robot decides on a step.
+#: Distance by which the arm does not yet reach the door after the approach, as a fraction of the leg length: the hand
+#: then pulls the body forward, and the robot decides to step.
 APPROACH_SHORTFALL = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """A robot, the world for it, and the way through that.
+    """Stairs, room and door scaled to a robot, and the goals on the way through them.
+
+    Attributes:
+        robot: robot to guide.
+        workspace: reach of its feet and hands.
+        stage: stairs, floor and door.
 
     >>> scenario = Scenario.of(robot)
     >>> plant = poise.MujocoPlant(robot, ground=scenario.stage, objects=scenario.stage.objects)
-    >>> navigate = Navigate(robot, scenario.operator(plant), ground=scenario.stage.under)
+    >>> navigate = behaviors.Navigate(robot, scenario.operator(plant), ground=scenario.stage.under)
     """
 
     robot: Robot
@@ -40,22 +45,28 @@ class Scenario:
 
     @classmethod
     def of(cls, robot: Robot) -> Scenario:
+        """Scale the scenario to a robot; `UsageError` if it has no left hand or cannot take the stairs."""
         if not any(hand.side == "left" for hand in robot.hands):
-            raise UsageError(f"the scenario ends with the left hand at a door, and {robot.name} has no such hand")
+            raise UsageError(
+                f"{robot.name} has no left hand, which the scenario needs at the door; choose another robot"
+            )
         workspace = Workspace.of(robot)
         stage = StairsAndDoor.of(robot, workspace)
         if 2.0 * (stage.sole_half_size[0] + stage.edge_clearance) > workspace.longest_step:
             raise UsageError(
-                f"{robot.name} steps {100 * workspace.longest_step:.0f} cm at most and its soles are "
-                f"{200 * stage.sole_half_size[0]:.0f} cm long:"
-                " it cannot step from tread to tread; choose another robot, e.g. mighty or g1"
+                f"{robot.name} cannot step from tread to tread: its longest step is "
+                f"{100 * workspace.longest_step:.0f} cm and its soles are {200 * stage.sole_half_size[0]:.0f} cm long;"
+                " choose another robot, e.g. mighty or g1"
             )
         return cls(robot, workspace, stage)
 
     @property
     def goals(self) -> tuple[GuidanceGoal, ...]:
-        """What is done, in order: the left foot leads on the stairs, down to the near end of each tread; the right one
-        follows to the far end of the same tread, from where the next is within a step."""
+        """Goals of the operator, in order.
+
+        On the stairs, the left foot leads down to the near end of each tread. The right foot follows to the far end of
+        the same tread, from where the next tread is within one step.
+        """
         stage, feet = self.stage, standing_points(self.robot).feet
         back = stage.sole_half_size[0] + stage.edge_clearance
         left, right = feet["left"].y, feet["right"].y
@@ -69,7 +80,7 @@ class Scenario:
 
     @property
     def door_approach(self) -> tuple[float, float]:
-        """Where the trunk is led to (m, from above)."""
+        """Horizontal position of the trunk in front of the door (m)."""
         workspace, points = self.workspace, standing_points(self.robot)
         x, y, z = self.stage.target.tolist()
         sx, _, sz = workspace.shoulders["left"]
@@ -79,7 +90,7 @@ class Scenario:
         return x - reach - sx - APPROACH_SHORTFALL * workspace.leg, y - aside
 
     def operator(self, plant: Plant) -> GoalOperator:
-        """Who guides a robot through it, with eyes for the real one."""
+        """Return an operator that guides the robot through the goals and sees the hands of the plant."""
         hands = self.robot.hands
 
         def hand_positions() -> dict[Side, Array]:
@@ -89,12 +100,20 @@ class Scenario:
         return GoalOperator(self.goals, self.workspace, TIME_LIMIT, hand_positions)
 
     def assess(self, last: State, done: bool) -> tuple[dict[str, Any], list[str]]:
-        """How it ended, in numbers, and what is wrong with that."""
+        """Evaluate the end of a run.
+
+        Args:
+            last: last state of the robot.
+            done: whether the operator finished all goals.
+
+        Returns:
+            Measures by name, and the reasons for failure; none if it succeeded.
+        """
         hand_error = float(np.linalg.norm(last.pose(self.robot.hand("left")).translation - self.stage.target))
         feet = [self._foot_in_room(last, foot.side) for foot in self.robot.feet]
         reasons = []
         if not done:
-            reasons.append("the operator did not come to an end of the scenario")
+            reasons.append("the operator did not finish the scenario")
         for foot, there in feet:
             if not there:
                 reasons.append(f"{foot.side} foot is not in the room, but at x = {foot.x:.2f} m, z = {foot.z:.3f} m")

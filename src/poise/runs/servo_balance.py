@@ -1,4 +1,8 @@
-"""Standing, squatting and walking on position servos with ZMP regulation ([Galdeano2014]): one law for all of them."""
+"""Base class `ServoBalance` of standing, squatting and walking, which also run on position servos.
+
+On servos, one control law with ZMP regulation from force cells follows the reference trajectory of the motion
+([Galdeano2014]).
+"""
 
 from __future__ import annotations
 
@@ -23,34 +27,35 @@ from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, ResultColumn, Setup
 from poise.state import sole_pressure
 
-#: Period of the control (s): that of the paper's robot.
+#: Control period (s), as on the robot of the paper.
 CONTROL_PERIOD = 0.001
-#: Before a squat the joints find their comfort for so long (s): what drifts there is not periodic.
+#: Time before a squat in which the joints settle to the comfort posture (s): this drift is not periodic.
 SETTLING_TIME = 4.0
-#: The capture point at the end is this near to the middle of the feet, as a share of the sole's length.
+#: Largest distance of the capture point from the middle of the feet at the end, as a fraction of the sole length.
 LARGEST_CAPTURE_ERROR = 0.25
-#: Back at the middle, after a push (m).
+#: Largest ZMP error after which the robot counts as recovered from a push (m).
 RECOVERED_ERROR = 0.005
-#: Time constant of the filter with which ε_ZMP is judged (s): cells are noisy.
+#: Time constant of the low-pass filter of ε_ZMP before it is judged (s): force cells are noisy.
 FILTER_TIME = 0.02
 
 SERVO_COLUMNS = {
     "zmp_rms_m": ResultColumn(
-        "number", "m", "weighted ZMP from the middle of the soles, root mean square", "regulation.zmp_rms_m"
+        "number", "m", "root mean square of the weighted ZMP error from the middle of the soles", "regulation.zmp_rms_m"
     ),
-    "zmp_largest_m": ResultColumn("number", "m", "the same at worst", "regulation.zmp_largest_m"),
+    "zmp_largest_m": ResultColumn("number", "m", "largest weighted ZMP error", "regulation.zmp_largest_m"),
     "returned_s": ResultColumn(
-        "number", "s", "from the last push until it was back within 5 mm", "regulation.returned_s"
+        "number", "s", "time from the last push until the ZMP error stays below 5 mm", "regulation.returned_s"
     ),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServoBalance(Motion):
-    """A motion on both feet that runs under torques or, with ``mode="position"``, on servos with ZMP regulation.
+    """Motion with torque control or, with ``mode="position"``, on position servos with ZMP regulation.
 
     Attributes:
-        torque_settings, servo_settings: what `settings` changes in each mode.
+        torque_settings: dataclass that `settings` changes with torque control.
+        servo_settings: dataclass that `settings` changes on servos.
     """
 
     available: ClassVar[tuple[tuple[str, str], ...]] = (
@@ -71,7 +76,7 @@ class ServoBalance(Motion):
 
     def check(self) -> None:
         if self.zmp_regulated and self.world.terrain != "flat":
-            raise UsageError("on servos there is flat ground; leave --terrain out")
+            raise UsageError("position servos need flat ground; leave --terrain out")
 
     def build(self, robot: Robot | None = None) -> Setup:
         loaded = robot or self.load()
@@ -81,38 +86,43 @@ class ServoBalance(Motion):
         judge = self._judge_on_servos if self.zmp_regulated else self.judge_with_torques
         return judge(setup, run, result)
 
-    # -- with torques: each motion has its own behavior ------------------------------------------------------------
+    # -- torque control: each motion has its own behavior ----------------------------------------------------------
 
     @abstractmethod
     def build_with_torques(self, robot: Robot) -> Setup:
-        """Behavior, controller and plant under torques (or in kinematics, where the motion runs so)."""
+        """Build behavior, controller and plant for torque control, or for kinematic mode if the motion supports it."""
 
     @abstractmethod
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
-        """As `judge`, for a run under torques."""
+        """Judge a run with torque control, see `judge`."""
 
-    # -- on servos: one behavior, which follows a reference trajectory ---------------------------------------------
+    # -- position servos: one behavior, which follows a reference trajectory ---------------------------------------
 
     @abstractmethod
     def reference(self, settings: Any, start: State) -> ReferenceTrajectory:
-        """The reference trajectory of the motion."""
+        """Return the reference trajectory of the motion.
+
+        Args:
+            settings: resolved settings, an instance of `servo_settings`.
+            start: state at the start.
+        """
 
     def servo_defaults(self, robot: Robot) -> dict[str, Any]:
-        """What suits the robot: on one foot, or with a weight, servos are set stiff."""
+        """Return the robot's own settings for this motion; servos are stiffer on one foot or with a load."""
         return dict(robot.servos.regulation)
 
     def reference_provenance(self, reference: Any) -> dict[str, Any]:
-        """Facts about the reference trajectory for the recording."""
+        """Return facts about the reference trajectory for the recording."""
         return {}
 
     def judge_reference(self, reference: Any, run: CompletedRun) -> list[str]:
-        """Reasons why a run on servos did not follow its reference, where it did not fall."""
+        """Return the reasons why a run on servos that did not fall failed to follow its reference."""
         return []
 
     def _build_on_servos(self, robot: Robot) -> Setup:
         settings: Any = settings_from(self.servo_settings, {**self._robot_defaults(robot), **self.settings})
         if self.world.carry and "carrying" not in robot.stances:
-            raise UsageError(f"{robot.name} has no stance 'carrying' to hold a box in; give it one in its data file")
+            raise UsageError(f"{robot.name} has no stance 'carrying' for a box; add one to its data file")
         start = robot.stance("carrying" if self.world.carry else "standing")
         reference = self.reference(settings, start)
         plant = self.world.plant(start, seed=self.seed, servos=True, stiffness=settings.stiffness)
@@ -138,7 +148,7 @@ class ServoBalance(Motion):
     def _judge_on_servos(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         reference, states = setup.behavior.trajectory, run.states
         _, result["heading_rad"] = base_displacement(states)
-        way = middle_of_feet(states[-1]) - middle_of_feet(states[0])  # the base leans to and fro for comfort
+        way = middle_of_feet(states[-1]) - middle_of_feet(states[0])  # not the base, which leans for comfort
         result["distance_m"] = float(np.linalg.norm(way[:2]))
         elapsed = run.recording.time[-1] - run.recording.time[0]
         result["steps"] = reference.phase(elapsed).steps if isinstance(reference, WalkingPattern) else 0
@@ -148,12 +158,14 @@ class ServoBalance(Motion):
         return [*_steadiness_reasons(states[-1]), *self.judge_reference(reference, run)]
 
     def _regulation(self, setup: Setup, run: CompletedRun) -> dict[str, Any]:
-        """What the force cells measured, and which sensor faults were found."""
+        """Return measures of the ZMP regulation from the force cells, and the detected sensor faults."""
         behavior, recording = setup.behavior, run.recording
         settings, reference = behavior.settings, behavior.trajectory
         begin = reference.begin if isinstance(reference, SquatReference) else 0.0
         error = np.abs(recorded_zmp_error(recording, run.robot))
-        assessed_error = error[recording.time >= recording.time[0] + max(begin, 1.0)]  # the start shakes
+        assessed_error = error[
+            recording.time >= recording.time[0] + max(begin, 1.0)
+        ]  # without the transient at the start
         ends = [push.time + push.duration for push in map(Push.parse, self.world.push)]
         squat = reference if isinstance(reference, SquatReference) else None
         return {
@@ -168,7 +180,7 @@ class ServoBalance(Motion):
 
 
 def recorded_zmp_error(recording: Recording, robot: Robot) -> NDArray[np.complex128]:
-    """ε_ZMP of a recording, [Galdeano2014] eq. (9), lightly filtered (m, as x + i y), at every sample."""
+    """Return ε_ZMP at every sample of a recording, [Galdeano2014] eq. (9), low-pass filtered (m, as x + i y)."""
     loads = []
     for side in ("left", "right"):
         foot = robot.foot(side)
@@ -189,7 +201,13 @@ def recorded_zmp_error(recording: Recording, robot: Robot) -> NDArray[np.complex
 
 
 def recovery_time(time: Array, error: Array, end: float) -> float | None:
-    """Seconds from the end of a push to when ε_ZMP is back within `RECOVERED_ERROR` for good; None: it never is."""
+    """Return the time from the end of a push until ε_ZMP stays within `RECOVERED_ERROR` (s); None if it never does.
+
+    Args:
+        time: times of the samples (s).
+        error: magnitude of ε_ZMP at these times (m).
+        end: time at which the push ends (s).
+    """
     after = time >= end
     if not after.any():
         return None
@@ -201,7 +219,7 @@ def recovery_time(time: Array, error: Array, end: float) -> float | None:
 
 
 def _cycle_differences(recording: Recording, frequency: float, begin: float) -> list[float]:
-    """Of each squat, how far its joint angles are from the squat before (rad, rms over joints and time)."""
+    """Return the difference of joint angles between successive squats (rad, rms over joints and time)."""
     count = round(1.0 / (frequency * recording.period))
     angles = recording["q"][round(begin / recording.period) :, 7:]
     cycles = len(angles) // count
@@ -210,9 +228,9 @@ def _cycle_differences(recording: Recording, frequency: float, begin: float) -> 
 
 
 def _steadiness_reasons(last: State) -> list[str]:
-    """Whether the capture point is off the middle of the feet at the end, as a reason."""
+    """Return a reason for failure if the capture point is too far from the middle of the feet at the end."""
     error = capture_point_error(last, middle_of_feet(last))
     sole = last.robot.feet[0].sole
     if error <= LARGEST_CAPTURE_ERROR * (sole.x_max - sole.x_min):
         return []
-    return [f"not at rest at the end: the capture point is {1e3 * error:.0f} mm off the middle of the feet"]
+    return [f"not at rest at the end: the capture point is {1e3 * error:.0f} mm from the middle of the feet"]

@@ -1,4 +1,4 @@
-"""Motions on the spot: the reach of [Saab2012] on one foot, standing, and squatting."""
+"""Motions without walking: reach on one foot ([Saab2012]), stand, and squat."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, SETTLING_TIME, ServoBalance
 
-#: A target is reached when the hand is this near at the end of its phase, m: without physics a hundredth of an arm.
+#: Largest distance from hand to target at the end of a phase, by plant (m): on an ideal plant a hundredth of an arm.
 REACH_TOLERANCE = {"ideal": 0.005, "mujoco": 0.01}
-#: What else a reach in physics must keep: centre of mass (m), boxes of the left hand and foot (m), sole (rad).
+#: Largest errors of a simulated reach: centre of mass (m), boxes of the left hand and foot (m), tilt of the sole (rad).
 LARGEST_COM_ERROR, LARGEST_BOX_ERROR, LARGEST_SOLE_TILT = 0.01, 0.005, math.radians(1.0)
-#: The capture point at the end of a stand is this near to the middle of the feet, m; further off the robot may fall.
+#: Largest error of the capture point at the end of a stand (m); with more the robot may fall.
 LARGEST_CAPTURE_ERROR = 0.02
-#: A squat follows its centre of mass to this (m) with soles this flat (rad).
+#: Largest error of the centre of mass (m) and largest tilt of the soles (rad) during a squat.
 LARGEST_PATH_ERROR, LARGEST_SQUAT_TILT = 0.02, math.radians(1.0)
 PROFILES = ("exponential", "minimum-jerk")
 
 
 def motion_plant(motion: Motion, start: State) -> Plant:
-    """The plant of a motion that is not remote and not on servos."""
+    """Return the ideal or simulated plant of a motion without servos."""
     return IdealPlant(start) if motion.plant == "ideal" else motion.world.plant(start, seed=motion.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reach(Motion):
-    """Five reaching tasks in turn, standing on one foot with a cup in the other hand ([Saab2012], section 3.2)."""
+    """Reach five points in turn, standing on one foot with a cup in the other hand ([Saab2012], section 3.2)."""
 
     name: ClassVar[str] = "reach"
     summary: ClassVar[str] = "reach five points in turn on one foot, a cup in the other hand"
@@ -47,10 +47,10 @@ class Reach(Motion):
         ("torque", "mujoco"),
     )
     columns: ClassVar[dict[str, ResultColumn]] = {
-        "reach_error_m": ResultColumn("number", "m", "by how much a target was missed, at worst", "reach_errors_m.max"),
+        "reach_error_m": ResultColumn("number", "m", "largest distance from a target", "reach_errors_m.max"),
     }
 
-    profile: str = parameter("exponential", "how the hand approaches a point", choices=PROFILES)
+    profile: str = parameter("exponential", "velocity profile of the hand", choices=PROFILES)
 
     @classmethod
     def settings_types(cls) -> dict[str, type]:
@@ -65,12 +65,12 @@ class Reach(Motion):
 
     def build(self, robot: Robot | None = None) -> Setup:
         reach = behaviors.Reach(robot or self.load(), self.resolved_settings(), self.profile)  # type: ignore[arg-type]
-        # The exponential profile under torques is the paper's: tasks switch at once.
+        # As in the paper: with the exponential profile and torque control, tasks switch without a ramp.
         at_once = {"ramp": 0.0} if self.mode == "torque" and self.profile == "exponential" else {}
         return Setup(reach, self.controller(reach, **at_once), motion_plant(self, reach.start), reach.seconds)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
-        """It succeeds when every target was reached, and in physics kept its balance."""
+        """Judge the run: it succeeds if every target is reached and, in simulation, all other tasks are kept."""
         reach, recording, robot = setup.behavior, run.recording, run.robot
         ends = {
             phase.name: recording.state(max(round(phase.end / recording.period) - 1, 0), robot)
@@ -85,14 +85,14 @@ class Reach(Motion):
 
 
 def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
-    """What a reach in physics did not keep, as reasons."""
+    """Return the reasons why a simulated reach failed: centre of mass, boxes of hand and foot, tilt of the sole."""
     target = reach.start.support_center
     off = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
     out = {part: reach.box_violation(part, states) for part in ("hand", "foot")}
     tilt = largest_sole_tilt(states, reach.robot)
     found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR]
     if off > LARGEST_COM_ERROR:
-        found.append(f"centre of mass {1e3 * off:.1f} mm off its place")
+        found.append(f"centre of mass {1e3 * off:.1f} mm from its target")
     if tilt > LARGEST_SOLE_TILT:
         found.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
     return found
@@ -100,10 +100,10 @@ def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Stand(ServoBalance):
-    """Standing on both feet, recovering from pushes without a step."""
+    """Stand on both feet and recover from pushes without stepping."""
 
     name: ClassVar[str] = "stand"
-    summary: ClassVar[str] = "stand on both feet, recovering from pushes without a step"
+    summary: ClassVar[str] = "stand on both feet and recover from pushes without stepping"
     columns: ClassVar[dict[str, ResultColumn]] = SERVO_COLUMNS
     torque_settings: ClassVar[type] = UprightSettings
 
@@ -117,11 +117,11 @@ class Stand(ServoBalance):
         return Setup(behavior, self.controller(behavior, behavior.weights), plant, behavior.seconds)
 
     def behavior(self, robot: Robot, start: State) -> behaviors.Stand:
-        """The behavior under torques."""
+        """Return the behavior for torque control."""
         return behaviors.Stand(robot, self.resolved_settings(), start)
 
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
-        """It succeeds when the robot stands at rest at the end."""
+        """Judge the run: it succeeds if the robot is at rest at the end."""
         result["steps"] = 0
         result["distance_m"], result["heading_rad"] = base_displacement(run.states)
         if result["fell"]:
@@ -135,12 +135,12 @@ class Stand(ServoBalance):
 
 
 def _not_at_rest(error: float) -> str:
-    return f"not at rest at the end: the capture point is {1e3 * error:.0f} mm off its place"
+    return f"not at rest at the end: the capture point is {1e3 * error:.0f} mm from its target"
 
 
 @dataclass(frozen=True)
 class ServoSquatSettings(ZmpBalanceSettings):
-    """As `ZmpBalanceSettings`, with depth, frequency and cycles as of `SquatSettings`."""
+    """`ZmpBalanceSettings` with depth, frequency and cycles of `SquatSettings`."""
 
     depth: float = declared_in(SquatSettings, "depth")
     frequency: float = declared_in(SquatSettings, "frequency")
@@ -152,10 +152,10 @@ class ServoSquatSettings(ZmpBalanceSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Squat(Stand):
-    """Bending and stretching the knees: the centre of mass goes down and up, the soles stay flat."""
+    """Squat repeatedly: the centre of mass moves down and up, the soles stay flat."""
 
     name: ClassVar[str] = "squat"
-    summary: ClassVar[str] = "bend and stretch the knees, soles flat on the ground"
+    summary: ClassVar[str] = "squat with the soles flat on the ground"
     available: ClassVar[tuple[tuple[str, str], ...]] = (*ServoBalance.available, ("kinematic", "ideal"))
     torque_settings: ClassVar[type] = SquatSettings
     servo_settings: ClassVar[type] = ServoSquatSettings
@@ -170,7 +170,7 @@ class Squat(Stand):
         return behaviors.Squat(robot, self.resolved_settings(), start)
 
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
-        """It succeeds when the robot follows its path with flat soles and stands at rest at the end."""
+        """Judge the run: it succeeds if the robot follows its path with flat soles and is at rest at the end."""
         reasons = super().judge_with_torques(setup, run, result)
         return reasons if result["fell"] else reasons + _deviations(setup.behavior, run.states, result)
 
@@ -183,13 +183,13 @@ class Squat(Stand):
 
 
 def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> list[str]:
-    """What a squat did not keep, as reasons, with the motors that were at their limit."""
+    """Return the reasons why a squat failed, with the motors that were at their torque limit."""
     misses = [float(np.abs(state.center_of_mass - squat.center_of_mass(state.time)).max()) for state in states]
     tilt, worst = largest_sole_tilt(states, squat.robot), max(misses)
     found = []
     if worst > LARGEST_PATH_ERROR:
         at_limit = ", ".join(
-            f"{name} at its {entry['limit_Nm']:.0f} N m for {entry['seconds']:.2f} s"
+            f"{name} at its limit of {entry['limit_Nm']:.0f} N m for {entry['seconds']:.2f} s"
             for name, entry in (result["limits"] or {}).items()
         )
         acting = f" ({at_limit})" if at_limit else ""
@@ -200,6 +200,6 @@ def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> 
 
 
 def _positive(settings: Any, name: str, usual: float) -> float:
-    """A setting that was given, or the usual value; nonsense is refused later."""
+    """Return a given setting or its usual value; 1 if it is not a positive number, which is refused later."""
     value = settings.get(name, usual)
     return float(value) if isinstance(value, (int, float)) and value > 0 else 1.0

@@ -1,4 +1,4 @@
-"""Walking with a style, under torques, or on servos along a walk that is planned in advance."""
+"""Motion ``walk``: walking with a style by torque control, or on position servos along a pattern planned in advance."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from poise.runs.motion import ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, ServoBalance
 from poise.runs.standing_motions import motion_plant
 
-#: A robot whose DCM is further than this from its plan in the last second is about to fall, m.
+#: Largest error of the divergent component of motion (DCM) in the last second (m); with more, the robot is falling.
 LARGEST_DCM_ERROR = 0.12
-#: Channel of that error.
+#: Recorded channel of the DCM error.
 DCM_ERROR_CHANNEL = "error/balance/dcm"
-#: Prefix of settings that are numbers of the style, as in ``--set style.step_length=0.2``.
+#: Prefix of settings that change a parameter of the style, as in ``--set style.step_length=0.2``.
 STYLE_PREFIX = "style."
-#: A walk on servos has arrived when it has come this share of the way.
+#: Smallest fraction of the planned distance that a successful walk on servos covers.
 ARRIVAL_SHARE = 0.7
-#: What a walk on servos takes of a style.
+#: Parameters of a style that a walk on servos uses.
 GAIT_PARAMETERS = ("single_support", "double_support", "step_length", "step_height")
 
 
 @dataclass(frozen=True)
 class ServoWalkSettings(ZmpBalanceSettings):
-    """As `ZmpBalanceSettings`, with the durations, lengths and heights of a `Style`."""
+    """`ZmpBalanceSettings` with the durations, lengths and heights of a `Style`."""
 
     single_support: float = declared_in(Style, "single_support")
     double_support: float = declared_in(Style, "double_support")
@@ -60,10 +60,10 @@ class ServoWalkSettings(ZmpBalanceSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Walk(ServoBalance):
-    """A walk of some steps with a style, which ends side by side."""
+    """Walk a number of steps with a style and end with the feet side by side."""
 
     name: ClassVar[str] = "walk"
-    summary: ClassVar[str] = "walk with a style, at a speed, over terrain, against pushes"
+    summary: ClassVar[str] = "walk with a given style and speed, over terrain and against pushes"
     torque_settings: ClassVar[type] = WalkSettings
     servo_settings: ClassVar[type] = ServoWalkSettings
     prefixed_settings: ClassVar[Mapping[str, type]] = {STYLE_PREFIX: Style}
@@ -74,11 +74,11 @@ class Walk(ServoBalance):
     columns: ClassVar[dict[str, ResultColumn]] = {
         "speed_forward": ResultColumn("number", "m/s", "mean speed forward", "walk.speed.0"),
         "speed_left": ResultColumn("number", "m/s", "mean speed to the left", "walk.speed.1"),
-        "speed_turning": ResultColumn("number", "rad/s", "mean rate of the heading", "walk.speed.2"),
+        "speed_turning": ResultColumn("number", "rad/s", "mean yaw rate", "walk.speed.2"),
         "divergent_error_m": ResultColumn(
-            "number", "m", "how far the DCM was off its plan in the last second", "walk.divergent_error_m"
+            "number", "m", "largest DCM error in the last second", "walk.divergent_error_m"
         ),
-        "slip_m": ResultColumn("number", "m", "how far a standing foot slipped, at worst", "walk.slip_m"),
+        "slip_m": ResultColumn("number", "m", "largest slip of a stance foot", "walk.slip_m"),
         **{
             f"measure.{name}": ResultColumn("number", each.unit, each.description)
             for name, each in STYLE_MEASURES.items()
@@ -88,17 +88,22 @@ class Walk(ServoBalance):
 
     style: str | Style = parameter(
         "neutral",
-        "neutral, relaxed, cautious, proud, sad, ... or a TOML file",
+        "walking style: neutral, relaxed, cautious, proud, sad, ... or a TOML file",
         metavar="NAME|FILE.toml",
         suggestions=tuple(STYLES),
         types=(Style,),
     )
     steps: float = parameter(
-        20, "number of steps; 0 stands, and steps when pushed", kind="number", low=0, metavar="N", parser=parse_integer
+        20,
+        "number of steps; 0: stand, and step only when pushed",
+        kind="number",
+        low=0,
+        metavar="N",
+        parser=parse_integer,
     )
     speed: tuple[float, float, float] | None = parameter(
         None,
-        "speed in m/s, m/s and rad/s instead of the style's own",
+        "speed forward (m/s), to the left (m/s) and turning (rad/s) (default: that of the style)",
         kind="text",
         metavar="VX,VY,WZ",
         parser=parse_speed,
@@ -106,7 +111,7 @@ class Walk(ServoBalance):
 
     def check(self) -> None:
         if self.zmp_regulated and self.style != "neutral":
-            raise UsageError("on servos there is one style to walk in; leave --style out")
+            raise UsageError("styles are not supported on position servos; leave --style out")
         super().check()
 
     def check_names(self) -> None:
@@ -116,16 +121,16 @@ class Walk(ServoBalance):
 
     @property
     def usual_seconds(self) -> float:
-        return 3.0 + 0.6 * (self.steps + 1)  # a guess: how long depends on the robot
+        return 3.0 + 0.6 * (self.steps + 1)  # an estimate: the duration depends on the robot
 
-    # -- under torques ---------------------------------------------------------------------------------------------
+    # -- torque control --------------------------------------------------------------------------------------------
 
     def resolved_settings(self) -> Any:
         behavior_settings = {name: value for name, value in self.settings.items() if not name.startswith(STYLE_PREFIX)}
         return settings_from(self.settings_type, behavior_settings)
 
     def resolved_style(self) -> Style:
-        """The style by its name or from its file, with the numbers changed that were given."""
+        """Return the style by name or from its file, with the ``style.NAME`` settings applied."""
         changes = {
             name.removeprefix(STYLE_PREFIX): value
             for name, value in self.settings.items()
@@ -141,14 +146,14 @@ class Walk(ServoBalance):
         return Setup(walk, self.controller(walk, walk.weights), plant, walk.seconds, facts)
 
     def behavior(self, robot: Robot, start: State) -> behaviors.Walk:
-        """The behavior under torques; on stairs it knows where they are, other ground it has to feel."""
+        """Return the behavior for torque control. It knows the positions of stairs; other terrain it has to sense."""
         ground = known_ground(self.world.ground, robot)
         return behaviors.Walk(
             robot, self.resolved_style(), self.speed, self.steps, self.resolved_settings(), start, ground
         )
 
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
-        """It succeeds when all steps were made and the robot is steady at the end."""
+        """Judge the run: it succeeds if all steps are made and the DCM is near its plan at the end."""
         walk, recording, states = setup.behavior, run.recording, run.states
         made = walk.phase().steps
         result["steps"] = made
@@ -166,21 +171,19 @@ class Walk(ServoBalance):
             return []
         reasons = []
         if dcm_error > LARGEST_DCM_ERROR:
-            reasons.append(
-                f"about to fall: the divergent component is {100 * dcm_error:.0f} cm off its plan at the end"
-            )
+            reasons.append(f"about to fall: the DCM is {100 * dcm_error:.0f} cm from its plan at the end")
         if made < self.steps and self.seconds is None:
             reasons.append(f"made {made} of {self.steps:.0f} steps")
         return reasons
 
     def row(self, recording: Recording, result: Result) -> dict[str, Any]:
         found = super().row(recording, result)
-        if result["fell"] or recording.robot is None:  # how a fall looks is no style
+        if result["fell"] or recording.robot is None:  # a fall has no measures of style
             return found
         measures = style_measures(analyze_walk(recording, recording.robot))
         return found | {f"measure.{name}": float(getattr(measures, name)) for name in STYLE_MEASURES}
 
-    # -- on servos -------------------------------------------------------------------------------------------------
+    # -- position servos -------------------------------------------------------------------------------------------
 
     def servo_defaults(self, robot: Robot) -> dict[str, Any]:
         known = self.servo_settings.__dataclass_fields__  # type: ignore[attr-defined]
@@ -189,7 +192,9 @@ class Walk(ServoBalance):
 
     def reference(self, settings: Any, start: State) -> ReferenceTrajectory:
         if not math.isfinite(self.steps):
-            raise UsageError("a walk on servos is planned beforehand; give --steps a number")
+            raise UsageError(
+                f"a walk on servos is planned in advance and cannot have {self.steps} steps; give --steps N"
+            )
         style = replace(STYLES["neutral"], **{name: getattr(settings, name) for name in GAIT_PARAMETERS})
         return walking_pattern(start, style, self.steps, self.speed)
 
@@ -204,11 +209,11 @@ class Walk(ServoBalance):
         distance = float(np.linalg.norm(way))
         if distance < 1e-3 or float(done @ way) / distance**2 > ARRIVAL_SHARE:
             return []
-        return [f"came {float(done @ way) / distance:.2f} m of {distance:.2f} m"]
+        return [f"walked {float(done @ way) / distance:.2f} m of {distance:.2f} m"]
 
 
 def known_ground(ground: Terrain, robot: Robot) -> Callable[[Footstep], Footstep] | None:
-    """What a walk knows of its ground beforehand: where stairs are; None for all else."""
+    """Return the function that places footsteps on stairs that are known in advance; None for other terrain."""
     if not isinstance(ground, Stairs):
         return None
     sole = robot.feet[0].sole
@@ -217,7 +222,7 @@ def known_ground(ground: Terrain, robot: Robot) -> Callable[[Footstep], Footstep
 
 
 def find_style(name: str) -> Style:
-    """A style by its name, or from a file."""
+    """Return a style by name, or load it from a TOML file; `UsageError` if there is none."""
     if name.endswith(".toml"):
         return Style.load(name)
     if name not in STYLES:

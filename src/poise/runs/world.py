@@ -1,4 +1,4 @@
-"""World: what surrounds and disturbs a robot in a simulation."""
+"""Environment and disturbances of a simulated robot: `World`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from poise.plants import (
 )
 from poise.robots import State
 
-#: Of dry floors, if nothing else is given.
+#: Default friction coefficient of the ground, that of dry floors.
 FRICTION = 0.8
-#: Level of the noise of good sensors, see `poise.plants.Sensors`: perfect force cells would make regulation too easy.
+#: Noise level of good sensors, see `poise.plants.Sensors`: perfect force cells would make ZMP regulation too easy.
 NOISE = 0.01
 
 
 def validated_text(reader: Callable[[str], object]) -> Callable[[str], str]:
-    """A reader that leaves a text as it is if another one understands it."""
+    """Return a parser that checks a text with `reader` and returns it unchanged."""
 
     def read(text: str) -> str:
         reader(text)
@@ -44,27 +44,27 @@ def validated_text(reader: Callable[[str], object]) -> Callable[[str], str]:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """What surrounds and disturbs a robot in a simulation. An ideal plant knows none of it.
+    """Environment and disturbances of a simulated robot. An ideal plant supports none of them.
 
     >>> World(push="100,0,0,0.1@1.0", terrain="slope:5")
     """
 
     push: tuple[str, ...] = parameter(
         (),
-        "push at the base in N and s; may be given more than once",
+        "push at the base, in N and s; repeatable",
         metavar="FX,FY,FZ,DURATION@TIME",
         parser=validated_text(Push.parse),
     )
     terrain: str = parameter(
         "flat",
-        "flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT",
+        "terrain: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT",
         metavar="KIND",
         parser=validated_text(parse_terrain),
         suggestions=("flat", "slope:5", "slope:-5", "rough:0.02", "stairs:0.05,0.3,4", "stairs:-0.05,0.3,4"),
     )
     friction: float = parameter(
         FRICTION,
-        "friction of the ground",
+        "friction coefficient of the ground",
         above=0.0,
         high=2.0,
         typical_range=(0.1, 1.2),
@@ -73,7 +73,7 @@ class World:
     )
     mass_error: float = parameter(
         0.0,
-        "how much heavier the robot is than the controller believes",
+        "mass of the robot above that of the controller's model",
         unit="percent",
         low=-90.0,
         high=1000.0,
@@ -83,7 +83,7 @@ class World:
     )
     delay: float = parameter(
         0.0,
-        "age of the measured state",
+        "delay of the measured state",
         unit="ms",
         low=0.0,
         high=1000.0,
@@ -93,7 +93,7 @@ class World:
     )
     noise: float | None = parameter(
         None,
-        f"noise of the sensors; {NOISE:g} is what good ones have (default there on servos, else 0)",
+        f"sensor noise level; good sensors have {NOISE:g} (default {NOISE:g} on servos, otherwise 0)",
         kind="number",
         low=0.0,
         high=1.0,
@@ -103,14 +103,14 @@ class World:
     )
     faults: tuple[str, ...] = parameter(
         (),
-        "hardware fault: cell:left:2:dead (stuck, nan), swapped, or weak:JOINT:SHARE; may be given more than once",
+        "hardware fault: cell:left:2:dead (or stuck, nan), swapped, or weak:JOINT:SHARE, at a time in s; repeatable",
         metavar="WHAT@TIME",
         option="break",
         parser=validated_text(HardwareFault.parse),
     )
     carry: float = parameter(
         0.0,
-        "weight of a box in both hands, as a share of the robot's weight (on servos)",
+        "mass of a box in both hands, relative to the robot's mass (on servos)",
         unit="percent",
         low=0.0,
         high=1000.0,
@@ -130,7 +130,7 @@ class World:
 
     @property
     def disturbances(self) -> dict[str, Any]:
-        """What only a plant with physics has, by the names that recordings know it by, where it is not the default."""
+        """Values that differ from the default and need a simulated plant, by their names in recordings."""
         given = {
             "push": self.push,
             "terrain": self.terrain if self.terrain != "flat" else None,
@@ -145,7 +145,7 @@ class World:
 
     @property
     def ground(self) -> Terrain:
-        """The ground under the robot."""
+        """Terrain under the robot."""
         return parse_terrain(self.terrain)
 
     def plant(
@@ -158,15 +158,15 @@ class World:
         ground: Terrain | None = None,
         objects: Sequence[EnvironmentObject] = (),
     ) -> MujocoPlant:
-        """A simulated robot in this world. On ground that is not flat it may start elsewhere: ask its `state()`.
+        """Return a simulated robot in this world. On uneven ground its start differs from `start`: read `state()`.
 
         Args:
-            start: of the robot.
-            seed: of everything random.
+            start: state of the robot at the start.
+            seed: random seed.
             servos: whether joints are driven by position servos instead of torques.
-            stiffness: of the servos, as a share of what the robot's data say.
-            ground: in place of the terrain.
-            objects: objects that stand around.
+            stiffness: stiffness of the servos, relative to the value in the robot's data file.
+            ground: terrain to use instead of `terrain`.
+            objects: objects in the environment.
         """
         return MujocoPlant(
             start,
@@ -184,15 +184,17 @@ class World:
 
 
 def _as_tuple(given: Any) -> tuple[Any, ...]:
-    """One entry or several, as a tuple."""
+    """Return one or several entries as a tuple."""
     return tuple(given) if isinstance(given, (list, tuple)) else (given,)
 
 
 def _push_text(push: str | Push) -> str:
-    """A push as the command line writes it."""
+    """Return a push as command line text."""
     if isinstance(push, str):
         return push
     if push.frame is not None:
-        raise UsageError("a push of a run acts at the base; give a push at another part to MujocoPlant(pushes=...)")
+        raise UsageError(
+            "the pushes of a motion act at the base; pass pushes at other frames to MujocoPlant(pushes=...)"
+        )
     x, y, z = np.asarray(push.force, dtype=float).tolist()
     return f"{x!r},{y!r},{z!r},{push.duration!r}@{push.time!r}"

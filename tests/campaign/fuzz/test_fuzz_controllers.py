@@ -85,7 +85,7 @@ def test_a_command_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch)
         return command
 
     patch_step(KinematicController, monkeypatch, change)
-    assert "a command at tick 0 that is not finite" in all_reasons("kinematic")
+    assert "the command at tick 0 is not finite" in all_reasons("kinematic")
 
 
 def test_a_speed_beyond_its_limit_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_a_fallback_without_a_name_is_caught(monkeypatch: pytest.MonkeyPatch) ->
         return command
 
     patch_step(KinematicController, monkeypatch, change)
-    assert "at which the state is not finite" in all_reasons("kinematic")
+    assert "although the state is not finite" in all_reasons("kinematic")
 
 
 def test_a_controller_that_raises_on_the_way_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ def test_a_controller_that_raises_on_the_way_is_caught(monkeypatch: pytest.Monke
 
 def test_an_explanation_that_fails_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Solution, "explain", lambda self: "")
-    assert "explain() at tick 0 says nothing" in all_reasons("kinematic")
+    assert "explain() at tick 0 returns no text" in all_reasons("kinematic")
 
 
 @pytest.mark.parametrize("given", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}])

@@ -47,7 +47,7 @@ def test_a_seed_makes_the_same_file_and_the_same_row_each_time(format_name: str)
 
 #: What a reader may do wrong, and what is to be said of it.
 BROKEN = {
-    "traceback": (ZeroDivisionError("by nothing"), "read_bvh: ZeroDivisionError in no file of ours: by nothing"),
+    "traceback": (ZeroDivisionError("by nothing"), "read_bvh: ZeroDivisionError in no file of Poise: by nothing"),
     "silence": (PoiseError(""), "read_bvh: PoiseError that says too little: ''"),
     "a word": (PoiseError("oops"), "read_bvh: PoiseError that says too little: 'oops'"),
 }
@@ -75,7 +75,7 @@ def test_a_reader_that_refuses_a_sound_file_is_caught(monkeypatch: pytest.Monkey
         raise PoiseError(f"{path}: this reader takes no file whatever")
 
     monkeypatch.setitem(FORMATS, "bvh", fuzz_files.FuzzFormat("skeleton.bvh", {"read_bvh": reader}, {}))
-    assert failure_reason("bvh", "none", 0).startswith("a sound file is refused: skeleton.bvh: this reader")
+    assert failure_reason("bvh", "none", 0).startswith("a valid file is refused: skeleton.bvh: this reader")
     assert failure_reason("bvh", "bits", 0) == ""
 
 

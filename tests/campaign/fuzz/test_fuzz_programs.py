@@ -42,7 +42,7 @@ def test_a_wrong_answer_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(answer, x=answer.x + 0.1)
 
     monkeypatch.setattr(Lexicographic, "solve", wrong)
-    assert "the cold answer is not optimal: residual" in run_seed("random", 1).reason
+    assert "the cold solution is not optimal: residual" in run_seed("random", 1).reason
 
 
 def test_a_reference_that_differs_and_is_not_proven_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_an_answer_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch)
         return replace(answer, x=answer.x * float("nan"))
 
     monkeypatch.setattr(Lexicographic, "solve", wrong)
-    assert "the cold answer is not finite" in run_seed("random", 1).reason
+    assert "the cold solution is not finite" in run_seed("random", 1).reason
 
 
 @pytest.mark.parametrize("given", [{"generator": "odd"}, {"solver": "odd"}, {"x": 1}])

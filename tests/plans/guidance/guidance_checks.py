@@ -1,4 +1,4 @@
-"""What holds of every goal, checked without the code that makes goals: by separating axes and half planes."""
+"""Checks of guidance goals without the code under test: by separating axes and half planes."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def start_of(name: str) -> NavigationPoints:
 
 
 def guide_point(points: NavigationPoints, name: str, mode: str, *axes: float, **options: Any) -> Goal:
-    """The goal of a stick; axes that are not given are zero."""
+    """Return the goal for a joystick input; axes that are not given are zero."""
     workspace, legs = limits_of(name)
     full = tuple(axes) + (0.0,) * (6 - len(axes))
     return guided_goal(points, OperatorCommand(mode, full), workspace, legs, **options)  # type: ignore[arg-type]
 
 
 def random_stick(random: Random, mode: GuidingMode) -> OperatorCommand:
-    """Uniform or bang-bang, up and down one time in three."""
+    """Return random joystick input, uniform or bang-bang, with vertical motion one time in three."""
     axes = [random.choice((-1.0, 0.0, 1.0)) if random.random() < 0.3 else random.uniform(-1, 1) for _ in range(6)]
     if random.random() < 0.65:
         axes[2] = 0.0
@@ -59,7 +59,7 @@ def random_stick(random: Random, mode: GuidingMode) -> OperatorCommand:
 
 
 def random_goals(name: str, count: int, seed: int, **options: Any):  # type: ignore[no-untyped-def]
-    """(points before, stick, goal) of random sticks; the mode is switched every one to seven segments."""
+    """Yield (points before, input, goal) for random input; the mode changes every one to seven segments."""
     random, points = Random(seed), start_of(name)
     workspace, legs = limits_of(name)
     mode, left = random.choice(GUIDING_MODES), 0
@@ -82,7 +82,7 @@ def corners(foot: Footstep, half: complex) -> list[complex]:
 
 
 def separation(points: NavigationPoints, half: complex) -> float:
-    """Largest gap between both feet along any of their four axes (m); negative where they overlap."""
+    """Return the largest gap between both feet along any of their four axes (m); negative if they overlap."""
     left, right = (corners(points.feet[side], half) for side in ("left", "right"))
     gaps = []
     for foot in points.feet.values():
@@ -93,7 +93,7 @@ def separation(points: NavigationPoints, half: complex) -> float:
 
 
 def outside_stand_on(points: NavigationPoints, workspace: Workspace) -> float:
-    """How far the centre of mass is outside the shrunken support, or off the middle of the only sole (m)."""
+    """Return the distance of the CoM outside the shrunken support, or from the middle of the stance sole (m)."""
     place = complex(*points.center[:2])
     if points.lifted is not None:
         (foot,) = points.stance_feet
@@ -109,7 +109,7 @@ def outside_stand_on(points: NavigationPoints, workspace: Workspace) -> float:
 
 
 def faults(goal: Goal, workspace: Workspace, legs: LegReach) -> list[str]:
-    """What is wrong with a goal, in words; empty if nothing is."""
+    """Return a list of what is wrong with a goal; empty if nothing is."""
     points, found = goal.points, []
     numbers = [points.center, points.attitude, [goal.lift]]
     numbers += [[foot.x, foot.y, foot.z, foot.yaw] for foot in points.feet.values()]

@@ -1,4 +1,4 @@
-"""Bodies, beginnings and goals for the tests of motion segments."""
+"""Models, initial states and goals for the tests of motion segments."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def at_rest(name: str) -> InitialState:
 def step(
     points: NavigationPoints, side: Side, forward: float, left: float, lift: float = 0.015, rise: float = 0.0
 ) -> Goal:
-    """One foot goes somewhere else, the body over the middle of both."""
+    """Return the goal of a step of one foot, with the body over the middle of both feet."""
     foot = points.feet[side]
     feet = {**points.feet, side: Footstep(side, foot.x + forward, foot.y + left, foot.yaw, foot.z + rise)}
     middle = 0.5 * (feet["left"].place + feet["right"].place)

@@ -1,4 +1,4 @@
-"""What campaigns do: one module a kind of run.
+"""Kinds of runs that a campaign can execute, by their names in specs.
 
 >>> find_run_kind("walk").columns["distance_m"].unit
 'm'
@@ -45,7 +45,7 @@ def _fuzz_runs(name: str) -> RunKind:
     return FuzzFiles() if name.endswith("files") else FuzzControllers()
 
 
-#: Names in specs, and what makes their kinds.
+#: Function that returns the kind of run, by its name in specs.
 RUN_KINDS: dict[str, Callable[[str], RunKind]] = {
     **dict.fromkeys(("reach", "stand", "squat", "walk", "navigate"), _motion_runs),
     **dict.fromkeys(("human fit", "human gait"), _human_trials),
@@ -56,7 +56,7 @@ RUN_KINDS: dict[str, Callable[[str], RunKind]] = {
 
 
 def find_run_kind(name: str) -> RunKind:
-    """The kind of runs that a spec calls so."""
+    """Return the kind of run with this name in specs; `UsageError` if there is none."""
     if name not in RUN_KINDS:
         raise UsageError(f"there is no behavior '{name}'; {suggestion(name, RUN_KINDS)}")
     return RUN_KINDS[name](name)

@@ -1,4 +1,4 @@
-"""What may come of a call at the edge of Poise: a result, or one clear line."""
+"""Check of fuzzed calls to the public interface: each must return a result or raise a clear one-line `PoiseError`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 import poise.errors
 from poise.errors import PoiseError
 
-#: Fewest words of a message that says what was given and what to do, and most letters that anybody reads.
+#: Smallest number of words of a useful message, and largest number of characters of a readable one.
 MIN_MESSAGE_WORDS, MAX_MESSAGE_LENGTH = 4, 1500
 
 PACKAGE = Path(poise.errors.__file__).parent
 
 
 class CallOutcome(NamedTuple):
-    """How a call went.
+    """Outcome of a checked call.
 
     Attributes:
-        result: whether there was one.
-        message: of the error, if there was none.
-        fault: what is wrong with the way it went; "" if nothing is.
+        has_result: whether the call returned.
+        message: message of the error, if it did not return.
+        fault: what is wrong with the error; "" if nothing is.
     """
 
     has_result: bool
@@ -31,13 +31,13 @@ class CallOutcome(NamedTuple):
 
 
 def check_call(call: Callable[[], Any]) -> CallOutcome:
-    """Calls, and says how it went: a result and a PoiseError of one clear line are fine, all else is a fault."""
+    """Call a function and check the outcome: a result or a clear one-line `PoiseError` is fine, all else is a fault."""
     try:
         call()
     except PoiseError as error:
         return CallOutcome(False, str(error), _message_fault(str(error), type(error).__name__))
     except MemoryError:
-        raise  # for the campaign, which sets the limit
+        raise  # handled by the campaign, which sets the memory limit
     except Exception as error:
         return CallOutcome(
             False, str(error), f"{type(error).__name__} in {innermost_location(error)}: {shorten(str(error))}"
@@ -46,29 +46,29 @@ def check_call(call: Callable[[], Any]) -> CallOutcome:
 
 
 def innermost_location(error: BaseException) -> str:
-    """The last place inside the package that an error came through: ``robots/urdf.py:35``."""
+    """Return the innermost location in the package that an error passed through, like ``robots/urdf.py:35``."""
     locations = [
         f"{Path(frame.filename).relative_to(PACKAGE).as_posix()}:{frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
         if Path(frame.filename).is_relative_to(PACKAGE) and "campaign/kinds/fuzz" not in frame.filename
     ]
-    return locations[-1] if locations else "no file of ours"
+    return locations[-1] if locations else "no file of Poise"
 
 
 def shorten(text: str, max_length: int = 160) -> str:
-    """A text in one line of so many letters at most."""
+    """Return a text as one line, cut to a largest number of characters."""
     line = " ".join(text.split())
     return line if len(line) <= max_length else line[: max_length - 3] + "..."
 
 
 def _message_fault(message: str, kind: str) -> str:
-    """What is wrong with the message of an error, "" if nothing is."""
+    """Return what is wrong with the message of an error; "" if nothing is."""
     if len(message.splitlines()) > 1 or message != message.strip():
         return f"{kind} of more than one line: {shorten(message)}"
     if any(ord(letter) < 32 or ord(letter) == 127 for letter in message):
-        return f"{kind} with letters that no terminal shows: {shorten(repr(message))}"
+        return f"{kind} with control characters: {shorten(repr(message))}"
     if len(message.split()) < MIN_MESSAGE_WORDS:
         return f"{kind} that says too little: {shorten(message)!r}"
     if len(message) > MAX_MESSAGE_LENGTH:
-        return f"{kind} of {len(message)} letters: {shorten(message)}"
+        return f"{kind} of {len(message)} characters: {shorten(message)}"
     return ""

@@ -1,4 +1,4 @@
-"""Fuzz controllers: a random hierarchy on a random body, with sensors that fail, through a controller."""
+"""Fuzz runs of controllers: random hierarchies from random states, with sensor faults."""
 
 from __future__ import annotations
 
@@ -26,35 +26,36 @@ from poise.robots import Robot, State, load_robot
 from poise.tasks import ACCELERATION, VELOCITY
 
 CONTROLLERS = ("kinematic", "torque")
-#: How far beyond a limit rounding may take a joint: shares of the limit, and rad.
+#: Tolerance of limits for rounding: relative to the limit for speeds and torques, rad for joint ranges.
 LIMIT_TOLERANCE = 1e-6
-#: What stands above everything counts as met up to this slack, in the unit of its rows.
+#: Largest slack of a constraint that counts as met, in the unit of its rows.
 SLACK_TOLERANCE = 1e-9
 
 
 class FuzzControllers(RunKind):
-    """Parameters: ``robot``; ``controller``, of `CONTROLLERS`; ``levels``, 0 for one to seven; ``ticks``.
+    """Runs of a controller with a random hierarchy on an ideal plant, with corrupted states at some ticks.
 
-    A run builds a hierarchy, drives a controller with it on an ideal plant and breaks the state at some ticks. It
-    succeeds if every command is finite, keeps the limits that stand above everything (torques always keep theirs), has
-    a name for its fallback where the state is no state, and can be explained; and if what cannot be built says so in
-    one clear line.
+    Parameters: ``robot``; ``controller``, one of `CONTROLLERS`; ``levels``, 0: random from one to seven; ``ticks``.
+
+    A run succeeds if every command is finite, keeps the limits that are constraints (torques always keep theirs), names
+    a fallback if the state is not finite, and has an explanation; and if invalid tasks and hierarchies are refused with
+    a clear one-line error.
     """
 
     name = "fuzz controllers"
     columns: Mapping[str, Column] = {
-        "commands": Column("count", "", "commands given"),
-        "fallbacks": Column("count", "", "of these, with a named fallback"),
-        "nonfinite": Column("count", "", "of these, with NaN or infinite entries"),
-        "beyond_limits": Column("count", "", "of these, beyond a limit that was to be kept"),
-        "worst_excess": Column("number", "", "how far beyond, as a share of the limit, or rad"),
-        "violated": Column("count", "", "of these, with slack that the solution tells"),
+        "commands": Column("count", "", "number of commands"),
+        "fallbacks": Column("count", "", "commands with a named fallback"),
+        "nonfinite": Column("count", "", "commands with NaN or infinite entries"),
+        "beyond_limits": Column("count", "", "commands beyond a limit"),
+        "worst_excess": Column("number", "", "largest excess, relative to the limit, or rad for joint ranges"),
+        "violated": Column("count", "", "commands with slack in the solution"),
         "hierarchy_levels": Column("count", "", "levels of the hierarchy"),
-        "tasks": Column("count", "", "tasks in it"),
+        "tasks": Column("count", "", "tasks and constraints of the hierarchy"),
         "rows": Column("count", "", "rows of the program"),
-        "refused": Column("count", "", "tasks and hierarchies refused in one clear line"),
-        "statuses": Column("text", "", "what the solver said, and how often"),
-        "first_fallback": Column("text", "", "the first fallback"),
+        "refused": Column("count", "", "tasks and hierarchies refused with an error"),
+        "statuses": Column("text", "", "statuses of the solver with their counts"),
+        "first_fallback": Column("text", "", "first fallback"),
     }
 
     def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
@@ -83,7 +84,7 @@ class FuzzControllers(RunKind):
 
 
 class ControllerTrial:
-    """One controller on one body, and what is seen of it."""
+    """One controller on one robot, with counts and faults of its commands."""
 
     def __init__(self, sample: RandomHierarchy, start: State, controller: str, random: np.random.Generator) -> None:
         self.sample, self.random, self.robot = sample, random, start.robot
@@ -101,7 +102,7 @@ class ControllerTrial:
         self.excess, self.rows, self.first_fallback = 0.0, 0, ""
 
     def run(self, ticks: int) -> None:
-        """Some ticks, at a tenth of which the state is no state."""
+        """Run a number of ticks; at a tenth of them the state is corrupted."""
         for tick in range(ticks):
             state = self.plant.state()
             is_corrupt = tick > 0 and self.random.random() < 0.1
@@ -131,7 +132,7 @@ class ControllerTrial:
         }
 
     def _check_exception(self, error: Exception, tick: int) -> None:
-        """Only the first tick may raise, and only in one clear line: the hierarchy does not fit the robot."""
+        """Check an exception: only the first tick may raise, with a clear error that the hierarchy is invalid."""
 
         def raise_error() -> None:
             raise error
@@ -152,9 +153,9 @@ class ControllerTrial:
             self.first_fallback = self.first_fallback or shorten(command.fallback, 100)
         if not all(np.isfinite(part).all() for part in _command_arrays(command)):
             self.counts["nonfinite"] += 1
-            self.faults.append(f"a command at tick {tick} that is not finite")
+            self.faults.append(f"the command at tick {tick} is not finite")
         elif not (np.isfinite(input_state.q).all() and np.isfinite(input_state.v).all()) and not command.fallback:
-            self.faults.append(f"no fallback at tick {tick}, at which the state is not finite")
+            self.faults.append(f"no fallback at tick {tick}, although the state is not finite")
         self._check_limits(command, input_state, tick)
         if command.solution is not None:
             self._check_solution(command, tick)
@@ -169,7 +170,7 @@ class ControllerTrial:
             slow = np.abs(v_before) <= limits.velocity
             excess, quantity = float(np.max((np.abs(v) / limits.velocity - 1.0)[slow], initial=0.0)), "speed"
             q = input_state.q[[joint.q for joint in self.robot.joints]]
-            # A joint that could not have stopped in time has no limit that is to be kept.
+            # A joint that cannot stop before the end of its range is not checked.
             stop = q + np.where(v_before > 0.0, 1.0, -1.0) * v_before**2 / (2.0 * limits.acceleration)
             inside = slow & (np.minimum(q, stop) >= limits.lower) & (np.maximum(q, stop) <= limits.upper)
             q_next = q + command.period * (v if command.acceleration is None else 0.5 * (v_before + v))
@@ -181,7 +182,7 @@ class ControllerTrial:
             self.faults.append(f"{quantity} beyond its limit by {excess:.3g} at tick {tick}")
 
     def _limits_apply(self, command: Command) -> bool:
-        """Whether the limits of joints stand above everything and are met there, so that the command must keep them."""
+        """Return whether joint limits are constraints and met in the solution, so that the command must keep them."""
         solution = command.solution
         limits_met = (
             solution is not None
@@ -198,14 +199,14 @@ class ControllerTrial:
         slack = np.concatenate([np.zeros(0), *solution.slack])
         self.counts["violated"] += bool(np.abs(slack).max(initial=0.0) > SLACK_TOLERANCE)
         if not np.isfinite(slack).all():
-            self.faults.append(f"slack at tick {tick} that is not finite")
+            self.faults.append(f"the slack at tick {tick} is not finite")
         try:
             text = solution.explain()
         except Exception as error:
             self.faults.append(f"explain() at tick {tick}: {type(error).__name__} in {innermost_location(error)}")
             return
         if not isinstance(text, str) or not text.strip():
-            self.faults.append(f"explain() at tick {tick} says nothing")
+            self.faults.append(f"explain() at tick {tick} returns no text")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Fuzz files: a corrupted file of each format, given to every reader that takes it."""
+"""Fuzz runs of file readers: corrupted files of each format, read by every reader of that format."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Reader = Callable[[Path], Any]
 
 @dataclass(frozen=True)
 class FuzzFormat:
-    """A kind of file.
+    """A file format to fuzz.
 
     Attributes:
-        file_name: how a file is called, with its suffix.
-        readers: by name; each reads a file and touches the result as a user would.
-        companion_files: files that must lie beside it, by name.
+        file_name: name of the file, with suffix.
+        readers: readers by name; each reads a file and uses the result as a user would.
+        companion_files: texts of files that must be beside it, by name.
     """
 
     file_name: str
@@ -57,7 +57,7 @@ class FuzzFormat:
 
 
 def _access(*values: object) -> None:
-    """Values that are only asked for."""
+    """Take values that are only evaluated."""
 
 
 def _exercise_robot(robot: Robot) -> None:
@@ -112,7 +112,7 @@ def _exercise_bvh(path: Path) -> None:
 
 
 def _exercise_spec(path: Path) -> None:
-    from poise.campaign.spec import Spec  # which needs the kinds, of which this is one
+    from poise.campaign.spec import Spec  # imported late: it imports the kinds, and so this module
 
     for size in ("full", "short", "check"):
         spec = Spec.load(path, size)
@@ -190,7 +190,7 @@ FORMATS: dict[str, FuzzFormat] = {
 
 
 def read_quietly(reader: Reader, path: Path) -> None:
-    """Reads, without the warnings of numpy about numbers that a file has."""
+    """Read a file without numpy's warnings about its numbers."""
     with np.errstate(all="ignore"):
         reader(path)
 
@@ -198,24 +198,26 @@ def read_quietly(reader: Reader, path: Path) -> None:
 # -- Fuzz files ------------------------------------------------------------------------------------------------------
 
 
-#: What can be done to a file; "none" is nothing, and then every reader must read it.
+#: Mutations of a file; with "none" it is unchanged, and every reader must read it.
 MUTATION_NAMES = (*MUTATIONS, "structure", "none")
 
 
 class FuzzFiles(RunKind):
-    """Parameters: ``format``, one of `FORMATS`, and ``mutation``, one of `WAYS`.
+    """Runs that read a mutated file with every reader of its format and use the results.
 
-    A run makes a file, hands it to every reader of its format and touches what comes out. It succeeds if each reader
-    gives a result or a PoiseError of one clear line; a crash, a hang and too much memory are for the campaign to see.
+    Parameters: ``format``, one of `FORMATS`, and ``mutation``, one of `MUTATION_NAMES`.
+
+    A run succeeds if each reader returns a result or raises a clear one-line `PoiseError`. The campaign detects
+    crashes, hangs and excessive memory.
     """
 
     name = "fuzz files"
     columns: Mapping[str, Column] = {
         "bytes": Column("count", "", "size of the file"),
-        "readers": Column("count", "", "readers that were given it"),
-        "results": Column("count", "", "of these, how many made something of it"),
-        "refusals": Column("count", "", "of these, how many refused it in one clear line"),
-        "message": Column("text", "", "of the first that refused it"),
+        "readers": Column("count", "", "readers of the format"),
+        "results": Column("count", "", "readers that returned a result"),
+        "refusals": Column("count", "", "readers that refused it with a clear error"),
+        "message": Column("text", "", "message of the first error"),
     }
 
     def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
@@ -237,7 +239,7 @@ class FuzzFiles(RunKind):
                 if outcome.fault:
                     faults.append(_without_folder(f"{name}: {outcome.fault}", folder))
         if mutation == "none" and results < len(FORMATS[format_name].readers) and not faults:
-            faults.append(f"a sound file is refused: {messages[0]}")
+            faults.append(f"a valid file is refused: {messages[0]}")
         values: dict[str, Value] = {
             "bytes": len(data),
             "readers": len(FORMATS[format_name].readers),
@@ -249,7 +251,7 @@ class FuzzFiles(RunKind):
 
 
 def mutated_file(format_name: str, mutation: str, seed: int) -> bytes:
-    """The file of a seed."""
+    """Return the mutated file of a format for a seed."""
     random = np.random.default_rng([seed, zlib.crc32(format_name.encode()), zlib.crc32(mutation.encode())])
     if mutation == "structure":
         return random_structure(format_name, random)
@@ -257,7 +259,7 @@ def mutated_file(format_name: str, mutation: str, seed: int) -> bytes:
 
 
 def write_files(format_name: str, data: bytes, folder: Path) -> Path:
-    """The file in a folder, with all that must lie beside it."""
+    """Write a file and its companion files to a folder, and return its path."""
     for name, text in FORMATS[format_name].companion_files.items():
         (folder / name).write_text(text, encoding="utf-8")
     path = folder / FORMATS[format_name].file_name
@@ -266,7 +268,7 @@ def write_files(format_name: str, data: bytes, folder: Path) -> Path:
 
 
 def _without_folder(message: str, folder: str) -> str:
-    """A message without the folder of this run, which is another each time."""
+    """Return a message without the folder of this run, which has a random name."""
     return shorten(message.replace(f"{folder}/", "").replace(folder, ""), 300)
 
 

@@ -1,4 +1,4 @@
-"""Random hierarchies and random states: every task and constraint in any order, with targets of all sorts."""
+"""Random hierarchies and random states for fuzz runs: any tasks and constraints in any order, with any target."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from poise.state import Contact
 Random = np.random.Generator
 TaskFactory = Callable[["RandomSource"], Any]
 
-#: How far a target is from where things are, in the unit of the task: reachable, far, beyond all, and hardly at all.
+#: Distances of a target from the current value, in the unit of the task: from tiny through reachable to unreachable.
 OFFSET_SIZES = (0.0, 1e-12, 1e-3, 0.05, 0.3, 2.0, 100.0, 1e6)
 AXES = ("x", "y", "z", "xy", "xz", "zy", "xyz")
 MAX_LEVELS = 7
 
 
 class RandomSource:
-    """What the makers of tasks draw from: a state, and a generator."""
+    """Source of random arguments for tasks, drawn from a state and a random generator."""
 
     def __init__(self, start: State, random: Random) -> None:
         self.start, self.robot, self.random = start, start.robot, random
 
     def frame(self) -> Frame:
-        """Any frame; mostly a hand, a foot or the chest."""
+        """Return a random frame, mostly a hand, a foot or the chest."""
         robot = self.robot
         main_frames = [*robot.hands, *robot.feet, *([robot.chest] if robot.chest else [])]
         frames = main_frames if main_frames and self.random.random() < 0.8 else list(robot.frames.values())
         return frames[int(self.random.integers(len(frames)))]
 
     def contact(self) -> Contact:
-        """A part against a plane, with forces written in one of the ways there are."""
+        """Return a random contact of a foot or hand, with a random force parametrisation."""
         robot, random = self.robot, self.random
         parts = [*robot.feet, *robot.hands]
         part = parts[int(random.integers(len(parts)))]
@@ -50,13 +50,13 @@ class RandomSource:
         return Contact(part, normal=normal, friction=friction, forces=forces, largest_force=largest)  # type: ignore[arg-type]
 
     def joints(self) -> Any:
-        """Some of the joints, or all."""
+        """Return some of the joints, or None for all."""
         count = int(self.random.integers(1, len(self.robot.joints) + 1))
         indices = self.random.choice(len(self.robot.joints), size=count, replace=False)
         return None if self.random.random() < 0.5 else [self.robot.joints[int(i)] for i in indices]
 
     def offset(self, size: int) -> Array:
-        """A vector of some size, at times along one axis only."""
+        """Return a random vector with `size` entries, sometimes along one axis only."""
         direction = self.random.normal(size=size)
         if self.random.random() < 0.3:
             direction *= np.arange(size) == self.random.integers(size)
@@ -66,7 +66,7 @@ class RandomSource:
         return str(self.random.choice(AXES))
 
     def options(self, tolerance: bool = True, dynamics: bool = True) -> dict[str, Any]:
-        """Weight, interval and reference, each at times."""
+        """Return random keyword arguments of a task: weight, tolerance and dynamics, each only sometimes."""
         random = self.random
         given: dict[str, Any] = {}
         if random.random() < 0.3:
@@ -80,7 +80,7 @@ class RandomSource:
         return given
 
     def target(self, place: Array) -> Any:
-        """A place, or something that begins there and moves."""
+        """Return a fixed target, or a moving one that starts there."""
         match int(self.random.integers(4)):
             case 0:
                 return tasks.SinusoidTarget(
@@ -152,7 +152,7 @@ def _force_limit(c: RandomSource) -> Any:
     return kinds[int(c.random.integers(4))](c.contact(), **c.options(tolerance=False, dynamics=False))
 
 
-#: Makers by class; those of forces say nothing to a controller without any.
+#: Functions that create a random task, by class; force tasks have no effect in a controller without forces.
 TASK_FACTORIES: dict[str, TaskFactory] = {
     "Position": _position,
     "Orientation": lambda c: tasks.Orientation(f := c.frame(), _offset_pose(c, f).rotation, c.axes(), **c.options()),
@@ -190,13 +190,13 @@ TASK_FACTORIES: dict[str, TaskFactory] = {
 
 
 class RandomHierarchy(NamedTuple):
-    """A random hierarchy, and what was refused on the way.
+    """A random hierarchy, with the tasks that could not be created.
 
     Attributes:
         hierarchy: the hierarchy.
-        has_joint_limits: whether range and speed of all joints stand above everything.
-        rejected: how many tasks were refused in one clear line.
-        faults: what was wrong with the way others were.
+        has_joint_limits: whether range and speed of all joints are constraints.
+        rejected: number of tasks that raised an error.
+        faults: errors that were not clear one-line errors.
     """
 
     hierarchy: Hierarchy
@@ -206,7 +206,7 @@ class RandomHierarchy(NamedTuple):
 
 
 def random_hierarchy(start: State, random: Random, levels: int = 0) -> RandomHierarchy:
-    """A hierarchy of so many levels; 0: one to seven."""
+    """Return a random hierarchy with this number of levels; 0: one to seven."""
     source, names, faults, rejected = RandomSource(start, random), list(TASK_FACTORIES), [], 0
 
     def random_tasks(max_count: int) -> list[Any]:
@@ -218,7 +218,7 @@ def random_hierarchy(start: State, random: Random, levels: int = 0) -> RandomHie
             rejected += not outcome.has_result
             if outcome.fault:
                 faults.append(f"{name}: {outcome.fault}")
-        return [*tasks_so_far, *tasks_so_far[: int(random.random() < 0.1)]]  # at times the first is there twice
+        return [*tasks_so_far, *tasks_so_far[: int(random.random() < 0.1)]]  # sometimes the first task is there twice
 
     has_joint_limits = bool(random.random() < 0.7)
     limits = [constraints.JointRange(start.robot), constraints.JointSpeed(start.robot)] if has_joint_limits else []
@@ -226,7 +226,7 @@ def random_hierarchy(start: State, random: Random, levels: int = 0) -> RandomHie
     count = levels or int(random.integers(1, MAX_LEVELS + 1))
     stack = [Level(f"level {k}", random_tasks(3), float(random.choice([0.0, 0.0, 0.1]))) for k in range(count)]
     if not (always or any(level.tasks for level in stack)):
-        always = [tasks.LeastVelocity()]  # all others were refused
+        always = [tasks.LeastVelocity()]  # no task could be created
     return RandomHierarchy(Hierarchy(always, stack), has_joint_limits, rejected, faults)
 
 
@@ -242,14 +242,14 @@ SENSOR_FAULT_VALUES = (np.nan, np.inf, -np.inf, 1e9, -1e9)
 
 
 def random_start(robot: Robot, random: np.random.Generator) -> State:
-    """Joints anywhere in their range, at its very ends or a little beyond; the base anywhere; moving or not."""
+    """Return a random state: joints in their range, at its ends or slightly beyond; any base pose; moving or not."""
     stance = next(iter(robot.stances), None)
     q = np.array(robot.rest if stance is None else robot.stance(stance).q)
     low, high = robot.limits.lower, robot.limits.upper
     joint_q = [joint.q for joint in robot.joints]
     match int(random.integers(4)):
         case 0:
-            pass  # as it stands
+            pass  # the stance itself
         case 1:
             q[joint_q] = random.uniform(low, high)
         case 2:
@@ -267,7 +267,7 @@ def random_start(robot: Robot, random: np.random.Generator) -> State:
 
 
 def corrupt_state(state: State, random: np.random.Generator) -> State:
-    """The same with entries that no sensor should report; a State as such refuses some of them."""
+    """Return a state with some entries replaced by sensor faults, without the checks of `State`."""
     q, v = np.array(state.q), np.array(state.v)
     for _ in range(int(random.integers(1, 4))):
         values = q if random.random() < 0.5 else v

@@ -1,4 +1,4 @@
-"""Mutations: what can happen to the bytes of a file, from a flipped bit to no file at all."""
+"""Random mutations of the bytes of a file, from a flipped bit to an empty file."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 Random = np.random.Generator
 Mutation = Callable[[Random, bytes], bytes]
 
-#: A number as texts write it.
+#: Pattern of a number in a text.
 NUMBER_PATTERN = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-#: What stands instead of a number in a text: no number, beyond every range, the wrong sign, a count that nobody has.
+#: Replacements of a number in a text: not a number, out of range, wrong sign, absurd counts.
 ODD_NUMBER_TEXTS = (
     b"nan", b"-nan", b"inf", b"-inf", b"1e308", b"-1e308", b"1e400", b"5e-324", b"-1", b"0", b"-0.0", b"1e-300",
     b"2147483647", b"2147483648", b"-2147483649", b"18446744073709551616", b"1000000000", b"65536", b"255", b"256",
     b"0x10", b"1_000", b"1,5", b"1.5.2", b"--1", b"", b"x", b"9" * 400, b"9" * 5000, b"0." + b"3" * 400,
 )  # fmt: skip
-#: The same for fields of bytes: whole numbers of every size and the floats that are none.
+#: Replacements of a binary field: extreme integers of every size, NaN and infinity.
 ODD_FIELDS = (
     b"\x00", b"\x01", b"\x7f", b"\x80", b"\xff", b"\x00\x00", b"\xff\x7f", b"\x00\x80", b"\xff\xff", b"\xfe\xff",
     b"\x00\x00\x00\x00", b"\xff\xff\xff\x7f", b"\x00\x00\x00\x80", b"\xff\xff\xff\xff", b"\x00\x00\xc0\x7f",
     b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff", b"\xff\xff\x7f\x7f", b"\x00" * 8, b"\xff" * 7 + b"\x7f", b"\xff" * 8,
     b"\x00" * 6 + b"\xf8\x7f", b"\x00" * 6 + b"\xf0\x7f", b"\x00\x00\x00\x00\x01\x00\x00\x00",
 )  # fmt: skip
-#: Largest file that a mutation makes (bytes): readers are to be surprised by claims, not by weight.
+#: Largest size of a mutated file (bytes): readers are tested with wrong sizes in the file, not with large files.
 MAX_FILE_BYTES = 1 << 20
 
 
 def flip_bits(random: Random, data: bytes) -> bytes:
-    """Some bits are flipped."""
+    """Flip some bits."""
     changed = bytearray(data)
     for position in _random_positions(random, len(data)):
         changed[position] ^= 1 << int(random.integers(8))
@@ -38,7 +38,7 @@ def flip_bits(random: Random, data: bytes) -> bytes:
 
 
 def replace_bytes(random: Random, data: bytes) -> bytes:
-    """Some bytes are others."""
+    """Replace some bytes."""
     changed = bytearray(data)
     for position in _random_positions(random, len(data)):
         changed[position] = int(random.choice([0, 9, 10, 13, 32, 34, 45, 46, 60, 255, int(random.integers(256))]))
@@ -46,13 +46,13 @@ def replace_bytes(random: Random, data: bytes) -> bytes:
 
 
 def truncate(random: Random, data: bytes) -> bytes:
-    """It ends too early, or begins too late."""
+    """Cut off the end or the beginning."""
     cut = int(random.integers(len(data) + 1))
     return data[cut:] if random.random() < 0.2 else data[:cut]
 
 
 def splice(random: Random, data: bytes) -> bytes:
-    """A piece of it stands in place of another."""
+    """Replace a block by a copy of another, or insert the copy."""
     source, piece = _random_block(random, data)
     position, removed = _random_block(random, data)
     removed = 0 if random.random() < 0.3 else removed
@@ -60,7 +60,7 @@ def splice(random: Random, data: bytes) -> bytes:
 
 
 def repeat_block(random: Random, data: bytes) -> bytes:
-    """A piece of it is there many times."""
+    """Repeat a block many times."""
     start, length = _random_block(random, data)
     times = int(10.0 ** random.uniform(0.3, 4.0))
     times = max(1, min(times, MAX_FILE_BYTES // max(length, 1)))
@@ -68,7 +68,7 @@ def repeat_block(random: Random, data: bytes) -> bytes:
 
 
 def replace_numbers(random: Random, data: bytes) -> bytes:
-    """Numbers are no numbers, or too large, too small, of the wrong sign."""
+    """Replace numbers by texts that are not numbers, or by extreme values."""
     if not _is_text(data):
         return _replace_fields(random, data)
     matches = list(NUMBER_PATTERN.finditer(data))
@@ -79,7 +79,7 @@ def replace_numbers(random: Random, data: bytes) -> bytes:
 
 
 def shuffle_words(random: Random, data: bytes) -> bytes:
-    """Words or lines are missing, there twice, or in another order; of bytes, blocks of them."""
+    """Remove, duplicate or swap words or lines; in binary files, blocks."""
     if not _is_text(data):
         size = int(random.choice([4, 8, 16, 64, 512]))
         parts = [data[i : i + size] for i in range(0, len(data), size)]
@@ -102,7 +102,7 @@ def shuffle_words(random: Random, data: bytes) -> bytes:
 
 
 def random_content(random: Random, data: bytes) -> bytes:
-    """Nothing of it is left; at times the first bytes are, by which a reader knows it."""
+    """Replace everything by random bytes; sometimes keep the first bytes, which identify the format."""
     length = int(10.0 ** random.uniform(0.0, 4.5))
     header = data[: int(random.choice([0, 0, 2, 8, 64, 512]))]
     if _is_text(data) and random.random() < 0.5:
@@ -112,12 +112,12 @@ def random_content(random: Random, data: bytes) -> bytes:
 
 
 def empty_file(random: Random, data: bytes) -> bytes:
-    """There is nothing in it, or nothing but blanks."""
+    """Return an empty file, or one of white space, zeros or a byte order mark."""
     blanks = (b"", b"\n", b" " * 10, b"\0" * 600, b"\xef\xbb\xbf", b"\xff\xfe", b"\r\n\r\n", b"\t")
     return blanks[int(random.integers(len(blanks)))]
 
 
-#: By the name that a spec calls them; one more, ``structure``, is made by the format itself.
+#: Mutations by their names in specs; ``structure`` is another one, which depends on the format.
 MUTATIONS: dict[str, Mutation] = {
     "bits": flip_bits,
     "bytes": replace_bytes,
@@ -136,7 +136,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _small_count(random: Random) -> int:
-    """Mostly one, at times dozens."""
+    """Return a random count, mostly one, sometimes dozens."""
     return int(10.0 ** random.uniform(0.0, 1.7))
 
 
@@ -145,7 +145,7 @@ def _random_positions(random: Random, size: int) -> list[int]:
 
 
 def _random_block(random: Random, data: bytes) -> tuple[int, int]:
-    """Where a piece begins and how long it is."""
+    """Return the start and length of a random block."""
     start = int(random.integers(len(data) + 1))
     return start, int(10.0 ** random.uniform(0.0, np.log10(max(len(data) - start, 1)) + 1e-9))
 
@@ -156,7 +156,7 @@ def _random_matches(random: Random, matches: list[re.Match[bytes]]) -> list[re.M
 
 
 def _replace_fields(random: Random, data: bytes) -> bytes:
-    """Fields of bytes take extreme values; half of them near the beginning, where files count what follows."""
+    """Replace binary fields by extreme values; half of them near the beginning, where headers hold sizes."""
     changed = bytearray(data)
     for _ in range(_small_count(random)):
         value = ODD_FIELDS[int(random.integers(len(ODD_FIELDS)))]

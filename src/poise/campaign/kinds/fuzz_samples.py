@@ -1,4 +1,4 @@
-"""Bases: one sound file of every format, made here, small, and the same every time. Mutations begin with these."""
+"""Small valid files of every format, generated reproducibly: the input of the mutations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LEG_JOINTS = (
     ("foot", "1 0 0", "0 0 0"),
 )
 
-#: What the URDF below does not say, as `load_robot` takes it.
+#: Arguments of `load_robot` for the parts that the URDF below does not define.
 ROBOT_PARTS = {
     "feet": {"frame": "{side}_foot", "position": [0.0, 0.0, -0.05], "sole": [-0.08, 0.12, -0.04, 0.05]},
     "hands": {"left": {"frame": "arm", "position": [0.0, 0.2, 0.0]}},
@@ -154,7 +154,7 @@ _ROTATION_CHANNELS = "CHANNELS 3 Zrotation Xrotation Yrotation"
 
 
 def urdf_text() -> str:
-    """A biped with an arm, a finger that follows it and a head: twelve joints, simple shapes."""
+    """Return the URDF of a biped with an arm, a mimic finger joint and a head: twelve joints, simple shapes."""
     links = ['<material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>', _link("pelvis", 10.0)]
     for side, y in (("left", 0.1), ("right", -0.1)):
         parent = "pelvis"
@@ -170,14 +170,14 @@ def urdf_text() -> str:
 
 
 def small_robot(folder: Path) -> Robot:
-    """The robot of that text with all its parts."""
+    """Load the robot of `urdf_text` with the parts of `ROBOT_PARTS`; its file is written to `folder`."""
     path = folder / "robot.urdf"
     path.write_text(urdf_text(), encoding="utf-8")
     return load_robot(path, **ROBOT_PARTS)
 
 
 def trial() -> Trial:
-    """Twelve markers over twenty frames, with a plate and events: as little as makes a person."""
+    """Return a trial with twelve markers over twenty frames, a force plate and events: the smallest valid trial."""
     labels = ("LASI", "RASI", "SACR", "LKNE", "RKNE", "LANK", "RANK", "LHEE", "RHEE", "LTOE", "RTOE", "C7")
     n = 20
     wave = np.sin(0.3 * np.arange(n))[:, None] * np.linspace(0.0, 0.05, len(labels))
@@ -196,7 +196,7 @@ def trial() -> Trial:
 
 @cache
 def valid_file(format_name: str) -> bytes:
-    """The sound file of a format; one for all runs of a process."""
+    """Return the valid file of a format; generated once per process."""
     with tempfile.TemporaryDirectory() as folder:
         return VALID_FILES[format_name](Path(folder))
 
@@ -231,7 +231,7 @@ def _mot(folder: Path) -> bytes:
 
 
 def _bvh(folder: Path) -> bytes:
-    """Hips, two legs and a spine, in cm, y up."""
+    """Return a BVH file with hips, two legs and a spine, in cm, y up."""
     moves = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"
     lines = ["HIERARCHY", "ROOT Hips", "{", "OFFSET 0.0 0.0 0.0", moves]
     for side, x in (("Left", 9.0), ("Right", -9.0)):
@@ -257,7 +257,7 @@ def _bvh(folder: Path) -> bytes:
 
 
 def _poise(folder: Path) -> bytes:
-    """A few steps of the robot above; times of the machine are taken out, since they differ each time."""
+    """Return a recording of a few steps of `small_robot`, without computation times, which are not reproducible."""
     robot = small_robot(folder)
     start = robot.stance("standing")
     controller = KinematicController(Hierarchy(levels=[Level("posture", [Posture(start)])]))
@@ -291,7 +291,7 @@ def _encode_text(text: str) -> Callable[[Path], bytes]:
     return lambda folder: text.encode()
 
 
-#: What makes the sound file of each format, in a folder of its own.
+#: Functions that generate the valid file of each format in a given folder.
 VALID_FILES: dict[str, Callable[[Path], bytes]] = {
     "urdf": _encode_text(urdf_text()),
     "robot_toml": _encode_text(ROBOT_TOML),

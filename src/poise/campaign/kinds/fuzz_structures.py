@@ -1,6 +1,6 @@
-"""Structures: files that are sound letter by letter and unreasonable as a whole: too deep, too wide, in rings.
+"""Files with valid syntax and absurd structure: too deeply nested, too wide, or cyclic.
 
-Each is made from the seed alone; what the mutations of bytes hardly ever reach.
+Each is generated from a random generator alone. Mutations of bytes hardly ever reach these cases.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from poise.campaign.kinds.fuzz_mutations import Random
 from poise.errors import PoiseError
 from poise.recording import Channel, Recording, channel_key
 
-#: Numbers as a file may have them, sound and unsound.
+#: Valid and invalid numbers for a file.
 ODD_NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-300, 5e-324, 1e6, 1e20, 1e155, 1e308, -1e308, float("nan"), float("inf"))
 
-#: Parameters of C3D files in which something is counted, scaled or named.
+#: Parameters of C3D files that hold counts, scales or names.
 C3D_PARAMETERS = (
     b"USED", b"FRAMES", b"SCALE", b"RATE", b"TYPE", b"CHANNEL", b"CORNERS", b"DATA_START", b"TIMES", b"LABELS",
     b"ORIGIN", b"GEN_SCALE", b"OFFSET", b"UNITS", b"ZERO", b"CONTEXTS",
 )  # fmt: skip
-#: Channels of a recording, ours and others.
+#: Channel names of a recording, known and unknown.
 CHANNEL_NAMES = (
     "q", "v", "center_of_mass", "command/velocity", "command/torque", "command/nonfinite", "control/fallback",
     "control/milliseconds", "solver/status", "solver/iterations", "solver/milliseconds", "error/reach/hand",
@@ -36,13 +36,13 @@ CHANNEL_NAMES = (
 
 
 def random_structure(format_name: str, random: Random) -> bytes:
-    """An unreasonable file of a format."""
+    """Return a random file of a format with an absurd structure."""
     makers = STRUCTURES[format_name]
     return makers[int(random.integers(len(makers)))](random)
 
 
 def _random_count(random: Random, max_exponent: float = 4.0) -> int:
-    """A count whose size is anything up to ten to the power of most."""
+    """Return a log-uniform random count up to ten to the power of `max_exponent`."""
     return int(10.0 ** random.uniform(0.0, max_exponent))
 
 
@@ -80,7 +80,7 @@ def _long_value(key: str) -> Callable[[Random], bytes]:
 
 
 def _odd_value(text: str) -> Callable[[Random], bytes]:
-    """One value of a sound TOML file is of another type."""
+    """Return a generator of valid TOML files in which one value has another type."""
     odd = (
         "true", "[]", "{}", '""', "nan", "-inf", "1979-05-27", "07:32:00", "1979-05-27T07:32:00Z", "[[1], [2]]",
         '{a = {b = 1}}', '"\\u0000"', '"\\u001b[31m"', '"a\\nb"', '"\\u2028"', "9" * 310, "1e400", '["a", 1]', "[nan]",
@@ -149,7 +149,7 @@ def _odd_script(random: Random) -> bytes:
 
 
 def _link_chain(random: Random) -> bytes:
-    """A chain or a star of many links."""
+    """Return a URDF with a chain or a star of many links."""
     count, star = _random_count(random, 3.0), random.random() < 0.5
     links = [samples._link("l0", 1.0)]
     for i in range(1, count + 1):
@@ -159,7 +159,7 @@ def _link_chain(random: Random) -> bytes:
 
 
 def _link_ring(random: Random) -> bytes:
-    """Links that carry each other, or twice the same name."""
+    """Return a URDF with cyclic or missing parents and duplicate names."""
     count = int(random.integers(1, 5))
     links = [samples._link(f"l{i}", 1.0) for i in range(count)]
     names = [f"l{int(i)}" for i in random.integers(-1, count + 1, size=2 * count)]
@@ -176,7 +176,7 @@ def _deep_xml(random: Random) -> bytes:
 
 
 def _entity_expansion(random: Random) -> bytes:
-    """Entities that grow when they are read."""
+    """Return an XML file with entities that expand exponentially."""
     depth = int(random.integers(2, 12))
     names = ['<!ENTITY e0 "joint joint joint">']
     names += [f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, depth)]
@@ -184,7 +184,7 @@ def _entity_expansion(random: Random) -> bytes:
 
 
 def _odd_urdf(random: Random) -> bytes:
-    """Attributes with odd values, elements with odd types."""
+    """Return a URDF with odd attribute values and element types."""
     text = samples.urdf_text()
     for _ in range(int(random.integers(1, 6))):
         replacements = (
@@ -234,7 +234,7 @@ def _deep_bvh(random: Random) -> bytes:
 
 
 def _long_bvh(random: Random) -> bytes:
-    """Many joints that never move, and many short rows: little text, large arrays."""
+    """Return a BVH file with many joints without channels and many short rows: little text, large arrays."""
     joints, rows = _random_count(random, 4.0), _random_count(random, 4.5)
     lines = ["HIERARCHY", "ROOT r", "{", "OFFSET 0 0 0", "CHANNELS 1 Xposition"]
     lines += ["JOINT j\n{\nOFFSET 0 1 0\nCHANNELS 0\n}"] * joints
@@ -261,13 +261,13 @@ def _wide_mot(random: Random) -> bytes:
 
 
 def _odd_c3d(random: Random) -> bytes:
-    """The fields of the header, and bytes of the parameters' own sizes, are others."""
+    """Return a C3D file with changed header fields and parameter values."""
     data = bytearray(samples.valid_file("c3d"))
     words = (0, 1, 2, 255, 256, 0x7FFF, 0x8000, 0xFFFF)
     for _ in range(int(random.integers(1, 4))):
         word = words[int(random.integers(len(words)))]
         match int(random.integers(4)):
-            case 0:  # number of points, samples, frames, gap, data start, samples a frame
+            case 0:  # number of points, samples, frames, gap, data start, samples per frame
                 struct.pack_into("<H", data, 2 * int(random.choice([1, 2, 3, 4, 5, 8, 9])), word)
             case 1:  # scale and rate, of samples and of time
                 struct.pack_into(
@@ -286,7 +286,7 @@ def _odd_c3d(random: Random) -> bytes:
 
 
 def _odd_recording(random: Random) -> bytes:
-    """Sound bytes with odd contents: clocks that go back, channels without partner, facts that are none."""
+    """Return a valid recording with odd contents: time that goes back, missing channels, invalid facts."""
     n = int(random.choice([0, 1, 2, 5, 300]))
     channels = [
         Channel("time", "s", [_odd_number(random) for _ in range(n)] if random.random() < 0.5 else np.arange(n) * 0.01)
@@ -317,7 +317,7 @@ def _odd_recording(random: Random) -> bytes:
         return path.read_bytes()
 
 
-#: Makers of unreasonable files by format.
+#: Functions that generate files with an absurd structure, by format.
 STRUCTURES: dict[str, tuple[Callable[[Random], bytes], ...]] = {
     "urdf": (_link_chain, _link_ring, _deep_xml, _entity_expansion, _odd_urdf, _odd_urdf, _odd_urdf),
     "robot_toml": _toml_makers(samples.ROBOT_TOML, "feet"),

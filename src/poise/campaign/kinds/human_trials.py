@@ -1,4 +1,4 @@
-"""People: a folder of marker files, each trial fitted (``human fit``) or fitted and reproduced (``human gait``)."""
+"""Runs over a folder of marker files: fit each trial (``human fit``), or fit and reproduce it (``human gait``)."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from poise.human import Fit, Variant
 
 FIT_COLUMNS: dict[str, Column] = {
-    "frames": Column("count", "", "frames of the walk"),
-    "seconds": Column("number", "s", "how long it lasts"),
-    "used_set": Column("text", "", "which marker set was used"),
-    "markers": Column("count", "", "markers that were used"),
+    "frames": Column("count", "", "frames of the trial"),
+    "seconds": Column("number", "s", "duration of the trial"),
+    "used_set": Column("text", "", "marker set used"),
+    "markers": Column("count", "", "number of markers used"),
     "height_m": Column("number", "m", "height of the person"),
     "mass_kg": Column("number", "kg", "mass of the person"),
-    "marker_rms_mm": Column("number", "mm", "distance of markers from the body, root mean square"),
-    "worst_marker_mm": Column("number", "mm", "the same at worst"),
-    "worst_marker": Column("text", "", "which marker that is"),
+    "marker_rms_mm": Column("number", "mm", "root mean square distance of markers from the body model"),
+    "worst_marker_mm": Column("number", "mm", "distance of the worst marker"),
+    "worst_marker": Column("text", "", "name of the worst marker"),
 }
-#: Columns that have another name than in `Fit.summary`, where a parameter has that name.
+#: Keys in `Fit.summary` of columns that cannot have the same name, because a parameter has it.
 SUMMARY_KEYS = {"used_set": "marker_set"}
 GAIT_COLUMNS: dict[str, Column] = {
     **FIT_COLUMNS,
-    "cadence": Column("number", "steps/min", "steps a minute"),
-    "stride_m": Column("number", "m", "length of a stride"),
-    "speed_m_s": Column("number", "m/s", "speed of the walk"),
+    "cadence": Column("number", "steps/min", "steps per minute"),
+    "stride_m": Column("number", "m", "stride length"),
+    "speed_m_s": Column("number", "m/s", "walking speed"),
     "rotation_error_deg": Column(
-        "number", "deg", "joint angles against measured ones, root mean square over the cycle"
+        "number", "deg", "root mean square difference of joint angles from the measured ones over the gait cycle"
     ),
-    "mean_difference_deg": Column("number", "deg", "ranges of motion against measured ones, mean of the sizes"),
-    "worst_difference_deg": Column("number", "deg", "range of motion that differs most from the measured one"),
-    "worst_rotation": Column("text", "", "of which joint"),
-    "zmp_inside": Column("number", "share", "of the cycle with the ZMP inside the soles"),
+    "mean_difference_deg": Column("number", "deg", "mean absolute difference of ranges of motion from the measured"),
+    "worst_difference_deg": Column("number", "deg", "largest difference of a range of motion from the measured one"),
+    "worst_rotation": Column("text", "", "joint with the largest difference"),
+    "zmp_inside": Column("number", "share", "fraction of the gait cycle with the ZMP inside the soles"),
 }
 PARAMETER_PARSERS: dict[str, Callable[[str], Any]] = {
     "height": parsing.parse_positive,
@@ -55,10 +55,10 @@ PARAMETER_PARSERS: dict[str, Callable[[str], Any]] = {
 
 
 class HumanTrials(RunKind):
-    """Runs of ``human fit`` or ``human gait``, one for each trial of the parameter ``folder``.
+    """Runs of ``human fit`` or ``human gait``, one for each trial in a folder.
 
     Parameters: ``folder`` (or ``trial``, one file), ``static``, ``height``, ``mass``, ``sex``, ``marker_set``,
-    ``cutoff``; for gaits ``variant`` as well, see `poise.human.gait.VARIANTS`.
+    ``cutoff``; for ``human gait`` also ``variant``, see `poise.human.gait.VARIANTS`.
     """
 
     def __init__(self, name: str) -> None:
@@ -69,7 +69,7 @@ class HumanTrials(RunKind):
     def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
         parameters: dict[str, Value] = {}
         for name, value in values.items():
-            if name == "folder":  # the trials in it are parameters of their own
+            if name == "folder":  # each trial in it is the parameter `trial` of a run
                 continue
             if name == "variant" and self.is_gait:
                 parameters[name] = _find_variant(str(value)).name
@@ -82,7 +82,7 @@ class HumanTrials(RunKind):
             except UsageError as error:
                 raise UsageError(f"{name}: {error}") from None
         if not parameters.get("trial"):
-            raise UsageError(f"'{self.name}' needs trials; give folder = \"where they are\" among the fixed parameters")
+            raise UsageError(f"'{self.name}' needs trials; give folder = \"FOLDER\" in [fixed]")
         if parameters.get("sex") not in (None, "male", "female"):
             raise UsageError(f"sex: '{parameters['sex']}'; expected male or female")
         for name in ("trial", "static"):
@@ -142,7 +142,7 @@ class HumanTrials(RunKind):
 
 @cache
 def _resolve_marker_set(name: str, spec_folder: Path) -> str:
-    """A marker set, by its name or as a file that is found from a folder; UsageError if there is none."""
+    """Return the name of a marker set, or the absolute path of its file; an error if it cannot be loaded."""
     from poise.human import load_marker_set, marker_sets
 
     resolved = name if name in marker_sets() or not Path(name).suffix else str((spec_folder / name).resolve())

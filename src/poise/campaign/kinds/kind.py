@@ -1,4 +1,4 @@
-"""Kind: what a campaign does many times, and what it writes down; Drill: runs that do nothing or fail on purpose."""
+"""Base class `RunKind` of the runs of a campaign, and `FaultDrill`: runs that do nothing or fail on purpose."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import numpy as np
 from poise import parsing
 from poise.errors import PoiseError, UsageError, suggestion
 
-#: What a parameter or a cell of the table can be.
+#: Value of a parameter or of a cell of the table.
 Value = str | int | float | bool | None
 
 
 class Column(NamedTuple):
-    """What a column of the table holds.
+    """Declaration of a column of the table.
 
     Attributes:
         type: ``"number"``, ``"count"``, ``"flag"`` or ``"text"``.
-        unit: of a number; "" if it has none.
-        description: a sentence.
+        unit: unit of a number; "" if it has none.
+        description: short description.
     """
 
     type: str
@@ -35,15 +35,15 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class RunOutput:
-    """What one run gave.
+    """Output of one run.
 
     Attributes:
-        values: by column of its kind; a column that is left out, None and NaN are empty cells.
-        reason: why it failed, in one line; "" if it succeeded.
-        save: writes what is worth keeping of the run, such as its recording, to a file; None: nothing is.
-        suffix: of that file.
-        times: what it took, such as milliseconds of a control step, by name. These differ from run to run, so they
-            stand beside the table, not in it.
+        values: values by column of its kind; missing columns, None and NaN become empty cells.
+        reason: reason for failure, in one line; "" if it succeeded.
+        save: writes a file of the run, such as its recording; None: there is no file.
+        suffix: suffix of that file.
+        times: times by name, such as milliseconds per control step. They are not reproducible, so they go to the table
+            of costs, not to the results.
     """
 
     values: Mapping[str, Value]
@@ -54,11 +54,11 @@ class RunOutput:
 
 
 class RunKind(ABC):
-    """One kind of run. All but `run` is asked in the process that plans; `run` in a worker.
+    """A kind of run. `run` is called in a worker process, all other methods in the process that plans the campaign.
 
     Attributes:
-        name: as specs call it.
-        columns: what a row tells beside the parameters; none of them is called as a parameter.
+        name: name in specs.
+        columns: columns of the results by name; none has the name of a parameter.
     """
 
     name: str
@@ -66,39 +66,45 @@ class RunKind(ABC):
 
     @abstractmethod
     def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
-        """The parameters of one run, checked; UsageError for one that is not known or makes no sense.
+        """Return the checked parameters of one run.
 
         Args:
-            values: by name; names of the command line, with ``_`` for ``-``.
-            spec_folder: folder of the spec: files that it names are found from there.
+            values: values by name; names are those of the command line, with ``_`` for ``-``.
+            spec_folder: folder of the spec, at which relative paths start.
+
+        Raises:
+            UsageError: for an unknown parameter or an invalid value.
         """
 
     @abstractmethod
     def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
-        """Does it. The same parameters and seed give the same values to the last bit. A PoiseError is a failed run.
+        """Execute one run. The same parameters and seed give the same values, bit for bit.
 
         Args:
-            parameters: that `check_parameters` checked.
-            seed: of all that is random.
-            recording_path: a ``.poise`` file to write along, if anything is recorded: it is what remains of a run
-                that crashes or hangs. A run that writes it needs no `RunOutput.save`.
+            parameters: parameters that `check_parameters` returned.
+            seed: random seed.
+            recording_path: ``.poise`` file to write during the run, if anything is recorded: it remains if the run
+                crashes or hangs. A run that writes it needs no `RunOutput.save`.
+
+        Raises:
+            PoiseError: the run failed.
         """
 
     def files(self, parameters: Mapping[str, Value]) -> list[str]:
-        """Files that a run reads: when one of them changes, it is another campaign."""
+        """Return the files that a run reads. If one of them changes, it is a different campaign."""
         return []
 
     def expand(self, fixed: Mapping[str, Value], spec_folder: Path) -> dict[str, list[Value]]:
-        """Parameters over which the kind itself spreads its runs, such as the trials of a folder; mostly none."""
+        """Return further grid parameters that follow from the fixed ones, such as the trials in a folder."""
         return {}
 
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
-        """A command that does the same once; "" if there is none."""
+        """Return the command line that repeats a run; "" if there is none."""
         return ""
 
 
 def with_defaults(kind: str, values: Mapping[str, Value], defaults: Mapping[str, Value]) -> dict[str, Value]:
-    """Parameters, with what is usual for those left out; UsageError for one that is not among the usual."""
+    """Return parameters with defaults for those left out; `UsageError` for a parameter without a default."""
     for name in values:
         if name not in defaults:
             raise UsageError(f"there is no parameter '{name}' of '{kind}'; there are {', '.join(defaults)}")
@@ -106,26 +112,29 @@ def with_defaults(kind: str, values: Mapping[str, Value], defaults: Mapping[str,
 
 
 def check_choice(name: str, value: Value, choices: Iterable[str]) -> None:
-    """UsageError if a parameter is none of the words that it can be."""
+    """Raise `UsageError` unless the value of a parameter is one of the choices."""
     known = list(choices)
     if value not in known:
         raise UsageError(f"{name}: there is no '{value}'; {suggestion(value, known)}")
 
 
-# -- Drill -----------------------------------------------------------------------------------------------------------
+# -- Fault drill -----------------------------------------------------------------------------------------------------
 
 
-#: What a drill can do.
+#: Actions of a drill.
 DRILL_ACTIONS = ("nothing", "sleep", "fail", "raise", "crash", "exit", "hang", "memory", "chatter")
-#: A piece of memory that is asked for at a time, bytes.
+#: Size of one memory allocation (bytes).
 ALLOCATION_BYTES = 64 * 2**20
 
 
 class FaultDrill(RunKind):
-    """Parameters: ``do``, one of `DEEDS`; ``seconds`` to sleep; any number called ``x``."""
+    """Runs that do nothing, or fail in a chosen way, to test campaigns.
+
+    Parameters: ``do``, one of `DRILL_ACTIONS`; ``seconds`` to sleep; ``x``, an arbitrary value without effect.
+    """
 
     name = "drill"
-    columns: Mapping[str, Column] = {"drawn": Column("number", "", "a random number of the seed")}
+    columns: Mapping[str, Column] = {"drawn": Column("number", "", "random number drawn from the seed")}
 
     def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
         parameters = with_defaults(self.name, values, {"do": "nothing", "seconds": None, "x": None})
@@ -137,9 +146,9 @@ class FaultDrill(RunKind):
     def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
         action = parameters["do"]
         if action == "fail":
-            raise PoiseError("it was told to fail")
+            raise PoiseError("the drill fails on purpose")
         if action == "raise":
-            raise ZeroDivisionError("it was told to raise")
+            raise ZeroDivisionError("the drill raises on purpose")
         if action == "crash":
             os.abort()
         if action == "exit":
@@ -148,7 +157,7 @@ class FaultDrill(RunKind):
             blocks = []
             while True:
                 blocks.append(np.ones(ALLOCATION_BYTES, np.uint8))
-        if action == "chatter":  # what a library prints must not disturb anybody
+        if action == "chatter":  # the output of libraries must not disturb the worker's answers
             print("hello, I am a library", flush=True)
             os.write(1, b"so am I\n")
         if action == "sleep":

@@ -1,4 +1,4 @@
-"""Campaigns of motions: one motion on one robot per run, as ``poise run`` does it."""
+"""Runs of a motion on a robot, as ``poise run`` executes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MotionRuns(RunKind):
     """Runs of one motion. Parameters and columns are those of its definition, see `poise.runs`.
 
     Args:
-        motion: its name, or its class.
+        motion: name or class of the motion.
     """
 
     def __init__(self, motion: str | type[Motion]) -> None:
@@ -48,7 +48,7 @@ class MotionRuns(RunKind):
         return RunOutput(motion.row(recording, result), result["reason"] or "", recording.save, times=times)
 
     def _resolve_path(self, spec_folder: Path, name: str, value: Value) -> Value:
-        """A file that the spec names is found from where the spec lies, and nowhere else."""
+        """Resolve the path of a file parameter relative to the folder of the spec."""
         known = self.motion.file_parameters
         if name in known and isinstance(value, str) and value and value not in known[name]():
             path = (spec_folder / value).resolve()
@@ -56,7 +56,7 @@ class MotionRuns(RunKind):
         return value
 
     def _to_parameter_type(self, name: str, value: Value) -> Value:
-        """A number where the parameter is one, even if the spec has it as text."""
+        """Convert the value of a numeric parameter to a number, even if the spec gives it as text."""
         parameter = campaign_parameters(self.motion).get(name)
         if parameter is not None and isinstance(value, (str, int)) and not isinstance(value, bool):
             number = parameter.parse(str(value))
@@ -68,7 +68,7 @@ class MotionRuns(RunKind):
 def _run_recorded(motion: Motion, recording_path: Path | None) -> MotionRun:
     try:
         return motion.run(recording_path)
-    except RecordingError:  # a disk that is full is not the motion's fault
+    except RecordingError:  # a full disk must not fail the motion: run it again without a file
         if recording_path is None:
             raise
         recording_path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Solver programs: random ones and those of a robot, solved and certified."""
+"""Runs that solve random programs, or programs of a robot, and check the optimality of the solutions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MATRIX_KINDS = ("plain", "scaled", "deficient", "singular", "duplicated", "depen
 
 
 def _matrix(rng: np.random.Generator, kind: str, m: int, n: int, above: Array) -> Array:
-    """m rows, plain or rank deficient, near singular, duplicated or made of rows above."""
+    """Return m random rows: plain, rank deficient, nearly singular, duplicated, dependent on rows above, or sparse."""
     A = rng.standard_normal((m, n))
     if kind == "deficient" and m > 1:
         rank = int(rng.integers(1, m))
@@ -40,7 +40,13 @@ def _matrix(rng: np.random.Generator, kind: str, m: int, n: int, above: Array) -
 
 
 def random_program(seed: int, levels: tuple[int, int] = (2, 7), variables: tuple[int, int] = (5, 60)) -> Program:
-    """A program of mixed equalities, inequalities and bounds; the seed decides everything."""
+    """Return a random program of mixed equalities, inequalities and bounds; it depends on the arguments alone.
+
+    Args:
+        seed: random seed.
+        levels: smallest and largest number of levels.
+        variables: smallest and largest number of variables.
+    """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(variables[0], variables[1] + 1))
     depth = int(rng.integers(levels[0], levels[1] + 1))
@@ -83,7 +89,12 @@ SMALL_PROGRAM_KINDS = ["plain", "integers", "duplicated", "scaled", "rank one", 
 
 
 def small_program(kind: str, seed: int) -> Program:
-    """Up to 6 variables, 3 levels and 8 inequalities; one sided, two sided and equality rows mixed."""
+    """Return a random program with up to 6 variables, 3 levels and 8 inequalities, mixed with equalities.
+
+    Args:
+        kind: one of `SMALL_PROGRAM_KINDS`.
+        seed: random seed.
+    """
     rng = np.random.default_rng([SMALL_PROGRAM_KINDS.index(kind), seed])
     n, inequalities_left = int(rng.integers(1, 7)), 8
     levels: list[Rows | list[Rows]] = []
@@ -118,44 +129,46 @@ def small_program(kind: str, seed: int) -> Program:
 # -- Solver programs -------------------------------------------------------------------------------------------------
 
 
-#: Residual of a certificate up to which an answer counts as proven, and the same where rows are nearly dependent: there
-#: a double does not tell which of them gives way.
+#: Largest residual of the certificate of a solution that counts as optimal, and the same for nearly dependent rows,
+#: for which double precision does not determine which row is violated.
 CERTIFICATE_TOLERANCE, NEARLY_DEPENDENT_TOLERANCE = 1e-8, 1e-4
 #: Smallest singular value, relative to the largest, of the rows of a level below which they are nearly dependent.
 DEPENDENCE_RATIO = 1e-6
-#: An answer so long, of programs whose numbers are of order one, shows the same.
+#: Norm of a solution above which rows count as nearly dependent: the numbers of the programs are of order one.
 LARGE_SOLUTION_NORM = 1e4
-#: Difference of slacks, per length of a row and relative to the size of x, beyond which two solvers do not agree.
+#: Largest difference of slacks between two solvers that agree, per length of a row and relative to the size of x.
 AGREEMENT_TOLERANCE = 1e-6
-#: Rows up to which the reference, which is slow, solves the program, too.
+#: Largest number of rows for which the reference solver, which is slow, solves the program as well.
 REFERENCE_MAX_ROWS = 60
 
 
 class SolverPrograms(RunKind):
-    """Parameters: ``generator``, one of `GENERATORS`; ``solver``, one of `SOLVERS`.
+    """Runs that solve a generated program and verify the solution.
 
-    A run solves a program from its seed, cold and then warm, and proves the answer by its certificate, which knows
-    nothing of the solver; small ones are solved by the reference as well. It succeeds if all agree, or if the answer of
-    the reference is another one that is proven likewise (``undecided``).
+    Parameters: ``generator``, one of `GENERATORS`; ``solver``, one of `SOLVERS`.
+
+    A run solves the program of its seed, cold and then warm-started, and verifies optimality with a certificate that is
+    independent of the solver. Small programs are solved by the reference solver as well. The run succeeds if all
+    solutions agree, or if the reference has a different solution that is verified as well (``undecided``).
     """
 
     name = "solver programs"
     columns: Mapping[str, Column] = {
         "levels": Column("count", "", "levels of the program"),
-        "variables": Column("count", "", "its unknowns"),
-        "rows": Column("count", "", "its rows"),
-        "active_rows": Column("count", "", "rows at or beyond a bound in the answer"),
-        "status": Column("text", "", "what the solver says"),
-        "iterations": Column("count", "", "of its active set"),
-        "warm_iterations": Column("count", "", "the same when it starts from its own answer"),
-        "worst_residual": Column("number", "", "of the certificate, over all levels"),
-        "worst_gap": Column("number", "", "difference of a slack to that of the reference; empty for large programs"),
+        "variables": Column("count", "", "variables of the program"),
+        "rows": Column("count", "", "rows of the program"),
+        "active_rows": Column("count", "", "rows at or beyond a bound in the solution"),
+        "status": Column("text", "", "status of the solver"),
+        "iterations": Column("count", "", "active set iterations, cold start"),
+        "warm_iterations": Column("count", "", "active set iterations, warm start from the solution"),
+        "worst_residual": Column("number", "", "largest residual of the certificate, over all levels"),
+        "worst_gap": Column("number", "", "largest slack difference from the reference; empty for large programs"),
         "nearly_dependent": Column("flag", "", "whether rows of a level are nearly dependent"),
         "undecided": Column(
             "flag",
             "",
-            "whether the reference has another answer, and both are proven: pulls of a level so far apart, or rows "
-            "that act so nearly dependent, that a double does not tell which rows give way",
+            "whether the reference has a different solution, and both are verified: the row scales of a level differ "
+            "so much, or active rows are so nearly dependent, that double precision does not determine the active set",
         ),
     }
 
@@ -198,7 +211,7 @@ class SolverPrograms(RunKind):
 
 
 def nearly_dependent(program: Program) -> bool:
-    """Whether a level has rows that others of it and of those above nearly are."""
+    """Return whether a level has rows that nearly depend on others of the same level and of those above."""
     size = np.linalg.norm(program.A, axis=1, keepdims=True)
     unit = program.A / np.where(size > 0.0, size, 1.0)
     for k in range(len(program)):
@@ -210,19 +223,22 @@ def nearly_dependent(program: Program) -> bool:
 
 
 def _answer_faults(name: str, answer: Solution, ill_conditioned: bool) -> list[str]:
-    """What is wrong with an answer."""
+    """Return what is wrong with a solution; an empty list if nothing is."""
     if not np.isfinite(answer.x).all():
-        return [f"the {name} answer is not finite"]
+        return [f"the {name} solution is not finite"]
     if answer.status != "optimal":
-        return [f"the {name} answer is '{answer.status}', not optimal"]
+        return [f"the {name} solution has status '{answer.status}'; expected 'optimal'"]
     residual = certificate(answer.program, answer).residual
     if not residual <= (NEARLY_DEPENDENT_TOLERANCE if ill_conditioned else CERTIFICATE_TOLERANCE):
-        return [f"the {name} answer is not optimal: residual {residual:.3g}"]
+        return [f"the {name} solution is not optimal: residual {residual:.3g}"]
     return []
 
 
 def _reference_gap(program: Program, answer: Solution) -> tuple[float | None, float]:
-    """The largest difference of a slack to that of the reference, and the residual of the certificate of this."""
+    """Return the largest slack difference from the reference solution, and the residual of that solution.
+
+    The difference is None for large programs, which the reference does not solve.
+    """
     if program.rows > REFERENCE_MAX_ROWS or not np.isfinite(answer.x).all():
         return None, 0.0
     reference = Cascade().solve(program)
@@ -241,7 +257,7 @@ def _robot() -> Robot:
 
 
 def _random_state_and_hierarchy(seed: int) -> tuple[State, Hierarchy]:
-    """A robot near standing that moves, and is asked for more than it can do."""
+    """Return a moving robot near standing, and a hierarchy that cannot be met completely."""
     random, robot = np.random.default_rng(seed), _robot()
     start = robot.stance("standing")
     q, low, high = np.array(start.q), robot.limits.lower, robot.limits.upper
@@ -273,12 +289,12 @@ def _inverse_dynamics_program(seed: int) -> Program:
 
 
 def _program_of(solution: Solution | None) -> Program:
-    """The question behind an answer, without what keeps controllers calm near singularities: that is no optimum."""
-    assert solution is not None, "a body near standing has a solution"
+    """Return the program of a solution without the damping near singularities, with which it is not optimal."""
+    assert solution is not None, "a robot near standing has a solution"
     return Program(solution.program.levels, variables=solution.program.variables)
 
 
-#: Programs of a seed: any, small ones with every degeneracy, inverse kinematics and inverse dynamics of G1.
+#: Generators of programs from a seed: random, small with every degeneracy, inverse kinematics and dynamics of G1.
 GENERATORS: dict[str, Callable[[int], Program]] = {
     "random": random_program,
     "small": lambda seed: small_program(
