@@ -1,4 +1,4 @@
-"""Joint trajectories as CSV and NPZ files, written and read."""
+"""Writers and readers of joint trajectories as CSV and NPZ files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from poise.exports.formats import ExportJob
 from poise.exports.joint_trajectory import ExportError, Trajectory
 from poise.recording import load_recording
 
-#: Digits of a number: nanometres in a hall of a metre, far below what any encoder sees.
+#: Nine significant digits: 1 nm at a distance of 1 m, far below the resolution of any encoder.
 NUMBER_FORMAT = "%.9g"
 BASE_Q = ("base_x", "base_y", "base_z", "base_qx", "base_qy", "base_qz", "base_qw")
 BASE_V = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
 
 
 def export_csv(job: ExportJob, file: Path) -> None:
-    """One head, ``time [s],q/base_x [m],...``, then the samples; of a torque that is not known the place says nan."""
+    """Write a CSV file: a header ``time [s],q/base_x [m],...``, then one line per sample; unknown torques are nan."""
     trajectory = job.trajectory()
     names, columns = ["time [s]"], [trajectory.time[:, None]]
     for name, values, labels, units in _column_blocks(trajectory):
@@ -39,7 +39,13 @@ def export_csv(job: ExportJob, file: Path) -> None:
 
 
 def read_csv(path: Path) -> Trajectory:
-    """The trajectory in such a file. Units in the head may be missing; they are then s, m and rad."""
+    """Read a joint trajectory from a CSV file in the layout of `export_csv`.
+
+    Units in the header are optional; without them, time is in s, the base in m and all joints are in rad.
+
+    Raises:
+        ExportError: the file is not a joint trajectory.
+    """
     try:
         header, _, table_text = path.read_text(encoding="utf-8-sig").partition("\n")
         names = [re.sub(r"\s*\[.*\]$", "", word.strip().strip('"')) for word in header.split(",")]
@@ -69,7 +75,7 @@ def read_csv(path: Path) -> Trajectory:
 
 
 def _column_blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, ...], tuple[str, ...]]]:
-    """Name, values, labels and units of what there is."""
+    """Return name, values, column labels and units of q, and of v and torque if known."""
     joints, units = trajectory.joints, trajectory.units
     blocks = [("q", trajectory.q, (*BASE_Q, *joints), ("m", "m", "m", "", "", "", "", *units))]
     if trajectory.v is not None:
@@ -88,15 +94,15 @@ def _stack_columns(found: dict[str, Array], name: str, labels: tuple[str, ...], 
     return np.column_stack([found[f"{name}/{label}"] for label in labels])
 
 
-# -- NPZ: a joint trajectory as named arrays of numpy ----------------------------------------------------------------
+# -- NPZ: named numpy arrays -----------------------------------------------------------------------------------------
 
 
-#: Arrays that every file has, and those of which it has both or none.
+#: Arrays that every file must have.
 REQUIRED_ARRAYS = ("time", "joints", "base_position", "base_quaternion", "positions")
 
 
 def export_npz(job: ExportJob, file: Path) -> None:
-    """The arrays are named and described in docs/export.md; quaternions are (x, y, z, w)."""
+    """Write a NPZ file; docs/export.md describes its arrays. Quaternions are (x, y, z, w)."""
     trajectory = job.trajectory()
     arrays: dict[str, Any] = {
         "time": trajectory.time,
@@ -117,7 +123,11 @@ def export_npz(job: ExportJob, file: Path) -> None:
 
 
 def read_npz(path: Path) -> Trajectory:
-    """The trajectory in such a file, bit by bit as it was."""
+    """Read a joint trajectory from a NPZ file of `export_npz`, without loss of precision.
+
+    Raises:
+        ExportError: the file is not a joint trajectory.
+    """
     try:
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
@@ -139,7 +149,7 @@ def read_npz(path: Path) -> Trajectory:
     return Trajectory(time, q, joints, units, v, torque, str(found.get("robot", "")))
 
 
-# -- Reading a joint trajectory back ---------------------------------------------------------------------------------
+# -- Reading by file suffix ------------------------------------------------------------------------------------------
 
 
 READERS: dict[str, Callable[[Path], Trajectory]] = {
@@ -150,7 +160,10 @@ READERS: dict[str, Callable[[Path], Trajectory]] = {
 
 
 def read_trajectory(path: str | PathLike[str]) -> Trajectory:
-    """The joint trajectory in a ``.csv`` or ``.npz`` that was exported, or in a recording.
+    """Read a joint trajectory from an exported ``.csv`` or ``.npz`` file or from a ``.poise`` recording.
+
+    Raises:
+        ExportError: the file cannot be read or is not a joint trajectory.
 
     >>> read_trajectory("walk.csv").joints
     """
