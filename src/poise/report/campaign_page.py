@@ -1,4 +1,4 @@
-"""The report on a campaign: overview, failure reasons, worst runs, spec and the whole page."""
+"""Report page on a campaign: overview, failure reasons, worst runs, spec, and assembly of the page."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ OUTCOME_DESCRIPTIONS = {
     "timeout": "it took longer than a run may, and was stopped",
     "memory": "it took more memory than a run may, and was stopped",
 }
-#: Costs that are no measurements, or that are told elsewhere.
+#: Cost columns that are not measurements, or that the page shows elsewhere.
 HIDDEN_COSTS = ("run", "attempts", "worker", "memory_mb")
 
 
 def campaign_overview_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """Facts, outcomes and costs."""
+    """Build the section with facts about the campaign, outcomes of its runs and their costs."""
     return Section(
         "Overview", "".join([_progress_note(runs), _facts_table(runs), _outcome_table(runs), _cost_table(runs)])
     )
@@ -143,7 +143,7 @@ def _cost_table(runs: RunTable) -> str:
 
 
 def _fact_text(fact: Any) -> str:
-    """A fact in words, whatever it is."""
+    """Format a fact of any type as text; a dash if it is missing."""
     if fact is None or fact == "":
         return DASH
     if isinstance(fact, Mapping):
@@ -176,21 +176,21 @@ def _duration_text(seconds: Any) -> str:
 # -- Failure reasons, grouped by pattern -----------------------------------------------------------------------------
 
 
-#: Reasons that are listed.
+#: Largest number of reasons listed.
 MAX_REASONS = 15
-#: A number, also one that stands in front of its unit; digits within a name, as in ``g1``, are none.
+#: A number, with or without a unit after it; digits within a name, as in ``g1``, do not match.
 _NUMBER_PATTERN = re.compile(r"(?<![\w.])[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]*[A-Za-z_]*\d)")
-#: What stands for any number.
+#: Placeholder for any number.
 NUMBER_PLACEHOLDER = "#"
 
 
 def reason_pattern(reason: str) -> str:
-    """A reason with `NUMBER_PLACEHOLDER` for its numbers: ``fell after 3.21 s`` is ``fell after # s``."""
+    """Replace the numbers of a reason by `NUMBER_PLACEHOLDER`: ``fell after 3.21 s`` is ``fell after # s``."""
     return _NUMBER_PATTERN.sub(NUMBER_PLACEHOLDER, " ".join(reason.split()))
 
 
 def failure_reasons_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """How often each reason was given, with an example."""
+    """Build the section with the failure reasons, their counts and an example of each."""
     title = "Why runs failed"
     if not len(runs):
         return Section(title, note("No run is done yet."))
@@ -225,7 +225,7 @@ def failure_reasons_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -
 
 
 def _example_text(example: str, reason: str) -> str:
-    """The reason of the example, where it says more."""
+    """Return the full reason of the example, shortened; empty if it does not differ from the pattern."""
     return "" if example == reason else example if len(example) < 200 else f"{example[:199]}…"
 
 
@@ -233,12 +233,12 @@ def _example_text(example: str, reason: str) -> str:
 
 
 WORST_COUNT = 10
-#: Letters that a click selects as a whole, and that may break anywhere.
+#: Style of a command: a click selects all of it, and lines may break anywhere.
 CODE_STYLE = "user-select: all; overflow-wrap: anywhere; background: #f4f4f4; padding: 1px 5px; font-size: 12px"
 
 
 def worst_runs(results: Results, count: int = WORST_COUNT) -> list[int]:
-    """Rows of the worst runs, the worst first (`severity`); without those that succeeded and have no margin."""
+    """Return the rows of the worst runs, worst first (see `severity`), without successful runs that have no margin."""
     return _worst_rows(RunTable(results), count)
 
 
@@ -252,7 +252,7 @@ def _worst_rows(runs: RunTable, count: int = WORST_COUNT) -> list[int]:
 
 
 def worst_runs_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """A row for each, with its parameters, its reason, its command, and what was kept of it."""
+    """Build the section with parameters, failure reason, command and links of each of the worst runs."""
     title = "The worst ten runs"
     rows = _worst_rows(runs)
     if not rows:
@@ -275,7 +275,7 @@ def worst_runs_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Sec
 
 
 def _run_rows(runs: RunTable, row: int, numbers: list[str], run_files: Mapping[int, RunFiles]) -> str:
-    """Two rows of the table: what the run was, and below, over the whole width, its reason and command."""
+    """Return two table rows of a run: its parameters and numbers, and below them its reason and command."""
     number_of_run = runs.run_numbers[row]
     parameters = [
         no_break(f"{display_name(name)} {format_value(_cell(runs, name, row), runs.parameters[name])}")
@@ -308,7 +308,7 @@ def _links(run_files: RunFiles) -> str:
 
 
 def _studio_note(runs: RunTable, rows: list[int]) -> str:
-    """How to see recordings in the studio, if any were kept."""
+    """Return a paragraph on how to open the recordings in the studio, or how to record the runs again."""
     files = [str(_cell(runs, "recording", row) or "") for row in rows]
     if not any(file.endswith(".poise") for file in files):
         return paragraph("No recording of these was kept; the commands make them again, with --out FILE.poise.")
@@ -321,14 +321,14 @@ def _cell(runs: RunTable, name: str, row: int) -> str | int | float | bool | Non
     return cell
 
 
-# -- Spec of the campaign, as it stands in its file ------------------------------------------------------------------
+# -- Spec of the campaign --------------------------------------------------------------------------------------------
 
 
 SPEC_STYLE = "font-size: 12.5px; line-height: 1.4; overflow-x: auto; background: #f7f7f7; padding: 8px 12px"
 
 
 def spec_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """The text, to be copied; it stands last, as it may be long."""
+    """Build the section with the text of the campaign spec; it is the last section, since it may be long."""
     text = runs.results.facts.get("spec")
     if not isinstance(text, str) or not text.strip():
         return Section("The spec", note("This campaign has no spec: a program made it."))
@@ -338,7 +338,7 @@ def spec_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
 # -- The whole page of a campaign ------------------------------------------------------------------------------------
 
 
-#: What stands on the page, in this order.
+#: Sections of the page, in order.
 CAMPAIGN_SECTIONS: tuple[Callable[[RunTable, Mapping[int, RunFiles]], Section], ...] = (
     campaign_overview_section,
     success_by_parameter_section,
@@ -355,12 +355,12 @@ def campaign_page(
     run_files: Mapping[int, RunFiles] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> str:
-    """HTML about a campaign, finished or not, with all figures in it: nothing is fetched from anywhere.
+    """Return a self-contained HTML page about a campaign, finished or not; the page loads no other files.
 
     Args:
-        results: what was found.
-        run_files: by number of the run, where recordings and replays of `worst_runs` lie.
-        progress: called with the name of each section before it is made.
+        results: results of the campaign.
+        run_files: links to recordings and replays of `worst_runs`, by run number.
+        progress: called with the name of each section before it is built.
     """
     runs, sections = RunTable(results), []
     for section in CAMPAIGN_SECTIONS:
@@ -376,5 +376,5 @@ def save_campaign_page(
     run_files: Mapping[int, RunFiles] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Path:
-    """Writes a `campaign_page` to a file and returns its path; the file appears whole or not at all."""
+    """Write a `campaign_page` to a file atomically and return its path."""
     return save_page_file(path, lambda: campaign_page(results, run_files, progress))

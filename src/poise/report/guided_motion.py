@@ -1,4 +1,4 @@
-"""Report section on guided motion: loci of the navigation points ([Sugihara2008]) and motion segments."""
+"""Report section on guided motion: paths of the navigation points ([Sugihara2008]) and motion segments."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 SegmentRecord = Mapping[str, Any]
 
-#: Rows of a table that one may still read; of more segments those are shown of which there is something to say.
+#: Largest number of table rows; of more segments, only those with corrections, notes or another outcome are shown.
 MAX_TABLE_ROWS = 80
-#: Samples at which the distance to the edge is measured.
+#: Number of samples at which the distance to the edge is measured.
 MARGIN_SAMPLES = 1200
 #: Width of the bins of the histogram (s): the usual increment of durations.
 HISTOGRAM_BIN = 0.1
@@ -48,7 +48,7 @@ PLANNED_COLOR, ACTUAL_COLOR = "#00568a", "#d55e00"
 
 
 def segment_summary(view: RecordingView, segments: Sequence[SegmentRecord]) -> str:
-    """A sentence, durations and margins as figures, and a table."""
+    """Return a summary sentence, figures of durations and ZMP margins, and a table of the segments."""
     outcomes = Counter(str(each["outcome"]) for each in segments)
     outcome_text = ", ".join(f"{count} {name}" for name, count in outcomes.items())
     prolonged_count = sum(1 for each in segments if each["corrections"])
@@ -77,7 +77,7 @@ def _duration_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> 
 
 
 def _margin_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> str:
-    """How far the zero-moment point is inside the support: the least of each segment as planned, and as it was."""
+    """Plot the distance of the ZMP from the edge of the support: planned minimum of each segment, and actual CoP."""
     recording, tracks = view.recording, view.body_trajectories
     with new_chart(
         f"Distance of the zero-moment point of {view.label} to the edge of the support", HALF_WIDTH
@@ -135,10 +135,10 @@ def _step_text(segment: SegmentRecord) -> str:
     return f"{segment['step']} (air)" if segment["lifted"] else str(segment["step"])
 
 
-# -- Loci of a guided motion -----------------------------------------------------------------------------------------
+# -- Paths of the navigation points ----------------------------------------------------------------------------------
 
 
-#: Ways of the navigation points by name, (n, 3), m, with NaN where a way breaks off.
+#: Paths of the navigation points by name, (n, 3), m, with NaN between segments.
 Paths = Mapping[str, Array]
 
 #: Colours of the navigation points.
@@ -149,9 +149,9 @@ POINT_COLORS = {
     "left hand": "#009e73",
     "right hand": "#b3589a",
 }
-#: What is seen: from above and from the side, as the axes across and up.
+#: Views from above and from the side, as (horizontal axis, vertical axis).
 PROJECTIONS = {"above": (0, 1), "the side": (0, 2)}
-#: Least and most height of the axes, in units of the drawing.
+#: Smallest and largest height of the axes, in drawing units.
 MIN_HEIGHT, MAX_HEIGHT = 90.0, 330.0
 NAVIGATION_DESCRIPTION = (
     "One point is guided at a time, and the others follow. Left: what the motion segments planned, each from where the "
@@ -161,7 +161,10 @@ NAVIGATION_DESCRIPTION = (
 
 
 def guided_motion_section(views: Sequence[RecordingView]) -> Section | None:
-    """Loci from above and from the side, planned and actual, and the segments; None if nobody is guided."""
+    """Build the section: planned and actual paths from above and from the side, and the segments.
+
+    None if no recording is of a guided motion.
+    """
     guided = [(view, segments) for view in views if (segments := view.recording.provenance.get("segments"))]
     if not guided:
         return None
@@ -174,14 +177,14 @@ def guided_motion_section(views: Sequence[RecordingView]) -> Section | None:
 
 
 def planned_paths(segments: Sequence[SegmentRecord]) -> Paths:
-    """What the segments planned, one after the other."""
+    """Return the planned paths of all segments, separated by NaN."""
     names = [name for name in POINT_COLORS if name in segments[0]["planned"]]
     separator = np.full((1, 3), np.nan)
     return {name: np.vstack([_segment_path(each, name, separator) for each in segments]) for name in names}
 
 
 def actual_paths(view: RecordingView, names: Sequence[str]) -> Paths | None:
-    """What the robot did; None if its model is not at hand."""
+    """Return the actual paths of the named points; None without the model of the robot."""
     tracks = view.body_trajectories
     if tracks is None:
         return None
@@ -195,7 +198,7 @@ def actual_paths(view: RecordingView, names: Sequence[str]) -> Paths | None:
 
 
 def _segment_path(segment: SegmentRecord, name: str, separator: Array) -> Array:
-    """A planned way up to where the next segment begins, and a gap."""
+    """Return the planned path of a point up to the begin of the next segment, followed by a gap."""
     return np.vstack([np.array(segment["planned"][name], dtype=np.float64), separator])
 
 
@@ -222,7 +225,7 @@ def _path_figures(view: RecordingView, segments: Sequence[SegmentRecord]) -> lis
 
 
 def _axis_limits(shown: Sequence[Paths], world: Mapping[str, Any], projection: str) -> Array:
-    """Lower and upper corner of what is to be seen, (2, 2), m; of the world what is near."""
+    """Return the lower and upper corner of the axes, (2, 2), m: all paths, and the target of the world."""
     axes = list(PROJECTIONS[projection])
     points = np.vstack([path[:, axes] for each in shown for path in each.values()])
     points = points[np.isfinite(points).all(axis=1)]
@@ -263,7 +266,7 @@ def _path_figure(
 
 
 def _draw_subgoals(axes: Axes, segments: Sequence[SegmentRecord], columns: tuple[int, int]) -> None:
-    """A ring where the guided point of each segment was to go; still sticks have none."""
+    """Draw a ring at the subgoal of the guided point of each segment; segments with joysticks at rest have none."""
     is_labelled = False
     for mode, color in POINT_COLORS.items():
         name = "trunk" if mode == "center" else mode
@@ -280,7 +283,7 @@ def _draw_subgoals(axes: Axes, segments: Sequence[SegmentRecord], columns: tuple
 
 
 def _draw_world(axes: Axes, world: Mapping[str, Any], projection: str) -> None:
-    """Stairs and door, where the recording tells of them."""
+    """Draw stairs, door and target if the recording describes them."""
     if not world:
         return
     line: dict[str, Any] = {"color": GRID_COLOR, "linewidth": 1.0}

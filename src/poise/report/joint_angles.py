@@ -1,4 +1,4 @@
-"""Report sections on joint angles by limb, and on recordings compared over normalised time."""
+"""Report sections on joint angles by limb, and on the comparison of recordings over normalised time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from poise.report.recording_view import RecordingView, time_range
 from poise.report.torque_charts import LIMB_GROUPS
 from poise.robots import Limb
 
-#: A recording, and the same on the scale that all share.
+#: A recording, and the same recording on the common time scale.
 NormalizedView = tuple[RecordingView, NormalizedRecording]
 
 PROGRESS_AXIS_LABEL = "progress of the motion (%)"
@@ -50,16 +50,16 @@ def overlay_chart(
     from_zero: bool = False,
     min_span: float = 0.0,
 ) -> str:
-    """A figure with a line per recording.
+    """Plot one curve per recording over normalised time.
 
     Args:
         normalized: the recordings.
-        values: of each, one per step of its scale.
-        label: of the vertical axis, with its unit.
-        caption: below the figure.
-        width: in units of the drawing.
+        values: values of each recording, one per step of the common time scale.
+        label: label of the vertical axis, with its unit.
+        caption: caption of the figure.
+        width: width in drawing units.
         from_zero: whether the vertical axis begins at zero.
-        min_span: what the vertical axis spans at least, so that noise is not blown up.
+        min_span: smallest range of the vertical axis, so that noise is not enlarged.
     """
     with new_chart(f"{caption.partition(':')[0]} of several recordings", width) as chart:
         for (view, recording), y in zip(normalized, values, strict=True):
@@ -77,7 +77,7 @@ def overlay_chart(
 
 
 def robot_heights(normalized: Sequence[NormalizedView]) -> list[float]:
-    """Heights of the robots (m), if they are different robots and all heights are known; else nothing."""
+    """Return the heights of the robots (m) if the robots differ and all heights are known; else an empty list."""
     known = [view.robot.height for view, _ in normalized if view.robot is not None]
     robots_differ = len({view.robot_name for view, _ in normalized}) > 1
     return known if robots_differ and len(known) == len(normalized) else []
@@ -86,12 +86,12 @@ def robot_heights(normalized: Sequence[NormalizedView]) -> list[float]:
 # -- Joint angles ----------------------------------------------------------------------------------------------------
 
 
-#: Joints whose angles are compared in figures: those that differ most.
+#: Largest number of joints compared in figures: those that differ most.
 MAX_FIGURES = 6
-#: A joint that moves by less (°) was not needed for the motion; a figure of angles spans twice that at least.
+#: Joints with a smaller range (°) do not take part in the motion; figures of angles span at least twice this.
 MIN_RANGE = 1.0
-#: Cycles of a periodic motion are nearer to each other than this (rad), a little over half a degree: what is asked of
-#: squats. Below `ROUNDING_FLOOR` (rad) they are the same but for rounding.
+#: Largest difference between cycles of a periodic motion (rad), about 0.6 degrees: the criterion for squats. Cycles
+#: that differ by less than `ROUNDING_FLOOR` (rad) are equal up to rounding.
 PERIODIC_TOLERANCE, ROUNDING_FLOOR = 1e-2, 1e-9
 CYCLES_DESCRIPTION = (
     "Each cycle of a squat against the one before: root mean square difference of the angles over the cycle, of all "
@@ -101,7 +101,7 @@ CYCLES_DESCRIPTION = (
 
 
 def joint_angles_section(views: Sequence[RecordingView]) -> Section:
-    """Angles of the joints over time, a figure per limb ([Galdeano2014], figure 9), and whether cycles repeat."""
+    """Build the section: joint angles over time by limb ([Galdeano2014], figure 9), and differences between cycles."""
     available = [view for view in views if _has_joint_angles(view)]
     parts = [note(view.missing_note("joint angles were recorded")) for view in views if view not in available]
     parts.insert(0, paragraph(*(_range_sentence(view) for view in available)))
@@ -119,14 +119,14 @@ def _has_joint_angles(view: RecordingView) -> bool:
 
 
 def _joint_degrees(view: RecordingView, joints: Sequence[str]) -> tuple[list[str], Array]:
-    """Those of some joints that turn and have angles, and these, (n, joints), °."""
+    """Return the names and angles of those of the given joints that are revolute and recorded, (n, joints), °."""
     names, angles = joint_angles(view.recording)
     columns = [k for k, name in enumerate(names) if name in joints and np.isfinite(angles[:, k]).any()]
     return [names[k] for k in columns], np.degrees(angles[:, columns])
 
 
 def _range_sentence(view: RecordingView) -> str:
-    """How many joints move, and which one most."""
+    """Return a sentence on the number of joints that move and the joint with the largest range."""
     names, angles = _joint_degrees(view, joint_angles(view.recording)[0])
     ranges = np.nanmax(angles, axis=0) - np.nanmin(angles, axis=0)
     most, count = int(ranges.argmax()), int((ranges >= MIN_RANGE).sum())
@@ -137,7 +137,7 @@ def _range_sentence(view: RecordingView) -> str:
 
 
 def _limb_row(views: Sequence[RecordingView], limb: str) -> list[str]:
-    """The figures of one limb, one per recording that has it, at the same scale."""
+    """Return the figures of one limb, one per recording that has it, at the same scale."""
     limbs = [
         (view, each, _joint_degrees(view, each.joints)) for view in views for each in view.limbs if each.name == limb
     ]
@@ -174,7 +174,7 @@ def _limb_figure(
 
 
 def _cycle_comparison(views: Sequence[RecordingView]) -> list[str]:
-    """Figures and a table of how far cycles are apart, of those that were asked to repeat themselves."""
+    """Return figures and a table of the differences between consecutive cycles, for recordings of cyclic behaviors."""
     figures, rows = [], []
     for view in views:
         cycle = cycle_period(view.recording)
@@ -218,7 +218,7 @@ def _difference_figure(view: RecordingView, rms: Array, worst: Array) -> str:
 
 
 def compare_angles(normalized: Sequence[NormalizedView]) -> list[str]:
-    """Angles of the joints that recordings share with the first one, and how far they are from its angles."""
+    """Compare the angles of the joints that recordings share with the first one: figures and rms differences."""
     first = normalized[0][0]
     if "q" not in first.recording:
         return [note(first.missing_note("joint angles were recorded"))]
@@ -259,14 +259,14 @@ def compare_angles(normalized: Sequence[NormalizedView]) -> list[str]:
 
 
 def _limb_difference(differences: Array, common: Sequence[str], joints: Sequence[str]) -> tuple[str, str]:
-    """Root mean square difference over the joints of a limb, and the joint with the largest."""
+    """Return the rms difference over the joints of a limb, and the joint with the largest difference, as texts."""
     limb_differences = [(float(differences[k]), name) for k, name in enumerate(common) if name in joints]
     most = max(limb_differences)
     return number(float(np.sqrt(np.mean([size**2 for size, _ in limb_differences])))), f"{most[1]}, {number(most[0])}°"
 
 
 def compare_limb_torques(normalized: Sequence[NormalizedView]) -> list[str]:
-    """Length of the torques of each limb, per mass, so that robots and people can be compared."""
+    """Plot the norm of the joint torques of each limb per body mass, so that robots and people can be compared."""
     available = [
         (view, recording) for view, recording in normalized if view.torque is not None and view.robot is not None
     ]
@@ -284,7 +284,7 @@ def compare_limb_torques(normalized: Sequence[NormalizedView]) -> list[str]:
 
 
 def limb_torque(view: RecordingView, limb: str) -> Array | None:
-    """``|τ| / m`` over the joints of a limb, per sample, N m/kg; None if there is no such limb."""
+    """Return ``|τ| / m``, the norm of the joint torques of a limb per body mass, (n,), N m/kg; None without data."""
     joints = next((each.joints for each in view.limbs if each.name == limb), ())
     columns = [view.torque_joints.index(joint) for joint in joints if joint in view.torque_joints]
     if not columns or view.torque is None or view.robot is None:
@@ -295,12 +295,12 @@ def limb_torque(view: RecordingView, limb: str) -> Array | None:
 # -- Comparison ------------------------------------------------------------------------------------------------------
 
 
-#: What a figure of the center of mass spans at least, mm or % of the height: less is noise.
+#: Smallest vertical range of a figure of the center of mass, mm or % of the height: less is noise.
 MIN_CENTER_SPAN = 2.0
 
 
 def comparison_section(views: Sequence[RecordingView]) -> Section:
-    """Center of mass, hands, joints that differ, torques of limbs: what can be compared of these recordings."""
+    """Build the section: center of mass, hand speeds, joint angles and limb torques over normalised time."""
     title = "Comparison after time normalisation"
     if len(views) < 2:
         return Section(title, note("There is one recording only; give two or more to compare them."))
@@ -329,7 +329,7 @@ def _scale_sentence(normalized: Sequence[NormalizedView]) -> str:
 
 
 def _compare_centers_of_mass(normalized: Sequence[NormalizedView]) -> list[str]:
-    """How the centers of mass move from where they start, per height of the robot if these are different robots."""
+    """Plot the displacement of the centers of mass from their start, per robot height if the robots differ."""
     available = [(view, recording) for view, recording in normalized if "center_of_mass" in view.recording]
     if len(available) < 2:
         return [note("Fewer than two of the recordings tell of the center of mass.")]
@@ -354,7 +354,7 @@ def _compare_centers_of_mass(normalized: Sequence[NormalizedView]) -> list[str]:
 
 
 def _compare_hand_speeds(normalized: Sequence[NormalizedView]) -> list[str]:
-    """How fast each hand moves, in heights of the robot per second if these are different robots."""
+    """Plot the speed of each hand, in robot heights per second if the robots differ."""
     figures = []
     for side in ("left", "right"):
         available, speeds = [], []

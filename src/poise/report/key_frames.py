@@ -1,4 +1,4 @@
-"""Report sections that show the body: key frames, stick figures and marker residuals."""
+"""Report sections that show the body: pictures of key frames, stick figures, and marker residuals of a fit."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ from poise.rendering import picture
 from poise.report.recording_view import RecordingView, cycle_instants, time_range
 from poise.robots import State
 
-#: The channel of a person's markers.
+#: Channel of the measured markers of a person.
 MARKER_CHANNEL = "markers/measured"
-#: Moments that are shown of a motion without a gait cycle.
+#: Number of postures shown of a motion without a gait cycle.
 POSTURE_COUNT = 7
 
 
 class KeyInstant(NamedTuple):
-    """When something is shown: sample, and what is written below."""
+    """Instant that is shown: index of its sample, and its label."""
 
     sample: int
     name: str
 
 
 def stick_figure_section(views: Sequence[RecordingView]) -> Section | None:
-    """Side and front view of each recording that has markers; None if there is none."""
+    """Build the section: side and front view of each recording with markers; None if there is none."""
     available = [view for view in views if MARKER_CHANNEL in view.recording and len(view.recording)]
     if not available:
         return None
@@ -84,8 +84,10 @@ def stick_figure_section(views: Sequence[RecordingView]) -> Section | None:
 
 
 def key_instants(view: RecordingView) -> list[KeyInstant]:
-    """The events of the gait cycle in the middle of the motion and the middles of its single supports; else equal
-    steps."""
+    """Return the events and mid-swings of the gait cycle in the middle of the motion.
+
+    Without a gait cycle, return `POSTURE_COUNT` instants at equal intervals.
+    """
     time = view.recording.time
     if view.gait is None:
         spread = np.unique(np.linspace(0, len(time) - 1, POSTURE_COUNT).astype(int)).tolist()
@@ -95,18 +97,18 @@ def key_instants(view: RecordingView) -> list[KeyInstant]:
 
 
 def facing_direction(view: RecordingView, samples: Sequence[int]) -> Array:
-    """Where the body faces on average, a horizontal unit vector (3)."""
+    """Return the mean direction that the body faces at some samples, a horizontal unit vector (3)."""
     forward = np.sum([_forward_axis(q) for q in view.recording["q"][list(samples)]], axis=0)
     return horizontal_direction(forward)
 
 
 def _forward_axis(q: Array) -> Array:
-    """The forward axis of a base in the world."""
+    """Return the forward axis of the base in the world (3)."""
     return np.asarray(pinocchio.Quaternion(*q[[6, 3, 4, 5]]).matrix()[:, 0])
 
 
 def stick_figure_at(view: RecordingView, sample: int) -> StickFigure:
-    """The body and the markers of a recording at a sample."""
+    """Return the stick figure of the body with its measured markers at a sample."""
     assert view.robot is not None
     recording = view.recording
     return stick_figure(
@@ -117,11 +119,11 @@ def stick_figure_at(view: RecordingView, sample: int) -> StickFigure:
 # -- Markers ---------------------------------------------------------------------------------------------------------
 
 
-#: Markers in the table: those that are farthest off; the figure has all.
+#: Number of markers in the table: those with the largest rms distance; the figure shows all.
 TABLE_ROWS = 12
-#: Height of a row of the figure, and room for the names of markers, in units of the drawing.
+#: Height of a row of the figure, and width of the marker names, in drawing units.
 BAR_ROW_HEIGHT, NAME_WIDTH = 11.5, 96.0
-#: Root mean square distance (mm) below which a whole-body fit is a good one: skin moves that much over bone.
+#: Rms distance (mm) below which a whole-body fit is good: skin moves by about this much relative to bone.
 GOOD_FIT_RMS = 12.0
 MARKERS_DESCRIPTION = (
     "The distance of a marker is that between where it was measured and where it sits on the fitted body. Skin moves "
@@ -132,7 +134,7 @@ MARKERS_DESCRIPTION = (
 
 
 def markers_section(views: Sequence[RecordingView]) -> Section | None:
-    """Distances by marker and over time, and the notes of the fit; None if no recording has markers."""
+    """Build the section: distances by marker and over time, and the notes of the fit; None if there are no markers."""
     available = [view for view in views if "markers/distance" in view.recording and len(view.recording)]
     if not available:
         return None
@@ -146,7 +148,7 @@ def markers_section(views: Sequence[RecordingView]) -> Section | None:
 
 
 def _marker_distances(view: RecordingView) -> Array:
-    """mm, n x m."""
+    """Return the distance of each marker from its place on the fitted body, mm, (n, markers)."""
     return np.asarray(1e3 * view.recording["markers/distance"])
 
 
@@ -174,7 +176,7 @@ def _rms(values: Array, axis: int | None = None) -> float:
 
 
 def _marker_errors(distances: Array) -> tuple[Array, Array]:
-    """Root mean square and largest distance of every marker, mm; NaN of one that is never seen."""
+    """Return rms and largest distance of every marker, mm; NaN for a marker that is never visible."""
     known = np.where(np.isfinite(distances), distances, 0.0)
     count = np.isfinite(distances).sum(axis=0)
     rms = np.where(count > 0, np.sqrt((known**2).sum(axis=0) / np.maximum(count, 1)), np.nan)
@@ -239,19 +241,20 @@ def _farthest_table(view: RecordingView) -> str:
 # -- Key frames ------------------------------------------------------------------------------------------------------
 
 
-#: Most pictures in a row: more would be too small to see anything.
+#: Largest number of pictures in a row: more would be too small.
 MAX_PICTURES = 6
-#: Pixels of a whole row and of its height: twice what a screen of 1040 shows would be heavy, 1.4 times is sharp.
+#: Width and height of a row of pictures (pixels): about 1.4 times the page width of 1040 is sharp; twice makes large
+#: files.
 STRIP_WIDTH, STRIP_HEIGHT = 1440, 380
-#: Of the pictures' compression: above, files grow and nothing is seen.
+#: JPEG quality of the pictures: higher values enlarge files without visible gain.
 JPEG_QUALITY = 82
-#: Bodies that go farther than this, per m of their height, are shown where they began: a picture of the whole way would
-#: show them small.
+#: Bodies that travel further than this, per m of their height, are all drawn in one place: a picture of the whole path
+#: would show them small.
 MAX_TRAVEL = 0.3
 
 
 def key_frames_section(views: Sequence[RecordingView]) -> Section:
-    """A row of pictures for each recording."""
+    """Build the section: a row of pictures for each recording."""
     rows = [_picture_row(view) for view in views]
     pictured = [view for view, row in zip(views, rows, strict=True) if "<img" in row]
     green = "The outline of the support polygon is green, the center of mass above the ground red."
@@ -261,7 +264,11 @@ def key_frames_section(views: Sequence[RecordingView]) -> Section:
 
 
 def key_samples(view: RecordingView) -> list[tuple[str, int]]:
-    """Names and numbers of the samples to show: the start, then the end of each phase; without phases, equal steps."""
+    """Return labels and indices of the samples to show.
+
+    These are the instants of a gait cycle for a measured walk; else the start and the end of each phase; samples at
+    equal intervals if there are no phases, or too many.
+    """
     if view.is_measured and view.gait is not None:
         return [(instant.name.partition("\n")[0], instant.sample) for instant in key_instants(view)[:MAX_PICTURES]]
     n, time = len(view.recording), view.recording.time
@@ -281,7 +288,7 @@ def _picture_row(view: RecordingView) -> str:
         try:
             states.append(view.recording.state(i, view.robot))
             names.append(name)
-        except PoiseError:  # a state that went astray cannot be drawn
+        except PoiseError:  # a state that is not finite cannot be drawn
             continue
     if not states:
         return note(view.missing_note("pictures can be drawn of states that are not finite"))
@@ -291,7 +298,7 @@ def _picture_row(view: RecordingView) -> str:
 
 
 def picture_strip(states: Sequence[State], names: Sequence[str], caption: str) -> str:
-    """Pictures of some postures in a row with a caption, or why there are none."""
+    """Return a row of pictures of postures with a caption, or a note on why there are none."""
     try:
         image = picture(states, STRIP_WIDTH, STRIP_HEIGHT, labels=names)
     except PoiseError as error:
@@ -300,7 +307,7 @@ def picture_strip(states: Sequence[State], names: Sequence[str], caption: str) -
 
 
 def gather_states(states: Sequence[State], face_forward: bool = False) -> list[State]:
-    """The same postures in one place, for bodies that go far; facing x as robots do, if they are to be turned."""
+    """Move postures to one place if the body travels far; with ``face_forward`` always, and turned to face x."""
     positions = np.array([state.q[:2] for state in states])
     max_travel = MAX_TRAVEL * states[0].robot.height
     if not face_forward and float(np.linalg.norm(positions - positions[0], axis=1).max()) < max_travel:
@@ -318,7 +325,7 @@ def gather_states(states: Sequence[State], face_forward: bool = False) -> list[S
 
 
 def _data_url(image: np.ndarray) -> str:
-    """A picture as text that stands in the page itself."""
+    """Encode an image as a JPEG data URL."""
     file = io.BytesIO()
     PIL.Image.fromarray(image).save(file, "JPEG", quality=JPEG_QUALITY, optimize=True)
     return f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"

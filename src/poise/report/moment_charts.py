@@ -1,4 +1,4 @@
-"""Report sections on ground forces and joint moments of a person, measured and simulated."""
+"""Report sections on ground reaction forces and joint moments of a person, measured and simulated."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ RESIDUAL_DESCRIPTION = (
 
 
 def trial_section(torques: Torques) -> Section:
-    """Who walked, on which plates, and what was decided on the way."""
+    """Build the section with person, body, force plates, foot contacts and notes of the computation."""
     person, robot = torques.trial.subject, torques.robot
     rows = [
         ("person", person.name or "not named"),
@@ -91,13 +91,13 @@ def trial_section(torques: Torques) -> Section:
 
 
 def ground_forces_section(torques: Torques) -> Section:
-    """Forces of the ground under each foot over time."""
+    """Build the section with the ground reaction force under each foot over time."""
     figures = [_plate_force_figure(torques, side, *_force_limits(torques)) for side in SIDES]
     return Section("Ground forces", paragraph(FORCES_DESCRIPTION) + grid(figures))
 
 
 def residual_section(torques: Torques) -> Section:
-    """Force and moment at the pelvis that nothing explains, over time and on average."""
+    """Build the section with the residual force and moment at the pelvis, over time and as rms."""
     known = torques.foot_wrenches.known
     groups = (("force", "N", slice(0, 3)), ("moment", "N m", slice(3, 6)))
     figures = []
@@ -125,20 +125,20 @@ def residual_section(torques: Torques) -> Section:
 
 
 def shade_intervals(axes: Axes, time: Array, mask: Mask) -> None:
-    """Times at which something holds, on a grey ground."""
+    """Shade the time intervals in which ``mask`` is true."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     for begin, end in edges.reshape(-1, 2).tolist():
         axes.axvspan(time[begin], time[min(end, len(time) - 1)], color=SHADE_COLOR, linewidth=0, zorder=0)
 
 
 def _weight_percent(torques: Torques, side: Side) -> Array:
-    """Force of the ground in % of the weight, n x 3; NaN where no plate is loaded."""
+    """Return the ground reaction force in % of body weight, (n, 3); NaN if no plate is loaded."""
     loaded = torques.foot_wrenches.loaded[side][:, np.newaxis]
     return np.where(loaded, 100.0 * torques.foot_wrenches.force[side] / (GRAVITY * torques.mass), np.nan)
 
 
 def _force_limits(torques: Torques) -> tuple[float, float]:
-    """Least and most of all forces, with a little room: both feet are drawn at one scale."""
+    """Return the vertical axis limits for both feet, % of body weight."""
     both = np.concatenate([_weight_percent(torques, side).ravel() for side in SIDES])
     both = both[np.isfinite(both)]
     return (1.1 * min(float(both.min()), 0.0), 1.05 * float(both.max())) if len(both) else (0.0, 100.0)
@@ -186,7 +186,7 @@ FILE_DESCRIPTION = "Dashed, black: the moment that the laboratory's software sto
 
 
 def leg_moments_section(torques: Torques) -> Section:
-    """Moments of both legs over time, with those of the file, then over the gait cycle."""
+    """Build the section: moments of both legs over time, with those stored in the file, and over the gait cycle."""
     known, all_moments = internal_joint_moments(torques), internal_joint_moments(torques, include_unknown=True)
     has_file_moments = any(
         _file_moment(torques, side, convention) is not None for side in SIDES for convention in LEG_MOMENTS
@@ -207,7 +207,7 @@ def leg_moments_section(torques: Torques) -> Section:
 
 
 def back_moments_section(torques: Torques) -> Section:
-    """Moments of the lower back, which need no plate: all that is above it hangs on nothing else."""
+    """Build the section with the moments of the lower back, which depend on the upper body alone, not on the plates."""
     description = (
         "Moments of the lower back carry trunk, head and arms. They follow from the motion of these alone: no plate is "
         "needed, and they are known in every frame."
@@ -225,7 +225,7 @@ def back_moments_section(torques: Torques) -> Section:
 
 
 def file_comparison_section(torques: Torques) -> Section:
-    """How alike our moments and those of the file are."""
+    """Build the section that compares the computed moments with those stored in the file."""
     rows = compare_stored_moments(torques)
     if not rows:
         return Section("Against the file", note("The file stores no moments that could be compared."))
@@ -252,7 +252,7 @@ def file_comparison_section(torques: Torques) -> Section:
 
 
 def _file_moment(torques: Torques, side: Side, convention: MomentConvention) -> Array | None:
-    """What the file stores, N m per kg, NaN where it stores nothing; None if it has no such moment."""
+    """Return a moment stored in the file, (n,), N m/kg, NaN for frames without one; None if it is not stored."""
     values = (
         torques.trial.moments.get(f"{side[0].upper()}{convention.plug_in_gait_channel}")
         if convention.plug_in_gait_channel
@@ -267,7 +267,7 @@ def _file_moment(torques: Torques, side: Side, convention: MomentConvention) -> 
 def _moment_limits(
     torques: Torques, convention: MomentConvention, all_moments: dict[str, Array]
 ) -> tuple[float, float]:
-    """Least and most of a moment on both sides, with a little room: they are drawn at one scale."""
+    """Return the vertical axis limits of a moment for both sides, N m/kg."""
     values = [all_moments[f"{side} {convention.title}"][torques.foot_wrenches.has_wrench(side)] for side in SIDES]
     values += [file for side in SIDES if (file := _file_moment(torques, side, convention)) is not None]
     both = np.concatenate(values)
@@ -361,12 +361,16 @@ SIMULATION_DESCRIPTION = (
     "says how much a measured gait leaves to balance that nobody controls here."
 )
 MEASURED_DESCRIPTION = "Dashed, black: from force plates and markers, where these say everything."
-#: What is drawn of the legs.
+#: Leg joints whose moments are drawn.
 LEG_JOINTS = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
 
 
 def dynamics_section(walks: Sequence[tuple[str, Fit, DynamicGait]]) -> Section | None:
-    """A table of all walks, then forces and moments of the first over its cycle; nothing without walks."""
+    """Build the section: table of all simulated walks, then forces and moments of the first over its gait cycle.
+
+    Args:
+        walks: name, fit and simulated gait of each walk; None is returned if there are none.
+    """
     if not walks:
         return None
     head = ["walk", "angles off (deg, rms)", "vertical force of weight", "friction used", "ankle (N m/kg)",
@@ -397,7 +401,7 @@ def dynamics_section(walks: Sequence[tuple[str, Fit, DynamicGait]]) -> Section |
 
 
 def _measured_torques(fit: Fit) -> Torques | None:
-    """What plates tell of the same walk, if there are any."""
+    """Return the joint torques measured with force plates in the same trial; None without plates."""
     try:
         return compute_torques(fit) if fit.trial.plates else None
     except PoiseError:

@@ -1,4 +1,4 @@
-"""The report on a gait study: methods, walks, reproduced postures and the whole page."""
+"""Report page on a gait study: methods, walks, reproduced postures, and assembly of the page."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ STUDY_DESCRIPTION = (
 
 
 def methods_section(study: VariantComparison, fits: Sequence[Fit] = ()) -> Section:
-    """Variants in words, the rule of events, the filter."""
+    """Build the section on methods: variants, event detection, filter, simulation and range of motion."""
     rows = [(each.variant.name, *variant_columns(each.variant)) for each in study.results]
     head = ["variant", "key postures", "known at a key", "posture moves", "tasks, the first the most important"]
     filters = list(dict.fromkeys(fit.motion.note for fit in fits))
@@ -83,7 +83,7 @@ def methods_section(study: VariantComparison, fits: Sequence[Fit] = ()) -> Secti
 def walks_section(
     study: VariantComparison, fits: Sequence[Fit] = (), failures: Mapping[str, str] | None = None
 ) -> Section:
-    """A row for each walk, with the cycle that was taken and the largest difference; then what failed, and why."""
+    """Build the section: a row per walk with its gait cycle and largest difference; then the failures with reasons."""
     first, shown_outcomes = study.results[0], main_outcomes(study)
     fit_list = fits if len(fits) == len(first.qualities) else [None] * len(first.qualities)
     rows = []
@@ -126,12 +126,12 @@ def _cycle_columns(measures: ReproductionQuality) -> tuple[str, ...]:
 # -- Postures, measured and reproduced -------------------------------------------------------------------------------
 
 
-#: Variants whose motion is shown, as far as a study has them.
+#: Variants whose motion is shown, if the study has them.
 SHOWN_VARIANTS = (BEST.name, PAPER.name, TWO_PHASES.name)
 
 
 def posture_comparison_section(study: VariantComparison) -> Section:
-    """The first walk: measured behind reproduced from the side, then pictures of both."""
+    """Build the section on the first walk: stick figures of measured and reproduced postures, then pictures of both."""
     outcomes = {each.variant.name: each for each in study.results}
     names = [name for name in SHOWN_VARIANTS if name in outcomes] or [study.results[0].variant.name]
     runs = [outcomes[name].qualities[0].reproduction for name in names]
@@ -173,12 +173,12 @@ def posture_comparison_section(study: VariantComparison) -> Section:
 
 
 def _nearest_configuration(run: Reproduction, time: float) -> Array:
-    """The simulated configuration nearest to a time."""
+    """Return the simulated configuration nearest to a time (s)."""
     return np.asarray(run.q[int(np.argmin(np.abs(run.time - time)))])
 
 
 def _normalization(q: Array) -> Array:
-    """One for each number, and the length of the quaternion for its four: splines leave it a little off."""
+    """Return divisors of a configuration that normalize its quaternion, since splines leave it slightly off unit."""
     ones = np.ones(len(q))
     ones[3:7] = np.linalg.norm(q[3:7])
     return ones
@@ -193,13 +193,13 @@ def study_page(
     failures: Mapping[str, str] | None = None,
     simulated: Sequence[tuple[str, Fit, DynamicGait]] = (),
 ) -> str:
-    """HTML about a study, with all figures in it: nothing is fetched from anywhere.
+    """Return a self-contained HTML page about a gait study; the page loads no other files.
 
     Args:
-        study: what `poise.human.gait.variant_comparison` found.
-        fits: of its walks, in the order of `study.people`, for what is known of trials and markers; or none.
-        failures: walks that could not be used, with the reason of each.
-        simulated: of walks that were simulated with dynamics, name, fit and what came of it.
+        study: statistics of the study.
+        fits: fits of its walks, in the order of `study.people`, for facts about trials and markers; may be empty.
+        failures: reasons of the walks that could not be used, by name.
+        simulated: name, fit and result of each walk that was simulated with dynamics.
 
     >>> study_page(gait.compare_variants([gait.reproduce(fit, variant=v) for fit in fits for v in gait.VARIANTS]), fits)
     """
@@ -223,11 +223,11 @@ def study_page(
 
 
 def save_study_page(path: str | os.PathLike[str], study: GaitStudy | VariantComparison) -> Path:
-    """Writes the page of a study to a file and returns its path; the file appears whole or not at all.
+    """Write the page of a gait study to a file atomically and return its path.
 
     Args:
-        path: of the page, ``study/report.html``.
-        study: what `poise.human.study_gait` found; or statistics alone, without what is known of trials and markers.
+        path: file to write, for example ``study/report.html``.
+        study: result of `poise.human.study_gait`; or its statistics alone, without facts about trials and markers.
     """
     if isinstance(study, VariantComparison):
         return save_page_file(path, lambda: study_page(study))

@@ -1,4 +1,4 @@
-"""Sections of a gait study: ranges of motion, angle curves and equivalence tests."""
+"""Report sections of a gait study: variants, ranges of motion, angle curves and equivalence tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ TASK_ORDER_TEXT = "heels, then center of mass, then {momentum}posture"
 
 
 def variant_columns(variant: Variant) -> tuple[str, str, str, str]:
-    """Key postures, what is known at them, law of the posture, tasks in their order: in words."""
+    """Describe a variant: key postures, derivatives known at them, posture law, and tasks in order of priority."""
     tasks = TASK_ORDER_TEXT.format(momentum="angular momentum, then " if variant.momentum else "")
     if variant.law == "interpolation":
         tasks = "none"
@@ -66,25 +66,25 @@ def variant_columns(variant: Variant) -> tuple[str, str, str, str]:
 
 
 def main_outcomes(study: VariantComparison) -> tuple[VariantResult, ...]:
-    """The variants that are shown in full: the paper's and the best one, or the first and the last there are."""
+    """Return the variants that are shown in full: that of the paper and the best one, else the first and the last."""
     outcomes_by_name = {each.variant.name: each for each in study.results}
     outcomes = [outcomes_by_name[each.name] for each in (PAPER, BEST) if each.name in outcomes_by_name]
     return tuple(outcomes) if len(outcomes) == 2 else tuple(dict.fromkeys((study.results[0], study.results[-1])))
 
 
 def file_name(name: str) -> str:
-    """A walk's name without the folders of its file."""
+    """Return the name of a walk without the folders of its file."""
     return Path(name).name or name
 
 
 def signed_degrees(value: float) -> str:
-    """Degrees with a sign and one digit; zero has none."""
+    """Format degrees with a sign and one decimal; zero has no sign."""
     rounded = round(value, 1) + 0.0
     return f"{rounded:+.1f}".replace("-", MINUS) if rounded else "0.0"
 
 
 def p_value_text(p: float | None) -> str:
-    """Of a test, as papers print it."""
+    """Format a p-value as in papers: three decimals, or "< 0.001"."""
     return DASH if p is None else no_break("< 0.001") if p < 0.001 else f"{p:.3f}"
 
 
@@ -96,7 +96,7 @@ PAPER_DESCRIPTION = (
     "can be compared and ranges only roughly. For the left knee and the left ankle it prints differences of 9 and 13, "
     "though its own ranges differ by 12 and 14."
 )
-#: Differences that the paper prints (degrees) where they are not those of its own ranges.
+#: Differences printed in the paper (degrees) that do not agree with its own ranges.
 PRINTED_DIFFERENCES = {"left_knee_flexion": -9.0, "left_ankle_dorsiflexion": -13.0}
 VARIANTS_DESCRIPTION = (
     "Ranges of motion are a weak criterion: an interpolation through the same key postures, which knows no task, no "
@@ -104,12 +104,12 @@ VARIANTS_DESCRIPTION = (
     "of mass where they were measured, feet that stay above the ground, and a zero-moment point under the feet, "
     "without which nobody could walk like that."
 )
-#: Room for the names of variants, and height of a row of the figure, in units of the drawing.
+#: Width of the variant names, and height of a row of the figure, in drawing units.
 NAME_WIDTH, ROW_HEIGHT = 150.0, 22.0
 
 
 def ranges_of_motion_section(study: VariantComparison) -> Section:
-    """Table I of the paper, then of the variants that are shown in full; then differences of all."""
+    """Build the section: Table I of the paper beside the same table for the main variants; then all variants."""
     outcomes = main_outcomes(study)
     rows = []
     for k, rotation in enumerate(TABLE_I):
@@ -135,7 +135,7 @@ def ranges_of_motion_section(study: VariantComparison) -> Section:
 
 
 def variants_section(study: VariantComparison) -> Section:
-    """All variants in one table and one figure: angles, then what angles do not tell."""
+    """Build the section: all variants in a table and a figure, with errors of angles, heels, CoM, ground and ZMP."""
     head = [
         "variant", "mean size of a difference (deg)", "worst (deg)", f"beyond {EQUIVALENCE_BOUND:g} deg", "equivalent",
         "rms over the cycle (deg)", "heels off (mm)", "center of mass off (mm)", "below ground (mm)", "sliding (mm)",
@@ -170,7 +170,7 @@ def variants_section(study: VariantComparison) -> Section:
 
 
 def _difference_figure(study: VariantComparison) -> str:
-    """Every difference of every walk as a dot."""
+    """Plot the difference of every range of motion of every walk as a dot."""
     outcomes, rows = study.results, np.arange(len(study.results))
     alt_text = "Differences of ranges of motion by variant"
     with new_chart(alt_text, FULL_WIDTH, 50.0 + ROW_HEIGHT * len(rows), NAME_WIDTH) as chart:
@@ -202,7 +202,7 @@ def _variant_table(study: VariantComparison) -> str:
 
 
 def _printed_difference(rotation: RangeOfMotionRow) -> float:
-    """The difference that the paper prints, degrees."""
+    """Return the difference printed in the paper, degrees."""
     return PRINTED_DIFFERENCES.get(rotation.joint, rotation.simulation - rotation.reference)
 
 
@@ -213,7 +213,7 @@ def _signed_integer(value: float) -> str:
 # -- Curves ----------------------------------------------------------------------------------------------------------
 
 
-#: The rotations of figures 4 to 7 of the paper.
+#: Joints of figures 4 to 7 of the paper, by number of the figure.
 PAPER_FIGURES = {
     4: "right_hip_flexion",
     5: "right_hip_adduction",
@@ -224,7 +224,7 @@ MEASURED_COLOR, BAND_COLOR = "#333333", "#d9d9d9"
 
 
 def angle_curves_section(study: VariantComparison) -> Section:
-    """Figures 4 to 7 of the paper, then all twelve rotations."""
+    """Build the section: figures 4 to 7 of the paper, then all twelve joint angles of the legs."""
     outcomes, people = main_outcomes(study), study.results[0].curves.count
     description = (
         "From a strike of the right foot (0 %) to its next (100 %). Measured: black, with one standard deviation in "
@@ -249,7 +249,10 @@ def angle_curves_section(study: VariantComparison) -> Section:
 
 
 def swing_knee_section(study: VariantComparison) -> Section | None:
-    """What becomes of the swinging knee if the keys are the ends of the two steps alone; None if nobody asked."""
+    """Build the section on the swing knee if the only key postures are the ends of the two steps.
+
+    None if the study does not include that variant.
+    """
     outcomes_by_name = {each.variant.name: each for each in study.results}
     if TWO_PHASES.name not in outcomes_by_name:
         return None
@@ -295,7 +298,7 @@ def _curve_figure(outcomes: Sequence[VariantResult], joint: str, width: float, c
 
 
 def _draw_deviation(axes: Axes, curve_spread: CycleCurves, k: int, color: str, alpha: float) -> None:
-    """One standard deviation around the mean, where there is one."""
+    """Draw a band of one standard deviation around the mean, if the deviation is known."""
     share = np.linspace(0.0, 100.0, len(curve_spread.mean))
     mean, deviation = curve_spread.mean[:, k], curve_spread.deviation[:, k]
     if np.isfinite(deviation).all():
@@ -311,12 +314,12 @@ VERDICT_COLORS = {
     "different": LINE_COLORS[1],
     "cannot be judged": GRID_COLOR,
 }
-#: Room for the names of rotations, and height of a row, in units of the drawing.
+#: Width of the joint names, and height of a row, in drawing units.
 FOREST_NAME_WIDTH, FOREST_ROW_HEIGHT = 140.0, 16.0
 
 
 def statistics_section(study: VariantComparison) -> Section:
-    """The verdict as intervals against the bounds, then every test in a table."""
+    """Build the section: intervals of the differences against the equivalence bounds, then all tests in tables."""
     outcomes = main_outcomes(study)
     parts = [paragraph(EQUIVALENCE_REMARK), paragraph(_equivalence_sentence(outcomes))]
     testable = [each for each in outcomes if any(test.interval is not None for test in each.tests)]
@@ -337,7 +340,7 @@ def _equivalence_sentence(outcomes: Sequence[VariantResult]) -> str:
 
 
 def _forest_plot(outcome: VariantResult, max_interval: float) -> str:
-    """Mean differences with their 90 % intervals; a verdict has a colour and stands at the right."""
+    """Plot the mean differences with their 90 % intervals, coloured by verdict."""
     rows = np.arange(len(outcome.tests))
     name, limit = outcome.variant.name, 1.12 * max(max_interval, EQUIVALENCE_BOUND)
     with new_chart(

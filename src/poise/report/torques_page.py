@@ -1,4 +1,4 @@
-"""The report on the joint torques of a person, with a comparison with robots."""
+"""Report page on the joint torques of a person who walked over force plates, with a comparison with robots."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ TABLE_LEGEND = (
 
 
 def robot_comparison_section(torques: Torques, recordings: Mapping[str, Recording]) -> Section | None:
-    """Tables and curves for robots against the person; None if no robot was given."""
+    """Build the section that compares torques of robots with those of the person; None if there are no robots."""
     if not recordings:
         return None
     title = "Against robots"
@@ -109,7 +109,7 @@ def _curve_figures(person: AnatomicalWalk, comparisons: Mapping[str, tuple[Anato
 
 
 def _summary_table(comparisons: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
-    """Each robot as a whole: how effort is divided, how smooth it is, and how it falls from the back to the head."""
+    """Return a table with one row per robot: distribution of effort, smoothness, and torques of back and neck."""
     rows = []
     for name, (walk, each) in comparisons.items():
         rows.append(
@@ -162,15 +162,15 @@ def _joint_table(name: str, comparison: StrideComparison) -> str:
     return heading(name) + grouped_table(first, [name, "person"], each, rows, TABLE_LEGEND)
 
 
-# -- The page of the torques of a person who walked over force plates ------------------------------------------------
+# -- Page ------------------------------------------------------------------------------------------------------------
 
 
 def torques_page(torques: Torques, recordings: Mapping[str, Recording] | None = None) -> str:
-    """HTML about the torques of a person, with all figures in it: nothing is fetched from anywhere.
+    """Return a self-contained HTML page about the joint torques of a person; the page loads no other files.
 
     Args:
-        torques: what `poise.human.torques.compute_torques` found.
-        recordings: walks of robots with torques, by the names that the page uses, to compare with.
+        torques: result of `poise.human.compute_torques`.
+        recordings: recordings of robot walks with torques to compare with, by label.
 
     >>> torques_page(compute_torques(fit(walk, static)), {"g1": poise.load_recording("g1_walk.poise")})
     """
@@ -192,5 +192,5 @@ def torques_page(torques: Torques, recordings: Mapping[str, Recording] | None = 
 def save_torques_page(
     path: str | os.PathLike[str], torques: Torques, recordings: Mapping[str, Recording] | None = None
 ) -> Path:
-    """Writes a `torques_page` to a file and returns its path; the file appears whole or not at all."""
+    """Write a `torques_page` to a file atomically and return its path."""
     return save_page_file(path, lambda: torques_page(torques, recordings))
