@@ -206,7 +206,7 @@ def test_one_recording_makes_a_page_that_says_there_is_nothing_to_compare(moving
 
 
 def test_where_nothing_can_be_drawn_the_page_says_so_in_place(read: Page) -> None:
-    assert "no pictures here: no picture without OpenGL: MUJOCO_GL is 'off'" in read.sections["Key frames"]
+    assert "pictures are missing: cannot render without OpenGL: MUJOCO_GL is 'off'" in read.sections["Key frames"]
 
 
 def test_key_frames_stand_in_the_page(moving: Recording, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
     target = writable_path(path, lambda message: ExportError(message, str(path)), example=f"motion{suffixes[0]}")
     if Path(path).suffix.lower() not in suffixes:
         suggested = Path(path).with_suffix(suffixes[0])
-        raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; give {suggested}", str(path))
+        raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; use {suggested}", str(path))
     return target
 
 
@@ -92,7 +92,7 @@ class ExportJob:
         robot = self.model or self.recording.robot or _find_robot(self.recording)
         if joints != CoordinateLabels.of(robot).joints:
             name = self.recording.provenance.get("robot", "?")
-            message = f"the recording is of '{name}', whose joints are not those of '{robot.name}'; give its robot"
+            message = f"the recording is of '{name}', whose joints differ from '{robot.name}'; pass its own robot"
             raise ExportError(message)
         return robot
 
@@ -102,7 +102,7 @@ def _find_robot(recording: Recording) -> Robot:
     robot = robot_from_provenance(recording.provenance)
     if isinstance(robot, Robot):
         return robot
-    raise ExportError(f"the robot of the recording is not known: {robot}; give it with --robot (robot= in Python)")
+    raise ExportError(f"the robot of the recording is unknown: {robot}; pass it with --robot (robot= in Python)")
 
 
 # -- Export formats --------------------------------------------------------------------------------------------------
@@ -128,13 +128,13 @@ class ExportFormat:
 
 FORMATS = {
     "csv": ExportFormat("trajectory_files", (".csv",), "joint trajectory as a table"),
-    "npz": ExportFormat("trajectory_files", (".npz",), "joint trajectory as arrays of numpy"),
+    "npz": ExportFormat("trajectory_files", (".npz",), "joint trajectory as numpy arrays"),
     "bvh": ExportFormat("bvh", (".bvh",), "skeleton for animation software"),
     "mot": ExportFormat("opensim", (".mot",), "base and joints in degrees, for OpenSim"),
-    "trc": ExportFormat("opensim", (".trc",), "markers, or joint centers and parts of a robot, for motion capture"),
+    "trc": ExportFormat("opensim", (".trc",), "markers, or joint centers of a robot, for motion capture software"),
     "mcap": ExportFormat("mcap_log", (".mcap",), "all channels and link poses, for Foxglove"),
     "html": ExportFormat("html_viewer", (".html", ".htm"), "page that plays the motion in a browser"),
-    "mp4": ExportFormat("video", (".mp4",), "film", has_image_size=True),
+    "mp4": ExportFormat("video", (".mp4",), "video", has_image_size=True),
 }
 
 
@@ -150,7 +150,7 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> str:
             (known for known, export_format in FORMATS.items() if suffix in export_format.suffixes), suffix.lstrip(".")
         )
     if name not in FORMATS:
-        raise ExportError(f"there is no format '{name}'; {suggestion(name, FORMATS)}", str(path))
+        raise ExportError(f"unknown format '{name}'; {suggestion(name, FORMATS)}", str(path))
     return name
 
 
@@ -187,12 +187,12 @@ def save(
     export_format = FORMATS[name]
     target = checked_path(path, export_format.suffixes)
     if rate is not None and not 0.0 < rate <= 1e6:
-        raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
+        raise ExportError(f"rate is {rate:g} Hz; expected a positive number up to 1e6")
     job = ExportJob(recording, robot, rate, size, progress or (lambda time: None))
     try:
         with atomic_write(target) as file:
             getattr(import_module(f"poise.exports.{export_format.module}"), f"export_{name}")(job, file)
     except OSError as error:
-        message = f"{target} cannot be written: {failure_reason(error)}; give another place or make room"
+        message = f"{target} cannot be written: {failure_reason(error)}; choose another path or free disk space"
         raise ExportError(message, str(target)) from None
     return target

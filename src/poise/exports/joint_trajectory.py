@@ -67,7 +67,7 @@ class Trajectory:
     def __post_init__(self) -> None:
         n, k = len(self.time), len(self.joints)
         if not n:
-            raise ExportError("a trajectory needs samples and there is none; record some motion first")
+            raise ExportError("trajectory: no samples; record a motion first")
         for name, width in (("q", 7 + k), ("v", 6 + k), ("torque", k)):
             values = getattr(self, name)
             if values is not None and np.shape(values) != (n, width):
@@ -77,11 +77,13 @@ class Trajectory:
             is_bad = ~np.isfinite(getattr(self, name)).reshape(n, -1).all(axis=1)
             if is_bad.any():
                 raise ExportError(
-                    f"trajectory: {name} is not finite at sample {int(is_bad.argmax())}; cut it off there"
+                    f"trajectory: {name} is not finite at sample {int(is_bad.argmax())}; truncate it before that sample"
                 )
         if (np.diff(self.time) <= 0.0).any():
             at = int((np.diff(self.time) <= 0.0).argmax())
-            raise ExportError(f"trajectory: time does not grow from sample {at} to {at + 1}; expected seconds in order")
+            raise ExportError(
+                f"trajectory: time does not increase from sample {at} to {at + 1}; expected seconds in increasing order"
+            )
         length = np.linalg.norm(self.q[:, 3:7], axis=1)
         if (np.abs(length - 1.0) > UNIT_TOLERANCE).any():
             at = int(np.abs(length - 1.0).argmax())
@@ -96,7 +98,7 @@ class Trajectory:
         q = "true/q" if "true/q" in recording else "q"
         v = "true/v" if "true/v" in recording else "v"
         if q not in recording or not len(recording):
-            raise ExportError("the recording holds no motion: it has no samples of 'q'; record some first")
+            raise ExportError("the recording has no motion: no samples of channel 'q'; record a motion first")
         joints = recording.labels[q][7:]
         torque = None
         if "command/torque" in recording:
@@ -140,7 +142,7 @@ class Trajectory:
     def resample(self, rate: float) -> Trajectory:
         """Return the trajectory at ``rate`` samples per second (Hz), from its first sample on."""
         if not (np.isfinite(rate) and rate > 0.0):
-            raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
+            raise ExportError(f"rate is {rate:g} Hz; expected a positive number")
         count = int(self.duration * rate + SAMPLE_TOLERANCE) + 1
         return self.at(self.time[0] + np.arange(count) / rate)
 
@@ -174,7 +176,9 @@ def reorder_torques(trajectory: Trajectory, robot: Robot) -> Array:
         ExportError: the trajectory has no torques, or its joints are not those of the robot.
     """
     if trajectory.torque is None:
-        raise ExportError("the trajectory holds no torques; record one with torques (--mode torque), or do without")
+        raise ExportError(
+            "the trajectory has no torques; record with torques (--mode torque), or replay without torque feed-forward"
+        )
     return trajectory.torque[:, _joint_indices(trajectory.joints, [joint.name for joint in robot.joints], robot.name)]
 
 
@@ -182,8 +186,8 @@ def _joint_indices(available: Sequence[str], requested: Sequence[str], robot: st
     missing = [name for name in requested if name not in available]
     unknown = [name for name in available if name not in requested]
     if missing or unknown:
-        problem = f"has no '{missing[0]}'" if missing else f"moves '{unknown[0]}', which the robot does not have"
-        raise ExportError(f"the trajectory is not one of {robot}: it {problem}; give the robot that it was made with")
+        problem = f"has no joint '{missing[0]}'" if missing else f"has a joint '{unknown[0]}' that the robot lacks"
+        raise ExportError(f"the trajectory does not fit {robot}: it {problem}; pass the robot it was made with")
     return [available.index(name) for name in requested]
 
 

@@ -74,7 +74,7 @@ def export_mcap(job: ExportJob, file: Path) -> None:
     """
     recording, trajectory, robot = job.recording, job.full_trajectory, job.robot
     if trajectory.time[0] < 0.0:
-        raise ExportError(f"the recording begins at {trajectory.time[0]:g} s; a log cannot begin before 0")
+        raise ExportError(f"the recording begins at {trajectory.time[0]:g} s; an MCAP log cannot begin before 0 s")
     ticks = nearest_samples(trajectory, job.rate)
     pose_samples = set(ticks[_decimate(trajectory.time[ticks], MAX_POSE_RATE)].tolist())
     channels = [c for name, c in recording.channels.items() if name != "time"]

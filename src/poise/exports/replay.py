@@ -165,7 +165,7 @@ def replay_trajectory(
 def _start_state(robot: Robot, trajectory: Trajectory) -> State:
     q, _ = reorder_joints(trajectory, robot)
     if not robot.feet:
-        raise ExportError(f"{robot.name} has no feet to stand on; declare feet= to replay a motion")
+        raise ExportError(f"{robot.name} has no feet; declare feet= to replay a motion")
     first = State(robot, q[0])
     lowest = min(float(first.pose(foot).translation[2]) for foot in robot.feet)
     lowered = q[0].copy()

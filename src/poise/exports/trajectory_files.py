@@ -50,17 +50,21 @@ def read_csv(path: Path) -> Trajectory:
         header, _, table_text = path.read_text(encoding="utf-8-sig").partition("\n")
         names = [re.sub(r"\s*\[.*\]$", "", word.strip().strip('"')) for word in header.split(",")]
         if "time" not in names or not any(name.startswith("q/") for name in names):
-            raise ExportError(f"{path} is no joint trajectory: its head has no columns 'time' and 'q/...'", str(path))
+            raise ExportError(
+                f"{path} is not a joint trajectory: no columns 'time' and 'q/...' in its header", str(path)
+            )
         rows = [line.split(",") for line in table_text.splitlines() if line.strip()]
         bad_rows = [i for i, row in enumerate(rows) if len(row) != len(names)]
         if bad_rows:
             line, count = bad_rows[0] + 2, len(rows[bad_rows[0]])
-            raise ExportError(f"{path}: line {line} has {count} columns and the head {len(names)}; mend it", str(path))
+            raise ExportError(
+                f"{path}: line {line} has {count} columns; expected {len(names)} as in the header", str(path)
+            )
         values = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
     except UnicodeDecodeError:
-        raise ExportError(f"{path} is no text; give a .csv that 'poise export' wrote", str(path)) from None
+        raise ExportError(f"{path} is not a text file; pass a .csv written by 'poise export'", str(path)) from None
     except ValueError as error:
-        raise ExportError(f"{path} holds something that is no number: {error}", str(path)) from None
+        raise ExportError(f"{path} has a cell that is not a number: {error}", str(path)) from None
     found = {name: values[:, i] for i, name in enumerate(names)}
     joints = tuple(name[2:] for name in names if name.startswith("q/") and name[2:] not in BASE_Q)
     units = re.findall(r"q/([^,\[]*?)\s*\[m\]", header)
@@ -90,7 +94,7 @@ def _column_blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, 
 def _stack_columns(found: dict[str, Array], name: str, labels: tuple[str, ...], path: Path) -> Array:
     missing = [f"{name}/{label}" for label in labels if f"{name}/{label}" not in found]
     if missing:
-        raise ExportError(f"{path} has no column '{missing[0]}'; give a .csv that 'poise export' wrote", str(path))
+        raise ExportError(f"{path} has no column '{missing[0]}'; pass a .csv written by 'poise export'", str(path))
     return np.column_stack([found[f"{name}/{label}"] for label in labels])
 
 
@@ -132,10 +136,10 @@ def read_npz(path: Path) -> Trajectory:
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, NotImplementedError):
-        raise ExportError(f"{path} is no file of arrays; give a .npz that 'poise export' wrote", str(path)) from None
+        raise ExportError(f"{path} is not an array file; pass a .npz written by 'poise export'", str(path)) from None
     missing = [name for name in REQUIRED_ARRAYS if name not in found]
     if missing:
-        raise ExportError(f"{path} has no array '{missing[0]}'; give a .npz that 'poise export' wrote", str(path))
+        raise ExportError(f"{path} has no array '{missing[0]}'; pass a .npz written by 'poise export'", str(path))
     joints = tuple(str(name) for name in np.atleast_1d(found["joints"]))
     units = tuple(str(unit) for unit in found["units"]) if "units" in found else ("rad",) * len(joints)
     try:
@@ -145,7 +149,7 @@ def read_npz(path: Path) -> Trajectory:
             v = np.hstack([found["base_velocity"], found["velocities"]]).astype(np.float64)
         time, torque = found["time"].astype(np.float64), found.get("torques")
     except ValueError as error:
-        raise ExportError(f"{path} holds arrays that do not fit together: {error}", str(path)) from None
+        raise ExportError(f"{path} has arrays of inconsistent shapes: {error}", str(path)) from None
     return Trajectory(time, q, joints, units, v, torque, str(found.get("robot", "")))
 
 
@@ -169,11 +173,11 @@ def read_trajectory(path: str | PathLike[str]) -> Trajectory:
     """
     file_path = Path(path).expanduser()
     if file_path.suffix.lower() not in READERS:
-        raise ExportError(f"'{path}' does not end in {', '.join(READERS)}; give a joint trajectory", str(path))
+        raise ExportError(f"'{path}' does not end in {', '.join(READERS)}; pass a joint trajectory", str(path))
     if file_path.is_dir():
-        raise ExportError(f"'{path}' is a folder; give a file in it", str(path))
+        raise ExportError(f"'{path}' is a folder; pass a file", str(path))
     if not file_path.exists():
-        raise ExportError(f"'{path}' does not exist; give a joint trajectory ({', '.join(READERS)})", str(path))
+        raise ExportError(f"'{path}' does not exist; pass a joint trajectory ({', '.join(READERS)})", str(path))
     try:
         return READERS[file_path.suffix.lower()](file_path)
     except OSError as error:

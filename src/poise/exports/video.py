@@ -76,7 +76,5 @@ def export_mp4(job: ExportJob, file: Path) -> None:
 def _checked_size(size: tuple[int, int]) -> tuple[int, int]:
     width, height = size
     if not all(MIN_SIDE <= side <= MAX_SIDE for side in size) or width % 2 or height % 2:
-        raise ExportError(
-            f"a film of {width}x{height} pixels cannot be made; expected even numbers from {MIN_SIDE} to {MAX_SIDE}"
-        )
+        raise ExportError(f"video size is {width}x{height} pixels; expected even numbers from {MIN_SIDE} to {MAX_SIDE}")
     return width, height

@@ -110,7 +110,7 @@ def assemble_page(title: str, sections: Sequence[Section]) -> str:
 </head>
 <body>
 <h1>{escape(title)}</h1>
-<p class="byline">A report by Poise. Everything is in this file.</p>
+<p class="byline">Report by Poise. This file is self-contained.</p>
 <nav><ul>{links}</ul></nav>
 {bodies}
 </body>

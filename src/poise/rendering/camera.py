@@ -95,7 +95,9 @@ class Camera:
             PoiseError: target or distance is missing.
         """
         if self.target is None or self.distance is None:
-            raise PoiseError("camera: project needs target and distance; give them, or use camera.fit_to(points, ...)")
+            raise PoiseError(
+                "camera: project needs a target and a distance; set them or use camera.fit_to(points, ...)"
+            )
         x, y, z = ((np.atleast_2d(np.asarray(points, dtype=np.float64)) - self.target) @ self.axes.T).T
         depth = np.where(self.distance + z > 0.0, self.distance + z, np.nan)
         scale = height / (2.0 * math.tan(FIELD_OF_VIEW / 2)) / depth

@@ -64,8 +64,8 @@ def opengl_error(error: Exception) -> PoiseError:
     """Return the error for the user if MuJoCo or the selected backend failed with ``error``."""
     backend, reason = opengl_backend(), " ".join(str(error).split()) or type(error).__name__
     return PoiseError(
-        f"no picture without OpenGL: {backend} failed: {reason[:200]}; it needs {REQUIREMENTS[backend]}, "
-        "or choose another with MUJOCO_GL=egl, osmesa or glfw"
+        f"cannot render without OpenGL: {backend} failed: {reason[:200]}; install {REQUIREMENTS[backend]}, "
+        "or select another backend with MUJOCO_GL=egl, osmesa or glfw"
     )
 
 
@@ -73,10 +73,12 @@ def opengl_backend() -> str:
     """Return the OpenGL backend to use on this machine: "egl", "osmesa", "glfw" or "cgl"."""
     value = os.environ.get("MUJOCO_GL", "").lower().strip()
     if value in DISABLED_VALUES:
-        raise PoiseError(f"no picture without OpenGL: MUJOCO_GL is {value!r}; unset it, or give egl, osmesa or glfw")
+        raise PoiseError(
+            f"cannot render without OpenGL: MUJOCO_GL is {value!r}; unset it, or set it to egl, osmesa or glfw"
+        )
     if value not in AUTOMATIC_VALUES:
         if value not in REQUIREMENTS:
-            raise PoiseError(f"MUJOCO_GL is {value!r}; expected egl, osmesa or glfw, or nothing")
+            raise PoiseError(f"MUJOCO_GL is {value!r}; expected egl, osmesa or glfw, or no value")
         return value
     if platform.system() == "Darwin":
         return "cgl"
@@ -86,5 +88,5 @@ def opengl_backend() -> str:
         if ctypes.util.find_library(library):
             return backend
     raise PoiseError(
-        f"no picture without OpenGL and no display: install {REQUIREMENTS['egl']} or {REQUIREMENTS['osmesa']}"
+        f"cannot render without OpenGL: there is no display; install {REQUIREMENTS['egl']} or {REQUIREMENTS['osmesa']}"
     )

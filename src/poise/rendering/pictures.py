@@ -165,7 +165,7 @@ def picture(
     panels = [[state] for state in checked_states] if arrange == "row" else [checked_states]
     if arrange == "ghost" and any(state.robot is not checked_states[0].robot for state in checked_states):
         names = " and ".join(sorted({state.robot.name for state in checked_states}))
-        raise PoiseError(f"picture: ghosts of {names} in one place; give states of one robot, or arrange='row'")
+        raise PoiseError(f"picture: states of {names}; arrange='ghost' needs states of one robot, use arrange='row'")
     edges = np.linspace(0, _checked_pixels(width, "width", len(panels)), len(panels) + 1).round().astype(int).tolist()
     height = _checked_pixels(height, "height")
     titles = _panel_titles(labels, len(panels))
@@ -191,7 +191,7 @@ def save_picture(path: str | os.PathLike[str], states: State | Iterable[State], 
     """
     file = Path(path)
     if file.suffix.lower() != ".png":
-        raise PoiseError(f"save_picture: {file} is not a PNG file; give a path that ends with .png")
+        raise PoiseError(f"save_picture: {file} is not a PNG file; pass a path that ends in .png")
     target = writable_path(path, lambda message: PoiseError(f"save_picture: {message}"))
     image = picture(states, **options)
     try:
@@ -214,9 +214,9 @@ def _checked_states(value: State | Iterable[State]) -> list[State]:
     states: list[Any] = [value] if isinstance(value, State) else list(value) if isinstance(value, Iterable) else [value]
     for state in states:
         if not isinstance(state, State):
-            raise PoiseError(f"picture: {state!r} is not a State; give e.g. robot.stance('standing')")
+            raise PoiseError(f"picture: {state!r} is not a State; pass for example robot.stance('standing')")
     if not states:
-        raise PoiseError("picture: no states were given; give one or more")
+        raise PoiseError("picture: no states given; pass at least one")
     return states
 
 
@@ -230,7 +230,7 @@ def _checked_pixels(value: Any, name: str, panels: int = 1) -> int:
 def _panel_titles(labels: Sequence[str] | None, panels: int) -> list[str]:
     titles = [""] * panels if labels is None else [labels] if isinstance(labels, str) else [str(t) for t in labels]
     if len(titles) != panels:
-        raise PoiseError(f"picture: {len(titles)} labels for {panels} panels; give one for each")
+        raise PoiseError(f"picture: {len(titles)} labels for {panels} panels; pass one for each panel")
     return titles
 
 
@@ -239,12 +239,12 @@ def _panel_overlays(
 ) -> list[Overlays]:
     each = [marks or {}] * panels if marks is None or isinstance(marks, Mapping) else list(marks)
     if len(each) != panels:
-        raise PoiseError(f"picture: marks for {len(each)} of {panels} panels; give a list with those of each, or one")
+        raise PoiseError(f"picture: marks for {len(each)} of {panels} panels; pass one mapping, or one for each panel")
     box_corners: dict[str, tuple[Array, Array]] = {}
     for name, corners in (boxes or {}).items():
         lower, upper = _checked_points(corners, 2, f"box {name!r}")
         if not (lower <= upper).all():
-            raise PoiseError(f"picture: box {name!r} has the corners {lower} and {upper}; give the lower one first")
+            raise PoiseError(f"picture: box {name!r} has the corners {lower} and {upper}; pass the lower corner first")
         box_corners[name] = (lower, upper)
     return [
         Overlays({n: _checked_points([p], 1, f"mark {n!r}")[0] for n, p in one.items()}, box_corners) for one in each

@@ -302,7 +302,7 @@ def picture_strip(states: Sequence[State], names: Sequence[str], caption: str) -
     try:
         image = picture(states, STRIP_WIDTH, STRIP_HEIGHT, labels=names)
     except PoiseError as error:
-        return note(f"{caption.partition(':')[0]}: no pictures here: {error}.")
+        return note(f"{caption.partition(':')[0]}: pictures are missing: {error}.")
     return figure(f'<img alt="{states[0].robot.name} in {len(states)} postures" src="{_data_url(image)}">', caption)
 
 
