@@ -101,7 +101,7 @@ class BalanceView(NamedTuple):
 def balance_section(views: Sequence[RecordingView]) -> Section:
     """Build the section: a top view of each recording, all at one scale, and the smallest margins of both points."""
     missing = [
-        note(view.missing_note("soles are known without its robot's model"))
+        note(view.missing_note("support polygon, since the model of its robot is missing"))
         for view in views
         if view.body_trajectories is None
     ]
@@ -121,10 +121,10 @@ def balance_section(views: Sequence[RecordingView]) -> Section:
                     top_view.name,
                 )
             )
-    head = ["recording", "center of mass (mm)", "where the ground pushes (mm)", "which is the"]
-    caption = "Smallest distance from the edge of the support polygon; negative outside."
+    head = ["recording", "center of mass (mm)", "pressure point (mm)", "pressure point"]
+    caption = "Smallest distance from the edge of the support polygon; negative is outside."
     summary = table(head, rows, caption) if rows else ""
-    description = "Seen from above, x is forward and y to the left of where the robot started." if top_views else ""
+    description = "Top view; at the start, x points forward and y to the left of the robot." if top_views else ""
     return Section("Balance", "".join([paragraph(description), *missing, grid(figures, len(views)), summary]))
 
 
@@ -164,9 +164,7 @@ def _balance_figure(top_view: BalanceView, size: Array, margin: float, width: fl
         chart.legend(3 if width >= HALF_WIDTH else 2)
     text = "stays inside" if margin > 0.0 else f"leaves the polygon by up to {number(-1e3 * margin)} mm"
     if not np.isfinite(margin):
-        text = (
-            "is not known" if np.isnan(top_view.pressure_points).all() else "is drawn, but not what the feet stood on"
-        )
+        text = "is not known" if np.isnan(top_view.pressure_points).all() else "is shown; contacts were not recorded"
     return figure(chart.svg, f"{label}: the {top_view.name} {text}.")
 
 

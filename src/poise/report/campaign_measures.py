@@ -133,18 +133,18 @@ def run_measures_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> S
     """Build the section: figures of the measures that differ most between groups, then tables of all measures."""
     title = "Measures of the runs"
     if not len(runs):
-        return Section(title, note("No run is done yet."))
+        return Section(title, note("No run is complete yet."))
     selected = runs.succeeded if runs.succeeded.any() else np.ones(len(runs), dtype=bool)
     names = [name for name in runs.columns if _has_numbers(runs, name, selected)]
     if not names:
-        return Section(title, note("The runs measured nothing, or nothing that is a number."))
+        return Section(title, note("The runs have no numeric measures."))
     run_description = (
         f"the {plural(int(selected.sum()), 'run')} that succeeded"
         if runs.succeeded.any()
-        else "all runs: none succeeded"
+        else "all runs, since none succeeded"
     )
     groups, split = _grouping(runs)
-    texts = [f"Of {run_description}."]
+    texts = [f"Measures of {run_description}."]
     if groups is None:
         return Section(title, paragraph(*texts) + _overall_table(runs, names, selected))
     differing = [name for name in names if np.nanstd(runs.numbers(name)[selected]) > 0.0]
@@ -153,9 +153,9 @@ def run_measures_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> S
     ]
     if len(differing) > MAX_FIGURES:
         texts.append(
-            f"Drawn are the {MAX_FIGURES} of {len(names)} measures that differ most by {display_name(groups.name)}."
+            f"Figures show the {MAX_FIGURES} of {len(names)} measures that differ most by {display_name(groups.name)}."
         )
-    texts.append("Boxes hold the middle half of the runs, lines nine tenths; up to 20 runs are points.")
+    texts.append("Boxes show the middle 50 % of the runs, lines the middle 90 %; up to 20 runs are drawn as points.")
     figures = [box_plot(runs, name, groups, split, selected) for name in most_different]
     return Section(title, paragraph(*texts) + grid(figures, 3) + _group_tables(runs, names, groups, split, selected))
 
@@ -207,7 +207,7 @@ def _overall_table(runs: RunTable, names: Sequence[str], selected: Mask) -> str:
         rows.append(
             (label, _column_description(runs, name), [mean_and_deviation(values, factor), *quantiles, str(len(values))])
         )
-    return annotated_table(["measure", "mean ± SD", "least", "median", "largest", "runs"], rows)
+    return annotated_table(["measure", "mean ± SD", "minimum", "median", "maximum", "runs"], rows)
 
 
 def _group_tables(
@@ -252,8 +252,7 @@ def _group_table(runs: RunTable, names: Sequence[str], groups: RunGroups, select
     unit = f" {groups.column.unit}" if groups.column.unit else ""
     head = ["measure", *(f"{groups.labels[k]}{unit} ({plural(int(counts[k]), 'run')})" for k in order)]
     caption = (
-        f"Mean ± standard deviation; in brackets how many times as much as {NEUTRAL_STYLE} ({TIMES}), "
-        "or how much more (+)."
+        f"Mean ± standard deviation; in brackets the ratio to {NEUTRAL_STYLE} ({TIMES}), or the difference from it (+)."
     )
     return annotated_table(head, rows, caption if neutral is not None else "Mean ± standard deviation.")
 

@@ -57,20 +57,18 @@ MAX_SHARED_GROUPS = 4
 #: Height of a bar with its spacing, and average width of a letter, in drawing units.
 BAR_ROW_HEIGHT, LETTER_WIDTH = 17.0, 4.4
 MARKERS = ("o", "s", "^", "D")
-SUCCESS_AXIS_LABEL = "succeeded (%)"
-INTERVALS_DESCRIPTION = "Lines are 95 % intervals after Wilson: the fewer the runs, the longer."
+SUCCESS_AXIS_LABEL = "success rate (%)"
+INTERVALS_DESCRIPTION = "Lines are 95 % Wilson intervals: the fewer the runs, the longer the line."
 
 
 def success_by_parameter_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
     """Build the section: a figure for each varied parameter; numeric ones also split by the main factor, e.g. robot."""
     title = "Success rate against each parameter"
     if not runs.varied:
-        text = "Nothing was varied but the seed" if len(runs) > 1 else f"{plural(len(runs), 'run')} cannot be compared"
+        text = "Only the seed was varied" if len(runs) > 1 else f"{plural(len(runs), 'run')} cannot be compared"
         return Section(title, note(f"{text}: there is no parameter to show the success rate against."))
     split = main_factor(runs)
-    parts = [
-        paragraph(f"Which share of the runs succeeded, by each parameter over all others. {INTERVALS_DESCRIPTION}")
-    ]
+    parts = [paragraph(f"Success rate against each parameter, over all values of the others. {INTERVALS_DESCRIPTION}")]
     figures: list[str] = []
     for name in runs.varied:
         if not runs.numeric(name):
@@ -79,7 +77,7 @@ def success_by_parameter_section(runs: RunTable, run_files: Mapping[int, RunFile
         groups = group_runs(runs, name, _max_values(runs, name))
         if len(groups) < 2:
             parts.append(
-                note(f"{display_name(name)}: only one value is known, and {plural(groups.ungrouped, 'run')} without.")
+                note(f"{display_name(name)}: only one value; {plural(groups.ungrouped, 'run')} without a value.")
             )
             continue
         if split is None:
@@ -96,7 +94,7 @@ def success_by_parameter_section(runs: RunTable, run_files: Mapping[int, RunFile
                 _part_figures(runs, groups, split),
             ]
     if figures and len(parts) > 1:
-        parts.append(heading("By words" if split is not None else "By value"))
+        parts.append(heading("By category" if split is not None else "By value"))
     return Section(title, "".join([*parts, grid(figures)]))
 
 
@@ -111,7 +109,7 @@ def _line_figure(runs: RunTable, groups: RunGroups, split: RunGroups | None = No
     """Plot the success rate against a numeric parameter, for all runs or for each part of a split in its colour."""
     name = display_name(groups.name)
     suffix = f" by {display_name(split.name)}" if split is not None else ""
-    with new_chart(f"Share that succeeded against {name}{suffix}", HALF_WIDTH, CHART_HEIGHT + 14) as chart:
+    with new_chart(f"Success rate against {name}{suffix}", HALF_WIDTH, CHART_HEIGHT + 14) as chart:
         if split is None:
             _draw_line(chart.axes, groups, np.ones(len(runs), dtype=bool), runs.succeeded, 0, show_counts=True)
         else:
@@ -130,7 +128,7 @@ def _part_figures(runs: RunTable, groups: RunGroups, split: RunGroups) -> str:
     figures = []
     for k, label in enumerate(split.labels):
         selected = split.index == k
-        with new_chart(f"Share that succeeded of {label} against {display_name(groups.name)}", THIRD_WIDTH) as chart:
+        with new_chart(f"Success rate of {label} against {display_name(groups.name)}", THIRD_WIDTH) as chart:
             _draw_line(chart.axes, groups, selected, runs.succeeded, 0)
             _set_axes(chart.axes, groups)
         figures.append(figure(chart.svg, f"{label}: {plural(int(selected.sum()), 'run')}."))
@@ -201,18 +199,20 @@ def _mean_spacing(groups: RunGroups) -> float:
 def _caption(groups: RunGroups, count: NDArray[np.int64], suffix: str, show_counts: bool) -> str:
     what = f"Success rate against {display_name(groups.name)}{suffix}."
     if groups.edges is not None:
-        ranges = f"Values were put in {len(groups)} ranges; points stand at their medians."
+        ranges = f"Values are grouped in {len(groups)} ranges; points are at their medians."
         what = f"{what} {ranges}"
     numbers = (
-        "Above: runs of each point." if show_counts and len(groups) <= MAX_VALUES else _count_sentence(count, "point")
+        "Above: number of runs per point."
+        if show_counts and len(groups) <= MAX_VALUES
+        else _count_sentence(count, "point")
     )
-    ungrouped_note = f"{plural(groups.ungrouped, 'run')} had none." if groups.ungrouped else ""
+    ungrouped_note = f"Not shown: {plural(groups.ungrouped, 'run')} without a value." if groups.ungrouped else ""
     return " ".join(filter(None, [what, numbers, ungrouped_note]))
 
 
 def _count_sentence(count: NDArray[np.int64], what: str) -> str:
     low, high = int(count[count > 0].min()), int(count.max())
-    return f"{plural(high, 'run') if low == high else f'{low} to {high} runs'} a {what}."
+    return f"{plural(high, 'run') if low == high else f'{low} to {high} runs'} per {what}."
 
 
 def _bar_figure(runs: RunTable, groups: RunGroups) -> str:
@@ -224,7 +224,7 @@ def _bar_figure(runs: RunTable, groups: RunGroups) -> str:
     labels = [shorten(groups.labels[k]) for k in order]
     left = 18.0 + LETTER_WIDTH * max(len(label) for label in labels)
     with new_chart(
-        f"Share that succeeded by {display_name(groups.name)}", HALF_WIDTH, 50.0 + BAR_ROW_HEIGHT * len(order), left
+        f"Success rate by {display_name(groups.name)}", HALF_WIDTH, 50.0 + BAR_ROW_HEIGHT * len(order), left
     ) as chart:
         axes = chart.axes
         for row, k in enumerate(order):
@@ -242,9 +242,11 @@ def _bar_figure(runs: RunTable, groups: RunGroups) -> str:
             xlabel=SUCCESS_AXIS_LABEL, xlim=(0.0, 114.0), ylim=(len(order) - 0.4, -0.6), xticks=(0, 25, 50, 75, 100)
         )
     limit_note = (
-        f" Of {len(groups)} values those {len(order)} with the lowest success rate." if len(order) < len(groups) else ""
+        f" The {len(order)} of {len(groups)} values with the lowest success rate." if len(order) < len(groups) else ""
     )
-    return figure(chart.svg, f"Success rate by {display_name(groups.name)}; at the right, runs of each.{limit_note}")
+    return figure(
+        chart.svg, f"Success rate by {display_name(groups.name)}; at the right, the number of runs.{limit_note}"
+    )
 
 
 # -- Colours of success rates ----------------------------------------------------------------------------------------
@@ -291,7 +293,7 @@ def push_direction_map(runs: RunTable) -> str:
     assert directions.positions is not None
     width = _cell_width(directions.positions)
     with new_chart(
-        "Share that succeeded by direction and size of the push, seen from above", HALF_WIDTH, POLAR_HEIGHT
+        "Success rate by direction and size of the push, seen from above", HALF_WIDTH, POLAR_HEIGHT
     ) as chart:
         chart.axes.remove()
         axes: Any = chart.figure.add_subplot(projection="polar")
@@ -308,12 +310,12 @@ def push_direction_map(runs: RunTable) -> str:
         axes.tick_params(pad=-2.0)
         axes.set_anchor("S")
     ranges = "ranges of size" if sizes.edges is not None else "sizes"
-    text = f"Pushes as seen from above: the side towards which they push, up is forward. Rings from inside are {ranges}"
+    text = f"Pushes seen from above, in the direction of the force; up is forward. Rings from the inside are {ranges}"
     nonzero = count[count > 0]
     least, most = (int(nonzero.min()), int(nonzero.max())) if len(nonzero) else (0, 0)
     runs_each = plural(most, "run") if least == most else f"{least} to {most} runs"
     unit = axis_label(PUSH_SIZE, sizes.column).partition("(")[2].rstrip(")")
-    return figure(chart.svg, f"{text}: {', '.join(sizes.labels)} {unit}. Numbers are per cent; {runs_each} a cell.")
+    return figure(chart.svg, f"{text}: {', '.join(sizes.labels)} {unit}. Numbers are percent; {runs_each} per cell.")
 
 
 def direction_groups(runs: RunTable) -> RunGroups:
@@ -381,16 +383,14 @@ def success_maps_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> S
     usable = {name: each for name, each in groups.items() if 1 < len(each) <= MAX_VALUES}
     if len(usable) < 2:
         left = [display_name(name) for name in runs.varied if name not in usable]
-        also = f" ({join_words(left)}: more than {MAX_VALUES} words)" if left else ""
-        return Section(title, note(f"Fewer than two parameters with few values were varied{also}: there is no map."))
+        also = f" ({join_words(left)}: more than {MAX_VALUES} values)" if left else ""
+        return Section(title, note(f"No map: fewer than two parameters with few values were varied{also}."))
     crossings = [_parameter_pair(a, b, runs) for a, b in combinations(usable.values(), 2)]
     pairs = [pair for pair in crossings if pair.runs.any()]
     pairs.sort(key=lambda pair: (not _is_push_pair(pair), -pair.variation))
-    text = (
-        "Each cell: per cent of its runs that succeeded, and below, small, how many runs these were. Dark is failure."
-    )
+    text = "Each cell: success rate in percent, and below it, in small type, the number of runs. Dark is failure."
     limit_note = (
-        f"Of {len(pairs)} pairs the {MAX_MAPS} over which the success rate varies most."
+        f"Shown are the {MAX_MAPS} of {len(pairs)} pairs over which the success rate varies most."
         if len(pairs) > MAX_MAPS
         else ""
     )
@@ -422,7 +422,7 @@ def _map_figure(pair: ParameterPair) -> str:
     cell = (HALF_WIDTH - left - 10.0) / len(columns)
     heads = [shorten(label, 22) for label in columns.labels]
     is_rotated = CELL_LETTER_WIDTH * max(map(len, heads)) > cell - 3.0
-    text = f"Share that succeeded by {display_name(rows.name)} and {display_name(columns.name)}"
+    text = f"Success rate by {display_name(rows.name)} and {display_name(columns.name)}"
     with new_chart(text, HALF_WIDTH, 50.0 + CELL_ROW_HEIGHT * len(rows), left) as chart:
         axes = chart.axes
         for i in range(len(rows)):
@@ -441,9 +441,9 @@ def _map_figure(pair: ParameterPair) -> str:
         axes.set(xlabel=axis_label(columns.name, columns.column), ylabel=axis_label(rows.name, rows.column),
                  xlim=(-0.5, len(columns) - 0.5), ylim=ends if numbers_upward else ends[::-1])  # fmt: skip
     empty = int((pair.runs == 0).sum())
-    empty_note = f" {plural(empty, 'cell')} without runs {'is' if empty == 1 else 'are'} left white." if empty else ""
+    empty_note = f" {plural(empty, 'cell')} without runs {'is' if empty == 1 else 'are'} white." if empty else ""
     outside = int((np.minimum(rows.index, columns.index) < 0).sum())
-    ungrouped_note = f" {plural(outside, 'run')} without one of both are not in it." if outside else ""
+    ungrouped_note = f" Not shown: {plural(outside, 'run')} without a value." if outside else ""
     return figure(
         chart.svg,
         f"Success rate over {display_name(columns.name)} and {display_name(rows.name)}.{empty_note}{ungrouped_note}",

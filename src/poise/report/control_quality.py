@@ -56,14 +56,14 @@ def task_errors_section(views: Sequence[RecordingView]) -> Section:
     ]
     always_met = [name for name in names if name not in unmet]
     text = [
-        "The error of a level is the length of what its tasks are beyond what they allow." if unmet else "",
-        f"Met to a tenth of a millimetre or milliradian throughout, and not drawn: {join_words(always_met)}."
-        if always_met
+        "The error of a level is the norm of its task errors; for inequalities, of what exceeds the bounds."
+        if unmet
         else "",
+        f"Met within 0.1 mm or 0.1 mrad throughout, and not drawn: {join_words(always_met)}." if always_met else "",
     ]
     figures = [_error_figure(views, levels, name) for name in unmet]
     rows = [_error_row([levels[view.label].get(name) for view in views], name) for name in names]
-    caption, labels = "Error of each level, the most important first.", [view.label for view in views]
+    caption, labels = "Error of each level, highest priority first.", [view.label for view in views]
     summary = grouped_table(["level"], labels, ("rms", "max", "final"), rows, caption) if rows else ""
     return Section("Task errors by level", paragraph(*text) + "".join(missing) + grid(figures, 2) + summary)
 
@@ -105,7 +105,7 @@ def _error_figure(views: Sequence[RecordingView], levels: dict[str, dict[str, Le
     text = join_words(
         [f"{number(factor * final)} ({view.label})" for final, view in zip(finals, available, strict=True)]
     )
-    return figure(chart.svg, f"{name}: in the end {text}, in {unit}.")
+    return figure(chart.svg, f"{name}: final error {text}, in {unit}.")
 
 
 def _largest_error(level: LevelResidual | None) -> float:
@@ -180,13 +180,13 @@ def _time_figure(views: Sequence[RecordingView]) -> str:
         chart.axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
         chart.axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         chart.legend(4)
-    return figure(chart.svg, "Time of each control call, on a logarithmic scale; the slowest of each moment is drawn.")
+    return figure(chart.svg, "Duration of the control calls, on a logarithmic scale; peaks are preserved.")
 
 
 def _time_table(views: Sequence[RecordingView]) -> str:
     rows = []
     for title, channel in (("control call (ms)", "control/milliseconds"), ("solver (ms)", "solver/milliseconds"),
-                           ("solver's iterations", "solver/iterations")):  # fmt: skip
+                           ("solver iterations", "solver/iterations")):  # fmt: skip
         found = [percentiles(view.recording, channel) for view in views]
         rows.append(
             (title, *(_format_cell(percentile[key]) for percentile in found for key in ("median", "p99", "max")))
@@ -196,8 +196,8 @@ def _time_table(views: Sequence[RecordingView]) -> str:
         + ", ".join(f"{name} {count}" for name, count in count_texts(view.recording, "solver/status").items())
         for view in views
     ]
-    time_table = grouped_table([""], [view.label for view in views], ("median", "99th percentile", "most"), rows)
-    return time_table + paragraph("Answers of the solver: " + "; ".join(statuses) + ".")
+    time_table = grouped_table([""], [view.label for view in views], ("median", "99th percentile", "maximum"), rows)
+    return time_table + paragraph("Solver status: " + "; ".join(statuses) + ".")
 
 
 def _format_cell(value: float | None) -> str:
@@ -215,13 +215,13 @@ def _fallback_table(views: Sequence[RecordingView]) -> str:
             reason = str(texts[first]).partition(":")[2].strip() or DASH
             rows.append((f"{view.label}: {name}", str(count), f"{view.recording.time[first]:.3f}", reason))
     nonfinite_notes = [
-        f"{view.label} holds {view.recording.nonfinite_commands()} commands that are not finite."
+        f"{view.label} has {view.recording.nonfinite_commands()} commands that are not finite."
         for view in views
         if view.recording.nonfinite_commands()
     ]
     if not rows:
         return paragraph("No fallback was needed.", *nonfinite_notes)
-    return paragraph(*nonfinite_notes) + table(["fallback", "times", "first at (s)", "why, the first time"], rows)
+    return paragraph(*nonfinite_notes) + table(["fallback", "count", "first at (s)", "first reason"], rows)
 
 
 # -- Smoothness of movement and torques ------------------------------------------------------------------------------
@@ -244,18 +244,20 @@ TORQUE_MEASURES: dict[str, tuple[SmoothnessMeasure, bool]] = {
     "spectral arc length": (torque_arc_length, False),
 }
 SMOOTHNESS_DESCRIPTION = (
-    "Spectral arc length and log dimensionless jerk have no unit, do not depend on the size or the duration of a "
-    f"movement, and rise towards zero as it gets smoother: one minimum-jerk stroke has {MINUS}1.41 and {MINUS}5.32."
+    "Spectral arc length and log dimensionless jerk have no unit and do not depend on the size or the duration of a "
+    "movement. They are negative, and closer to zero if it is smoother: a single minimum-jerk movement has "
+    f"{MINUS}1.41 and {MINUS}5.32."
 )
 PHASES_DESCRIPTION = (
-    "A motion of several strokes has less; by phase, each phase counts as one stroke and the mean is given."
+    "A motion with several movements has lower values; by phase, each phase counts as one movement and the mean is "
+    "given."
 )
-TORQUES_DESCRIPTION = "Torques are those of all joints together; the peak rate is that of the fastest joint."
+TORQUES_DESCRIPTION = "Values are over all joints together; the peak rate is that of the joint that changes fastest."
 
 
 def smoothness_section(views: Sequence[RecordingView]) -> Section:
     """Build the section: tables of smoothness of movement and of torques, with columns per recording."""
-    no_model_note = "movement of its parts is known without its robot's model"
+    no_model_note = "movement of body parts, since the model of its robot is missing"
     notes = [note(view.missing_note("torques were recorded")) for view in views if view.torque is None]
     notes += [note(view.missing_note(no_model_note)) for view in views if view.robot is None]
     has_phases = any(len(view.phases) > 1 for view in views)
@@ -311,7 +313,7 @@ def _torque_table(views: Sequence[RecordingView]) -> str:
         values = [measure(view.torque, view.recording.period) for view in available if view.torque is not None]
         ratios = [number(value / values[0]) if has_ratio and values[0] else "" for value in values[1:]]
         rows.append((title, *map(number, values), *ratios))
-    rows.append(("joint of the peak rate", *map(_fastest_torque_joint, available), *[""] * (len(available) - 1)))
+    rows.append(("joint with the peak rate", *map(_fastest_torque_joint, available), *[""] * (len(available) - 1)))
     head = [
         "torques",
         *(view.label for view in available),

@@ -51,10 +51,10 @@ LEG_DASHES = {"left": "solid", "right": (0, (4.0, 1.4))}
 BAND_ALPHA = 0.15
 CYCLE_AXIS_LABEL = "gait cycle (%)"
 CYCLE_DESCRIPTION = (
-    "From one touchdown of a foot (0 %) to its next (100 %): the mean of the steady strides, with the range of all of "
-    "them as a band. The vertical line is where the foot leaves the ground."
+    "From initial contact of a foot (0 %) to its next initial contact (100 %): mean of the steady strides, with their "
+    "range as a band. The vertical line is toe-off."
 )
-SIDES_DESCRIPTION = "The left leg is drawn solid, the right one dashed."
+SIDES_DESCRIPTION = "The left leg is solid, the right leg dashed."
 
 
 def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
@@ -69,7 +69,7 @@ def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
     for walks in robots.values():
         of_robot = f" of {walks[0][0].robot_name}" if len(robots) > 1 else ""
         angles = [_cycle_figure(walks, pair, name, "angle (deg)") for pair, name in joint_pairs(walks[0][0])]
-        parts += [heading(f"Angles of the legs{of_robot}"), grid(filter(None, angles), 3)]
+        parts += [heading(f"Joint angles of the legs{of_robot}"), grid(filter(None, angles), 3)]
         with_torques = [(view, walk) for view, walk in walks if view.torque is not None]
         torque_figures = (
             [_cycle_figure(with_torques, pair, name, "share of limit (%)") for pair, name in joint_pairs(walks[0][0])]
@@ -77,7 +77,7 @@ def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
             else []
         )
         parts += [
-            heading(f"Torques of the legs as a share of their limits{of_robot}"),
+            heading(f"Joint torques of the legs as a share of their limits{of_robot}"),
             grid(filter(None, torque_figures), 3),
         ]
         parts += [note(view.missing_note("torques were recorded")) for view, _ in walks if view.torque is None]
@@ -153,8 +153,8 @@ LEG_ROTATIONS = {
 #: Colours of the normative band and of its mean.
 NORM_BAND_COLOR, NORM_MEAN_COLOR = "#d9d9d9", "#8a8a8a"
 ANGLES_DESCRIPTION = (
-    "From one strike of a foot (0 %) to its next (100 %), each leg over the cycles of its own foot: the mean of the "
-    "complete cycles, single ones as thin lines. Vertical lines are where the foot leaves the ground."
+    "From initial contact of a foot (0 %) to its next initial contact (100 %), each leg over the cycles of its own "
+    "foot: mean of the complete cycles, with single cycles as thin lines. Vertical lines are toe-offs."
 )
 
 
@@ -207,7 +207,7 @@ def _norm_description() -> str:
     sources = list(dict.fromkeys(each.source for each in norm.values() if each is not None))
     missing = [LEG_ROTATIONS[rotation].lower() for rotation, each in norm.items() if each is None]
     missing_note = f" For {join_words(missing)} there is none." if missing else ""
-    return f"The grey band is the norm, mean ± one standard deviation: {'; '.join(sources)}.{missing_note}"
+    return f"The grey band is the norm, mean ± one standard deviation ({'; '.join(sources)}).{missing_note}"
 
 
 def _cycle_table(walking: GaitViews) -> str:
@@ -228,9 +228,9 @@ def _cycle_table(walking: GaitViews) -> str:
                 np.mean([cycle.double_support for cycle in side_cycles]),
             ]
             rows.append((f"{view.label}, {side} foot", str(len(side_cycles)), *(number(float(mean)) for mean in means)))
-    head = ["", "cycles", "duration (s)", "cadence (steps/min)", "speed (m/s)", "stride (m)", "width (mm)",
-            "stance (%)", "both feet (%)"]  # fmt: skip
-    return table(head, rows, "Complete gait cycles, means.")
+    head = ["", "cycles", "duration (s)", "cadence (steps/min)", "speed (m/s)", "stride length (m)", "step width (mm)",
+            "stance (%)", "double support (%)"]  # fmt: skip
+    return table(head, rows, "Means over the complete gait cycles.")
 
 
 def _angle_figure(walking: GaitViews, rotation: str, title: str) -> str:
@@ -276,6 +276,8 @@ def _range_table(walking: GaitViews) -> str:
             cells += [f"{float(range_of_motion(mean)):.1f}", DASH if difference is None else f"{difference:.1f}"]
         norm_range = DASH if norm is None else f"{np.degrees(norm.range_of_motion):.1f}"
         rows.append((table_row.title, norm_range, *cells))
-    range_headers, caption = ("range (deg)", "rms from the norm (deg)"), "Ranges of motion over the mean cycle."
+    range_headers, caption = ("range (deg)", "rms difference from norm (deg)"), "Ranges of motion over the mean cycle."
     names = [view.label for view, _ in walking]
-    return heading("Ranges of motion") + grouped_table(["rotation", "norm (deg)"], names, range_headers, rows, caption)
+    return heading("Ranges of motion") + grouped_table(
+        ["joint angle", "norm (deg)"], names, range_headers, rows, caption
+    )

@@ -54,7 +54,7 @@ MIN_CONTACT_FORCE = 1.0
 
 def contact_forces_section(views: Sequence[RecordingView]) -> Section:
     """Build the section: a figure per contact and recording, and a table of commanded and sensed forces."""
-    no_forces_note = "contact forces were recorded; its controller and plant know none"
+    no_forces_note = "contact forces were recorded; its controller and plant provide none"
     missing = [note(view.missing_note(no_forces_note)) for view in views if not view.contact_names]
     loaded_contacts = {
         view.label: [name for name in view.contact_names if _peak_component(view, name) > MIN_CONTACT_FORCE]
@@ -64,7 +64,7 @@ def contact_forces_section(views: Sequence[RecordingView]) -> Section:
         {name for view in views for name in view.contact_names if name not in loaded_contacts[view.label]}
     )
     names = list(dict.fromkeys(name for contacts in loaded_contacts.values() for name in contacts))
-    parts = [paragraph("Forces act on the robot, in world axes.", _unloaded_note(unloaded)) if names else "", *missing]
+    parts = [paragraph("Forces on the robot, in world axes.", _unloaded_note(unloaded)) if names else "", *missing]
     is_single = (
         sum(bool(contacts) for contacts in loaded_contacts.values()) == 1
     )  # contacts are then shown side by side
@@ -80,10 +80,8 @@ def contact_forces_section(views: Sequence[RecordingView]) -> Section:
         )
         rows += [_force_row(view, name) for view in available]
     parts += [grid(itertools.chain(*figures))] if is_single else [grid(row, len(views)) for row in figures]
-    head = ["contact", "commanded (N)", "sensed (N)", "rms difference (N)", "share of the weight"]
-    parts.append(
-        table(head, rows, "Vertical forces: means, and what separates them where both are known.") if rows else ""
-    )
+    head = ["contact", "commanded (N)", "sensed (N)", "rms difference (N)", "share of weight"]
+    parts.append(table(head, rows, "Vertical forces: means, and rms difference if both are known.") if rows else "")
     return Section("Contact forces", "".join(parts))
 
 
@@ -160,7 +158,7 @@ def _peak_component(view: RecordingView, name: str) -> float:
 
 
 def _unloaded_note(names: Sequence[str]) -> str:
-    return f"Nothing was felt at {', '.join(names)}." if names else ""
+    return f"Unloaded: {', '.join(names)}." if names else ""
 
 
 # -- Pressure under each sole ----------------------------------------------------------------------------------------
@@ -175,14 +173,15 @@ PUSH_COLOR = "#e8c9c9"
 #: Directions of the ZMP: name and symbol as in the paper, and the parts of the foot at the upper and the lower edge.
 ZMP_AXES = (("frontal", "x", "toes", "heel"), ("lateral", "y", "left", "right"))
 SOLE_DESCRIPTION = (
-    "From the four force cells of each sole: W is the sum of their forces, and the ZMP their middle, seen from the "
-    "middle of the sole, x to the front and y to the left. Lines across are the edges of the sole. "
-    f"Cells are smoothed with {1e3 * CELL_TIME_CONSTANT:.0f} ms."
+    "From the four force cells of each sole: W is the sum of the cell forces, and the zero-moment point (ZMP) their "
+    "centre, relative to the centre of the sole, x forward and y to the left. Horizontal lines are the edges of the "
+    f"sole. Cell forces are low-pass filtered with a time constant of {1e3 * CELL_TIME_CONSTANT:.0f} ms."
 )
 SOLE_CAPTION = (
-    f"W is a mean over all of the time; the ZMP counts while the foot bears {100 * MIN_CONTACT_LOAD:.0f} % of the "
-    "weight or more: its distance from the middle of the sole, and how much of that time it is inside. Cells at the "
-    f"corners cannot tell of a ZMP outside: within {1e3 * EDGE_TOLERANCE:.0f} mm of an edge it is not inside."
+    "W is the mean over all samples. ZMP values are for samples in which the foot carries "
+    f"{100 * MIN_CONTACT_LOAD:.0f} % of the weight or more: distance from the centre of the sole, and share of these "
+    "samples inside the sole. Cells at the corners cannot sense a ZMP outside the sole: within "
+    f"{1e3 * EDGE_TOLERANCE:.0f} mm of an edge, it does not count as inside."
 )
 
 
@@ -226,15 +225,15 @@ def sole_pressure_section(views: Sequence[RecordingView]) -> Section | None:
         pressures = sole_pressures(view)
         if not pressures:
             parts.append(
-                note(view.missing_note("soles with these cells are known: its robot's model is missing or another"))
+                note(view.missing_note("soles with these cells, since the model of its robot is missing or different"))
             )
             continue
         y_max = max(float(np.nanmax(each.amplitude)) for each in pressures) or 1.0  # both feet have the same scale
         parts.append(grid([_load_figure(view, each, y_max) for each in pressures]))
         parts += [grid([_zmp_figure(view, each, k) for each in pressures]) for k in range(2)]
         rows += [_pressure_row(view, each) for each in pressures]
-    head = ["foot", "mean W (N)", "rms of the ZMP (mm)", "at most (mm)", "at (s)", "inside the sole"]
-    return Section("Under each sole", "".join([*parts, table(head, rows, SOLE_CAPTION) if rows else ""]))
+    head = ["foot", "mean W (N)", "rms of the ZMP (mm)", "maximum (mm)", "at (s)", "inside the sole"]
+    return Section("Load and ZMP under each sole", "".join([*parts, table(head, rows, SOLE_CAPTION) if rows else ""]))
 
 
 def sole_pressures(view: RecordingView) -> list[SolePressureSeries]:
@@ -326,7 +325,7 @@ def _zmp_figure(view: RecordingView, pressure: SolePressureSeries, k: int) -> st
             axes.text(*place, name, transform=across, ha="right", va="top" if sign > 0.0 else "bottom", fontsize=7.5)
         axes.set(xlabel="time (s)", ylabel=f"{letter} (mm)", xlim=time_range(view), ylim=(-1.1 * edge, 1.1 * edge))
     known = np.abs(values[np.isfinite(values)])
-    peak = f"at most {number(round(float(known.max()), 2))} mm from the middle" if len(known) else "which bears nothing"
+    peak = f"at most {number(round(float(known.max()), 2))} mm from the centre" if len(known) else "foot not loaded"
     return figure(chart.svg, f"{view.label}, {side} foot: {direction} ZMP, {peak}.")
 
 

@@ -55,8 +55,8 @@ def segment_summary(view: RecordingView, segments: Sequence[SegmentRecord]) -> s
     projected_count = sum(1 for each in segments if each.get("projected"))
     description = (
         f"{len(segments)} segments ({outcome_text}); {prolonged_count} were prolonged to keep the zero-moment point "
-        f"inside the support, and {projected_count} commands were beyond a boundary of the workspace and "
-        "projected onto it."
+        f"inside the support polygon, and {projected_count} commands outside the workspace were projected onto its "
+        "boundary."
     )
     return (
         paragraph(description)
@@ -87,30 +87,33 @@ def _margin_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> st
             n = len(recording)
             samples = np.unique(np.linspace(0, n - 1, min(MARGIN_SAMPLES, n)).astype(int))
             margins = 1e3 * tracks.margins(recording["center_of_pressure"], samples.tolist())
-            style = {"color": ACTUAL_COLOR, "linewidth": 0.6, "label": "center of pressure, actual"}
+            style = {"color": ACTUAL_COLOR, "linewidth": 0.6, "label": "actual center of pressure"}
             curve(axes, recording.time[samples], margins, **style)
         known = [each for each in segments if each["margin"] is not None]
         ends = [*(each["time"] for each in known[1:]), known[-1]["time"] + known[-1]["seconds"]] if known else []
         for i, (each, end) in enumerate(zip(known, ends, strict=True)):
-            label = "least of a segment, planned" if i == 0 else None
+            label = "planned, minimum of each segment" if i == 0 else None
             axes.plot((each["time"], end), [1e3 * each["margin"]] * 2, color=PLANNED_COLOR, linewidth=1.4, label=label)
         axes.axhline(0.0, color=TEXT_COLOR, linewidth=0.6)
         axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
-        axes.set(xlabel="time (s)", ylabel="inside by (mm)", xlim=time_range(view))
+        axes.set(xlabel="time (s)", ylabel="margin (mm)", xlim=time_range(view))
         chart.legend(2)
-    text = "planned inside soles that are smaller by the margin left to feedback, measured inside the whole soles"
-    return figure(chart.svg, f"{view.label}: zero-moment point, {text}.")
+    text = "planned for soles reduced by the reserve for feedback, measured for the full soles"
+    return figure(chart.svg, f"{view.label}: margin of the zero-moment point; {text}.")
 
 
 def _segment_table(segments: Sequence[SegmentRecord]) -> str:
     shown = list(enumerate(segments, start=1))
-    caption = "Motion segments: T is the duration, prolonged so often; margin is that of the planned zero-moment point."
+    caption = (
+        "Motion segments: T is the duration, corrections the number of times it was prolonged; the margin is that of "
+        "the planned zero-moment point."
+    )
     if len(shown) > MAX_TABLE_ROWS:
         notable = [
             (i, each) for i, each in shown if each["corrections"] or each["notes"] or each["outcome"] != "commanded"
         ]
         shown = notable[:MAX_TABLE_ROWS]
-        caption += f" Of {len(segments)} segments, {len(shown)} of which there is something to say."
+        caption += f" Shown are {len(shown)} of {len(segments)} segments, with corrections, notes or another outcome."
     head = ["segment", "time (s)", "guided point", "T (s)", "corrections", "outcome", "step", "margin (mm)", "notes"]
     rows = [
         (
@@ -154,9 +157,9 @@ PROJECTIONS = {"above": (0, 1), "the side": (0, 2)}
 #: Smallest and largest height of the axes, in drawing units.
 MIN_HEIGHT, MAX_HEIGHT = 90.0, 330.0
 NAVIGATION_DESCRIPTION = (
-    "One point is guided at a time, and the others follow. Left: what the motion segments planned, each from where the "
-    "robot was when it began, with a ring at the subgoal of its guided point. Right: what the robot did, with the same "
-    "rings. Feet are the middles of their soles."
+    "One point is guided at a time, and the others follow. Left: paths planned by the motion segments, each from the "
+    "state of the robot at its start, with a ring at the subgoal of its guided point. Right: actual paths of the "
+    "robot, with the same rings. The path of a foot is that of the centre of its sole."
 )
 
 
@@ -213,7 +216,9 @@ def _path_figures(view: RecordingView, segments: Sequence[SegmentRecord]) -> lis
     world_record = view.recording.provenance.get("world", {})
     world = world_record if isinstance(world_record, Mapping) else {}
     missing = (
-        [note(view.missing_note("actual loci can be drawn without its robot's model"))] if actual_points is None else []
+        [note(view.missing_note("actual paths, since the model of its robot is missing"))]
+        if actual_points is None
+        else []
     )
     figures = []
     for projection in PROJECTIONS:
@@ -250,7 +255,7 @@ def _path_figure(
     axes_height = (HALF_WIDTH - MARGIN_LEFT - MARGIN_RIGHT) * float(size[1] / size[0])
     height = min(max(axes_height, MIN_HEIGHT), MAX_HEIGHT) + MARGIN_TOP + MARGIN_BOTTOM
     columns = PROJECTIONS[projection]
-    with new_chart(f"{kind} loci of {view.label} from {projection}", HALF_WIDTH, height) as chart:
+    with new_chart(f"{kind} paths of {view.label} from {projection}", HALF_WIDTH, height) as chart:
         axes = chart.axes
         _draw_world(axes, world, projection)
         for name, points in shown.items():
@@ -262,7 +267,7 @@ def _path_figure(
         axes.set(xlim=tuple(limits[:, 0]), ylim=tuple(limits[:, 1]))
         axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
         chart.legend(3)
-    return figure(chart.svg, f"{view.label}: {kind} loci, from {projection}.")
+    return figure(chart.svg, f"{view.label}: {kind} paths, from {projection}.")
 
 
 def _draw_subgoals(axes: Axes, segments: Sequence[SegmentRecord], columns: tuple[int, int]) -> None:

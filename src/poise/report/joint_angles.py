@@ -94,9 +94,9 @@ MIN_RANGE = 1.0
 #: that differ by less than `ROUNDING_FLOOR` (rad) are equal up to rounding.
 PERIODIC_TOLERANCE, ROUNDING_FLOOR = 1e-2, 1e-9
 CYCLES_DESCRIPTION = (
-    "Each cycle of a squat against the one before: root mean square difference of the angles over the cycle, of all "
-    "joints together and of the joint that differs most. In a motion that converges to a periodic one it falls and "
-    f"stays below {1e3 * PERIODIC_TOLERANCE:.0f} mrad, the line."
+    "Each cycle of a squat compared with the previous one: root mean square difference of the joint angles over the "
+    "cycle, of all joints together and of the joint that differs most. If the motion converges to a periodic one, the "
+    f"difference decreases and stays below {1e3 * PERIODIC_TOLERANCE:.0f} mrad, the line."
 )
 
 
@@ -189,14 +189,22 @@ def _cycle_comparison(views: Sequence[RecordingView]) -> list[str]:
             cells = [f"{number(float(rms[k]))} ({number(float(worst[k]))})" for k in (0, len(differences) // 2, -1)]
             name = joint_angles(view.recording)[0][int(differences[-1].argmax())]
             rows.append((view.label, str(len(differences) + 1), number(cycle.period), *cells, name))
-    head = ["recording", "cycles", "of (s)", "second (mrad)", "halfway (mrad)", "last (mrad)", "worst of the last"]
-    summary = table(head, rows, "All joints together, and in brackets the joint that differs most.")
+    head = [
+        "recording",
+        "cycles",
+        "period (s)",
+        "second (mrad)",
+        "halfway (mrad)",
+        "last (mrad)",
+        "worst joint at last",
+    ]
+    summary = table(head, rows, "Difference of all joints together; in brackets that of the worst joint.")
     return [heading("From cycle to cycle"), paragraph(CYCLES_DESCRIPTION), grid(figures), summary] if rows else []
 
 
 def _difference_figure(view: RecordingView, rms: Array, worst: Array) -> str:
     count = np.arange(len(rms)) + 2
-    with new_chart(f"Difference of each cycle of {view.label} from the one before") as chart:
+    with new_chart(f"Difference of each cycle of {view.label} from the previous one") as chart:
         axes = chart.axes
         axes.plot(
             count,
@@ -214,7 +222,9 @@ def _difference_figure(view: RecordingView, rms: Array, worst: Array) -> str:
         axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         chart.legend(2)
-    return figure(chart.svg, f"{view.label}: from {number(float(rms[0]))} to {number(float(rms[-1]))} mrad.")
+    return figure(
+        chart.svg, f"{view.label}: rms difference from {number(float(rms[0]))} to {number(float(rms[-1]))} mrad."
+    )
 
 
 def compare_angles(normalized: Sequence[NormalizedView]) -> list[str]:
@@ -230,7 +240,7 @@ def compare_angles(normalized: Sequence[NormalizedView]) -> list[str]:
     ]
     names = {view.label for view, _ in available}
     missing_joints = [
-        note(view.missing_note(f"joint has the name of one of {first.label}"))
+        note(view.missing_note(f"joint name in common with {first.label}"))
         for view, _ in normalized
         if view.label not in names
     ]
@@ -253,7 +263,7 @@ def compare_angles(normalized: Sequence[NormalizedView]) -> list[str]:
         for limb in first.limbs
         if set(limb.joints) & shared
     ]
-    summary = grouped_table(["limb"], [view.label for view, _ in available[1:]], ("rms (°)", "most at"), rows)
+    summary = grouped_table(["limb"], [view.label for view, _ in available[1:]], ("rms (°)", "largest at"), rows)
     text = f"Differences are from {first.label}; the {len(order)} joints that differ most are drawn."
     return [heading("Joint angles"), paragraph(text), *missing_joints, grid(figures), summary]
 
@@ -278,9 +288,9 @@ def compare_limb_torques(normalized: Sequence[NormalizedView]) -> list[str]:
         known = [(pair, pair[1].at(each)) for pair, each in values if each is not None]
         if len(known) > 1:
             pairs, lengths = [pair for pair, _ in known], [each for _, each in known]
-            caption = f"{name}: length of the torques of its joints, per mass."
+            caption = f"{name}: norm of its joint torques, per body mass."
             figures.append(overlay_chart(pairs, lengths, "torque per mass (N m/kg)", caption, from_zero=True))
-    return [heading("Torques of limbs"), grid(figures)]
+    return [heading("Limb torques"), grid(figures)]
 
 
 def limb_torque(view: RecordingView, limb: str) -> Array | None:
@@ -303,7 +313,7 @@ def comparison_section(views: Sequence[RecordingView]) -> Section:
     """Build the section: center of mass, hand speeds, joint angles and limb torques over normalised time."""
     title = "Comparison after time normalisation"
     if len(views) < 2:
-        return Section(title, note("There is one recording only; give two or more to compare them."))
+        return Section(title, note("There is one recording only; pass two or more to compare them."))
     with_duration = [
         view for view in views if len(view.recording) > 1 and view.recording.time[-1] > view.recording.time[0]
     ]
@@ -325,14 +335,14 @@ def _scale_sentence(normalized: Sequence[NormalizedView]) -> str:
         [f"{view.label} {view.recording.time[-1] - view.recording.time[0]:.2f} s" for view, _ in normalized]
     )
     method = "phase by phase, since all have the same phases" if normalized[0][1].phases else "each as a whole"
-    return f"Motions last: {times}. They are stretched to 0 to 100 %, {method}."
+    return f"Durations: {times}. Time is normalised to 0 to 100 %, {method}."
 
 
 def _compare_centers_of_mass(normalized: Sequence[NormalizedView]) -> list[str]:
     """Plot the displacement of the centers of mass from their start, per robot height if the robots differ."""
     available = [(view, recording) for view, recording in normalized if "center_of_mass" in view.recording]
     if len(available) < 2:
-        return [note("Fewer than two of the recordings tell of the center of mass.")]
+        return [note("The center of mass is not compared: fewer than two of the recordings have it.")]
     sizes = robot_heights(available)
     unit, scales = ("% of height", [100.0 / size for size in sizes]) if sizes else ("mm", [1e3] * len(available))
     figures = []
@@ -345,7 +355,7 @@ def _compare_centers_of_mass(normalized: Sequence[NormalizedView]) -> list[str]:
                 available,
                 displacements,
                 f"{axis[0]} ({unit})",
-                f"{axis}, from its start.",
+                f"{axis}, relative to the start.",
                 THIRD_WIDTH,
                 min_span=MIN_CENTER_SPAN,
             )
@@ -376,4 +386,4 @@ def _compare_hand_speeds(normalized: Sequence[NormalizedView]) -> list[str]:
         )
     if not figures:
         return [note("Hands are not compared: fewer than two of the recordings have hands and a model.")]
-    return [heading("Speed of the hands"), grid(figures)]
+    return [heading("Hand speed"), grid(figures)]

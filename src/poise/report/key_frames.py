@@ -61,13 +61,13 @@ def stick_figure_section(views: Sequence[RecordingView]) -> Section | None:
         return None
     parts = [
         paragraph(
-            "Lines go through the joint centers of the fitted body, blue on its left and orange on its right; green "
-            "dots are the markers that were measured. Each posture stands in its own place, at its true size."
+            "Lines connect the joint centers of the fitted body, blue on its left and orange on its right; green "
+            "dots are the measured markers. Postures are drawn side by side, to scale."
         )
     ]
     for view in available:
         if view.robot is None or not has_human_frames(view.robot):
-            parts.append(note(view.missing_note("joint centers are known without the model of a human body")))
+            parts.append(note(view.missing_note("joint centers, since the model of a human body is missing")))
             continue
         instants = key_instants(view)
         figures = [stick_figure_at(view, instant.sample) for instant in instants]
@@ -126,10 +126,10 @@ BAR_ROW_HEIGHT, NAME_WIDTH = 11.5, 96.0
 #: Rms distance (mm) below which a whole-body fit is good: skin moves by about this much relative to bone.
 GOOD_FIT_RMS = 12.0
 MARKERS_DESCRIPTION = (
-    "The distance of a marker is that between where it was measured and where it sits on the fitted body. Skin moves "
-    f"over bone by about a centimetre; a whole body that is fitted to less than {GOOD_FIT_RMS:.0f} mm is fitted well. "
-    "A single marker that is far off throughout sits elsewhere than assumed, one that is far off for a moment was "
-    "mistaken for another."
+    "The distance of a marker is that between its measured position and its position on the fitted body. Skin moves "
+    f"over bone by about a centimetre; a whole-body fit with an rms below {GOOD_FIT_RMS:.0f} mm is good. A marker with "
+    "a large distance throughout is placed elsewhere than assumed; one with a large distance for a moment was "
+    "mistaken for another marker."
 )
 
 
@@ -143,7 +143,7 @@ def markers_section(views: Sequence[RecordingView]) -> Section | None:
         parts += [heading(view.label)] if len(available) > 1 else []
         parts.append(column_layout([_distance_bars(view), _distance_figure(view) + _farthest_table(view)]))
         notes = [str(each) for each in view.recording.provenance.get("notes") or ()]
-        parts += [heading("How the body was fitted"), bullets(notes)] if notes else []
+        parts += [heading("Notes on the fit"), bullets(notes)] if notes else []
     return Section("Markers", "".join(parts))
 
 
@@ -167,7 +167,7 @@ def _marker_table(views: Sequence[RecordingView]) -> str:
                 percent(float(np.isfinite(distances).mean())),
             )
         )
-    head = ["recording", "markers", "rms (mm)", "95 % are below (mm)", "largest (mm)", "seen"]
+    head = ["recording", "markers", "rms (mm)", "95th percentile (mm)", "largest (mm)", "visible"]
     return table(head, rows)
 
 
@@ -201,7 +201,7 @@ def _distance_bars(view: RecordingView) -> str:
         axes.set(xlabel="distance (mm)", ylim=(len(rows) - 0.5, -0.5))
         axes.set_xlim(left=0.0)
         chart.legend(2)
-    return figure(chart.svg, f"{view.label}: each marker from its place on the body, the farthest first.")
+    return figure(chart.svg, f"{view.label}: distance of each marker from its place on the body, largest first.")
 
 
 def _distance_figure(view: RecordingView) -> str:
@@ -215,7 +215,7 @@ def _distance_figure(view: RecordingView) -> str:
     rms = np.where(np.isfinite(rms), rms, np.nan)
     with new_chart(f"Distance of the markers of {view.label} over time", HALF_WIDTH, 160.0) as chart:
         line = partial(curve, chart.axes, recording.time)
-        line(distances[:, worst], color=LINE_COLORS[1], label=f"{names[worst]}, which has the largest", linewidth=0.9)
+        line(distances[:, worst], color=LINE_COLORS[1], label=f"{names[worst]}, the largest", linewidth=0.9)
         line(rms, color=LINE_COLORS[0], label="root mean square of all")
         shade_phases(chart.axes, view.phases, HALF_WIDTH)
         chart.axes.set(xlabel="time (s)", ylabel="distance (mm)", xlim=time_range(view))
@@ -234,8 +234,8 @@ def _farthest_table(view: RecordingView) -> str:
         segment = str((known.get(names[k]) or {}).get("link", "")).replace("_", " ")
         visible = percent(float(np.isfinite(distances[:, k]).mean()))
         rows.append((names[k], segment, number(float(rms[k])), number(float(largest[k])), visible))
-    head = ["marker", "on the", "rms (mm)", "largest (mm)", "seen"]
-    return table(head, rows, f"The {len(rows)} that are farthest off.")
+    head = ["marker", "segment", "rms (mm)", "largest (mm)", "visible"]
+    return table(head, rows, f"The {len(rows)} markers with the largest rms distance.")
 
 
 # -- Key frames ------------------------------------------------------------------------------------------------------
@@ -257,8 +257,8 @@ def key_frames_section(views: Sequence[RecordingView]) -> Section:
     """Build the section: a row of pictures for each recording."""
     rows = [_picture_row(view) for view in views]
     pictured = [view for view, row in zip(views, rows, strict=True) if "<img" in row]
-    green = "The outline of the support polygon is green, the center of mass above the ground red."
-    red = "The red spot is the center of mass, projected on the ground."
+    green = "Green: outline of the support polygon. Red: center of mass, projected on the ground."
+    red = "Red: center of mass, projected on the ground."
     legend = "" if not pictured else red if not any("contacts" in view.recording for view in pictured) else green
     return Section("Key frames", paragraph(legend) + "".join(rows))
 
@@ -282,7 +282,7 @@ def key_samples(view: RecordingView) -> list[tuple[str, int]]:
 
 def _picture_row(view: RecordingView) -> str:
     if view.robot is None or not len(view.recording):
-        return note(view.missing_note("pictures can be drawn without its robot's model"))
+        return note(view.missing_note("pictures, since the model of its robot is missing"))
     names, states = [], []
     for name, i in key_samples(view):
         try:
@@ -291,7 +291,7 @@ def _picture_row(view: RecordingView) -> str:
         except PoiseError:  # a state that is not finite cannot be drawn
             continue
     if not states:
-        return note(view.missing_note("pictures can be drawn of states that are not finite"))
+        return note(view.missing_note("pictures, since its states are not finite"))
     return picture_strip(
         gather_states(states, face_forward=view.is_measured), names, f"{view.label}: {', '.join(names)}."
     )

@@ -85,7 +85,7 @@ def overview_section(views: Sequence[RecordingView]) -> Section:
         "duration (s)": [f"{view.recording.duration:.2f}" for view in views],
         "samples": [f"{len(view.recording)}" for view in views],
         "control period (ms)": [DASH if view.is_measured else _period_text(view) for view in views],
-        "frames a second": [_rate_text(view) if view.is_measured else DASH for view in views],
+        "frame rate (Hz)": [_rate_text(view) if view.is_measured else DASH for view in views],
         "fallbacks": [DASH if view.is_measured else str(sum(view.recording.fallbacks().values())) for view in views],
         "largest share of a torque limit": [percent(peak_torque_share(view)) for view in views],
         "date": [_provenance_text(view, "date").partition("+")[0].replace("T", " ") for view in views],
@@ -109,7 +109,7 @@ def peak_torque_share(view: RecordingView) -> float | None:
 def _phase_tables(views: Sequence[RecordingView]) -> str:
     """Return one table of phases if all recordings have the same phases, else one for each recording."""
     if not any(view.phases for view in views):
-        return paragraph("No phases are named in " + ("this recording." if len(views) == 1 else "these recordings."))
+        return paragraph("No named phases in " + ("this recording." if len(views) == 1 else "these recordings."))
     if max(len(view.phases) for view in views) > MAX_PHASE_ROWS:
         return _phase_counts([view for view in views if view.phases])
     names = {tuple(phase.name for phase in view.phases) for view in views}
@@ -140,8 +140,8 @@ def _phase_counts(views: Sequence[RecordingView]) -> str:
             lengths = [phase.end - phase.begin for phase in view.phases if phase.name == name]
             cells += [str(len(lengths)), f"{np.mean(lengths):.2f}" if lengths else DASH]
         rows.append((name or "(no name)", *cells))
-    caption = "Phases: how often there is one, and how long it lasts on average."
-    return grouped_table(["phase"], [view.label for view in views], ("times", "mean (s)"), rows, caption)
+    caption = "Phases: count and mean duration."
+    return grouped_table(["phase"], [view.label for view in views], ("count", "mean (s)"), rows, caption)
 
 
 def _phase_times(view: RecordingView, i: int) -> str:
@@ -234,7 +234,7 @@ def recording_page(recordings: Mapping[str, Recording], progress: Callable[[str]
         PoiseError: there are no recordings.
     """
     if not recordings:
-        raise PoiseError("a report needs recordings and none was given; give one or more")
+        raise PoiseError("report: no recordings given; pass at least one")
     views = recording_views(recordings)
     sections = []
     skipped = [*CONTROLLER_SECTIONS] if all(view.is_measured for view in views) else []

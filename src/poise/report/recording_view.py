@@ -36,8 +36,8 @@ from poise.human import FIT_BEHAVIOR, FOOT_POINTS, TORQUES_BEHAVIOR, ReferenceWa
 from poise.recording import CoordinateLabels, Recording, robot_from_provenance
 from poise.robots import SIDES, Limb, Robot, Side, limbs, other_side
 
-EVENTS_FROM_FILE = "Strikes and toe-offs are those that came with the trial."
-EVENTS_FROM_RULE = "Strikes and toe-offs were found in the motion of heels, forefeet and pelvis."
+EVENTS_FROM_FILE = "Initial contacts and toe-offs are those stored with the trial."
+EVENTS_FROM_RULE = "Initial contacts and toe-offs were detected from the motion of heels, forefeet and pelvis."
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +111,13 @@ def cycle_instants(cycle: GaitCycle) -> list[tuple[float, str]]:
     """Return the times (s) and labels at which a gait cycle is shown: its events, and both mid-swings."""
     a, b = cycle.side, other_side(cycle.side)
     named = [
-        (cycle.initial_contact, f"{a} strike"),
+        (cycle.initial_contact, f"{a} contact"),
         (cycle.opposite_toe_off, f"{b} toe-off"),
-        ((cycle.opposite_toe_off + cycle.opposite_initial_contact) / 2.0, f"{b} leg swings"),
-        (cycle.opposite_initial_contact, f"{b} strike"),
+        ((cycle.opposite_toe_off + cycle.opposite_initial_contact) / 2.0, f"{b} mid-swing"),
+        (cycle.opposite_initial_contact, f"{b} contact"),
         (cycle.toe_off, f"{a} toe-off"),
-        ((cycle.toe_off + cycle.end) / 2.0, f"{a} leg swings"),
-        (cycle.end, f"{a} strike"),
+        ((cycle.toe_off + cycle.end) / 2.0, f"{a} mid-swing"),
+        (cycle.end, f"{a} contact"),
     ]
     return [(at, f"{name}\n{cycle.percent_at(at):.0f} %") for at, name in named]
 
@@ -246,7 +246,7 @@ class RecordingView:
 
     def missing_note(self, missing: str) -> str:
         """Return a sentence on missing data: ``reach: no torques were recorded.``"""
-        return f"{self.label}: no {missing}." if len(self.recording) else f"{self.label}: it holds no sample."
+        return f"{self.label}: no {missing}." if len(self.recording) else f"{self.label}: the recording is empty."
 
     @property
     def robot_name(self) -> str:
@@ -280,9 +280,11 @@ def recording_views(recordings: Mapping[str, Recording]) -> list[RecordingView]:
             known = robots[robot_key]
             robot = known if isinstance(known, Robot) else None
             if isinstance(known, str):
-                notes.append(f"The model of its robot is missing: {known}. What needs it is left out.")
+                notes.append(f"The model of its robot is missing: {known}. Parts that need it are left out.")
         if robot is not None and len(recording) and not _matches_robot(recording, robot):
-            notes.append(f"The model {robot.name!r} has other joints than were recorded. What needs it is left out.")
+            notes.append(
+                f"The model {robot.name!r} has other joints than the recording. Parts that need it are left out."
+            )
             robot = None
         views.append(RecordingView(label, recording, robot, tuple(notes), index))
     return views
@@ -305,9 +307,9 @@ def _completeness_notes(recording: Recording) -> list[str]:
     notes = []
     ending = recording.provenance.get("ended", "finished")
     if not len(recording):
-        notes.append("It holds no sample." if recording.complete else "The file was cut off before its first sample.")
+        notes.append("It is empty." if recording.complete else "The file is truncated before its first sample.")
     elif not recording.complete:
-        notes.append(f"The file was cut off: this is its intact part, up to {recording.time[-1]:.2f} s.")
+        notes.append(f"The file is truncated: this is its intact part, up to {recording.time[-1]:.2f} s.")
     elif ending != "finished":
         notes.append(f"The recording ended early: {ending}.")
     return notes

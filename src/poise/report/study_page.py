@@ -53,31 +53,29 @@ from poise.report.study_ranges import (
 from poise.robots import State
 
 STUDY_DESCRIPTION = (
-    "A measured walk is reproduced by a simulated body that knows very little of it: where the heels and the center "
-    "of mass go, and a few whole postures on the way, the keys. Each step of the simulation solves a strict "
-    "hierarchy: the joints stay in their ranges and the feet above the ground; then the tasks follow in their order, "
-    "and a later one never disturbs an earlier one. What is compared is how far the twelve rotations of the legs come "
-    "out as measured ([Boukheddimi2019], M. Boukheddimi, F. Bailly, P. Souères, B. Watier: Human-like gait generation "
-    "from a reduced set of tasks using the hierarchical control framework from robotics, ROBIO 2019)."
+    "A measured walk is reproduced by a simulated body from little information: the paths of the heels and of the "
+    "center of mass, and a few key postures of the whole body. Each simulation step solves a strict hierarchy: first "
+    "joint limits and feet above the ground, then the tasks in order of priority; a lower level never degrades a "
+    "higher one. The twelve joint angles of the legs are compared with the measured ones ([Boukheddimi2019], M. "
+    "Boukheddimi, F. Bailly, P. Souères, B. Watier: Human-like gait generation from a reduced set of tasks using the "
+    "hierarchical control framework from robotics, ROBIO 2019)."
 )
 
 
 def methods_section(study: VariantComparison, fits: Sequence[Fit] = ()) -> Section:
     """Build the section on methods: variants, event detection, filter, simulation and range of motion."""
     rows = [(each.variant.name, *variant_columns(each.variant)) for each in study.results]
-    head = ["variant", "key postures", "known at a key", "posture moves", "tasks, the first the most important"]
+    head = ["variant", "key postures", "known at a key", "posture task", "tasks, highest priority first"]
     filters = list(dict.fromkeys(fit.motion.note for fit in fits))
     period = float(np.median(np.diff(study.results[0].qualities[0].reproduction.time)))
     rules = [
         f"Events: {EVENT_RULE[0].lower()}{EVENT_RULE[1:]}",
         *(f"{each[0].upper()}{each[1:]}." for each in filters),
-        f"Simulation: {1.0 / period:.0f} steps a second, begun as the measured motion begins.",
-        f"Range of motion: largest less smallest angle over one gait cycle. Two ranges count as the same within "
-        f"{EQUIVALENCE_BOUND:g} degrees, which is what gait laboratories differ by among themselves.",
+        f"Simulation: {1.0 / period:.0f} steps per second, from the start of the measured motion.",
+        f"Range of motion: largest minus smallest angle over one gait cycle. Two ranges count as equivalent within "
+        f"{EQUIVALENCE_BOUND:g} degrees, the difference between gait laboratories.",
     ]
-    return Section(
-        "What was asked", paragraph(STUDY_DESCRIPTION) + text_table(head, rows) + heading("Rules") + bullets(rules)
-    )
+    return Section("Methods", paragraph(STUDY_DESCRIPTION) + text_table(head, rows) + heading("Rules") + bullets(rules))
 
 
 def walks_section(
@@ -95,13 +93,13 @@ def walks_section(
         rows.append(
             (file_name(each.reproduction.reference.name), *_body_columns(each, fit), *_cycle_columns(each), *worst)
         )
-    head = ["walk", "trial", "height (m)", "mass (kg)", "markers rms (mm)", "foot", "from (s)", "lasts (s)",
+    head = ["walk", "trial", "height (m)", "mass (kg)", "markers rms (mm)", "foot", "start (s)", "duration (s)",
             "steps/min", "belt (m/s)", *(f"worst of '{o.variant.name}' (deg)" for o in shown_outcomes)]  # fmt: skip
     caption = "One gait cycle of each walk; 'worst' is the largest difference of a range of motion."
     parts = [paragraph(_count_sentence(len(rows), len(failures or {}))), table(head, rows, caption)]
     if failures:
         failure_rows = [(file_name(name), reason) for name, reason in failures.items()]
-        parts += [heading("Walks that could not be used"), text_table(["walk", "why"], failure_rows)]
+        parts += [heading("Walks that could not be used"), text_table(["walk", "reason"], failure_rows)]
     return Section("Walks", "".join(parts))
 
 
@@ -143,9 +141,9 @@ def posture_comparison_section(study: VariantComparison) -> Section:
     forward = horizontal_direction(measured[-1][:3] - measured[0][:3])
     measured_figures = [stick_figure(robot, q) for q in measured]
     words = (
-        f"One gait cycle of {walk_name}, at its key events. Grey, behind: as it was measured; in colours, blue on the "
-        "left and orange on the right: as it was reproduced, in the same world, so that whatever is not grey behind a "
-        "line was reproduced elsewhere."
+        f"One gait cycle of {walk_name}, at its key events. Grey, behind: measured; in colour, blue on the left and "
+        "orange on the right: reproduced, in the same world frame, so that grey lines next to coloured ones show the "
+        "error."
     )
     parts = [paragraph(words)]
     for name, run in zip(names, runs, strict=True):
@@ -160,7 +158,7 @@ def posture_comparison_section(study: VariantComparison) -> Section:
                 measured_figures,
             )
         )
-    parts.append(heading("The same as pictures"))
+    parts.append(heading("Pictures"))
     short_labels, inner = [label.partition("\n")[0] for label in labels], slice(0, 6)
     rows = [
         ("measured", measured),
@@ -214,9 +212,7 @@ def study_page(
         posture_comparison_section(study),
         swing_knee_section(study),
         dynamics_section(simulated),
-        Section(
-            "What else to know", bullets(each for each in study.notes if each not in (EVENT_RULE, EQUIVALENCE_REMARK))
-        ),
+        Section("Notes", bullets(each for each in study.notes if each not in (EVENT_RULE, EQUIVALENCE_REMARK))),
     ]
     title = f"Reproduced gait of {count} walk{'s' if count != 1 else ''}"
     return assemble_page(title, [section for section in sections if section is not None])

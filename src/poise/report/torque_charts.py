@@ -120,7 +120,9 @@ def torque_limits_section(views: Sequence[RecordingView]) -> Section:
     missing = [
         note(
             view.missing_note(
-                "torques were recorded" if view.torque is None else "limits are known without its robot's model"
+                "torques were recorded"
+                if view.torque is None
+                else "torque limits, since the model of its robot is missing"
             )
         )
         for view in views
@@ -154,7 +156,7 @@ def _limit_sentence(view: RecordingView) -> str:
     at = [name for name, highest in zip(view.torque_joints, _peak_shares(view), strict=True) if highest >= AT_LIMIT]
     if not at:
         return f"No joint of {view.label} reached its torque limit."
-    return f"{view.label} reached the limit of {join_words(at)}."
+    return f"{view.label} reached the torque limit of {join_words(at)}."
 
 
 def _share_figure(views: Sequence[RecordingView]) -> str:

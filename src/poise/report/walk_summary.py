@@ -57,13 +57,13 @@ STEP_QUANTITIES = (
     ("height (mm)", "height", 1e3),
     ("turn (deg)", "turn", math.degrees(1.0)),
     ("duration (s)", "duration", 1.0),
-    ("on one foot (s)", "single", 1.0),
-    ("on both feet (s)", "double", 1.0),
+    ("single support (s)", "single", 1.0),
+    ("double support (s)", "double", 1.0),
 )
 DCM_COLOR, PRESSURE_COLOR = "#009e73", "#b3589a"
 MARGINS_DESCRIPTION = (
-    "While a robot walks, the divergent component leaves the sole on one foot and must be between the feet when the "
-    "next one lands; the ground can push nowhere but inside."
+    "In single support, the divergent component of motion (DCM) ξ leaves the sole; it must be between the feet when "
+    "the next foot lands. The center of pressure is always inside the soles."
 )
 
 
@@ -77,9 +77,12 @@ def step_table(walks: WalkViews) -> str:
         )
     rows.append(("largest slip (mm)", *(_worst_footprint(walk, "slip", 1e3) for _, walk in walks)))
     rows.append(
-        ("largest turn on the ground (deg)", *(_worst_footprint(walk, "turn", math.degrees(1.0)) for _, walk in walks))
+        (
+            "largest rotation on the ground (deg)",
+            *(_worst_footprint(walk, "turn", math.degrees(1.0)) for _, walk in walks),
+        )
     )
-    caption = "Steady steps: mean, and in brackets from the least to the largest. Slip is that of all steps."
+    caption = "Steady steps: mean, and in brackets minimum … maximum. Slip and rotation on the ground are of all steps."
     return table(["steps", *(view.label for view, _ in walks)], rows, caption)
 
 
@@ -110,18 +113,18 @@ def margin_figures(walks: WalkViews) -> str:
 
 
 def _margin_figure(view: RecordingView, walk: RecordedWalk, limits: tuple[float, float], width: float) -> str:
-    with new_chart(f"Distance of pressure and divergent component of {view.label} to the edge", width) as chart:
+    with new_chart(f"Distance of center of pressure and DCM of {view.label} to the edge", width) as chart:
         axes = chart.axes
         pressure, dcm = walk.pressure_margin, walk.dcm_margin
-        curve(axes, dcm.time, 1e3 * dcm.margin, color=DCM_COLOR, label="divergent component ξ")
+        curve(axes, dcm.time, 1e3 * dcm.margin, color=DCM_COLOR, label="DCM ξ")
         style = {"color": PRESSURE_COLOR, "linestyle": (0, (4, 1.2)), "linewidth": 0.9}
-        curve(axes, pressure.time, 1e3 * pressure.margin, label="pressure", **style)
+        curve(axes, pressure.time, 1e3 * pressure.margin, label="center of pressure", **style)
         shade_phases(axes, view.phases, width)
         axes.axhline(0.0, color=TEXT_COLOR, linewidth=0.6)
         padding = 0.06 * (limits[1] - limits[0])
         axes.set(
             xlabel="time (s)",
-            ylabel="inside by (mm)",
+            ylabel="margin (mm)",
             xlim=time_range(view),
             ylim=(limits[0] - padding, limits[1] + padding),
         )
@@ -130,7 +133,7 @@ def _margin_figure(view: RecordingView, walk: RecordedWalk, limits: tuple[float,
     at = (
         ""
         if measures is None
-        else f" at touchdowns ξ is inside both soles by {number(1e3 * measures.divergent_margin)} mm or more"
+        else f" at touchdown, ξ is inside both soles by {number(1e3 * measures.divergent_margin)} mm or more"
     )
     return figure(chart.svg, f"{view.label}:{at}.")
 
@@ -147,8 +150,8 @@ WIDE_RATIO = 0.5
 #: Smallest and largest height of the axes, in drawing units.
 MIN_HEIGHT, MAX_HEIGHT = 90.0, 380.0
 FOOTPRINTS_DESCRIPTION = (
-    "Seen from above, x is forward and y to the left of where the robot started. Soles are drawn as large as they are, "
-    "those that were set down later darker, with the number of the step."
+    "Top view; at the start, x points forward and y to the left of the robot. Soles are drawn to scale, later ones "
+    "darker, with the number of the step."
 )
 
 
@@ -172,9 +175,7 @@ def footprints_section(views: Sequence[RecordingView]) -> Section | None:
     ]
     walks = [(top_view.recording_view, top_view.walk) for top_view in top_views]
     falls = [
-        note(
-            f"{view.label}: it fell after {walk.fall_time:.2f} s; what it did with its feet from then on is not shown."
-        )
+        note(f"{view.label}: it fell after {walk.fall_time:.2f} s; footprints after the fall are not shown.")
         for view, walk in walks
         if not math.isnan(walk.fall_time)
     ]
@@ -217,7 +218,7 @@ def _footprint_figure(top_view: FootprintView, size: Array, width: float) -> str
             pressure_name,
             {"color": PRESSURE_COLOR, "linewidth": 0.7, "linestyle": (0, (3, 1.2))},
         )
-        path_curve(axes, walk.dcm, "divergent component ξ", {"color": DCM_COLOR, "linewidth": 1.0})
+        path_curve(axes, walk.dcm, "DCM ξ", {"color": DCM_COLOR, "linewidth": 1.0})
         path_curve(axes, walk.tracks.center_of_mass[:, :2], "center of mass", {"color": TEXT_COLOR, "linewidth": 1.3})
         (left, right), (bottom, y_max) = (top_view.limits.mean(axis=0) + np.array([[-0.5], [0.5]]) * size).T
         axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", xlim=(left, right), ylim=(bottom, y_max))
@@ -262,7 +263,7 @@ DISPLAY_UNITS: dict[str, tuple[str, float, int]] = {
     "deg": ("deg", 1.0, 1),
     "": ("", 1.0, 2),
 }
-MEASURES_DESCRIPTION = "Only steady steps count: those without the first two and the last two."
+MEASURES_DESCRIPTION = "Only steady steps count: all but the first two and the last two."
 
 
 def style_measures_section(views: Sequence[RecordingView]) -> Section | None:
@@ -288,11 +289,9 @@ def style_measures_section(views: Sequence[RecordingView]) -> Section | None:
         for view in walks
         if view.recorded_walk is not None and len(view.recorded_walk.steady_steps) == len(view.recorded_walk.steps)
     ]
-    few_steps_note = f"{join_words(short_walks)}: too few steps for that, all of them count." if short_walks else ""
-    missing = [note(view.missing_note("two steps or more were found")) for view in views if view.style_measures is None]
-    comparison_note = (
-        f"Beside the first walk stands how many times as much another has ({TIMES}), or how much more (+)."
-    )
+    few_steps_note = f"{join_words(short_walks)}: too few steps for that; all of them count." if short_walks else ""
+    missing = [note(view.missing_note("walk with two or more steps")) for view in views if view.style_measures is None]
+    comparison_note = f"Comparisons with the first walk are ratios ({TIMES}) or differences (+)."
     description = paragraph(MEASURES_DESCRIPTION, few_steps_note, comparison_note if len(walks) > 1 else "")
     return Section("Style of the walk", description + annotated_table(head, rows) + "".join(missing))
 
@@ -316,9 +315,9 @@ def compare_measure(measure: MeasureDefinition, value: float, first: float) -> s
 # -- Angular momentum about the center of mass -----------------------------------------------------------------------
 
 
-MOMENTUM_AXES = ("x, ahead", "y, to the left", "z, up")
+MOMENTUM_AXES = ("x, forward", "y, to the left", "z, up")
 MOMENTUM_DESCRIPTION = (
-    "Angular momentum L about the center of mass, in axes that turn with the heading; steady steps are between the "
+    "Angular momentum L about the center of mass, in axes that rotate with the heading; steady steps are between the "
     "vertical lines."
 )
 
