@@ -65,8 +65,8 @@ def test_a_file_that_was_cut_off_is_reported_on_the_page(
     out = tmp_path / "r.html"
     assert cli.main(["report", str(cut), str(stub), "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8")
-    assert "cut: The file was cut off: this is its intact part" in text
-    assert "stub: The file was cut off before its first sample." in text
+    assert "cut: The file is truncated: this is its intact part" in text
+    assert "stub: The file is truncated before its first sample." in text
 
 
 def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: 
         ("there is no folder", recorded, "--out", tmp_path / "none/b.csv"),
         ("does not end in .bvh", recorded, "--to", "bvh", "--out", out),
         ("did you mean 'bvh'?", recorded, "--to", "bhv", "--out", out),
-        ("there is no format 'doc'", recorded, "--out", tmp_path / "b.doc"),
+        ("unknown format 'doc'", recorded, "--out", tmp_path / "b.doc"),
         ("required: --out", recorded, "--to", "csv"),
         ("RECORDING", "--out", out),
         ("'0' is not a positive number", recorded, "--out", out, "--rate", "0"),
@@ -91,7 +91,7 @@ def test_a_recording_of_an_unknown_robot_says_what_to_give(
     facts = {**whole.provenance, "robot": "golem", "source": "gone.urdf"}
     poise.Recording(whole.channels.values(), facts).save(tmp_path / "golem.poise")
     out = tmp_path / "b.bvh"
-    assert "give it with --robot" in error_line(capsys, "export", tmp_path / "golem.poise", "--out", out)
+    assert "pass it with --robot" in error_line(capsys, "export", tmp_path / "golem.poise", "--out", out)
     assert cli.main(["export", str(tmp_path / "golem.poise"), "--out", str(out), "--robot", str(BIPED)]) == 0
     assert cli.main(["export", str(tmp_path / "golem.poise"), "--out", str(tmp_path / "b.npz")]) == 0
 
@@ -161,7 +161,7 @@ def test_what_cannot_be_replayed_is_named_in_one_line(
         ("does not end in", tmp_path / "walk.bvh", "--robot", robot),
         ("does not exist", tmp_path / "walk.csv", "--robot", robot),
         ("has no feet", recorded, "--robot", BIPED),
-        ("holds no torques", standing, "--robot", robot, "--lead"),
+        ("has no torques", standing, "--robot", robot, "--lead"),
         ("is a folder", standing, "--robot", robot, "--out", tmp_path),
         ("there is no folder", standing, "--robot", robot, "--out", tmp_path / "none/a.poise"),
         ("'-1' is not a positive number", standing, "--robot", robot, "--friction", "-1"),

@@ -106,7 +106,7 @@ def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path
     assert {"report.html", "study.json", "trials.csv", "walk_measured.poise", "walk_reproduced.poise"} <= names
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "equivalent" in page
-    assert "With torques and contact forces" in page
+    assert "Simulation with torques and contact forces" in page
     assert {"walk_torques.poise", "walk_physics.poise"} <= names
     moved = facts["trials"][0]["dynamics"]
     assert moved["fallbacks"] == {}

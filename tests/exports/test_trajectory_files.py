@@ -130,14 +130,14 @@ def one_line(error: pytest.ExceptionInfo[PoiseError]) -> str:
 @pytest.mark.parametrize(
     ("name", "content", "evidence"),
     [
-        ("m.csv", b"", "no joint trajectory"),
+        ("m.csv", b"", "is not a joint trajectory"),
         ("m.csv", b"a,b\n1,2\n", "no columns 'time' and 'q/...'"),
         ("m.csv", b"time [s],q/knee [rad]\n0,0.1\n", "no column 'q/base_x'"),
-        ("m.csv", b"time,q/knee\n0,0.1,3\n", "line 2 has 3 columns and the head 2"),
-        ("m.csv", b"time,q/knee\n0,bent\n", "no number"),
-        ("m.csv", b"\xff\xfe\x00\x00", "no text"),
-        ("m.npz", b"no zip", "no file of arrays"),
-        ("m.npz", b"", "no file of arrays"),
+        ("m.csv", b"time,q/knee\n0,0.1,3\n", "line 2 has 3 columns; expected 2"),
+        ("m.csv", b"time,q/knee\n0,bent\n", "not a number"),
+        ("m.csv", b"\xff\xfe\x00\x00", "not a text file"),
+        ("m.npz", b"no zip", "not an array file"),
+        ("m.npz", b"", "not an array file"),
         ("m.txt", b"", "does not end in .csv, .npz, .poise"),
         ("m.poise", b"no recording", "is not a Poise recording"),
     ],
@@ -159,7 +159,7 @@ def test_a_file_that_is_cut_off_is_named_in_one_line(motion: Recording, tmp_path
     one_line(error)
     whole = exports.save(motion, tmp_path / "m.npz").read_bytes()
     (tmp_path / "m.npz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ExportError, match="no file of arrays"):
+    with pytest.raises(ExportError, match="not an array file"):
         exports.read_trajectory(tmp_path / "m.npz")
 
 
@@ -178,7 +178,7 @@ def test_a_trajectory_that_makes_no_sense_is_refused(robot: Robot) -> None:
     wrong[2, 8] = np.nan
     with pytest.raises(ExportError, match="q is not finite at sample 2"):
         Trajectory(good.time, wrong, joints, units)
-    with pytest.raises(ExportError, match="time does not grow from sample 0 to 1"):
+    with pytest.raises(ExportError, match="time does not increase from sample 0 to 1"):
         Trajectory(good.time[::-1], good.q, joints, units)
     with pytest.raises(ExportError, match="q has shape"):
         Trajectory(good.time, good.q[:, :9], joints, units)
@@ -186,7 +186,7 @@ def test_a_trajectory_that_makes_no_sense_is_refused(robot: Robot) -> None:
     long[1, 3:7] *= 1.1
     with pytest.raises(ExportError, match=r"quaternion of sample 1 has length 1\.1"):
         Trajectory(good.time, long, joints, units)
-    with pytest.raises(ExportError, match="there is none"):
+    with pytest.raises(ExportError, match="no samples"):
         Trajectory(good.time[:0], good.q[:0], joints, units)
-    with pytest.raises(ExportError, match="no rate"):
+    with pytest.raises(ExportError, match="rate is 0 Hz"):
         good.resample(0.0)

@@ -200,7 +200,7 @@ def test_a_picture_is_saved_only_as_png_in_a_folder_that_exists(tmp_path: Path, 
         ({"arrange": "heap"}, "arrange is 'heap'"),
         ({"marks": {"a": (0, 0)}}, "mark 'a' is"),
         ({"marks": [{}, {}]}, "marks for 2 of 1"),
-        ({"boxes": {"b": ((1, 1, 1), (0, 0, 0))}}, "lower one first"),
+        ({"boxes": {"b": ((1, 1, 1), (0, 0, 0))}}, "lower corner first"),
         ({"boxes": {"b": (0, 0, 0)}}, "two corners"),
     ],
 )

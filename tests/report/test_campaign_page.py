@@ -24,7 +24,7 @@ COLUMNS = {
 }
 TITLES = {
     "Overview", "Success rate against each parameter", "Success rate over two parameters", "Measures of the runs",
-    "Why runs failed", "The worst ten runs", "The spec",
+    "Failure reasons", "The worst ten runs", "Campaign spec",
 }  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def test_a_style_is_compared_with_the_neutral_one(read: Page) -> None:
 
 def test_reasons_that_differ_in_numbers_are_one(read: Page) -> None:
     assert reason_pattern("g1 fell after 3.21 s at -1.5e-3 m") == "g1 fell after # s at # m"
-    assert [cells[:4] for cells in read.tables["Why runs failed"]][1:] == [["failed", "56", "100 %", "fell after # s"]]
+    assert [cells[:4] for cells in read.tables["Failure reasons"]][1:] == [["failed", "56", "100 %", "fell after # s"]]
 
 
 def test_the_worst_fell_soonest_and_then_had_the_smallest_margin() -> None:
@@ -157,7 +157,7 @@ def test_the_worst_have_their_command_and_links(text: str, read: Page) -> None:
 
 def test_a_campaign_that_is_not_finished_says_so() -> None:
     page = Page(campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned=20)))
-    assert "12 of 20 runs are still to come" in page.sections["Overview"]
+    assert "12 of 20 runs are missing" in page.sections["Overview"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from poise.report.recording_view import recording_views
 from poise.robots import Robot, load_robot
 from poise.state import CELL_TIME_CONSTANT, sole_pressure
 
-TITLE = "Under each sole"
+TITLE = "Load and ZMP under each sole"
 CELLS = "sensed/cells/left_foot"
 
 
@@ -162,8 +162,8 @@ def test_a_zmp_on_the_edge_is_not_inside_and_all_means_all(robot: Robot) -> None
 def test_without_the_model_or_with_other_cells_there_are_no_soles(robot: Robot) -> None:
     recording = dynamic_recording(robot, 0.2)
     lost = Recording(recording.channels.values(), {"robot": "no_such_robot"})
-    assert "lost: no soles with these cells are known" in read_section({"lost": lost}).sections[TITLE]
+    assert "lost: no soles with these cells, since" in read_section({"lost": lost}).sections[TITLE]
     three = [c for c in recording.channels.values() if "cells" not in c.key]
     three.append(Channel(CELLS, "N", np.ones((len(recording), 3)), ("a", "b", "c")))
     odd = Recording(three, recording.provenance, robot)
-    assert "odd: no soles with these cells are known" in read_section({"odd": odd}).sections[TITLE]
+    assert "odd: no soles with these cells, since" in read_section({"odd": odd}).sections[TITLE]

@@ -57,7 +57,7 @@ def test_there_are_loci_from_above_and_from_the_side_planned_and_actual(read: Pa
     captions = read.captions[TITLE]
     for view in ("above", "the side"):
         for word in ("planned", "actual"):
-            assert f"guided: {word} loci, from {view}." in captions
+            assert f"guided: {word} paths, from {view}." in captions
     assert any("durations of segments" in caption for caption in captions)
     assert any("zero-moment point" in caption for caption in captions)
 
@@ -107,9 +107,9 @@ def test_without_a_model_what_was_planned_is_still_shown() -> None:
     section = guided_motion_section([RecordingView("guided", guided_recording(), None)])
     assert section is not None
     read = Page(f"<section><h2>{section.title}</h2>{section.html}</section>")
-    assert any("planned loci" in caption for caption in read.captions[TITLE])
-    assert not any("actual loci" in caption for caption in read.captions[TITLE])
-    assert "without its robot's model" in read.sections[TITLE]
+    assert any("planned paths" in caption for caption in read.captions[TITLE])
+    assert not any("actual paths" in caption for caption in read.captions[TITLE])
+    assert "since the model of its robot is missing" in read.sections[TITLE]
 
 
 def test_the_world_is_drawn_where_the_recording_tells_of_it() -> None:

@@ -76,7 +76,7 @@ def test_every_note_of_the_fit_is_on_the_page(read: Page) -> None:
 
 def test_the_overview_says_who_was_measured(read: Page) -> None:
     assert read.cell("Overview", "person", 1) == "sample 0, 1.70 m, 64.0 kg, female"
-    assert read.cell("Overview", "frames a second", 1) == "100"
+    assert read.cell("Overview", "frame rate (Hz)", 1) == "100"
 
 
 def test_ranges_of_motion_are_those_of_the_angles_over_the_cycles(read: Page, recording: Recording) -> None:

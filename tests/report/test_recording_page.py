@@ -40,7 +40,7 @@ PEOPLE = ["Stick figure", "Markers", "Gait angles"]
 #: Of guided motions.
 GUIDED = ["Guided-point navigation"]
 #: Where force cells were recorded, after the contact forces.
-CELLS = ["Under each sole"]
+CELLS = ["Load and ZMP under each sole"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -206,7 +206,7 @@ def test_one_recording_makes_a_page_that_says_there_is_nothing_to_compare(moving
 
 
 def test_where_nothing_can_be_drawn_the_page_says_so_in_place(read: Page) -> None:
-    assert "no pictures here: no picture without OpenGL: MUJOCO_GL is 'off'" in read.sections["Key frames"]
+    assert "pictures are missing: cannot render without OpenGL: MUJOCO_GL is 'off'" in read.sections["Key frames"]
 
 
 def test_key_frames_stand_in_the_page(moving: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +266,7 @@ def test_a_recording_that_is_not_whole_says_so(moving: Recording) -> None:
     cut = Recording(moving.channels.values(), moving.provenance, moving.robot, complete=False)
     early = Recording(moving.channels.values(), {**moving.provenance, "ended": "interrupted"}, moving.robot)
     read = Page(recording_page({"cut": cut, "early": early}))
-    assert "cut: The file was cut off: this is its intact part, up to 0.49 s" in read.sections["Overview"]
+    assert "cut: The file is truncated: this is its intact part, up to 0.49 s" in read.sections["Overview"]
     assert "early: The recording ended early: interrupted" in read.sections["Overview"]
 
 
@@ -274,10 +274,10 @@ def test_a_model_that_is_missing_or_has_other_joints_is_named(moving: Recording)
     lost = Recording(moving.channels.values(), {"robot": "no_such_robot"})
     read = Page(recording_page({"lost": lost}))
     assert "lost: The model of its robot is missing:" in read.sections["Overview"]
-    assert "lost: no soles are known without its robot's model" in read.sections["Balance"]
+    assert "lost: no support polygon, since the model of its robot is missing" in read.sections["Balance"]
     assert "reach (m)" in read.sections["Task errors by level"]
     other = Recording([c for c in moving.channels.values() if c.key != "v"], {}, moving.robot)
-    assert "has other joints than were recorded" in Page(recording_page({"other": other})).sections["Overview"]
+    assert "has other joints than the recording" in Page(recording_page({"other": other})).sections["Overview"]
 
 
 def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recording, tmp_path: Path) -> None:
@@ -287,8 +287,8 @@ def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recor
     robot = load_robot(renamed, **{**PARTS, "stances": {"standing": {"joints": joints}}})
     read = Page(recording_page({"one": moving, "other": kinematic_recording(robot, 0.5)}))
     section = read.sections["Comparison after time normalisation"]
-    assert "no joint has the name of one of one" in section
-    assert "from its start" in section
+    assert "no joint name in common with one" in section
+    assert "relative to the start" in section
     assert any("z (% of height)" in figure for figure in read.labels)
     assert any("speed (heights/s)" in figure for figure in read.labels)
 
@@ -314,7 +314,7 @@ def test_a_page_is_saved_whole_or_not_at_all(moving: Recording, tmp_path: Path, 
         save_page(tmp_path, {"run": moving})
     with pytest.raises(PoiseError, match="no folder"):
         save_page(tmp_path / "none/r.html", {"run": moving})
-    with pytest.raises(PoiseError, match="none was given"):
+    with pytest.raises(PoiseError, match="no recordings given"):
         save_page(tmp_path / "s.html", {})
     assert [file.name for file in tmp_path.iterdir()] == ["r.html"]
     assert len(text) < 1_000_000

@@ -29,7 +29,7 @@ def read() -> Page:
 
 
 def test_every_moment_has_its_figures_with_its_extremes(read: Page) -> None:
-    captions = read.captions["Moments of the legs"]
+    captions = read.captions["Joint moments of the legs"]
     own = internal_joint_moments(torques())
     for each in LEG_MOMENTS:
         for side in ("Left", "Right"):
@@ -44,14 +44,14 @@ def test_every_moment_has_its_figures_with_its_extremes(read: Page) -> None:
 def test_the_residual_is_told_in_newtons_and_as_a_share_of_the_weight(read: Page) -> None:
     rms, weight = torques().residual_rms, GRAVITY * torques().mass
     for k, axis in enumerate(("x", "y", "z, up")):
-        title = "What stays unexplained"
+        title = "Residual at the pelvis"
         assert value(read.cell(title, axis, 1)) == pytest.approx(rms[k], rel=1e-2)
         assert value(read.cell(title, axis, 2)) == pytest.approx(100 * rms[k] / weight, rel=0.06, abs=0.5)
         assert value(read.cell(title, axis, 3)) == pytest.approx(rms[k + 3], rel=1e-2)
 
 
 def test_a_file_without_moments_says_so(read: Page) -> None:
-    assert "stores no moments" in read.sections["Against the file"]
+    assert "stores no moments" in read.sections["Comparison with the file"]
 
 
 def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
@@ -64,14 +64,14 @@ def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
     read = Page(torques_page(found))
     (row,) = (each for each in compare_stored_moments(found) if each.title == "ankle plantarflexor")
     assert row.agreement.correlation == pytest.approx(1.0)
-    assert value(read.cell("Against the file", "Left ankle plantarflexor", 2)) == pytest.approx(1.0)
-    assert value(read.cell("Against the file", "Left ankle plantarflexor", 6)) == pytest.approx(111, abs=1)
-    assert "Dashed, black" in read.sections["Moments of the legs"]
-    assert "Against robots" not in read.sections
+    assert value(read.cell("Comparison with the file", "Left ankle plantarflexor", 2)) == pytest.approx(1.0)
+    assert value(read.cell("Comparison with the file", "Left ankle plantarflexor", 6)) == pytest.approx(111, abs=1)
+    assert "Dashed, black" in read.sections["Joint moments of the legs"]
+    assert "Comparison with robots" not in read.sections
 
 
 def test_a_walk_against_itself_is_alike_in_every_joint(read: Page) -> None:
-    title = "Against robots"
+    title = "Comparison with robots"
     rows = [cells for cells in read.tables[title] if len(cells) == 11 and cells[0].startswith(("hip", "knee", "ankle"))]
     assert len(rows) == 6
     for cells in rows:
@@ -81,7 +81,7 @@ def test_a_walk_against_itself_is_alike_in_every_joint(read: Page) -> None:
 
 
 def test_a_recording_that_cannot_be_compared_says_why_and_does_no_harm(read: Page) -> None:
-    assert "no torques: " in read.sections["Against robots"]
+    assert "no torques: " in read.sections["Comparison with robots"]
 
 
 def test_the_report_of_its_recording_has_torques_and_ground_forces() -> None:

@@ -60,7 +60,7 @@ def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(w
     assert not set(TITLES) & set(Page(recording_page({"still": still})).sections)
     mixed = Page(recording_page({"still": still, "walk": walks["neutral"]}))
     assert set(TITLES) <= set(mixed.sections)
-    assert "still: no two steps or more were found" in mixed.sections["Style of the walk"]
+    assert "still: no walk with two or more steps" in mixed.sections["Style of the walk"]
 
 
 def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, walks: dict[str, Recording]) -> None:

@@ -1,11 +1,11 @@
-"""Motions on their way out: to real robots, to animators, to other people's screens. And back: a trajectory replayed.
+"""Export of recordings to files for real robots, animation software and browsers, and open-loop replay of trajectories.
 
 >>> from poise import exports
 >>> exports.save(recording, "walk.csv", rate=100.0)
 >>> exports.read_trajectory("walk.csv").joints
 
-One module per format, named in `FORMATS`; `read_trajectory` reads tables and arrays back, and
-`replay_trajectory` lets a simulated robot with position servos follow one, without balance feedback.
+`FORMATS` lists the file formats. `read_trajectory` reads CSV and NPZ files back, and `replay_trajectory` plays a joint
+trajectory on a simulated robot with position servos, without balance feedback.
 """
 
 from poise.exports.formats import FORMATS, ExportFormat, checked_path, format_of, save

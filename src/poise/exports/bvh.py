@@ -1,4 +1,4 @@
-"""BVH: a motion as a skeleton for animation software."""
+"""BVH export: a motion as an animated skeleton for animation software."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from poise.exports.formats import ExportJob
 from poise.exports.joint_trajectory import Trajectory, reorder_joints
 from poise.robots import Robot
 
-#: Where cos b is smaller, a and c turn about one axis and only their sum is known: one is kept as it was.
+#: Gimbal lock: if cos b is smaller, a and c rotate about the same axis and only their sum or difference is defined; c
+#: keeps its previous value.
 GIMBAL_LOCK_COSINE = 1e-7
 
 
 def zxy_angles(R: Array) -> Array:
-    """Angles (a, b, c) in rad of rotations over time, n x k x 3 x 3 to n x k x 3:
+    """Convert rotation matrices over time (n x k x 3 x 3) to continuous angles (a, b, c) in rad (n x k x 3):
 
         R = Rz(a) Rx(b) Ry(c)
 
-    Each rotation has two such triples, (a, b, c) and (a + π, π - b, c + π), and whole turns beside; in the first sample
-    the shortest is taken, later the one nearest to the sample before. So a hinge that bends beyond 90 degrees keeps
-    bending in one number, where the usual formula would turn all three over, and who interpolates sees no jump.
+    Each rotation has two solutions, (a, b, c) and (a + π, π - b, c + π), and multiples of a full turn. The first sample
+    takes the smallest angles, each later sample those nearest to the previous one. A hinge that bends beyond 90 degrees
+    therefore changes one angle only, where the usual formula would flip all three, and interpolation has no jumps.
 
     >>> zxy_angles(so3.exp([[2.0, 0.0, 0.0]])[:, None])  # a bend of 115 degrees about x
     array([[[0., 2., 0.]]])
@@ -50,30 +51,30 @@ def zxy_angles(R: Array) -> Array:
 
 
 def _unwrap_near(angles: Array, reference: Array) -> Array:
-    """The same angles but for whole turns, at most half a turn from others."""
+    """Add full turns to angles so that each is within half a turn of its reference."""
     return angles - 2.0 * np.pi * np.round((angles - reference) / (2.0 * np.pi))
 
 
 # -- Skeleton --------------------------------------------------------------------------------------------------------
 
 
-#: From x forward, y left, z up to what animation software has: x left, y up, z forward (towards who looks at it).
+#: Rotation from x forward, y left, z up to the axes of animation software: x left, y up, z forward (to the viewer).
 Y_UP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
-#: Length of the last bone of a chain that carries no frame further out, per m of the robot's height.
+#: Length of the last bone of a chain if no frame marks its end, per m of the robot's height.
 END_BONE_LENGTH = 0.03
 
 
 @dataclass(frozen=True)
 class Bone:
-    """One body that moves.
+    """Bone of the skeleton: one moving body of the robot.
 
     Attributes:
-        name: of its joint, ``"base"`` for the first.
-        joint: number of the joint in the robot's model.
-        parent: its place among the bones; -1 for the base.
-        offset: of its origin from its parent's in the rest pose, y up (m, 3).
-        end: of the end of the last bone of a chain, from its origin (m, 3); None for a bone with others behind it.
-        is_prismatic: whether it also moves along its parent.
+        name: name of its joint, ``"base"`` for the first bone.
+        joint: index of the joint in the robot's model.
+        parent: index of the parent bone; -1 for the base.
+        offset: from the origin of the parent bone to that of this one in the rest pose, y up (m, 3).
+        end: from the origin to the end of the bone, for the last bone of a chain, y up (m, 3); None for other bones.
+        is_prismatic: whether the bone translates relative to its parent.
     """
 
     name: str
@@ -86,10 +87,10 @@ class Bone:
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """Bones of a robot, each behind its parent, in the rest pose: all joints at zero, the robot facing forward.
+    """Bones of a robot, parents before children, in the rest pose: all joints at zero, the robot facing forward.
 
     With R_i(q) the orientation of body i in the world, R_i0 that in the rest pose and C = `Y_UP`, the orientation of
-    bone i is ``G_i = C R_i R_i0ᵀ Cᵀ``, the identity in the rest pose, and ``G_parentᵀ G_i`` what a file says of it.
+    bone i is ``G_i = C R_i R_i0ᵀ Cᵀ``, the identity in the rest pose. A BVH file holds ``G_parentᵀ G_i``.
     """
 
     robot: Robot
@@ -98,6 +99,7 @@ class Skeleton:
 
     @classmethod
     def of(cls, robot: Robot) -> Skeleton:
+        """Build the skeleton of a robot."""
         model, data = robot.model, robot.model.createData()
         q = np.concatenate([np.zeros(3), robot.rest[3:7], np.zeros(model.nq - 7)])
         pinocchio.framesForwardKinematics(model, data, q)
@@ -116,7 +118,10 @@ class Skeleton:
         return cls(robot, tuple(bones), rest)
 
     def local_transforms(self, trajectory: Trajectory) -> tuple[Array, Array]:
-        """Position and orientation of every bone in its parent at every sample: n x k x 3 and n x k x 3 x 3."""
+        """Return position (m) and orientation of every bone in its parent at every sample, with y up.
+
+        For n samples and k bones, n x k x 3 and n x k x 3 x 3.
+        """
         model, data = self.robot.model, self.robot.model.createData()
         q, _ = reorder_joints(trajectory, self.robot)
         n, k = len(q), len(self.bones)
@@ -137,7 +142,7 @@ class Skeleton:
 
 
 def _depth_first(model: pinocchio.Model) -> list[int]:
-    """Joints with each chain in one piece, as files write them."""
+    """Return the indices of all joints in depth-first order, the order of a BVH file."""
     order: list[int] = []
     stack = [1]
     while stack:
@@ -148,7 +153,11 @@ def _depth_first(model: pinocchio.Model) -> list[int]:
 
 
 def _end_offset(robot: Robot, data: pinocchio.Data, joint: int) -> Array:
-    """Where the last bone of a chain ends: at the furthest frame that it carries, such as a sole or a palm."""
+    """Return the end of the last bone of a chain relative to its origin, in the world (m).
+
+    It is the furthest frame of the bone, for example a sole or a palm; without one, the bone continues in the direction
+    of its parent by `END_BONE_LENGTH`.
+    """
     origin = data.oMi[joint].translation
     frame_offsets = [data.oMf[f.index].translation - origin for f in robot.frames.values() if f.joint == joint]
     longest: Array = max(frame_offsets, key=np.linalg.norm, default=np.zeros(3))
@@ -159,20 +168,20 @@ def _end_offset(robot: Robot, data: pinocchio.Data, joint: int) -> Array:
     return END_BONE_LENGTH * robot.height * (incoming / length if length > 0.0 else np.array([0.0, 0.0, 1.0]))
 
 
-# -- BVH: the motion as a skeleton that animation software reads -----------------------------------------------------
+# -- BVH file --------------------------------------------------------------------------------------------------------
 
 
-#: Frames a second unless asked otherwise: animators use 24 to 60.
+#: Default frame rate (Hz): animation uses 24 to 60.
 DEFAULT_RATE = 60.0
 ROTATION_CHANNELS = "Zrotation Xrotation Yrotation"
 POSITION_CHANNELS = "Xposition Yposition Zposition"
 
 
 def export_bvh(job: ExportJob, file: Path) -> None:
-    """Lengths in m, angles in degrees, y up, the robot facing z; one joint per body that moves, see docs/export.md.
+    """Write a BVH file: lengths in m, angles in degrees, y up, the robot facing z; see docs/export.md.
 
-    Every joint has three rotations in the order z, x, y (applied to a point from the last to the first); the base, and
-    joints that slide, have their position before these.
+    There is one joint per moving body. Every joint has three rotation channels in the order z, x, y (applied to a point
+    from the last to the first); the base and prismatic joints have three position channels before these.
     """
     trajectory, skeleton = job.trajectory(DEFAULT_RATE), Skeleton.of(job.robot)
     position, rotation = skeleton.local_transforms(trajectory)

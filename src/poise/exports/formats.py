@@ -1,4 +1,7 @@
-"""Export formats: the table of formats, what a writer receives, and the one call that writes a file."""
+"""Export of recordings: table of file formats, the job that a format writer receives, and `save`.
+
+A format is an entry of `FORMATS` and a function ``export_<format>(job, file)`` in the module that the entry names.
+"""
 
 from __future__ import annotations
 
@@ -19,27 +22,33 @@ from poise.robots import Robot, State
 
 
 def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
-    """Where a file goes, links followed; what is wrong with the place is said before anything is computed."""
+    """Check that an output file can be written and has one of the suffixes, and return its path with links resolved.
+
+    Called before any computation, so that a wrong path fails at once.
+
+    Raises:
+        ExportError: the path is a folder, is in a folder that does not exist, or has another suffix.
+    """
     target = writable_path(path, lambda message: ExportError(message, str(path)), example=f"motion{suffixes[0]}")
     if Path(path).suffix.lower() not in suffixes:
         suggested = Path(path).with_suffix(suffixes[0])
-        raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; give {suggested}", str(path))
+        raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; use {suggested}", str(path))
     return target
 
 
-# -- ExportJob: one recording to be written to one file --------------------------------------------------------------
+# -- Export job ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class ExportJob:
-    """What a format needs to know.
+    """Input of a format writer: a recording and the options of the export.
 
     Args:
-        recording: what is exported.
-        model: the robot, if somebody has it at hand; else it is found by the name that the recording gives.
-        rate: samples or pictures a second; None: what is usual for the format.
-        size: of pictures, width and height in pixels.
-        progress: told how far the work is, in seconds of the motion.
+        recording: recording to export.
+        model: robot of the recording; None: look it up by its name in the recording.
+        rate: samples or frames per second (Hz); None: default of the format.
+        size: width and height of video frames in pixels.
+        progress: called with the time of the motion that has been written so far (s).
     """
 
     recording: Recording
@@ -50,16 +59,16 @@ class ExportJob:
 
     @cached_property
     def full_trajectory(self) -> Trajectory:
-        """The motion, sample by sample."""
+        """The motion with all samples of the recording."""
         return Trajectory.of(self.recording)
 
     def trajectory(self, usual: float | None = None) -> Trajectory:
-        """The motion at the rate that was asked for, else at the usual one (Hz), else sample by sample."""
+        """Return the motion at the requested rate, else at the rate ``usual`` (Hz), else with all samples."""
         rate = self.rate or usual
         return self.full_trajectory if rate is None else self.full_trajectory.resample(rate)
 
     def states(self, rate: float) -> list[State]:
-        """The motion as states of the robot, so many a second, with what it stood on."""
+        """Return the motion as states of the robot at a rate (Hz), with their contacts if these were recorded."""
         trajectory, robot = self.full_trajectory.resample(rate), self.robot
         states = trajectory.states(robot)
         if "contacts" not in self.recording:
@@ -74,36 +83,41 @@ class ExportJob:
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot that moves."""
-        joints = self.full_trajectory.joints  # first, since without a motion no robot helps
+        """Robot of the recording.
+
+        Raises:
+            ExportError: the recording holds no motion, or its robot is unknown or has other joints.
+        """
+        joints = self.full_trajectory.joints  # first, so that a recording without motion fails with its own error
         robot = self.model or self.recording.robot or _find_robot(self.recording)
         if joints != CoordinateLabels.of(robot).joints:
             name = self.recording.provenance.get("robot", "?")
-            message = f"the recording is of '{name}', whose joints are not those of '{robot.name}'; give its robot"
+            message = f"the recording is of '{name}', whose joints differ from '{robot.name}'; pass its own robot"
             raise ExportError(message)
         return robot
 
 
 def _find_robot(recording: Recording) -> Robot:
-    """The robot of the name that a recording gives, or of the file that it once came from."""
+    """Load the robot by the name, or from the file, that the recording gives."""
     robot = robot_from_provenance(recording.provenance)
     if isinstance(robot, Robot):
         return robot
-    raise ExportError(f"the robot of the recording is not known: {robot}; give it with --robot (robot= in Python)")
+    raise ExportError(f"the robot of the recording is unknown: {robot}; pass it with --robot (robot= in Python)")
 
 
-# -- The formats that a recording can be exported to -----------------------------------------------------------------
+# -- Export formats --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """A kind of file.
+    """File format of an export.
 
     Attributes:
-        module: of this room, with ``export_<format>(job, file)``; imported on first use, since some are slow to import.
-        suffixes: how names of such files end, the usual one first.
-        description: of what is in it, in a few words.
-        has_image_size: whether it is made of pictures, which have a size.
+        module: module of `poise.exports` with ``export_<format>(job, file)``; imported on first use, since some take
+            long to import.
+        suffixes: file suffixes of the format, the default first.
+        description: content of the file, in a few words.
+        has_image_size: whether the format consists of images and uses the ``size`` option.
     """
 
     module: str
@@ -114,25 +128,29 @@ class ExportFormat:
 
 FORMATS = {
     "csv": ExportFormat("trajectory_files", (".csv",), "joint trajectory as a table"),
-    "npz": ExportFormat("trajectory_files", (".npz",), "joint trajectory as arrays of numpy"),
+    "npz": ExportFormat("trajectory_files", (".npz",), "joint trajectory as numpy arrays"),
     "bvh": ExportFormat("bvh", (".bvh",), "skeleton for animation software"),
     "mot": ExportFormat("opensim", (".mot",), "base and joints in degrees, for OpenSim"),
-    "trc": ExportFormat("opensim", (".trc",), "markers, or joint centers and parts of a robot, for motion capture"),
+    "trc": ExportFormat("opensim", (".trc",), "markers, or joint centers of a robot, for motion capture software"),
     "mcap": ExportFormat("mcap_log", (".mcap",), "all channels and link poses, for Foxglove"),
     "html": ExportFormat("html_viewer", (".html", ".htm"), "page that plays the motion in a browser"),
-    "mp4": ExportFormat("video", (".mp4",), "film", has_image_size=True),
+    "mp4": ExportFormat("video", (".mp4",), "video", has_image_size=True),
 }
 
 
 def format_of(path: str | PathLike[str], name: str | None = None) -> str:
-    """The name of a format, if it is one; without a name, that which the file's name ends in."""
+    """Return the format of a file: ``name`` if given, else the format of the file suffix.
+
+    Raises:
+        ExportError: there is no such format.
+    """
     if name is None:
         suffix = Path(path).suffix.lower()
         name = next(
             (known for known, export_format in FORMATS.items() if suffix in export_format.suffixes), suffix.lstrip(".")
         )
     if name not in FORMATS:
-        raise ExportError(f"there is no format '{name}'; {suggestion(name, FORMATS)}", str(path))
+        raise ExportError(f"unknown format '{name}'; {suggestion(name, FORMATS)}", str(path))
     return name
 
 
@@ -146,16 +164,22 @@ def save(
     size: tuple[int, int] = (1280, 720),
     progress: Callable[[float], object] | None = None,
 ) -> Path:
-    """Exports a recording to a file, which appears whole or not at all.
+    """Export a recording to a file; the file is written atomically, completely or not at all.
 
     Args:
-        recording: any.
-        path: where to.
-        format: a name of `FORMATS`; None: that which the path ends in.
-        robot: whose motion it is; None: found by the name in the recording. Tables and arrays do not need it.
-        rate: samples or pictures a second (Hz); None: every sample, but 60 for bvh and 30 for html and mp4.
-        size: of a film, width and height in pixels.
-        progress: told how far the work is, in seconds of the motion.
+        recording: recording to export.
+        path: file to write.
+        format: a key of `FORMATS`; None: chosen by the suffix of the path.
+        robot: robot of the recording; None: look it up by its name in the recording. csv, npz and mot do not need it.
+        rate: samples or frames per second (Hz); None: every sample, but 60 for bvh and 30 for html and mp4.
+        size: width and height of a video in pixels.
+        progress: called with the time of the motion that has been written so far (s).
+
+    Returns:
+        Path of the written file.
+
+    Raises:
+        ExportError: the recording cannot be exported, or the file cannot be written.
 
     >>> save(recording, "walk.bvh")
     """
@@ -163,12 +187,12 @@ def save(
     export_format = FORMATS[name]
     target = checked_path(path, export_format.suffixes)
     if rate is not None and not 0.0 < rate <= 1e6:
-        raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
+        raise ExportError(f"rate is {rate:g} Hz; expected a positive number up to 1e6")
     job = ExportJob(recording, robot, rate, size, progress or (lambda time: None))
     try:
         with atomic_write(target) as file:
             getattr(import_module(f"poise.exports.{export_format.module}"), f"export_{name}")(job, file)
     except OSError as error:
-        message = f"{target} cannot be written: {failure_reason(error)}; give another place or make room"
+        message = f"{target} cannot be written: {failure_reason(error)}; choose another path or free disk space"
         raise ExportError(message, str(target)) from None
     return target

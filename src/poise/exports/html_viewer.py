@@ -1,4 +1,4 @@
-"""HTML: one page that plays a motion in a browser, without a network."""
+"""HTML export: one self-contained page that plays a motion in a browser, without a network connection."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ from poise.rendering import (
 from poise.robots import Robot, State
 
 VIEWER_FOLDER = Path(__file__).parent / "viewer"
-#: Poses a second unless asked otherwise; the page moves evenly between them.
+#: Default rate of poses (Hz); the page interpolates between them.
 DEFAULT_RATE = 30.0
-#: Numbers of all poses of a page, which then stays below 10 MB: a longer motion gets fewer poses a second.
+#: Limit of the numbers in all poses, which keeps the page below 10 MB: a longer motion gets fewer poses per second.
 MAX_POSE_NUMBERS = 700_000
-#: Shape for which the first view is framed: it fits any window that is wider, and a narrower one steps back.
+#: Window size (pixels) for which the first view is framed: it fits wider windows; in narrower ones the camera moves
+#: back.
 REFERENCE_WINDOW = (720, 720)
 
 
 def export_html(job: ExportJob, file: Path) -> None:
-    """Meshes, poses and the viewer in one file: nothing is fetched from anywhere."""
+    """Write an HTML page with meshes, poses and the viewer; the page loads no other files."""
     robot = job.robot
     rate = min(
         job.rate or DEFAULT_RATE, MAX_POSE_NUMBERS / (7 * robot.model.njoints) / max(job.full_trajectory.duration, 1e-3)
@@ -70,19 +71,22 @@ def export_html(job: ExportJob, file: Path) -> None:
 
 
 def _fill_template(data: dict[str, Any]) -> str:
-    """The viewer with its style, its program and its data."""
+    """Return the HTML page of the viewer with style sheet, scripts and data filled in."""
     page = (VIEWER_FOLDER / "page.html").read_text(encoding="utf-8")
     parts = {
         "TITLE": escape(data["title"]),
         "STYLE": (VIEWER_FOLDER / "viewer.css").read_text(encoding="utf-8"),
-        "DATA": json.dumps(data, allow_nan=False).replace("<", "\\u003c"),  # nothing in it can end its element
+        "DATA": json.dumps(data, allow_nan=False).replace("<", "\\u003c"),  # so that the data cannot close the script
         "PROGRAM": "".join((VIEWER_FOLDER / name).read_text(encoding="utf-8") for name in ("drawing.js", "viewer.js")),
     }
     return re.sub(r"{{([A-Z]+)}}", lambda match: parts[match[1]], page)
 
 
 def _joint_poses(robot: Robot, states: Sequence[State], job: ExportJob) -> np.ndarray:
-    """Position and quaternion (x, y, z, w) of every joint in every state: n x joints x 7; the world is the first."""
+    """Return position (m) and quaternion (x, y, z, w) in the world of every joint in every state: n x joints x 7.
+
+    Joint 0 is the world.
+    """
     data = robot.model.createData()
     poses = np.zeros((len(states), robot.model.njoints, 7))
     for i, state in enumerate(states):
@@ -94,9 +98,10 @@ def _joint_poses(robot: Robot, states: Sequence[State], job: ExportJob) -> np.nd
 
 
 def _pack_surfaces(surfaces: Sequence[Surface]) -> dict[str, Any]:
-    """All surfaces in one array, 12 bytes a point: 3 x int16 position, 2 bytes idle, 3 x int8 normal, 1 byte idle.
+    """Pack all surfaces in one array, opaque ones first, and encode it for the viewer.
 
-    A position of 32767 is `scale` (m), which is some 20 µm a step for a humanoid.
+    Each point has 12 bytes: 3 x int16 position, 2 bytes unused, 3 x int8 normal, 1 byte unused. The position value
+    32767 means ``scale`` (m), a resolution of about 20 µm for a humanoid.
     """
     opaque_first = sorted(surfaces, key=lambda surface: -surface.color[3])
     scale = max(float(np.abs(surface.points).max()) for surface in opaque_first)
@@ -124,7 +129,7 @@ def _base64(array: np.ndarray) -> str:
 
 
 def _column_major(pose: pinocchio.SE3) -> list[float]:
-    """By columns, as graphics have it."""
+    """Return a pose as a 4 x 4 matrix in column-major order, as WebGL expects it."""
     return [float(number) for number in pose.homogeneous.T.ravel()]
 
 

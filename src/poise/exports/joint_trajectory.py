@@ -1,4 +1,4 @@
-"""Joint trajectory: base and joints over time, resampled and in the order of a robot's joints."""
+"""Joint trajectory: base pose and joint angles over time, with resampling and reordering to the joints of a robot."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from poise.robots import Robot, State
 
 
 class ExportError(PoiseError, ValueError):
-    """A motion that cannot be exported as asked, or a file that holds no joint trajectory.
+    """A motion that cannot be exported as requested, or a file without a valid joint trajectory.
 
     Attributes:
-        path: the file at fault (``""`` if there is none).
+        path: file that caused the error (``""`` if there is none).
     """
 
     def __init__(self, message: str, path: str = "") -> None:
@@ -29,25 +29,29 @@ class ExportError(PoiseError, ValueError):
 # -- Trajectory ------------------------------------------------------------------------------------------------------
 
 
-#: A quaternion this far from unit length is no rounding of a file with a few digits but a mistake.
+#: Largest deviation of a quaternion from unit length that rounding to a few digits can explain.
 UNIT_TOLERANCE = 1e-3
-#: Two times nearer than this share of a sample are the same: so much do sums of periods drift.
+#: Times closer than this fraction of a sampling period are equal: summing periods accumulates errors of this size.
 SAMPLE_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """Base and joints over time.
+    """Base pose and joint angles over time, with n samples of k joints.
 
     Args:
-        time: of each sample, s, n; it runs forward.
-        q: position of the base in the world (m), its quaternion (x, y, z, w), the joints (rad, or m where they slide),
-            n x (7 + k).
-        joints: their names, k.
-        units: of the joints, ``"rad"`` or ``"m"``, k.
-        v: velocity of the base in its own axes (m/s, rad/s), rates of the joints, n x (6 + k), if known.
-        torque: of the joints (N m, or N), n x k, if known; NaN where it is not.
+        time: time of each sample (s), strictly increasing, n.
+        q: position of the base in the world (m), its quaternion (x, y, z, w), the joint angles (rad, or m for prismatic
+            joints), n x (7 + k).
+        joints: names of the joints, k.
+        units: units of the joints, ``"rad"`` or ``"m"``, k.
+        v: velocity of the base in the base frame (m/s, rad/s), joint velocities, n x (6 + k); None if unknown.
+        torque: joint torques (N m, or N for prismatic joints), n x k; None if unknown, NaN for unknown samples.
         robot: name of the robot, if known.
+
+    Raises:
+        ExportError: there are no samples, shapes do not match, numbers are not finite, time does not increase, or a
+            quaternion is not of unit length.
 
     >>> Trajectory.of(recording).resample(100.0).q
     """
@@ -63,7 +67,7 @@ class Trajectory:
     def __post_init__(self) -> None:
         n, k = len(self.time), len(self.joints)
         if not n:
-            raise ExportError("a trajectory needs samples and there is none; record some motion first")
+            raise ExportError("trajectory: no samples; record a motion first")
         for name, width in (("q", 7 + k), ("v", 6 + k), ("torque", k)):
             values = getattr(self, name)
             if values is not None and np.shape(values) != (n, width):
@@ -73,11 +77,13 @@ class Trajectory:
             is_bad = ~np.isfinite(getattr(self, name)).reshape(n, -1).all(axis=1)
             if is_bad.any():
                 raise ExportError(
-                    f"trajectory: {name} is not finite at sample {int(is_bad.argmax())}; cut it off there"
+                    f"trajectory: {name} is not finite at sample {int(is_bad.argmax())}; truncate it before that sample"
                 )
         if (np.diff(self.time) <= 0.0).any():
             at = int((np.diff(self.time) <= 0.0).argmax())
-            raise ExportError(f"trajectory: time does not grow from sample {at} to {at + 1}; expected seconds in order")
+            raise ExportError(
+                f"trajectory: time does not increase from sample {at} to {at + 1}; expected seconds in increasing order"
+            )
         length = np.linalg.norm(self.q[:, 3:7], axis=1)
         if (np.abs(length - 1.0) > UNIT_TOLERANCE).any():
             at = int(np.abs(length - 1.0).argmax())
@@ -88,11 +94,11 @@ class Trajectory:
 
     @classmethod
     def of(cls, recording: Recording) -> Trajectory:
-        """The motion of a recording: as it truly was, where the controller saw something else."""
+        """Return the motion of a recording: the true one (``true/q``) if the controller had an estimate, else ``q``."""
         q = "true/q" if "true/q" in recording else "q"
         v = "true/v" if "true/v" in recording else "v"
         if q not in recording or not len(recording):
-            raise ExportError("the recording holds no motion: it has no samples of 'q'; record some first")
+            raise ExportError("the recording has no motion: no samples of channel 'q'; record a motion first")
         joints = recording.labels[q][7:]
         torque = None
         if "command/torque" in recording:
@@ -107,18 +113,18 @@ class Trajectory:
 
     @property
     def duration(self) -> float:
-        """From the first sample to the last (s)."""
+        """Time from the first sample to the last (s)."""
         return float(self.time[-1] - self.time[0])
 
     @property
     def period(self) -> float:
-        """The usual time between two samples (s); 0 for a single one."""
+        """Median time between two samples (s); 0 for a single sample."""
         return float(np.median(np.diff(self.time))) if len(self.time) > 1 else 0.0
 
     def at(self, time: Array) -> Trajectory:
-        """The same at other times (s), which are held inside its own.
+        """Return the trajectory at other times (s), which are clipped to its time range.
 
-        Linear between samples; the orientation of the base turns on the shortest way at constant speed (slerp).
+        Interpolation is linear; the orientation of the base is interpolated by slerp.
         """
         time = np.clip(np.asarray(time, dtype=np.float64), self.time[0], self.time[-1])
         if len(self.time) == 1:
@@ -134,20 +140,24 @@ class Trajectory:
         return Trajectory(time, parts[0], self.joints, self.units, parts[1], parts[2], self.robot)
 
     def resample(self, rate: float) -> Trajectory:
-        """The same at ``rate`` samples a second, from its first moment on."""
+        """Return the trajectory at ``rate`` samples per second (Hz), from its first sample on."""
         if not (np.isfinite(rate) and rate > 0.0):
-            raise ExportError(f"a rate of {rate:g} Hz is no rate; expected a positive number of samples a second")
+            raise ExportError(f"rate is {rate:g} Hz; expected a positive number")
         count = int(self.duration * rate + SAMPLE_TOLERANCE) + 1
         return self.at(self.time[0] + np.arange(count) / rate)
 
     def states(self, robot: Robot) -> list[State]:
-        """Its samples as states of a robot with the same joints; nothing is known of what it stands on."""
+        """Return the samples as states of a robot with the same joints, without contacts."""
         q, v = reorder_joints(self, robot)
         return [State(robot, q[i], v[i], float(self.time[i])) for i in range(len(self.time))]
 
 
 def reorder_joints(trajectory: Trajectory, robot: Robot) -> tuple[Array, Array]:
-    """q and v (zeros if unknown) in the order of a robot's joints."""
+    """Return q and v (zeros if unknown) in the joint order of a robot.
+
+    Raises:
+        ExportError: the joints of the trajectory are not those of the robot.
+    """
     indices = _joint_indices(trajectory.joints, [joint.name for joint in robot.joints], robot.name)
     n = len(trajectory.time)
     q, v = np.zeros((n, robot.model.nq)), np.zeros((n, robot.model.nv))
@@ -160,9 +170,15 @@ def reorder_joints(trajectory: Trajectory, robot: Robot) -> tuple[Array, Array]:
 
 
 def reorder_torques(trajectory: Trajectory, robot: Robot) -> Array:
-    """Torques in the order of a robot's joints."""
+    """Return the joint torques (N m, or N) in the joint order of a robot, n x k.
+
+    Raises:
+        ExportError: the trajectory has no torques, or its joints are not those of the robot.
+    """
     if trajectory.torque is None:
-        raise ExportError("the trajectory holds no torques; record one with torques (--mode torque), or do without")
+        raise ExportError(
+            "the trajectory has no torques; record with torques (--mode torque), or replay without torque feed-forward"
+        )
     return trajectory.torque[:, _joint_indices(trajectory.joints, [joint.name for joint in robot.joints], robot.name)]
 
 
@@ -170,8 +186,8 @@ def _joint_indices(available: Sequence[str], requested: Sequence[str], robot: st
     missing = [name for name in requested if name not in available]
     unknown = [name for name in available if name not in requested]
     if missing or unknown:
-        problem = f"has no '{missing[0]}'" if missing else f"moves '{unknown[0]}', which the robot does not have"
-        raise ExportError(f"the trajectory is not one of {robot}: it {problem}; give the robot that it was made with")
+        problem = f"has no joint '{missing[0]}'" if missing else f"has a joint '{unknown[0]}' that the robot lacks"
+        raise ExportError(f"the trajectory does not fit {robot}: it {problem}; pass the robot it was made with")
     return [available.index(name) for name in requested]
 
 
@@ -180,7 +196,7 @@ def _interpolate(time: Array, sample_times: Array, values: Array | None) -> Arra
         return None
     after = np.clip(np.searchsorted(sample_times, time, side="right"), 1, len(sample_times) - 1)
     fraction = ((time - sample_times[after - 1]) / (sample_times[after] - sample_times[after - 1]))[:, None]
-    # Where a sample is met exactly, its neighbour does not matter: not even one that is NaN.
+    # At the exact time of a sample the neighbour is ignored, so that a NaN in it does not spread.
     preceding, following = values[after - 1], values[after]
     return np.where(
         fraction == 0.0,

@@ -1,4 +1,4 @@
-"""MCAP: all channels and link poses of a recording as messages for Foxglove."""
+"""MCAP export: all channels and link poses of a recording as messages for Foxglove."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNSIGNED: Schema = {"type": "integer", "minimum": 0}
 TIME = _object_schema("time", sec=UNSIGNED, nsec={**UNSIGNED, "maximum": 999_999_999})
 VECTOR = _object_schema("foxglove.Vector3", x=NUMBER, y=NUMBER, z=NUMBER)
 QUATERNION = _object_schema("foxglove.Quaternion", x=NUMBER, y=NUMBER, z=NUMBER, w=NUMBER)
-#: From the child's coordinates to the parent's, in m.
+#: Transform from child to parent coordinates (m).
 FRAME_TRANSFORM = _object_schema(
     "foxglove.FrameTransform",
     timestamp=TIME,
@@ -38,13 +38,13 @@ FRAME_TRANSFORM = _object_schema(
     rotation=QUATERNION,
 )
 FRAME_TRANSFORMS = _object_schema("foxglove.FrameTransforms", transforms={"type": "array", "items": FRAME_TRANSFORM})
-#: In rad, rad/s and N m, or m, m/s and N of a joint that slides.
+#: In rad, rad/s and N m; m, m/s and N for a prismatic joint.
 JOINT_STATE = _object_schema("foxglove.JointState", name=TEXT, position=NUMBER, velocity=NUMBER, effort=NUMBER)
 JOINT_STATES = _object_schema("foxglove.JointStates", timestamp=TIME, joints={"type": "array", "items": JOINT_STATE})
 
 
 def channel_schema(channel: Channel) -> Schema:
-    """One property per column, described by its unit; ``value`` for a channel of single values."""
+    """Return the JSON schema of a channel: one property per column, described by its unit; ``value`` if unlabelled."""
     value_schema = TEXT if channel.header.kind == "text" else NUMBER
     labels = channel.labels or ("value",)
     properties = {
@@ -57,21 +57,24 @@ def channel_schema(channel: Channel) -> Schema:
 # -- MCAP ------------------------------------------------------------------------------------------------------------
 
 
-#: Poses of links are written this often at most (Hz), as no screen shows more; numbers at every sample.
+#: Largest rate of link poses (Hz), since screens show no more; other messages are written at every sample.
 MAX_POSE_RATE = 60.0
-#: The frame that all links are placed in.
+#: Parent frame of all link poses.
 WORLD_FRAME = "world"
 
 
 def export_mcap(job: ExportJob, file: Path) -> None:
-    """Topics ``/tf`` (poses of all links), ``/joint_states``, and one per channel under its label.
+    """Write an MCAP file with topics ``/tf`` (poses of all links), ``/joint_states``, and one topic per channel.
 
-    A message is logged at the time of the motion, which begins at 0. What did not exist at a sample is left out of its
-    message. With a rate, the samples nearest to its ticks are taken: nothing is interpolated.
+    The log time of a message is the time of its sample in the recording. Values that are missing at a sample are left
+    out of its message. With a rate, the samples nearest to its ticks are written, without interpolation.
+
+    Raises:
+        ExportError: the recording begins before 0 s.
     """
     recording, trajectory, robot = job.recording, job.full_trajectory, job.robot
     if trajectory.time[0] < 0.0:
-        raise ExportError(f"the recording begins at {trajectory.time[0]:g} s; a log cannot begin before 0")
+        raise ExportError(f"the recording begins at {trajectory.time[0]:g} s; an MCAP log cannot begin before 0 s")
     ticks = nearest_samples(trajectory, job.rate)
     pose_samples = set(ticks[_decimate(trajectory.time[ticks], MAX_POSE_RATE)].tolist())
     channels = [c for name, c in recording.channels.items() if name != "time"]
@@ -103,7 +106,7 @@ def export_mcap(job: ExportJob, file: Path) -> None:
 
 
 def nearest_samples(trajectory: Trajectory, rate: float | None) -> np.ndarray:
-    """Numbers of the samples that are nearest to the ticks of a rate (Hz); of all samples without one."""
+    """Return the indices of the samples nearest to the ticks of a rate (Hz); of all samples if there is no rate."""
     if rate is None:
         return np.arange(len(trajectory.time))
     ticks = trajectory.resample(rate).time
@@ -113,13 +116,13 @@ def nearest_samples(trajectory: Trajectory, rate: float | None) -> np.ndarray:
 
 
 def _decimate(time: np.ndarray, rate: float) -> np.ndarray:
-    """Places of times that are at least a period of the rate apart, the first included."""
+    """Return the indices of the first time in each period of a rate (Hz), counted from the first time."""
     ticks = np.floor((time - time[0]) * rate + 1e-6)
     return np.flatnonzero(np.diff(ticks, prepend=-1.0) > 0.0)
 
 
 class _LinkPoses:
-    """Poses of all links of a robot in the world, as Foxglove has them."""
+    """Poses of all links of a robot in the world, as Foxglove frame transforms."""
 
     def __init__(self, robot: Any) -> None:
         self._model, self._data = robot.model, robot.model.createData()
@@ -140,7 +143,7 @@ class _LinkPoses:
 
 
 def _joint_states(joints: tuple[str, ...], *values: np.ndarray | None) -> list[dict[str, Any]]:
-    """Position, velocity and effort of each joint, as far as they are known."""
+    """Return position, velocity and effort of each joint, without unknown ones."""
     columns = [None if column is None else column.tolist() for column in values]
     states = []
     for i, name in enumerate(joints):
@@ -153,9 +156,9 @@ def _joint_states(joints: tuple[str, ...], *values: np.ndarray | None) -> list[d
 
 
 class _ChannelMessages:
-    """The samples of a channel as messages: by the labels of its columns, ``value`` where it has none.
+    """Encoder of the samples of a channel as JSON messages, with the labels of its columns (or ``value``) as keys.
 
-    What did not exist is left out. Numbers have nine digits: written out in full they are no better and twice as long.
+    Missing values are left out. Numbers have nine significant digits: more would double the size without use.
     """
 
     def __init__(self, channel: Channel) -> None:

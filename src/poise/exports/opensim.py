@@ -1,4 +1,4 @@
-"""OpenSim files: joint angles as MOT, markers or joint centers as TRC."""
+"""OpenSim export: joint angles as MOT files, markers or joint centers as TRC files."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from poise.human import OpenSimMotion, Trial, write_motion, write_trc
 from poise.recording import Recording
 from poise.robots import Robot
 
-#: Columns of the base: where it is (m) and how it is turned (degrees), see `write`.
+#: Columns of the base: position (m) and orientation (degrees), see `export_mot`.
 BASE_COLUMNS = ("base_tx", "base_ty", "base_tz", "base_yaw", "base_roll", "base_pitch")
 
 
 def export_mot(job: ExportJob, file: Path) -> None:
-    """Time (s), position of the base (m, z up), its turn, and every joint (degrees; m where it slides).
+    """Write a MOT file: time (s), position of the base (m, z up), its orientation and all joint angles (degrees).
 
-    The turn of the base is ``R = Rz(yaw) Rx(roll) Ry(pitch)``, without jumps: yaw to the left, roll to the right side,
-    pitch forward.
+    Prismatic joints are in m. The orientation of the base is ``R = Rz(yaw) Rx(roll) Ry(pitch)``, without jumps of full
+    turns: yaw is positive to the left, roll to the right, pitch forward.
     """
     trajectory = job.trajectory()
     base_angles = zxy_angles(
@@ -38,22 +38,22 @@ def export_mot(job: ExportJob, file: Path) -> None:
     job.progress(trajectory.duration)
 
 
-# -- TRC: the markers of a person ------------------------------------------------------------------------------------
+# -- TRC: marker trajectories ----------------------------------------------------------------------------------------
 
 
-#: The channel that makes a recording one of a person with markers.
+#: Channel with the measured markers of a motion capture trial.
 MARKER_CHANNEL = "markers/measured"
-#: Joint centers nearer to each other than this (m) are one: the axes of a hip meet in a point.
+#: Joint centers closer than this (m) are merged: the axes of a hip intersect in one point.
 COINCIDENT_DISTANCE = 1e-3
-#: Frames a second that a file of one frame says it has: it must say something.
+#: Frame rate (Hz) in the header of a file with a single frame: the format requires one.
 SINGLE_FRAME_RATE = 100.0
 
 
 def export_trc(job: ExportJob, file: Path) -> None:
-    """In mm with y up, as readers expect; gaps are blank.
+    """Write a TRC file, in mm with y up, as readers of the format expect; gaps are blank.
 
-    A person who was measured has the markers that were; anybody else the joint centers, each place once, and the frames
-    of feet, hands and head.
+    A recording of a motion capture trial is written with its measured markers. Any other recording is written with the
+    joint centers of the robot, coincident ones once, and the frames of its feet, hands and head.
     """
     if MARKER_CHANNEL in job.recording and len(job.recording):
         labels, time, positions = _measured_markers(job)
@@ -62,13 +62,16 @@ def export_trc(job: ExportJob, file: Path) -> None:
     rate = (len(time) - 1) / (time[-1] - time[0]) if len(time) > 1 else job.rate or SINGLE_FRAME_RATE
     name = str(job.recording.provenance.get("trial") or job.recording.provenance.get("robot") or "motion")
     trial = Trial(str(file), rate, time - time[0], labels, positions)
-    with TemporaryDirectory(dir=file.parent, prefix=".") as folder:  # the file itself says how it is called
+    with TemporaryDirectory(dir=file.parent, prefix=".") as folder:  # the header of the file holds its name
         write_trc(trial, Path(folder) / f"{Path(name).stem}.trc").replace(file)
     job.progress(float(time[-1] - time[0]))
 
 
 def _measured_markers(job: ExportJob) -> tuple[tuple[str, ...], Array, Array]:
-    """Labels, times and positions of markers; at another rate, on straight lines between frames, and gaps stay gaps."""
+    """Return labels, times (s) and positions (n x markers x 3, m) of the measured markers.
+
+    At another rate positions are interpolated linearly between frames, and gaps stay gaps.
+    """
     recording = job.recording
     labels = tuple(word.rpartition(" ")[0] for word in recording.labels[MARKER_CHANNEL][::3])
     frame_times, values = recording.time, np.asarray(recording[MARKER_CHANNEL])
@@ -87,10 +90,10 @@ def _sample_times(recording: Recording, rate: float) -> Array:
 
 
 def _robot_landmarks(job: ExportJob) -> tuple[tuple[str, ...], Array, Array]:
-    """The same for points of a robot."""
+    """Return labels, times (s) and positions (n x points x 3, m) of joint centers, feet, hands and head of a robot."""
     robot, trajectory = job.robot, job.trajectory()
     if len(trajectory.time) > 2 and float(np.ptp(np.diff(trajectory.time))) > SAMPLE_TOLERANCE * trajectory.period:
-        trajectory = trajectory.resample(1.0 / trajectory.period)  # a file has one rate
+        trajectory = trajectory.resample(1.0 / trajectory.period)  # the format requires a constant rate
     centers = joint_centers(robot)
     parts = [part for part in (*robot.feet, *robot.hands, robot.head) if part is not None and part.name not in centers]
     model, data = robot.model, robot.model.createData()
@@ -106,7 +109,7 @@ def _robot_landmarks(job: ExportJob) -> tuple[tuple[str, ...], Array, Array]:
 
 
 def joint_centers(robot: Robot) -> dict[str, int]:
-    """Joints by name, the base first; of those whose centers are always in one place only the first."""
+    """Return joint indices by name, the base first; of joints with coincident centers only the first."""
     model = robot.model
     centers = {"base": 1}
     for joint in robot.joints:

@@ -1,8 +1,8 @@
-"""Open-loop replay: a simulated robot with position servos follows a joint trajectory without feedback.
+"""Open-loop replay: a simulated robot with position servos follows a joint trajectory without balance feedback.
 
-That is how [Dalibard2012], section V, brings its walks to a real robot: joint angles are computed in simulation, saved,
-and played on servos. What the trajectory was computed with (forces, feedback) is lost on the way; what is left shows
-whether the motion itself is robust.
+[Dalibard2012], section V, transfers walks to a real robot in this way: joint angles are computed in simulation, saved,
+and played on servos. The forces and the feedback of the original controller are lost, so that a replay shows whether
+the motion itself is robust.
 """
 
 from __future__ import annotations
@@ -29,26 +29,28 @@ if TYPE_CHECKING:
     from poise.plants import MujocoPlant
 
 
-#: Servos hear a new target this often (s), as often as the simulation steps.
+#: Time between two servo targets (s), equal to the time step of the simulation.
 PERIOD = 0.001
-#: The robot stands in the first posture before, and in the last one after the motion (s): it sways for about half that.
+#: Time for which the robot holds the first posture before the motion and the last posture after it (s); swaying decays
+#: in about half of it.
 LEAD_IN, LEAD_OUT = 1.0, 1.0
 
 
 class OpenLoopController(Controller):
-    """A controller that says what the trajectory says, whatever the robot does.
+    """Controller that plays a joint trajectory on position servos, whatever the robot does.
 
-    `PositionServos` are told how fast their targets move. From the start, where they hold the robot still, they go to
-    the first posture during `LEAD_IN`; then ``target(t) = q(t)``, linear between samples. A servo at its largest
-    torque lets its target go no further from the joint, so the targets are followed here by the same rule, and one that
-    was held back returns to the trajectory as fast as the joint may turn.
+    The command holds the velocities of the targets of `PositionServos`. During `LEAD_IN` the targets move from those
+    that hold the robot still in the start to the first posture; then ``target(t) = q(t)``, linear between samples. A
+    servo at its torque limit keeps its target from moving further away from the joint. The controller tracks the
+    targets by the same rule, and returns a target that was held back to the trajectory at the velocity limit of the
+    joint.
 
     Args:
-        robot: whose joints move.
-        trajectory: of this robot.
-        start: targets of the servos in the start (rad).
-        stiffness: of the servos (N m/rad); a target is at most torque limit over stiffness from its joint.
-        torque_feedforward: whether the torques of the trajectory are asked for as well:
+        robot: robot that plays the trajectory.
+        trajectory: joint trajectory of this robot.
+        start: servo targets in the start (rad).
+        stiffness: stiffness K of the servos (N m/rad); a target is at most torque limit / K away from its joint.
+        torque_feedforward: whether to add the torques of the trajectory as feed-forward:
             ``target(t) = q(t) + torque(t) / K``.
     """
 
@@ -65,7 +67,7 @@ class OpenLoopController(Controller):
         self._last = -1.0
 
     def target_at(self, time: float) -> Array:
-        """Where the targets should be at a time of the run (s)."""
+        """Return the desired servo targets (rad) at a time of the run (s)."""
         trajectory_time = time - LEAD_IN
         if trajectory_time <= 0.0:
             share = float(minimum_jerk(min(max(time / LEAD_IN, 0.0), 1.0))[0])
@@ -89,7 +91,7 @@ class OpenLoopController(Controller):
 # -- Replay ----------------------------------------------------------------------------------------------------------
 
 
-#: Every so many targets a sample is recorded: 200 a second.
+#: Control steps per recorded sample: 200 samples per second.
 RECORD_EVERY = 5
 
 
@@ -106,24 +108,32 @@ def replay_trajectory(
     path: str | PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Recording, Result]:
-    """Plays a joint trajectory on a robot with position servos in MuJoCo, until its end or a fall.
+    """Play a joint trajectory on a robot with position servos in MuJoCo, until its end or a fall.
 
-    The robot begins where the trajectory begins, at rest. The result has the keys of a run, and
+    The robot starts at rest in the first posture of the trajectory. The result has the keys of a run, and
 
-    - ``drift_m``, ``drift_rad``: how far the base is from where the trajectory leaves it, over the ground and in
-      heading, when the motion ends;
-    - ``tracking_rad``: rms and largest error of the joints (rad, or m) while it plays.
+    - ``drift_m``, ``drift_rad``: horizontal distance and difference in heading between the final base pose of the robot
+      and that of the trajectory, when the motion ends;
+    - ``tracking_rad``: rms and largest joint tracking error (rad, or m) during the motion.
 
     Args:
-        friction: between soles and ground.
-        ground: what it stands on.
-        pushes: that it gets, in time of the run: the motion begins after 1 s.
-        servos: by default as stiff as `PositionServos` are.
-        torque_feedforward: whether targets lead the angles by the recorded torques over the stiffness of the servos;
-            without it, joints sag by that much.
-        seed: of uneven ground.
-        path: a ``.poise`` file to record to.
-        progress: told the time of the run after each sample (s).
+        robot: robot to simulate.
+        trajectory: joint trajectory of this robot.
+        friction: friction coefficient between soles and ground.
+        ground: terrain.
+        pushes: pushes on the robot, in time of the run; the motion begins at `LEAD_IN` (1 s).
+        servos: servo parameters.
+        torque_feedforward: whether to add recorded torque / stiffness to the servo targets; without it, joints deflect
+            by that angle.
+        seed: seed of uneven ground.
+        path: ``.poise`` file to record to; None records in memory.
+        progress: called with the time of the run after each sample (s).
+
+    Returns:
+        The recording of the run and its result.
+
+    Raises:
+        ExportError: the trajectory does not fit the robot, or the robot has no feet.
 
     >>> recording, result = replay_trajectory(robot, exports.read_trajectory("walk.csv"), friction=0.4)
     >>> result["fell"], result["reason"], result["drift_m"]
@@ -155,17 +165,17 @@ def replay_trajectory(
 def _start_state(robot: Robot, trajectory: Trajectory) -> State:
     q, _ = reorder_joints(trajectory, robot)
     if not robot.feet:
-        raise ExportError(f"{robot.name} has no feet to stand on; declare feet= to replay a motion")
+        raise ExportError(f"{robot.name} has no feet; declare feet= to replay a motion")
     first = State(robot, q[0])
     lowest = min(float(first.pose(foot).translation[2]) for foot in robot.feet)
     lowered = q[0].copy()
-    lowered[2] -= lowest  # a table with few digits, or another ground, would leave it in the air
+    lowered[2] -= lowest  # rounding in the file, or another ground height, would leave a gap below the feet
     contacts = [f for f in robot.feet if first.pose(f).translation[2] - lowest < 0.01]
     return State(robot, lowered, contacts=tuple(contacts))
 
 
 def _steps_until_fall(controller: OpenLoopController, plant: MujocoPlant) -> Iterator[ControlStep]:
-    """One step in so many, and no more soon after a fall."""
+    """Yield every `RECORD_EVERY`-th control step, until the end or `SECONDS_AFTER_FALL` after a fall."""
     end = math.inf
     for i, step in enumerate(steps(controller, plant, controller.seconds)):
         if i % RECORD_EVERY == 0:
@@ -177,7 +187,7 @@ def _steps_until_fall(controller: OpenLoopController, plant: MujocoPlant) -> Ite
 
 
 def _tracking_error(recording: Recording, trajectory: Trajectory, robot: Robot) -> dict[str, Any]:
-    """How far base and joints are from the trajectory."""
+    """Return drift of the base and tracking error of the joints; None for values that a fall leaves undefined."""
     trajectory_time = recording.time - LEAD_IN
     inside = (trajectory_time >= 0.0) & (trajectory_time <= trajectory.duration)
     unknown = {"drift_m": None, "drift_rad": None, "tracking_rad": None}

@@ -1,4 +1,4 @@
-"""Joint trajectories as CSV and NPZ files, written and read."""
+"""Writers and readers of joint trajectories as CSV and NPZ files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from poise.exports.formats import ExportJob
 from poise.exports.joint_trajectory import ExportError, Trajectory
 from poise.recording import load_recording
 
-#: Digits of a number: nanometres in a hall of a metre, far below what any encoder sees.
+#: Nine significant digits: 1 nm at a distance of 1 m, far below the resolution of any encoder.
 NUMBER_FORMAT = "%.9g"
 BASE_Q = ("base_x", "base_y", "base_z", "base_qx", "base_qy", "base_qz", "base_qw")
 BASE_V = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", "base_wz")
 
 
 def export_csv(job: ExportJob, file: Path) -> None:
-    """One head, ``time [s],q/base_x [m],...``, then the samples; of a torque that is not known the place says nan."""
+    """Write a CSV file: a header ``time [s],q/base_x [m],...``, then one line per sample; unknown torques are nan."""
     trajectory = job.trajectory()
     names, columns = ["time [s]"], [trajectory.time[:, None]]
     for name, values, labels, units in _column_blocks(trajectory):
@@ -39,22 +39,32 @@ def export_csv(job: ExportJob, file: Path) -> None:
 
 
 def read_csv(path: Path) -> Trajectory:
-    """The trajectory in such a file. Units in the head may be missing; they are then s, m and rad."""
+    """Read a joint trajectory from a CSV file in the layout of `export_csv`.
+
+    Units in the header are optional; without them, time is in s, the base in m and all joints are in rad.
+
+    Raises:
+        ExportError: the file is not a joint trajectory.
+    """
     try:
         header, _, table_text = path.read_text(encoding="utf-8-sig").partition("\n")
         names = [re.sub(r"\s*\[.*\]$", "", word.strip().strip('"')) for word in header.split(",")]
         if "time" not in names or not any(name.startswith("q/") for name in names):
-            raise ExportError(f"{path} is no joint trajectory: its head has no columns 'time' and 'q/...'", str(path))
+            raise ExportError(
+                f"{path} is not a joint trajectory: no columns 'time' and 'q/...' in its header", str(path)
+            )
         rows = [line.split(",") for line in table_text.splitlines() if line.strip()]
         bad_rows = [i for i, row in enumerate(rows) if len(row) != len(names)]
         if bad_rows:
             line, count = bad_rows[0] + 2, len(rows[bad_rows[0]])
-            raise ExportError(f"{path}: line {line} has {count} columns and the head {len(names)}; mend it", str(path))
+            raise ExportError(
+                f"{path}: line {line} has {count} columns; expected {len(names)} as in the header", str(path)
+            )
         values = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
     except UnicodeDecodeError:
-        raise ExportError(f"{path} is no text; give a .csv that 'poise export' wrote", str(path)) from None
+        raise ExportError(f"{path} is not a text file; pass a .csv written by 'poise export'", str(path)) from None
     except ValueError as error:
-        raise ExportError(f"{path} holds something that is no number: {error}", str(path)) from None
+        raise ExportError(f"{path} has a cell that is not a number: {error}", str(path)) from None
     found = {name: values[:, i] for i, name in enumerate(names)}
     joints = tuple(name[2:] for name in names if name.startswith("q/") and name[2:] not in BASE_Q)
     units = re.findall(r"q/([^,\[]*?)\s*\[m\]", header)
@@ -69,7 +79,7 @@ def read_csv(path: Path) -> Trajectory:
 
 
 def _column_blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, ...], tuple[str, ...]]]:
-    """Name, values, labels and units of what there is."""
+    """Return name, values, column labels and units of q, and of v and torque if known."""
     joints, units = trajectory.joints, trajectory.units
     blocks = [("q", trajectory.q, (*BASE_Q, *joints), ("m", "m", "m", "", "", "", "", *units))]
     if trajectory.v is not None:
@@ -84,19 +94,19 @@ def _column_blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, 
 def _stack_columns(found: dict[str, Array], name: str, labels: tuple[str, ...], path: Path) -> Array:
     missing = [f"{name}/{label}" for label in labels if f"{name}/{label}" not in found]
     if missing:
-        raise ExportError(f"{path} has no column '{missing[0]}'; give a .csv that 'poise export' wrote", str(path))
+        raise ExportError(f"{path} has no column '{missing[0]}'; pass a .csv written by 'poise export'", str(path))
     return np.column_stack([found[f"{name}/{label}"] for label in labels])
 
 
-# -- NPZ: a joint trajectory as named arrays of numpy ----------------------------------------------------------------
+# -- NPZ: named numpy arrays -----------------------------------------------------------------------------------------
 
 
-#: Arrays that every file has, and those of which it has both or none.
+#: Arrays that every file must have.
 REQUIRED_ARRAYS = ("time", "joints", "base_position", "base_quaternion", "positions")
 
 
 def export_npz(job: ExportJob, file: Path) -> None:
-    """The arrays are named and described in docs/export.md; quaternions are (x, y, z, w)."""
+    """Write a NPZ file; docs/export.md describes its arrays. Quaternions are (x, y, z, w)."""
     trajectory = job.trajectory()
     arrays: dict[str, Any] = {
         "time": trajectory.time,
@@ -117,15 +127,19 @@ def export_npz(job: ExportJob, file: Path) -> None:
 
 
 def read_npz(path: Path) -> Trajectory:
-    """The trajectory in such a file, bit by bit as it was."""
+    """Read a joint trajectory from a NPZ file of `export_npz`, without loss of precision.
+
+    Raises:
+        ExportError: the file is not a joint trajectory.
+    """
     try:
         with np.load(path, allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, NotImplementedError):
-        raise ExportError(f"{path} is no file of arrays; give a .npz that 'poise export' wrote", str(path)) from None
+        raise ExportError(f"{path} is not an array file; pass a .npz written by 'poise export'", str(path)) from None
     missing = [name for name in REQUIRED_ARRAYS if name not in found]
     if missing:
-        raise ExportError(f"{path} has no array '{missing[0]}'; give a .npz that 'poise export' wrote", str(path))
+        raise ExportError(f"{path} has no array '{missing[0]}'; pass a .npz written by 'poise export'", str(path))
     joints = tuple(str(name) for name in np.atleast_1d(found["joints"]))
     units = tuple(str(unit) for unit in found["units"]) if "units" in found else ("rad",) * len(joints)
     try:
@@ -135,11 +149,11 @@ def read_npz(path: Path) -> Trajectory:
             v = np.hstack([found["base_velocity"], found["velocities"]]).astype(np.float64)
         time, torque = found["time"].astype(np.float64), found.get("torques")
     except ValueError as error:
-        raise ExportError(f"{path} holds arrays that do not fit together: {error}", str(path)) from None
+        raise ExportError(f"{path} has arrays of inconsistent shapes: {error}", str(path)) from None
     return Trajectory(time, q, joints, units, v, torque, str(found.get("robot", "")))
 
 
-# -- Reading a joint trajectory back ---------------------------------------------------------------------------------
+# -- Reading by file suffix ------------------------------------------------------------------------------------------
 
 
 READERS: dict[str, Callable[[Path], Trajectory]] = {
@@ -150,17 +164,20 @@ READERS: dict[str, Callable[[Path], Trajectory]] = {
 
 
 def read_trajectory(path: str | PathLike[str]) -> Trajectory:
-    """The joint trajectory in a ``.csv`` or ``.npz`` that was exported, or in a recording.
+    """Read a joint trajectory from an exported ``.csv`` or ``.npz`` file or from a ``.poise`` recording.
+
+    Raises:
+        ExportError: the file cannot be read or is not a joint trajectory.
 
     >>> read_trajectory("walk.csv").joints
     """
     file_path = Path(path).expanduser()
     if file_path.suffix.lower() not in READERS:
-        raise ExportError(f"'{path}' does not end in {', '.join(READERS)}; give a joint trajectory", str(path))
+        raise ExportError(f"'{path}' does not end in {', '.join(READERS)}; pass a joint trajectory", str(path))
     if file_path.is_dir():
-        raise ExportError(f"'{path}' is a folder; give a file in it", str(path))
+        raise ExportError(f"'{path}' is a folder; pass a file", str(path))
     if not file_path.exists():
-        raise ExportError(f"'{path}' does not exist; give a joint trajectory ({', '.join(READERS)})", str(path))
+        raise ExportError(f"'{path}' does not exist; pass a joint trajectory ({', '.join(READERS)})", str(path))
     try:
         return READERS[file_path.suffix.lower()](file_path)
     except OSError as error:

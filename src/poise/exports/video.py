@@ -1,4 +1,4 @@
-"""MP4: a video of a motion, with a camera that follows the robot."""
+"""MP4 export: a video of a motion, with a camera that follows the robot."""
 
 from __future__ import annotations
 
@@ -17,14 +17,20 @@ from poise.extras import av, require, scipy
 from poise.rendering import Camera, OffscreenRenderer, Overlays, check_opengl, visual_model_of
 from poise.robots import State
 
-#: The camera follows the base as if it were smoothed over this time (s): steps sway the robot, not the picture.
+#: Standard deviation of the filter that smooths the camera path (s), so that the camera does not sway with the steps.
 SMOOTHING_TIME = 0.5
-#: The view is as near as shows this many postures of the motion, evenly spread.
+#: Number of postures, evenly spread over the motion, that the view must contain.
 FRAMED_POSTURES = 24
 
 
 def camera_path(states: Sequence[State], rate: float, width: int, height: int) -> tuple[Array, Camera]:
-    """Where the robot is on average at each state, n x 3 (m), and a camera whose target is meant from there."""
+    """Return a smoothed path of the base, n x 3 (m), and a camera whose target is relative to that path.
+
+    Args:
+        states: the motion.
+        rate: states per second (Hz).
+        width, height: size of the picture in pixels.
+    """
     base = np.array([state.q[:3] for state in states])
     path = scipy.ndimage.gaussian_filter1d(base, SMOOTHING_TIME * rate, axis=0, mode="nearest")
     path[:, 2] = np.median(base[:, 2])
@@ -34,19 +40,19 @@ def camera_path(states: Sequence[State], rate: float, width: int, height: int) -
     return path, Camera().fit_to(corners, width, height)
 
 
-# -- MP4: a film of the motion, with a camera that goes along --------------------------------------------------------
+# -- MP4 file --------------------------------------------------------------------------------------------------------
 
 
-#: Pictures a second unless asked otherwise.
+#: Default frame rate (Hz).
 DEFAULT_RATE = 30.0
-#: Of the encoder: above, differences begin to be seen; below, files only grow.
+#: Quality of the H.264 encoder: higher values show visible artefacts, lower ones only enlarge the file.
 CRF = "20"
-#: Fewest and most pixels of a side; the encoder wants even numbers.
+#: Smallest and largest width or height (pixels); the encoder requires even numbers.
 MIN_SIDE, MAX_SIDE = 64, 4096
 
 
 def export_mp4(job: ExportJob, file: Path) -> None:
-    """Pictures as `poise.rendering.pictures` draws them, encoded as H.264."""
+    """Write an MP4 file: frames drawn by `OffscreenRenderer`, encoded as H.264."""
     width, height = _checked_size(job.size)
     require("av")
     check_opengl()
@@ -58,7 +64,7 @@ def export_mp4(job: ExportJob, file: Path) -> None:
         stream: Any = container.add_stream(
             "libx264", rate=Fraction(rate).limit_denominator(1001), options={"crf": CRF}
         )  # 29.97 is 30000/1001
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"  # what every player understands
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"  # supported by every player
         for state, point in zip(states, np.asarray(camera.target) + path, strict=True):
             view = replace(camera, target=tuple(point.tolist()))
             picture = np.ascontiguousarray(renderer.draw([state], view, Overlays()))
@@ -70,7 +76,5 @@ def export_mp4(job: ExportJob, file: Path) -> None:
 def _checked_size(size: tuple[int, int]) -> tuple[int, int]:
     width, height = size
     if not all(MIN_SIDE <= side <= MAX_SIDE for side in size) or width % 2 or height % 2:
-        raise ExportError(
-            f"a film of {width}x{height} pixels cannot be made; expected even numbers from {MIN_SIDE} to {MAX_SIDE}"
-        )
+        raise ExportError(f"video size is {width}x{height} pixels; expected even numbers from {MIN_SIDE} to {MAX_SIDE}")
     return width, height

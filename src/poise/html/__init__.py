@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: elements, charts as SVG, stick figures and the page around them."""
+"""Self-contained HTML pages: page elements, inline SVG charts, and stick figures of the human body."""
 
 from poise.html.charts import (
     CHART_HEIGHT,

@@ -1,4 +1,7 @@
-"""Charts as inline SVG: sizes, colours, curves, legends and shaded phases."""
+"""Matplotlib charts as inline SVG: sizes, colours, curves, legends and shaded phases.
+
+Draw inside a `new_chart` block; when the block ends, `Chart.svg` holds the drawing as text for an HTML page.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +25,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: What a page has no use for: facts about the file, a style sheet that would hold for the whole page, remarks.
+#: Removed from the SVG: file metadata, the style sheet (it would apply to the whole page), comments.
 _UNUSED_ELEMENTS = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", re.DOTALL)
-#: Attributes that hold places, whose digits may go.
+#: Attributes that hold coordinates, which are rounded.
 _COORDINATES = re.compile(r'(?: d| x| y|transform)="[^"]*"')
 _LONG_DECIMALS = re.compile(r"-?\d+\.\d{2,}")
 
 
 def inline_svg(svg: str, alt_text: str) -> str:
-    """SVG without head, name spaces, style sheet and unused names, with places to a tenth of a unit.
+    """Reduce an SVG file to an ``<svg>`` element that can be placed in an HTML page.
 
-    Names that are used begin with a sum of the whole text, so that they differ from those of other figures.
+    Removes the file header, name spaces, style sheet and unused ids, and rounds coordinates to 0.1 unit. Ids that are
+    used get a checksum of the whole text as prefix, so that they differ from the ids of other figures on the page.
 
     Args:
-        svg: a whole file.
-        alt_text: what is seen, for who cannot see it.
+        svg: text of a whole SVG file.
+        alt_text: description of the figure for screen readers.
     """
     svg = _UNUSED_ELEMENTS.sub("", svg[svg.index("<svg") :])
     view = re.search(r'viewBox="([^"]+)"', svg)
@@ -47,7 +51,7 @@ def inline_svg(svg: str, alt_text: str) -> str:
     prefix = f"f{zlib.crc32(svg.encode()):x}-"
     svg = re.sub(r' id="([\w.-]+)"', lambda match: f' id="{prefix}{match[1]}"' if match[1] in used else "", svg)
     svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", svg)
-    # The typeface is that of the page.
+    # Remove the font family, so that the figure uses the font of the page.
     svg = re.sub(r"font: (?:[a-z]+ )*([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
     svg = re.sub(r" ?font-family: [^;\"]*;?", "", svg)
     svg = re.sub(r' transform="rotate\(-?0 [^"]*"', "", svg)
@@ -63,21 +67,23 @@ def _round_coordinate(match: re.Match[str]) -> str:
 # -- Chart -----------------------------------------------------------------------------------------------------------
 
 
-#: Width of a figure that stands beside two others, beside another, and alone, in units of its drawing. On paper (A4
-#: across) and on a screen of 1040 pixels a unit is about a point, so that sizes of letters below are those one sees.
+#: Width of a figure in a row of three, in a row of two, and alone in its row, in drawing units. One unit is about one
+#: point on paper (A4 landscape) and on a page 1040 pixels wide, so that the font sizes below appear as given.
 THIRD_WIDTH, HALF_WIDTH, FULL_WIDTH = 290.0, 440.0, 900.0
-#: Usual height of a figure without its legend, in the same units.
+#: Default height of a figure without its legend, in drawing units.
 CHART_HEIGHT = 136.0
-#: Room around the axes: for numbers and name of the vertical axis, half a number at the right, names of phases above,
-#: numbers and name of the horizontal axis below; and for each line of a legend.
+#: Margins around the axes, in drawing units: left for tick labels and label of the vertical axis, right for half a tick
+#: label, top for names of phases, bottom for tick labels and label of the horizontal axis; then the height of one line
+#: of a legend.
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM, LEGEND_LINE_HEIGHT = 52.0, 10.0, 13.0, 34.0, 12.5
-#: Of a legend: width of a line with the room around it, and of a letter on average.
+#: Legend: width of a line sample with the space around it, and average width of a letter, in drawing units.
 LEGEND_SAMPLE_WIDTH, LETTER_WIDTH = 34.0, 4.2
-#: Pieces of time that a curve is thinned to, two points each: finer than what a printer shows of lines a point wide.
+#: Bins that a curve is decimated to, with two points each: finer than a printer shows with lines one point wide.
 BINS = 300
 
 TEXT_COLOR, GRID_COLOR, SHADE_COLOR = "#222222", "#8a8a8a", "#ececec"
-#: Colours that most eyes tell apart, in turn with dashes, for the joints of a limb; after M. Okabe and K. Ito, 2008.
+#: Colours that are safe for most kinds of colour blindness, each with its own dash pattern, for the joints of a limb;
+#: after M. Okabe and K. Ito, 2008.
 LINE_COLORS = ("#00568a", "#d55e00", "#009e73", "#b3589a", "#333333", "#3d9bd1", "#8f6d00")
 LINE_DASHES: tuple[Any, ...] = (
     "solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 3)), (0, (9, 2)), (0, (3, 1, 1, 1, 1, 1)),
@@ -114,14 +120,14 @@ _STYLE: Any = {
 
 
 class Chart:
-    """A figure while it is drawn: `figure` and its one `axes`; afterwards `svg` holds the text."""
+    """A figure with one pair of axes; `svg` holds the drawing once the `new_chart` block has ended."""
 
     def __init__(self, figure: Figure, axes: Axes) -> None:
         self.figure, self.axes, self.svg = figure, axes, ""
         self.extra_bottom = 0.0
 
     def legend(self, columns: int) -> None:
-        """What the lines are, below the axes, where nothing is hidden; in fewer columns if names are long."""
+        """Add a legend below the axes, so that it hides no curve; it has fewer columns if the names are long."""
         handles, labels = self.axes.get_legend_handles_labels()
         if handles:
             box = self.axes.get_position()
@@ -132,7 +138,10 @@ class Chart:
 
 
 def _legend_columns(labels: Sequence[str], columns: int, width: float) -> int:
-    """Most columns, up to so many, in which the names of a legend stay within a width; its columns fill one by one."""
+    """Return the largest number of columns, at most ``columns``, in which the labels of a legend fit into ``width``.
+
+    Matplotlib fills a legend column by column.
+    """
     for count in range(min(columns, len(labels)), 1, -1):
         parts = np.array_split([len(label) for label in labels], count)
         if sum(LEGEND_SAMPLE_WIDTH + LETTER_WIDTH * int(part.max()) for part in parts) <= width:
@@ -144,14 +153,14 @@ def _legend_columns(labels: Sequence[str], columns: int, width: float) -> int:
 def new_chart(
     alt_text: str, width: float = HALF_WIDTH, height: float = CHART_HEIGHT, left: float = MARGIN_LEFT
 ) -> Iterator[Chart]:
-    """A figure to draw in; when the block ends, it becomes SVG.
+    """Context manager that yields an empty `Chart` and converts it to SVG when the block ends.
 
-    Margins are the same in every figure, so that axes that stand above each other begin at the same place.
+    Margins are the same in every figure, so that axes in one column of a page are aligned.
 
     Args:
-        alt_text: what is seen, for who cannot see it.
-        width, height: in units of the drawing, see `HALF_WIDTH` and `FULL_WIDTH`; a legend adds to the height.
-        left: room for the labels of the vertical axis.
+        alt_text: description of the figure for screen readers.
+        width, height: in drawing units, see `HALF_WIDTH` and `FULL_WIDTH`; a legend adds to the height.
+        left: left margin for the labels of the vertical axis, in drawing units.
     """
     with matplotlib.rc_context(_STYLE):
         figure = matplotlib.figure.Figure(figsize=(width / 72.0, height / 72.0))
@@ -171,19 +180,19 @@ def new_chart(
 
 
 def chart_width(count: int) -> float:
-    """Width of a figure that stands in a row of so many; more than three stand in several rows."""
+    """Return the width of a figure if ``count`` figures share a row; more than three are laid out in several rows."""
     return HALF_WIDTH if count < 3 else THIRD_WIDTH
 
 
 def curve(axes: Axes, x: ArrayLike, y: ArrayLike, **style: Any) -> None:
-    """A line through values, thinned to what can be seen."""
+    """Plot a curve, decimated to the resolution of the page; ``style`` goes to `Axes.plot`."""
     axes.plot(*decimate(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)), **style)
 
 
 def decimate(x: Array, y: Array, bins: int = BINS) -> tuple[Array, Array]:
-    """Two points for each of so many bins, where y is lowest and where it is highest, so that no peak is lost.
+    """Reduce a curve to the minimum and the maximum of y in each of ``bins`` bins, so that no peak is lost.
 
-    A bin with a gap keeps one point of the gap as well.
+    A bin with NaN values keeps one of them as well, so that gaps remain visible. Short curves are returned unchanged.
     """
     if len(x) <= 2 * bins:
         return x, y
@@ -198,10 +207,10 @@ def decimate(x: Array, y: Array, bins: int = BINS) -> tuple[Array, Array]:
 
 
 def shade_phases(axes: Axes, phases: Sequence[MotionPhase], width: float = HALF_WIDTH) -> None:
-    """Every other phase on a grey ground, with its name above, or its number where the name does not fit."""
+    """Shade every second phase and write its name above the axes, or its number if the names do not fit."""
     if not phases:
         return
-    letter_width = 4.4  # width of one, on average
+    letter_width = 4.4  # average, in drawing units
     unit = (width - MARGIN_LEFT - MARGIN_RIGHT) / (phases[-1].end - phases[0].begin)
     fits = all(letter_width * len(phase.name) < unit * (phase.end - phase.begin) for phase in phases)
     for i, phase in enumerate(phases):
@@ -214,7 +223,7 @@ def shade_phases(axes: Axes, phases: Sequence[MotionPhase], width: float = HALF_
 
 
 def short_joint_names(names: Sequence[str]) -> list[str]:
-    """Names of joints without what all have in common: ``left_hip_pitch_joint`` of a leg becomes ``hip_pitch``."""
+    """Remove the words that all joint names share: ``left_hip_pitch_joint`` of a leg becomes ``hip_pitch``."""
     if len(names) < 2:
         return [name.removesuffix("_joint") for name in names]
     words = [name.split("_") for name in names]

@@ -1,4 +1,7 @@
-"""HTML elements, sections, style sheet, and a whole page written to a file atomically."""
+"""HTML pages of reports: elements, tables, number formats, style sheet, and atomic writing of a page.
+
+Functions that return elements escape the text that they are given; arguments that are HTML already are named so.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ from poise.files import atomic_write_text, failure_reason, writable_path
 
 
 class Section(NamedTuple):
-    """A part of the page: its title (text) and what stands below (HTML)."""
+    """A section of a page: its title (plain text) and its content (HTML)."""
 
     title: str
     html: str
 
     @property
     def anchor(self) -> str:
-        """The name under which it can be linked."""
+        """Id of the section, for links to it."""
         return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
 
 
@@ -92,7 +95,7 @@ tbody tr { border-bottom: 1px solid #e4e4e4; }
 
 
 def assemble_page(title: str, sections: Sequence[Section]) -> str:
-    """HTML with its style and links to its sections; nothing is fetched from anywhere."""
+    """Return a complete HTML page with a style sheet and links to its sections; it loads no other files."""
     links = "".join(f'<li><a href="#{s.anchor}">{escape(s.title)}</a></li>' for s in sections)
     bodies = "\n".join(f'<section id="{s.anchor}"><h2>{escape(s.title)}</h2>\n{s.html}</section>' for s in sections)
     return f"""<!DOCTYPE html>
@@ -107,7 +110,7 @@ def assemble_page(title: str, sections: Sequence[Section]) -> str:
 </head>
 <body>
 <h1>{escape(title)}</h1>
-<p class="byline">A report by Poise. Everything is in this file.</p>
+<p class="byline">Report by Poise. This file is self-contained.</p>
 <nav><ul>{links}</ul></nav>
 {bodies}
 </body>
@@ -116,9 +119,15 @@ def assemble_page(title: str, sections: Sequence[Section]) -> str:
 
 
 def save_page_file(path: str | os.PathLike[str], build_page: Callable[[], str]) -> Path:
-    """Writes a page to a file and returns its path; what is wrong with the place is said before the page is made."""
+    """Write a page to a file and return its path.
+
+    The path is checked before ``build_page`` is called, so that a wrong path fails at once.
+
+    Raises:
+        PoiseError: the file cannot be written.
+    """
     target = writable_path(path, lambda message: PoiseError(f"save_page: {message}"))
-    require("matplotlib", "PIL")  # before sections are made that do not need them
+    require("matplotlib", "PIL")  # fail before building sections that do not need them
     text = build_page()
     try:
         atomic_write_text(target, text)
@@ -130,60 +139,60 @@ def save_page_file(path: str | os.PathLike[str], build_page: Callable[[], str]) 
 # -- HTML elements ---------------------------------------------------------------------------------------------------
 
 
-#: What stands where a number does not exist.
+#: Shown in place of a missing number.
 DASH = "\N{EN DASH}"
 MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 
 
 def paragraph(*sentences: str) -> str:
-    """Sentences in a row; empty ones are left out, and so is a paragraph of none."""
+    """Join sentences to a paragraph; skip empty ones, and return an empty string if none is left."""
     texts = [escape(sentence) for sentence in sentences if sentence]
     return f"<p>{' '.join(texts)}</p>" if texts else ""
 
 
 def note(*sentences: str) -> str:
-    """What is absent or went wrong, set apart from what is seen."""
+    """Highlighted paragraph for missing data or problems; empty if all sentences are empty."""
     texts = [escape(sentence) for sentence in sentences if sentence]
     return f'<p class="note">{" ".join(texts)}</p>' if texts else ""
 
 
 def heading(text: str) -> str:
-    """A title inside a section."""
+    """Heading inside a section."""
     return f"<h3>{escape(text)}</h3>"
 
 
 def figure(content_html: str, caption: str) -> str:
-    """A drawing, which is HTML already, above its caption."""
+    """Figure with a caption below; the content is HTML already."""
     return f"<figure>{content_html}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def grid(figures: Iterable[str], columns: int = 2) -> str:
-    """Figures side by side, in two columns or three; one alone has a column for itself and leaves the other free."""
+    """Lay out figures in two or three columns; a single figure takes one of two columns."""
     content = "".join(figures)
     return f'<div class="grid columns{min(max(columns, 2), 3)}">{content}</div>' if content else ""
 
 
 def column_layout(parts: Sequence[str]) -> str:
-    """Pieces of HTML side by side, each in a column of its own with all that belongs to it."""
+    """Lay out pieces of HTML side by side, one per column."""
     return grid((f"<div>{part}</div>" for part in parts), len(parts))
 
 
 def bullets(sentences: Iterable[str]) -> str:
-    """Sentences below each other; nothing if there are none."""
+    """Bullet list of sentences; empty if there are none."""
     texts = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences if sentence)
     return f"<ul>{texts}</ul>" if texts else ""
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table whose first column names its rows; all others hold numbers or short words.
+    """Table whose first column names the rows; the other columns hold numbers or short words.
 
-    Units stand in the head: ``"peak (N m)"``.
+    Units are part of the headers: ``"peak (N m)"``.
     """
     return _table(f"<tr>{_header_cells(headers)}</tr>", rows, caption)
 
 
 def text_table(headers: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table whose cells hold words, which begin at the left."""
+    """Table whose cells hold text, aligned to the left."""
     return _table(f"<tr>{_header_cells(headers)}</tr>", rows, caption).replace('class="table"', 'class="table text"', 1)
 
 
@@ -194,12 +203,14 @@ def grouped_table(
     rows: Iterable[Sequence[str]],
     caption: str = "",
 ) -> str:
-    """A table in which the same columns come again for each of several groups, such as recordings.
+    """Table in which the same columns are repeated for several groups, for example recordings.
 
     Args:
-        leading_headers: heads of the columns before.
-        group_names: names that stand above.
-        group_headers: heads of the columns of every group.
+        leading_headers: headers of the columns before the groups.
+        group_names: names of the groups, above their columns.
+        group_headers: headers of the columns of every group.
+        rows: cells, those of the leading columns first.
+        caption: caption of the table.
     """
     group_cells = "".join(
         f'<th scope="colgroup" colspan="{len(group_headers)}">{escape(name)}</th>' for name in group_names
@@ -210,7 +221,7 @@ def grouped_table(
 
 
 def annotated_table(headers: Sequence[str], rows: Iterable[tuple[str, str, Sequence[str]]], caption: str = "") -> str:
-    """A table whose rows have a name, a sentence below it in small letters, and cells."""
+    """Table whose rows are (name, description, cells); the description is set in small type below the name."""
     body = "".join(
         f'<tr><th scope="row">{escape(name)}<small>{escape(description)}</small></th>'
         f"{''.join(f'<td>{escape(word)}</td>' for word in cells)}</tr>"
@@ -237,7 +248,10 @@ def _table_element(headers: str, body: str, caption: str) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with so many digits that count, in plain notation where that is short: 0.00123, 45.6, 1230, 1.2e-07."""
+    """Format a number with ``digits`` significant digits, without exponent if short: 0.00123, 45.6, 1230, 1.20e-07.
+
+    Missing numbers (None, NaN) become a dash.
+    """
     if value is None or math.isnan(value):
         return DASH
     if math.isinf(value):
@@ -251,7 +265,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def si_prefix(unit: str, size: float) -> tuple[float, str]:
-    """A factor and a unit in which values of this size read well: 0.002 m is 2 mm.
+    """Return the factor and the prefixed unit for values of this size: 0.002 m is 2 mm.
 
     >>> si_prefix("m, rad", 0.002)
     (1000.0, 'mm, mrad')
@@ -265,17 +279,17 @@ def si_prefix(unit: str, size: float) -> tuple[float, str]:
 
 
 def percent(share: float | None) -> str:
-    """A share in per cent, with two digits that count below a hundred: 0.314 is ``31 %``, 0.0042 is ``0.42 %``."""
+    """Format a fraction in percent; two significant digits below 100 %: 0.314 is ``31 %``, 0.0042 is ``0.42 %``."""
     if share is None or math.isnan(share):
         return DASH
     return f"{100 * share:.0f} %" if abs(share) >= 0.0995 else f"{number(100 * share, 2)} %"
 
 
 def no_break(text: str) -> str:
-    """The same text, kept in one line."""
+    """Replace spaces by no-break spaces, so that the text stays on one line."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Words in a sentence: ``a, b and c``."""
+    """Join words to an enumeration: ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""

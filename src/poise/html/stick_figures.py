@@ -1,4 +1,4 @@
-"""Stick figures of a human body, seen from the side or from the front, in a row."""
+"""Stick figures of the human body as charts, seen from the side or from the front, in a row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from poise.robots import SIDES, Robot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Chains of frames of the human body that a line is drawn through, and whose side they are on.
+#: Chains of frames of the human body, each drawn as one line, with the body side of the chain.
 _LEG = ("pelvis", "{side}_thigh", "{side}_shank", "{side}_foot", "{side}_heel", "{side}_first_metatarsal",
         "{side}_toe_tip")  # fmt: skip
 _ARM = ("head", "{side}_upper_arm", "{side}_forearm", "{side}_hand", "{side}_fingers")
@@ -27,16 +27,19 @@ SEGMENT_CHAINS = (
 )
 SIDE_COLORS = {"left": "#00568a", "right": "#d55e00", "": "#222222"}
 MARKER_COLOR = "#009e73"
-#: Of a body that is drawn behind another to be compared with it.
+#: Colour of a body that is drawn behind another one for comparison.
 BACKGROUND_COLOR = "#c4c4c4"
-#: A head, per m of the body's height: how far its middle is above the seventh vertebra of the neck, and its radius.
+#: Head, per m of body height: height of its centre above the seventh cervical vertebra, and its radius.
 HEAD_OFFSET, HEAD_RADIUS = 0.085, 0.055
-#: Room of one figure along the row (m); an arm and a leg stretched out take a little less.
+#: Horizontal space of one figure in the row (m); a stretched arm and leg need slightly less.
 FIGURE_SPACING = 1.1
 
 
 class StickFigure(NamedTuple):
-    """A body at one moment: points of each of `SEGMENT_CHAINS`, middle and radius of the head (m), markers (m x 3)."""
+    """A body at one moment: points of each chain of `SEGMENT_CHAINS`, centre and radius of the head, markers (m x 3).
+
+    All lengths in m, all positions in the world.
+    """
 
     chains: tuple[Array, ...]
     head_center: Array
@@ -45,12 +48,12 @@ class StickFigure(NamedTuple):
 
 
 def has_human_frames(robot: Robot) -> bool:
-    """Whether a robot has the frames of the human body."""
+    """Return whether a robot has all frames of the human body that a stick figure needs."""
     return all(name in robot.frames for _, chain in SEGMENT_CHAINS for name in chain)
 
 
 def stick_figure(robot: Robot, q: Array, markers: Array | None = None) -> StickFigure:
-    """A human body in a configuration, with markers (m x 3, m) if there are any."""
+    """Return the stick figure of a human body in a configuration, with markers (m x 3, in m) if given."""
     model, data = robot.model, robot.model.createData()
     pinocchio.framesForwardKinematics(model, data, q)
     chains = tuple(
@@ -71,15 +74,15 @@ def stick_figure_row(
     caption: str,
     background: Sequence[StickFigure] | None = None,
 ) -> str:
-    """Bodies side by side, each in its own place, seen from their right ("side") or from before them ("front").
+    """Draw stick figures side by side, seen from their right ("side") or from the front ("front").
 
     Args:
-        figures: one for each place.
-        labels: what stands below each.
-        forward: where they face, a horizontal unit vector (3).
+        figures: bodies, from left to right.
+        labels: text below each body.
+        forward: direction in which the bodies face, a horizontal unit vector (3).
         view: "side" or "front".
-        caption: of the whole.
-        background: other bodies, drawn faintly behind these, where they are in the same world.
+        caption: caption of the whole figure.
+        background: bodies for comparison, one for each figure, drawn in grey behind it, in the same world frame.
     """
     horizontal = forward if view == "side" else np.array([-forward[1], forward[0], 0.0])
     ground = min(float(chain[:, 2].min()) for body in figures for chain in body.chains)
@@ -106,15 +109,15 @@ def stick_figure_row(
 def draw_stick_figure(
     axes: Axes, body: StickFigure, horizontal: Array, offset: float, ground: float, single_color: str = ""
 ) -> None:
-    """Draws one body.
+    """Draw one body.
 
     Args:
-        axes: where.
+        axes: axes to draw in.
         body: the body.
-        horizontal: direction of the horizontal axis, (3,).
-        offset: what is added to places on it, m.
-        ground: height of the floor, m.
-        single_color: a colour for all of it, for a body behind another.
+        horizontal: direction of the horizontal axis in the world, (3,).
+        offset: added to horizontal coordinates, m.
+        ground: height of the floor in the world, m.
+        single_color: one colour for the whole body, for a body in the background.
     """
     for (side, _), points in zip(SEGMENT_CHAINS, body.chains, strict=True):
         style: dict[str, Any] = {
@@ -142,6 +145,6 @@ def draw_stick_figure(
 
 
 def horizontal_direction(vector: Array) -> Array:
-    """The horizontal direction of a vector; that of x where it has none."""
+    """Return the horizontal direction of a vector (3), a unit vector; x if the vector is vertical."""
     length = float(np.hypot(*vector[:2]))
     return np.array([vector[0], vector[1], 0.0]) / length if length > 0.0 else np.array([1.0, 0.0, 0.0])

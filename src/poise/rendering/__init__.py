@@ -1,4 +1,4 @@
-"""Pictures of robots: camera, visual model, offscreen renderer, and scene geometry for browsers.
+"""Pictures of robots: camera, visual model, offscreen renderer, and triangle meshes for browsers.
 
 >>> from poise import rendering
 >>> rendering.save_picture("standing.png", robot.stance("standing"))

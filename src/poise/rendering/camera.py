@@ -1,4 +1,4 @@
-"""Camera: the viewpoint of a picture, and the projection of points into it."""
+"""Camera: viewpoint of a picture, framing of what is drawn, and projection of points to pixels."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import PoiseError
 
-#: Angle between the upper and the lower edge of a picture (rad): that of a portrait lens, which bends little.
+#: Vertical field of view of a picture (rad): that of a portrait lens, with little perspective distortion.
 FIELD_OF_VIEW = 0.5
-#: Share of the picture that the robot may fill; the rest is air around it.
+#: Share of the picture that the robot may fill; the rest is margin.
 FILL_SHARE = 0.86
 
 
 @dataclass(frozen=True)
 class Camera:
-    """Looks at a target from a direction, the world's z up in the picture.
+    """Camera that looks at a target from a direction; the z axis of the world points up in the picture.
 
     Args:
-        direction: from the target towards the camera, in the world; any length. Robots face x, so that the default
-            sees them from the front, from their right and a little from above.
-        target: what is in the middle of the picture (m); by default the middle of what is drawn.
-        distance: from the target (m); by default as near as shows all of what is drawn.
+        direction: from the target towards the camera, in the world; any length. Robots face x: the default shows them
+            from the front, from their right and slightly from above.
+        target: point in the middle of the picture, in the world (m); by default the centre of what is drawn.
+        distance: from the target to the camera (m); by default the smallest at which everything drawn is in view.
 
     >>> from_its_left = Camera(direction=(0, 1, 0.2))
     """
@@ -47,27 +47,27 @@ class Camera:
 
     @property
     def azimuth(self) -> float:
-        """Heading of the view about the world's z (rad); zero looks along x."""
+        """Heading of the view direction about the z axis of the world (rad); zero looks along x."""
         return math.atan2(-self.direction[1], -self.direction[0])
 
     @property
     def elevation(self) -> float:
-        """Angle of the view above the horizon (rad), negative when it looks down."""
+        """Angle of the view direction above the horizon (rad); negative if the camera looks down."""
         return -math.asin(self.direction[2] / math.hypot(*self.direction))
 
     @property
     def axes(self) -> Array:
-        """Rows: right, up and forward of the picture, in the world."""
+        """Right, up and forward directions of the picture, in the world, as rows (3, 3)."""
         a, e = self.azimuth, self.elevation
         forward = np.array([math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)])
         up = np.array([-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e)])
         return np.array([np.cross(forward, up), up, forward])
 
     def fit_to(self, points: ArrayLike, width: int, height: int) -> Camera:
-        """The same camera with target and distance filled in, so that all points (n, 3) are in a picture of that size.
+        """Return this camera with missing target and distance filled in so that all points (n, 3) are in the picture.
 
-        A point at (x, y, z) right of, above and beyond the target is seen if, with t the tangent of half the field of
-        view and d the distance,
+        ``width`` and ``height`` are the size of the picture in pixels. A point at (x, y, z) right of, above and beyond
+        the target is in view if, with t the tangent of half the field of view and d the distance,
 
             |y| <= t (d + z),    |x| <= t (d + z) width / height
         """
@@ -83,16 +83,21 @@ class Camera:
             x, y, z = ((p - target) @ R.T).T
             t = FILL_SHARE * math.tan(FIELD_OF_VIEW / 2)
             nearest = max(np.max(np.abs(y) / t - z), np.max(np.abs(x) * height / (width * t) - z))
-            distance = max(float(nearest), 0.1)  # never inside a point
+            distance = max(float(nearest), 0.1)  # a single point would give zero
         return replace(self, target=(float(target[0]), float(target[1]), float(target[2])), distance=distance)
 
     def project(self, points: ArrayLike, width: int, height: int) -> Array:
-        """Where points (n, 3) of the world appear: pixels (n, 2) from the left and from the top, NaN behind the camera.
+        """Project points of the world (n, 3) to pixels (n, 2) from the left and from the top; NaN behind the camera.
 
-        Target and distance must be known: see `fit_to`.
+        Target and distance must be set, see `fit_to`.
+
+        Raises:
+            PoiseError: target or distance is missing.
         """
         if self.target is None or self.distance is None:
-            raise PoiseError("camera: project needs target and distance; give them, or use camera.fit_to(points, ...)")
+            raise PoiseError(
+                "camera: project needs a target and a distance; set them or use camera.fit_to(points, ...)"
+            )
         x, y, z = ((np.atleast_2d(np.asarray(points, dtype=np.float64)) - self.target) @ self.axes.T).T
         depth = np.where(self.distance + z > 0.0, self.distance + z, np.nan)
         scale = height / (2.0 * math.tan(FIELD_OF_VIEW / 2)) / depth

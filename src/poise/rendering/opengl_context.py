@@ -1,4 +1,7 @@
-"""An offscreen OpenGL context on any machine: EGL, OSMesa, GLFW or CGL."""
+"""Offscreen OpenGL contexts for MuJoCo: choice of the backend (EGL, OSMesa, GLFW, CGL) and errors that help install it.
+
+Set the environment variable MUJOCO_GL to egl, osmesa or glfw to override the choice.
+"""
 
 from __future__ import annotations
 
@@ -11,37 +14,43 @@ from typing import Any
 from poise.errors import PoiseError
 from poise.extras import load
 
-#: What each kind needs on a machine of the Debian family.
+#: Requirement of each backend, with package names of Debian and Ubuntu.
 REQUIREMENTS = {
     "egl": "libEGL (apt install libegl1 libgl1-mesa-dri)",
     "osmesa": "libOSMesa (apt install libosmesa6)",
     "glfw": "a display",
     "cgl": "macOS",
 }
-#: Other values of MUJOCO_GL, which leave the choice to us, and which forbid drawing.
+#: Other values of MUJOCO_GL: those that leave the choice to Poise, and those that disable rendering.
 AUTOMATIC_VALUES = ("", "enable", "enabled", "on", "true", "1", "glx", "wgl")
 DISABLED_VALUES = ("disable", "disabled", "off", "false", "0")
 
 
 def open_context(width: int, height: int) -> Any:
-    """An OpenGL context of MuJoCo that draws without a window; the caller makes it current and frees it.
+    """Open an offscreen OpenGL context of MuJoCo; the caller makes it current and frees it.
 
-    The kind is what the environment variable MUJOCO_GL says; else a hidden window where there is a display, and EGL or
-    OSMesa where there is none. The kinds are imported here and not chosen by MuJoCo, which decides once, when it is
-    first imported by anybody, and then asks for a display.
+    The environment variable MUJOCO_GL selects the backend; by default it is a hidden GLFW window if there is a display,
+    and EGL or OSMesa otherwise. The backend is imported here rather than selected by MuJoCo, because MuJoCo decides
+    once, when it is first imported, and its default needs a display.
+
+    Args:
+        width, height: size of the context in pixels.
+
+    Raises:
+        PoiseError: no context can be opened; the message says what to install.
     """
     try:
         context = importlib.import_module(f"mujoco.{opengl_backend()}").GLContext(width, height)
         context.make_current()
     except PoiseError:
         raise
-    except Exception as error:  # they fail in many ways: ImportError, AttributeError, RuntimeError, GLError
+    except Exception as error:  # backends raise ImportError, AttributeError, RuntimeError or GLError
         raise opengl_error(error) from error
     return context
 
 
 def check_opengl() -> None:
-    """Raises an error that says what to install where nothing can be drawn: there MuJoCo cannot even be imported."""
+    """Raise an error that says what to install if rendering is impossible; importing MuJoCo already fails then."""
     opengl_backend()
     try:
         load("mujoco")
@@ -52,22 +61,24 @@ def check_opengl() -> None:
 
 
 def opengl_error(error: Exception) -> PoiseError:
-    """What to tell the user when MuJoCo or the chosen kind of context failed."""
+    """Return the error for the user if MuJoCo or the selected backend failed with ``error``."""
     backend, reason = opengl_backend(), " ".join(str(error).split()) or type(error).__name__
     return PoiseError(
-        f"no picture without OpenGL: {backend} failed: {reason[:200]}; it needs {REQUIREMENTS[backend]}, "
-        "or choose another with MUJOCO_GL=egl, osmesa or glfw"
+        f"cannot render without OpenGL: {backend} failed: {reason[:200]}; install {REQUIREMENTS[backend]}, "
+        "or select another backend with MUJOCO_GL=egl, osmesa or glfw"
     )
 
 
 def opengl_backend() -> str:
-    """The kind of context to use here: "egl", "osmesa", "glfw" or "cgl"."""
+    """Return the OpenGL backend to use on this machine: "egl", "osmesa", "glfw" or "cgl"."""
     value = os.environ.get("MUJOCO_GL", "").lower().strip()
     if value in DISABLED_VALUES:
-        raise PoiseError(f"no picture without OpenGL: MUJOCO_GL is {value!r}; unset it, or give egl, osmesa or glfw")
+        raise PoiseError(
+            f"cannot render without OpenGL: MUJOCO_GL is {value!r}; unset it, or set it to egl, osmesa or glfw"
+        )
     if value not in AUTOMATIC_VALUES:
         if value not in REQUIREMENTS:
-            raise PoiseError(f"MUJOCO_GL is {value!r}; expected egl, osmesa or glfw, or nothing")
+            raise PoiseError(f"MUJOCO_GL is {value!r}; expected egl, osmesa or glfw, or no value")
         return value
     if platform.system() == "Darwin":
         return "cgl"
@@ -77,5 +88,5 @@ def opengl_backend() -> str:
         if ctypes.util.find_library(library):
             return backend
     raise PoiseError(
-        f"no picture without OpenGL and no display: install {REQUIREMENTS['egl']} or {REQUIREMENTS['osmesa']}"
+        f"cannot render without OpenGL: there is no display; install {REQUIREMENTS['egl']} or {REQUIREMENTS['osmesa']}"
     )

@@ -1,4 +1,4 @@
-"""Annotated pictures of robot states, in a row or as ghosts, as arrays and as PNG files."""
+"""Annotated pictures of robot states, side by side or as ghosts, returned as arrays or saved as PNG files."""
 
 from __future__ import annotations
 
@@ -33,14 +33,24 @@ from poise.robots import Robot, State
 Size = tuple[int, int]
 Rgba = tuple[int, int, int, int]
 
-#: Lines are drawn this much larger and then shrunk, which smooths them.
+#: Lines are drawn larger by this factor and then scaled down, which smooths them.
 SUPERSAMPLING = 3
 TEXT_COLOR = (40, 44, 52, 255)
 HALO_COLOR = (255, 255, 255, 200)
 
 
 def annotate(image: Image, state: State, camera: Camera, overlays: Overlays, title: str) -> Image:
-    """A copy of a picture, drawn with this camera, with the outlines of what the robot hides and with all texts."""
+    """Return a copy of a rendered picture with outlines, rings around marks, names and a title drawn over it.
+
+    Outlines of the support polygon and rings around the CoM and the marks stay visible behind the robot.
+
+    Args:
+        image: picture (height, width, 3), rendered with ``camera``.
+        state: state of the robot in the picture.
+        camera: camera of the picture, with target and distance.
+        overlays: marks and boxes of the picture.
+        title: text at the top; empty for none.
+    """
     height, width = image.shape[:2]
     size = width, height
     overlay_layer = PIL.Image.new("RGBA", (SUPERSAMPLING * width, SUPERSAMPLING * height))
@@ -85,7 +95,7 @@ def annotate(image: Image, state: State, camera: Camera, overlays: Overlays, tit
 def _draw_circle(
     pen: PIL.ImageDraw.ImageDraw, camera: Camera, point: Array, radius: float, size: Size, color: Rgba, line_width: int
 ) -> tuple[float, float, float] | None:
-    """Draws the outline of a ball and says where it is and how large, in pixels; none if it is behind the camera."""
+    """Draw the outline of a sphere and return its centre and radius (x, y, r) in pixels; None behind the camera."""
     pixels = _visible_pixels(camera, np.array([point, point + radius * camera.axes[1]]), size)
     if len(pixels) < 2:
         return None
@@ -96,7 +106,7 @@ def _draw_circle(
 
 
 def _visible_pixels(camera: Camera, points: Array, size: Size) -> list[tuple[float, float]]:
-    """Where points are on the fine layer, those behind the camera left out."""
+    """Project points to pixels of the supersampled layer, without those behind the camera."""
     pixels = SUPERSAMPLING * camera.project(points, *size)
     return [(float(x), float(y)) for x, y in pixels if np.isfinite(x)]
 
@@ -106,12 +116,12 @@ def _rgba(color: Color, alpha: float, shade: float = 1.0) -> Rgba:
     return red, green, blue, round(255 * alpha)
 
 
-# -- Pictures of a robot's states, to look at and to put on a page ---------------------------------------------------
+# -- Pictures of robot states ----------------------------------------------------------------------------------------
 
 
 Marks = Mapping[str, ArrayLike]
 
-#: Fewest and most pixels of a side: below, nothing can be seen; above, graphics drivers refuse.
+#: Smallest and largest width or height (pixels): too small to see anything, too large for graphics drivers.
 MIN_PIXELS, MAX_PIXELS = 16, 8192
 
 
@@ -126,22 +136,26 @@ def picture(
     marks: Marks | Sequence[Marks] | None = None,
     boxes: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
 ) -> Image:
-    """A robot, or a row of them, on the ground, with support polygon (green) and projected centre of mass (red).
+    """Draw one or several robot states on the ground, with support polygon (green) and projected CoM (red).
 
-    The outline of the polygon and the rings around marks are drawn over the robot, so that they are seen through it.
+    The outline of the polygon and the rings around the CoM and the marks are drawn over the robot, so that it does not
+    hide them.
 
     Args:
-        states: one or several; those of a row may be of different robots and are all shown at the same scale.
-        width, height: of the whole picture, in pixels.
+        states: one state or several; states in a row may be of different robots and are all shown at the same scale.
+        width, height: size of the whole picture, in pixels.
         camera: see `Camera`; by default from the front right, as near as shows everything.
-        labels: a text for each state, above it; of a "ghost" picture one for the whole.
-        arrange: "row" gives each state its own part of the picture, from left to right; "ghost" draws all in one place,
-            the last one solid.
-        marks: points to show, by name, in the world (m): for all states, or a list with those of each.
+        labels: text above each state; one text for a "ghost" picture.
+        arrange: "row" gives each state its own part of the picture, from left to right; "ghost" draws all states in one
+            place, the last one solid and the earlier ones transparent.
+        marks: points to show, by name, in the world (m): one mapping for all states, or a list with one per state.
         boxes: boxes to show, by name, as lower and upper corner in the world (m).
 
     Returns:
-        (height, width, 3), red, green, blue from 0 to 255.
+        Image (height, width, 3), red, green, blue from 0 to 255.
+
+    Raises:
+        PoiseError: an argument is invalid, or OpenGL is not available.
 
     >>> image = picture(state, marks={"target": (0.4, -0.2, 0.9)})
     """
@@ -151,7 +165,7 @@ def picture(
     panels = [[state] for state in checked_states] if arrange == "row" else [checked_states]
     if arrange == "ghost" and any(state.robot is not checked_states[0].robot for state in checked_states):
         names = " and ".join(sorted({state.robot.name for state in checked_states}))
-        raise PoiseError(f"picture: ghosts of {names} in one place; give states of one robot, or arrange='row'")
+        raise PoiseError(f"picture: states of {names}; arrange='ghost' needs states of one robot, use arrange='row'")
     edges = np.linspace(0, _checked_pixels(width, "width", len(panels)), len(panels) + 1).round().astype(int).tolist()
     height = _checked_pixels(height, "height")
     titles = _panel_titles(labels, len(panels))
@@ -171,13 +185,13 @@ def picture(
 
 
 def save_picture(path: str | os.PathLike[str], states: State | Iterable[State], **options: Any) -> Path:
-    """Writes a `picture` with the same options to a PNG file and returns its path.
+    """Write a `picture` to a PNG file and return its path; options are those of `picture`.
 
     >>> save_picture("stances.png", [robot.stance("standing") for robot in robots], width=1280, height=480)
     """
     file = Path(path)
     if file.suffix.lower() != ".png":
-        raise PoiseError(f"save_picture: {file} is not a PNG file; give a path that ends with .png")
+        raise PoiseError(f"save_picture: {file} is not a PNG file; pass a path that ends in .png")
     target = writable_path(path, lambda message: PoiseError(f"save_picture: {message}"))
     image = picture(states, **options)
     try:
@@ -191,7 +205,7 @@ def save_picture(path: str | os.PathLike[str], states: State | Iterable[State], 
 def _shared_camera(
     camera: Camera, panels: list[list[State]], overlays: list[Overlays], width: int, height: int
 ) -> Camera:
-    """One camera for all panels, so that they can be compared."""
+    """Return one camera for all panels, so that they have the same scale."""
     points = [OffscreenRenderer.corners(state) for panel in panels for state in panel]
     return camera.fit_to(np.vstack([*points, *(overlay.points for overlay in overlays)]), width, height)
 
@@ -200,9 +214,9 @@ def _checked_states(value: State | Iterable[State]) -> list[State]:
     states: list[Any] = [value] if isinstance(value, State) else list(value) if isinstance(value, Iterable) else [value]
     for state in states:
         if not isinstance(state, State):
-            raise PoiseError(f"picture: {state!r} is not a State; give e.g. robot.stance('standing')")
+            raise PoiseError(f"picture: {state!r} is not a State; pass for example robot.stance('standing')")
     if not states:
-        raise PoiseError("picture: no states were given; give one or more")
+        raise PoiseError("picture: no states given; pass at least one")
     return states
 
 
@@ -216,7 +230,7 @@ def _checked_pixels(value: Any, name: str, panels: int = 1) -> int:
 def _panel_titles(labels: Sequence[str] | None, panels: int) -> list[str]:
     titles = [""] * panels if labels is None else [labels] if isinstance(labels, str) else [str(t) for t in labels]
     if len(titles) != panels:
-        raise PoiseError(f"picture: {len(titles)} labels for {panels} panels; give one for each")
+        raise PoiseError(f"picture: {len(titles)} labels for {panels} panels; pass one for each panel")
     return titles
 
 
@@ -225,12 +239,12 @@ def _panel_overlays(
 ) -> list[Overlays]:
     each = [marks or {}] * panels if marks is None or isinstance(marks, Mapping) else list(marks)
     if len(each) != panels:
-        raise PoiseError(f"picture: marks for {len(each)} of {panels} panels; give a list with those of each, or one")
+        raise PoiseError(f"picture: marks for {len(each)} of {panels} panels; pass one mapping, or one for each panel")
     box_corners: dict[str, tuple[Array, Array]] = {}
     for name, corners in (boxes or {}).items():
         lower, upper = _checked_points(corners, 2, f"box {name!r}")
         if not (lower <= upper).all():
-            raise PoiseError(f"picture: box {name!r} has the corners {lower} and {upper}; give the lower one first")
+            raise PoiseError(f"picture: box {name!r} has the corners {lower} and {upper}; pass the lower corner first")
         box_corners[name] = (lower, upper)
     return [
         Overlays({n: _checked_points([p], 1, f"mark {n!r}")[0] for n, p in one.items()}, box_corners) for one in each

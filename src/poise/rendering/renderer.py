@@ -1,4 +1,4 @@
-"""Offscreen renderer: draws states of a robot on the ground, with overlays, into an image."""
+"""Offscreen renderer: draws states of a robot on the ground, with overlays, into an image (MuJoCo, OpenGL)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,16 @@ from poise.rendering.overlays import (
 from poise.rendering.visual_model import visual_model_of
 from poise.robots import Robot, State
 
-#: How much the earliest and the last but one of several ghosts cover what is behind.
+#: Opacity of the earliest and of the latest ghost of a picture with several states.
 MIN_GHOST_ALPHA, MAX_GHOST_ALPHA = 0.15, 0.35
 
 
 class OffscreenRenderer:
-    """Draws states of one robot in one size; a context manager, since it holds an OpenGL context.
+    """Renderer for states of one robot at one image size; a context manager, since it holds an OpenGL context.
+
+    Args:
+        robot: robot to draw.
+        width, height: size of the image in pixels.
 
     >>> with OffscreenRenderer(robot, 640, 480) as renderer:
     ...     image = renderer.draw([state], camera, Overlays())
@@ -63,12 +67,15 @@ class OffscreenRenderer:
         self._gl_context.free()
 
     def draw(self, states: Sequence[State], camera: Camera, overlays: Overlays) -> Image:
-        """The picture (height, width, 3); of several states the last is solid and the earlier ones are ghosts."""
+        """Render states to an image (height, width, 3); the last state is solid, earlier ones are transparent ghosts.
+
+        The camera must have target and distance, see `Camera.fit_to`.
+        """
         width, height = self._size
         geom_count = (
             len(states) * len(self._visual_model.shapes) + len(states[-1].support_polygon) + len(overlays.points)
         )
-        scene = self._scene(camera, max_geoms=geom_count + 10)  # ground and centre of mass
+        scene = self._scene(camera, max_geoms=geom_count + 10)  # 10 for the ground and the CoM
         for i, state in enumerate(states):
             last = i == len(states) - 1
             alpha = 1.0 if last else MIN_GHOST_ALPHA + (MAX_GHOST_ALPHA - MIN_GHOST_ALPHA) * i / max(len(states) - 2, 1)
@@ -90,11 +97,11 @@ class OffscreenRenderer:
 
     @staticmethod
     def corners(state: State) -> Array:
-        """Corners of boxes around all that is drawn of a state (n, 3), for framing."""
+        """Return the corners of the boxes around all shapes of a state, in the world (n, 3), m, for framing."""
         return visual_model_of(state.robot).corners(state)
 
     def _scene(self, camera: Camera, max_geoms: int) -> mujoco.MjvScene:
-        """Ground and light, seen by the camera, with room for that many things."""
+        """Return a scene with ground and light, seen by the camera, with room for ``max_geoms`` geoms."""
         scene, view = mujoco.MjvScene(self._model, maxgeom=max_geoms), mujoco.MjvCamera()
         view.lookat, view.distance = camera.target, camera.distance
         view.azimuth, view.elevation = np.degrees([camera.azimuth, camera.elevation])
@@ -102,15 +109,14 @@ class OffscreenRenderer:
         mujoco.mjv_updateScene(self._model, self._data, mujoco.MjvOption(), None, view, categories, scene)
         sun = next(light for light in scene.lights if not light.headlight)
         right, _, forward = camera.axes
-        light_direction = (
-            0.4 * right + 0.5 * forward * [1.0, 1.0, 0.0] - [0.0, 0.0, 1.0]
-        )  # over the photographer's shoulder
+        # The light comes from behind the camera, from its left and from above.
+        light_direction = 0.4 * right + 0.5 * forward * [1.0, 1.0, 0.0] - [0.0, 0.0, 1.0]
         sun.dir = light_direction / np.linalg.norm(light_direction)
         sun.pos = camera.target - 3.0 * self.robot.height * sun.dir
         return scene
 
     def _add_balance(self, scene: mujoco.MjvScene, state: State) -> None:
-        """Support polygon as an outline on the ground, projected centre of mass as a ball."""
+        """Add the support polygon as an outline on the ground and the projected CoM as a sphere."""
         outline = support_outline(state)
         for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):
             self._add_line(scene, a, b, SUPPORT_COLOR)
@@ -143,6 +149,6 @@ class OffscreenRenderer:
             geom, kind, np.array(size, dtype=np.float64), pose.translation, pose.rotation.ravel(),
             np.array(color, dtype=np.float32),
         )  # fmt: skip
-        geom.category = mujoco.mjtCatBit.mjCAT_DYNAMIC  # decoration would cast no shadow
-        geom.dataid = 2 * mesh if mesh >= 0 else -1  # odd numbers are the convex hulls
+        geom.category = mujoco.mjtCatBit.mjCAT_DYNAMIC  # geoms of category "decor" cast no shadow
+        geom.dataid = 2 * mesh if mesh >= 0 else -1  # odd numbers are the convex hulls of the meshes
         scene.ngeom += 1

@@ -1,4 +1,4 @@
-"""Scene geometry as triangles with normals: solids, the shapes of a robot, blocks of the ground."""
+"""Triangle meshes with normals for browsers: simple solids, the shapes of a robot, the blocks of a terrain."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from poise.robots import Robot, State
 Faces = NDArray[np.int64]
 Solid = tuple[Array, Faces]
 
-#: Points around a circle: edges of 15 degrees look round.
+#: Points on a circle: at 15 degrees per edge it looks round.
 CIRCLE_POINTS = 24
 
 
 def box(half_lengths: tuple[float, float, float]) -> Solid:
-    """A box around the origin, of half its lengths."""
+    """Return a box centred at the origin, with half lengths along x, y and z (m)."""
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
     squares = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
     faces = [face for a, b, c, d in squares for face in ((a, b, c), (a, c, d))]
@@ -33,19 +33,20 @@ def box(half_lengths: tuple[float, float, float]) -> Solid:
 
 
 def sphere(radius: float) -> Solid:
+    """Return a sphere centred at the origin (m)."""
     angles = np.linspace(-np.pi / 2, np.pi / 2, CIRCLE_POINTS // 2 + 1)
     return _revolve(radius * np.cos(angles), radius * np.sin(angles))
 
 
 def cylinder(radius: float, half_length: float) -> Solid:
-    """A cylinder along z, with its ends."""
+    """Return a closed cylinder along z, centred at the origin (m)."""
     return _revolve(
         np.array([0.0, radius, radius, 0.0]), np.array([-half_length, -half_length, half_length, half_length])
     )
 
 
 def capsule(radius: float, half_length: float) -> Solid:
-    """A cylinder along z with half a ball at each end; ``half_length`` is the length of the cylinder alone."""
+    """Return a cylinder along z with a hemisphere at each end (m); ``half_length`` is that of the cylinder alone."""
     low = np.linspace(-np.pi / 2, 0.0, CIRCLE_POINTS // 4 + 1)
     r = radius * np.concatenate([np.cos(low), np.cos(low[::-1])])
     z = np.concatenate([-half_length + radius * np.sin(low), half_length - radius * np.sin(low[::-1])])
@@ -53,7 +54,7 @@ def capsule(radius: float, half_length: float) -> Solid:
 
 
 def _revolve(r: Array, z: Array) -> Solid:
-    """The surface that a line in the half plane (r, z), from below to above, draws about the z axis."""
+    """Return the surface of revolution about z of a profile (r, z), given from bottom to top."""
     angle = np.linspace(0.0, 2.0 * np.pi, CIRCLE_POINTS, endpoint=False)
     points = np.stack(
         [np.outer(r, np.cos(angle)), np.outer(r, np.sin(angle)), np.repeat(z[:, None], CIRCLE_POINTS, axis=1)], axis=-1
@@ -66,24 +67,24 @@ def _revolve(r: Array, z: Array) -> Solid:
     return points.reshape(-1, 3), np.array(faces, dtype=np.int64)
 
 
-# -- Surfaces of a robot's shapes as triangles with normals ----------------------------------------------------------
+# -- Surfaces of the shapes of a robot -------------------------------------------------------------------------------
 
 
 Color = tuple[float, ...]
 
-#: Triangles that a shape may keep: G1, which has the most, then takes 4 MB of a page and looks as in a picture.
+#: Largest number of triangles per shape: G1, the robot with the most, takes 4 MB of a page and looks as in a picture.
 MAX_TRIANGLES = 3000
-#: Vertices nearer than this (m) are one: files often repeat a vertex for each of its triangles.
+#: Vertices closer than this (m) are merged: mesh files often repeat a vertex for each of its triangles.
 MERGE_DISTANCE = 1e-5
-#: A point that simplifying moved further than this (m) from all that there were goes back to the nearest: along the
-#: edges of thin plates the best point for the planes around may be centimetres away.
+#: A vertex that simplification places further than this (m) from all original vertices is moved back to the nearest
+#: one: on edges of thin plates, the optimal vertex for the adjacent planes may be centimetres away.
 MAX_DISPLACEMENT = 0.002
-#: Triangles that meet at a smaller angle (rad) share a normal and look round; others form an edge.
+#: Triangles that meet at a smaller angle (rad) share a normal and look smooth; others form a sharp edge.
 CREASE_ANGLE = math.radians(35.0)
 
 
 class Mesh(NamedTuple):
-    """Points (m), n x 3, and triangles, m x 3, counter-clockwise from outside."""
+    """Points (m), n x 3, and triangles as indices of points, m x 3, counter-clockwise seen from outside."""
 
     points: Array
     faces: Faces
@@ -91,10 +92,12 @@ class Mesh(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Something to draw: points (m) with normals and triangles, in the frame of a body.
+    """Triangle mesh with normals and a colour, fixed to a joint of the robot or to the world.
+
+    Points (m) and normals are in the frame of the joint.
 
     Attributes:
-        joint: number of the joint that carries it; 0 for what stands in the world.
+        joint: index of the joint that carries the surface; 0 for surfaces fixed to the world.
         color: red, green, blue, alpha, from 0 to 1.
     """
 
@@ -106,7 +109,7 @@ class Surface:
 
 
 def surface_with_normals(joint: int, color: Color, mesh: Mesh) -> Surface:
-    """A mesh with normals; a point on an edge becomes one for each side."""
+    """Add normals to a mesh; a point on a sharp edge is repeated, with one normal for each side."""
     corners = mesh.points[mesh.faces]
     area_vectors = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = np.linalg.norm(area_vectors, axis=1)
@@ -120,13 +123,16 @@ def surface_with_normals(joint: int, color: Color, mesh: Mesh) -> Surface:
 
 
 def _corner_normals(faces: Faces, area_vectors: Array, unit_normals: Array, points: int) -> Array:
-    """For each corner of each triangle, the mean direction of the triangles around it that are not behind an edge."""
+    """Return a unit normal for each corner of each triangle (3 m, 3).
+
+    It is the area-weighted mean normal of the triangles at that vertex which no sharp edge separates from this one.
+    """
     vertex = faces.ravel()
     owner = np.repeat(np.arange(len(faces)), 3)
     order = np.argsort(vertex, kind="stable")
     count = np.bincount(vertex, minlength=points)
     start = np.concatenate([[0], np.cumsum(count)])[:-1]
-    # Every corner meets every triangle of its vertex: corner numbers, and beside them the triangles.
+    # Pair every corner with every triangle at its vertex: `corner` holds the corners, `other` the triangles.
     times = count[vertex]
     corner = np.repeat(np.arange(len(vertex)), times)
     within = np.arange(len(corner)) - np.repeat(np.cumsum(times) - times, times)
@@ -138,7 +144,10 @@ def _corner_normals(faces: Faces, area_vectors: Array, unit_normals: Array, poin
 
 
 def shape_mesh(model: VisualModel, shape: Shape, max_triangles: int = MAX_TRIANGLES) -> Mesh:
-    """A shape of a figure as triangles on its joint, a mesh with at most so many if it can be simplified that far."""
+    """Return a shape of a robot as triangles in the frame of its joint.
+
+    A mesh is simplified to at most ``max_triangles``, unless it has too many separate pieces.
+    """
     kinds, (a, b, c) = mujoco.mjtGeom, shape.size
     match shape.type:
         case kinds.mjGEOM_MESH:
@@ -163,8 +172,7 @@ def _mujoco_mesh(model: mujoco.MjModel, number: int) -> Mesh:
 
 
 def _simplify(mesh: Mesh, max_triangles: int) -> Mesh:
-    """The mesh with fewer triangles where it bends least; `max_triangles`, unless it is of too many separate pieces."""
-
+    """Simplify a mesh where its curvature is smallest, to ``max_triangles`` unless it has too many separate pieces."""
     rounded = np.round(mesh.points / MERGE_DISTANCE).astype(np.int64)
     _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     points, faces = mesh.points[first], which.ravel()[mesh.faces]
@@ -185,15 +193,16 @@ def _simplify(mesh: Mesh, max_triangles: int) -> Mesh:
 
 
 GROUND_BOX_COLOR = (0.74, 0.76, 0.79, 1.0)
-#: Uneven ground is level so far around the soles of the start (m), as in the plant.
+#: Uneven ground is level within this margin around the soles in the start posture (m), as in the simulation.
 LEVEL_MARGIN = 0.05
 
 
 def recorded_ground(recording: Recording, robot: Robot | None = None) -> Terrain:
-    """The ground that a run names among its facts; flat if it names none.
+    """Return the terrain named in the provenance of a recording; flat ground if there is none.
 
     Args:
-        robot: whose it is; a stage with stairs is made to its measure.
+        recording: recording of a run.
+        robot: robot of the run; the world with stairs and a door is scaled to it, and needs it.
     """
     facts = recording.provenance
     if robot is not None and (facts.get("guide") == "scenario" or facts.get("world") == STAIRS_AND_DOOR):
@@ -205,7 +214,13 @@ def recorded_ground(recording: Recording, robot: Robot | None = None) -> Terrain
 
 
 def ground_boxes(ground: Terrain, start: State, seed: object = 0) -> list[SolidBox]:
-    """Steps and blocks of a ground on which a robot starts."""
+    """Return the steps and blocks of a terrain.
+
+    Args:
+        ground: the terrain.
+        start: start state of the robot; uneven ground is level around its feet.
+        seed: seed of uneven ground; 0 if it is not an integer.
+    """
     corners = [start.pose(foot).act(corner)[:2] for foot in start.robot.feet for corner in foot.corners]
     level_area = np.zeros((2, 2))
     if corners:
@@ -214,7 +229,7 @@ def ground_boxes(ground: Terrain, start: State, seed: object = 0) -> list[SolidB
 
 
 def ground_surfaces(recording: Recording, start: State) -> list[Surface]:
-    """Steps and blocks on the ground of a recording, to be drawn."""
+    """Return the steps and blocks of the terrain of a recording as surfaces in the world."""
     surfaces = []
     for block in ground_boxes(recorded_ground(recording, start.robot), start, recording.provenance.get("seed", 0)):
         x, y, z = np.asarray(block.size, dtype=np.float64) / 2

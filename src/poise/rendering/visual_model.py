@@ -1,7 +1,7 @@
 """Visual model of a robot: its meshes with their colours in a MuJoCo scene, posed for any state.
 
-The reader behind `robot.visual_geometry` keeps no colours, and where a body is made of several materials it mixes up
-the triangles of all but the first. For pictures such files are read again here.
+The mesh reader behind `robot.visual_geometry` drops colours, and in Collada files with several materials it mixes up
+the triangles of all materials but the first. This module therefore reads Collada files again.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Color = tuple[float, ...]
 
 @dataclass(frozen=True)
 class MaterialMesh:
-    """The triangles of one material.
+    """Triangles of one material.
 
     Attributes:
-        points: vertices in the frame of the file, (n, 3), in its unit.
-        faces: triangles, (m, 3).
-        color: red, green, blue, alpha from 0 to 1; none if it is a texture or missing.
+        points: vertices (n, 3), in the frame and the unit of the mesh file unless stated otherwise.
+        faces: triangles as indices of points, (m, 3).
+        color: red, green, blue, alpha from 0 to 1; None if it is a texture or missing.
     """
 
     points: Array
@@ -42,17 +42,17 @@ class MaterialMesh:
 
 
 class Collada:
-    """A Collada file: only what a picture needs of it."""
+    """Reader of a Collada file, limited to triangles and diffuse colours."""
 
     def __init__(self, path: str | Path) -> None:
         self._root = ElementTree.parse(path).getroot()
         for element in self._root.iter():
-            element.tag = element.tag.rpartition("}")[2]  # without the name space
+            element.tag = element.tag.rpartition("}")[2]  # remove the name space
         self._elements_by_id = {element.get("id"): element for element in self._root.iter() if element.get("id")}
 
     @cached_property
     def meshes(self) -> list[MaterialMesh]:
-        """All bodies of the scene, in pieces of one material each."""
+        """All meshes of the scene, split by material, in the frame and the unit of the file."""
         return [
             part
             for scene in self._root.iterfind("library_visual_scenes/visual_scene")
@@ -62,7 +62,7 @@ class Collada:
 
     @property
     def unit(self) -> float:
-        """Length of the file's unit (m)."""
+        """Length unit of the file (m)."""
         element = self._root.find("asset/unit")
         return 1.0 if element is None else float(element.get("meter", 1.0))
 
@@ -117,7 +117,7 @@ class Collada:
 
 
 def _transform(node: ElementTree.Element) -> Array:
-    """Product of the transformations that a node lists, (4, 4)."""
+    """Return the product of the transforms of a node, (4, 4)."""
     T = np.eye(4)
     for element in node:
         local_transform = np.eye(4)
@@ -143,29 +143,29 @@ def _numbers(element: ElementTree.Element | None) -> Array:
     return np.array("" if element is None or element.text is None else element.text.split(), dtype=np.float64)
 
 
-# -- The meshes of a robot's shapes as surfaces that can be drawn ----------------------------------------------------
+# -- Coloured meshes of the shapes of a robot ------------------------------------------------------------------------
 
 
 Faces = NDArray[np.int32]
 
-#: A file that is read again must have the extent it had before, to a hair (m).
+#: Largest difference between the bounding boxes of the two readings of a mesh file (m).
 EXTENT_TOLERANCE = 1e-4
 
 
 def is_mesh(shape: pinocchio.GeometryObject) -> bool:
-    """Whether a shape is made of triangles, and no simple solid."""
-    return hasattr(shape.geometry, "tri_indices")  # of coal, whose classes of meshes are many
+    """Return whether a shape is a triangle mesh rather than a simple solid."""
+    return hasattr(shape.geometry, "tri_indices")  # coal has many mesh classes; all have this attribute
 
 
 def colored_meshes(shape: pinocchio.GeometryObject) -> Iterator[MaterialMesh]:
-    """The mesh of a shape in pieces of one colour, in the frame of the shape (m).
+    """Yield the mesh of a shape split by colour, in the frame of the shape (m).
 
-    Triangles run counter-clockwise seen from where they are to be seen: a closed surface from outside, an open one from
-    both sides, so that its triangles are there twice.
+    Triangles are counter-clockwise seen from their visible side. A closed surface is visible from outside; an open one
+    is visible from both sides, so that each of its triangles is included twice.
     """
     for part in _collada_meshes(shape) or [_uncolored_mesh(shape)]:
         points, faces = part.points, part.faces
-        if np.prod(shape.meshScale) < 0.0:  # a mirror turns them inside out
+        if np.prod(shape.meshScale) < 0.0:  # mirroring reverses the orientation of the triangles
             faces = faces[:, ::-1]
         if not _is_closed(points, faces):
             points, faces = np.vstack([points, points]), np.vstack([faces, faces[:, ::-1] + np.int32(len(points))])
@@ -179,7 +179,10 @@ def _uncolored_mesh(shape: pinocchio.GeometryObject) -> MaterialMesh:
 
 
 def _collada_meshes(shape: pinocchio.GeometryObject) -> list[MaterialMesh]:
-    """A Collada file read again, see `poise.rendering.visual_model`; nothing if it is none or is not understood."""
+    """Read the Collada file of a shape again; empty if the shape has none or its file cannot be used.
+
+    The result is scaled (m) and its bounding box is checked against the mesh that Pinocchio loaded.
+    """
     if not shape.meshPath.lower().endswith(".dae"):
         return []
     try:
@@ -197,8 +200,9 @@ def _collada_meshes(shape: pinocchio.GeometryObject) -> list[MaterialMesh]:
 
 
 def _is_closed(points: Array, faces: Faces) -> bool:
-    """Whether, but for one in a hundred, an edge a to b of a triangle is an edge b to a of another."""
-    _, merged = np.unique(points.round(6), axis=0, return_inverse=True)  # some files repeat a vertex for each triangle
+    """Return whether a surface is closed: more than 99 % of edges a to b of a triangle are edges b to a of another."""
+    # Some files repeat a vertex for each of its triangles.
+    _, merged = np.unique(points.round(6), axis=0, return_inverse=True)
     corners = merged.ravel()[faces].astype(np.int64)
     begin, end = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
     return bool(np.isin(begin * len(points) + end, end * len(points) + begin).mean() > 0.99)
@@ -211,11 +215,12 @@ def _bounding_box(points: Array) -> Array:
 # -- Visual model of a robot -----------------------------------------------------------------------------------------
 
 
-#: For shapes without a colour of their own: a warm light grey, and a darker one for every other body of a chain.
+#: Colours of shapes without a colour: a warm light grey, and a darker grey for every second body of a chain.
 DEFAULT_COLORS = ((0.88, 0.87, 0.84, 1.0), (0.66, 0.68, 0.71, 1.0))
-#: Thickness of the sticks of a robot without shapes, per m of its height.
-STICK_THICKNESS = 0.02
-#: Ground in squares of 0.25 m, sky and sun. Distances of clipping, haze and shadows are multiples of the extent (m).
+#: Radius of the sticks that stand for a robot without shapes, per m of its height.
+STICK_RADIUS = 0.02
+#: World with a checkered ground (squares of 0.25 m), sky and sun. The distances znear, zfar and shadowclip are
+#: multiples of the extent (m).
 WORLD_XML = f"""
 <mujoco>
   <statistic extent="2" center="0 0 0.7"/>
@@ -242,14 +247,16 @@ WORLD_XML = f"""
 
 @dataclass(frozen=True)
 class Shape:
-    """One thing to draw: a mesh of the model (`mesh` is its number) or a simple solid, on a joint of the robot.
+    """Shape to draw: a mesh of the MuJoCo model or a simple solid, fixed to a joint of the robot.
 
     Attributes:
-        type: kind of geom of MuJoCo.
-        size: of the geom, as MuJoCo has it (m).
-        joint: number of the joint that carries it.
-        joint_from_shape: its pose on the joint, for a mesh that of the frame in which the renderer stores it.
-        corners: of the box around it, in the joint's frame, 8 x 3 (m).
+        type: geom type of MuJoCo.
+        size: size of the geom in MuJoCo's convention (m).
+        mesh: index of the mesh in the MuJoCo model; -1 for a simple solid.
+        joint: index of the joint that carries the shape.
+        joint_from_shape: pose of the shape in the frame of the joint; for a mesh, pose of the frame in which MuJoCo
+            stores its vertices.
+        corners: corners of the bounding box in the frame of the joint, 8 x 3 (m); fewer points for sticks.
         color: red, green, blue, alpha, from 0 to 1.
     """
 
@@ -264,18 +271,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class VisualModel:
-    """A robot ready to be drawn: a world of MuJoCo with its meshes and the ground, and what to place in it."""
+    """A robot ready to be rendered: a MuJoCo model with its meshes and the ground, and the shapes to place in it."""
 
     model: mujoco.MjModel
     shapes: tuple[Shape, ...]
 
     def shape_poses(self, state: State) -> list[tuple[Shape, pinocchio.SE3]]:
-        """All shapes with their poses in the world."""
+        """Return all shapes with their poses in the world."""
         data = state.robot._kinematics(state)
         return [(shape, data.oMi[shape.joint] * shape.joint_from_shape) for shape in self.shapes]
 
     def corners(self, state: State) -> Array:
-        """Corners of the boxes around all shapes in the world (n, 3), for framing."""
+        """Return the corners of the bounding boxes of all shapes in the world (n, 3), m, for framing."""
         data = state.robot._kinematics(state)
         return np.concatenate([[data.oMi[s.joint].act(corner) for corner in s.corners] for s in self.shapes])
 
@@ -284,7 +291,7 @@ _visual_models: WeakKeyDictionary[Robot, VisualModel] = WeakKeyDictionary()
 
 
 def visual_model_of(robot: Robot) -> VisualModel:
-    """The figure of a robot, made when first asked for, which takes a second or so."""
+    """Return the visual model of a robot; it is built on first use, which takes about a second, and then cached."""
     if robot not in _visual_models:
         _visual_models[robot] = _build_visual_model(robot)
     return _visual_models[robot]
@@ -292,7 +299,8 @@ def visual_model_of(robot: Robot) -> VisualModel:
 
 def _build_visual_model(robot: Robot) -> VisualModel:
     world, objects = mujoco.MjSpec.from_string(WORLD_XML), list(robot.visual_geometry.geometryObjects)
-    mesh_indices: dict[tuple[object, ...], list[tuple[int, Color | None]]] = {}  # meshes used twice are stored once
+    # A mesh that several shapes use is stored once.
+    mesh_indices: dict[tuple[object, ...], list[tuple[int, Color | None]]] = {}
     for shape in filter(is_mesh, objects):
         if _mesh_key(shape) in mesh_indices:
             continue
@@ -304,7 +312,7 @@ def _build_visual_model(robot: Robot) -> VisualModel:
                 name=str(number),
                 uservert=part.points.ravel(),
                 userface=part.faces.ravel(),
-                inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,  # the only kind that any surface has
+                inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,  # the only kind defined for open surfaces
             )
     model = world.compile()
     shapes = [
@@ -316,7 +324,7 @@ def _build_visual_model(robot: Robot) -> VisualModel:
 
 
 def _mesh_key(shape: pinocchio.GeometryObject) -> tuple[object, ...]:
-    """The same for shapes with the same mesh."""
+    """Return a key that is equal for shapes with the same mesh."""
     return (shape.meshPath, *shape.meshScale) if is_mesh(shape) else (shape.name,)
 
 
@@ -328,11 +336,11 @@ def _build_shape(
     box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
     corners = box @ shape.placement.rotation.T + shape.placement.translation
     pose, kind, size = shape.placement, *_geom_type_and_size(shape)
-    if mesh >= 0:  # MuJoCo moves a mesh to its own middle and axes
+    if mesh >= 0:  # MuJoCo stores a mesh relative to its centre and principal axes
         w, x, y, z = model.mesh_quat[mesh]
         pose = pose * pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), model.mesh_pos[mesh])
     mesh_color = tuple(float(part) for part in shape.meshColor)
-    if shape.overrideMaterial and max(mesh_color[:3]) > 0.0:  # black says that nobody chose
+    if shape.overrideMaterial and max(mesh_color[:3]) > 0.0:  # black means that the file sets no colour
         color = mesh_color
     return Shape(
         kind,
@@ -346,7 +354,7 @@ def _build_shape(
 
 
 def _geom_type_and_size(shape: pinocchio.GeometryObject) -> tuple[mujoco.mjtGeom, tuple[float, float, float]]:
-    """Kind and size of the geom that a shape becomes; a solid that MuJoCo lacks becomes the box around it."""
+    """Return type and size of the MuJoCo geom of a shape; a solid that MuJoCo lacks becomes its bounding box."""
     solid, kinds = shape.geometry, mujoco.mjtGeom
     match type(solid).__name__:
         case "Sphere":
@@ -360,8 +368,8 @@ def _geom_type_and_size(shape: pinocchio.GeometryObject) -> tuple[mujoco.mjtGeom
 
 
 def _stick_shapes(robot: Robot) -> list[Shape]:
-    """For a robot without shapes: a stick from each joint to the next, and a ball on each joint."""
-    model, radius, kinds = robot.model, STICK_THICKNESS * robot.height, mujoco.mjtGeom
+    """Return shapes for a robot without visual shapes: a stick from each joint to the next, a sphere on each joint."""
+    model, radius, kinds = robot.model, STICK_RADIUS * robot.height, mujoco.mjtGeom
     sticks = []
     for joint in range(1, model.njoints):
         color, identity = DEFAULT_COLORS[_joint_depth(robot, joint) % 2], pinocchio.SE3.Identity()
@@ -378,7 +386,7 @@ def _stick_shapes(robot: Robot) -> list[Shape]:
 
 
 def _joint_depth(robot: Robot, joint: int) -> int:
-    """How many joints are between a joint and the base."""
+    """Return the number of joints between a joint and the base."""
     depth = 0
     while joint > 1:
         joint, depth = robot.model.parents[joint], depth + 1

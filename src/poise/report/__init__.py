@@ -1,4 +1,4 @@
-"""Views of what happened: pictures of a robot's states, and pages about recordings.
+"""Reports as HTML pages: recordings, campaigns, gait studies and joint torques of a person; pictures of robot states.
 
 >>> from poise import report
 >>> report.save_picture("standing.png", robot.stance("standing"))

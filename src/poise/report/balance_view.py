@@ -1,4 +1,4 @@
-"""Report section on balance: center of mass and zero-moment point over the support polygon, from above."""
+"""Report section on balance: center of mass (CoM) and zero-moment point (ZMP) over the support polygon, from above."""
 
 from __future__ import annotations
 
@@ -34,17 +34,24 @@ from poise.report.recording_view import RecordingView
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Samples at which the distance to the edge is measured: every 25 ms of a run of ten seconds.
+#: Number of samples at which the distance to the edge is measured: every 25 ms of a run of 10 s.
 MARGIN_SAMPLES = 400
-#: Polygons that are drawn: those of the first stances of a long walk, which are enough to read the rest.
+#: Largest number of polygons drawn: the first steps of a long walk are enough to read the rest.
 MAX_POLYGONS = 40
 PRESSURE_COLOR = "#d55e00"
-#: Least and most height of the axes, in units of the drawing: a long walk is flat, a stance is high.
+#: Smallest and largest height of the axes, in drawing units: a long walk is flat, a stance is tall.
 MIN_HEIGHT, MAX_HEIGHT = 110.0, 300.0
 
 
 class BalanceView(NamedTuple):
-    """What is seen from above: the recording, its tracks, where the ground pushes and what that is called."""
+    """Top view of a recording.
+
+    Attributes:
+        recording_view: the recording.
+        body_trajectories: motion of its parts and its CoM.
+        pressure_points: sensed center of pressure (CoP) or ZMP in the world, (n, 2), m.
+        name: name of the pressure points on the page.
+    """
 
     recording_view: RecordingView
     body_trajectories: BodyTrajectories
@@ -53,7 +60,7 @@ class BalanceView(NamedTuple):
 
     @property
     def polygons(self) -> list[Array]:
-        """One polygon for each stretch in which the same parts stand, (k, 2), m; none if nobody noted what stands."""
+        """Support polygon of each interval with the same contacts, (k, 2), m; empty if contacts were not recorded."""
         if "contacts" not in self.body_trajectories.recording:
             return []
         names = np.array([str(text) for text in self.body_trajectories.recording["contacts"]])
@@ -62,7 +69,7 @@ class BalanceView(NamedTuple):
         return [polygon for i in middles[:MAX_POLYGONS] if len(polygon := self.body_trajectories.support(i)) > 2]
 
     def margins(self) -> tuple[float, float]:
-        """Smallest distance of center of mass and of the pushing point from the edge (m), negative outside."""
+        """Return the smallest distance of CoM and pressure point from the edge of the polygon (m), negative outside."""
         n = len(self.body_trajectories.recording)
         inner = np.unique(np.linspace(min(1, n - 1), max(n - 2, 0), MARGIN_SAMPLES).astype(int)).tolist()
         margins = [
@@ -74,9 +81,9 @@ class BalanceView(NamedTuple):
 
     @property
     def limits(self) -> Array | None:
-        """Lower and upper corner of what is to be seen, (2, 2), m.
+        """Lower and upper corner of the axes, (2, 2), m; None without data.
 
-        Polygons and center of mass are seen whole, and of the other point what is near: at an impact it jumps far.
+        Polygons and CoM are shown completely, pressure points only if they are near: at an impact they jump far away.
         """
         shown = np.vstack([*self.polygons, self.body_trajectories.center_of_mass[:, :2]])
         shown = shown[np.isfinite(shown).all(axis=1)]
@@ -92,9 +99,9 @@ class BalanceView(NamedTuple):
 
 
 def balance_section(views: Sequence[RecordingView]) -> Section:
-    """A view from above for each recording, all at one scale, and how far both points stay inside."""
+    """Build the section: a top view of each recording, all at one scale, and the smallest margins of both points."""
     missing = [
-        note(view.missing_note("soles are known without its robot's model"))
+        note(view.missing_note("support polygon, since the model of its robot is missing"))
         for view in views
         if view.body_trajectories is None
     ]
@@ -114,15 +121,15 @@ def balance_section(views: Sequence[RecordingView]) -> Section:
                     top_view.name,
                 )
             )
-    head = ["recording", "center of mass (mm)", "where the ground pushes (mm)", "which is the"]
-    caption = "Smallest distance from the edge of the support polygon; negative outside."
+    head = ["recording", "center of mass (mm)", "pressure point (mm)", "pressure point"]
+    caption = "Smallest distance from the edge of the support polygon; negative is outside."
     summary = table(head, rows, caption) if rows else ""
-    description = "Seen from above, x is forward and y to the left of where the robot started." if top_views else ""
+    description = "Top view; at the start, x points forward and y to the left of the robot." if top_views else ""
     return Section("Balance", "".join([paragraph(description), *missing, grid(figures, len(views)), summary]))
 
 
 def _top_view(view: RecordingView, tracks: BodyTrajectories) -> BalanceView:
-    """With the center of pressure that was sensed, or else the zero-moment point that the motion needs."""
+    """Return the top view with the sensed CoP if there is one, else with the ZMP computed from the motion."""
     name = "center_of_pressure"
     if name in view.recording and np.isfinite(view.recording[name]).any():
         return BalanceView(view, tracks, view.recording[name], "sensed center of pressure")
@@ -157,14 +164,12 @@ def _balance_figure(top_view: BalanceView, size: Array, margin: float, width: fl
         chart.legend(3 if width >= HALF_WIDTH else 2)
     text = "stays inside" if margin > 0.0 else f"leaves the polygon by up to {number(-1e3 * margin)} mm"
     if not np.isfinite(margin):
-        text = (
-            "is not known" if np.isnan(top_view.pressure_points).all() else "is drawn, but not what the feet stood on"
-        )
+        text = "is not known" if np.isnan(top_view.pressure_points).all() else "is shown; contacts were not recorded"
     return figure(chart.svg, f"{label}: the {top_view.name} {text}.")
 
 
 def path_curve(axes: Axes, points: Array, name: str, style: dict[str, Any]) -> None:
-    """The way of a point, thinned along both axes, so that no turn is lost."""
+    """Plot the path of a point (n, 2), decimated along both axes so that no turn is lost."""
     count = np.arange(len(points), dtype=np.float64)
     indices = np.unique(np.concatenate([decimate(count, points[:, k])[0] for k in range(2)])).astype(int)
     axes.plot(*points[indices].T, label=name, **style)

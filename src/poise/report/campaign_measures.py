@@ -1,4 +1,4 @@
-"""Report section on the measures of a campaign's runs, as box plots and tables."""
+"""Report section on the measures of the runs of a campaign, as box plots and tables."""
 
 from __future__ import annotations
 
@@ -46,15 +46,24 @@ from poise.report.campaign_runs import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Up to so many values are points; more are a box.
+#: Largest number of values that are drawn as points; more are drawn as a box.
 MAX_POINTS = 20
-#: Parts that are told apart by colours.
+#: Largest number of parts of a split that are distinguished by colour.
 MAX_COLORED_PARTS = 4
+#: Average width of a letter, in drawing units.
 LETTER_WIDTH = 4.2
 
 
 def box_plot(runs: RunTable, name: str, groups: RunGroups, split: RunGroups | None, selected: NDArray[np.bool_]) -> str:
-    """The figure, with its caption."""
+    """Return a box plot of a measure with its caption.
+
+    Args:
+        runs: the runs of the campaign.
+        name: column of the measure.
+        groups: groups along the horizontal axis.
+        split: parts that are drawn side by side in different colours, if they are few; None for no split.
+        selected: runs to include, (n,).
+    """
     column, values = runs.columns[name], runs.numbers(name)
     colored = split if split is not None and len(split) <= MAX_COLORED_PARTS else None
     labels = [shorten(label, 16) for label in groups.labels]
@@ -77,7 +86,7 @@ def box_plot(runs: RunTable, name: str, groups: RunGroups, split: RunGroups | No
             range(len(labels)), labels, rotation=40 if is_rotated else 0, ha="right" if is_rotated else "center"
         )
         axes.tick_params(axis="x", length=0, pad=2.0)
-        axes.ticklabel_format(axis="y", scilimits=(-2, 4))  # long numbers would push their title out of the figure
+        axes.ticklabel_format(axis="y", scilimits=(-2, 4))  # long numbers would push the label out of the figure
         axes.grid(axis="y", color=SHADE_COLOR, linewidth=0.6)
         axes.set_axisbelow(True)
         axes.set(
@@ -95,12 +104,12 @@ def box_plot(runs: RunTable, name: str, groups: RunGroups, split: RunGroups | No
 
 
 def _draw_box(axes: Axes, position: float, width: float, values: Array, color: str) -> None:
-    """Points beside each other if they are few, else a box."""
+    """Draw a box, or points side by side with their mean if there are at most `MAX_POINTS`."""
     if not len(values):
         return
     half = width / 2
     if len(values) <= MAX_POINTS:
-        # The golden ratio spreads points evenly whatever their number, and the same each time.
+        # Multiples of the golden ratio spread any number of points evenly and reproducibly.
         jitter = (np.arange(len(values)) * 0.618034 % 1.0 - 0.5) * 0.8 * width if len(values) > 1 else np.zeros(1)
         axes.plot(position + jitter, values, ".", color=color, markersize=3.2, alpha=0.75, markeredgewidth=0)
         axes.hlines(values.mean(), position - half, position + half, color=color, linewidth=1.4)
@@ -114,28 +123,28 @@ def _draw_box(axes: Axes, position: float, width: float, values: Array, color: s
 # -- Measures --------------------------------------------------------------------------------------------------------
 
 
-#: Figures that are drawn, of the measures that differ most between groups.
+#: Largest number of figures; the measures that differ most between groups are drawn.
 MAX_FIGURES = 9
-#: What others are compared with, where a style has it.
+#: Style that the other styles are compared with, if the campaign has it.
 NEUTRAL_STYLE = "neutral"
 
 
 def run_measures_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """Figures of what differs most, then tables of all."""
+    """Build the section: figures of the measures that differ most between groups, then tables of all measures."""
     title = "Measures of the runs"
     if not len(runs):
-        return Section(title, note("No run is done yet."))
+        return Section(title, note("No run is complete yet."))
     selected = runs.succeeded if runs.succeeded.any() else np.ones(len(runs), dtype=bool)
     names = [name for name in runs.columns if _has_numbers(runs, name, selected)]
     if not names:
-        return Section(title, note("The runs measured nothing, or nothing that is a number."))
+        return Section(title, note("The runs have no numeric measures."))
     run_description = (
         f"the {plural(int(selected.sum()), 'run')} that succeeded"
         if runs.succeeded.any()
-        else "all runs: none succeeded"
+        else "all runs, since none succeeded"
     )
     groups, split = _grouping(runs)
-    texts = [f"Of {run_description}."]
+    texts = [f"Measures of {run_description}."]
     if groups is None:
         return Section(title, paragraph(*texts) + _overall_table(runs, names, selected))
     differing = [name for name in names if np.nanstd(runs.numbers(name)[selected]) > 0.0]
@@ -144,9 +153,9 @@ def run_measures_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> S
     ]
     if len(differing) > MAX_FIGURES:
         texts.append(
-            f"Drawn are the {MAX_FIGURES} of {len(names)} measures that differ most by {display_name(groups.name)}."
+            f"Figures show the {MAX_FIGURES} of {len(names)} measures that differ most by {display_name(groups.name)}."
         )
-    texts.append("Boxes hold the middle half of the runs, lines nine tenths; up to 20 runs are points.")
+    texts.append("Boxes show the middle 50 % of the runs, lines the middle 90 %; up to 20 runs are drawn as points.")
     figures = [box_plot(runs, name, groups, split, selected) for name in most_different]
     return Section(title, paragraph(*texts) + grid(figures, 3) + _group_tables(runs, names, groups, split, selected))
 
@@ -156,7 +165,10 @@ def _has_numbers(runs: RunTable, name: str, selected: Mask) -> bool:
 
 
 def _grouping(runs: RunTable) -> tuple[RunGroups | None, RunGroups | None]:
-    """By what the runs are compared, and what parts them before: style and robot where there are both."""
+    """Return the groups to compare and the split into tables, for example style and robot; None for no grouping.
+
+    Without categorical parameters, the runs are grouped by the numeric parameter that explains success best.
+    """
     words = categorical_factors(runs)
     if not words:
         numeric = [name for name in runs.varied if runs.numeric(name)]
@@ -172,7 +184,7 @@ def _grouping(runs: RunTable) -> tuple[RunGroups | None, RunGroups | None]:
 
 
 def _explained_variance(values: Array, groups: RunGroups, selected: Mask | None) -> float:
-    """Share of the variance of a measure that is between the groups."""
+    """Return the share of the variance of a measure that is between groups, from 0 to 1."""
     known = np.isfinite(values) & (groups.index >= 0)
     if selected is not None:
         known &= selected
@@ -185,7 +197,7 @@ def _explained_variance(values: Array, groups: RunGroups, selected: Mask | None)
 
 
 def _overall_table(runs: RunTable, names: Sequence[str], selected: Mask) -> str:
-    """Without groups: each measure over all runs."""
+    """Return a table of each measure over all selected runs, without groups."""
     rows = []
     for name in names:
         values = runs.numbers(name)[selected]
@@ -195,13 +207,13 @@ def _overall_table(runs: RunTable, names: Sequence[str], selected: Mask) -> str:
         rows.append(
             (label, _column_description(runs, name), [mean_and_deviation(values, factor), *quantiles, str(len(values))])
         )
-    return annotated_table(["measure", "mean ± SD", "least", "median", "largest", "runs"], rows)
+    return annotated_table(["measure", "mean ± SD", "minimum", "median", "maximum", "runs"], rows)
 
 
 def _group_tables(
     runs: RunTable, names: Sequence[str], groups: RunGroups, split: RunGroups | None, selected: Mask
 ) -> str:
-    """One table for each part of the split: measures below each other, groups side by side."""
+    """Return one table per part of the split, with measures as rows and groups as columns."""
     if split is None:
         return heading(f"By {display_name(groups.name)}") + _group_table(runs, names, groups, selected)
     parts = []
@@ -240,14 +252,13 @@ def _group_table(runs: RunTable, names: Sequence[str], groups: RunGroups, select
     unit = f" {groups.column.unit}" if groups.column.unit else ""
     head = ["measure", *(f"{groups.labels[k]}{unit} ({plural(int(counts[k]), 'run')})" for k in order)]
     caption = (
-        f"Mean ± standard deviation; in brackets how many times as much as {NEUTRAL_STYLE} ({TIMES}), "
-        "or how much more (+)."
+        f"Mean ± standard deviation; in brackets the ratio to {NEUTRAL_STYLE} ({TIMES}), or the difference from it (+)."
     )
     return annotated_table(head, rows, caption if neutral is not None else "Mean ± standard deviation.")
 
 
 def _compare_with_neutral(cell: str, part: Array, first: Array, factor: float, has_ratio: bool) -> str:
-    """A cell with its ratio to the neutral style, or its difference where a ratio makes no sense."""
+    """Append the ratio to the neutral style to a cell, or the difference if a ratio is not meaningful."""
     if not len(part) or not len(first):
         return cell
     mean, base = float(part.mean()), float(first.mean())
@@ -258,13 +269,13 @@ def _compare_with_neutral(cell: str, part: Array, first: Array, factor: float, h
 
 
 def _has_ratio(name: str, values: Array) -> bool:
-    """Whether it makes sense to have so many times as much of a measure: the same for a whole row."""
+    """Return whether ratios of a measure are meaningful; the answer holds for a whole table row."""
     measure = STYLE_MEASURES.get(name.removeprefix("measure."))
     return measure.has_ratio if measure is not None else "margin" not in name and float(values.min()) > 0.0
 
 
 def _display_unit(runs: RunTable, name: str, values: Array) -> tuple[float, str]:
-    """A factor and a name with the unit in which a measure reads well."""
+    """Return the display factor of a measure and its name with the prefixed unit."""
     column = runs.columns[name]
     if column.unit == "share":
         return 100.0, f"{display_name(name, column)} (%)"

@@ -1,4 +1,4 @@
-"""The report on a campaign: overview, failure reasons, worst runs, spec and the whole page."""
+"""Report page on a campaign: overview, failure reasons, worst runs, spec, and assembly of the page."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ from poise.report.campaign_runs import (
 from poise.report.campaign_success import success_by_parameter_section, success_maps_section
 
 OUTCOME_DESCRIPTIONS = {
-    "succeeded": "the motion did what was asked",
-    "failed": "it ran, and the motion failed: it fell, or a target was missed; or its input was refused",
-    "error": "an exception that nobody expected: a defect of Poise",
-    "crashed": "its process died",
-    "timeout": "it took longer than a run may, and was stopped",
-    "memory": "it took more memory than a run may, and was stopped",
+    "succeeded": "the motion met its goal",
+    "failed": "the motion failed (a fall or a missed target), or its input was rejected",
+    "error": "an unexpected exception: a defect of Poise",
+    "crashed": "the process of the run died",
+    "timeout": "the run exceeded its time limit and was stopped",
+    "memory": "the run exceeded its memory limit and was stopped",
 }
-#: Costs that are no measurements, or that are told elsewhere.
+#: Cost columns that are not measurements, or that the page shows elsewhere.
 HIDDEN_COSTS = ("run", "attempts", "worker", "memory_mb")
 
 
 def campaign_overview_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """Facts, outcomes and costs."""
+    """Build the section with facts about the campaign, outcomes of its runs and their costs."""
     return Section(
         "Overview", "".join([_progress_note(runs), _facts_table(runs), _outcome_table(runs), _cost_table(runs)])
     )
@@ -69,12 +69,12 @@ def campaign_overview_section(runs: RunTable, run_files: Mapping[int, RunFiles])
 def _progress_note(runs: RunTable) -> str:
     results = runs.results
     if not len(runs):
-        return note(f"No run is done yet, of {results.planned_runs} planned: there is nothing to show but the plan.")
+        return note(f"No run of {results.planned_runs} planned is complete yet; only the plan is shown.")
     if not results.finished:
         remaining = results.planned_runs - len(runs)
         return note(
             f"The campaign is not finished: {remaining} of {plural(results.planned_runs, 'run')} "
-            f"{'is' if remaining == 1 else 'are'} still to come. The same command again does the rest."
+            f"{'is' if remaining == 1 else 'are'} missing. Run the same command again to complete it."
         )
     return ""
 
@@ -94,17 +94,16 @@ def _facts_table(runs: RunTable) -> str:
         "behavior": _fact_text(facts.get("behavior")),
         "runs": f"{len(runs)} of {results.planned_runs} planned",
         "succeeded (95 % interval)": share_with_interval(successes, len(runs)),
-        "floor": _floor_text(facts.get("floor")),
-        "varied": ", ".join(display_name(name) for name in runs.varied)
-        or ("nothing but the seed" if len(runs) else DASH),
-        "the same in all": ", ".join(fixed_texts) or DASH,
+        "required success rate (floor)": _floor_text(facts.get("floor")),
+        "varied": ", ".join(display_name(name) for name in runs.varied) or ("only the seed" if len(runs) else DASH),
+        "fixed": ", ".join(fixed_texts) or DASH,
         "size": _fact_text(facts.get("size")),
         "started": _fact_text(facts.get("started")).partition("+")[0].replace("T", " "),
         "engine": _fact_text(facts.get("engine")),
         "workers": _fact_text(facts.get("workers")),
-        "took": _duration_text(facts.get("seconds")),
+        "duration": _duration_text(facts.get("seconds")),
         "throughput": f"{number(float(rate))} runs/s" if isinstance(rate, int | float) else DASH,
-        "largest memory of a worker": ", ".join(f"{value:.0f} MB" for value in memory) or DASH,
+        "peak memory of a worker": ", ".join(f"{value:.0f} MB" for value in memory) or DASH,
         "Poise": _fact_text(facts.get("poise")),
         "Python": _fact_text(facts.get("python")),
         "machine": _fact_text(facts.get("machine")),
@@ -121,7 +120,7 @@ def _outcome_table(runs: RunTable) -> str:
         (name, str(count), percent(count / len(runs)), OUTCOME_DESCRIPTIONS.get(name, ""))
         for name, count in counts.items()
     ]
-    html = table(["outcome", "runs", "share", "meaning"], rows, "How the runs ended.")
+    html = table(["outcome", "runs", "share", "meaning"], rows, "Outcomes of the runs.")
     return html.replace('class="table"', 'class="table text"', 1)
 
 
@@ -136,14 +135,18 @@ def _cost_table(runs: RunTable) -> str:
         values = values[np.isfinite(values)]
         if len(values):
             unit = (costs.schema.field(name).metadata or {}).get(b"unit", b"").decode()
-            label = "a run (s)" if name == "seconds" else axis_label(name, COST_COLUMNS["run"]._replace(unit=unit))
+            label = (
+                "duration of a run (s)"
+                if name == "seconds"
+                else axis_label(name, COST_COLUMNS["run"]._replace(unit=unit))
+            )
             rows.append((label, *(number(float(q)) for q in np.quantile(values, (0.5, 0.95, 1.0))), str(len(values))))
-    head = ["what it took", "median", "95th percentile", "largest", "runs"]
-    return table(head, rows, "What the runs took; this differs from one time to the next.") if rows else ""
+    head = ["cost", "median", "95th percentile", "maximum", "runs"]
+    return table(head, rows, "Costs of the runs; they vary from one execution to the next.") if rows else ""
 
 
 def _fact_text(fact: Any) -> str:
-    """A fact in words, whatever it is."""
+    """Format a fact of any type as text; a dash if it is missing."""
     if fact is None or fact == "":
         return DASH
     if isinstance(fact, Mapping):
@@ -176,56 +179,54 @@ def _duration_text(seconds: Any) -> str:
 # -- Failure reasons, grouped by pattern -----------------------------------------------------------------------------
 
 
-#: Reasons that are listed.
+#: Largest number of reasons listed.
 MAX_REASONS = 15
-#: A number, also one that stands in front of its unit; digits within a name, as in ``g1``, are none.
+#: A number, with or without a unit after it; digits within a name, as in ``g1``, do not match.
 _NUMBER_PATTERN = re.compile(r"(?<![\w.])[-+\N{MINUS SIGN}]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]*[A-Za-z_]*\d)")
-#: What stands for any number.
+#: Placeholder for any number.
 NUMBER_PLACEHOLDER = "#"
 
 
 def reason_pattern(reason: str) -> str:
-    """A reason with `NUMBER_PLACEHOLDER` for its numbers: ``fell after 3.21 s`` is ``fell after # s``."""
+    """Replace the numbers of a reason by `NUMBER_PLACEHOLDER`: ``fell after 3.21 s`` is ``fell after # s``."""
     return _NUMBER_PATTERN.sub(NUMBER_PLACEHOLDER, " ".join(reason.split()))
 
 
 def failure_reasons_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """How often each reason was given, with an example."""
-    title = "Why runs failed"
+    """Build the section with the failure reasons, their counts and an example of each."""
+    title = "Failure reasons"
     if not len(runs):
-        return Section(title, note("No run is done yet."))
+        return Section(title, note("No run is complete yet."))
     cells = zip(runs.run_numbers, runs.results["outcome"], runs.results["reason"], runs.succeeded, strict=True)
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], tuple[int, str]] = {}
     for run, outcome, reason, succeeded in cells:
         if succeeded:
             continue
-        text = str(reason or "no reason was given")
+        text = str(reason or "no reason given")
         key = (str(outcome), reason_pattern(text))
         counts[key] += 1
         examples.setdefault(key, (run, text))
     if not counts:
-        return Section(title, note(f"No run failed, of {len(runs)}."))
+        return Section(title, note(f"No run of {len(runs)} failed."))
     total = counts.total()
     shown = counts.most_common(MAX_REASONS)
     rows: list[tuple[str, ...]] = []
     for (outcome, reason), count in shown:
         run, example = examples[outcome, reason]
         rows.append((outcome, str(count), percent(count / total), reason, f"run {run}", _example_text(example, reason)))
-    head = ["outcome", "runs", "of failures", f"reason ({NUMBER_PLACEHOLDER} is any number)", "example", "in full"]
+    head = ["outcome", "runs", "of failures", f"reason ({NUMBER_PLACEHOLDER} is any number)", "example", "full reason"]
     if all(not row[-1] for row in rows):
         head, rows = head[:-1], [row[:-1] for row in rows]
     rare_count = len(counts) - len(shown)
     remaining = total - sum(count for _, count in shown)
-    rare_note = (
-        f"{plural(rare_count, 'rarer reason')} of {plural(remaining, 'run')} in all are left out." if rare_count else ""
-    )
+    rare_note = f"Not listed: {plural(rare_count, 'rarer reason')} of {plural(remaining, 'run')}." if rare_count else ""
     summary = paragraph(f"{plural(total, 'run')} of {len(runs)} failed.", rare_note)
     return Section(title, summary + text_table(head, rows))
 
 
 def _example_text(example: str, reason: str) -> str:
-    """The reason of the example, where it says more."""
+    """Return the full reason of the example, shortened; empty if it does not differ from the pattern."""
     return "" if example == reason else example if len(example) < 200 else f"{example[:199]}…"
 
 
@@ -233,12 +234,12 @@ def _example_text(example: str, reason: str) -> str:
 
 
 WORST_COUNT = 10
-#: Letters that a click selects as a whole, and that may break anywhere.
+#: Style of a command: a click selects all of it, and lines may break anywhere.
 CODE_STYLE = "user-select: all; overflow-wrap: anywhere; background: #f4f4f4; padding: 1px 5px; font-size: 12px"
 
 
 def worst_runs(results: Results, count: int = WORST_COUNT) -> list[int]:
-    """Rows of the worst runs, the worst first (`severity`); without those that succeeded and have no margin."""
+    """Return the rows of the worst runs, worst first (see `severity`), without successful runs that have no margin."""
     return _worst_rows(RunTable(results), count)
 
 
@@ -252,22 +253,22 @@ def _worst_rows(runs: RunTable, count: int = WORST_COUNT) -> list[int]:
 
 
 def worst_runs_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """A row for each, with its parameters, its reason, its command, and what was kept of it."""
+    """Build the section with parameters, failure reason, command and links of each of the worst runs."""
     title = "The worst ten runs"
     rows = _worst_rows(runs)
     if not rows:
-        text = "No run failed, and none tells its margin." if len(runs) else "No run is done yet."
+        text = "No run failed, and no run has a margin." if len(runs) else "No run is complete yet."
         return Section(title, note(text))
     margin, failed = margin_column(runs.columns), not runs.succeeded[rows[0]]
     sentences = [
-        "Runs that failed stand first, those that fell soonest above." if failed else "No run failed.",
-        f"Then come those with the smallest {display_name(margin, runs.columns[margin])}."
+        "Failed runs are first, in the order of the time of failure." if failed else "No run failed.",
+        f"Successful runs follow, in the order of {display_name(margin, runs.columns[margin])}, smallest first."
         if margin and runs.succeeded[rows].any()
         else "",
-        "A click on a command selects it; it does the same run again.",
+        "Click on a command to select it; it repeats the run.",
     ]
     numbers = [name for name in (MOTION_SECONDS_COLUMN, margin) if name in runs.columns]
-    head = ["run", "outcome", "parameters", *(axis_label(name, runs.columns[name]) for name in numbers), "see it"]
+    head = ["run", "outcome", "parameters", *(axis_label(name, runs.columns[name]) for name in numbers), "files"]
     heads = "".join(f'<th scope="col">{escape(word)}</th>' for word in head)
     body = "".join(_run_rows(runs, row, numbers, run_files) for row in rows)
     html = f'<div class="table text"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -275,7 +276,7 @@ def worst_runs_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Sec
 
 
 def _run_rows(runs: RunTable, row: int, numbers: list[str], run_files: Mapping[int, RunFiles]) -> str:
-    """Two rows of the table: what the run was, and below, over the whole width, its reason and command."""
+    """Return two table rows of a run: its parameters and numbers, and below them its reason and command."""
     number_of_run = runs.run_numbers[row]
     parameters = [
         no_break(f"{display_name(name)} {format_value(_cell(runs, name, row), runs.parameters[name])}")
@@ -304,16 +305,16 @@ def _links(run_files: RunFiles) -> str:
     links = [(run_files.replay, "replay"), (run_files.recording, "recording")]
     text = [f'<a href="{escape(address)}">{word}</a>' for address, word in links if address]
     text += [escape(run_files.note)] if run_files.note else []
-    return "<br>".join(text) or "not kept"
+    return "<br>".join(text) or "not stored"
 
 
 def _studio_note(runs: RunTable, rows: list[int]) -> str:
-    """How to see recordings in the studio, if any were kept."""
+    """Return a paragraph on how to open the recordings in the studio, or how to record the runs again."""
     files = [str(_cell(runs, "recording", row) or "") for row in rows]
     if not any(file.endswith(".poise") for file in files):
-        return paragraph("No recording of these was kept; the commands make them again, with --out FILE.poise.")
+        return paragraph("No recording of these runs was stored; run a command with --out FILE.poise to record one.")
     folder = runs.results.folder / RECORDINGS_FOLDER
-    return paragraph(f"The studio plays recordings as well: poise studio --out {folder}")
+    return paragraph(f"To play the recordings in the studio: poise studio --out {folder}")
 
 
 def _cell(runs: RunTable, name: str, row: int) -> str | int | float | bool | None:
@@ -321,24 +322,24 @@ def _cell(runs: RunTable, name: str, row: int) -> str | int | float | bool | Non
     return cell
 
 
-# -- Spec of the campaign, as it stands in its file ------------------------------------------------------------------
+# -- Spec of the campaign --------------------------------------------------------------------------------------------
 
 
 SPEC_STYLE = "font-size: 12.5px; line-height: 1.4; overflow-x: auto; background: #f7f7f7; padding: 8px 12px"
 
 
 def spec_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """The text, to be copied; it stands last, as it may be long."""
+    """Build the section with the text of the campaign spec; it is the last section, since it may be long."""
     text = runs.results.facts.get("spec")
     if not isinstance(text, str) or not text.strip():
-        return Section("The spec", note("This campaign has no spec: a program made it."))
-    return Section("The spec", f'<pre style="{SPEC_STYLE}">{escape(text.strip())}</pre>')
+        return Section("Campaign spec", note("This campaign has no spec file: it was created by a program."))
+    return Section("Campaign spec", f'<pre style="{SPEC_STYLE}">{escape(text.strip())}</pre>')
 
 
 # -- The whole page of a campaign ------------------------------------------------------------------------------------
 
 
-#: What stands on the page, in this order.
+#: Sections of the page, in order.
 CAMPAIGN_SECTIONS: tuple[Callable[[RunTable, Mapping[int, RunFiles]], Section], ...] = (
     campaign_overview_section,
     success_by_parameter_section,
@@ -355,12 +356,12 @@ def campaign_page(
     run_files: Mapping[int, RunFiles] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> str:
-    """HTML about a campaign, finished or not, with all figures in it: nothing is fetched from anywhere.
+    """Return a self-contained HTML page about a campaign, finished or not; the page loads no other files.
 
     Args:
-        results: what was found.
-        run_files: by number of the run, where recordings and replays of `worst_runs` lie.
-        progress: called with the name of each section before it is made.
+        results: results of the campaign.
+        run_files: links to recordings and replays of `worst_runs`, by run number.
+        progress: called with the name of each section before it is built.
     """
     runs, sections = RunTable(results), []
     for section in CAMPAIGN_SECTIONS:
@@ -376,5 +377,5 @@ def save_campaign_page(
     run_files: Mapping[int, RunFiles] | None = None,
     progress: Callable[[str], object] | None = None,
 ) -> Path:
-    """Writes a `campaign_page` to a file and returns its path; the file appears whole or not at all."""
+    """Write a `campaign_page` to a file atomically and return its path."""
     return save_page_file(path, lambda: campaign_page(results, run_files, progress))

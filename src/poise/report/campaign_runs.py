@@ -1,4 +1,4 @@
-"""The runs of a campaign for a report: columns, units, groups by parameter, success shares with intervals."""
+"""Runs of a campaign for a report: columns as arrays, labels and units, groups by parameter, confidence intervals."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from poise.arrays import Array
 from poise.campaign import Column, Results, Value, wilson_interval
 from poise.html import DASH, MINUS, no_break, number
 
-#: Units of parameters, which the command line tells and tables need not.
+#: Units of parameters whose column has no unit; they are those of the command line.
 PARAMETER_UNITS = {
     "push.size": "N", "push.direction": "deg", "push.duration": "s", "push.time": "s", "mass_error": "%", "delay": "ms",
     "carry": "kg", "seconds": "s", "height": "m", "mass": "kg", "cutoff": "Hz",
 }  # fmt: skip
 BOOLEAN_TEXT: dict[bool | None, str] = {True: "yes", False: "no", None: "none"}
-#: Endings of names that repeat the unit.
+#: Name suffixes that repeat the unit, and are removed.
 UNIT_SUFFIXES = {
     "m": "_m", "rad": "_rad", "deg": "_deg", "s": "_s", "mm": "_mm", "kg": "_kg", "ms": "_ms", "m/s": "_m_s",
     "MB": "_mb",
 }  # fmt: skip
-#: Letters of a name in a figure; what is longer loses its middle.
+#: Largest number of characters of a name in a figure; longer names lose their middle.
 MAX_LABEL_LENGTH = 34
 
 
 def display_name(name: str, column: Column | None = None) -> str:
-    """A name in words: ``push.size`` is "push size", ``measure.arm_swing`` "arm swing"."""
+    """Return the display name of a column: ``push.size`` is "push size", ``measure.arm_swing`` "arm swing"."""
     name = name.removeprefix("measure.").removeprefix("set.")
     if column is not None:
         name = name.removesuffix(UNIT_SUFFIXES.get(column.unit, ""))
@@ -42,17 +42,17 @@ def display_name(name: str, column: Column | None = None) -> str:
 
 
 def axis_label(name: str, column: Column) -> str:
-    """A name with its unit, as axes and heads of tables have it."""
+    """Return the display name with the unit, for axes and table headers."""
     return f"{display_name(name, column)} ({column.unit})" if column.unit else display_name(name, column)
 
 
 def compact_number(value: float) -> str:
-    """A number as somebody asked for it: without digits that say nothing."""
+    """Format a number with at most four significant digits, without trailing zeros."""
     return f"{value:.4g}".replace("-", MINUS) if abs(value) < 1e5 else number(value, 4)
 
 
 def format_value(value: Value, column: Column) -> str:
-    """A value of a parameter with its unit."""
+    """Format the value of a parameter with its unit."""
     if value is None or isinstance(value, bool):
         return BOOLEAN_TEXT[value]
     if isinstance(value, str):
@@ -61,7 +61,7 @@ def format_value(value: Value, column: Column) -> str:
 
 
 def shorten(text: str, max_length: int = MAX_LABEL_LENGTH) -> str:
-    """A name that fits into a figure."""
+    """Shorten a text to at most ``max_length`` characters by replacing its middle by an ellipsis."""
     if len(text) <= max_length:
         return text
     half = (max_length - 1) // 2
@@ -69,13 +69,13 @@ def shorten(text: str, max_length: int = MAX_LABEL_LENGTH) -> str:
 
 
 def natural_key(text: str) -> tuple[tuple[int, float, str], ...]:
-    """A key that sorts ``slope:4`` before ``slope:10``."""
+    """Return a sort key that puts ``slope:4`` before ``slope:10``."""
     parts = re.split(r"(\d+(?:\.\d+)?)", text)
     return tuple((0, float(part), "") if i % 2 else (1, 0.0, part.lower()) for i, part in enumerate(parts) if part)
 
 
 def mean_and_deviation(values: Sequence[float] | np.ndarray, factor: float = 1.0) -> str:
-    """Mean ± standard deviation, with digits that the deviation leaves a meaning; the mean alone of a single value."""
+    """Format mean ± standard deviation with the digits that the deviation justifies; one value without deviation."""
     finite = factor * np.asarray(values, dtype=np.float64)
     finite = finite[np.isfinite(finite)]
     if not len(finite):
@@ -94,7 +94,7 @@ def mean_and_deviation(values: Sequence[float] | np.ndarray, factor: float = 1.0
 
 
 def plural(count: int, word: str) -> str:
-    """``1 run``, ``2 runs``."""
+    """Return a count with its noun: ``1 run``, ``2 runs``."""
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
@@ -102,7 +102,7 @@ def plural(count: int, word: str) -> str:
 
 
 def success_interval(succeeded: int, runs: int) -> tuple[float, float]:
-    """The 95 % interval of a share; 0 to 1 if there is no run.
+    """Return the 95 % Wilson interval of a success rate; 0 to 1 without runs.
 
     >>> success_interval(10, 10)
     (0.722..., 1.0)
@@ -112,7 +112,7 @@ def success_interval(succeeded: int, runs: int) -> tuple[float, float]:
 
 
 def share_with_interval(succeeded: int, runs: int) -> str:
-    """A share with its interval: ``94 % (90 to 97 %)``."""
+    """Format a success rate with its 95 % interval: ``94 % (90 to 97 %)``."""
     if runs == 0:
         return DASH
     low, high = success_interval(succeeded, runs)
@@ -120,20 +120,20 @@ def share_with_interval(succeeded: int, runs: int) -> str:
 
 
 def _percent_digits(value: float) -> str:
-    """With a digit behind the point near the ends, where it matters; all and none only if it is so."""
+    """Format a share in percent, with one decimal below 10 % and above 90 %."""
     return f"{100 * value:.1f}".removesuffix(".0") if not 0.1 <= value <= 0.9 else f"{100 * value:.0f}"
 
 
-# -- RunFiles: where the page finds the files of a run ---------------------------------------------------------------
+# -- Files of a run --------------------------------------------------------------------------------------------------
 
 
 class RunFiles(NamedTuple):
-    """What was kept of a run, as the page links it.
+    """Links to the stored files of a run.
 
     Attributes:
-        recording: address of its recording from where the page lies; "" if there is none.
-        replay: address of a page that plays it; "" if there is none.
-        note: why something is missing; "" if nothing is.
+        recording: address of the recording relative to the page; "" if there is none.
+        replay: address of a page that plays the run; "" if there is none.
+        note: why a file is missing; "" if none is.
     """
 
     recording: str = ""
@@ -141,19 +141,19 @@ class RunFiles(NamedTuple):
     note: str = ""
 
 
-# -- RunTable: the table of a campaign as arrays, each column read once ----------------------------------------------
+# -- Table of runs ---------------------------------------------------------------------------------------------------
 
 
-#: Types of columns that have a place on an axis.
+#: Column types that can be drawn on a numeric axis.
 NUMERIC_TYPES = ("number", "count")
 
 
 class RunTable:
-    """What a page reads of a campaign.
+    """Results of a campaign as arrays; each column is converted once.
 
     Attributes:
-        results: the campaign.
-        parameters, columns: what was asked and what was found, with units where these are known.
+        results: results of the campaign.
+        parameters, columns: inputs and outputs of the runs, with their units if known.
     """
 
     def __init__(self, results: Results) -> None:
@@ -169,12 +169,12 @@ class RunTable:
         return len(self.results)
 
     def column(self, name: str) -> Column:
-        """What a parameter or a column is."""
+        """Return the description of a parameter or an output column."""
         return self.parameters.get(name) or self.columns[name]
 
     @cached_property
     def succeeded(self) -> NDArray[np.bool_]:
-        """Whether each run did."""
+        """Whether each run succeeded, (n,)."""
         return np.array([cell is True for cell in self.results["succeeded"]], dtype=bool)
 
     @cached_property
@@ -183,33 +183,33 @@ class RunTable:
         return [int(cell) for cell in self.results["run"] if cell is not None]
 
     def numbers(self, name: str) -> Array:
-        """A column of numbers; NaN where a cell is empty or infinite."""
+        """Return a numeric column, (n,); empty and infinite cells are NaN."""
         if name not in self._numbers:
             cells: Any = self.results.table.column(name).cast("double").to_numpy()
             self._numbers[name] = np.where(np.isfinite(cells), cells, np.nan)
         return self._numbers[name]
 
     def texts(self, name: str) -> list[str]:
-        """A column of words; "none" where a cell is empty."""
+        """Return a column as texts; empty cells are "none"."""
         return [
             BOOLEAN_TEXT.get(cell, str(cell)) if isinstance(cell, bool | None) else str(cell)
             for cell in self.results[name]
         ]
 
     def numeric(self, name: str) -> bool:
-        """Whether a parameter has a place on an axis."""
+        """Return whether a parameter or column is numeric."""
         return self.column(name).type in NUMERIC_TYPES
 
     @cached_property
     def varied(self) -> list[str]:
-        """Parameters that differ between the runs that are done."""
+        """Parameters that differ between the completed runs."""
         return list(self.results.varied_parameters)
 
 
-# -- RunGroups -------------------------------------------------------------------------------------------------------
+# -- Groups of runs --------------------------------------------------------------------------------------------------
 
 
-#: Most values of a parameter that are shown one by one, and ranges that others are put in, of as many runs each.
+#: Largest number of values of a parameter that are shown individually; number of ranges (quantiles) for more values.
 MAX_VALUES, RANGE_COUNT = 12, 8
 
 Counts = NDArray[np.int64]
@@ -217,14 +217,15 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class RunGroups:
-    """Runs in groups.
+    """Runs grouped by a parameter.
 
     Attributes:
         name, column: the parameter.
-        labels: of the groups, in their order.
-        index: group of each run; -1 for one that has no number.
-        positions: of the groups on the axis of the parameter: its value, or the median of its range; None for words.
-        edges: begin and end of each range; None if groups are single values.
+        labels: names of the groups, in order.
+        index: group of each run; -1 for a run without a value.
+        positions: position of each group on the axis of the parameter: its value, or the median of the values in its
+            range; None for categorical parameters.
+        edges: begin and end of the range of each group; None if groups are single values.
     """
 
     name: str
@@ -238,18 +239,18 @@ class RunGroups:
         return len(self.labels)
 
     def counts(self, selected: NDArray[np.bool_] | None = None) -> Counts:
-        """Runs of each group; of those chosen."""
+        """Return the number of runs in each group, only of selected runs if given."""
         is_inside = self.index >= 0 if selected is None else (self.index >= 0) & selected
         return np.bincount(self.index[is_inside], minlength=len(self))
 
     @property
     def ungrouped(self) -> int:
-        """Runs that are in no group."""
+        """Number of runs without a group."""
         return int((self.index < 0).sum())
 
 
 def group_runs(runs: RunTable, name: str, max_values: int = MAX_VALUES, range_count: int = RANGE_COUNT) -> RunGroups:
-    """Runs by a parameter: one group for each value, or ranges if a number has more than `max_values` values."""
+    """Group runs by a parameter: one group per value, or ranges if it is numeric with more than `max_values` values."""
     column = runs.column(name)
     if not runs.numeric(name):
         texts = runs.texts(name)
@@ -273,13 +274,13 @@ def group_runs(runs: RunTable, name: str, max_values: int = MAX_VALUES, range_co
 
 
 def _labels(values: Array) -> tuple[str, ...]:
-    """Numbers with as many digits as tell them apart."""
+    """Format numbers with enough digits to tell them apart."""
     labels = [compact_number(value) for value in values]
     return tuple(labels if all(a != b for a, b in pairwise(labels)) else map(repr, values.tolist()))
 
 
 def cross_tabulate(rows: RunGroups, columns: RunGroups, succeeded: NDArray[np.bool_]) -> tuple[Counts, Counts]:
-    """For each pair of groups, how many runs there are and how many of them succeeded."""
+    """Return the number of runs and of successful runs for each pair of groups, (rows, columns)."""
     is_inside = (rows.index >= 0) & (columns.index >= 0)
     cell_index = rows.index * len(columns) + columns.index
     size, shape = len(rows) * len(columns), (len(rows), len(columns))
@@ -291,14 +292,14 @@ def cross_tabulate(rows: RunGroups, columns: RunGroups, succeeded: NDArray[np.bo
 # -- Categorical factors by which a campaign is split ----------------------------------------------------------------
 
 
-#: Most parts that are shown apart.
+#: Largest number of values of a categorical factor.
 MAX_PARTS = 12
-#: Words that matter most, in this order; then others, those with the fewest values first.
+#: Most important categorical factors, in order; others follow, those with the fewest values first.
 FACTOR_PRIORITY = ("robot", "style", "variant", "mode", "solver", "terrain")
 
 
 def categorical_factors(runs: RunTable) -> list[str]:
-    """Varied parameters that are words with few values, the most important first."""
+    """Return the varied parameters that are not numeric and have few values, most important first."""
     texts = [name for name in runs.varied if not runs.numeric(name)]
     value_counts = {name: len(runs.results.varied_parameters[name]) for name in texts}
     priority = {
@@ -311,6 +312,6 @@ def categorical_factors(runs: RunTable) -> list[str]:
 
 
 def main_factor(runs: RunTable) -> RunGroups | None:
-    """The parts by the most important of these words; None if there are none."""
+    """Group the runs by the most important categorical factor; None if there is none."""
     names = categorical_factors(runs)
     return group_runs(runs, names[0]) if names else None

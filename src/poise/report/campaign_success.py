@@ -1,4 +1,4 @@
-"""Report sections on the success rate of a campaign against one and two parameters."""
+"""Report sections on the success rate of a campaign: against each parameter, and as maps over two parameters."""
 
 from __future__ import annotations
 
@@ -48,29 +48,27 @@ from poise.report.campaign_runs import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: A grid with up to so many values is shown value by value, if there are so many runs of each.
+#: Values of a parameter grid are shown individually up to this number of values, if each has this number of runs.
 MAX_FINE_VALUES, MIN_RUNS_PER_VALUE = 24, 5
-#: Words that are shown, those with the fewest successes first if there are more.
+#: Largest number of bars; of more values, those with the lowest success rate are shown.
 MAX_BARS = 24
-#: Groups that share a figure, told apart by colours; more have a figure each.
+#: Largest number of groups that share a figure, distinguished by colour; more groups have a figure each.
 MAX_SHARED_GROUPS = 4
-#: Height of a bar with its room, and of letters, in units of the drawing.
+#: Height of a bar with its spacing, and average width of a letter, in drawing units.
 BAR_ROW_HEIGHT, LETTER_WIDTH = 17.0, 4.4
 MARKERS = ("o", "s", "^", "D")
-SUCCESS_AXIS_LABEL = "succeeded (%)"
-INTERVALS_DESCRIPTION = "Lines are 95 % intervals after Wilson: the fewer the runs, the longer."
+SUCCESS_AXIS_LABEL = "success rate (%)"
+INTERVALS_DESCRIPTION = "Lines are 95 % Wilson intervals: the fewer the runs, the longer the line."
 
 
 def success_by_parameter_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """A figure for each parameter that differs between runs; numbers also by robot, or by what else splits the runs."""
+    """Build the section: a figure for each varied parameter; numeric ones also split by the main factor, e.g. robot."""
     title = "Success rate against each parameter"
     if not runs.varied:
-        text = "Nothing was varied but the seed" if len(runs) > 1 else f"{plural(len(runs), 'run')} cannot be compared"
+        text = "Only the seed was varied" if len(runs) > 1 else f"{plural(len(runs), 'run')} cannot be compared"
         return Section(title, note(f"{text}: there is no parameter to show the success rate against."))
     split = main_factor(runs)
-    parts = [
-        paragraph(f"Which share of the runs succeeded, by each parameter over all others. {INTERVALS_DESCRIPTION}")
-    ]
+    parts = [paragraph(f"Success rate against each parameter, over all values of the others. {INTERVALS_DESCRIPTION}")]
     figures: list[str] = []
     for name in runs.varied:
         if not runs.numeric(name):
@@ -79,7 +77,7 @@ def success_by_parameter_section(runs: RunTable, run_files: Mapping[int, RunFile
         groups = group_runs(runs, name, _max_values(runs, name))
         if len(groups) < 2:
             parts.append(
-                note(f"{display_name(name)}: only one value is known, and {plural(groups.ungrouped, 'run')} without.")
+                note(f"{display_name(name)}: only one value; {plural(groups.ungrouped, 'run')} without a value.")
             )
             continue
         if split is None:
@@ -96,22 +94,22 @@ def success_by_parameter_section(runs: RunTable, run_files: Mapping[int, RunFile
                 _part_figures(runs, groups, split),
             ]
     if figures and len(parts) > 1:
-        parts.append(heading("By words" if split is not None else "By value"))
+        parts.append(heading("By category" if split is not None else "By value"))
     return Section(title, "".join([*parts, grid(figures)]))
 
 
 def _max_values(runs: RunTable, name: str) -> int:
-    """How many values are shown one by one."""
+    """Return the largest number of values of a parameter to show individually."""
     values = runs.numbers(name)
     distinct = len(np.unique(values[np.isfinite(values)]))
     return MAX_FINE_VALUES if distinct <= MAX_FINE_VALUES and len(runs) >= MIN_RUNS_PER_VALUE * distinct else MAX_VALUES
 
 
 def _line_figure(runs: RunTable, groups: RunGroups, split: RunGroups | None = None) -> str:
-    """Success rate over a number, of all runs or of each part of a split in its colour."""
+    """Plot the success rate against a numeric parameter, for all runs or for each part of a split in its colour."""
     name = display_name(groups.name)
     suffix = f" by {display_name(split.name)}" if split is not None else ""
-    with new_chart(f"Share that succeeded against {name}{suffix}", HALF_WIDTH, CHART_HEIGHT + 14) as chart:
+    with new_chart(f"Success rate against {name}{suffix}", HALF_WIDTH, CHART_HEIGHT + 14) as chart:
         if split is None:
             _draw_line(chart.axes, groups, np.ones(len(runs), dtype=bool), runs.succeeded, 0, show_counts=True)
         else:
@@ -126,11 +124,11 @@ def _line_figure(runs: RunTable, groups: RunGroups, split: RunGroups | None = No
 
 
 def _part_figures(runs: RunTable, groups: RunGroups, split: RunGroups) -> str:
-    """A small figure for each part of a split."""
+    """Return a small figure for each part of a split."""
     figures = []
     for k, label in enumerate(split.labels):
         selected = split.index == k
-        with new_chart(f"Share that succeeded of {label} against {display_name(groups.name)}", THIRD_WIDTH) as chart:
+        with new_chart(f"Success rate of {label} against {display_name(groups.name)}", THIRD_WIDTH) as chart:
             _draw_line(chart.axes, groups, selected, runs.succeeded, 0)
             _set_axes(chart.axes, groups)
         figures.append(figure(chart.svg, f"{label}: {plural(int(selected.sum()), 'run')}."))
@@ -187,13 +185,13 @@ def _set_axes(axes: Axes, groups: RunGroups) -> None:
 
 
 def _ticks_fit(positions: Array) -> bool:
-    """Whether every value can have its number below the axis."""
+    """Return whether there is room for a tick label at every value."""
     smallest = float(np.diff(positions).min())
     return len(positions) <= MAX_VALUES and smallest > 0.06 * float(positions[-1] - positions[0])
 
 
 def _mean_spacing(groups: RunGroups) -> float:
-    """Between neighbours, on average."""
+    """Return the mean distance between neighbouring groups, in the unit of the parameter."""
     assert groups.positions is not None
     return float(groups.positions[-1] - groups.positions[0]) / (len(groups) - 1)
 
@@ -201,22 +199,24 @@ def _mean_spacing(groups: RunGroups) -> float:
 def _caption(groups: RunGroups, count: NDArray[np.int64], suffix: str, show_counts: bool) -> str:
     what = f"Success rate against {display_name(groups.name)}{suffix}."
     if groups.edges is not None:
-        ranges = f"Values were put in {len(groups)} ranges; points stand at their medians."
+        ranges = f"Values are grouped in {len(groups)} ranges; points are at their medians."
         what = f"{what} {ranges}"
     numbers = (
-        "Above: runs of each point." if show_counts and len(groups) <= MAX_VALUES else _count_sentence(count, "point")
+        "Above: number of runs per point."
+        if show_counts and len(groups) <= MAX_VALUES
+        else _count_sentence(count, "point")
     )
-    ungrouped_note = f"{plural(groups.ungrouped, 'run')} had none." if groups.ungrouped else ""
+    ungrouped_note = f"Not shown: {plural(groups.ungrouped, 'run')} without a value." if groups.ungrouped else ""
     return " ".join(filter(None, [what, numbers, ungrouped_note]))
 
 
 def _count_sentence(count: NDArray[np.int64], what: str) -> str:
     low, high = int(count[count > 0].min()), int(count.max())
-    return f"{plural(high, 'run') if low == high else f'{low} to {high} runs'} a {what}."
+    return f"{plural(high, 'run') if low == high else f'{low} to {high} runs'} per {what}."
 
 
 def _bar_figure(runs: RunTable, groups: RunGroups) -> str:
-    """Success rate of each word, with its interval and its number of runs."""
+    """Plot the success rate of each value of a categorical parameter as a bar, with interval and number of runs."""
     count, successes = groups.counts(), groups.counts(runs.succeeded)
     order = np.arange(len(groups))
     if len(groups) > MAX_BARS:
@@ -224,7 +224,7 @@ def _bar_figure(runs: RunTable, groups: RunGroups) -> str:
     labels = [shorten(groups.labels[k]) for k in order]
     left = 18.0 + LETTER_WIDTH * max(len(label) for label in labels)
     with new_chart(
-        f"Share that succeeded by {display_name(groups.name)}", HALF_WIDTH, 50.0 + BAR_ROW_HEIGHT * len(order), left
+        f"Success rate by {display_name(groups.name)}", HALF_WIDTH, 50.0 + BAR_ROW_HEIGHT * len(order), left
     ) as chart:
         axes = chart.axes
         for row, k in enumerate(order):
@@ -242,17 +242,19 @@ def _bar_figure(runs: RunTable, groups: RunGroups) -> str:
             xlabel=SUCCESS_AXIS_LABEL, xlim=(0.0, 114.0), ylim=(len(order) - 0.4, -0.6), xticks=(0, 25, 50, 75, 100)
         )
     limit_note = (
-        f" Of {len(groups)} values those {len(order)} with the lowest success rate." if len(order) < len(groups) else ""
+        f" The {len(order)} of {len(groups)} values with the lowest success rate." if len(order) < len(groups) else ""
     )
-    return figure(chart.svg, f"Success rate by {display_name(groups.name)}; at the right, runs of each.{limit_note}")
+    return figure(
+        chart.svg, f"Success rate by {display_name(groups.name)}; at the right, the number of runs.{limit_note}"
+    )
 
 
 # -- Colours of success rates ----------------------------------------------------------------------------------------
 
 
-#: Colours from failure, dark, to success, light; lightness grows all the way.
+#: Colours from failure (dark) to success (light), of monotonic lightness.
 SUCCESS_COLORS = ("#5e1f00", "#b85410", "#f0b070", "#e9f1f6")
-#: Below this share letters are white.
+#: Text is white on colours of success rates below this.
 LIGHT_TEXT_BELOW = 0.5
 
 
@@ -262,36 +264,36 @@ def _color_map() -> matplotlib.colors.Colormap:
 
 
 def success_color(share: float) -> str:
-    """The colour of a share from 0 to 1."""
+    """Return the colour of a success rate from 0 to 1."""
     return str(matplotlib.colors.to_hex(_color_map()(share)))
 
 
 def text_color_on(share: float) -> str:
-    """The colour of letters that can be read on it."""
+    """Return a text colour that is legible on `success_color`."""
     return "#ffffff" if share < LIGHT_TEXT_BELOW else "#222222"
 
 
-# -- A map of pushes as seen from above ------------------------------------------------------------------------------
+# -- Polar map of pushes ---------------------------------------------------------------------------------------------
 
 
 PUSH_SIZE, PUSH_DIRECTION = "push.size", "push.direction"
-#: Directions that are shown one by one; more are put in sectors.
+#: Largest number of directions shown individually; number of sectors if there are more.
 MAX_DIRECTIONS, SECTOR_COUNT = 24, 8
 POLAR_HEIGHT = 300.0
-#: Letters take so much of the radius; a cell that is narrower has none (units of the drawing).
+#: Smallest width of a cell with a number in it (drawing units).
 MIN_LABEL_WIDTH = 15.0
-#: Share of the radius that is left free around the rings, for the names of directions.
+#: Share of the radius outside the rings that is kept free for the names of directions.
 LABEL_MARGIN = 0.12
 
 
 def push_direction_map(runs: RunTable) -> str:
-    """Success rate by size and direction of a push: 0 degrees, forward, is up, and 90 degrees is to the left."""
+    """Plot the success rate by size and direction of a push: 0 degrees (forward) is up, 90 degrees is to the left."""
     sizes, directions = group_runs(runs, PUSH_SIZE), direction_groups(runs)
     count, successes = cross_tabulate(sizes, directions, runs.succeeded)
     assert directions.positions is not None
     width = _cell_width(directions.positions)
     with new_chart(
-        "Share that succeeded by direction and size of the push, seen from above", HALF_WIDTH, POLAR_HEIGHT
+        "Success rate by direction and size of the push, seen from above", HALF_WIDTH, POLAR_HEIGHT
     ) as chart:
         chart.axes.remove()
         axes: Any = chart.figure.add_subplot(projection="polar")
@@ -308,16 +310,16 @@ def push_direction_map(runs: RunTable) -> str:
         axes.tick_params(pad=-2.0)
         axes.set_anchor("S")
     ranges = "ranges of size" if sizes.edges is not None else "sizes"
-    text = f"Pushes as seen from above: the side towards which they push, up is forward. Rings from inside are {ranges}"
+    text = f"Pushes seen from above, in the direction of the force; up is forward. Rings from the inside are {ranges}"
     nonzero = count[count > 0]
     least, most = (int(nonzero.min()), int(nonzero.max())) if len(nonzero) else (0, 0)
     runs_each = plural(most, "run") if least == most else f"{least} to {most} runs"
     unit = axis_label(PUSH_SIZE, sizes.column).partition("(")[2].rstrip(")")
-    return figure(chart.svg, f"{text}: {', '.join(sizes.labels)} {unit}. Numbers are per cent; {runs_each} a cell.")
+    return figure(chart.svg, f"{text}: {', '.join(sizes.labels)} {unit}. Numbers are percent; {runs_each} per cell.")
 
 
 def direction_groups(runs: RunTable) -> RunGroups:
-    """Runs by direction, 0 to 360 degrees; sectors around multiples of 45 degrees if there are many."""
+    """Group runs by push direction, 0 to 360 degrees; in sectors around multiples of 45 degrees if there are many."""
     angles: Array = runs.numbers(PUSH_DIRECTION)
     if runs.column(PUSH_DIRECTION).unit == "rad":
         angles = np.asarray(np.degrees(angles), dtype=np.float64)
@@ -334,30 +336,30 @@ def direction_groups(runs: RunTable) -> RunGroups:
 
 
 def _cell_width(angles: Array) -> float:
-    """Of a cell (rad): as wide as neighbours leave room for, a quarter of the circle at most."""
+    """Return the angular width of a cell (rad): the smallest distance between directions, at most 90 degrees."""
     gaps = np.diff(np.append(angles, angles[0] + 360.0)) if len(angles) > 1 else np.array([90.0])
     return float(np.radians(min(gaps.min(), 90.0)))
 
 
 def _draw_polar_cell(axes: Any, angle: float, ring: float, width: float, share: float, rings: int) -> None:
     axes.bar(angle, 1.0, width, bottom=ring - 0.5, color=success_color(share), edgecolor="white", linewidth=1.0)
-    unit = 0.38 * POLAR_HEIGHT / (rings + 1.0)  # of a ring
+    unit = 0.38 * POLAR_HEIGHT / (rings + 1.0)  # width of a ring
     if min(unit, unit * ring * width) > MIN_LABEL_WIDTH - 3.0 * (rings > 6):
         text = f"{100 * share:.0f}"
         axes.text(angle, ring, text, ha="center", va="center", fontsize=7.5, color=text_color_on(share))
 
 
-# -- Maps: success rate over two parameters at once, as cells --------------------------------------------------------
+# -- Maps over two parameters ----------------------------------------------------------------------------------------
 
 
-#: Pairs that are shown.
+#: Largest number of maps.
 MAX_MAPS = 6
-#: Height of a row of cells, and width of a letter, in units of the drawing.
+#: Height of a row of cells, and average width of a letter, in drawing units.
 CELL_ROW_HEIGHT, CELL_LETTER_WIDTH = 24.0, 4.4
 
 
 class ParameterPair(NamedTuple):
-    """Two parameters and what became of the runs of each pair of values."""
+    """Two grouped parameters, with the number of runs and of successful runs for each pair of groups."""
 
     rows: RunGroups
     columns: RunGroups
@@ -375,22 +377,20 @@ class ParameterPair(NamedTuple):
 
 
 def success_maps_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
-    """Pairs of parameters with few values or in ranges; pushes also by direction as seen from above."""
+    """Build the section: maps of the success rate over pairs of parameters, and a polar map of pushes."""
     title = "Success rate over two parameters"
     groups = {name: group_runs(runs, name) for name in runs.varied}
     usable = {name: each for name, each in groups.items() if 1 < len(each) <= MAX_VALUES}
     if len(usable) < 2:
         left = [display_name(name) for name in runs.varied if name not in usable]
-        also = f" ({join_words(left)}: more than {MAX_VALUES} words)" if left else ""
-        return Section(title, note(f"Fewer than two parameters with few values were varied{also}: there is no map."))
+        also = f" ({join_words(left)}: more than {MAX_VALUES} values)" if left else ""
+        return Section(title, note(f"No map: fewer than two parameters with few values were varied{also}."))
     crossings = [_parameter_pair(a, b, runs) for a, b in combinations(usable.values(), 2)]
     pairs = [pair for pair in crossings if pair.runs.any()]
     pairs.sort(key=lambda pair: (not _is_push_pair(pair), -pair.variation))
-    text = (
-        "Each cell: per cent of its runs that succeeded, and below, small, how many runs these were. Dark is failure."
-    )
+    text = "Each cell: success rate in percent, and below it, in small type, the number of runs. Dark is failure."
     limit_note = (
-        f"Of {len(pairs)} pairs the {MAX_MAPS} over which the success rate varies most."
+        f"Shown are the {MAX_MAPS} of {len(pairs)} pairs over which the success rate varies most."
         if len(pairs) > MAX_MAPS
         else ""
     )
@@ -408,7 +408,7 @@ def _is_push_pair(pair: ParameterPair) -> bool:
 
 
 def _parameter_pair(a: RunGroups, b: RunGroups, runs: RunTable) -> ParameterPair:
-    """Longer names stand at the left, where there is room for them."""
+    """Return a pair of parameters; the one with longer labels becomes the rows, where there is more room."""
     longest = [max(map(len, each.labels)) for each in (a, b)]
     rows, columns = (a, b) if longest[0] > longest[1] else (b, a)
     return ParameterPair(rows, columns, *cross_tabulate(rows, columns, runs.succeeded))
@@ -416,13 +416,13 @@ def _parameter_pair(a: RunGroups, b: RunGroups, runs: RunTable) -> ParameterPair
 
 def _map_figure(pair: ParameterPair) -> str:
     rows, columns = pair.rows, pair.columns
-    numbers_upward = rows.positions is not None  # numbers grow upwards, words are read downwards
+    numbers_upward = rows.positions is not None  # numbers increase upwards, words are listed downwards
     names = [shorten(label, 26) for label in rows.labels]
     left = 26.0 + CELL_LETTER_WIDTH * max(map(len, names))
     cell = (HALF_WIDTH - left - 10.0) / len(columns)
     heads = [shorten(label, 22) for label in columns.labels]
     is_rotated = CELL_LETTER_WIDTH * max(map(len, heads)) > cell - 3.0
-    text = f"Share that succeeded by {display_name(rows.name)} and {display_name(columns.name)}"
+    text = f"Success rate by {display_name(rows.name)} and {display_name(columns.name)}"
     with new_chart(text, HALF_WIDTH, 50.0 + CELL_ROW_HEIGHT * len(rows), left) as chart:
         axes = chart.axes
         for i in range(len(rows)):
@@ -441,9 +441,9 @@ def _map_figure(pair: ParameterPair) -> str:
         axes.set(xlabel=axis_label(columns.name, columns.column), ylabel=axis_label(rows.name, rows.column),
                  xlim=(-0.5, len(columns) - 0.5), ylim=ends if numbers_upward else ends[::-1])  # fmt: skip
     empty = int((pair.runs == 0).sum())
-    empty_note = f" {plural(empty, 'cell')} without runs {'is' if empty == 1 else 'are'} left white." if empty else ""
+    empty_note = f" {plural(empty, 'cell')} without runs {'is' if empty == 1 else 'are'} white." if empty else ""
     outside = int((np.minimum(rows.index, columns.index) < 0).sum())
-    ungrouped_note = f" {plural(outside, 'run')} without one of both are not in it." if outside else ""
+    ungrouped_note = f" Not shown: {plural(outside, 'run')} without a value." if outside else ""
     return figure(
         chart.svg,
         f"Success rate over {display_name(columns.name)} and {display_name(rows.name)}.{empty_note}{ungrouped_note}",
@@ -465,7 +465,7 @@ def _draw_cell(axes: Any, i: int, j: int, successes: int, count: int, width: flo
         )
     )
     color, size = text_color_on(share), 8.5 if width > 26.0 else 7.0
-    # Places are in points, so that the two lines keep their distance whichever way the axis runs.
+    # Offsets are in points, so that the two lines keep their distance whichever direction the axis has.
     axes.annotate(f"{100 * share:.0f}", (j, i), (0, 3.4), textcoords="offset points", ha="center", va="center",
                   fontsize=size, color=color)  # fmt: skip
     axes.annotate(str(count), (j, i), (0, -5.6), textcoords="offset points", ha="center", va="center", fontsize=5.6,

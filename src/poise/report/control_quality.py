@@ -1,4 +1,4 @@
-"""Report sections on the quality of control: task errors, solver times, fallbacks and smoothness."""
+"""Report sections on the quality of control: task errors by level, solver times, fallbacks, and smoothness."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from poise.html import (
 from poise.recording import LevelResidual, Recording, count_texts, percentiles
 from poise.report.recording_view import RecordingView, time_range
 
-#: An error below this, in m or rad, is not drawn: a tenth of a millimetre is the width of a hair.
+#: Errors below this (m or rad) are not drawn.
 NEGLIGIBLE_ERROR = 1e-4
 
 
 def task_errors_section(views: Sequence[RecordingView]) -> Section:
-    """A figure per level with a line per recording, and a table."""
+    """Build the section: a figure per level of the hierarchy with a line per recording, and a table."""
     levels = {view.label: {level.name: level for level in view.recording.residuals()} for view in views}
     missing = [note(view.missing_note("levels were recorded")) for view in views if not levels[view.label]]
     names = list(dict.fromkeys(name for view_levels in levels.values() for name in view_levels))
@@ -56,20 +56,20 @@ def task_errors_section(views: Sequence[RecordingView]) -> Section:
     ]
     always_met = [name for name in names if name not in unmet]
     text = [
-        "The error of a level is the length of what its tasks are beyond what they allow." if unmet else "",
-        f"Met to a tenth of a millimetre or milliradian throughout, and not drawn: {join_words(always_met)}."
-        if always_met
+        "The error of a level is the norm of its task errors; for inequalities, of what exceeds the bounds."
+        if unmet
         else "",
+        f"Met within 0.1 mm or 0.1 mrad throughout, and not drawn: {join_words(always_met)}." if always_met else "",
     ]
     figures = [_error_figure(views, levels, name) for name in unmet]
     rows = [_error_row([levels[view.label].get(name) for view in views], name) for name in names]
-    caption, labels = "Error of each level, the most important first.", [view.label for view in views]
+    caption, labels = "Error of each level, highest priority first.", [view.label for view in views]
     summary = grouped_table(["level"], labels, ("rms", "max", "final"), rows, caption) if rows else ""
     return Section("Task errors by level", paragraph(*text) + "".join(missing) + grid(figures, 2) + summary)
 
 
 def level_error(recording: Recording, key: str) -> np.ndarray:
-    """Length of all errors of a level (``LevelResidual.key``) per sample; its slack without errors of tasks."""
+    """Return the norm of all task errors of a level (``LevelResidual.key``) per sample; else its slack, else NaN."""
     channels = [c for name, c in recording.channels.items() if name.startswith(f"error/{key}/") and c.labels]
     if not channels:
         return np.abs(recording[f"slack/{key}"]) if f"slack/{key}" in recording else np.full(len(recording), np.nan)
@@ -105,7 +105,7 @@ def _error_figure(views: Sequence[RecordingView], levels: dict[str, dict[str, Le
     text = join_words(
         [f"{number(factor * final)} ({view.label})" for final, view in zip(finals, available, strict=True)]
     )
-    return figure(chart.svg, f"{name}: in the end {text}, in {unit}.")
+    return figure(chart.svg, f"{name}: final error {text}, in {unit}.")
 
 
 def _largest_error(level: LevelResidual | None) -> float:
@@ -120,7 +120,7 @@ def _level_unit(levels: dict[str, dict[str, LevelResidual]], name: str) -> str:
 
 
 def _error_row(levels: Sequence[LevelResidual | None], name: str) -> tuple[str, ...]:
-    """A level in the unit in which its errors read well."""
+    """Return the table row of a level, with a unit prefix that suits its errors."""
     known = next((level.unit for level in levels if level is not None and level.unit), "")
     factor, unit = si_prefix(known, max(map(_largest_error, levels)))
     values = [value for level in levels for value in ((None,) * 3 if level is None else level[2:5])]
@@ -130,11 +130,11 @@ def _error_row(levels: Sequence[LevelResidual | None], name: str) -> tuple[str, 
     )
 
 
-# -- Times of the solver and of the whole control call ---------------------------------------------------------------
+# -- Times of the solver and of the control call ---------------------------------------------------------------------
 
 
 def timing_section(views: Sequence[RecordingView]) -> Section:
-    """Milliseconds over time, a table, and every kind of fallback with its first moment."""
+    """Build the section: time of control calls as a figure and a table, and all kinds of fallbacks."""
     available = [view for view in views if _has_control_times(view)]
     parts = [note(view.missing_note("times were recorded")) for view in views if view not in available]
     parts.insert(0, paragraph(*(_overrun_sentence(view) for view in available)))
@@ -145,7 +145,7 @@ def timing_section(views: Sequence[RecordingView]) -> Section:
 
 
 def overrun_share(view: RecordingView) -> float:
-    """Share of the control calls that took longer than the period; NaN if the times are not known."""
+    """Return the share of control calls that took longer than the control period; NaN if times are unknown."""
     values = view.recording["control/milliseconds"] if _has_control_times(view) else np.zeros(0)
     known = values[np.isfinite(values)]
     return float(np.mean(known > 1e3 * view.recording.period)) if len(known) > 1 else np.nan
@@ -180,13 +180,13 @@ def _time_figure(views: Sequence[RecordingView]) -> str:
         chart.axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
         chart.axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         chart.legend(4)
-    return figure(chart.svg, "Time of each control call, on a logarithmic scale; the slowest of each moment is drawn.")
+    return figure(chart.svg, "Duration of the control calls, on a logarithmic scale; peaks are preserved.")
 
 
 def _time_table(views: Sequence[RecordingView]) -> str:
     rows = []
     for title, channel in (("control call (ms)", "control/milliseconds"), ("solver (ms)", "solver/milliseconds"),
-                           ("solver's iterations", "solver/iterations")):  # fmt: skip
+                           ("solver iterations", "solver/iterations")):  # fmt: skip
         found = [percentiles(view.recording, channel) for view in views]
         rows.append(
             (title, *(_format_cell(percentile[key]) for percentile in found for key in ("median", "p99", "max")))
@@ -196,8 +196,8 @@ def _time_table(views: Sequence[RecordingView]) -> str:
         + ", ".join(f"{name} {count}" for name, count in count_texts(view.recording, "solver/status").items())
         for view in views
     ]
-    time_table = grouped_table([""], [view.label for view in views], ("median", "99th percentile", "most"), rows)
-    return time_table + paragraph("Answers of the solver: " + "; ".join(statuses) + ".")
+    time_table = grouped_table([""], [view.label for view in views], ("median", "99th percentile", "maximum"), rows)
+    return time_table + paragraph("Solver status: " + "; ".join(statuses) + ".")
 
 
 def _format_cell(value: float | None) -> str:
@@ -215,28 +215,28 @@ def _fallback_table(views: Sequence[RecordingView]) -> str:
             reason = str(texts[first]).partition(":")[2].strip() or DASH
             rows.append((f"{view.label}: {name}", str(count), f"{view.recording.time[first]:.3f}", reason))
     nonfinite_notes = [
-        f"{view.label} holds {view.recording.nonfinite_commands()} commands that are not finite."
+        f"{view.label} has {view.recording.nonfinite_commands()} commands that are not finite."
         for view in views
         if view.recording.nonfinite_commands()
     ]
     if not rows:
         return paragraph("No fallback was needed.", *nonfinite_notes)
-    return paragraph(*nonfinite_notes) + table(["fallback", "times", "first at (s)", "why, the first time"], rows)
+    return paragraph(*nonfinite_notes) + table(["fallback", "count", "first at (s)", "first reason"], rows)
 
 
-# -- Smoothness of movement and torques, in tables -------------------------------------------------------------------
+# -- Smoothness of movement and torques ------------------------------------------------------------------------------
 
 
 SmoothnessMeasure = Callable[[Array, float], float]
 
-#: A part that never moves faster than this (m/s) stands still, and stillness has no smoothness.
+#: Parts that never move faster than this (m/s) are at rest and have no smoothness.
 MIN_SPEED = 0.01
-#: What is measured of a movement.
+#: Smoothness measures of a movement.
 MOVEMENT_MEASURES: dict[str, SmoothnessMeasure] = {
     "spectral arc length": spectral_arc_length,
     "log jerk": log_dimensionless_jerk,
 }
-#: What is measured of torques, and whether one is so many times another.
+#: Measures of torques, and whether ratios between recordings are meaningful.
 TORQUE_MEASURES: dict[str, tuple[SmoothnessMeasure, bool]] = {
     "root mean square (N m)": (lambda torque, _: root_mean_square(torque), True),
     "root mean square of the rate (N m/s)": (root_mean_square_rate, True),
@@ -244,18 +244,20 @@ TORQUE_MEASURES: dict[str, tuple[SmoothnessMeasure, bool]] = {
     "spectral arc length": (torque_arc_length, False),
 }
 SMOOTHNESS_DESCRIPTION = (
-    "Spectral arc length and log dimensionless jerk have no unit, do not depend on the size or the duration of a "
-    f"movement, and rise towards zero as it gets smoother: one minimum-jerk stroke has {MINUS}1.41 and {MINUS}5.32."
+    "Spectral arc length and log dimensionless jerk have no unit and do not depend on the size or the duration of a "
+    "movement. They are negative, and closer to zero if it is smoother: a single minimum-jerk movement has "
+    f"{MINUS}1.41 and {MINUS}5.32."
 )
 PHASES_DESCRIPTION = (
-    "A motion of several strokes has less; by phase, each phase counts as one stroke and the mean is given."
+    "A motion with several movements has lower values; by phase, each phase counts as one movement and the mean is "
+    "given."
 )
-TORQUES_DESCRIPTION = "Torques are those of all joints together; the peak rate is that of the fastest joint."
+TORQUES_DESCRIPTION = "Values are over all joints together; the peak rate is that of the joint that changes fastest."
 
 
 def smoothness_section(views: Sequence[RecordingView]) -> Section:
-    """Tables of movement and of torques, with a column per recording."""
-    no_model_note = "movement of its parts is known without its robot's model"
+    """Build the section: tables of smoothness of movement and of torques, with columns per recording."""
+    no_model_note = "movement of body parts, since the model of its robot is missing"
     notes = [note(view.missing_note("torques were recorded")) for view in views if view.torque is None]
     notes += [note(view.missing_note(no_model_note)) for view in views if view.robot is None]
     has_phases = any(len(view.phases) > 1 for view in views)
@@ -274,7 +276,7 @@ def _movement_table(views: Sequence[RecordingView], has_phases: bool) -> str:
         cells = []
         for view, velocities in zip(views, moving, strict=True):
             for measure in MOVEMENT_MEASURES.values():
-                velocity = velocities.get(part, np.zeros((len(view.recording), 3)))  # at rest it has none
+                velocity = velocities.get(part, np.zeros((len(view.recording), 3)))  # a part at rest
                 cells.append(measure(velocity, view.recording.period))
                 cells += [mean_by_phase(view, velocity, measure)] if has_phases else []
         rows.append((part, *map(number, cells)))
@@ -282,7 +284,7 @@ def _movement_table(views: Sequence[RecordingView], has_phases: bool) -> str:
 
 
 def _part_velocities(view: RecordingView) -> dict[str, Array]:
-    """Of what moves: feet, hands and center of mass, (n, 3), m/s."""
+    """Return the velocities of feet, hands and center of mass that move, (n, 3), m/s, by name."""
     tracks = view.body_trajectories
     if tracks is None:
         return {}
@@ -293,7 +295,7 @@ def _part_velocities(view: RecordingView) -> dict[str, Array]:
 
 
 def mean_by_phase(view: RecordingView, velocity: Array, measure: SmoothnessMeasure) -> float:
-    """Mean of a measure over the phases in which something moves; NaN if there are none."""
+    """Return the mean of a measure over the phases with movement; NaN if there are none."""
     time, values = view.recording.time, []
     for phase in view.phases:
         phase_velocity = velocity[(time >= phase.begin - 1e-9) & (time < phase.end - 1e-9)]
@@ -311,7 +313,7 @@ def _torque_table(views: Sequence[RecordingView]) -> str:
         values = [measure(view.torque, view.recording.period) for view in available if view.torque is not None]
         ratios = [number(value / values[0]) if has_ratio and values[0] else "" for value in values[1:]]
         rows.append((title, *map(number, values), *ratios))
-    rows.append(("joint of the peak rate", *map(_fastest_torque_joint, available), *[""] * (len(available) - 1)))
+    rows.append(("joint with the peak rate", *map(_fastest_torque_joint, available), *[""] * (len(available) - 1)))
     head = [
         "torques",
         *(view.label for view in available),
@@ -321,7 +323,7 @@ def _torque_table(views: Sequence[RecordingView]) -> str:
 
 
 def _fastest_torque_joint(view: RecordingView) -> str:
-    """Name of the joint whose torque changes fastest."""
+    """Return the name of the joint with the largest torque rate."""
     fastest = peak_rate(np.zeros((0, 1)) if view.torque is None else view.torque, view.recording.period)
     return view.torque_joints[fastest.column] if fastest.sample >= 0 else DASH
 

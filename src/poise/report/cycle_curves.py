@@ -1,4 +1,4 @@
-"""Report sections over the gait cycle: joint angles and torques, with normative bands."""
+"""Report sections over the gait cycle: joint angles and torques of robots, gait angles of people with normal ranges."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ if TYPE_CHECKING:
 
 WalkViews = Sequence[tuple[RecordingView, RecordedWalk]]
 
-#: Colours of the legs where there is one recording; where there are more, each has its own.
+#: Colours of the legs if there is one recording; several recordings have one colour each.
 LEG_COLORS = {"left": "#00568a", "right": "#d55e00"}
 LEG_DASHES = {"left": "solid", "right": (0, (4.0, 1.4))}
-#: How dark bands are: so that five of them can lie above each other.
+#: Opacity of bands: five of them can overlap.
 BAND_ALPHA = 0.15
 CYCLE_AXIS_LABEL = "gait cycle (%)"
 CYCLE_DESCRIPTION = (
-    "From one touchdown of a foot (0 %) to its next (100 %): the mean of the steady strides, with the range of all of "
-    "them as a band. The vertical line is where the foot leaves the ground."
+    "From initial contact of a foot (0 %) to its next initial contact (100 %): mean of the steady strides, with their "
+    "range as a band. The vertical line is toe-off."
 )
-SIDES_DESCRIPTION = "The left leg is drawn solid, the right one dashed."
+SIDES_DESCRIPTION = "The left leg is solid, the right leg dashed."
 
 
 def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
-    """A figure per joint of the legs with both sides in it: angles, then torques; None if nobody walks."""
+    """Build the section: a figure per leg joint with both sides, for angles and torques; None if there is no walk."""
     walking = [(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
     if not walking:
         return None
@@ -69,7 +69,7 @@ def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
     for walks in robots.values():
         of_robot = f" of {walks[0][0].robot_name}" if len(robots) > 1 else ""
         angles = [_cycle_figure(walks, pair, name, "angle (deg)") for pair, name in joint_pairs(walks[0][0])]
-        parts += [heading(f"Angles of the legs{of_robot}"), grid(filter(None, angles), 3)]
+        parts += [heading(f"Joint angles of the legs{of_robot}"), grid(filter(None, angles), 3)]
         with_torques = [(view, walk) for view, walk in walks if view.torque is not None]
         torque_figures = (
             [_cycle_figure(with_torques, pair, name, "share of limit (%)") for pair, name in joint_pairs(walks[0][0])]
@@ -77,7 +77,7 @@ def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
             else []
         )
         parts += [
-            heading(f"Torques of the legs as a share of their limits{of_robot}"),
+            heading(f"Joint torques of the legs as a share of their limits{of_robot}"),
             grid(filter(None, torque_figures), 3),
         ]
         parts += [note(view.missing_note("torques were recorded")) for view, _ in walks if view.torque is None]
@@ -85,7 +85,7 @@ def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
 
 
 def joint_pairs(view: RecordingView) -> list[tuple[dict[str, str], str]]:
-    """Joints of the left and the right leg that answer to each other, with the name that they share."""
+    """Return corresponding joints of the left and right leg by side, with their common name."""
     legs = {limb.name.removesuffix(" leg"): limb.joints for limb in view.limbs if limb.name.endswith(" leg")}
     if set(legs) != set(SIDES) or len(legs["left"]) != len(legs["right"]):
         return []
@@ -96,7 +96,10 @@ def joint_pairs(view: RecordingView) -> list[tuple[dict[str, str], str]]:
 
 
 def joint_values(view: RecordingView, joint: str, quantity: str) -> Array:
-    """Angle (deg) or torque (% of its limit) of a joint, n."""
+    """Return the angle (deg) or the torque (% of the torque limit) of a joint, (n,).
+
+    ``quantity`` is the axis label; a label that begins with "angle" selects the angle.
+    """
     if quantity.startswith("angle"):
         return np.degrees(view.recording[f"q/{joint}"])
     assert view.torque is not None
@@ -143,20 +146,23 @@ def _cycle_figure(walks: WalkViews, joints: dict[str, str], name: str, quantity:
 
 GaitViews = Sequence[tuple[RecordingView, RecordedGait]]
 
-#: The six rotations of a leg: names of joints without their side, and titles.
+#: The six degrees of freedom of a leg: joint names without side, and titles.
 LEG_ROTATIONS = {
     each.joint.removeprefix("right_"): each.title.removeprefix("Right ").capitalize() for each in TABLE_I[:6]
 }
-#: Grey of the band of norms and of the line in its middle.
+#: Colours of the normative band and of its mean.
 NORM_BAND_COLOR, NORM_MEAN_COLOR = "#d9d9d9", "#8a8a8a"
 ANGLES_DESCRIPTION = (
-    "From one strike of a foot (0 %) to its next (100 %), each leg over the cycles of its own foot: the mean of the "
-    "complete cycles, single ones as thin lines. Vertical lines are where the foot leaves the ground."
+    "From initial contact of a foot (0 %) to its next initial contact (100 %), each leg over the cycles of its own "
+    "foot: mean of the complete cycles, with single cycles as thin lines. Vertical lines are toe-offs."
 )
 
 
 def gait_angles_section(views: Sequence[RecordingView]) -> Section | None:
-    """Cycles, a figure per rotation, and a table of ranges; None if no human body walks a whole cycle."""
+    """Build the section: table of gait cycles, a figure per degree of freedom, and a table of ranges of motion.
+
+    None if no recording is of a human body with a complete gait cycle.
+    """
     walking = [(view, view.gait) for view in views if view.gait is not None]
     if not walking:
         return None
@@ -171,13 +177,13 @@ def gait_angles_section(views: Sequence[RecordingView]) -> Section | None:
 
 
 def cycle_angles(view: RecordingView, gait: RecordedGait, joint: str, side: Side) -> Array:
-    """Angle of a joint over each cycle of a foot, (cycles, 101), degrees."""
+    """Return the angle of a joint over each gait cycle of a foot, (cycles, 101), degrees."""
     degrees = np.degrees(view.recording[f"q/{joint}"])
     return normalize_cycles(view.recording.time, degrees, gait.cycles_of(side), kind="spline").values
 
 
 def find_normative_band(joint: str) -> NormativeBand | None:
-    """The norm of a joint; None if nobody knows one."""
+    """Return the normative band of a joint; None if there is none."""
     try:
         return normative_band(joint)
     except GaitError:
@@ -185,7 +191,7 @@ def find_normative_band(joint: str) -> NormativeBand | None:
 
 
 def draw_norm(axes: Axes, norm: NormativeBand | None) -> None:
-    """The norm as a grey band, mean plus and minus one standard deviation."""
+    """Draw a normative band in grey, mean ± one standard deviation."""
     if norm is not None:
         share = np.linspace(0.0, 100.0, len(norm.mean))
         mean, deviation = np.degrees(norm.mean), np.degrees(norm.deviation)
@@ -196,12 +202,12 @@ def draw_norm(axes: Axes, norm: NormativeBand | None) -> None:
 
 
 def _norm_description() -> str:
-    """Where the band comes from, and which rotations have none."""
+    """Return a sentence with the sources of the normative bands and the degrees of freedom without one."""
     norm = {rotation: find_normative_band(f"right_{rotation}") for rotation in LEG_ROTATIONS}
     sources = list(dict.fromkeys(each.source for each in norm.values() if each is not None))
     missing = [LEG_ROTATIONS[rotation].lower() for rotation, each in norm.items() if each is None]
     missing_note = f" For {join_words(missing)} there is none." if missing else ""
-    return f"The grey band is the norm, mean ± one standard deviation: {'; '.join(sources)}.{missing_note}"
+    return f"The grey band is the norm, mean ± one standard deviation ({'; '.join(sources)}).{missing_note}"
 
 
 def _cycle_table(walking: GaitViews) -> str:
@@ -222,9 +228,9 @@ def _cycle_table(walking: GaitViews) -> str:
                 np.mean([cycle.double_support for cycle in side_cycles]),
             ]
             rows.append((f"{view.label}, {side} foot", str(len(side_cycles)), *(number(float(mean)) for mean in means)))
-    head = ["", "cycles", "duration (s)", "cadence (steps/min)", "speed (m/s)", "stride (m)", "width (mm)",
-            "stance (%)", "both feet (%)"]  # fmt: skip
-    return table(head, rows, "Complete gait cycles, means.")
+    head = ["", "cycles", "duration (s)", "cadence (steps/min)", "speed (m/s)", "stride length (m)", "step width (mm)",
+            "stance (%)", "double support (%)"]  # fmt: skip
+    return table(head, rows, "Means over the complete gait cycles.")
 
 
 def _angle_figure(walking: GaitViews, rotation: str, title: str) -> str:
@@ -270,6 +276,8 @@ def _range_table(walking: GaitViews) -> str:
             cells += [f"{float(range_of_motion(mean)):.1f}", DASH if difference is None else f"{difference:.1f}"]
         norm_range = DASH if norm is None else f"{np.degrees(norm.range_of_motion):.1f}"
         rows.append((table_row.title, norm_range, *cells))
-    range_headers, caption = ("range (deg)", "rms from the norm (deg)"), "Ranges of motion over the mean cycle."
+    range_headers, caption = ("range (deg)", "rms difference from norm (deg)"), "Ranges of motion over the mean cycle."
     names = [view.label for view, _ in walking]
-    return heading("Ranges of motion") + grouped_table(["rotation", "norm (deg)"], names, range_headers, rows, caption)
+    return heading("Ranges of motion") + grouped_table(
+        ["joint angle", "norm (deg)"], names, range_headers, rows, caption
+    )

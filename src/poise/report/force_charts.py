@@ -1,4 +1,4 @@
-"""Report sections on contact forces: commanded and sensed forces, and the pressure under each sole."""
+"""Report sections on contact forces: commanded and sensed forces, and load and ZMP under each sole."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from poise.state import CELL_TIME_CONSTANT, sole_pressure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Where forces stand in a recording, what the page calls them, and how they are drawn.
+#: Channels of contact forces with their names on the page, and how they are drawn.
 FORCE_CHANNELS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}
 FORCE_LINE_STYLES: dict[str, Any] = {
     "force": {"linewidth": 1.3, "linestyle": (0, (4, 1.2))},
@@ -48,13 +48,13 @@ FORCE_LINE_STYLES: dict[str, Any] = {
     "plate/force": {"linewidth": 1.2},
 }
 VERTICAL_COLOR, HORIZONTAL_COLOR = "#00568a", "#d55e00"
-#: Below this (N) of what was ever felt or asked for, a contact did not touch.
+#: A contact whose forces never exceed this (N) is unloaded.
 MIN_CONTACT_FORCE = 1.0
 
 
 def contact_forces_section(views: Sequence[RecordingView]) -> Section:
-    """A figure per contact and recording, and a table of the differences."""
-    no_forces_note = "contact forces were recorded; its controller and plant know none"
+    """Build the section: a figure per contact and recording, and a table of commanded and sensed forces."""
+    no_forces_note = "contact forces were recorded; its controller and plant provide none"
     missing = [note(view.missing_note(no_forces_note)) for view in views if not view.contact_names]
     loaded_contacts = {
         view.label: [name for name in view.contact_names if _peak_component(view, name) > MIN_CONTACT_FORCE]
@@ -64,8 +64,10 @@ def contact_forces_section(views: Sequence[RecordingView]) -> Section:
         {name for view in views for name in view.contact_names if name not in loaded_contacts[view.label]}
     )
     names = list(dict.fromkeys(name for contacts in loaded_contacts.values() for name in contacts))
-    parts = [paragraph("Forces act on the robot, in world axes.", _unloaded_note(unloaded)) if names else "", *missing]
-    is_single = sum(bool(contacts) for contacts in loaded_contacts.values()) == 1  # then contacts stand side by side
+    parts = [paragraph("Forces on the robot, in world axes.", _unloaded_note(unloaded)) if names else "", *missing]
+    is_single = (
+        sum(bool(contacts) for contacts in loaded_contacts.values()) == 1
+    )  # contacts are then shown side by side
     rows, figures = [], []
     for name in names:
         available = [view for view in views if name in loaded_contacts[view.label]]
@@ -78,15 +80,13 @@ def contact_forces_section(views: Sequence[RecordingView]) -> Section:
         )
         rows += [_force_row(view, name) for view in available]
     parts += [grid(itertools.chain(*figures))] if is_single else [grid(row, len(views)) for row in figures]
-    head = ["contact", "commanded (N)", "sensed (N)", "rms difference (N)", "share of the weight"]
-    parts.append(
-        table(head, rows, "Vertical forces: means, and what separates them where both are known.") if rows else ""
-    )
+    head = ["contact", "commanded (N)", "sensed (N)", "rms difference (N)", "share of weight"]
+    parts.append(table(head, rows, "Vertical forces: means, and rms difference if both are known.") if rows else "")
     return Section("Contact forces", "".join(parts))
 
 
 def vertical_force(view: RecordingView, kind: str, name: str) -> Array:
-    """Vertical force at a contact per sample (N), NaN where it is not known; kind is one of `FORCE_CHANNELS`."""
+    """Return the vertical force at a contact per sample (N), NaN if unknown; ``kind`` is a key of `FORCE_CHANNELS`."""
     channel = f"{kind}/{name}/fz"
     return view.recording[channel] if channel in view.recording else np.full(len(view.recording), np.nan)
 
@@ -95,7 +95,7 @@ def _force_figure(view: RecordingView, name: str, y_max: float, width: float) ->
     time, recording = view.recording.time, view.recording
     with new_chart(f"Forces at {name} of {view.label} over time", width) as chart:
         axes = chart.axes
-        for kind, words in reversed(FORCE_CHANNELS.items()):  # what was commanded lies above
+        for kind, words in reversed(FORCE_CHANNELS.items()):  # commanded forces are drawn last, on top
             if f"{kind}/{name}" in recording:
                 wrench = recording[f"{kind}/{name}"]
                 curve(
@@ -151,46 +151,47 @@ def _finite_max(values: Array) -> float:
 
 
 def _peak_component(view: RecordingView, name: str) -> float:
-    """The largest part of a force that was ever asked for or felt there (N)."""
+    """Return the largest absolute force component, commanded or sensed, at a contact (N)."""
     known = [f"{kind}/{name}" for kind in FORCE_CHANNELS if f"{kind}/{name}" in view.recording]
     parts = np.concatenate([np.abs(view.recording[channel][:, :3]).ravel() for channel in known])
     return float(parts[np.isfinite(parts)].max(initial=0.0))
 
 
 def _unloaded_note(names: Sequence[str]) -> str:
-    return f"Nothing was felt at {', '.join(names)}." if names else ""
+    return f"Unloaded: {', '.join(names)}." if names else ""
 
 
 # -- Pressure under each sole ----------------------------------------------------------------------------------------
 
 
-#: A ZMP this near to an edge (m) is on it: cells at the corners cannot tell of one outside, and a millimetre is less
-#: than what tips a foot.
+#: A ZMP closer to an edge than this (m) counts as on the edge: force cells at the corners cannot sense a ZMP outside,
+#: and 1 mm is less than the shift that tips a foot.
 EDGE_TOLERANCE = 1e-3
-#: Colours of the feet, those of the loci, and of pushes.
+#: Colours of the feet, as in the figures of paths, and of pushes.
 SIDE_COLORS = {"left": "#00568a", "right": "#d55e00"}
 PUSH_COLOR = "#e8c9c9"
-#: Directions of the ZMP: the words and letters of the paper, and what lies at the upper and at the lower edge.
+#: Directions of the ZMP: name and symbol as in the paper, and the parts of the foot at the upper and the lower edge.
 ZMP_AXES = (("frontal", "x", "toes", "heel"), ("lateral", "y", "left", "right"))
 SOLE_DESCRIPTION = (
-    "From the four force cells of each sole: W is the sum of their forces, and the ZMP their middle, seen from the "
-    "middle of the sole, x to the front and y to the left. Lines across are the edges of the sole. "
-    f"Cells are smoothed with {1e3 * CELL_TIME_CONSTANT:.0f} ms."
+    "From the four force cells of each sole: W is the sum of the cell forces, and the zero-moment point (ZMP) their "
+    "centre, relative to the centre of the sole, x forward and y to the left. Horizontal lines are the edges of the "
+    f"sole. Cell forces are low-pass filtered with a time constant of {1e3 * CELL_TIME_CONSTANT:.0f} ms."
 )
 SOLE_CAPTION = (
-    f"W is a mean over all of the time; the ZMP counts while the foot bears {100 * MIN_CONTACT_LOAD:.0f} % of the "
-    "weight or more: its distance from the middle of the sole, and how much of that time it is inside. Cells at the "
-    f"corners cannot tell of a ZMP outside: within {1e3 * EDGE_TOLERANCE:.0f} mm of an edge it is not inside."
+    "W is the mean over all samples. ZMP values are for samples in which the foot carries "
+    f"{100 * MIN_CONTACT_LOAD:.0f} % of the weight or more: distance from the centre of the sole, and share of these "
+    "samples inside the sole. Cells at the corners cannot sense a ZMP outside the sole: within "
+    f"{1e3 * EDGE_TOLERANCE:.0f} mm of an edge, it does not count as inside."
 )
 
 
 class SolePressureSeries(NamedTuple):
-    """What the cells of a foot tell at each sample.
+    """Load and ZMP of a foot from its force cells, at each sample.
 
     Attributes:
-        foot: whose cells.
-        amplitude: W, n, N; NaN where nothing was sensed.
-        zmp: from the middle of the sole, (n, 2), m; NaN where the foot bears nothing.
+        foot: the foot.
+        amplitude: W, sum of the cell forces, (n,), N; NaN if nothing was sensed.
+        zmp: ZMP relative to the centre of the sole, (n, 2), m; NaN if the foot is not loaded.
     """
 
     foot: Foot
@@ -199,18 +200,18 @@ class SolePressureSeries(NamedTuple):
 
     @property
     def half_size(self) -> Array:
-        """Half the length and half the width of the sole, m."""
+        """Half length and half width of the sole, (2,), m."""
         return np.array(self.foot.sole.half_size)
 
     @property
     def inside_share(self) -> float:
-        """How much of the time in which the foot bears something the ZMP is inside, 0 to 1; NaN if it never does."""
+        """Share of the loaded time in which the ZMP is inside the sole, 0 to 1; NaN if the foot is never loaded."""
         known = self.zmp[np.isfinite(self.zmp).all(axis=1)]
         return float(np.mean((np.abs(known) < self.half_size - EDGE_TOLERANCE).all(axis=1))) if len(known) else np.nan
 
 
 def sole_pressure_section(views: Sequence[RecordingView]) -> Section | None:
-    """W and ZMP of the left and the right foot over time, and a table; None if no force cells were recorded."""
+    """Build the section: W and ZMP of both feet over time, and a table; None if no force cells were recorded."""
     if not any(_has_force_cells(view) for view in views):
         return None
     parts = [paragraph(SOLE_DESCRIPTION, "Bands mark pushes." if any(recorded_pushes(view) for view in views) else "")]
@@ -224,19 +225,19 @@ def sole_pressure_section(views: Sequence[RecordingView]) -> Section | None:
         pressures = sole_pressures(view)
         if not pressures:
             parts.append(
-                note(view.missing_note("soles with these cells are known: its robot's model is missing or another"))
+                note(view.missing_note("soles with these cells, since the model of its robot is missing or different"))
             )
             continue
-        y_max = max(float(np.nanmax(each.amplitude)) for each in pressures) or 1.0  # feet share their scale
+        y_max = max(float(np.nanmax(each.amplitude)) for each in pressures) or 1.0  # both feet have the same scale
         parts.append(grid([_load_figure(view, each, y_max) for each in pressures]))
         parts += [grid([_zmp_figure(view, each, k) for each in pressures]) for k in range(2)]
         rows += [_pressure_row(view, each) for each in pressures]
-    head = ["foot", "mean W (N)", "rms of the ZMP (mm)", "at most (mm)", "at (s)", "inside the sole"]
-    return Section("Under each sole", "".join([*parts, table(head, rows, SOLE_CAPTION) if rows else ""]))
+    head = ["foot", "mean W (N)", "rms of the ZMP (mm)", "maximum (mm)", "at (s)", "inside the sole"]
+    return Section("Load and ZMP under each sole", "".join([*parts, table(head, rows, SOLE_CAPTION) if rows else ""]))
 
 
 def sole_pressures(view: RecordingView) -> list[SolePressureSeries]:
-    """Of each foot with cells, the left one first; none without its robot's model."""
+    """Return load and ZMP of each foot with force cells, left foot first; empty without the model of the robot."""
     recording, robot = view.recording, view.robot
     if robot is None:
         return []
@@ -253,13 +254,17 @@ def sole_pressures(view: RecordingView) -> list[SolePressureSeries]:
 
 
 def low_pass_cells(cells: Array, period: float) -> Array:
-    """Forces after a low-pass of first order, ``τ ẏ = x - y`` with τ = `CELL_TIME_CONSTANT`, from the first sample.
+    """Low-pass filter of first order for cell forces, ``τ ẏ = x - y`` with τ = `CELL_TIME_CONSTANT`.
 
-    A cell that tells no number counts as zero, as in `sole_pressure`; where none of them does, all keep their last one.
+    The filter starts at the first sample. A cell without a finite value counts as zero, as in `sole_pressure`; if no
+    cell has one, all keep their last values.
 
     Args:
-        cells: x, (n, 4), N.
-        period: between samples, s.
+        cells: cell forces x, (n, 4), N.
+        period: sampling period, s.
+
+    Returns:
+        Filtered forces y, (n, 4), N.
     """
     known = np.isfinite(cells).any(axis=1)
     if not (known.any() and period > 0.0):
@@ -271,13 +276,13 @@ def low_pass_cells(cells: Array, period: float) -> Array:
 
 
 def recorded_pushes(view: RecordingView) -> list[Push]:
-    """Pushes that the recording tells of."""
+    """Return the pushes listed in the provenance of a recording."""
     texts = view.recording.provenance.get("push", ())
     pushes = []
     for text in texts if isinstance(texts, (list, tuple)) else ():
         try:
             pushes.append(Push.parse(str(text)))
-        except PoiseError:  # written by someone else
+        except PoiseError:  # not written by Poise
             continue
     return pushes
 
@@ -313,16 +318,19 @@ def _zmp_figure(view: RecordingView, pressure: SolePressureSeries, k: int) -> st
         axes.axhline(0.0, color=GRID_COLOR, linewidth=0.4)
         for sign, name in ((1.0, upper_label), (-1.0, lower_label)):
             axes.axhline(sign * edge, color=GRID_COLOR, linewidth=0.9, linestyle=(0, (4, 2)))
-            place, across = (1.0, 0.94 * sign * edge), axes.get_yaxis_transform()  # below or above its line
+            place, across = (
+                (1.0, 0.94 * sign * edge),
+                axes.get_yaxis_transform(),
+            )  # inside the sole, next to its edge line
             axes.text(*place, name, transform=across, ha="right", va="top" if sign > 0.0 else "bottom", fontsize=7.5)
         axes.set(xlabel="time (s)", ylabel=f"{letter} (mm)", xlim=time_range(view), ylim=(-1.1 * edge, 1.1 * edge))
     known = np.abs(values[np.isfinite(values)])
-    peak = f"at most {number(round(float(known.max()), 2))} mm from the middle" if len(known) else "which bears nothing"
+    peak = f"at most {number(round(float(known.max()), 2))} mm from the centre" if len(known) else "foot not loaded"
     return figure(chart.svg, f"{view.label}, {side} foot: {direction} ZMP, {peak}.")
 
 
 def _mark_phases_and_pushes(axes: Axes, view: RecordingView) -> None:
-    """Phases, and a band for each push."""
+    """Shade the phases and mark each push with a band."""
     shade_phases(axes, view.phases, HALF_WIDTH)
     for push in recorded_pushes(view):
         axes.axvspan(push.time, push.time + push.duration, color=PUSH_COLOR, linewidth=0.8, zorder=0.5)
@@ -340,5 +348,5 @@ def _pressure_row(view: RecordingView, pressure: SolePressureSeries) -> tuple[st
 
 
 def _format_share(share: float) -> str:
-    """In per cent, rounded down: 100 % are all samples."""
+    """Format a share in percent, rounded down, so that 100 % means all samples."""
     return percent(share) if share == 1.0 else f"{math.floor(1e3 * share) / 10:.1f} %"

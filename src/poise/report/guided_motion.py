@@ -1,4 +1,4 @@
-"""Report section on guided motion: loci of the navigation points ([Sugihara2008]) and motion segments."""
+"""Report section on guided motion: paths of the navigation points ([Sugihara2008]) and motion segments."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 SegmentRecord = Mapping[str, Any]
 
-#: Rows of a table that one may still read; of more segments those are shown of which there is something to say.
+#: Largest number of table rows; of more segments, only those with corrections, notes or another outcome are shown.
 MAX_TABLE_ROWS = 80
-#: Samples at which the distance to the edge is measured.
+#: Number of samples at which the distance to the edge is measured.
 MARGIN_SAMPLES = 1200
 #: Width of the bins of the histogram (s): the usual increment of durations.
 HISTOGRAM_BIN = 0.1
@@ -48,15 +48,15 @@ PLANNED_COLOR, ACTUAL_COLOR = "#00568a", "#d55e00"
 
 
 def segment_summary(view: RecordingView, segments: Sequence[SegmentRecord]) -> str:
-    """A sentence, durations and margins as figures, and a table."""
+    """Return a summary sentence, figures of durations and ZMP margins, and a table of the segments."""
     outcomes = Counter(str(each["outcome"]) for each in segments)
     outcome_text = ", ".join(f"{count} {name}" for name, count in outcomes.items())
     prolonged_count = sum(1 for each in segments if each["corrections"])
     projected_count = sum(1 for each in segments if each.get("projected"))
     description = (
         f"{len(segments)} segments ({outcome_text}); {prolonged_count} were prolonged to keep the zero-moment point "
-        f"inside the support, and {projected_count} commands were beyond a boundary of the workspace and "
-        "projected onto it."
+        f"inside the support polygon, and {projected_count} commands outside the workspace were projected onto its "
+        "boundary."
     )
     return (
         paragraph(description)
@@ -77,7 +77,7 @@ def _duration_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> 
 
 
 def _margin_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> str:
-    """How far the zero-moment point is inside the support: the least of each segment as planned, and as it was."""
+    """Plot the distance of the ZMP from the edge of the support: planned minimum of each segment, and actual CoP."""
     recording, tracks = view.recording, view.body_trajectories
     with new_chart(
         f"Distance of the zero-moment point of {view.label} to the edge of the support", HALF_WIDTH
@@ -87,30 +87,33 @@ def _margin_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> st
             n = len(recording)
             samples = np.unique(np.linspace(0, n - 1, min(MARGIN_SAMPLES, n)).astype(int))
             margins = 1e3 * tracks.margins(recording["center_of_pressure"], samples.tolist())
-            style = {"color": ACTUAL_COLOR, "linewidth": 0.6, "label": "center of pressure, actual"}
+            style = {"color": ACTUAL_COLOR, "linewidth": 0.6, "label": "actual center of pressure"}
             curve(axes, recording.time[samples], margins, **style)
         known = [each for each in segments if each["margin"] is not None]
         ends = [*(each["time"] for each in known[1:]), known[-1]["time"] + known[-1]["seconds"]] if known else []
         for i, (each, end) in enumerate(zip(known, ends, strict=True)):
-            label = "least of a segment, planned" if i == 0 else None
+            label = "planned, minimum of each segment" if i == 0 else None
             axes.plot((each["time"], end), [1e3 * each["margin"]] * 2, color=PLANNED_COLOR, linewidth=1.4, label=label)
         axes.axhline(0.0, color=TEXT_COLOR, linewidth=0.6)
         axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
-        axes.set(xlabel="time (s)", ylabel="inside by (mm)", xlim=time_range(view))
+        axes.set(xlabel="time (s)", ylabel="margin (mm)", xlim=time_range(view))
         chart.legend(2)
-    text = "planned inside soles that are smaller by the margin left to feedback, measured inside the whole soles"
-    return figure(chart.svg, f"{view.label}: zero-moment point, {text}.")
+    text = "planned for soles reduced by the reserve for feedback, measured for the full soles"
+    return figure(chart.svg, f"{view.label}: margin of the zero-moment point; {text}.")
 
 
 def _segment_table(segments: Sequence[SegmentRecord]) -> str:
     shown = list(enumerate(segments, start=1))
-    caption = "Motion segments: T is the duration, prolonged so often; margin is that of the planned zero-moment point."
+    caption = (
+        "Motion segments: T is the duration, corrections the number of times it was prolonged; the margin is that of "
+        "the planned zero-moment point."
+    )
     if len(shown) > MAX_TABLE_ROWS:
         notable = [
             (i, each) for i, each in shown if each["corrections"] or each["notes"] or each["outcome"] != "commanded"
         ]
         shown = notable[:MAX_TABLE_ROWS]
-        caption += f" Of {len(segments)} segments, {len(shown)} of which there is something to say."
+        caption += f" Shown are {len(shown)} of {len(segments)} segments, with corrections, notes or another outcome."
     head = ["segment", "time (s)", "guided point", "T (s)", "corrections", "outcome", "step", "margin (mm)", "notes"]
     rows = [
         (
@@ -135,10 +138,10 @@ def _step_text(segment: SegmentRecord) -> str:
     return f"{segment['step']} (air)" if segment["lifted"] else str(segment["step"])
 
 
-# -- Loci of a guided motion -----------------------------------------------------------------------------------------
+# -- Paths of the navigation points ----------------------------------------------------------------------------------
 
 
-#: Ways of the navigation points by name, (n, 3), m, with NaN where a way breaks off.
+#: Paths of the navigation points by name, (n, 3), m, with NaN between segments.
 Paths = Mapping[str, Array]
 
 #: Colours of the navigation points.
@@ -149,19 +152,22 @@ POINT_COLORS = {
     "left hand": "#009e73",
     "right hand": "#b3589a",
 }
-#: What is seen: from above and from the side, as the axes across and up.
+#: Views from above and from the side, as (horizontal axis, vertical axis).
 PROJECTIONS = {"above": (0, 1), "the side": (0, 2)}
-#: Least and most height of the axes, in units of the drawing.
+#: Smallest and largest height of the axes, in drawing units.
 MIN_HEIGHT, MAX_HEIGHT = 90.0, 330.0
 NAVIGATION_DESCRIPTION = (
-    "One point is guided at a time, and the others follow. Left: what the motion segments planned, each from where the "
-    "robot was when it began, with a ring at the subgoal of its guided point. Right: what the robot did, with the same "
-    "rings. Feet are the middles of their soles."
+    "One point is guided at a time, and the others follow. Left: paths planned by the motion segments, each from the "
+    "state of the robot at its start, with a ring at the subgoal of its guided point. Right: actual paths of the "
+    "robot, with the same rings. The path of a foot is that of the centre of its sole."
 )
 
 
 def guided_motion_section(views: Sequence[RecordingView]) -> Section | None:
-    """Loci from above and from the side, planned and actual, and the segments; None if nobody is guided."""
+    """Build the section: planned and actual paths from above and from the side, and the segments.
+
+    None if no recording is of a guided motion.
+    """
     guided = [(view, segments) for view in views if (segments := view.recording.provenance.get("segments"))]
     if not guided:
         return None
@@ -174,14 +180,14 @@ def guided_motion_section(views: Sequence[RecordingView]) -> Section | None:
 
 
 def planned_paths(segments: Sequence[SegmentRecord]) -> Paths:
-    """What the segments planned, one after the other."""
+    """Return the planned paths of all segments, separated by NaN."""
     names = [name for name in POINT_COLORS if name in segments[0]["planned"]]
     separator = np.full((1, 3), np.nan)
     return {name: np.vstack([_segment_path(each, name, separator) for each in segments]) for name in names}
 
 
 def actual_paths(view: RecordingView, names: Sequence[str]) -> Paths | None:
-    """What the robot did; None if its model is not at hand."""
+    """Return the actual paths of the named points; None without the model of the robot."""
     tracks = view.body_trajectories
     if tracks is None:
         return None
@@ -195,7 +201,7 @@ def actual_paths(view: RecordingView, names: Sequence[str]) -> Paths | None:
 
 
 def _segment_path(segment: SegmentRecord, name: str, separator: Array) -> Array:
-    """A planned way up to where the next segment begins, and a gap."""
+    """Return the planned path of a point up to the begin of the next segment, followed by a gap."""
     return np.vstack([np.array(segment["planned"][name], dtype=np.float64), separator])
 
 
@@ -210,7 +216,9 @@ def _path_figures(view: RecordingView, segments: Sequence[SegmentRecord]) -> lis
     world_record = view.recording.provenance.get("world", {})
     world = world_record if isinstance(world_record, Mapping) else {}
     missing = (
-        [note(view.missing_note("actual loci can be drawn without its robot's model"))] if actual_points is None else []
+        [note(view.missing_note("actual paths, since the model of its robot is missing"))]
+        if actual_points is None
+        else []
     )
     figures = []
     for projection in PROJECTIONS:
@@ -222,7 +230,7 @@ def _path_figures(view: RecordingView, segments: Sequence[SegmentRecord]) -> lis
 
 
 def _axis_limits(shown: Sequence[Paths], world: Mapping[str, Any], projection: str) -> Array:
-    """Lower and upper corner of what is to be seen, (2, 2), m; of the world what is near."""
+    """Return the lower and upper corner of the axes, (2, 2), m: all paths, and the target of the world."""
     axes = list(PROJECTIONS[projection])
     points = np.vstack([path[:, axes] for each in shown for path in each.values()])
     points = points[np.isfinite(points).all(axis=1)]
@@ -247,7 +255,7 @@ def _path_figure(
     axes_height = (HALF_WIDTH - MARGIN_LEFT - MARGIN_RIGHT) * float(size[1] / size[0])
     height = min(max(axes_height, MIN_HEIGHT), MAX_HEIGHT) + MARGIN_TOP + MARGIN_BOTTOM
     columns = PROJECTIONS[projection]
-    with new_chart(f"{kind} loci of {view.label} from {projection}", HALF_WIDTH, height) as chart:
+    with new_chart(f"{kind} paths of {view.label} from {projection}", HALF_WIDTH, height) as chart:
         axes = chart.axes
         _draw_world(axes, world, projection)
         for name, points in shown.items():
@@ -259,11 +267,11 @@ def _path_figure(
         axes.set(xlim=tuple(limits[:, 0]), ylim=tuple(limits[:, 1]))
         axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
         chart.legend(3)
-    return figure(chart.svg, f"{view.label}: {kind} loci, from {projection}.")
+    return figure(chart.svg, f"{view.label}: {kind} paths, from {projection}.")
 
 
 def _draw_subgoals(axes: Axes, segments: Sequence[SegmentRecord], columns: tuple[int, int]) -> None:
-    """A ring where the guided point of each segment was to go; still sticks have none."""
+    """Draw a ring at the subgoal of the guided point of each segment; segments with joysticks at rest have none."""
     is_labelled = False
     for mode, color in POINT_COLORS.items():
         name = "trunk" if mode == "center" else mode
@@ -280,7 +288,7 @@ def _draw_subgoals(axes: Axes, segments: Sequence[SegmentRecord], columns: tuple
 
 
 def _draw_world(axes: Axes, world: Mapping[str, Any], projection: str) -> None:
-    """Stairs and door, where the recording tells of them."""
+    """Draw stairs, door and target if the recording describes them."""
     if not world:
         return
     line: dict[str, Any] = {"color": GRID_COLOR, "linewidth": 1.0}

@@ -1,4 +1,4 @@
-"""Report sections on joint angles by limb, and on recordings compared over normalised time."""
+"""Report sections on joint angles by limb, and on the comparison of recordings over normalised time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from poise.report.recording_view import RecordingView, time_range
 from poise.report.torque_charts import LIMB_GROUPS
 from poise.robots import Limb
 
-#: A recording, and the same on the scale that all share.
+#: A recording, and the same recording on the common time scale.
 NormalizedView = tuple[RecordingView, NormalizedRecording]
 
 PROGRESS_AXIS_LABEL = "progress of the motion (%)"
@@ -50,16 +50,16 @@ def overlay_chart(
     from_zero: bool = False,
     min_span: float = 0.0,
 ) -> str:
-    """A figure with a line per recording.
+    """Plot one curve per recording over normalised time.
 
     Args:
         normalized: the recordings.
-        values: of each, one per step of its scale.
-        label: of the vertical axis, with its unit.
-        caption: below the figure.
-        width: in units of the drawing.
+        values: values of each recording, one per step of the common time scale.
+        label: label of the vertical axis, with its unit.
+        caption: caption of the figure.
+        width: width in drawing units.
         from_zero: whether the vertical axis begins at zero.
-        min_span: what the vertical axis spans at least, so that noise is not blown up.
+        min_span: smallest range of the vertical axis, so that noise is not enlarged.
     """
     with new_chart(f"{caption.partition(':')[0]} of several recordings", width) as chart:
         for (view, recording), y in zip(normalized, values, strict=True):
@@ -77,7 +77,7 @@ def overlay_chart(
 
 
 def robot_heights(normalized: Sequence[NormalizedView]) -> list[float]:
-    """Heights of the robots (m), if they are different robots and all heights are known; else nothing."""
+    """Return the heights of the robots (m) if the robots differ and all heights are known; else an empty list."""
     known = [view.robot.height for view, _ in normalized if view.robot is not None]
     robots_differ = len({view.robot_name for view, _ in normalized}) > 1
     return known if robots_differ and len(known) == len(normalized) else []
@@ -86,22 +86,22 @@ def robot_heights(normalized: Sequence[NormalizedView]) -> list[float]:
 # -- Joint angles ----------------------------------------------------------------------------------------------------
 
 
-#: Joints whose angles are compared in figures: those that differ most.
+#: Largest number of joints compared in figures: those that differ most.
 MAX_FIGURES = 6
-#: A joint that moves by less (°) was not needed for the motion; a figure of angles spans twice that at least.
+#: Joints with a smaller range (°) do not take part in the motion; figures of angles span at least twice this.
 MIN_RANGE = 1.0
-#: Cycles of a periodic motion are nearer to each other than this (rad), a little over half a degree: what is asked of
-#: squats. Below `ROUNDING_FLOOR` (rad) they are the same but for rounding.
+#: Largest difference between cycles of a periodic motion (rad), about 0.6 degrees: the criterion for squats. Cycles
+#: that differ by less than `ROUNDING_FLOOR` (rad) are equal up to rounding.
 PERIODIC_TOLERANCE, ROUNDING_FLOOR = 1e-2, 1e-9
 CYCLES_DESCRIPTION = (
-    "Each cycle of a squat against the one before: root mean square difference of the angles over the cycle, of all "
-    "joints together and of the joint that differs most. In a motion that converges to a periodic one it falls and "
-    f"stays below {1e3 * PERIODIC_TOLERANCE:.0f} mrad, the line."
+    "Each cycle of a squat compared with the previous one: root mean square difference of the joint angles over the "
+    "cycle, of all joints together and of the joint that differs most. If the motion converges to a periodic one, the "
+    f"difference decreases and stays below {1e3 * PERIODIC_TOLERANCE:.0f} mrad, the line."
 )
 
 
 def joint_angles_section(views: Sequence[RecordingView]) -> Section:
-    """Angles of the joints over time, a figure per limb ([Galdeano2014], figure 9), and whether cycles repeat."""
+    """Build the section: joint angles over time by limb ([Galdeano2014], figure 9), and differences between cycles."""
     available = [view for view in views if _has_joint_angles(view)]
     parts = [note(view.missing_note("joint angles were recorded")) for view in views if view not in available]
     parts.insert(0, paragraph(*(_range_sentence(view) for view in available)))
@@ -119,14 +119,14 @@ def _has_joint_angles(view: RecordingView) -> bool:
 
 
 def _joint_degrees(view: RecordingView, joints: Sequence[str]) -> tuple[list[str], Array]:
-    """Those of some joints that turn and have angles, and these, (n, joints), °."""
+    """Return the names and angles of those of the given joints that are revolute and recorded, (n, joints), °."""
     names, angles = joint_angles(view.recording)
     columns = [k for k, name in enumerate(names) if name in joints and np.isfinite(angles[:, k]).any()]
     return [names[k] for k in columns], np.degrees(angles[:, columns])
 
 
 def _range_sentence(view: RecordingView) -> str:
-    """How many joints move, and which one most."""
+    """Return a sentence on the number of joints that move and the joint with the largest range."""
     names, angles = _joint_degrees(view, joint_angles(view.recording)[0])
     ranges = np.nanmax(angles, axis=0) - np.nanmin(angles, axis=0)
     most, count = int(ranges.argmax()), int((ranges >= MIN_RANGE).sum())
@@ -137,7 +137,7 @@ def _range_sentence(view: RecordingView) -> str:
 
 
 def _limb_row(views: Sequence[RecordingView], limb: str) -> list[str]:
-    """The figures of one limb, one per recording that has it, at the same scale."""
+    """Return the figures of one limb, one per recording that has it, at the same scale."""
     limbs = [
         (view, each, _joint_degrees(view, each.joints)) for view in views for each in view.limbs if each.name == limb
     ]
@@ -174,7 +174,7 @@ def _limb_figure(
 
 
 def _cycle_comparison(views: Sequence[RecordingView]) -> list[str]:
-    """Figures and a table of how far cycles are apart, of those that were asked to repeat themselves."""
+    """Return figures and a table of the differences between consecutive cycles, for recordings of cyclic behaviors."""
     figures, rows = [], []
     for view in views:
         cycle = cycle_period(view.recording)
@@ -189,14 +189,22 @@ def _cycle_comparison(views: Sequence[RecordingView]) -> list[str]:
             cells = [f"{number(float(rms[k]))} ({number(float(worst[k]))})" for k in (0, len(differences) // 2, -1)]
             name = joint_angles(view.recording)[0][int(differences[-1].argmax())]
             rows.append((view.label, str(len(differences) + 1), number(cycle.period), *cells, name))
-    head = ["recording", "cycles", "of (s)", "second (mrad)", "halfway (mrad)", "last (mrad)", "worst of the last"]
-    summary = table(head, rows, "All joints together, and in brackets the joint that differs most.")
+    head = [
+        "recording",
+        "cycles",
+        "period (s)",
+        "second (mrad)",
+        "halfway (mrad)",
+        "last (mrad)",
+        "worst joint at last",
+    ]
+    summary = table(head, rows, "Difference of all joints together; in brackets that of the worst joint.")
     return [heading("From cycle to cycle"), paragraph(CYCLES_DESCRIPTION), grid(figures), summary] if rows else []
 
 
 def _difference_figure(view: RecordingView, rms: Array, worst: Array) -> str:
     count = np.arange(len(rms)) + 2
-    with new_chart(f"Difference of each cycle of {view.label} from the one before") as chart:
+    with new_chart(f"Difference of each cycle of {view.label} from the previous one") as chart:
         axes = chart.axes
         axes.plot(
             count,
@@ -214,11 +222,13 @@ def _difference_figure(view: RecordingView, rms: Array, worst: Array) -> str:
         axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         chart.legend(2)
-    return figure(chart.svg, f"{view.label}: from {number(float(rms[0]))} to {number(float(rms[-1]))} mrad.")
+    return figure(
+        chart.svg, f"{view.label}: rms difference from {number(float(rms[0]))} to {number(float(rms[-1]))} mrad."
+    )
 
 
 def compare_angles(normalized: Sequence[NormalizedView]) -> list[str]:
-    """Angles of the joints that recordings share with the first one, and how far they are from its angles."""
+    """Compare the angles of the joints that recordings share with the first one: figures and rms differences."""
     first = normalized[0][0]
     if "q" not in first.recording:
         return [note(first.missing_note("joint angles were recorded"))]
@@ -230,7 +240,7 @@ def compare_angles(normalized: Sequence[NormalizedView]) -> list[str]:
     ]
     names = {view.label for view, _ in available}
     missing_joints = [
-        note(view.missing_note(f"joint has the name of one of {first.label}"))
+        note(view.missing_note(f"joint name in common with {first.label}"))
         for view, _ in normalized
         if view.label not in names
     ]
@@ -253,20 +263,20 @@ def compare_angles(normalized: Sequence[NormalizedView]) -> list[str]:
         for limb in first.limbs
         if set(limb.joints) & shared
     ]
-    summary = grouped_table(["limb"], [view.label for view, _ in available[1:]], ("rms (°)", "most at"), rows)
+    summary = grouped_table(["limb"], [view.label for view, _ in available[1:]], ("rms (°)", "largest at"), rows)
     text = f"Differences are from {first.label}; the {len(order)} joints that differ most are drawn."
     return [heading("Joint angles"), paragraph(text), *missing_joints, grid(figures), summary]
 
 
 def _limb_difference(differences: Array, common: Sequence[str], joints: Sequence[str]) -> tuple[str, str]:
-    """Root mean square difference over the joints of a limb, and the joint with the largest."""
+    """Return the rms difference over the joints of a limb, and the joint with the largest difference, as texts."""
     limb_differences = [(float(differences[k]), name) for k, name in enumerate(common) if name in joints]
     most = max(limb_differences)
     return number(float(np.sqrt(np.mean([size**2 for size, _ in limb_differences])))), f"{most[1]}, {number(most[0])}°"
 
 
 def compare_limb_torques(normalized: Sequence[NormalizedView]) -> list[str]:
-    """Length of the torques of each limb, per mass, so that robots and people can be compared."""
+    """Plot the norm of the joint torques of each limb per body mass, so that robots and people can be compared."""
     available = [
         (view, recording) for view, recording in normalized if view.torque is not None and view.robot is not None
     ]
@@ -278,13 +288,13 @@ def compare_limb_torques(normalized: Sequence[NormalizedView]) -> list[str]:
         known = [(pair, pair[1].at(each)) for pair, each in values if each is not None]
         if len(known) > 1:
             pairs, lengths = [pair for pair, _ in known], [each for _, each in known]
-            caption = f"{name}: length of the torques of its joints, per mass."
+            caption = f"{name}: norm of its joint torques, per body mass."
             figures.append(overlay_chart(pairs, lengths, "torque per mass (N m/kg)", caption, from_zero=True))
-    return [heading("Torques of limbs"), grid(figures)]
+    return [heading("Limb torques"), grid(figures)]
 
 
 def limb_torque(view: RecordingView, limb: str) -> Array | None:
-    """``|τ| / m`` over the joints of a limb, per sample, N m/kg; None if there is no such limb."""
+    """Return ``|τ| / m``, the norm of the joint torques of a limb per body mass, (n,), N m/kg; None without data."""
     joints = next((each.joints for each in view.limbs if each.name == limb), ())
     columns = [view.torque_joints.index(joint) for joint in joints if joint in view.torque_joints]
     if not columns or view.torque is None or view.robot is None:
@@ -295,15 +305,15 @@ def limb_torque(view: RecordingView, limb: str) -> Array | None:
 # -- Comparison ------------------------------------------------------------------------------------------------------
 
 
-#: What a figure of the center of mass spans at least, mm or % of the height: less is noise.
+#: Smallest vertical range of a figure of the center of mass, mm or % of the height: less is noise.
 MIN_CENTER_SPAN = 2.0
 
 
 def comparison_section(views: Sequence[RecordingView]) -> Section:
-    """Center of mass, hands, joints that differ, torques of limbs: what can be compared of these recordings."""
+    """Build the section: center of mass, hand speeds, joint angles and limb torques over normalised time."""
     title = "Comparison after time normalisation"
     if len(views) < 2:
-        return Section(title, note("There is one recording only; give two or more to compare them."))
+        return Section(title, note("There is one recording only; pass two or more to compare them."))
     with_duration = [
         view for view in views if len(view.recording) > 1 and view.recording.time[-1] > view.recording.time[0]
     ]
@@ -325,14 +335,14 @@ def _scale_sentence(normalized: Sequence[NormalizedView]) -> str:
         [f"{view.label} {view.recording.time[-1] - view.recording.time[0]:.2f} s" for view, _ in normalized]
     )
     method = "phase by phase, since all have the same phases" if normalized[0][1].phases else "each as a whole"
-    return f"Motions last: {times}. They are stretched to 0 to 100 %, {method}."
+    return f"Durations: {times}. Time is normalised to 0 to 100 %, {method}."
 
 
 def _compare_centers_of_mass(normalized: Sequence[NormalizedView]) -> list[str]:
-    """How the centers of mass move from where they start, per height of the robot if these are different robots."""
+    """Plot the displacement of the centers of mass from their start, per robot height if the robots differ."""
     available = [(view, recording) for view, recording in normalized if "center_of_mass" in view.recording]
     if len(available) < 2:
-        return [note("Fewer than two of the recordings tell of the center of mass.")]
+        return [note("The center of mass is not compared: fewer than two of the recordings have it.")]
     sizes = robot_heights(available)
     unit, scales = ("% of height", [100.0 / size for size in sizes]) if sizes else ("mm", [1e3] * len(available))
     figures = []
@@ -345,7 +355,7 @@ def _compare_centers_of_mass(normalized: Sequence[NormalizedView]) -> list[str]:
                 available,
                 displacements,
                 f"{axis[0]} ({unit})",
-                f"{axis}, from its start.",
+                f"{axis}, relative to the start.",
                 THIRD_WIDTH,
                 min_span=MIN_CENTER_SPAN,
             )
@@ -354,7 +364,7 @@ def _compare_centers_of_mass(normalized: Sequence[NormalizedView]) -> list[str]:
 
 
 def _compare_hand_speeds(normalized: Sequence[NormalizedView]) -> list[str]:
-    """How fast each hand moves, in heights of the robot per second if these are different robots."""
+    """Plot the speed of each hand, in robot heights per second if the robots differ."""
     figures = []
     for side in ("left", "right"):
         available, speeds = [], []
@@ -376,4 +386,4 @@ def _compare_hand_speeds(normalized: Sequence[NormalizedView]) -> list[str]:
         )
     if not figures:
         return [note("Hands are not compared: fewer than two of the recordings have hands and a model.")]
-    return [heading("Speed of the hands"), grid(figures)]
+    return [heading("Hand speed"), grid(figures)]

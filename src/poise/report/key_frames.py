@@ -1,4 +1,4 @@
-"""Report sections that show the body: key frames, stick figures and marker residuals."""
+"""Report sections that show the body: pictures of key frames, stick figures, and marker residuals of a fit."""
 
 from __future__ import annotations
 
@@ -41,33 +41,33 @@ from poise.rendering import picture
 from poise.report.recording_view import RecordingView, cycle_instants, time_range
 from poise.robots import State
 
-#: The channel of a person's markers.
+#: Channel of the measured markers of a person.
 MARKER_CHANNEL = "markers/measured"
-#: Moments that are shown of a motion without a gait cycle.
+#: Number of postures shown of a motion without a gait cycle.
 POSTURE_COUNT = 7
 
 
 class KeyInstant(NamedTuple):
-    """When something is shown: sample, and what is written below."""
+    """Instant that is shown: index of its sample, and its label."""
 
     sample: int
     name: str
 
 
 def stick_figure_section(views: Sequence[RecordingView]) -> Section | None:
-    """Side and front view of each recording that has markers; None if there is none."""
+    """Build the section: side and front view of each recording with markers; None if there is none."""
     available = [view for view in views if MARKER_CHANNEL in view.recording and len(view.recording)]
     if not available:
         return None
     parts = [
         paragraph(
-            "Lines go through the joint centers of the fitted body, blue on its left and orange on its right; green "
-            "dots are the markers that were measured. Each posture stands in its own place, at its true size."
+            "Lines connect the joint centers of the fitted body, blue on its left and orange on its right; green "
+            "dots are the measured markers. Postures are drawn side by side, to scale."
         )
     ]
     for view in available:
         if view.robot is None or not has_human_frames(view.robot):
-            parts.append(note(view.missing_note("joint centers are known without the model of a human body")))
+            parts.append(note(view.missing_note("joint centers, since the model of a human body is missing")))
             continue
         instants = key_instants(view)
         figures = [stick_figure_at(view, instant.sample) for instant in instants]
@@ -84,8 +84,10 @@ def stick_figure_section(views: Sequence[RecordingView]) -> Section | None:
 
 
 def key_instants(view: RecordingView) -> list[KeyInstant]:
-    """The events of the gait cycle in the middle of the motion and the middles of its single supports; else equal
-    steps."""
+    """Return the events and mid-swings of the gait cycle in the middle of the motion.
+
+    Without a gait cycle, return `POSTURE_COUNT` instants at equal intervals.
+    """
     time = view.recording.time
     if view.gait is None:
         spread = np.unique(np.linspace(0, len(time) - 1, POSTURE_COUNT).astype(int)).tolist()
@@ -95,18 +97,18 @@ def key_instants(view: RecordingView) -> list[KeyInstant]:
 
 
 def facing_direction(view: RecordingView, samples: Sequence[int]) -> Array:
-    """Where the body faces on average, a horizontal unit vector (3)."""
+    """Return the mean direction that the body faces at some samples, a horizontal unit vector (3)."""
     forward = np.sum([_forward_axis(q) for q in view.recording["q"][list(samples)]], axis=0)
     return horizontal_direction(forward)
 
 
 def _forward_axis(q: Array) -> Array:
-    """The forward axis of a base in the world."""
+    """Return the forward axis of the base in the world (3)."""
     return np.asarray(pinocchio.Quaternion(*q[[6, 3, 4, 5]]).matrix()[:, 0])
 
 
 def stick_figure_at(view: RecordingView, sample: int) -> StickFigure:
-    """The body and the markers of a recording at a sample."""
+    """Return the stick figure of the body with its measured markers at a sample."""
     assert view.robot is not None
     recording = view.recording
     return stick_figure(
@@ -117,22 +119,22 @@ def stick_figure_at(view: RecordingView, sample: int) -> StickFigure:
 # -- Markers ---------------------------------------------------------------------------------------------------------
 
 
-#: Markers in the table: those that are farthest off; the figure has all.
+#: Number of markers in the table: those with the largest rms distance; the figure shows all.
 TABLE_ROWS = 12
-#: Height of a row of the figure, and room for the names of markers, in units of the drawing.
+#: Height of a row of the figure, and width of the marker names, in drawing units.
 BAR_ROW_HEIGHT, NAME_WIDTH = 11.5, 96.0
-#: Root mean square distance (mm) below which a whole-body fit is a good one: skin moves that much over bone.
+#: Rms distance (mm) below which a whole-body fit is good: skin moves by about this much relative to bone.
 GOOD_FIT_RMS = 12.0
 MARKERS_DESCRIPTION = (
-    "The distance of a marker is that between where it was measured and where it sits on the fitted body. Skin moves "
-    f"over bone by about a centimetre; a whole body that is fitted to less than {GOOD_FIT_RMS:.0f} mm is fitted well. "
-    "A single marker that is far off throughout sits elsewhere than assumed, one that is far off for a moment was "
-    "mistaken for another."
+    "The distance of a marker is that between its measured position and its position on the fitted body. Skin moves "
+    f"over bone by about a centimetre; a whole-body fit with an rms below {GOOD_FIT_RMS:.0f} mm is good. A marker with "
+    "a large distance throughout is placed elsewhere than assumed; one with a large distance for a moment was "
+    "mistaken for another marker."
 )
 
 
 def markers_section(views: Sequence[RecordingView]) -> Section | None:
-    """Distances by marker and over time, and the notes of the fit; None if no recording has markers."""
+    """Build the section: distances by marker and over time, and the notes of the fit; None if there are no markers."""
     available = [view for view in views if "markers/distance" in view.recording and len(view.recording)]
     if not available:
         return None
@@ -141,12 +143,12 @@ def markers_section(views: Sequence[RecordingView]) -> Section | None:
         parts += [heading(view.label)] if len(available) > 1 else []
         parts.append(column_layout([_distance_bars(view), _distance_figure(view) + _farthest_table(view)]))
         notes = [str(each) for each in view.recording.provenance.get("notes") or ()]
-        parts += [heading("How the body was fitted"), bullets(notes)] if notes else []
+        parts += [heading("Notes on the fit"), bullets(notes)] if notes else []
     return Section("Markers", "".join(parts))
 
 
 def _marker_distances(view: RecordingView) -> Array:
-    """mm, n x m."""
+    """Return the distance of each marker from its place on the fitted body, mm, (n, markers)."""
     return np.asarray(1e3 * view.recording["markers/distance"])
 
 
@@ -165,7 +167,7 @@ def _marker_table(views: Sequence[RecordingView]) -> str:
                 percent(float(np.isfinite(distances).mean())),
             )
         )
-    head = ["recording", "markers", "rms (mm)", "95 % are below (mm)", "largest (mm)", "seen"]
+    head = ["recording", "markers", "rms (mm)", "95th percentile (mm)", "largest (mm)", "visible"]
     return table(head, rows)
 
 
@@ -174,7 +176,7 @@ def _rms(values: Array, axis: int | None = None) -> float:
 
 
 def _marker_errors(distances: Array) -> tuple[Array, Array]:
-    """Root mean square and largest distance of every marker, mm; NaN of one that is never seen."""
+    """Return rms and largest distance of every marker, mm; NaN for a marker that is never visible."""
     known = np.where(np.isfinite(distances), distances, 0.0)
     count = np.isfinite(distances).sum(axis=0)
     rms = np.where(count > 0, np.sqrt((known**2).sum(axis=0) / np.maximum(count, 1)), np.nan)
@@ -199,7 +201,7 @@ def _distance_bars(view: RecordingView) -> str:
         axes.set(xlabel="distance (mm)", ylim=(len(rows) - 0.5, -0.5))
         axes.set_xlim(left=0.0)
         chart.legend(2)
-    return figure(chart.svg, f"{view.label}: each marker from its place on the body, the farthest first.")
+    return figure(chart.svg, f"{view.label}: distance of each marker from its place on the body, largest first.")
 
 
 def _distance_figure(view: RecordingView) -> str:
@@ -213,7 +215,7 @@ def _distance_figure(view: RecordingView) -> str:
     rms = np.where(np.isfinite(rms), rms, np.nan)
     with new_chart(f"Distance of the markers of {view.label} over time", HALF_WIDTH, 160.0) as chart:
         line = partial(curve, chart.axes, recording.time)
-        line(distances[:, worst], color=LINE_COLORS[1], label=f"{names[worst]}, which has the largest", linewidth=0.9)
+        line(distances[:, worst], color=LINE_COLORS[1], label=f"{names[worst]}, the largest", linewidth=0.9)
         line(rms, color=LINE_COLORS[0], label="root mean square of all")
         shade_phases(chart.axes, view.phases, HALF_WIDTH)
         chart.axes.set(xlabel="time (s)", ylabel="distance (mm)", xlim=time_range(view))
@@ -232,36 +234,41 @@ def _farthest_table(view: RecordingView) -> str:
         segment = str((known.get(names[k]) or {}).get("link", "")).replace("_", " ")
         visible = percent(float(np.isfinite(distances[:, k]).mean()))
         rows.append((names[k], segment, number(float(rms[k])), number(float(largest[k])), visible))
-    head = ["marker", "on the", "rms (mm)", "largest (mm)", "seen"]
-    return table(head, rows, f"The {len(rows)} that are farthest off.")
+    head = ["marker", "segment", "rms (mm)", "largest (mm)", "visible"]
+    return table(head, rows, f"The {len(rows)} markers with the largest rms distance.")
 
 
 # -- Key frames ------------------------------------------------------------------------------------------------------
 
 
-#: Most pictures in a row: more would be too small to see anything.
+#: Largest number of pictures in a row: more would be too small.
 MAX_PICTURES = 6
-#: Pixels of a whole row and of its height: twice what a screen of 1040 shows would be heavy, 1.4 times is sharp.
+#: Width and height of a row of pictures (pixels): about 1.4 times the page width of 1040 is sharp; twice makes large
+#: files.
 STRIP_WIDTH, STRIP_HEIGHT = 1440, 380
-#: Of the pictures' compression: above, files grow and nothing is seen.
+#: JPEG quality of the pictures: higher values enlarge files without visible gain.
 JPEG_QUALITY = 82
-#: Bodies that go farther than this, per m of their height, are shown where they began: a picture of the whole way would
-#: show them small.
+#: Bodies that travel further than this, per m of their height, are all drawn in one place: a picture of the whole path
+#: would show them small.
 MAX_TRAVEL = 0.3
 
 
 def key_frames_section(views: Sequence[RecordingView]) -> Section:
-    """A row of pictures for each recording."""
+    """Build the section: a row of pictures for each recording."""
     rows = [_picture_row(view) for view in views]
     pictured = [view for view, row in zip(views, rows, strict=True) if "<img" in row]
-    green = "The outline of the support polygon is green, the center of mass above the ground red."
-    red = "The red spot is the center of mass, projected on the ground."
+    green = "Green: outline of the support polygon. Red: center of mass, projected on the ground."
+    red = "Red: center of mass, projected on the ground."
     legend = "" if not pictured else red if not any("contacts" in view.recording for view in pictured) else green
     return Section("Key frames", paragraph(legend) + "".join(rows))
 
 
 def key_samples(view: RecordingView) -> list[tuple[str, int]]:
-    """Names and numbers of the samples to show: the start, then the end of each phase; without phases, equal steps."""
+    """Return labels and indices of the samples to show.
+
+    These are the instants of a gait cycle for a measured walk; else the start and the end of each phase; samples at
+    equal intervals if there are no phases, or too many.
+    """
     if view.is_measured and view.gait is not None:
         return [(instant.name.partition("\n")[0], instant.sample) for instant in key_instants(view)[:MAX_PICTURES]]
     n, time = len(view.recording), view.recording.time
@@ -275,32 +282,32 @@ def key_samples(view: RecordingView) -> list[tuple[str, int]]:
 
 def _picture_row(view: RecordingView) -> str:
     if view.robot is None or not len(view.recording):
-        return note(view.missing_note("pictures can be drawn without its robot's model"))
+        return note(view.missing_note("pictures, since the model of its robot is missing"))
     names, states = [], []
     for name, i in key_samples(view):
         try:
             states.append(view.recording.state(i, view.robot))
             names.append(name)
-        except PoiseError:  # a state that went astray cannot be drawn
+        except PoiseError:  # a state that is not finite cannot be drawn
             continue
     if not states:
-        return note(view.missing_note("pictures can be drawn of states that are not finite"))
+        return note(view.missing_note("pictures, since its states are not finite"))
     return picture_strip(
         gather_states(states, face_forward=view.is_measured), names, f"{view.label}: {', '.join(names)}."
     )
 
 
 def picture_strip(states: Sequence[State], names: Sequence[str], caption: str) -> str:
-    """Pictures of some postures in a row with a caption, or why there are none."""
+    """Return a row of pictures of postures with a caption, or a note on why there are none."""
     try:
         image = picture(states, STRIP_WIDTH, STRIP_HEIGHT, labels=names)
     except PoiseError as error:
-        return note(f"{caption.partition(':')[0]}: no pictures here: {error}.")
+        return note(f"{caption.partition(':')[0]}: pictures are missing: {error}.")
     return figure(f'<img alt="{states[0].robot.name} in {len(states)} postures" src="{_data_url(image)}">', caption)
 
 
 def gather_states(states: Sequence[State], face_forward: bool = False) -> list[State]:
-    """The same postures in one place, for bodies that go far; facing x as robots do, if they are to be turned."""
+    """Move postures to one place if the body travels far; with ``face_forward`` always, and turned to face x."""
     positions = np.array([state.q[:2] for state in states])
     max_travel = MAX_TRAVEL * states[0].robot.height
     if not face_forward and float(np.linalg.norm(positions - positions[0], axis=1).max()) < max_travel:
@@ -318,7 +325,7 @@ def gather_states(states: Sequence[State], face_forward: bool = False) -> list[S
 
 
 def _data_url(image: np.ndarray) -> str:
-    """A picture as text that stands in the page itself."""
+    """Encode an image as a JPEG data URL."""
     file = io.BytesIO()
     PIL.Image.fromarray(image).save(file, "JPEG", quality=JPEG_QUALITY, optimize=True)
     return f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"

@@ -1,4 +1,4 @@
-"""Report sections on ground forces and joint moments of a person, measured and simulated."""
+"""Report sections on ground reaction forces and joint moments of a person, measured and simulated."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORCES_DESCRIPTION = (
-    "Forces of the ground on each foot as the plates measured them, as a share of the body's weight. Grey: the foot is "
-    "wholly on its plates, and all that the ground does to it is known."
+    "Ground reaction force on each foot as measured by the force plates, in percent of body weight. Grey: the foot is "
+    "entirely on its plates, and its ground reaction force is known completely."
 )
 RESIDUAL_DESCRIPTION = (
-    "What would have to act on the pelvis beside the ground to make the measured motion out of the measured forces, in "
-    "world axes. With a perfect body, perfect markers and perfect plates it would be zero. Grey: frames in which both "
-    "feet are wholly on plates or in the air; only these count."
+    "Force and moment that would have to act on the pelvis, in addition to the measured ground reaction forces, to "
+    "produce the measured motion, in world axes. With a perfect body model, perfect markers and perfect plates they "
+    "would be zero. Grey: frames in which both feet are entirely on plates or in the air; only these count."
 )
 
 
 def trial_section(torques: Torques) -> Section:
-    """Who walked, on which plates, and what was decided on the way."""
+    """Build the section with person, body, force plates, foot contacts and notes of the computation."""
     person, robot = torques.trial.subject, torques.robot
     rows = [
         ("person", person.name or "not named"),
@@ -77,27 +77,27 @@ def trial_section(torques: Torques) -> Section:
             torques.trial.plates[each.plate].name,
             each.side,
             f"{torques.time[each.begin]:.2f} to {torques.time[each.end - 1]:.2f}",
-            "all of it"
+            "the whole foot"
             if each.complete
-            else "not alone"
+            else "both feet"
             if each.shared
-            else f"{1e3 * each.overhang:.0f} mm beyond the edge",
+            else f"a part: {1e3 * each.overhang:.0f} mm beyond the edge",
         )
         for each in torques.foot_wrenches.plate_contacts
     ]
     tables = text_table(["", torques.trial.path.rpartition("/")[2]], rows)
     tables += text_table(["plate", "foot", "loaded (s)", "the plate measures"], steps) if steps else ""
-    return Section("The trial", tables + heading("How it was done") + bullets(torques.notes))
+    return Section("Trial", tables + heading("Notes on the computation") + bullets(torques.notes))
 
 
 def ground_forces_section(torques: Torques) -> Section:
-    """Forces of the ground under each foot over time."""
+    """Build the section with the ground reaction force under each foot over time."""
     figures = [_plate_force_figure(torques, side, *_force_limits(torques)) for side in SIDES]
     return Section("Ground forces", paragraph(FORCES_DESCRIPTION) + grid(figures))
 
 
 def residual_section(torques: Torques) -> Section:
-    """Force and moment at the pelvis that nothing explains, over time and on average."""
+    """Build the section with the residual force and moment at the pelvis, over time and as rms."""
     known = torques.foot_wrenches.known
     groups = (("force", "N", slice(0, 3)), ("moment", "N m", slice(3, 6)))
     figures = []
@@ -111,34 +111,34 @@ def residual_section(torques: Torques) -> Section:
             chart.axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
             chart.axes.set(xlabel="time (s)", ylabel=f"{name} ({unit})", xlim=_time_limits(torques))
             chart.legend(3)
-        figures.append(figure(chart.svg, f"Residual {name} in the axes of the world, where all contact is measured."))
+        figures.append(figure(chart.svg, f"Residual {name} in world axes, for frames with all contacts measured."))
     rms, weight = torques.residual_rms, GRAVITY * torques.mass
     rows = [
         (axis, number(float(rms[k])), percent(float(rms[k]) / weight), number(float(rms[k + 3])))
         for k, axis in enumerate(("x", "y", "z, up"))
     ]
-    head = ["axis of the world", "force, rms (N)", "of the weight", "moment, rms (N m)"]
+    head = ["world axis", "force, rms (N)", "share of weight", "moment, rms (N m)"]
     caption = f"Root mean square over {int(known.sum())} of {len(known)} frames."
     return Section(
-        "What stays unexplained", paragraph(RESIDUAL_DESCRIPTION) + grid(figures) + table(head, rows, caption)
+        "Residual at the pelvis", paragraph(RESIDUAL_DESCRIPTION) + grid(figures) + table(head, rows, caption)
     )
 
 
 def shade_intervals(axes: Axes, time: Array, mask: Mask) -> None:
-    """Times at which something holds, on a grey ground."""
+    """Shade the time intervals in which ``mask`` is true."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     for begin, end in edges.reshape(-1, 2).tolist():
         axes.axvspan(time[begin], time[min(end, len(time) - 1)], color=SHADE_COLOR, linewidth=0, zorder=0)
 
 
 def _weight_percent(torques: Torques, side: Side) -> Array:
-    """Force of the ground in % of the weight, n x 3; NaN where no plate is loaded."""
+    """Return the ground reaction force in % of body weight, (n, 3); NaN if no plate is loaded."""
     loaded = torques.foot_wrenches.loaded[side][:, np.newaxis]
     return np.where(loaded, 100.0 * torques.foot_wrenches.force[side] / (GRAVITY * torques.mass), np.nan)
 
 
 def _force_limits(torques: Torques) -> tuple[float, float]:
-    """Least and most of all forces, with a little room: both feet are drawn at one scale."""
+    """Return the vertical axis limits for both feet, % of body weight."""
     both = np.concatenate([_weight_percent(torques, side).ravel() for side in SIDES])
     both = both[np.isfinite(both)]
     return (1.1 * min(float(both.min()), 0.0), 1.05 * float(both.max())) if len(both) else (0.0, 100.0)
@@ -177,16 +177,16 @@ def _time_limits(torques: Torques) -> tuple[float, float]:
 
 FILE_COLOR, MOMENT_AXIS_LABEL = "#222222", "moment (N m/kg)"
 SIGN_DESCRIPTION = (
-    "Moments are internal, those of muscles and ligaments, per kg of body mass; positive is what the title says. "
-    "Solid: all that the ground does to the leg is known (grey ground: the foot is wholly on its plates; else it is "
-    "in the air). Faint: a plate bears only a part of the foot, and the moment is too small by an unknown amount. No "
-    "line: the foot stands beside the plates."
+    "Moments are internal, those of muscles and ligaments, per kg of body mass; titles name the positive direction. "
+    "Solid: all ground reaction forces on the leg are known (grey background: the foot is entirely on its plates; "
+    "otherwise it is in the air). Faint: a plate carries only a part of the foot, and the moment is too small by an "
+    "unknown amount. No line: the foot is beside the plates."
 )
-FILE_DESCRIPTION = "Dashed, black: the moment that the laboratory's software stored in the file."
+FILE_DESCRIPTION = "Dashed, black: the moment stored in the file by the software of the laboratory."
 
 
 def leg_moments_section(torques: Torques) -> Section:
-    """Moments of both legs over time, with those of the file, then over the gait cycle."""
+    """Build the section: moments of both legs over time, with those stored in the file, and over the gait cycle."""
     known, all_moments = internal_joint_moments(torques), internal_joint_moments(torques, include_unknown=True)
     has_file_moments = any(
         _file_moment(torques, side, convention) is not None for side in SIDES for convention in LEG_MOMENTS
@@ -203,14 +203,14 @@ def leg_moments_section(torques: Torques) -> Section:
         grid(figures),
         heading("Over the gait cycle"),
     ]
-    return Section("Moments of the legs", "".join([*parts, _cycle_figures(torques, known)]))
+    return Section("Joint moments of the legs", "".join([*parts, _cycle_figures(torques, known)]))
 
 
 def back_moments_section(torques: Torques) -> Section:
-    """Moments of the lower back, which need no plate: all that is above it hangs on nothing else."""
+    """Build the section with the moments of the lower back, which depend on the upper body alone, not on the plates."""
     description = (
-        "Moments of the lower back carry trunk, head and arms. They follow from the motion of these alone: no plate is "
-        "needed, and they are known in every frame."
+        "The moments of the lower back support trunk, head and arms. They follow from the motion of these segments "
+        "alone: no force plate is needed, and they are known in every frame."
     )
     back_moments = internal_joint_moments(torques)
     figures = []
@@ -225,14 +225,14 @@ def back_moments_section(torques: Torques) -> Section:
 
 
 def file_comparison_section(torques: Torques) -> Section:
-    """How alike our moments and those of the file are."""
+    """Build the section that compares the computed moments with those stored in the file."""
     rows = compare_stored_moments(torques)
     if not rows:
-        return Section("Against the file", note("The file stores no moments that could be compared."))
+        return Section("Comparison with the file", note("The file stores no moments to compare with."))
     description = (
-        "Frames in which a plate bears the foot. The correlation is that of the shapes over time: 1 where they are the "
-        "same but for size and offset. Laboratories place the center of the hip otherwise, by a centimetre or two, "
-        "which changes the moment of the hip the most."
+        "For frames in which a plate carries the foot. The correlation compares the shapes over time: it is 1 if the "
+        "curves are equal up to scale and offset. Laboratories place the hip joint center differently, by one to two "
+        "centimetres, which changes the hip moment most."
     )
     cells = [
         (
@@ -246,13 +246,13 @@ def file_comparison_section(torques: Torques) -> Section:
         )
         for row in rows
     ]
-    head = ["moment", "frames", "correlation", "rms difference (N m/kg)", "peak here (N m/kg)", "in the file (N m/kg)",
-            "here of the file's"]  # fmt: skip
-    return Section("Against the file", paragraph(description) + table(head, cells))
+    head = ["moment", "frames", "correlation", "rms difference (N m/kg)", "peak, Poise (N m/kg)", "peak, file (N m/kg)",
+            "ratio of peaks"]  # fmt: skip
+    return Section("Comparison with the file", paragraph(description) + table(head, cells))
 
 
 def _file_moment(torques: Torques, side: Side, convention: MomentConvention) -> Array | None:
-    """What the file stores, N m per kg, NaN where it stores nothing; None if it has no such moment."""
+    """Return a moment stored in the file, (n,), N m/kg, NaN for frames without one; None if it is not stored."""
     values = (
         torques.trial.moments.get(f"{side[0].upper()}{convention.plug_in_gait_channel}")
         if convention.plug_in_gait_channel
@@ -267,7 +267,7 @@ def _file_moment(torques: Torques, side: Side, convention: MomentConvention) -> 
 def _moment_limits(
     torques: Torques, convention: MomentConvention, all_moments: dict[str, Array]
 ) -> tuple[float, float]:
-    """Least and most of a moment on both sides, with a little room: they are drawn at one scale."""
+    """Return the vertical axis limits of a moment for both sides, N m/kg."""
     values = [all_moments[f"{side} {convention.title}"][torques.foot_wrenches.has_wrench(side)] for side in SIDES]
     values += [file for side in SIDES if (file := _file_moment(torques, side, convention)) is not None]
     both = np.concatenate(values)
@@ -312,8 +312,8 @@ def _cycle_figures(torques: Torques, known: dict[str, Array]) -> str:
         return note(f"{error}.")
     figures = [chart for convention in LEG_MOMENTS if (chart := _cycle_figure(torques, convention, cycles, known))]
     description = (
-        "From one touchdown of a foot to its next, each leg over the cycles of its own foot, where its moment is "
-        "known; the vertical line is where the foot leaves the ground."
+        "From initial contact of a foot to its next initial contact, each leg over the cycles of its own foot, as far "
+        "as its moment is known; the vertical line is toe-off."
     )
     return paragraph(description) + grid(figures, 3)
 
@@ -352,25 +352,29 @@ def _cycle_figure(
 
 
 DYNAMICS_DESCRIPTION = (
-    "The best variant again, with torques: equation of motion, torque limits and friction under the points that bear "
-    "weight stand above all tasks, so that the zero-moment point is inside the feet and friction is respected by "
-    "construction. Points that bear are corners of the soles and tips of the toes, from heel to ball as the foot rolls."
+    "The best variant, simulated with torques: equation of motion, torque limits and friction at the contact points "
+    "have priority over all tasks, so that the zero-moment point is inside the feet and friction limits hold by "
+    "construction. Contact points are corners of the soles and tips of the toes, from heel to ball as the foot rolls."
 )
 SIMULATION_DESCRIPTION = (
-    "In MuJoCo the cycle is repeated ten times, and each foot is set down where the fall leads to. How far it goes "
-    "says how much a measured gait leaves to balance that nobody controls here."
+    "In MuJoCo the cycle is repeated ten times, and each foot is placed where the body is falling to. The distance "
+    "covered shows how much a measured gait relies on balance control, which is missing here."
 )
-MEASURED_DESCRIPTION = "Dashed, black: from force plates and markers, where these say everything."
-#: What is drawn of the legs.
+MEASURED_DESCRIPTION = "Dashed, black: from force plates and markers, for frames in which all forces are known."
+#: Leg joints whose moments are drawn.
 LEG_JOINTS = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
 
 
 def dynamics_section(walks: Sequence[tuple[str, Fit, DynamicGait]]) -> Section | None:
-    """A table of all walks, then forces and moments of the first over its cycle; nothing without walks."""
+    """Build the section: table of all simulated walks, then forces and moments of the first over its gait cycle.
+
+    Args:
+        walks: name, fit and simulated gait of each walk; None is returned if there are none.
+    """
     if not walks:
         return None
-    head = ["walk", "angles off (deg, rms)", "vertical force of weight", "friction used", "ankle (N m/kg)",
-            "knee (N m/kg)", "in MuJoCo (m)", "strides"]  # fmt: skip
+    head = ["walk", "angle error, rms (deg)", "vertical force, share of weight", "friction used", "ankle (N m/kg)",
+            "knee (N m/kg)", "distance in MuJoCo (m)", "strides"]  # fmt: skip
     rows = []
     for name, _, simulated in walks:
         summary = simulated.summary()
@@ -393,11 +397,11 @@ def dynamics_section(walks: Sequence[tuple[str, Fit, DynamicGait]]) -> Section |
     ]
     if torques is not None:
         parts.append(paragraph(MEASURED_DESCRIPTION))
-    return Section("With torques and contact forces", "".join([*parts, grid(figures)]))
+    return Section("Simulation with torques and contact forces", "".join([*parts, grid(figures)]))
 
 
 def _measured_torques(fit: Fit) -> Torques | None:
-    """What plates tell of the same walk, if there are any."""
+    """Return the joint torques measured with force plates in the same trial; None without plates."""
     try:
         return compute_torques(fit) if fit.trial.plates else None
     except PoiseError:

@@ -1,4 +1,4 @@
-"""The report on one or more recordings: reading files, the overview section and the whole page.
+"""Report page on one or more recordings: reading of files, overview section, and assembly of the page.
 
 >>> from poise import report
 >>> report.save_page("r.html", {"kinematic": one, "torque": other})
@@ -39,11 +39,11 @@ from poise.report.walk_summary import angular_momentum_section, footprints_secti
 
 
 def read_recordings(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Recording]:
-    """Recordings by short names: those of their files, with their folders where these alone tell them apart.
+    """Load recordings, with labels from their file names; files of equal name are labelled with their folder.
 
-    What is intact of a file that was cut off is taken; ``recording.complete`` is then False, and the page says so.
+    Of a truncated file, the intact part is loaded; ``recording.complete`` is then False, and the page says so.
 
-    >>> list(read(["runs/slow.poise", "runs/fast.poise"]))
+    >>> list(read_recordings(["runs/slow.poise", "runs/fast.poise"]))
     ['slow', 'fast']
     """
     file_paths = [Path(path) for path in paths]
@@ -66,15 +66,15 @@ def _load_intact(path: Path) -> Recording:
             raise error from None
 
 
-# -- Overview: what was recorded, and the figures that matter most ---------------------------------------------------
+# -- Overview --------------------------------------------------------------------------------------------------------
 
 
-#: Phases that are told one by one; a walk has more.
+#: Largest number of phases listed individually; a walk has more.
 MAX_PHASE_ROWS = 12
 
 
 def overview_section(views: Sequence[RecordingView]) -> Section:
-    """Where the recordings come from, side by side, with what is missing of each."""
+    """Build the section with the provenance of the recordings side by side, notes on missing data, and phases."""
     rows_by_title = {
         "robot": [_robot_text(view) for view in views],
         "person": [_person_text(view) for view in views],
@@ -85,7 +85,7 @@ def overview_section(views: Sequence[RecordingView]) -> Section:
         "duration (s)": [f"{view.recording.duration:.2f}" for view in views],
         "samples": [f"{len(view.recording)}" for view in views],
         "control period (ms)": [DASH if view.is_measured else _period_text(view) for view in views],
-        "frames a second": [_rate_text(view) if view.is_measured else DASH for view in views],
+        "frame rate (Hz)": [_rate_text(view) if view.is_measured else DASH for view in views],
         "fallbacks": [DASH if view.is_measured else str(sum(view.recording.fallbacks().values())) for view in views],
         "largest share of a torque limit": [percent(peak_torque_share(view)) for view in views],
         "date": [_provenance_text(view, "date").partition("+")[0].replace("T", " ") for view in views],
@@ -99,7 +99,7 @@ def overview_section(views: Sequence[RecordingView]) -> Section:
 
 
 def peak_torque_share(view: RecordingView) -> float | None:
-    """The largest |τ| / limit of all joints and times; None without torques or model."""
+    """Return the largest |τ| / limit over all joints and samples; None without torques or model."""
     torque, limits = view.torque, view.torque_limits if view.torque is not None else None
     if torque is None or limits is None or np.isnan(limits).all():
         return None
@@ -107,9 +107,9 @@ def peak_torque_share(view: RecordingView) -> float | None:
 
 
 def _phase_tables(views: Sequence[RecordingView]) -> str:
-    """One table of phases if all recordings have the same, else one for each."""
+    """Return one table of phases if all recordings have the same phases, else one for each recording."""
     if not any(view.phases for view in views):
-        return paragraph("No phases are named in " + ("this recording." if len(views) == 1 else "these recordings."))
+        return paragraph("No named phases in " + ("this recording." if len(views) == 1 else "these recordings."))
     if max(len(view.phases) for view in views) > MAX_PHASE_ROWS:
         return _phase_counts([view for view in views if view.phases])
     names = {tuple(phase.name for phase in view.phases) for view in views}
@@ -131,7 +131,7 @@ def _phase_table(views: Sequence[RecordingView]) -> str:
 
 
 def _phase_counts(views: Sequence[RecordingView]) -> str:
-    """Phases that come again and again, as those of a walk: how often, and how long on average."""
+    """Return a table of count and mean duration of repeated phases, as in a walk."""
     names = list(dict.fromkeys(phase.name for view in views for phase in view.phases))
     rows = []
     for name in names:
@@ -140,8 +140,8 @@ def _phase_counts(views: Sequence[RecordingView]) -> str:
             lengths = [phase.end - phase.begin for phase in view.phases if phase.name == name]
             cells += [str(len(lengths)), f"{np.mean(lengths):.2f}" if lengths else DASH]
         rows.append((name or "(no name)", *cells))
-    caption = "Phases: how often there is one, and how long it lasts on average."
-    return grouped_table(["phase"], [view.label for view in views], ("times", "mean (s)"), rows, caption)
+    caption = "Phases: count and mean duration."
+    return grouped_table(["phase"], [view.label for view in views], ("count", "mean (s)"), rows, caption)
 
 
 def _phase_times(view: RecordingView, i: int) -> str:
@@ -169,7 +169,7 @@ def _controller_text(view: RecordingView) -> str:
 
 
 def _person_text(view: RecordingView) -> str:
-    """Who was measured, as far as it is known."""
+    """Return name, height, mass and sex of a measured person, as far as known."""
     if not view.is_measured:
         return DASH
     parts = view.recording.provenance.get("parts") or {}
@@ -186,11 +186,11 @@ def _period_text(view: RecordingView) -> str:
     return f"{1e3 * view.recording.period:.4g}" if len(view.recording) > 1 else DASH
 
 
-# -- One self-contained page about one or more recordings ------------------------------------------------------------
+# -- Page ------------------------------------------------------------------------------------------------------------
 
 
-#: What stands on the page, in this order: each makes its section from the same recordings; those of walks make none
-#: where nobody walks, that of soles none where no force cells are, and those of markers none where nobody wore any.
+#: Sections of the page, in order. Sections on walks, guided motion, force cells and markers are None if no recording
+#: has such data, and are left out.
 RECORDING_SECTIONS: tuple[Callable[[Sequence[RecordingView]], Section | None], ...] = (
     overview_section,
     key_frames_section,
@@ -213,8 +213,8 @@ RECORDING_SECTIONS: tuple[Callable[[Sequence[RecordingView]], Section | None], .
     comparison_section,
     smoothness_section,
 )
-#: Of these, what tells of a controller or of flat soles, left out where all motions are people's own; and what tells of
-#: torques and forces, left out where these are not known of any.
+#: Sections on the controller or on flat soles, left out if all recordings are of measured people; and sections on
+#: torques and forces, left out if in addition no recording has any.
 CONTROLLER_SECTIONS, FORCE_SECTIONS = (
     (task_errors_section, balance_section, timing_section),
     (joint_torques_section, torque_limits_section, contact_forces_section),
@@ -222,16 +222,19 @@ CONTROLLER_SECTIONS, FORCE_SECTIONS = (
 
 
 def recording_page(recordings: Mapping[str, Recording], progress: Callable[[str], object] | None = None) -> str:
-    """HTML about some recordings, with all figures in it: nothing is fetched from anywhere.
+    """Return a self-contained HTML page about recordings; the page loads no other files.
 
-    What a recording does not have, such as the torques of a kinematic one, its sections say.
+    Sections state which data a recording does not have, for example torques of a kinematic one.
 
     Args:
-        recordings: by the names that the page uses, in the order in which they are shown.
-        progress: called with the name of each section before it is made.
+        recordings: recordings by label, in the order in which they are shown.
+        progress: called with the name of each section before it is built.
+
+    Raises:
+        PoiseError: there are no recordings.
     """
     if not recordings:
-        raise PoiseError("a report needs recordings and none was given; give one or more")
+        raise PoiseError("report: no recordings given; pass at least one")
     views = recording_views(recordings)
     sections = []
     skipped = [*CONTROLLER_SECTIONS] if all(view.is_measured for view in views) else []
@@ -248,7 +251,7 @@ def save_page(
     recordings: Mapping[str, Recording],
     progress: Callable[[str], object] | None = None,
 ) -> Path:
-    """Writes a `recording_page` to a file and returns its path; the file appears whole or not at all.
+    """Write a `recording_page` to a file atomically and return its path.
 
     >>> save_page("r.html", {"reach": poise.load_recording("reach.poise")})
     """

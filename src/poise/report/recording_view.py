@@ -1,4 +1,4 @@
-"""A recording as a report shows it: robot, phases, gait cycles, measures and line style."""
+"""Recording as a report shows it: robot, phases, gait cycles, measures, torques and line style, computed on demand."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from poise.human import FIT_BEHAVIOR, FOOT_POINTS, TORQUES_BEHAVIOR, ReferenceWa
 from poise.recording import CoordinateLabels, Recording, robot_from_provenance
 from poise.robots import SIDES, Limb, Robot, Side, limbs, other_side
 
-EVENTS_FROM_FILE = "Strikes and toe-offs are those that came with the trial."
-EVENTS_FROM_RULE = "Strikes and toe-offs were found in the motion of heels, forefeet and pelvis."
+EVENTS_FROM_FILE = "Initial contacts and toe-offs are those stored with the trial."
+EVENTS_FROM_RULE = "Initial contacts and toe-offs were detected from the motion of heels, forefeet and pelvis."
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedGait:
-    """How a human body walks.
+    """Gait of a human body.
 
     Attributes:
-        reference: its motion, on the floor if it walked on a treadmill.
-        events: strikes and toe-offs, in the order of time.
-        cycles: the complete ones, in the order of time; at least one.
-        source: where the events come from, in a sentence.
+        reference: motion of the body, converted to overground walking if it was measured on a treadmill.
+        events: initial contacts and toe-offs, in order of time.
+        cycles: complete gait cycles, in order of time; at least one.
+        source: sentence on the source of the events.
     """
 
     reference: ReferenceWalk
@@ -57,19 +57,19 @@ class RecordedGait:
     source: str
 
     def cycles_of(self, side: Side) -> tuple[GaitCycle, ...]:
-        """The cycles of one foot."""
+        """Return the gait cycles of one foot."""
         return tuple(cycle for cycle in self.cycles if cycle.side == side)
 
     @property
     def middle_cycle(self) -> GaitCycle:
-        """The cycle that is farthest from both ends of the motion, of the right foot if it has any."""
+        """Gait cycle furthest from both ends of the motion, of the right foot if it has any."""
         first, last = float(self.reference.time[0]), float(self.reference.time[-1])
         known = self.cycles_of("right") or self.cycles
         return max(known, key=lambda cycle: min(cycle.initial_contact - first, last - cycle.end))
 
     @property
     def phases(self) -> tuple[MotionPhase, ...]:
-        """Which feet stand, from the first event to the last, one phase after the other."""
+        """Support phases (double, left, right support, flight) from the first event to the last."""
         in_contact = {side: next((e.kind == "off" for e in self.events if e.side == side), True) for side in SIDES}
         phases: list[MotionPhase] = []
         for event, next_event in itertools.pairwise(self.events):
@@ -81,21 +81,24 @@ class RecordedGait:
         return tuple(phases)
 
     def lengths(self, cycle: GaitCycle) -> StrideLengths:
-        """Stride, speed, step and width of a cycle."""
+        """Return stride length, speed, step length and step width of a gait cycle."""
         walk = self.reference
         heels, toes = walk.foot_point("heel"), walk.foot_point("first_metatarsal")
         return stride_lengths(cycle, walk.time, heels, walking_direction(walk.q[:, :3], heels, toes))
 
 
 def recorded_gait(recording: Recording, robot: Robot) -> RecordedGait | None:
-    """How somebody walks; None if it is no human body, or no complete cycle."""
+    """Return the gait of a human body; None for other robots, or without a complete gait cycle.
+
+    Events stored with the trial are preferred over detected ones if they give cycles of the same feet.
+    """
     names = [f"{side}_{point}" for side in SIDES for point in FOOT_POINTS]
     if not set(names) <= set(robot.frames) or not set(TABLE_I_JOINTS) <= set(recording.labels["q"]):
         return None
     try:
         reference = ReferenceWalk(robot, recording.time, recording["q"])
         detected = reference.events
-    except GaitError:  # too short, gaps, or nobody who goes anywhere
+    except GaitError:  # too short, gaps, or no walk
         return None
     file_events = stored_events(recording.provenance)
     detected_cycles, stored_cycles = gait_cycles(detected), gait_cycles(file_events)
@@ -105,22 +108,25 @@ def recorded_gait(recording: Recording, robot: Robot) -> RecordedGait | None:
 
 
 def cycle_instants(cycle: GaitCycle) -> list[tuple[float, str]]:
-    """Times at which a cycle is shown (s), and what is written below: its events, and the middles of both swings."""
+    """Return the times (s) and labels at which a gait cycle is shown: its events, and both mid-swings."""
     a, b = cycle.side, other_side(cycle.side)
     named = [
-        (cycle.initial_contact, f"{a} strike"),
+        (cycle.initial_contact, f"{a} contact"),
         (cycle.opposite_toe_off, f"{b} toe-off"),
-        ((cycle.opposite_toe_off + cycle.opposite_initial_contact) / 2.0, f"{b} leg swings"),
-        (cycle.opposite_initial_contact, f"{b} strike"),
+        ((cycle.opposite_toe_off + cycle.opposite_initial_contact) / 2.0, f"{b} mid-swing"),
+        (cycle.opposite_initial_contact, f"{b} contact"),
         (cycle.toe_off, f"{a} toe-off"),
-        ((cycle.toe_off + cycle.end) / 2.0, f"{a} leg swings"),
-        (cycle.end, f"{a} strike"),
+        ((cycle.toe_off + cycle.end) / 2.0, f"{a} mid-swing"),
+        (cycle.end, f"{a} contact"),
     ]
     return [(at, f"{name}\n{cycle.percent_at(at):.0f} %") for at, name in named]
 
 
 def stored_events(provenance: dict[str, Any]) -> tuple[GaitEvent, ...]:
-    """The events in the provenance of a measured motion: a list of (time in s, side, "strike" or "off")."""
+    """Return the gait events in the provenance of a measured motion: a list of (time in s, side, "strike" or "off").
+
+    "strike" is the initial contact, "off" the toe-off.
+    """
     events = []
     for each in provenance.get("events") or ():
         match each:
@@ -133,13 +139,13 @@ def stored_events(provenance: dict[str, Any]) -> tuple[GaitEvent, ...]:
 
 
 class LineStyle(NamedTuple):
-    """How the curves of a recording are drawn: colour and dashes, so that they differ in grey as well."""
+    """Line style of the curves of a recording: colour and dashes, so that curves also differ in greyscale."""
 
     color: str
     dashes: str | tuple[int, tuple[float, ...]]
 
 
-#: Colours that most eyes tell apart, of falling darkness, with dashes that anyone does.
+#: Colours safe for most kinds of colour blindness, of decreasing darkness, each with its own dash pattern.
 LINE_STYLES = (
     LineStyle("#00568a", "solid"),
     LineStyle("#d55e00", (0, (5.0, 1.6))),
@@ -151,14 +157,14 @@ LINE_STYLES = (
 
 
 class RecordingView:
-    """One recording of a report. What is costly is found out once, when it is first asked for.
+    """One recording of a report; costly results are computed on first use and cached.
 
     Args:
-        label: how the page calls it.
-        recording: what happened.
-        robot: whose motion it is; None if its model is not at hand.
-        notes: what the reader should know of it, in sentences.
-        index: which one of the recordings it is, from 0.
+        label: name of the recording on the page.
+        recording: the recording.
+        robot: its robot; None if the model is not available.
+        notes: sentences for the reader, for example on missing data.
+        index: index of the recording on the page, from 0; it selects the line style.
     """
 
     def __init__(
@@ -169,22 +175,22 @@ class RecordingView:
 
     @property
     def is_measured(self) -> bool:
-        """Whether it is a person who was measured: nobody controlled this motion."""
+        """Whether the motion is that of a measured person, without a controller."""
         return self.recording.provenance.get("behavior") in (FIT_BEHAVIOR, TORQUES_BEHAVIOR)
 
     @property
     def has_no_forces(self) -> bool:
-        """Whether it is a person of whom neither torques nor forces are known."""
+        """Whether the motion is that of a measured person without known torques and forces."""
         return self.is_measured and self.torque is None and not self.contact_names
 
     @cached_property
     def gait(self) -> RecordedGait | None:
-        """Gait cycles of a human body; None if it is none, or walks no whole cycle."""
+        """Gait of a human body; None for other robots, or without a complete gait cycle."""
         return None if self.robot is None or not len(self.recording) else recorded_gait(self.recording, self.robot)
 
     @cached_property
     def phases(self) -> tuple[MotionPhase, ...]:
-        """As the behavior names them; of a walk without names, as its feet stand; else as tasks come and go."""
+        """Phases of the motion: named by the behavior; else support phases of a walk; else intervals of equal tasks."""
         if self.is_measured and self.gait is not None:
             return self.gait.phases
         if "phase" in self.recording or self.recorded_walk is None:
@@ -193,14 +199,14 @@ class RecordingView:
 
     @cached_property
     def body_trajectories(self) -> BodyTrajectories | None:
-        """Where its parts went; None without samples or model."""
+        """Motion of body parts and center of mass; None without samples or model."""
         if self.robot is None or not len(self.recording):
             return None
         return compute_trajectories(self.recording, self.robot, posture_frames(self.robot).frames)
 
     @cached_property
     def recorded_walk(self) -> RecordedWalk | None:
-        """Its steps on flat feet; None if it is no walk, or that of a person, whose feet roll: see `gait`."""
+        """Steps of a walk on flat feet; None for other motions, and for a person, whose feet roll (see `gait`)."""
         if self.robot is None or self.body_trajectories is None or self.is_measured:
             return None
         walk = analyze_walk(self.recording, self.robot, self.body_trajectories)
@@ -208,12 +214,12 @@ class RecordingView:
 
     @cached_property
     def style_measures(self) -> StyleMeasures | None:
-        """How it walks; None if it is no walk."""
+        """Style measures of a walk; None for other motions."""
         return None if self.recorded_walk is None else style_measures(self.recorded_walk)
 
     @cached_property
     def torque(self) -> Array | None:
-        """Torques that were commanded, (n, joints), N m; None if there are none."""
+        """Commanded torques, (n, joints), N m; None if there are none."""
         if "command/torque" not in self.recording:
             return None
         values: Array = self.recording["command/torque"]
@@ -226,7 +232,7 @@ class RecordingView:
 
     @cached_property
     def torque_limits(self) -> Array | None:
-        """Of each column of `torque`, N m; NaN for what is no joint, None without a model."""
+        """Torque limit of each column of `torque`, N m; NaN for columns that are not joints; None without a model."""
         if self.robot is None:
             return None
         known = {joint.name: float(self.robot.limits.torque[joint.v - 6]) for joint in self.robot.joints}
@@ -234,21 +240,22 @@ class RecordingView:
 
     @cached_property
     def limbs(self) -> tuple[Limb, ...]:
-        """Limbs with the joints that the recording has; all joints in one if the model is missing."""
+        """Limbs with their joints; one limb with all recorded joints if the model is missing."""
         names = self.recording.labels["q"][7:] if "q" in self.recording else ()
         return limbs(self.robot) if self.robot is not None else (Limb("all joints", tuple(names)),) if names else ()
 
     def missing_note(self, missing: str) -> str:
-        """A sentence on what is absent here: ``reach: no torques were recorded.``"""
-        return f"{self.label}: no {missing}." if len(self.recording) else f"{self.label}: it holds no sample."
+        """Return a sentence on missing data: ``reach: no torques were recorded.``"""
+        return f"{self.label}: no {missing}." if len(self.recording) else f"{self.label}: the recording is empty."
 
     @property
     def robot_name(self) -> str:
+        """Name of the robot in the recording."""
         return str(self.recording.provenance.get("robot", "unknown"))
 
     @cached_property
     def contact_names(self) -> tuple[str, ...]:
-        """Names of the contacts with commanded or sensed forces, or with those of force plates."""
+        """Names of the contacts with commanded, sensed or force-plate forces."""
         prefixes = ("force/", "sensed/force/", "plate/force/")
         labels = [channel.label for channel in self.recording.channels.values()]
         names = [label.removeprefix(p) for p in prefixes for label in labels if label.startswith(p)]
@@ -256,7 +263,10 @@ class RecordingView:
 
 
 def recording_views(recordings: Mapping[str, Recording]) -> list[RecordingView]:
-    """Recordings with their robots, looked up by the names that the recordings give."""
+    """Return views of recordings, with their robots looked up by the names in the recordings.
+
+    A robot that cannot be loaded or has other joints is None, and the notes of the view say why.
+    """
     robots: dict[str, Robot | str] = {}
     views = []
     for index, (label, recording) in enumerate(recordings.items()):
@@ -270,34 +280,36 @@ def recording_views(recordings: Mapping[str, Recording]) -> list[RecordingView]:
             known = robots[robot_key]
             robot = known if isinstance(known, Robot) else None
             if isinstance(known, str):
-                notes.append(f"The model of its robot is missing: {known}. What needs it is left out.")
+                notes.append(f"The model of its robot is missing: {known}. Parts that need it are left out.")
         if robot is not None and len(recording) and not _matches_robot(recording, robot):
-            notes.append(f"The model {robot.name!r} has other joints than were recorded. What needs it is left out.")
+            notes.append(
+                f"The model {robot.name!r} has other joints than the recording. Parts that need it are left out."
+            )
             robot = None
         views.append(RecordingView(label, recording, robot, tuple(notes), index))
     return views
 
 
 def time_range(*views: RecordingView) -> tuple[float, float]:
-    """From the first sample of some recordings to the end of the last one (s)."""
+    """Return the time range (s) that covers all given recordings."""
     begins = [float(view.recording.time[0]) for view in views]
     ends = [b + max(view.recording.duration, 1e-3) for b, view in zip(begins, views, strict=True)]
     return min(begins), max(ends)
 
 
 def _matches_robot(recording: Recording, robot: Robot) -> bool:
-    """Whether a recording is one of this robot, joint by joint."""
+    """Return whether a recording has exactly the coordinates of a robot."""
     return "q" in recording and "v" in recording and recording.labels["q"] == CoordinateLabels.of(robot).q_labels
 
 
 def _completeness_notes(recording: Recording) -> list[str]:
-    """What is to be said of a recording that is not whole."""
+    """Return sentences on a recording that is empty, truncated or ended early."""
     notes = []
     ending = recording.provenance.get("ended", "finished")
     if not len(recording):
-        notes.append("It holds no sample." if recording.complete else "The file was cut off before its first sample.")
+        notes.append("It is empty." if recording.complete else "The file is truncated before its first sample.")
     elif not recording.complete:
-        notes.append(f"The file was cut off: this is its intact part, up to {recording.time[-1]:.2f} s.")
+        notes.append(f"The file is truncated: this is its intact part, up to {recording.time[-1]:.2f} s.")
     elif ending != "finished":
         notes.append(f"The recording ended early: {ending}.")
     return notes

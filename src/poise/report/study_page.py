@@ -1,4 +1,4 @@
-"""The report on a gait study: methods, walks, reproduced postures and the whole page."""
+"""Report page on a gait study: methods, walks, reproduced postures, and assembly of the page."""
 
 from __future__ import annotations
 
@@ -53,37 +53,35 @@ from poise.report.study_ranges import (
 from poise.robots import State
 
 STUDY_DESCRIPTION = (
-    "A measured walk is reproduced by a simulated body that knows very little of it: where the heels and the center "
-    "of mass go, and a few whole postures on the way, the keys. Each step of the simulation solves a strict "
-    "hierarchy: the joints stay in their ranges and the feet above the ground; then the tasks follow in their order, "
-    "and a later one never disturbs an earlier one. What is compared is how far the twelve rotations of the legs come "
-    "out as measured ([Boukheddimi2019], M. Boukheddimi, F. Bailly, P. Souères, B. Watier: Human-like gait generation "
-    "from a reduced set of tasks using the hierarchical control framework from robotics, ROBIO 2019)."
+    "A measured walk is reproduced by a simulated body from little information: the paths of the heels and of the "
+    "center of mass, and a few key postures of the whole body. Each simulation step solves a strict hierarchy: first "
+    "joint limits and feet above the ground, then the tasks in order of priority; a lower level never degrades a "
+    "higher one. The twelve joint angles of the legs are compared with the measured ones ([Boukheddimi2019], M. "
+    "Boukheddimi, F. Bailly, P. Souères, B. Watier: Human-like gait generation from a reduced set of tasks using the "
+    "hierarchical control framework from robotics, ROBIO 2019)."
 )
 
 
 def methods_section(study: VariantComparison, fits: Sequence[Fit] = ()) -> Section:
-    """Variants in words, the rule of events, the filter."""
+    """Build the section on methods: variants, event detection, filter, simulation and range of motion."""
     rows = [(each.variant.name, *variant_columns(each.variant)) for each in study.results]
-    head = ["variant", "key postures", "known at a key", "posture moves", "tasks, the first the most important"]
+    head = ["variant", "key postures", "known at a key", "posture task", "tasks, highest priority first"]
     filters = list(dict.fromkeys(fit.motion.note for fit in fits))
     period = float(np.median(np.diff(study.results[0].qualities[0].reproduction.time)))
     rules = [
         f"Events: {EVENT_RULE[0].lower()}{EVENT_RULE[1:]}",
         *(f"{each[0].upper()}{each[1:]}." for each in filters),
-        f"Simulation: {1.0 / period:.0f} steps a second, begun as the measured motion begins.",
-        f"Range of motion: largest less smallest angle over one gait cycle. Two ranges count as the same within "
-        f"{EQUIVALENCE_BOUND:g} degrees, which is what gait laboratories differ by among themselves.",
+        f"Simulation: {1.0 / period:.0f} steps per second, from the start of the measured motion.",
+        f"Range of motion: largest minus smallest angle over one gait cycle. Two ranges count as equivalent within "
+        f"{EQUIVALENCE_BOUND:g} degrees, the difference between gait laboratories.",
     ]
-    return Section(
-        "What was asked", paragraph(STUDY_DESCRIPTION) + text_table(head, rows) + heading("Rules") + bullets(rules)
-    )
+    return Section("Methods", paragraph(STUDY_DESCRIPTION) + text_table(head, rows) + heading("Rules") + bullets(rules))
 
 
 def walks_section(
     study: VariantComparison, fits: Sequence[Fit] = (), failures: Mapping[str, str] | None = None
 ) -> Section:
-    """A row for each walk, with the cycle that was taken and the largest difference; then what failed, and why."""
+    """Build the section: a row per walk with its gait cycle and largest difference; then the failures with reasons."""
     first, shown_outcomes = study.results[0], main_outcomes(study)
     fit_list = fits if len(fits) == len(first.qualities) else [None] * len(first.qualities)
     rows = []
@@ -95,13 +93,13 @@ def walks_section(
         rows.append(
             (file_name(each.reproduction.reference.name), *_body_columns(each, fit), *_cycle_columns(each), *worst)
         )
-    head = ["walk", "trial", "height (m)", "mass (kg)", "markers rms (mm)", "foot", "from (s)", "lasts (s)",
+    head = ["walk", "trial", "height (m)", "mass (kg)", "markers rms (mm)", "foot", "start (s)", "duration (s)",
             "steps/min", "belt (m/s)", *(f"worst of '{o.variant.name}' (deg)" for o in shown_outcomes)]  # fmt: skip
     caption = "One gait cycle of each walk; 'worst' is the largest difference of a range of motion."
     parts = [paragraph(_count_sentence(len(rows), len(failures or {}))), table(head, rows, caption)]
     if failures:
         failure_rows = [(file_name(name), reason) for name, reason in failures.items()]
-        parts += [heading("Walks that could not be used"), text_table(["walk", "why"], failure_rows)]
+        parts += [heading("Walks that could not be used"), text_table(["walk", "reason"], failure_rows)]
     return Section("Walks", "".join(parts))
 
 
@@ -126,12 +124,12 @@ def _cycle_columns(measures: ReproductionQuality) -> tuple[str, ...]:
 # -- Postures, measured and reproduced -------------------------------------------------------------------------------
 
 
-#: Variants whose motion is shown, as far as a study has them.
+#: Variants whose motion is shown, if the study has them.
 SHOWN_VARIANTS = (BEST.name, PAPER.name, TWO_PHASES.name)
 
 
 def posture_comparison_section(study: VariantComparison) -> Section:
-    """The first walk: measured behind reproduced from the side, then pictures of both."""
+    """Build the section on the first walk: stick figures of measured and reproduced postures, then pictures of both."""
     outcomes = {each.variant.name: each for each in study.results}
     names = [name for name in SHOWN_VARIANTS if name in outcomes] or [study.results[0].variant.name]
     runs = [outcomes[name].qualities[0].reproduction for name in names]
@@ -143,9 +141,9 @@ def posture_comparison_section(study: VariantComparison) -> Section:
     forward = horizontal_direction(measured[-1][:3] - measured[0][:3])
     measured_figures = [stick_figure(robot, q) for q in measured]
     words = (
-        f"One gait cycle of {walk_name}, at its key events. Grey, behind: as it was measured; in colours, blue on the "
-        "left and orange on the right: as it was reproduced, in the same world, so that whatever is not grey behind a "
-        "line was reproduced elsewhere."
+        f"One gait cycle of {walk_name}, at its key events. Grey, behind: measured; in colour, blue on the left and "
+        "orange on the right: reproduced, in the same world frame, so that grey lines next to coloured ones show the "
+        "error."
     )
     parts = [paragraph(words)]
     for name, run in zip(names, runs, strict=True):
@@ -160,7 +158,7 @@ def posture_comparison_section(study: VariantComparison) -> Section:
                 measured_figures,
             )
         )
-    parts.append(heading("The same as pictures"))
+    parts.append(heading("Pictures"))
     short_labels, inner = [label.partition("\n")[0] for label in labels], slice(0, 6)
     rows = [
         ("measured", measured),
@@ -173,12 +171,12 @@ def posture_comparison_section(study: VariantComparison) -> Section:
 
 
 def _nearest_configuration(run: Reproduction, time: float) -> Array:
-    """The simulated configuration nearest to a time."""
+    """Return the simulated configuration nearest to a time (s)."""
     return np.asarray(run.q[int(np.argmin(np.abs(run.time - time)))])
 
 
 def _normalization(q: Array) -> Array:
-    """One for each number, and the length of the quaternion for its four: splines leave it a little off."""
+    """Return divisors of a configuration that normalize its quaternion, since splines leave it slightly off unit."""
     ones = np.ones(len(q))
     ones[3:7] = np.linalg.norm(q[3:7])
     return ones
@@ -193,13 +191,13 @@ def study_page(
     failures: Mapping[str, str] | None = None,
     simulated: Sequence[tuple[str, Fit, DynamicGait]] = (),
 ) -> str:
-    """HTML about a study, with all figures in it: nothing is fetched from anywhere.
+    """Return a self-contained HTML page about a gait study; the page loads no other files.
 
     Args:
-        study: what `poise.human.gait.variant_comparison` found.
-        fits: of its walks, in the order of `study.people`, for what is known of trials and markers; or none.
-        failures: walks that could not be used, with the reason of each.
-        simulated: of walks that were simulated with dynamics, name, fit and what came of it.
+        study: statistics of the study.
+        fits: fits of its walks, in the order of `study.people`, for facts about trials and markers; may be empty.
+        failures: reasons of the walks that could not be used, by name.
+        simulated: name, fit and result of each walk that was simulated with dynamics.
 
     >>> study_page(gait.compare_variants([gait.reproduce(fit, variant=v) for fit in fits for v in gait.VARIANTS]), fits)
     """
@@ -214,20 +212,18 @@ def study_page(
         posture_comparison_section(study),
         swing_knee_section(study),
         dynamics_section(simulated),
-        Section(
-            "What else to know", bullets(each for each in study.notes if each not in (EVENT_RULE, EQUIVALENCE_REMARK))
-        ),
+        Section("Notes", bullets(each for each in study.notes if each not in (EVENT_RULE, EQUIVALENCE_REMARK))),
     ]
     title = f"Reproduced gait of {count} walk{'s' if count != 1 else ''}"
     return assemble_page(title, [section for section in sections if section is not None])
 
 
 def save_study_page(path: str | os.PathLike[str], study: GaitStudy | VariantComparison) -> Path:
-    """Writes the page of a study to a file and returns its path; the file appears whole or not at all.
+    """Write the page of a gait study to a file atomically and return its path.
 
     Args:
-        path: of the page, ``study/report.html``.
-        study: what `poise.human.study_gait` found; or statistics alone, without what is known of trials and markers.
+        path: file to write, for example ``study/report.html``.
+        study: result of `poise.human.study_gait`; or its statistics alone, without facts about trials and markers.
     """
     if isinstance(study, VariantComparison):
         return save_page_file(path, lambda: study_page(study))

@@ -1,4 +1,4 @@
-"""Sections of a gait study: ranges of motion, angle curves and equivalence tests."""
+"""Report sections of a gait study: variants, ranges of motion, angle curves and equivalence tests."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ KEY_POSTURE_TEXT = {
     "two": "2: ends of the two steps",
     "four": "4: ends of the four phases",
     "six": "6: phase ends, both knee peaks in swing",
-    "eight": "8: the six, and each shank upright in swing",
+    "eight": "8: the six, and each shank vertical in swing",
 }
 POSTURE_LAW_TEXT = {
     "pd_per_phase": "towards the next key; w = {gain:g} / duration of the phase",
     "pd": "towards the next key; w = {gain:g} 1/s",
-    "time_to_go": "so as to reach the next key in time",
-    "minimum_jerk": "along the path of least jerk through all keys; w = {gain:g} 1/s",
+    "time_to_go": "reaches the next key at its time",
+    "minimum_jerk": "along the minimum-jerk path through all keys; w = {gain:g} 1/s",
     "track": "along the measured motion itself; w = {gain:g} 1/s",
-    "interpolation": "the path of least jerk through all keys, and nothing else",
+    "interpolation": "minimum-jerk path through all keys, without tasks",
 }
 KEY_ORDER_TEXT = ("posture", "posture and velocity", "posture, velocity and acceleration")
 TASK_ORDER_TEXT = "heels, then center of mass, then {momentum}posture"
 
 
 def variant_columns(variant: Variant) -> tuple[str, str, str, str]:
-    """Key postures, what is known at them, law of the posture, tasks in their order: in words."""
+    """Describe a variant: key postures, derivatives known at them, posture law, and tasks in order of priority."""
     tasks = TASK_ORDER_TEXT.format(momentum="angular momentum, then " if variant.momentum else "")
     if variant.law == "interpolation":
         tasks = "none"
@@ -66,25 +66,25 @@ def variant_columns(variant: Variant) -> tuple[str, str, str, str]:
 
 
 def main_outcomes(study: VariantComparison) -> tuple[VariantResult, ...]:
-    """The variants that are shown in full: the paper's and the best one, or the first and the last there are."""
+    """Return the variants that are shown in full: that of the paper and the best one, else the first and the last."""
     outcomes_by_name = {each.variant.name: each for each in study.results}
     outcomes = [outcomes_by_name[each.name] for each in (PAPER, BEST) if each.name in outcomes_by_name]
     return tuple(outcomes) if len(outcomes) == 2 else tuple(dict.fromkeys((study.results[0], study.results[-1])))
 
 
 def file_name(name: str) -> str:
-    """A walk's name without the folders of its file."""
+    """Return the name of a walk without the folders of its file."""
     return Path(name).name or name
 
 
 def signed_degrees(value: float) -> str:
-    """Degrees with a sign and one digit; zero has none."""
+    """Format degrees with a sign and one decimal; zero has no sign."""
     rounded = round(value, 1) + 0.0
     return f"{rounded:+.1f}".replace("-", MINUS) if rounded else "0.0"
 
 
 def p_value_text(p: float | None) -> str:
-    """Of a test, as papers print it."""
+    """Format a p-value as in papers: three decimals, or "< 0.001"."""
     return DASH if p is None else no_break("< 0.001") if p < 0.001 else f"{p:.3f}"
 
 
@@ -92,24 +92,24 @@ def p_value_text(p: float | None) -> str:
 
 
 PAPER_DESCRIPTION = (
-    "The first three columns are as printed in the paper, for nine men; its people are not these, so that differences "
-    "can be compared and ranges only roughly. For the left knee and the left ankle it prints differences of 9 and 13, "
-    "though its own ranges differ by 12 and 14."
+    "The first three columns are as printed in the paper, for nine men. The subjects here are others: differences can "
+    "be compared, ranges only roughly. For the left knee and the left ankle the paper prints differences of 9 and 13 "
+    "degrees, although its own ranges differ by 12 and 14."
 )
-#: Differences that the paper prints (degrees) where they are not those of its own ranges.
+#: Differences printed in the paper (degrees) that do not agree with its own ranges.
 PRINTED_DIFFERENCES = {"left_knee_flexion": -9.0, "left_ankle_dorsiflexion": -13.0}
 VARIANTS_DESCRIPTION = (
-    "Ranges of motion are a weak criterion: an interpolation through the same key postures, which knows no task, no "
-    "ground and no balance, has the same ones. What the tasks bring is in the columns to the right: heels and center "
-    "of mass where they were measured, feet that stay above the ground, and a zero-moment point under the feet, "
-    "without which nobody could walk like that."
+    "Ranges of motion are a weak criterion: an interpolation through the same key postures, without tasks, ground and "
+    "balance, has the same ranges. The columns to the right show what the tasks contribute: heels and center of mass "
+    "follow the measurement, feet stay above the ground, and the zero-moment point (ZMP) stays under the feet, "
+    "without which the walk is not feasible."
 )
-#: Room for the names of variants, and height of a row of the figure, in units of the drawing.
+#: Width of the variant names, and height of a row of the figure, in drawing units.
 NAME_WIDTH, ROW_HEIGHT = 150.0, 22.0
 
 
 def ranges_of_motion_section(study: VariantComparison) -> Section:
-    """Table I of the paper, then of the variants that are shown in full; then differences of all."""
+    """Build the section: Table I of the paper beside the same table for the main variants; then all variants."""
     outcomes = main_outcomes(study)
     rows = []
     for k, rotation in enumerate(TABLE_I):
@@ -126,7 +126,7 @@ def ranges_of_motion_section(study: VariantComparison) -> Section:
         f"{np.mean([abs(_printed_difference(each)) for each in TABLE_I]):.1f}",
         *(f"{each.mean_difference:.1f}" for each in outcomes),
     ]
-    rows.append(("mean size of a difference", *(word for each in mean for word in ("", "", each))))
+    rows.append(("mean absolute difference", *(word for each in mean for word in ("", "", each))))
     names = ["printed in the paper", *(f"'{each.variant.name}', here" for each in outcomes)]
     range_table = grouped_table(["mean range (deg)"], names, ("simulated", "measured", "difference"), rows)
     return Section(
@@ -135,11 +135,11 @@ def ranges_of_motion_section(study: VariantComparison) -> Section:
 
 
 def variants_section(study: VariantComparison) -> Section:
-    """All variants in one table and one figure: angles, then what angles do not tell."""
+    """Build the section: all variants in a table and a figure, with errors of angles, heels, CoM, ground and ZMP."""
     head = [
-        "variant", "mean size of a difference (deg)", "worst (deg)", f"beyond {EQUIVALENCE_BOUND:g} deg", "equivalent",
-        "rms over the cycle (deg)", "heels off (mm)", "center of mass off (mm)", "below ground (mm)", "sliding (mm)",
-        "ZMP inside (mean)", "(least)",
+        "variant", "mean absolute difference (deg)", "worst (deg)", f"beyond {EQUIVALENCE_BOUND:g} deg", "equivalent",
+        "rms over the cycle (deg)", "heel error (mm)", "center of mass error (mm)", "below ground (mm)", "sliding (mm)",
+        "ZMP inside (mean)", "(minimum)",
     ]  # fmt: skip
     rows = []
     for each in study.results:
@@ -160,8 +160,9 @@ def variants_section(study: VariantComparison) -> Section:
     zmp_inside = percent(first.mean("reference_zmp_inside")), percent(first.smallest("reference_zmp_inside"))
     rows.append(("measured motion", *[""] * 7, *ground_columns, *zmp_inside))
     caption = (
-        "Differences are of ranges of motion, simulated less measured. Heels, center of mass, ground and sliding are "
-        "of the worst walk; ZMP is the share of time with the zero-moment point inside the support polygon."
+        "Differences of ranges of motion are simulated minus measured. Errors of heels and center of mass, depth below "
+        "ground and sliding are of the worst walk; ZMP is the share of time with the zero-moment point inside the "
+        "support polygon."
     )
     return Section(
         "Variants side by side",
@@ -170,7 +171,7 @@ def variants_section(study: VariantComparison) -> Section:
 
 
 def _difference_figure(study: VariantComparison) -> str:
-    """Every difference of every walk as a dot."""
+    """Plot the difference of every range of motion of every walk as a dot."""
     outcomes, rows = study.results, np.arange(len(study.results))
     alt_text = "Differences of ranges of motion by variant"
     with new_chart(alt_text, FULL_WIDTH, 50.0 + ROW_HEIGHT * len(rows), NAME_WIDTH) as chart:
@@ -184,11 +185,11 @@ def _difference_figure(study: VariantComparison) -> str:
                       markersize=3.0, alpha=0.55, markeredgewidth=0)  # fmt: skip
         axes.set_yticks(rows, [each.variant.name for each in outcomes])
         axes.tick_params(axis="y", length=0)
-        axes.set(xlabel="range of motion, simulated less measured (deg)", ylim=(len(rows) - 0.5, -0.5))
+        axes.set(xlabel="range of motion, simulated minus measured (deg)", ylim=(len(rows) - 0.5, -0.5))
     worst = study.results[0].worst_difference
     name = study.results[0].variant.name
     text = f"the largest of '{name}' is {signed_degrees(worst[0])}°, {worst[1].replace('_', ' ')}"
-    dots = "A dot for each rotation of each walk, a line of dots for each walk"
+    dots = "One dot per joint angle and walk, one row of dots per walk"
     return figure(chart.svg, f"{dots}; grey is ±{EQUIVALENCE_BOUND:g}°; {text} of {file_name(worst[2])}.")
 
 
@@ -198,11 +199,11 @@ def _variant_table(study: VariantComparison) -> str:
         for k, rotation in enumerate(TABLE_I)
     ]
     head = ["mean difference (deg)", *(each.variant.name for each in study.results)]
-    return table(head, rows, "Simulated less measured, mean of all walks.")
+    return table(head, rows, "Simulated minus measured, mean of all walks.")
 
 
 def _printed_difference(rotation: RangeOfMotionRow) -> float:
-    """The difference that the paper prints, degrees."""
+    """Return the difference printed in the paper, degrees."""
     return PRINTED_DIFFERENCES.get(rotation.joint, rotation.simulation - rotation.reference)
 
 
@@ -213,7 +214,7 @@ def _signed_integer(value: float) -> str:
 # -- Curves ----------------------------------------------------------------------------------------------------------
 
 
-#: The rotations of figures 4 to 7 of the paper.
+#: Joints of figures 4 to 7 of the paper, by number of the figure.
 PAPER_FIGURES = {
     4: "right_hip_flexion",
     5: "right_hip_adduction",
@@ -224,16 +225,16 @@ MEASURED_COLOR, BAND_COLOR = "#333333", "#d9d9d9"
 
 
 def angle_curves_section(study: VariantComparison) -> Section:
-    """Figures 4 to 7 of the paper, then all twelve rotations."""
+    """Build the section: figures 4 to 7 of the paper, then all twelve joint angles of the legs."""
     outcomes, people = main_outcomes(study), study.results[0].curves.count
     description = (
-        "From a strike of the right foot (0 %) to its next (100 %). Measured: black, with one standard deviation in "
-        f"grey; simulated: {' and '.join(_legend_text(each, i) for i, each in enumerate(outcomes))}. "
+        "From initial contact of the right foot (0 %) to its next (100 %). Measured: black, with one standard "
+        f"deviation in grey; simulated: {' and '.join(_legend_text(each, i) for i, each in enumerate(outcomes))}. "
     )
     deviation_note = (
-        "One walk has no deviation."
+        "A single walk has no standard deviation."
         if people < 2
-        else f"Means of {people} walks; the first simulation with its deviation."
+        else f"Means of {people} walks; the first simulation with its standard deviation."
     )
     paper_figures = [
         _curve_figure(outcomes, joint, HALF_WIDTH, f"Figure {n} of the paper. ") for n, joint in PAPER_FIGURES.items()
@@ -242,22 +243,25 @@ def angle_curves_section(study: VariantComparison) -> Section:
     parts = [
         paragraph(description + deviation_note),
         grid(paper_figures),
-        heading("All rotations"),
+        heading("All joint angles"),
         grid(all_figures, 3),
     ]
     return Section("Curves over the gait cycle", "".join(parts))
 
 
 def swing_knee_section(study: VariantComparison) -> Section | None:
-    """What becomes of the swinging knee if the keys are the ends of the two steps alone; None if nobody asked."""
+    """Build the section on the swing knee if the only key postures are the ends of the two steps.
+
+    None if the study does not include that variant.
+    """
     outcomes_by_name = {each.variant.name: each for each in study.results}
     if TWO_PHASES.name not in outcomes_by_name:
         return None
     outcomes = [outcomes_by_name[name] for name in (PAPER.name, TWO_PHASES.name) if name in outcomes_by_name]
     description = (
-        "Without the postures at the toe-offs, nothing tells the knee to bend: at both ends of a step it is nearly "
-        "straight, and no task asks for more. The leg swings straight through, as the paper reports of its own trial "
-        "with two phases. The toes still pass the ground, since that is a constraint: other joints make the room."
+        "Without key postures at toe-off, nothing makes the knee bend: at both ends of a step it is nearly straight, "
+        "and no task requires flexion. The leg swings through straight, as the paper reports of its own trial with two "
+        "phases. The toes still clear the ground, since that is a constraint: other joints provide the clearance."
     )
     joints = [f"{side}_knee_flexion" for side in ("right", "left")]
     figures = [_curve_figure(outcomes, joint, HALF_WIDTH) for joint in joints]
@@ -268,7 +272,7 @@ def swing_knee_section(study: VariantComparison) -> Section | None:
         simulated = [number(float(each.ranges[:, k].mean())) for each in outcomes]
         rows.append((TABLE_I[k].title, number(measured), *simulated))
     head = ["mean range (deg)", "measured", *(f"'{each.variant.name}'" for each in outcomes)]
-    return Section("The swinging knee with two phases", paragraph(description) + grid(figures) + table(head, rows))
+    return Section("Swing knee with two phases", paragraph(description) + grid(figures) + table(head, rows))
 
 
 def _legend_text(outcome: VariantResult, order: int) -> str:
@@ -295,7 +299,7 @@ def _curve_figure(outcomes: Sequence[VariantResult], joint: str, width: float, c
 
 
 def _draw_deviation(axes: Axes, curve_spread: CycleCurves, k: int, color: str, alpha: float) -> None:
-    """One standard deviation around the mean, where there is one."""
+    """Draw a band of one standard deviation around the mean, if the deviation is known."""
     share = np.linspace(0.0, 100.0, len(curve_spread.mean))
     mean, deviation = curve_spread.mean[:, k], curve_spread.deviation[:, k]
     if np.isfinite(deviation).all():
@@ -311,12 +315,12 @@ VERDICT_COLORS = {
     "different": LINE_COLORS[1],
     "cannot be judged": GRID_COLOR,
 }
-#: Room for the names of rotations, and height of a row, in units of the drawing.
+#: Width of the joint names, and height of a row, in drawing units.
 FOREST_NAME_WIDTH, FOREST_ROW_HEIGHT = 140.0, 16.0
 
 
 def statistics_section(study: VariantComparison) -> Section:
-    """The verdict as intervals against the bounds, then every test in a table."""
+    """Build the section: intervals of the differences against the equivalence bounds, then all tests in tables."""
     outcomes = main_outcomes(study)
     parts = [paragraph(EQUIVALENCE_REMARK), paragraph(_equivalence_sentence(outcomes))]
     testable = [each for each in outcomes if any(test.interval is not None for test in each.tests)]
@@ -332,12 +336,12 @@ def statistics_section(study: VariantComparison) -> Section:
 
 
 def _equivalence_sentence(outcomes: Sequence[VariantResult]) -> str:
-    text = [f"{each.equivalent_count} of {len(each.tests)} rotations of '{each.variant.name}'" for each in outcomes]
+    text = [f"{each.equivalent_count} of {len(each.tests)} joint angles of '{each.variant.name}'" for each in outcomes]
     return f"Shown to be equivalent within ±{EQUIVALENCE_BOUND:g} degrees: {', '.join(text)}."
 
 
 def _forest_plot(outcome: VariantResult, max_interval: float) -> str:
-    """Mean differences with their 90 % intervals; a verdict has a colour and stands at the right."""
+    """Plot the mean differences with their 90 % intervals, coloured by verdict."""
     rows = np.arange(len(outcome.tests))
     name, limit = outcome.variant.name, 1.12 * max(max_interval, EQUIVALENCE_BOUND)
     with new_chart(
@@ -357,7 +361,7 @@ def _forest_plot(outcome: VariantResult, max_interval: float) -> str:
                 axes.plot([], [], "o-", color=color, markersize=4.0, linewidth=2.2, label=verdict)
         axes.set_yticks(rows, [rotation.title for rotation in TABLE_I])
         axes.tick_params(axis="y", length=0)
-        axes.set(xlabel="simulated less measured (deg)", xlim=(-limit, limit), ylim=(len(rows) - 0.5, -0.5))
+        axes.set(xlabel="simulated minus measured (deg)", xlim=(-limit, limit), ylim=(len(rows) - 0.5, -0.5))
         chart.legend(3)
     text = f"mean difference of each range of motion and its 90 % interval; grey is ±{EQUIVALENCE_BOUND:g}°"
     return figure(chart.svg, f"'{name}', {len(outcome.qualities)} walks: {text}.")
@@ -372,11 +376,12 @@ def _test_table(outcome: VariantResult) -> str:
         deviation = DASH if test.deviation is None else f"{test.deviation:.1f}"
         p_values = (test.normality, test.student, test.wilcoxon, test.tost, test.holm)
         rows.append((rotation.title, mean, deviation, interval, no_break(test.verdict), *map(p_value_text, p_values)))
-    head = ["rotation", "mean (deg)", "SD (deg)", "90 % interval (deg)", "verdict", "Shapiro-Wilk p", "Student p",
+    head = ["joint angle", "mean (deg)", "SD (deg)", "90 % interval (deg)", "verdict", "Shapiro-Wilk p", "Student p",
             "Wilcoxon p", "TOST p", "TOST p, Holm"]  # fmt: skip
     caption = (
-        "Paired differences, simulated less measured. Shapiro-Wilk: below 0.05 the differences are not normal. "
-        "Student: below 0.05 the mean difference is not zero; Wilcoxon the same where the differences are not normal. "
-        "TOST: below 0.05 it is within the bounds; Holm corrects for twelve tests at once."
+        "Paired differences, simulated minus measured. Shapiro-Wilk: below 0.05 the differences are not normally "
+        "distributed. Student: below 0.05 the mean difference is not zero; Wilcoxon: the same for differences that are "
+        "not normally distributed. TOST: below 0.05 the mean difference is within the bounds; Holm corrects for twelve "
+        "tests."
     )
     return table(head, rows, caption)

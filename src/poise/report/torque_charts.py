@@ -1,4 +1,4 @@
-"""Report sections on joint torques: by limb over time, and as shares of their limits."""
+"""Report sections on joint torques: by limb over time, and as shares of the torque limits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from poise.html import (
 from poise.report.recording_view import RecordingView, time_range
 from poise.robots import Limb
 
-#: Limbs that belong together on the page.
+#: Groups of limbs with a common heading.
 LIMB_GROUPS = (
     ("Legs", ("left leg", "right leg")),
     ("Trunk and head", ("trunk", "head")),
@@ -43,7 +43,7 @@ LIMB_GROUPS = (
 
 
 def joint_torques_section(views: Sequence[RecordingView]) -> Section:
-    """One figure per limb and recording; those of a limb share their scale."""
+    """Build the section: one figure per limb and recording; figures of one limb have the same scale."""
     available = [view for view in views if view.torque is not None]
     no_torques_note = "torques were recorded; its controller commands motion only"
     missing = [note(view.missing_note(no_torques_note)) for view in views if view.torque is None]
@@ -70,7 +70,7 @@ def _largest_torque_sentence(view: RecordingView) -> str:
 
 
 def _limb_row(views: Sequence[RecordingView], limb: str) -> list[str]:
-    """The figures of one limb, one per recording that has it, at the same scale."""
+    """Return the figures of one limb, one per recording that has it, at the same scale."""
     available = [
         (view, each) for view in views for each in view.limbs if each.name == limb and _torque_columns(view, each)
     ]
@@ -105,22 +105,24 @@ def _torque_columns(view: RecordingView, limb: Limb) -> list[int]:
     return [view.torque_joints.index(name) for name in limb.joints if name in view.torque_joints]
 
 
-# -- How much of its torque limit each joint used --------------------------------------------------------------------
+# -- Shares of the torque limits -------------------------------------------------------------------------------------
 
 
-#: Joints in the table: those that come closest to their limits.
+#: Number of joints in the table: those closest to their limits.
 TABLE_ROWS = 8
-#: Of its limit: a joint that reaches this is at it, give or take the rounding of a solver.
+#: Share of the limit from which a joint counts as at its limit, to allow for solver tolerance.
 AT_LIMIT = 0.999
 MARKER_SHAPES = ("o", "s", "^", "D", "v", "P")
 
 
 def torque_limits_section(views: Sequence[RecordingView]) -> Section:
-    """A dot per joint and recording, and a table of the joints closest to their limits."""
+    """Build the section: a dot per joint and recording, and a table of the joints closest to their limits."""
     missing = [
         note(
             view.missing_note(
-                "torques were recorded" if view.torque is None else "limits are known without its robot's model"
+                "torques were recorded"
+                if view.torque is None
+                else "torque limits, since the model of its robot is missing"
             )
         )
         for view in views
@@ -137,7 +139,7 @@ def torque_limits_section(views: Sequence[RecordingView]) -> Section:
 
 
 def torque_shares(view: RecordingView) -> np.ndarray:
-    """|τ| / limit, (n, joints)."""
+    """Return |τ| / limit of each joint and sample, (n, joints)."""
     assert view.torque is not None
     assert view.torque_limits is not None
     return np.abs(view.torque) / view.torque_limits
@@ -154,11 +156,11 @@ def _limit_sentence(view: RecordingView) -> str:
     at = [name for name, highest in zip(view.torque_joints, _peak_shares(view), strict=True) if highest >= AT_LIMIT]
     if not at:
         return f"No joint of {view.label} reached its torque limit."
-    return f"{view.label} reached the limit of {join_words(at)}."
+    return f"{view.label} reached the torque limit of {join_words(at)}."
 
 
 def _share_figure(views: Sequence[RecordingView]) -> str:
-    """Rows are joints, by limb; a dot is the peak, a bar the root mean square."""
+    """Plot one row per joint, ordered by limb: a dot for the peak share, a bar for its root mean square."""
     joints = [name for limb in views[0].limbs for name in limb.joints if name in views[0].torque_joints]
     columns = [views[0].torque_joints.index(name) for name in joints]
     rows = np.arange(len(joints))
@@ -188,7 +190,7 @@ def _share_figure(views: Sequence[RecordingView]) -> str:
 
 
 def _shade_limbs(axes: object, view: RecordingView, joints: list[str]) -> None:
-    """Every other limb on a grey ground."""
+    """Shade the rows of every second limb."""
     begin = 0
     for i, limb in enumerate(limb for limb in view.limbs if set(limb.joints) & set(joints)):
         count = len(set(limb.joints) & set(joints))

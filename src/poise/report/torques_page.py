@@ -1,4 +1,4 @@
-"""The report on the joint torques of a person, with a comparison with robots."""
+"""Report page on the joint torques of a person who walked over force plates, with a comparison with robots."""
 
 from __future__ import annotations
 
@@ -41,21 +41,22 @@ from poise.report.moment_charts import (
 from poise.report.recording_view import LINE_STYLES
 
 ROBOTS_DESCRIPTION = (
-    "Torques per kg of body mass over the gait cycle, joint by joint; which joint of a robot does what was found from "
-    "its geometry. Time is stretched so that every foot leaves the ground at 60 %, and strides of both feet are taken "
-    "together. Signs are those of the human body: flexion, adduction, internal rotation, dorsiflexion positive."
+    "Torques per kg of body mass over the gait cycle, joint by joint; the anatomical function of each robot joint is "
+    "derived from its geometry. Time is scaled so that toe-off is at 60 %, and strides of both feet are pooled. Signs "
+    "are those of the human body: flexion, adduction, internal rotation and dorsiflexion are positive."
 )
 TABLE_LEGEND = (
-    "Correlation: of the shapes. Peak: the largest torque of the person, and the robot's to the same side. Jerk: log "
-    "dimensionless jerk of the torque, closer to zero is smoother. Effort: part of the mean torque of all these joints."
+    "Correlation: of the curve shapes. Peak: largest torque of the person, and of the robot in the same direction. "
+    "Jerk: log dimensionless jerk of the torque, closer to zero is smoother. Effort: share of the mean torque of all "
+    "these joints."
 )
 
 
 def robot_comparison_section(torques: Torques, recordings: Mapping[str, Recording]) -> Section | None:
-    """Tables and curves for robots against the person; None if no robot was given."""
+    """Build the section that compares torques of robots with those of the person; None if there are no robots."""
     if not recordings:
         return None
-    title = "Against robots"
+    title = "Comparison with robots"
     try:
         person = human_anatomical_walk(torques, "person")
     except GaitError as error:
@@ -78,7 +79,7 @@ def robot_comparison_section(torques: Torques, recordings: Mapping[str, Recordin
 def _robot_walk(name: str, recording: Recording) -> AnatomicalWalk:
     robot = recording.robot or robot_from_provenance(recording.provenance)
     if isinstance(robot, str):
-        raise PoiseError(f"whose recording it is cannot be told: {robot}")
+        raise PoiseError(f"the robot of the recording is unknown: {robot}")
     return anatomical_walk(recording, robot, name)
 
 
@@ -102,14 +103,14 @@ def _curve_figures(person: AnatomicalWalk, comparisons: Mapping[str, tuple[Anato
                     )
             axes.axvline(TOE_OFF_PERCENT, color=GRID_COLOR, linewidth=0.6)
             axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
-            axes.set(xlabel="gait cycle, foot off at 60 (%)", ylabel="torque (N m/kg)", xlim=(0.0, 100.0))
+            axes.set(xlabel="gait cycle, toe-off at 60 (%)", ylabel="torque (N m/kg)", xlim=(0.0, 100.0))
             chart.legend(3)
         figures.append(figure(chart.svg, f"{rotation.capitalize()}: correlation {', '.join(texts)}."))
     return grid(figures, 3)
 
 
 def _summary_table(comparisons: Mapping[str, tuple[AnatomicalWalk, StrideComparison]]) -> str:
-    """Each robot as a whole: how effort is divided, how smooth it is, and how it falls from the back to the head."""
+    """Return a table with one row per robot: distribution of effort, smoothness, and torques of back and neck."""
     rows = []
     for name, (walk, each) in comparisons.items():
         rows.append(
@@ -125,14 +126,14 @@ def _summary_table(comparisons: Mapping[str, tuple[AnatomicalWalk, StrideCompari
                 _pair_text(each.neck, 2),
             )
         )
-    head = ["robot", "mass (kg)", "effort divided alike", "rank correlation", "most in", "jerk", "crest",
+    head = ["robot", "mass (kg)", "effort overlap", "rank correlation", "largest effort", "jerk", "crest",
             "back, rms (N m/kg)", "neck, rms (N m/kg)"]  # fmt: skip
     caption = (
-        "Two values are those of the robot and of the person. Effort divided alike: 100 % if each joint takes the "
-        "same part. Crest: largest rate of change over its root mean square; a sine has 1.4, sudden peaks ten and "
-        "more. The person's motion was low-pass filtered, which is a part of that smoothness."
+        "Pairs of values are robot and person. Effort overlap: 100 % if each joint has the same share of the effort. "
+        "Crest: largest rate of change divided by its root mean square; a sine has 1.4, sudden peaks 10 and more. The "
+        "motion of the person was low-pass filtered, which contributes to its smoothness."
     )
-    return heading("As a whole") + table(head, rows, caption)
+    return heading("Summary") + table(head, rows, caption)
 
 
 def _pair_text(values: tuple[float, float], digits: int = 3) -> str:
@@ -157,20 +158,20 @@ def _joint_table(name: str, comparison: StrideComparison) -> str:
                 percent(row.effort[1]),
             )
         )
-    first = ["rotation", "correlation", "rms (N m/kg)", "peak, of the person's", "correlation of angles"]
+    first = ["joint angle", "correlation", "rms (N m/kg)", "peak, share of person", "correlation of angles"]
     each = ("peak (N m/kg)", "jerk", "effort")
     return heading(name) + grouped_table(first, [name, "person"], each, rows, TABLE_LEGEND)
 
 
-# -- The page of the torques of a person who walked over force plates ------------------------------------------------
+# -- Page ------------------------------------------------------------------------------------------------------------
 
 
 def torques_page(torques: Torques, recordings: Mapping[str, Recording] | None = None) -> str:
-    """HTML about the torques of a person, with all figures in it: nothing is fetched from anywhere.
+    """Return a self-contained HTML page about the joint torques of a person; the page loads no other files.
 
     Args:
-        torques: what `poise.human.torques.compute_torques` found.
-        recordings: walks of robots with torques, by the names that the page uses, to compare with.
+        torques: result of `poise.human.compute_torques`.
+        recordings: recordings of robot walks with torques to compare with, by label.
 
     >>> torques_page(compute_torques(fit(walk, static)), {"g1": poise.load_recording("g1_walk.poise")})
     """
@@ -192,5 +193,5 @@ def torques_page(torques: Torques, recordings: Mapping[str, Recording] | None = 
 def save_torques_page(
     path: str | os.PathLike[str], torques: Torques, recordings: Mapping[str, Recording] | None = None
 ) -> Path:
-    """Writes a `torques_page` to a file and returns its path; the file appears whole or not at all."""
+    """Write a `torques_page` to a file atomically and return its path."""
     return save_page_file(path, lambda: torques_page(torques, recordings))

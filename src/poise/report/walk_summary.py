@@ -1,4 +1,7 @@
-"""Report sections on a walk: footprints, steps, style measures and angular momentum."""
+"""Report sections on a walk: footprints, steps, margins of CoP and DCM, style measures and angular momentum.
+
+CoP is the center of pressure, DCM the divergent component of motion ξ.
+"""
 
 from __future__ import annotations
 
@@ -47,25 +50,25 @@ if TYPE_CHECKING:
 
 WalkViews = Sequence[tuple[RecordingView, RecordedWalk]]
 
-#: What is told of the steady steps: words, attribute of a step, factor to the unit in the words.
+#: Quantities of the steady steps: title with unit, attribute of a step, factor to that unit.
 STEP_QUANTITIES = (
     ("length (mm)", "length", 1e3),
     ("width (mm)", "width", 1e3),
     ("height (mm)", "height", 1e3),
     ("turn (deg)", "turn", math.degrees(1.0)),
     ("duration (s)", "duration", 1.0),
-    ("on one foot (s)", "single", 1.0),
-    ("on both feet (s)", "double", 1.0),
+    ("single support (s)", "single", 1.0),
+    ("double support (s)", "double", 1.0),
 )
 DCM_COLOR, PRESSURE_COLOR = "#009e73", "#b3589a"
 MARGINS_DESCRIPTION = (
-    "While a robot walks, the divergent component leaves the sole on one foot and must be between the feet when the "
-    "next one lands; the ground can push nowhere but inside."
+    "In single support, the divergent component of motion (DCM) ξ leaves the sole; it must be between the feet when "
+    "the next foot lands. The center of pressure is always inside the soles."
 )
 
 
 def step_table(walks: WalkViews) -> str:
-    """A table with a column per walk: mean of each quantity over the steady steps, and its range."""
+    """Return a table with a column per walk: mean and range of each quantity over the steady steps."""
     rows = [("steps", *(str(len(walk.steps)) for _, walk in walks))]
     rows.append(("of which steady", *(str(len(walk.steady_steps)) for _, walk in walks)))
     for title, name, factor in STEP_QUANTITIES:
@@ -74,9 +77,12 @@ def step_table(walks: WalkViews) -> str:
         )
     rows.append(("largest slip (mm)", *(_worst_footprint(walk, "slip", 1e3) for _, walk in walks)))
     rows.append(
-        ("largest turn on the ground (deg)", *(_worst_footprint(walk, "turn", math.degrees(1.0)) for _, walk in walks))
+        (
+            "largest rotation on the ground (deg)",
+            *(_worst_footprint(walk, "turn", math.degrees(1.0)) for _, walk in walks),
+        )
     )
-    caption = "Steady steps: mean, and in brackets from the least to the largest. Slip is that of all steps."
+    caption = "Steady steps: mean, and in brackets minimum … maximum. Slip and rotation on the ground are of all steps."
     return table(["steps", *(view.label for view, _ in walks)], rows, caption)
 
 
@@ -98,7 +104,7 @@ def _worst_footprint(walk: RecordedWalk, name: str, factor: float) -> str:
 
 
 def margin_figures(walks: WalkViews) -> str:
-    """Over time how far inside the soles pressure and divergent component are."""
+    """Plot the distance of CoP and DCM from the edge of the soles over time, positive inside."""
     values = [1e3 * each.margin for _, w in walks for each in (w.pressure_margin, w.dcm_margin)]
     known = np.concatenate([value[np.isfinite(value)] for value in values])
     limits = (float(np.percentile(known, 0.5)), float(known.max())) if len(known) else (-1.0, 1.0)
@@ -107,18 +113,18 @@ def margin_figures(walks: WalkViews) -> str:
 
 
 def _margin_figure(view: RecordingView, walk: RecordedWalk, limits: tuple[float, float], width: float) -> str:
-    with new_chart(f"Distance of pressure and divergent component of {view.label} to the edge", width) as chart:
+    with new_chart(f"Distance of center of pressure and DCM of {view.label} to the edge", width) as chart:
         axes = chart.axes
         pressure, dcm = walk.pressure_margin, walk.dcm_margin
-        curve(axes, dcm.time, 1e3 * dcm.margin, color=DCM_COLOR, label="divergent component ξ")
+        curve(axes, dcm.time, 1e3 * dcm.margin, color=DCM_COLOR, label="DCM ξ")
         style = {"color": PRESSURE_COLOR, "linestyle": (0, (4, 1.2)), "linewidth": 0.9}
-        curve(axes, pressure.time, 1e3 * pressure.margin, label="pressure", **style)
+        curve(axes, pressure.time, 1e3 * pressure.margin, label="center of pressure", **style)
         shade_phases(axes, view.phases, width)
         axes.axhline(0.0, color=TEXT_COLOR, linewidth=0.6)
         padding = 0.06 * (limits[1] - limits[0])
         axes.set(
             xlabel="time (s)",
-            ylabel="inside by (mm)",
+            ylabel="margin (mm)",
             xlim=time_range(view),
             ylim=(limits[0] - padding, limits[1] + padding),
         )
@@ -127,30 +133,30 @@ def _margin_figure(view: RecordingView, walk: RecordedWalk, limits: tuple[float,
     at = (
         ""
         if measures is None
-        else f" at touchdowns ξ is inside both soles by {number(1e3 * measures.divergent_margin)} mm or more"
+        else f" at touchdown, ξ is inside both soles by {number(1e3 * measures.divergent_margin)} mm or more"
     )
     return figure(chart.svg, f"{view.label}:{at}.")
 
 
-# -- Footprints of walks from above ----------------------------------------------------------------------------------
+# -- Footprints ------------------------------------------------------------------------------------------------------
 
 
-#: Colours of the feet, and of what moves above them.
+#: Colours of the feet.
 SIDE_COLORS = {"left": "#00568a", "right": "#d55e00"}
-#: How dark the first and the last sole are filled.
+#: Opacity of the first and the last footprint.
 FIRST_ALPHA, LAST_ALPHA = 0.10, 0.55
-#: Walks that are wider than this share of their length stand side by side, others have the whole width.
+#: Figures of walks wider than this share of their length are placed side by side; others take the full width.
 WIDE_RATIO = 0.5
-#: Least and most height of the axes, in units of the drawing.
+#: Smallest and largest height of the axes, in drawing units.
 MIN_HEIGHT, MAX_HEIGHT = 90.0, 380.0
 FOOTPRINTS_DESCRIPTION = (
-    "Seen from above, x is forward and y to the left of where the robot started. Soles are drawn as large as they are, "
-    "those that were set down later darker, with the number of the step."
+    "Top view; at the start, x points forward and y to the left of the robot. Soles are drawn to scale, later ones "
+    "darker, with the number of the step."
 )
 
 
 class FootprintView(NamedTuple):
-    """A walk from above, and the lower and upper corner of what is to be seen, (2, 2), m."""
+    """Top view of a walk: the recording, the walk, and lower and upper corner of the axes, (2, 2), m."""
 
     recording_view: RecordingView
     walk: RecordedWalk
@@ -158,7 +164,7 @@ class FootprintView(NamedTuple):
 
 
 def footprints_section(views: Sequence[RecordingView]) -> Section | None:
-    """Views from above at one scale, margins over time, and a table of steps; None if nobody walks."""
+    """Build the section: footprints at one scale, table of steps, and margins over time; None if there is no walk."""
     top_views = [_top_view(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
     if not top_views:
         return None
@@ -169,9 +175,7 @@ def footprints_section(views: Sequence[RecordingView]) -> Section | None:
     ]
     walks = [(top_view.recording_view, top_view.walk) for top_view in top_views]
     falls = [
-        note(
-            f"{view.label}: it fell after {walk.fall_time:.2f} s; what it did with its feet from then on is not shown."
-        )
+        note(f"{view.label}: it fell after {walk.fall_time:.2f} s; footprints after the fall are not shown.")
         for view, walk in walks
         if not math.isnan(walk.fall_time)
     ]
@@ -193,7 +197,7 @@ def _top_view(view: RecordingView, walk: RecordedWalk) -> FootprintView:
 
 
 def sole_outline(walk: RecordedWalk, footprint: Footprint) -> Array:
-    """Corners of a sole on the ground, from above, (4, 2), m."""
+    """Return the corners of a footprint in the horizontal plane of the world, (4, 2), m."""
     foot = walk.tracks.robot.foot(footprint.side)
     return ((foot.corners - foot.sole.center) @ footprint.rotation.T + footprint.position)[:, :2]
 
@@ -214,19 +218,21 @@ def _footprint_figure(top_view: FootprintView, size: Array, width: float) -> str
             pressure_name,
             {"color": PRESSURE_COLOR, "linewidth": 0.7, "linestyle": (0, (3, 1.2))},
         )
-        path_curve(axes, walk.dcm, "divergent component ξ", {"color": DCM_COLOR, "linewidth": 1.0})
+        path_curve(axes, walk.dcm, "DCM ξ", {"color": DCM_COLOR, "linewidth": 1.0})
         path_curve(axes, walk.tracks.center_of_mass[:, :2], "center of mass", {"color": TEXT_COLOR, "linewidth": 1.3})
         (left, right), (bottom, y_max) = (top_view.limits.mean(axis=0) + np.array([[-0.5], [0.5]]) * size).T
         axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", xlim=(left, right), ylim=(bottom, y_max))
         axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
         chart.legend(5 if width > HALF_WIDTH else 3)
-    x, y, turning = (f"{round(value, 2) + 0.0:.2f}".replace("-", MINUS) for value in walk.speed)  # no minus before 0.00
+    x, y, turning = (
+        f"{round(value, 2) + 0.0:.2f}".replace("-", MINUS) for value in walk.speed
+    )  # adding 0.0 turns -0.00 into 0.00
     text = f"{x} m/s forward, {y} m/s to the left, {turning} rad/s turning"
     return figure(chart.svg, f"{label}: {len(walk.steps)} steps, {text}.")
 
 
 def _draw_soles(axes: Axes, walk: RecordedWalk) -> None:
-    """Rectangles at their true place; a sole that is set down later lies above and is darker."""
+    """Draw the footprints to scale; later ones are darker and on top."""
     numbers = {id(step.after): str(k + 1) for k, step in enumerate(walk.steps)}
     labelled_sides: set[str] = set()
     for k, each in enumerate(walk.footprints):
@@ -241,11 +247,11 @@ def _draw_soles(axes: Axes, walk: RecordedWalk) -> None:
             axes.text(x, y, numbers[id(each)], ha="center", va="center", fontsize=7.0, color=TEXT_COLOR)
 
 
-# -- Style measures of walks, in a table -----------------------------------------------------------------------------
+# -- Style measures --------------------------------------------------------------------------------------------------
 
 
-#: How units are shown: as what, how many of those one is, and digits behind the point that mean something; what is less
-#: is noise of a simulation or of sensors.
+#: Display of each unit: displayed unit, conversion factor, and decimals; further digits are noise of the simulation or
+#: of the sensors.
 DISPLAY_UNITS: dict[str, tuple[str, float, int]] = {
     "m": ("mm", 1e3, 1),
     "share": ("%", 100.0, 2),
@@ -257,11 +263,11 @@ DISPLAY_UNITS: dict[str, tuple[str, float, int]] = {
     "deg": ("deg", 1.0, 1),
     "": ("", 1.0, 2),
 }
-MEASURES_DESCRIPTION = "Only steady steps count: those without the first two and the last two."
+MEASURES_DESCRIPTION = "Only steady steps count: all but the first two and the last two."
 
 
 def style_measures_section(views: Sequence[RecordingView]) -> Section | None:
-    """A row per measure that any recording has; None if nobody walks."""
+    """Build the section: a table row per style measure that any recording has; None if there is no walk."""
     walks = [view for view in views if view.style_measures is not None]
     if not walks:
         return None
@@ -283,23 +289,21 @@ def style_measures_section(views: Sequence[RecordingView]) -> Section | None:
         for view in walks
         if view.recorded_walk is not None and len(view.recorded_walk.steady_steps) == len(view.recorded_walk.steps)
     ]
-    few_steps_note = f"{join_words(short_walks)}: too few steps for that, all of them count." if short_walks else ""
-    missing = [note(view.missing_note("two steps or more were found")) for view in views if view.style_measures is None]
-    comparison_note = (
-        f"Beside the first walk stands how many times as much another has ({TIMES}), or how much more (+)."
-    )
+    few_steps_note = f"{join_words(short_walks)}: too few steps for that; all of them count." if short_walks else ""
+    missing = [note(view.missing_note("walk with two or more steps")) for view in views if view.style_measures is None]
+    comparison_note = f"Comparisons with the first walk are ratios ({TIMES}) or differences (+)."
     description = paragraph(MEASURES_DESCRIPTION, few_steps_note, comparison_note if len(walks) > 1 else "")
     return Section("Style of the walk", description + annotated_table(head, rows) + "".join(missing))
 
 
 def format_measure(measure: MeasureDefinition, value: float) -> str:
-    """A value as the page shows it, in the unit of `DISPLAY_UNITS` and with its digits."""
+    """Format a measure in the unit and with the decimals of `DISPLAY_UNITS`."""
     _, factor, digits = DISPLAY_UNITS[measure.unit]
     return DASH if math.isnan(value) else f"{round(factor * value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
 def compare_measure(measure: MeasureDefinition, value: float, first: float) -> str:
-    """A value beside that of the first recording: how many times as much, or how much more if it may be negative."""
+    """Compare a value with that of the first recording: their ratio, or their difference if ratios are meaningless."""
     if math.isnan(value) or math.isnan(first):
         return DASH
     if not measure.has_ratio:
@@ -308,18 +312,18 @@ def compare_measure(measure: MeasureDefinition, value: float, first: float) -> s
     return f"{TIMES}{number(value / first)}" if abs(first) > 1e-9 else DASH
 
 
-# -- Angular momentum about the center of mass over time -------------------------------------------------------------
+# -- Angular momentum about the center of mass -----------------------------------------------------------------------
 
 
-MOMENTUM_AXES = ("x, ahead", "y, to the left", "z, up")
+MOMENTUM_AXES = ("x, forward", "y, to the left", "z, up")
 MOMENTUM_DESCRIPTION = (
-    "Angular momentum L about the center of mass, in axes that turn with the heading; steady steps are between the "
+    "Angular momentum L about the center of mass, in axes that rotate with the heading; steady steps are between the "
     "vertical lines."
 )
 
 
 def angular_momentum_section(views: Sequence[RecordingView]) -> Section | None:
-    """A figure per walk, all at one scale; None if nobody walks."""
+    """Build the section: a figure per walk, all at one scale; None if there is no walk."""
     walks = [(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
     if not walks:
         return None

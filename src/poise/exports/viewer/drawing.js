@@ -1,7 +1,7 @@
 "use strict";
-// Drawing: surfaces of bodies and the ground with WebGL 2. Matrices are arrays of 16 by columns, the world has z up.
+// Drawing of robot surfaces and the ground with WebGL 2. Matrices are column-major arrays of 16 numbers; the world has z up.
 
-const SUN = normalized([0.45, -0.35, 0.82]); // from the ground towards it
+const SUN = normalized([0.45, -0.35, 0.82]); // direction from the ground towards the sun
 const SKY = [0.929, 0.949, 0.969];
 
 function bytes(text) {
@@ -29,7 +29,7 @@ function product(a, b) {
   return c;
 }
 
-// From the world to the eye, which looks at a target along a direction, z up.
+// View matrix: from the world to a camera at `eye` that looks along `forward`, with z up.
 function looking(eye, forward) {
   const right = normalized(cross(forward, [0, 0, 1])), up = cross(right, forward);
   return [right[0], up[0], -forward[0], 0, right[1], up[1], -forward[1], 0, right[2], up[2], -forward[2], 0,
@@ -41,7 +41,7 @@ function perspective(field, aspect, near, far) {
   return [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (far + near) / (near - far), -1, 0, 0, 2 * far * near / (near - far), 0];
 }
 
-// Position and quaternion (x, y, z, w) as a matrix.
+// Matrix of the pose that begins at index `at`: position and quaternion (x, y, z, w).
 function placed(p, at) {
   const [tx, ty, tz, x, y, z, w] = p.subarray(at, at + 7);
   return [1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w), 0,
@@ -49,7 +49,7 @@ function placed(p, at) {
     2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y), 0, tx, ty, tz, 1];
 }
 
-// Flattens on the plane through a point with a normal, along the light; lifted a little so that it is seen.
+// Matrix that projects points along the sunlight onto the ground plane; 2 mm above it, so that the shadow is not hidden.
 function shadowed(ground) {
   const n = [ground[8], ground[9], ground[10]], height = dot(n, [ground[12], ground[13], ground[14]]) + 0.002;
   const c = dot(n, SUN), m = new Float32Array(16);
@@ -150,7 +150,7 @@ class Drawing {
     return array;
   }
 
-  // Poses: 7 numbers per body. View: eye, forward, target, distance, field.
+  // poses: 7 numbers per joint; view: eye, forward, target, distance, field (of view, rad).
   draw(poses, view) {
     const gl = this.gl, { width, height } = gl.canvas;
     gl.viewport(0, 0, width, height);
@@ -176,7 +176,7 @@ class Drawing {
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
-  // Every pixel is darkened once, whatever lies in the shadow of what.
+  // The stencil buffer darkens every pixel only once if several bodies shade it.
   drawShadow(camera, matrices) {
     if (!this.data.flat) return;
     const gl = this.gl;

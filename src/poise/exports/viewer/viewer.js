@@ -1,4 +1,4 @@
-// Viewer: time, the view, and what the hands do with both.
+// Viewer: playback, camera, and mouse, touch and keyboard input.
 
 class Viewer {
   constructor(data) {
@@ -15,7 +15,7 @@ class Viewer {
     this.drawing = new Drawing(this.canvas, data);
     this.reset();
     this.listen();
-    const asked = /[#&]t=([\d.]+)/.exec(location.hash); // page.html#t=1.5 opens at that time, and waits
+    const asked = /[#&]t=([\d.]+)/.exec(location.hash); // page.html#t=1.5 opens at 1.5 s, paused
     if (asked) this.seek(Number(asked[1]));
     else this.play(this.end > this.time);
     requestAnimationFrame((now) => this.frame(now));
@@ -26,7 +26,7 @@ class Viewer {
     Object.assign(this, { azimuth, elevation, distance, offset: [...target], still: null });
   }
 
-  // Between which two samples the time is, and how far along.
+  // Indices of the samples before and after the current time, and the fraction between them.
   between() {
     const times = this.data.time;
     let low = 0, high = times.length - 1;
@@ -39,7 +39,7 @@ class Viewer {
     return [low, high, span > 0 ? Math.min(Math.max((this.time - times[low]) / span, 0), 1) : 0];
   }
 
-  // Positions are linear between samples; quaternions too, on the shorter way, and are then made unit again.
+  // Interpolates positions linearly, and quaternions linearly along the shorter arc with normalization.
   place() {
     const [a, b, share] = this.between(), size = this.now.length, { poses, now } = this;
     for (let i = 0; i < size; i += 7) {
@@ -57,7 +57,7 @@ class Viewer {
   frame(now) {
     if (this.playing && this.last !== null) {
       this.time += Math.min((now - this.last) / 1000, 0.5) * Number(this.element("speed").value);
-      if (this.time > this.end) this.time = this.data.time[0]; // and again
+      if (this.time > this.end) this.time = this.data.time[0]; // loop
     }
     this.last = now;
     const canvas = this.canvas, sharp = Math.min(window.devicePixelRatio || 1, 2);
@@ -67,7 +67,7 @@ class Viewer {
     if (!this.element("follow").checked) this.still = this.still || robot;
     else this.still = null;
     const from = this.still || robot, { azimuth: a, elevation: e } = this;
-    const narrow = Math.max(this.data.view.aspect * height / Math.max(width, 1), 1); // a tall window steps back
+    const narrow = Math.max(this.data.view.aspect * height / Math.max(width, 1), 1); // the camera moves back in a tall window
     const distance = this.distance * narrow, target = [0, 1, 2].map((k) => from[k] + this.offset[k]);
     const forward = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
     const eye = target.map((number, k) => number - distance * forward[k]);
@@ -126,7 +126,7 @@ class Viewer {
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
-  // One finger or the left button turns, another button or Shift shifts, two fingers shift and zoom.
+  // One finger or the left button rotates; another button or Shift pans; two fingers pan and zoom.
   drag(event, fingers) {
     const before = fingers.get(event.pointerId);
     if (!before) return;
