@@ -298,7 +298,7 @@ class PoiseDynamics:
         clock = PartClock()
         wrapped: list[tuple[Any, str, str]] = [
             (snapshot, "at", "pinocchio"),
-            (snapshot, "fill", "pinocchio"),
+            (snapshot, "compute", "pinocchio"),
             (assembly, "write", "assembly"),
             (assembly.stack, "program", "assembly"),
             (controller, "_solve", "solve"),

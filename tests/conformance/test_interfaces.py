@@ -58,7 +58,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Squat": lambda: behaviors.Squat(robot()),
     "Walk": lambda: behaviors.Walk(robot()),
     "Navigate": lambda: behaviors.Navigate(robot(), RandomDevice()),
-    "Regulated": lambda: behaviors.ZmpBalance(robot()),
+    "ZmpBalance": lambda: behaviors.ZmpBalance(robot()),
     "LiveSquat": lambda: behaviors.LiveSquat(robot()),
     "KinematicController": lambda: poise.KinematicController(hierarchy()),
     "TorqueController": lambda: TorqueController(behaviors.Stand(robot())),
@@ -77,7 +77,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "PageOperator": PageOperator,
 }
 #: Made from a measured walk, from a file, by a page of the studio, or with a joystick: signatures only.
-OTHERS = {"GaitTracking", "Playback", "_ExchangeableHierarchy", "Joystick", "HierarchyController"}
+OTHERS = {"GaitTracking", "OpenLoopController", "_ExchangeableHierarchy", "Joystick", "HierarchyController"}
 
 
 @pytest.fixture(params=EXAMPLES)

@@ -59,7 +59,7 @@ def test_a_foot_whose_ground_is_taken_away_finds_the_ground_below(name: str) -> 
 
     def world(time: float) -> None:
         if time >= BEGIN:
-            plant.model.geom_contype[plant.model.geom("thing 1").id] = 0
+            plant.model.geom_contype[plant.model.geom("object 1").id] = 0
 
     trial = StandingTrial(start, plant=plant, world=world, seconds=2.5)
     assert any(len(step.state.contacts) < 2 for step in trial.steps if step.state.time > BEGIN), "it was in the air"
@@ -77,7 +77,7 @@ def test_a_contact_that_is_gained_unannounced_is_borne(name: str, report: bool) 
     plant = MujocoPlant(
         start, objects=[Plate(np.asarray(plate.position) + np.array([0, 0, 0.003]), (0, 0, 1), (0.1, 0.1))]
     )
-    geom = plant.model.geom("thing 0").id
+    geom = plant.model.geom("object 0").id
     kind = int(plant.model.geom_contype[geom])
 
     def world(time: float) -> None:

@@ -150,7 +150,7 @@ class FakePlant(Plant):
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     terminal = Terminal()
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=terminal))
-    monkeypatch.setattr(loop, "Step", lambda state, *_: Motion().step(state))
+    monkeypatch.setattr(loop, "ControlStep", lambda state, *_: Motion().step(state))
     return terminal
 
 

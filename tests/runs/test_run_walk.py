@@ -122,7 +122,7 @@ def test_stairs_are_known_to_the_plan_as_they_are_built(rise: float) -> None:
     plan = runs.Walk(terrain=f"stairs:{rise},0.3,3").build().behavior.footstep_plan  # type: ignore[call-arg]
     stairs = Stairs(rise, 0.3, 3)
     for i in range(30):
-        step = plan.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.1 * i, -0.1))
+        step = plan.on_ground(Footstep("left", 0.0, 0.1), Footstep("right", 0.1 * i, -0.1))
         assert step.z == pytest.approx(stairs.elevation(step.x, step.y))
     flat = runs.Walk().build().behavior.footstep_plan
     assert flat.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.5, -0.1)).z == FlatTerrain().elevation(

@@ -87,7 +87,7 @@ def test_a_view_that_is_closed_has_left_its_port(start: poise.State) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "status_lines"),
+    ("given", "words"),
     [({"robot": "g1"}, "expected a robot or a state"), ({"speed": -1.0}, "expected a number, zero or more")],
 )
 def test_what_cannot_be_shown_is_refused_in_one_line(given: dict[str, Any], words: str, start: poise.State) -> None:
