@@ -25,10 +25,14 @@ from test_readme import ALIKE, DRIFT, lasting, numbers, words
 
 #: Pages whose commands run in every test run; those of the other pages take minutes.
 FOLLOWED = (
-    "docs/tutorial.md",
+    "docs/quickstart.md",
+    "docs/tutorials/researcher.md",
+    "docs/tutorials/animator.md",
+    "docs/tutorials/operator.md",
+    "docs/tutorials/biomechanist.md",
+    "docs/tutorials/campaign.md",
     "docs/adding/robot.md",
     "docs/adding/style.md",
-    "docs/human.md",
     "docs/physics.md",
     "docs/recording.md",
     "docs/walking.md",
