@@ -3,8 +3,9 @@
 Curves are arrays whose first index is the frame or the per cent of the gait cycle. Angles are in the unit of the input.
 
 Normative bands are read from `norm_curves.toml`, which has values at every tenth of the cycle and their sources.
-Between these values a curve is a periodic cubic spline. The values at 0 and 100 % differ a little because measured strides are
-not exactly periodic; the spline passes through the mean of both. Angles are in rad here, in degrees in the file.
+Between these values a curve is a periodic cubic spline. The values at 0 and 100 % differ a little because measured
+strides are not exactly periodic; the spline passes through the mean of both. Angles are in rad here, in degrees in the
+file.
 
 Names and signs are those of the human model: ``right_knee_flexion``, ``lumbar_bending``. The orientation of the pelvis
 is given as ``pelvis_tilt`` (anterior +), ``pelvis_obliquity`` (side of the cycle up +) and ``pelvis_rotation`` (side of

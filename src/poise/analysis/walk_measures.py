@@ -1,7 +1,8 @@
 """Measures of a walk: spatiotemporal, posture, effort, smoothness and balance, with their units and meanings.
 
-They are read from the steady steps of a recording (`RecordedWalk.steady_steps`). Notation: m is the mass, h the mean
-height of the center of mass above the ground, l the length of a leg, ψ the heading, τ torques, v velocities of joints.
+They are computed from the steady steps of a recording (`RecordedWalk.steady_steps`). Notation: m is the mass, h the
+mean height of the center of mass above the ground, l the leg length, ψ the heading, τ joint torques and v joint
+velocities.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from poise.robots import GRAVITY, Robot, leg_length, limbs
 
 
 class MeasureDefinition(NamedTuple):
-    """What a number of a walk is.
+    """Definition of a measure of a walk.
 
     Attributes:
-        unit: of it; "share" is a number without unit that is one for the whole.
-        description: a sentence.
-        has_ratio: whether it makes sense that one walk has so many times as much of it as another.
+        unit: of the measure; "share" is dimensionless, 1 being the whole.
+        description: one phrase.
+        has_ratio: whether the ratio of this measure between two walks is meaningful.
     """
 
     unit: str
@@ -44,7 +45,7 @@ class MeasureDefinition(NamedTuple):
 
 @dataclass(frozen=True)
 class StyleMeasures:
-    """The numbers of a walk; `STYLE_MEASURES` tells unit and meaning of each. One that does not exist is NaN.
+    """Measures of a walk; `STYLE_MEASURES` has unit and meaning of each. An undefined measure is NaN.
 
     >>> relaxed.arm_swing / neutral.arm_swing
     >>> for name, measure in STYLE_MEASURES.items():
@@ -134,14 +135,14 @@ STYLE_MEASURES: dict[str, MeasureDefinition] = {
 
 
 def torque_shares(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array]:
-    """Names of the joints with torques, and ``τ / limit`` of each, (n, joints); empty where none were recorded."""
+    """Return the names of the joints with torques, and ``τ / limit`` of each, (n, joints); empty without torques."""
     names, torque, _ = _joint_efforts(recording, robot)
     limits = np.array([robot.limits.torque[robot.joint(name).v - 6] for name in names])
     return names, torque / limits
 
 
 def arm_torque(recording: Recording, robot: Robot, samples: slice) -> float:
-    """Root mean square over time and over the joints of both arms of ``τ / limit``; NaN without torques or arms."""
+    """Root mean square of ``τ / limit`` over time and over the joints of both arms; NaN without torques or arms."""
     names, shares = torque_shares(recording, robot)
     arms = {joint for limb in limbs(robot) if limb.name.endswith(" arm") for joint in limb.joints}
     squares = shares[samples, [k for k, name in enumerate(names) if name in arms]] ** 2
@@ -150,7 +151,7 @@ def arm_torque(recording: Recording, robot: Robot, samples: slice) -> float:
 
 
 def joint_work(recording: Recording, robot: Robot, samples: slice) -> float:
-    """What the joints do and undo, ``∫ Σ |τ v| dt``, J: no joint gives back what it brakes. NaN without torques."""
+    """Absolute mechanical work of the joints, ``∫ Σ |τ v| dt``, J: braking is not recovered. NaN without torques."""
     names, torque, rate = _joint_efforts(recording, robot)
     power = np.abs(torque[samples] * rate[samples]).sum(axis=1)
     known = power[np.isfinite(power)]
@@ -160,7 +161,7 @@ def joint_work(recording: Recording, robot: Robot, samples: slice) -> float:
 
 
 def _joint_efforts(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array, Array]:
-    """Joints with torques: their names, the torques (N m) and the rates of the joints (rad/s), (n, joints)."""
+    """Return the names of joints with torques, their torques (N m) and their velocities (rad/s), (n, joints)."""
     if "command/torque" not in recording:
         return (), np.zeros((len(recording), 0)), np.zeros((len(recording), 0))
     known = {joint.name: joint.v for joint in robot.joints}
@@ -173,14 +174,14 @@ def _joint_efforts(recording: Recording, robot: Robot) -> tuple[tuple[str, ...],
 # -- Style measures --------------------------------------------------------------------------------------------------
 
 
-#: A walk that goes less far than this (m) in its steady steps goes nowhere: its cost of transport would be noise.
+#: Distance (m) over the steady steps below which no cost of transport is computed, because it would be noise.
 MIN_DISTANCE = 0.05
-#: Pressure that is nearer to the edge than this (m) is at it: soles of a millimetre's precision are good ones.
+#: Distance (m) from the edge of the support polygon below which the CoP is at the edge: soles are made to about 1 mm.
 EDGE_DISTANCE = 1e-3
 
 
 def style_measures(walk: RecordedWalk) -> StyleMeasures:
-    """Measures a walk; with less than two steps all are NaN.
+    """Compute the measures of a walk; with fewer than two steps all are NaN.
 
     >>> style_measures(analyze_walk(recording, robot)).cadence
     120.0
@@ -224,7 +225,7 @@ def _posture(walk: RecordedWalk) -> dict[str, float]:
 
 
 def _center(walk: RecordedWalk) -> dict[str, float]:
-    """Height against the stance; and sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, less the straight line to its end."""
+    """Height relative to the stance; sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, minus the line from begin to end."""
     robot, stance = walk.tracks.robot, standing_state(walk.tracks.robot)
     ground = min(float(stance.pose(foot).translation[2]) for foot in robot.feet)
     sideways_velocity = in_heading_axes(walk.tracks.center_of_mass_velocity, walk.heading)[:, 1]
@@ -285,7 +286,7 @@ def _balance(walk: RecordedWalk) -> dict[str, float]:
 
 
 def dcm_error(recording: Recording) -> Array | None:
-    """Distance of the DCM ξ from its plan (m), n, if the controller recorded such an error; else None."""
+    """Return the distance of the DCM ξ from its reference (m), n, if the controller recorded it; else None."""
     for name, channel in recording.channels.items():
         if "error" in name and ("divergent" in name or "dcm" in name.lower()) and channel.unit == "m":
             values = np.asarray(channel.values, dtype=np.float64).reshape(len(recording), -1)
@@ -294,7 +295,7 @@ def dcm_error(recording: Recording) -> Array | None:
 
 
 def _mean(values: object) -> float:
-    """Of the numbers among these; NaN if there are none."""
+    """Return the mean of the finite values; NaN if there are none."""
     array = np.asarray(values, dtype=np.float64)
     known = array[np.isfinite(array)]
     return float(known.mean()) if len(known) else math.nan
