@@ -1,8 +1,7 @@
 """Measures of a walk: spatiotemporal, posture, effort, smoothness and balance, with their units and meanings.
 
 They are computed from the steady steps of a recording (`RecordedWalk.steady_steps`). Notation: m is the mass, h the
-mean height of the center of mass above the ground, l the leg length, ψ the heading, τ joint torques and v joint
-velocities.
+mean height of the center of mass above the ground, l the leg length, ψ the heading, τ and v joint torques and rates.
 """
 
 from __future__ import annotations

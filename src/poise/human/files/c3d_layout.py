@@ -1,8 +1,8 @@
-"""What a C3D file says about its own size, checked before anything is believed.
+"""Check the layout of a C3D file before it is read: header, parameter records and samples must fit into the file.
 
-A C3D file is a header of 512 bytes, a section of parameters and the samples. Each record of the parameters says how
-long its name, its dimensions and its description are and where the next one begins, so that one damaged byte can claim
-gigabytes, or memory that is not there. This walk reads nothing but those claims, with bounds.
+A C3D file is a header of 512 bytes, a section of parameters and the samples. Each parameter record states the lengths
+of its name, dimensions and description and the offset of the next record, so one damaged byte can lead a reader to
+allocate gigabytes or to read outside its memory. This check reads only these lengths and compares them with the file.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from poise.human.trial import TrialError, trial_error
 BLOCK_BYTES = 512
 C3D_KEY = 0x50
 INTEL, DEC, MIPS = 84, 85, 86
-#: Records that a section can hold at most: its 255 blocks are 130 kB, and the shortest record has 6 bytes.
+#: Largest number of records of a section: its 255 blocks are 130 kB, and the shortest record has 6 bytes.
 MAX_RECORDS = 255 * BLOCK_BYTES // 6
 
 
 class C3dParameter(NamedTuple):
-    """A parameter where it lies: bytes per element (-1 for text), dimensions, first byte of its values."""
+    """A parameter in the file: bytes per element (-1 for text), dimensions, first byte of its values."""
 
     data_type: int
     dimensions: tuple[int, ...]
@@ -35,7 +35,7 @@ class C3dParameter(NamedTuple):
 
 
 def check_layout(path: Path) -> None:
-    """Raises a `TrialError` unless header, parameters and samples fit into the file and into each other."""
+    """Raise a `TrialError` unless header, parameters and samples are consistent and fit into the file."""
     data = path.read_bytes()
     if not data:
         raise trial_error(path, "is empty; expected a C3D file")
@@ -95,8 +95,8 @@ def _read_parameter(data: bytes, position: int, end: int, name: str, path: Path)
 
 
 def _check_description(data: bytes, position: int, end: int, name: str, path: Path) -> None:
-    """A byte behind the values says how long the description is that follows it, and with it the record must end; only
-    the last record does not say where it ends."""
+    """Check that the description ends with its record. Its length is in the byte after the values; only the last record
+    does not state where it ends."""
     if position >= end:
         raise _damaged_error(path, f"parameter {name!r} claims more bytes than it has")
     after = position + 1 + data[position]
@@ -105,7 +105,7 @@ def _check_description(data: bytes, position: int, end: int, name: str, path: Pa
 
 
 def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path, sign: int) -> None:
-    """Compares what header and parameters claim with the room that there is; ``sign``: which byte of a float has it."""
+    """Compare the size stated by header and parameters with the file; ``sign``: byte of a float that has its sign."""
 
     def read_integer(name: str) -> int | None:
         parameter = parameters.get(name)
@@ -122,7 +122,7 @@ def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path,
 
     channels = read_integer("ANALOG:USED") or 0
     for name in ("ANALOG:SCALE", "ANALOG:OFFSET") if channels else ():
-        # Beyond 255 channels they go on in SCALE2, SCALE3 ...
+        # Above 255 channels they continue in SCALE2, SCALE3 ...
         if sum(parameters[key].elements for key in parameters if re.fullmatch(rf"{name}\d*", key)) < channels:
             raise _damaged_error(path, f"{name} does not have a number for each of {channels} channels")
     points, analog, first, last = struct.unpack_from("<HHHH", data, 2)
@@ -137,7 +137,7 @@ def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path,
     size = 4 if data[at + sign] & 0x80 else 2
     room = max(0, len(data) - (max(start, 1) - 1) * BLOCK_BYTES)
     claimed = frames * (4 * points + analog) * size
-    # A last frame that was cut off in the middle is the writer's carelessness; more is a damaged or truncated file.
+    # An incomplete last frame is tolerated; if more is missing, the file is damaged or truncated.
     if claimed - room > (4 * points + analog) * size:
         raise trial_error(
             path, f"claims {frames} frames of {points} points ({claimed} bytes) but has {room}: truncated or damaged"
