@@ -133,7 +133,7 @@ class PelvisMarkers:
         return PelvisMarkers(self.left[frames], self.right[frames], self.back[frames], self.are_joint_centers)
 
     def poses(self) -> tuple[Array, Array]:
-        """Return rotation (n x 3 x 3, columns x forward, y left, z up) and origin, midway from left to right (n x 3, m).
+        """Return rotation (n x 3 x 3, axes x forward, y left, z up) and origin, middle of left and right (n x 3, m).
 
         With spines, the three points span the horizontal plane of the pelvis. With joint centres, the lumbar joint is
         above and behind as in the mean body.
