@@ -130,7 +130,9 @@ def compute_trajectories(recording: Recording, robot: Robot, extra_frames: Seque
     """Compute trajectories of feet, hands and extra frames by forward kinematics; about 20 microseconds per sample."""
     if recording.labels["q"] != CoordinateLabels.of(robot).q_labels:
         name = recording.provenance.get("robot", "?")
-        raise RecordingError(f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give it")
+        raise RecordingError(
+            f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; pass its robot"
+        )
     parts: tuple[Frame, ...] = (*robot.feet, *robot.hands, *extra_frames)
     n, k = len(recording), len(parts)
     tracks = BodyTrajectories(

@@ -43,7 +43,9 @@ def support_polygons(points: ArrayLike, touching: ArrayLike) -> list[Array]:
     """
     p, on = np.asarray(points, dtype=np.float64), np.asarray(touching, dtype=bool)
     if p.ndim != 3 or p.shape[2] not in (2, 3) or on.shape != p.shape[:2]:
-        raise GaitError(f"points {p.shape} and touching {on.shape}; give (n, points, 3) and (n, points)")
+        raise GaitError(
+            f"points of shape {p.shape} and touching of shape {on.shape}; expected (n, points, 3) and (n, points)"
+        )
     return [convex_hull(each[mask, :2]) for each, mask in zip(p, on, strict=True)]
 
 
@@ -62,7 +64,9 @@ def polygon_margins(points: ArrayLike, polygons: Sequence[ArrayLike], corners: i
     """
     p = np.asarray(points, dtype=np.float64)
     if p.ndim != 2 or p.shape[1] < 2 or len(p) != len(polygons):
-        raise GaitError(f"points {p.shape} for {len(polygons)} hulls; give (n, 2) and one hull for each")
+        raise GaitError(
+            f"points of shape {p.shape} for {len(polygons)} polygons; expected (n, 2) and one polygon for each"
+        )
     found = np.full(len(p), np.nan)
     for i, (point, hull) in enumerate(zip(p[:, :2], polygons, strict=True)):
         if len(np.asarray(hull)) >= corners and np.isfinite(point).all():
@@ -114,7 +118,7 @@ def sliding_distance(positions: ArrayLike, standing: ArrayLike) -> float:
     """
     p, on = np.asarray(positions, dtype=np.float64)[:, :2], np.asarray(standing, dtype=bool)
     if on.shape != (len(p),):
-        raise GaitError(f"{on.shape} marks of standing for {len(p)} positions; give one for each")
+        raise GaitError(f"standing of shape {on.shape} for {len(p)} positions; expected one for each")
     slides = [
         float(np.nanmax(np.hypot(*(p[begin:end] - p[begin]).T)))
         for begin, end in true_intervals(on)
@@ -130,7 +134,7 @@ def trajectory_distance(track: ArrayLike, reference: ArrayLike) -> TrajectoryDis
     """
     x, y = np.asarray(track, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if x.shape != y.shape:
-        raise GaitError(f"tracks of shapes {x.shape} and {y.shape} cannot be compared; give two of one shape")
+        raise GaitError(f"trajectories of shapes {x.shape} and {y.shape}; expected the same shape")
     squares = np.sum((x - y) ** 2, axis=tuple(range(1, x.ndim)))
     squares = squares[np.isfinite(squares)]
     if not len(squares):

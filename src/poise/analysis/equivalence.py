@@ -36,9 +36,9 @@ ROUNDING = 1e-9
 
 EQUIVALENCE_REMARK = (
     "A t-test that does not reject does not show equality: with few people, or people who differ much, it rejects "
-    "nothing, and with many it rejects differences too small to matter. What shows equality is the test turned round "
-    "(two one-sided tests, TOST): the motions are equivalent where the 90 % confidence interval of the mean difference "
-    "lies within the bounds. That interval is the verdict; the other tests stand beside it for information."
+    "nothing, and with many it rejects differences too small to matter. Equivalence is shown by two one-sided tests "
+    "(TOST): the motions are equivalent if the 90 % confidence interval of the mean difference lies within the bounds. "
+    "The verdict is based on this interval; the other tests are given for information."
 )
 
 
@@ -95,9 +95,9 @@ def paired_tests(
     """
     x = np.asarray(differences, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] != len(names):
-        raise GaitError(f"differences of shape {x.shape} for {len(names)} names; give (people, {len(names)})")
+        raise GaitError(f"differences of shape {x.shape} for {len(names)} names; expected (people, {len(names)})")
     if not (bound > 0.0 and 0.0 < alpha < 0.5):
-        raise GaitError(f"bound {bound} and alpha {alpha}; give a bound above zero and an alpha between 0 and 0.5")
+        raise GaitError(f"bound {bound} and alpha {alpha}; expected a bound above zero and an alpha between 0 and 0.5")
     tests = [_paired_test(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
     uncorrected = [test.tost for test in tests]
     return tuple(
@@ -136,16 +136,14 @@ def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
 def _paired_test(name: str, differences: Array, b: float, alpha: float) -> PairedTest:
     d = differences[np.isfinite(differences)]
     n = len(d)
-    unknown = (
-        f"{len(differences) - n} of {len(differences)} people have no number here; " if n < len(differences) else ""
-    )
+    unknown = f"{len(differences) - n} of {len(differences)} people have no value; " if n < len(differences) else ""
     if n < 2:
         m = float(d[0]) if n else None
-        remark = "nobody to test" if m is None else f"one person, {_bound_text(m, b)}: a test needs two or more"
+        remark = "no values to test" if m is None else f"one person, {_bound_text(m, b)}: a test needs two or more"
         return _test_without_verdict(name, n, m, None, unknown + remark)
     m, s = float(d.mean()), float(d.std(ddof=1))
     if s <= ROUNDING * b:
-        remark = f"all {n} differences are the same, {_bound_text(m, b)}: no spread that a test could weigh"
+        remark = f"all {n} differences are the same, {_bound_text(m, b)}: no variance to test"
         return _test_without_verdict(name, n, m, s, unknown + remark)
     e = s / math.sqrt(n)
     normality = float(scipy.stats.shapiro(d).pvalue) if n >= FEWEST_PEOPLE else None
@@ -157,7 +155,7 @@ def _paired_test(name: str, differences: Array, b: float, alpha: float) -> Paire
     low, high = m - half, m + half
     verdict: EquivalenceVerdict = "equivalent" if tost < alpha else "different" if low > b or high < -b else "not shown"
     remark = "two people: normality cannot be tested, and the interval is wide" if n < FEWEST_PEOPLE else ""
-    remark = "not normal: Wilcoxon's test stands beside Student's" if not_normal else remark
+    remark = "not normal: see Wilcoxon's test as well as Student's" if not_normal else remark
     return PairedTest(
         name,
         n,

@@ -84,7 +84,7 @@ def root_mean_square_error(curves: ArrayLike, reference: ArrayLike, *, remove_of
     """
     x, y = np.asarray(curves, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if x.shape != y.shape:
-        raise GaitError(f"curves of shapes {x.shape} and {y.shape} cannot be compared; give two of one shape")
+        raise GaitError(f"curves of shapes {x.shape} and {y.shape}; expected the same shape")
     error = x - y
     if remove_offset:
         error = error - error.mean(axis=0)
@@ -142,7 +142,7 @@ def agreement(values: ArrayLike, reference: ArrayLike) -> Agreement:
     """
     x, y = np.asarray(values, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1:
-        raise GaitError(f"curves of shapes {x.shape} and {y.shape} cannot be compared; give two of one length")
+        raise GaitError(f"curves of shapes {x.shape} and {y.shape}; expected two of the same length")
     both = np.isfinite(x) & np.isfinite(y)
     x, y = x[both], y[both]
     if not len(x):
@@ -220,13 +220,13 @@ def normative_band(joint: str, cycle: Side | None = None, dataset: str = DEFAULT
     """
     table = _table()
     if dataset not in table:
-        raise GaitError(f"no norms called {dataset!r}; there are {', '.join(table)}", near=tuple(table))
+        raise GaitError(f"no normative dataset {dataset!r}; available: {', '.join(table)}", near=tuple(table))
     curves = table[dataset]["curves"]
     side, kind = _split_side(joint)
     if kind not in curves:
         near = tuple(difflib.get_close_matches(kind, curves, 3))
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(curves)}"
-        raise GaitError(f"no norm for the joint {joint!r} of {dataset!r}; {hint}", near=near)
+        hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(curves)}"
+        raise GaitError(f"no normative curve of joint {joint!r} in dataset {dataset!r}; {hint}", near=near)
     foot = cycle or side or "right"
     shift = 0.5 if side not in (None, foot) else 0.0
     # Curves are signed for the side of the cycle; the signs of the human model are those of a right cycle.

@@ -28,6 +28,8 @@ from poise.robots import Side
 
 #: Longest stride, s; a longer interval is a pause. The slowest patients need about 2.5 s.
 LONGEST_STRIDE = 3.0
+#: Names of the kinds of events in messages.
+EVENT_NAMES = {"strike": "initial contact", "off": "toe-off"}
 #: Shortest stance or swing, s; shorter intervals are ignored.
 SHORTEST_PHASE = 0.1
 #: Toe-off on the phase-normalised scale, %: as in adults, stance takes 60 % and swing 40 %.
@@ -66,7 +68,9 @@ class GaitCycle:
     def phases(self) -> tuple[MotionPhase, ...]:
         """The four phases in order of time; raises a `GaitError` if the events of the other foot are unknown."""
         if not all(map(math.isfinite, self.times)):
-            raise GaitError(f"the phases of a {self.side} cycle need the events of the other foot; give both feet")
+            raise GaitError(
+                f"the phases of a {self.side} cycle need the events of the other foot; pass events of both feet"
+            )
         names = ("first double support", "single support", "second double support", "swing")
         return tuple(
             MotionPhase(name, a, b) for name, (a, b) in zip(names, itertools.pairwise(self.times), strict=True)
@@ -215,19 +219,19 @@ def _find_cycles(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tup
     for a, b in sides:
         contacts = _times(known, a, "strike")
         if len(contacts) < 2:
-            have = "one strike" if contacts else "no strike"
+            have = "one initial contact" if contacts else "no initial contact"
             missing.append((a, f"the {a} foot has {have}, two are needed"))
         for begin, end in itertools.pairwise(contacts):
-            where = f"between the strikes of the {a} foot at {begin:.2f} and {end:.2f} s"
+            where = f"between the initial contacts of the {a} foot at {begin:.2f} and {end:.2f} s"
             if end - begin > LONGEST_STRIDE:
-                missing.append((a, f"{end - begin:.1f} s lie {where}, which is a pause"))
+                missing.append((a, f"{end - begin:.1f} s {where} are a pause"))
                 continue
             inner = [(b, "off"), (b, "strike"), (a, "off")]
             times = [[t for t in _times(known, s, kind) if begin <= t <= end] for s, kind in inner]
-            wrong = [f"the {s} foot has {_count_text(len(own))} {kind}"
+            wrong = [f"the {s} foot has {_count_text(len(own))} {EVENT_NAMES[kind]}"
                      for (s, kind), own in zip(inner, times, strict=True) if len(own) != 1]  # fmt: skip
             if not wrong and not times[0][0] < times[1][0] <= times[2][0]:
-                wrong = ["the feet do not take turns as in a walk"]
+                wrong = ["the feet do not alternate as in walking"]
             if wrong:
                 missing.append((a, f"{', '.join(wrong)} {where}"))
             else:
@@ -318,11 +322,15 @@ def normalize_cycle(
     """
     t, x = np.asarray(time, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if t.ndim != 1 or len(t) < 2 or len(x) != len(t) or not (np.diff(t) > 0.0).all():
-        raise GaitError(f"{len(x)} values at {t.shape} times; give two or more, one for each time, times rising")
+        raise GaitError(
+            f"{len(x)} values at {t.shape} times; expected two or more, one for each time, times increasing"
+        )
     begin, end = cycle.initial_contact, cycle.end
     # Event times are frame times; the tolerance absorbs rounding at the first and the last frame.
     if not t[0] - 1e-6 <= begin < end <= t[-1] + 1e-6:
-        raise GaitError(f"the cycle is from {begin:.3f} to {end:.3f} s, the motion from {t[0]:.3f} to {t[-1]:.3f} s")
+        raise GaitError(
+            f"gait cycle from {begin:.3f} to {end:.3f} s is outside the motion from {t[0]:.3f} to {t[-1]:.3f} s"
+        )
     sample_times = np.linspace(begin, end, count)
     if toe_off is not None:
         sample_times = np.interp(np.linspace(0.0, 100.0, count), [0.0, toe_off, 100.0], [begin, cycle.toe_off, end])
@@ -354,7 +362,7 @@ def curves_over_people(curves: ArrayLike) -> CycleCurves:
     """
     x = np.asarray(curves, dtype=np.float64)
     if x.ndim < 2 or not len(x):
-        raise GaitError("no curves given; pass those of one person or more")
+        raise GaitError("no curves given; pass at least one subject")
     return CycleCurves(x)
 
 

@@ -48,7 +48,9 @@ def walking_direction(pelvis: Array, heel: Mapping[Side, Array], toe: Mapping[Si
         displacement = np.sum(both, axis=0) if both else np.zeros(3)
     length = float(np.hypot(displacement[0], displacement[1]))
     if not length > 0.0:
-        raise GaitError("the pelvis stays where it is and no foot points anywhere; give the direction of walking")
+        raise GaitError(
+            "walking direction unknown: the pelvis does not move and the feet have no direction; pass the direction"
+        )
     return np.array([displacement[0], displacement[1], 0.0]) / length
 
 
@@ -76,12 +78,14 @@ def interpolate_gaps(time: Array, points: ArrayLike, marker_name: str) -> Array:
     """Fill gaps in points (n, 3) by linear interpolation; raises a `GaitError` for wrong times, shapes or no points."""
     values = np.array(points, dtype=np.float64)
     if len(time) < 2 or not (np.diff(time) > 0.0).all():
-        raise GaitError(f"{len(time)} times that do not rise; give two frames or more, one after the other")
+        raise GaitError(f"{len(time)} times that do not increase; expected two frames or more, in order of time")
     if values.shape != (len(time), 3):
-        raise GaitError(f"{marker_name} has shape {values.shape} for {len(time)} times; give (n, 3), one row a frame")
+        raise GaitError(
+            f"{marker_name} has shape {values.shape} for {len(time)} times; expected (n, 3), one row per frame"
+        )
     known = np.isfinite(values).all(axis=1)
     if not known.any():
-        raise GaitError(f"{marker_name} is not seen in any frame; give another marker", missing=(marker_name,))
+        raise GaitError(f"{marker_name} is not visible in any frame; pass another marker", missing=(marker_name,))
     for k in range(3):
         values[~known, k] = np.interp(time[~known], time[known], values[known, k])
     return values
@@ -110,10 +114,11 @@ EDGE_SHARE = 0.1
 LOADED_FORCE, SHORTEST_STANCE = 20.0, 0.1
 
 EVENT_RULE = (
-    "A foot strikes at the first frame after the moment 30 ms before its heel is farthest ahead of the pelvis at which "
-    "the heel moves slower than 0.5 m/s in the sagittal plane (relative to the belt on a treadmill), or 40 ms after "
-    "that lead if it is not seen to stand; a foot leaves the ground when its forefoot is farthest behind the pelvis. "
-    "Where a file holds less than two strikes of a foot, a heel farthest ahead in its first or last frame counts."
+    "Initial contact is the first frame, from 30 ms before the heel is farthest ahead of the pelvis, at which the heel "
+    "is slower than 0.5 m/s in the sagittal plane (relative to the belt on a treadmill), or 40 ms after that maximum "
+    "if the heel does not come to rest; toe-off is the frame at which the forefoot is farthest behind the pelvis. If a "
+    "file has fewer than two initial contacts of a foot, a heel farthest ahead in its first or last frame counts as "
+    "well."
 )
 
 
@@ -189,7 +194,9 @@ def events_from_plates(
     for side, values in force.items():
         loaded = np.nan_to_num(np.asarray(values, dtype=np.float64)) > threshold
         if loaded.shape != t.shape:
-            raise GaitError(f"{loaded.shape} forces of the {side} foot for {len(t)} times; give one for each frame")
+            raise GaitError(
+                f"forces of shape {loaded.shape} of the {side} foot for {len(t)} times; expected one for each frame"
+            )
         for begin, end in true_intervals(loaded):
             if begin > 0 and end < len(t) and t[end] - t[begin] < SHORTEST_STANCE:
                 continue
@@ -242,5 +249,5 @@ def _unit(direction: ArrayLike) -> Array:
     given = np.asarray(direction, dtype=np.float64).ravel()
     d[:2] = given[:2] if given.shape in ((2,), (3,)) else np.nan
     if not np.linalg.norm(d) > 0.0:
-        raise GaitError(f"the direction of walking is {given.tolist()}; give a vector with a horizontal part")
+        raise GaitError(f"direction of walking is {given.tolist()}; expected a vector with a horizontal part")
     return d / np.linalg.norm(d)

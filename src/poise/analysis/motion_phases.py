@@ -106,7 +106,7 @@ class NormalizedRecording:
         clock = np.maximum.accumulate(self.recording.time)
         if len(np.asarray(values)) != len(clock):
             count = len(np.asarray(values))
-            raise RecordingError(f"{count} values for a recording of {len(clock)} samples; give one for each")
+            raise RecordingError(f"{count} values for a recording of {len(clock)} samples; expected one for each")
         return resample(clock, values, self.time)
 
 
@@ -131,7 +131,7 @@ def normalize_recording(
     (101, 3)
     """
     if len(recording) < 2 or not recording.time[-1] > recording.time[0]:
-        raise RecordingError(f"a recording of {len(recording)} samples has no duration to divide; give a longer one")
+        raise RecordingError(f"a recording of {len(recording)} samples has no duration; expected two samples or more")
     first, last = float(recording.time[0]), float(recording.time[-1])
     percent = np.linspace(0.0, 100.0, count)
     if not phases:
@@ -139,7 +139,7 @@ def normalize_recording(
     times = np.array([first, *(phase.end for phase in phases[:-1]), last])
     marks = 100.0 * (times - first) / (last - first) if not len(ends) else np.array([0.0, *ends])
     if len(marks) != len(times) or not (np.diff(marks) > 0.0).all() or not np.isclose(marks[-1], 100.0):
-        raise RecordingError(f"ends of phases are {list(ends)}; expected {len(phases)} that rise to 100")
+        raise RecordingError(f"ends of phases are {list(ends)}; expected {len(phases)} increasing values up to 100")
     scaled = tuple(MotionPhase(p.name, float(a), float(b)) for p, a, b in zip(phases, marks, marks[1:], strict=False))
     return NormalizedRecording(recording, percent, np.interp(percent, marks, times), scaled)
 
@@ -234,7 +234,7 @@ def cycle_difference(
         clock = np.arange(0.0) if time is None else np.asarray(time, dtype=np.float64)
     if angles.ndim != 2 or len(angles) != len(clock):
         raise RecordingError(
-            f"angles of shape {angles.shape} with {len(clock)} times; expected (n, joints) with time=, n of them"
+            f"angles of shape {angles.shape} with {len(clock)} times; expected (n, joints) with time= of length n"
         )
     if not (isinstance(period, (int, float)) and 0.0 < period < math.inf):
         raise RecordingError(f"the period is {period!r}; expected a positive number of seconds")

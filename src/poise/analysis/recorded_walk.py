@@ -137,7 +137,9 @@ class RecordedWalk:
         """
         signal = np.asarray(values, dtype=np.float64)
         if len(signal) != len(self.heading):
-            raise RecordingError(f"{len(signal)} values for a walk of {len(self.heading)} samples; give one for each")
+            raise RecordingError(
+                f"{len(signal)} values for a walk of {len(self.heading)} samples; expected one for each"
+            )
         return normalize_cycles(self.tracks.recording.time, signal, self.cycles_of(side), count)
 
     @cached_property

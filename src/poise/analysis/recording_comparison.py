@@ -150,7 +150,7 @@ class RecordingComparison:
         for own in self.curves:
             if own.what == what:
                 return own
-        raise RecordingError(f"no curve of {what!r}; there are {', '.join(own.what for own in self.curves)}")
+        raise RecordingError(f"no curve {what!r}; available: {', '.join(own.what for own in self.curves)}")
 
     @property
     def phase_ends(self) -> tuple[PhaseEnd, ...]:
@@ -188,7 +188,7 @@ class RecordingComparison:
             numbers = f"{row.one:>12.3f} {row.two:>12.3f} {row.one - row.two:>+11.3f}"
             lines.append(f"{row.phase:<24} {row.what:<26} {numbers} {row.unit}")
         apart = ", ".join(f"{name}: {value:.3f}" for name, value in self.distances().items())
-        return "\n".join([*lines, f"postures apart, rms (rad): {apart}"])
+        return "\n".join([*lines, f"posture distance, rms (rad): {apart}"])
 
 
 def compare_recordings(
@@ -289,7 +289,7 @@ def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[st
 def _resolve_robot(recording: Recording, robot: Robot | None) -> Robot:
     owner = robot or recording.robot or robot_from_provenance(recording.provenance)
     if isinstance(owner, str):
-        raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
+        raise RecordingError(f"robot of the recording is unknown: {owner}; pass the robot")
     return owner
 
 

@@ -76,7 +76,9 @@ class AnatomicalWalk:
 
     def __post_init__(self) -> None:
         if not self.cycles:
-            raise GaitError(f"{self.name}: no stride, from one touchdown of a foot to its next; give a longer walk")
+            raise GaitError(
+                f"{self.name}: no complete stride, from one initial contact of a foot to its next; give a longer walk"
+            )
 
     def degrees_of_freedom(self, quantity: Quantity = "torque") -> tuple[str, ...]:
         """Return the degrees of freedom with values of this quantity, each once."""
@@ -270,7 +272,7 @@ class StrideComparison:
     def text(self) -> str:
         """Return the comparison as a text table."""
         one, two = self.names
-        lines = [f"{one} against {two}, over the gait cycle, per kg"]
+        lines = [f"{one} compared with {two}, over the gait cycle, per kg"]
         lines.append(f"{'rotation':<24} {'r':>6} {'rmse':>6} {'peak ratio':>10} {'effort':>13} {'jerk':>13}")
         for row in self.rows:
             effort = f"{100 * row.effort[0]:.0f} / {100 * row.effort[1]:.0f} %"
@@ -278,8 +280,8 @@ class StrideComparison:
             numbers = f"{row.torque.correlation:>6.2f} {row.torque.error:>6.2f} {row.torque.peak_ratio:>10.2f}"
             lines.append(f"{row.degree_of_freedom:<24} {numbers} {effort:>13} {jerk:>13}")
         lines.append(
-            f"efforts overlap by {100 * self.effort_overlap:.0f} %; jerk {self.jerk[0]:.1f} and {self.jerk[1]:.1f}, "
-            "nearer to zero is smoother"
+            f"effort overlap {100 * self.effort_overlap:.0f} %; jerk {self.jerk[0]:.1f} and {self.jerk[1]:.1f}, "
+            "closer to zero is smoother"
         )
         return "\n".join(lines)
 
@@ -300,12 +302,14 @@ def compare_strides(walk: AnatomicalWalk, reference: AnatomicalWalk) -> StrideCo
     both = (walk, reference)
     for each in both:
         if not each.torque:
-            raise GaitError(f"{each.name}: no torques were recorded; give a walk that has some, such as one of torques")
+            raise GaitError(
+                f"{each.name}: no torques were recorded; give a walk with torques, for example of a torque controller"
+            )
     names = [name for name in DEGREES_OF_FREEDOM if all(name in each.degrees_of_freedom() for each in both)]
     curves = {name: (walk.curves("torque", name).mean, reference.curves("torque", name).mean) for name in names}
     names = [name for name in names if (np.isfinite(curves[name][0]) & np.isfinite(curves[name][1])).any()]
     if not names:
-        raise GaitError(f"{walk.name} and {reference.name} have no joint in common whose torques are known")
+        raise GaitError(f"{walk.name} and {reference.name} have no common degree of freedom with known torques")
     effort = np.array(
         [[_mean_magnitude(curve) / each.mass for curve, each in zip(curves[name], both, strict=True)] for name in names]
     )

@@ -85,48 +85,46 @@ STYLE_MEASURES: dict[str, MeasureDefinition] = {
     "forward": MeasureDefinition("m/s", "mean speed along the heading"),
     "sideways": MeasureDefinition("m/s", "mean speed to the left of the heading", False),
     "turning": MeasureDefinition("rad/s", "mean rate of the heading, positive to the left", False),
-    "step_length": MeasureDefinition("m", "how far a foot lands beyond the other"),
-    "relative_step_length": MeasureDefinition("leg lengths", "the same as a share of the leg"),
-    "step_width": MeasureDefinition("m", "how far a foot lands beside the other, from middle to middle"),
-    "step_height": MeasureDefinition("m", "how high the middle of the sole is lifted"),
-    "cadence": MeasureDefinition("steps/min", "how many steps a minute"),
-    "single_support": MeasureDefinition("s", "time on one foot, of each step"),
-    "double_support": MeasureDefinition("s", "time on both feet, of each step"),
-    "slip": MeasureDefinition("m", "how far a foot slid on the ground while it stood, at worst"),
-    "chest_pitch": MeasureDefinition("deg", "how far the chest leans forward of how it stands, on average", False),
-    "gaze_pitch": MeasureDefinition("deg", "how much further down than in standing the robot looks, on average", False),
-    "arm_swing": MeasureDefinition(
-        "deg", "range of the line from shoulder to hand, forward and back against the chest"
-    ),
-    "arm_lift": MeasureDefinition("deg", "how much further forward than in standing that line is, on average", False),
-    "arm_torque": MeasureDefinition("share", "root mean square torque of the arms, of its limits"),
-    "center_height": MeasureDefinition(
-        "m", "how much higher than in standing the center of mass is, on average", False
-    ),
-    "sway": MeasureDefinition("m", "amplitude of the center of mass sideways of its way, half its range"),
+    "step_length": MeasureDefinition("m", "distance of a foot in front of the other at touchdown"),
+    "relative_step_length": MeasureDefinition("leg lengths", "step length as a share of the leg length"),
+    "step_width": MeasureDefinition("m", "lateral distance of the sole centres at touchdown"),
+    "step_height": MeasureDefinition("m", "rise of the sole centre during swing"),
+    "cadence": MeasureDefinition("steps/min", "number of steps per minute"),
+    "single_support": MeasureDefinition("s", "duration of single support per step"),
+    "double_support": MeasureDefinition("s", "duration of double support per step"),
+    "slip": MeasureDefinition("m", "largest sliding distance of a stance foot"),
+    "chest_pitch": MeasureDefinition("deg", "mean forward lean of the chest relative to standing", False),
+    "gaze_pitch": MeasureDefinition("deg", "mean downward pitch of the gaze relative to standing", False),
+    "arm_swing": MeasureDefinition("deg", "range of the angle of the shoulder-hand line relative to the chest"),
+    "arm_lift": MeasureDefinition("deg", "mean forward angle of the shoulder-hand line relative to standing", False),
+    "arm_torque": MeasureDefinition("share", "root mean square torque of the arms relative to the limits"),
+    "center_height": MeasureDefinition("m", "mean height of the center of mass relative to standing", False),
+    "sway": MeasureDefinition("m", "lateral amplitude of the center of mass, half its range"),
     "angular_momentum_x": MeasureDefinition(
-        "share", "root mean square about the center of mass and the axis ahead, of m h √(g h)"
+        "share", "root mean square about the forward axis through the CoM, relative to m h √(g h)"
     ),
-    "angular_momentum_y": MeasureDefinition("share", "the same about the axis to the left"),
+    "angular_momentum_y": MeasureDefinition(
+        "share", "root mean square about the lateral axis through the CoM, relative to m h √(g h)"
+    ),
     "angular_momentum_z": MeasureDefinition(
-        "share", "the same about the vertical axis, which swinging arms keep small"
+        "share", "root mean square about the vertical axis through the CoM, relative to m h √(g h)"
     ),
     "center_smoothness": MeasureDefinition(
-        "", "log dimensionless jerk of the center of mass, by strides; higher is smoother", False
+        "", "log dimensionless jerk of the center of mass per stride; higher is smoother", False
     ),
-    "hand_smoothness": MeasureDefinition("", "the same of the hands", False),
+    "hand_smoothness": MeasureDefinition(
+        "", "log dimensionless jerk of the hands per stride; higher is smoother", False
+    ),
     "cost_of_transport": MeasureDefinition("", "∫ Σ |τ v| dt / (m g distance): mechanical work of the joints"),
-    "pressure_margin": MeasureDefinition(
-        "m", "how far inside the sole the ground pushes, median of the time on one foot", False
-    ),
+    "pressure_margin": MeasureDefinition("m", "median distance of the CoP inside the sole in single support", False),
     "edge_time": MeasureDefinition(
-        "share", "time in which the ground pushes at an edge of the soles, nearer than 1 mm, of all the time"
+        "share", "share of time with the CoP less than 1 mm from an edge of the support polygon"
     ),
     "divergent_margin": MeasureDefinition(
-        "m", "how far inside both soles the divergent component is at touchdowns, at worst", False
+        "m", "smallest distance of the DCM inside the support polygon at touchdown", False
     ),
     "divergent_error": MeasureDefinition(
-        "m", "largest distance of the divergent component from its plan, where the controller recorded it"
+        "m", "largest distance of the DCM from its reference, if the controller recorded it"
     ),
 }
 

@@ -167,7 +167,7 @@ def compare_walks(
     """
     owner = robot or recording.robot or robot_from_provenance(recording.provenance)
     if isinstance(owner, str):
-        raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
+        raise RecordingError(f"robot of the recording is unknown: {owner}; pass the robot")
     return compare_strides(anatomical_walk(recording, owner, cutoff=cutoff), human_anatomical_walk(torques))
 
 
