@@ -99,8 +99,8 @@ class GaitTrial:
         """Return the best reproduction in one line, dynamics in another."""
         joint, difference = self.best_quality.worst_joint
         line = (
-            f"{self.fit.name}: best variant differs by {difference:+.1f} degrees at most "
-            f"({joint}), ZMP inside the support {100 * self.best_quality.zmp_inside:.0f} % of the time"
+            f"{self.fit.name}: largest range-of-motion difference of the best variant {difference:+.1f} degrees "
+            f"({joint}), ZMP inside the support polygon {100 * self.best_quality.zmp_inside:.0f} % of the time"
         )
         return line if self.dynamic_gait is None else f"{line}\n  {self.dynamic_gait.text()}"
 
@@ -237,7 +237,7 @@ def reproduce_walk(
     >>> trial.best_quality.worst_joint, trial.spatiotemporal_parameters["speed"]
     """
     if not variants:
-        raise GaitError("no variant to reproduce the walk by; give one or more of poise.human.gait.VARIANTS")
+        raise GaitError("no variant given; pass one or more of poise.human.gait.VARIANTS")
     reference = reference or ReferenceWalk.from_fit(fit)
     cycle = reference.cycle()
     qualities = []

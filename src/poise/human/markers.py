@@ -127,7 +127,7 @@ def load_marker_set(name_or_path: str | Path) -> MarkerSet:
     if path.suffix.lower() != ".toml" and not os.path.isfile(path):
         near = near_misses(str(name_or_path), known)
         raise TrialError(
-            f"no marker set '{name_or_path}'; there are {', '.join(known)}, or give the path of a .toml file",
+            f"no marker set '{name_or_path}'; available: {', '.join(known)}, or give the path of a .toml file",
             element=str(name_or_path),
             near=near,
         )
@@ -155,7 +155,7 @@ def _parse_marker_set(content: bytes, file: str) -> MarkerSet:
     for label in [*required, *optional]:
         if normalized_label(label) in compared:
             raise trial_error(
-                file, f"marker '{label}' is there twice, as '{compared[normalized_label(label)]}', too", label
+                file, f"marker '{label}' occurs twice, also as '{compared[normalized_label(label)]}'", label
             )
         compared[normalized_label(label)] = label
     name = values.get("name") or Path(file).stem
@@ -191,7 +191,7 @@ def _parse_marker(label: str, entries: Mapping[str, Any], file: str) -> Marker:
         raise trial_error(file, f"{label}: {landmark} is on {links[landmark]}, not on {segment}", label)
     weight = entries.get("weight", default_weight(segment))
     if not is_number(weight) or not weight >= 0:
-        raise trial_error(file, f"{label}: weight is {weight!r}; expected a number that is not negative", label)
+        raise trial_error(file, f"{label}: weight is {weight!r}; expected a non-negative number", label)
     return Marker(label, landmark, segment, float(weight))
 
 
@@ -298,11 +298,11 @@ def _check_enough_markers(
         return
     have = ", ".join(f"{counts[part]} on the {part}" for part in needed)
     near = [f"{label} for {candidates[0]}?" for label, candidates in unknown.items() if candidates][:5]
-    guess = f"; meant perhaps: {' '.join(near)}" if near else f"; its labels: {', '.join(trial.labels[:10]) or 'none'}"
+    guess = f"; did you mean: {' '.join(near)}" if near else f"; its labels: {', '.join(trial.labels[:10]) or 'none'}"
     raise TrialError(
         f"{trial.path}: {len(found)} markers of {chosen.name} found, {have}; expected "
         f"{FEWEST_PELVIS_MARKERS} on the pelvis and "
-        f"{FEWEST_LEG_MARKERS} on each leg{guess}; give a marker set of your own (.toml) if the labels are others",
+        f"{FEWEST_LEG_MARKERS} on each leg{guess}; for other labels give your own marker set (.toml)",
         path=trial.path,
         element=chosen.name,
         near=tuple(unknown),

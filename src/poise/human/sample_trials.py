@@ -235,9 +235,7 @@ def sample_trial(
     robot = motion.robot
     time = _sample_times(cycles, rate, motion.period)
     random = np.random.default_rng(seed)
-    note = (
-        f"Synthetic: norm curves of adults on a body of {height:g} m and {mass:g} kg, marker noise {1e3 * noise:g} mm."
-    )
+    note = f"Synthetic: normative curves, body of {height:g} m and {mass:g} kg, marker noise {1e3 * noise:g} mm."
 
     def make_trial(q: Array, clock: Array, static: bool) -> Trial:
         worn = worn_markers(markers, static=static)
@@ -296,7 +294,7 @@ def write_sample(folder: str | PathLike[str], walk: Trial, static: Trial) -> lis
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
-        raise PoiseError(f"'{folder}' is a file; give the name of a folder")
+        raise PoiseError(f"'{folder}' is a file; expected a folder")
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, trial in (("walk", walk), ("static", static)):

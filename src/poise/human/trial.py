@@ -125,12 +125,10 @@ class Trial:
         if np.shape(self.positions) != (n, m, 3):
             raise self._error(f"positions are {np.shape(self.positions)}; expected {n} frames x {m} labels x 3")
         if not (np.isfinite(self.rate) and 0.0 < self.rate <= HIGHEST_FRAME_RATE):
-            raise self._error(f"a rate of {self.rate} Hz; expected a positive number of frames a second, 1e6 at most")
+            raise self._error(f"a rate of {self.rate} Hz; expected a positive number, at most 1e6")
         if len(set(self.labels)) != m:
             twice = next(label for label in self.labels if self.labels.count(label) > 1)
-            raise TrialError(
-                f"{self.path}: marker '{twice}' is there twice; expected labels that differ", element=twice
-            )
+            raise TrialError(f"{self.path}: marker '{twice}' occurs twice; expected unique labels", element=twice)
         for name, values in {**self.angles, **self.moments, **self.computed_points}.items():
             if np.shape(values) != (n, 3):
                 raise self._error(f"'{name}' is {np.shape(values)}; expected {n} frames x 3")
@@ -151,7 +149,7 @@ class Trial:
         half = 0.5 / self.rate
         inside = np.flatnonzero((self.time > first - half) & (self.time < last + half))
         if not len(inside):
-            raise self._error(f"no frame between {first:g} and {last:g} s; it lasts {self.duration:.3g} s")
+            raise self._error(f"no frame between {first:g} and {last:g} s; the trial lasts {self.duration:.3g} s")
         frames = slice(int(inside[0]), int(inside[-1]) + 1)
         start, end = float(self.time[frames][0]), float(self.time[frames][-1])
         events = (
@@ -205,7 +203,7 @@ def fill_gaps(trial: Trial, longest: float = 0.1) -> Trial:
     'Gaps up to 0.1 s filled: 3 in LASI, 1 in RTOE.'
     """
     if not (math.isfinite(longest) and longest >= 0.0):
-        raise trial_error(trial.path, f"longest is {longest!r}; expected seconds, not negative", "longest")
+        raise trial_error(trial.path, f"longest is {longest!r}; expected a non-negative number of seconds", "longest")
     positions = np.array(trial.positions)
     longest_frames = math.floor(longest * trial.rate + 1e-6)
     counts: dict[str, int] = {}
@@ -229,7 +227,7 @@ def fill_gaps(trial: Trial, longest: float = 0.1) -> Trial:
         )
     if remaining:
         longer = _join_limited(f"{label} ({seconds:.2f} s)" for label, seconds in remaining.items())
-        notes.append(f"Gaps that stay, longer or at an end: {longer}.")
+        notes.append(f"Gaps not filled, too long or at an end: {longer}.")
     return trial.replace(positions=positions, notes=(*trial.notes, *notes))
 
 
@@ -240,7 +238,7 @@ def low_pass_markers(trial: Trial, cutoff: float = 6.0) -> Trial:
     gaps are not filled. 6 Hz is usual for walking.
 
     >>> low_pass_markers(trial, 10.0).notes[-1]
-    'Markers low-pass filtered at 10 Hz (Butterworth, second order, forth and back).'
+    'Markers low-pass filtered at 10 Hz (second-order Butterworth, zero-phase).'
     """
     if not (math.isfinite(cutoff) and 0.0 < cutoff < 0.5 * trial.rate):
         half = 0.5 * trial.rate
@@ -251,7 +249,7 @@ def low_pass_markers(trial: Trial, cutoff: float = 6.0) -> Trial:
     for i in range(len(trial.labels)):
         for first, end in _true_intervals(_visible_frames(positions[:, i])):
             positions[first:end, i] = low_pass(positions[first:end, i], trial.rate, cutoff)
-    note = f"Markers low-pass filtered at {cutoff:g} Hz (Butterworth, second order, forth and back)."
+    note = f"Markers low-pass filtered at {cutoff:g} Hz (second-order Butterworth, zero-phase)."
     return trial.replace(positions=positions, notes=(*trial.notes, note))
 
 
@@ -276,4 +274,4 @@ def _true_intervals(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
 
 def _join_limited(words: Iterator[str]) -> str:
     items = list(words)
-    return ", ".join(items[:8]) + (f" and {len(items) - 8} markers more" if len(items) > 8 else "")
+    return ", ".join(items[:8]) + (f" and {len(items) - 8} more markers" if len(items) > 8 else "")

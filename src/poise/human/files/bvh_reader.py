@@ -138,16 +138,20 @@ def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int =
     if not np.isfinite(numbers).all():
         line = start + 1 + int(np.argmax(~np.isfinite(numbers).all(axis=1)))
         raise trial_error(path, f"line {line}: fewer numbers than the {columns} channels", f"line {line}")
-    notes = [] if stated_frames == len(numbers) else [f"The file says {stated_frames} frames and has {len(numbers)}."]
+    notes = (
+        []
+        if stated_frames == len(numbers)
+        else [f"The header says {stated_frames} frames, the file has {len(numbers)}."]
+    )
     if not 0 <= skip < len(numbers):
         raise trial_error(
-            path, f"skip is {skip}; expected 0 .. {len(numbers) - 1}, fewer than there are frames", "skip"
+            path, f"skip is {skip}; expected 0 .. {len(numbers) - 1}, less than the number of frames", "skip"
         )
     translations, rotations = _channel_motion(joints, numbers)
     if is_first_frame_outlier(rotations):
         notes.append(
-            "The first frame is far from the second, perhaps a pose that was added"
-            + (" and is left out." if skip else ": skip=1 leaves it out.")
+            "The first frame is far from the second, perhaps an inserted pose"
+            + (", and is left out." if skip else "; skip=1 leaves it out.")
         )
     if skip:
         notes.append(f"Frames left out at the beginning: {skip}.")
@@ -174,7 +178,7 @@ def _parse_hierarchy(path: Path, lines: list[str]) -> tuple[list[_BvhJoint], int
         word = words[0].upper() if words else ""
         if word == "MOTION":
             if open_joints or not joints:
-                raise _line_error(path, i, "MOTION before the last brace of the skeleton")
+                raise _line_error(path, i, "MOTION before the last closing brace of the skeleton")
             return joints, i
         if word in ("ROOT", "JOINT", "END"):
             parent = open_joints[-1] if open_joints else -1
@@ -187,14 +191,14 @@ def _parse_hierarchy(path: Path, lines: list[str]) -> tuple[list[_BvhJoint], int
             open_joints.append(current)
         elif word == "}":
             if not open_joints:
-                raise _line_error(path, i, "a brace too many")
+                raise _line_error(path, i, "unexpected closing brace")
             open_joints.pop()
         elif word == "OFFSET" and current >= 0:
             joints[current].offset = _parse_offset(path, words[1:], i)
         elif word == "CHANNELS" and current >= 0:
             joints[current].channels = _parse_channels(path, words[1:], i)
         elif word:
-            raise _line_error(path, i, f"{words[0][:30]!r} is not a word of a skeleton")
+            raise _line_error(path, i, f"{words[0][:30]!r} is not a keyword of a BVH hierarchy")
     raise trial_error(path, "BVH file without MOTION: truncated or damaged")
 
 
@@ -208,7 +212,7 @@ def _parse_motion_header(path: Path, lines: list[str], line: int) -> tuple[int, 
         if "frame time" in values:
             period, stated_frames = values["frame time"], values.get("frames", math.nan)
             if not period > 0.0:
-                raise _line_error(path, i, f"a frame time of {period:g} s; expected a positive number")
+                raise _line_error(path, i, f"frame time of {period:g} s; expected a positive number")
             return int(stated_frames) if math.isfinite(stated_frames) else -1, period, i + 1
     raise trial_error(path, "BVH file without 'Frame Time:' under MOTION")
 
@@ -256,7 +260,7 @@ def _parse_channels(path: Path, words: list[str], line: int) -> list[str]:
     known = set(channels) <= {*POSITION_CHANNELS, *ROTATION_CHANNELS}
     if not words or words[0].lstrip("0") != (str(len(channels)) if channels else "") or not known:
         raise _line_error(
-            path, line, f"CHANNELS {' '.join(words)[:60]!r}; expected their number and so many of Xposition .."
+            path, line, f"CHANNELS {' '.join(words)[:60]!r}; expected their number and as many names such as Xposition"
         )
     return channels
 
@@ -290,7 +294,7 @@ def read_skeleton(path: str | Path, up: str | None = None) -> Trial:
     trial = replace(
         motion, offsets=UNIT_LENGTHS[unit] * motion.offsets, translations=UNIT_LENGTHS[unit] * motion.translations
     ).to_trial()
-    return trial.replace(notes=(*trial.notes, f"Lengths taken to be in units of {unit}, by the size of the skeleton."))
+    return trial.replace(notes=(*trial.notes, f"Length unit taken as {unit}, from the size of the skeleton."))
 
 
 def _skeleton_height(motion: BvhMotion) -> float:

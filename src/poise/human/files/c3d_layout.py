@@ -43,12 +43,10 @@ def check_layout(path: Path) -> None:
         raise trial_error(path, "not a C3D file: its second byte is not 50 hex, or it is shorter than a header")
     first = (data[0] - 1) * BLOCK_BYTES
     if first < 0 or first + 4 > len(data):
-        raise trial_error(
-            path, f"damaged C3D file: its parameters are said to begin in block {data[0]}, beyond its end"
-        )
+        raise trial_error(path, f"damaged C3D file: parameters begin in block {data[0]}, beyond the end of the file")
     processor = data[first + 3]
     if processor == MIPS:
-        raise trial_error(path, "C3D file in MIPS byte order, which is not read; save it again in Intel byte order")
+        raise trial_error(path, "C3D file in MIPS byte order, which is not supported; save it in Intel byte order")
     if processor not in (INTEL, DEC):
         raise trial_error(path, f"damaged C3D file: processor type {processor}, expected 84 (Intel) or 85 (DEC)")
     _check_samples(data, _read_parameters(data, first + 4, path), path, sign=1 if processor == DEC else 3)
@@ -59,18 +57,18 @@ def _read_parameters(data: bytes, position: int, path: Path) -> dict[str, C3dPar
     found: list[tuple[int, str, C3dParameter]] = []
     for _ in range(MAX_RECORDS):
         if position + 2 > len(data):
-            raise _damaged_error(path, "its parameters run beyond its end")
+            raise _damaged_error(path, "parameters extend beyond the end of the file")
         name_length, group_id = struct.unpack_from("<bb", data, position)
         if name_length == 0 or group_id == 0:
             break
         name = data[position + 2 : position + 2 + abs(name_length)].decode("ascii", "replace").upper()
         at = position + 2 + abs(name_length)
         if at + 2 > len(data):
-            raise _damaged_error(path, "its parameters run beyond its end")
+            raise _damaged_error(path, "parameters extend beyond the end of the file")
         (offset,) = struct.unpack_from("<H", data, at)
         end = at + offset if offset else len(data)
         if end > len(data) or (offset and offset < 3):
-            raise _damaged_error(path, f"parameter {name!r} is said to end at byte {end}, beyond its end")
+            raise _damaged_error(path, f"parameter {name!r} ends at byte {end}, beyond the end of the file")
         if group_id < 0:
             groups[group_id] = name
             _check_description(data, at + 2, end, name, path)
@@ -84,7 +82,7 @@ def _read_parameters(data: bytes, position: int, path: Path) -> dict[str, C3dPar
 
 def _read_parameter(data: bytes, position: int, end: int, name: str, path: Path) -> C3dParameter:
     if position + 2 > end:
-        raise _damaged_error(path, f"parameter {name!r} has no room for itself")
+        raise _damaged_error(path, f"parameter {name!r} is too short")
     data_type, dimensions = struct.unpack_from("<bB", data, position)
     start = position + 2 + dimensions
     if data_type not in (-1, 1, 2, 4) or dimensions > 7 or start > end:
@@ -98,10 +96,10 @@ def _check_description(data: bytes, position: int, end: int, name: str, path: Pa
     """Check that the description ends with its record. Its length is in the byte after the values; only the last record
     does not state where it ends."""
     if position >= end:
-        raise _damaged_error(path, f"parameter {name!r} claims more bytes than it has")
+        raise _damaged_error(path, f"parameter {name!r} is larger than its record")
     after = position + 1 + data[position]
     if after > end or (after < end and end != len(data)):
-        raise _damaged_error(path, f"parameter {name!r} does not end where its parts do")
+        raise _damaged_error(path, f"parameter {name!r} has an inconsistent length")
 
 
 def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path, sign: int) -> None:
@@ -140,7 +138,8 @@ def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path,
     # An incomplete last frame is tolerated; if more is missing, the file is damaged or truncated.
     if claimed - room > (4 * points + analog) * size:
         raise trial_error(
-            path, f"claims {frames} frames of {points} points ({claimed} bytes) but has {room}: truncated or damaged"
+            path,
+            f"header says {frames} frames of {points} points ({claimed} bytes), file has {room}: truncated or damaged",
         )
 
 

@@ -71,7 +71,7 @@ def classify_points(labels: Sequence[str], parameters: Mapping[str, Any]) -> Poi
             found[kind].setdefault(name, column)
     notes = []
     if others:
-        notes.append(f"{others} channels of forces and powers stored as points left out.")
+        notes.append(f"{others} channels of forces and powers stored as points are left out.")
     return PointChannels(markers, found["angle"], found["moment"], found["computed"], notes)
 
 
@@ -143,7 +143,7 @@ def read_events(
     duration, start, tolerance = (frames - 1) / rate, first_frame / rate, 1.5 / rate
     times = _event_times(stored, len(labels), start, duration, tolerance, notes)
     if times is None:
-        return (), ["Events left out: their times do not fit their labels."]
+        return (), ["Events left out: the number of times does not match the labels."]
     found: list[GaitEvent] = []
     unrecognized: list[str] = []
     outside = 0
@@ -156,9 +156,9 @@ def read_events(
         else:
             found.append(GaitEvent(float(np.clip(time, 0.0, duration)), side, kind))
     if unrecognized:
-        notes.append(f"Events left out, neither strike nor off of a foot: {', '.join(dict.fromkeys(unrecognized))}.")
+        notes.append(f"Events left out, neither initial contact nor toe-off: {', '.join(dict.fromkeys(unrecognized))}.")
     if outside:
-        notes.append(f"{outside} events before the first or after the last frame left out.")
+        notes.append(f"{outside} events before the first or after the last frame are left out.")
     return tuple(sorted(found, key=lambda event: event.time)), notes
 
 
@@ -251,7 +251,7 @@ def read_force_plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tupl
     notes: list[str] = []
     for number, kind in enumerate(types[:used]):
         if kind not in PLATE_TYPES:
-            notes.append(f"Force plate {number + 1} left out: type {kind}, where 2 and 4 are read.")
+            notes.append(f"Force plate {number + 1} left out: type {kind}; only types 2 and 4 are supported.")
             continue
         try:
             raw = swig.ForcePlatform(number, c3d.c3d_swig)
@@ -267,7 +267,7 @@ def _read_plate(name: str, raw: Any, rotation: Array, frames: int) -> ForcePlate
     with np.errstate(all="ignore"):  # values of a damaged file may overflow; the result is checked below
         force, moment = (_average_to_frames(vectors, frames) @ rotation.T for vectors in (raw.forces(), raw.moments()))
     if not (np.isfinite(force).all() and np.isfinite(moment).all() and np.isfinite(corners).all()):
-        raise ValueError("forces or corners that are no numbers")
+        raise ValueError("forces or corners are not finite")
     moment = moment * MOMENT_UNITS.get(raw.momentUnit().strip().lower(), 1e-3)
     return make_force_plate(name, corners, force, moment)
 
@@ -336,9 +336,7 @@ def read_c3d(path: Path, up: str | None = None) -> Trial:
     group = parameters.get("POINT", {})
     rate = _first_number(group, "RATE") or float(header["points"]["frame_rate"])
     if not (np.isfinite(rate) and rate > 0.0):
-        raise trial_error(
-            path, f"a point rate of {rate:g} Hz; expected a positive number of frames a second", "POINT:RATE"
-        )
+        raise trial_error(path, f"point rate of {rate:g} Hz; expected a positive number", "POINT:RATE")
     frames = points.shape[2]
     if not frames or not points.shape[1]:
         raise trial_error(path, f"{points.shape[1]} points in {frames} frames; expected markers")
@@ -399,14 +397,14 @@ def _read_subject(parameters: Mapping[str, Any]) -> tuple[Subject, list[str]]:
     mass, height = _first_number(processing, "bodymass"), _first_number(processing, "height")
     notes = []
     if mass and not PLAUSIBLE_MASS[0] <= mass <= PLAUSIBLE_MASS[1]:
-        notes.append(f"A body mass of {mass:g} kg is not believed.")
+        notes.append(f"Body mass of {mass:g} kg ignored: not plausible.")
         mass = None
     if height:
         in_metres = next(
             (height * f for f in (1.0, 1e-2, 1e-3) if PLAUSIBLE_HEIGHT[0] <= height * f <= PLAUSIBLE_HEIGHT[1]), None
         )
         if in_metres is None:
-            notes.append(f"A height of {height:g} is not believed.")
+            notes.append(f"Height of {height:g} ignored: not plausible.")
         height = in_metres
     return Subject(
         _first_text(parameters.get("SUBJECTS", {}), "NAMES", lower=False), mass or None, height or None

@@ -41,10 +41,10 @@ def length_unit(unit: str, positions: Array) -> tuple[float, str]:
     if stated is not None and (extent is None or PERSON_EXTENT[0] <= stated * extent <= PERSON_EXTENT[1]):
         return stated, ""
     fitting = [u for u in ("mm", "m", "cm") if extent is not None and 0.3 <= METRES_PER_UNIT[u] * extent <= 3.0]
-    given = f"The file says '{unit.strip()}'" if word else "The file says no unit"
+    given = f"The file says '{unit.strip()}'" if word else "The file has no unit"
     if fitting:
         found = fitting[0]
-        return METRES_PER_UNIT[found], f"{given}, but markers reach over {extent:.3g} of it: taken as {found}."
+        return METRES_PER_UNIT[found], f"{given}, but the markers extend over {extent:.3g} units: taken as {found}."
     return (stated, "") if stated is not None else (1e-3, f"{given}: taken as mm.")
 
 
@@ -99,14 +99,14 @@ def find_up_axis(
         path: file name for error messages.
     """
     if up is not None:
-        return check_up_axis(up, path), f"{up} is up, as asked."
+        return check_up_axis(up, path), f"{up} is up, as requested."
     direction = _up_direction(positions, labels)
     if direction is not None:
         axis = int(np.abs(direction).argmax())
         if abs(direction[axis]) >= UPRIGHT_COSINE:
             found = ("-" if direction[axis] < 0.0 else "") + "xyz"[axis]
-            return found, f"{found} is up in the file, by where pelvis, feet and head are."
-    return default, f"{default} is taken as up, as usual in this format: the markers do not tell."
+            return found, f"{found} is up in the file, from the positions of pelvis, feet and head."
+    return default, f"{default} is taken as up, as usual in this format: the markers do not determine it."
 
 
 def _up_direction(positions: Array, labels: Sequence[str]) -> Array | None:
@@ -160,7 +160,7 @@ def select_markers(labels: Sequence[str], samples: Sequence[int] | NDArray[np.in
     never_visible = [i for i in columns if not samples[i]]
     if never_visible:
         notes.append(
-            f"Never seen and left out: {join_names([label_without_subject(labels[i]) for i in never_visible])}."
+            f"Never visible and left out: {join_names([label_without_subject(labels[i]) for i in never_visible])}."
         )
     columns = [i for i in columns if samples[i]]
     columns = _select_person(columns, labels, samples, notes)
@@ -172,7 +172,7 @@ def select_markers(labels: Sequence[str], samples: Sequence[int] | NDArray[np.in
             repeated.append(name)
         chosen.setdefault(name, i)
     if repeated:
-        notes.append(f"There more than once, the first with samples kept: {join_names(list(dict.fromkeys(repeated)))}.")
+        notes.append(f"Labels more than once, first with samples kept: {join_names(list(dict.fromkeys(repeated)))}.")
     return SelectedMarkers(list(chosen.values()), list(chosen), notes)
 
 
@@ -194,7 +194,7 @@ def _select_person(
     if others:
         notes.append(f"Several people in the file: '{first}' kept, {join_names([repr(p) for p in others])} left out.")
     remaining = [person for person in people if person not in others]
-    notes.append(f"Taken off the labels: {join_names([f'{person}:' for person in remaining])}.")
+    notes.append(f"Prefixes removed from the labels: {join_names([f'{person}:' for person in remaining])}.")
     return [i for i in columns if ":" not in labels[i] or labels[i].rsplit(":", 1)[0] in remaining]
 
 

@@ -94,7 +94,7 @@ def read_motion(path: str | Path) -> OpenSimMotion:
     names = tuple(word for i, word in enumerate(columns) if i != time_column)
     if len(set(names)) != len(names):
         twice = next(word for word in names if names.count(word) > 1)
-        raise trial_error(path, f"column '{twice}' is there twice", twice)
+        raise trial_error(path, f"column '{twice}' occurs twice", twice)
     motion = OpenSimMotion(names, time, np.delete(numbers, time_column, axis=1))
     in_degrees, note = _in_degrees(motion, header.get("indegrees", ""))
     notes = [note]
@@ -134,8 +134,8 @@ def _column_names_line(path: Path, lines: list[str], start: int) -> int:
             return i
         if start and words:
             near = f", but {', '.join(words[:5])}" if not words[0][:1].isdigit() else ""
-            raise trial_error(path, f"no column 'time' under the header{near}", "time")
-    raise trial_error(path, "not a .mot or .sto file: no line with the names of the columns, time among them", "time")
+            raise trial_error(path, f"no column 'time' below the header{near}", "time")
+    raise trial_error(path, "not a .mot or .sto file: no line with the column names, which include time", "time")
 
 
 def _parse_header(lines: list[str]) -> dict[str, str]:
@@ -158,4 +158,4 @@ def _in_degrees(motion: OpenSimMotion, stated: str) -> tuple[bool, str]:
     angles = motion.values[:, motion.angle_columns]
     largest = float(np.nanmax(np.abs(angles), initial=0.0)) if angles.size else 0.0
     unit = "degrees" if largest > FULL_TURN else "rad"
-    return largest > FULL_TURN, f"The file does not say inDegrees: the largest angle is {largest:.4g}, taken as {unit}."
+    return largest > FULL_TURN, f"No inDegrees in the header: the largest angle is {largest:.4g}, taken as {unit}."

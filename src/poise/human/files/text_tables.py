@@ -24,7 +24,7 @@ def text_lines(path: Path) -> list[str]:
     """Return the lines of a text file, with any line ending."""
     data = path.read_bytes()
     if b"\0" in data:
-        raise trial_error(path, "not a text file: it has zero bytes")
+        raise trial_error(path, "not a text file: it contains null bytes")
     text = data.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise trial_error(path, "is empty; expected lines of text")
@@ -68,7 +68,9 @@ def number_table(path: Path, lines: list[str], start: int, columns: int) -> Arra
             raise trial_error(path, f"line {line}: {len(row)} numbers for {columns} columns", f"line {line}")
         if len(row) < columns and "\t" not in lines[line - 1]:
             raise trial_error(
-                path, f"line {line}: {len(row)} of {columns} numbers, and no tabs to tell which", f"line {line}"
+                path,
+                f"line {line}: {len(row)} of {columns} numbers, and no tabs to show which are missing",
+                f"line {line}",
             )
         numbers[i, : len(row)] = [parse_number(path, text, line) for text in row]
     return numbers
@@ -80,12 +82,12 @@ def check_table_size(path: Path, lines: list[str], rows: int, columns: int) -> N
         rows * columns
         > MAX_NUMBERS_PER_CHARACTER * sum(len(line) + 1 for line in lines[-rows:]) + MAX_NUMBERS_PER_CHARACTER
     ):
-        raise trial_error(path, f"{rows} rows of hardly any number for {columns} columns")
+        raise trial_error(path, f"{rows} rows with very few numbers for {columns} columns")
 
 
 def check_joint_count(path: Path, lines: list[str], rows: int, joints: int) -> None:
     """Reject a skeleton with far more joints than numbers: each joint takes a hundred bytes per row."""
     if rows * joints > max(MAX_JOINT_SAMPLES, sum(len(line) + 1 for line in lines)):
         raise trial_error(
-            path, f"{rows} rows for {joints} joints, of which hardly any move; expected a number for each"
+            path, f"{rows} rows for {joints} joints, of which very few have channels; expected channels for each joint"
         )

@@ -42,7 +42,11 @@ def resample_times(path: Path, timestamps: Array, stated: float | None) -> tuple
     if count == 1 or not np.isfinite(timestamps).all():
         if stated is None:
             raise trial_error(path, "no rate and no time stamps; expected a positive rate in the header", "rate")
-        return stated, np.arange(count), "" if count == 1 else "Rows without time stamps: even steps taken."
+        return (
+            stated,
+            np.arange(count),
+            "" if count == 1 else "Rows without time stamps: frames taken as evenly spaced.",
+        )
     steps = np.diff(timestamps)
     if (steps <= 0.0).any():
         row = int(np.argmax(steps <= 0.0)) + 2
@@ -58,20 +62,22 @@ def resample_times(path: Path, timestamps: Array, stated: float | None) -> tuple
     note = ""
     rate = stated if stated is not None else measured_rate
     if stated is None:
-        note = f"No rate in the header: {measured_rate:.6g} Hz by the time stamps."
+        note = f"No rate in the header: {measured_rate:.6g} Hz from the time stamps."
     elif abs(measured_rate / stated - 1.0) > RATE_TOLERANCE:
         rate = measured_rate
-        note = f"The header says {stated:g} Hz, the time stamps {measured_rate:.6g} Hz: the latter taken."
+        note = f"The header says {stated:g} Hz, the time stamps {measured_rate:.6g} Hz: the latter is used."
     frame_numbers = np.round((timestamps - timestamps[0]) * rate).astype(int)
     if frame_numbers[-1] > MAX_INSERTED_PER_FRAME * count:
         raise trial_error(
-            path, f"{count} rows over {timestamps[-1] - timestamps[0]:.4g} s at {rate:g} Hz; not one recording", "time"
+            path,
+            f"{count} rows over {timestamps[-1] - timestamps[0]:.4g} s at {rate:g} Hz; expected a single recording",
+            "time",
         )
     if (np.diff(frame_numbers) < 1).any():
-        return rate, np.arange(count), f"{note} Uneven time stamps taken as even steps.".strip()
+        return rate, np.arange(count), f"{note} Uneven time stamps: frames taken as evenly spaced.".strip()
     left_out = int(frame_numbers[-1] + 1 - count)
     if left_out:
-        note = f"{note} {left_out} frames left out between rows are gaps.".strip()
+        note = f"{note} {left_out} frames missing between rows are gaps.".strip()
     return rate, frame_numbers, note
 
 

@@ -28,7 +28,7 @@ def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
 
     >>> trial = read_trial("walk.c3d")
     >>> trial.rate, len(trial.labels), trial.notes[-1]
-    (100.0, 35, 'z is up in the file, by where pelvis, feet and head are.')
+    (100.0, 35, 'z is up in the file, from the positions of pelvis, feet and head.')
     """
     path = Path(path)
     if up is not None:
@@ -46,9 +46,9 @@ def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
         return read_skeleton(path, up)
     if path.suffix.lower() in MOTION_READERS:
         raise trial_error(
-            path, f"holds motions of joints, not markers; read it with {MOTION_READERS[path.suffix.lower()]}"
+            path, f"has joint coordinates, not markers; read it with {MOTION_READERS[path.suffix.lower()]}"
         )
-    raise trial_error(path, "neither a C3D nor a TRC or BVH file; expected one of these")
+    raise trial_error(path, "not a C3D, TRC or BVH file; expected one of these")
 
 
 def read_file_head(path: Path) -> bytes:
@@ -60,7 +60,7 @@ def read_file_head(path: Path) -> bytes:
         if size > MAX_FILE_BYTES:
             raise trial_error(path, f"{size / 1e9:.1f} GB; expected at most {MAX_FILE_BYTES / 1e9:.1f} GB")
         if size == 0:
-            raise trial_error(path, "is empty; expected a file of motion capture")
+            raise trial_error(path, "is empty; expected a motion-capture file")
         with path.open("rb") as stream:
             return stream.read(4096)
     except OSError as error:

@@ -50,7 +50,7 @@ def filter_motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> 
     note = "motion not filtered"
     if cutoff is not None and len(time) >= FEWEST_FILTER_SAMPLES and cutoff < 0.5 * rate:
         values = low_pass(values, rate, cutoff)
-        note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, there and back)"
+        note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, zero-phase)"
     values[:, 3:7] /= np.linalg.norm(values[:, 3:7], axis=1, keepdims=True)
     if len(time) < 4:
         still = np.zeros((len(time), robot.model.nv))
@@ -300,8 +300,8 @@ def _fit(
     trial = fill_gaps(trial)
     walk = MarkerTrajectories.of(trial, marker_match.markers)
     notes = [f"marker set {marker_match.marker_set.name}: {len(walk.labels)} markers used"]
-    notes += [f"height {height:.3f} m" if height else "the height was not given: it is that of the markers"]
-    notes += [f"mass {mass:.1f} kg" if mass else "the mass was not given: 22.5 kg/m² of the height"]
+    notes += [f"height {height:.3f} m" if height else "the height was not given: estimated from the markers"]
+    notes += [f"mass {mass:.1f} kg" if mass else "the mass was not given: 22.5 kg/m² times height squared"]
     notes += _unknown_label_notes(marker_match)
     static_markers = None if static is None else _static_trajectories(static, walk, marker_match.marker_set)
     shape, adjusted = calibrate_body(

@@ -155,7 +155,9 @@ def measure_pelvis(landmarks: Mapping[str, Array]) -> Pelvis:
     pelvis_markers = PelvisMarkers.of(landmarks)
     visible = pelvis_markers.visible
     if not visible.any():
-        raise TrialError("no frame shows the front and the back of the pelvis at once; expected its markers to be seen")
+        raise TrialError(
+            "front and back of the pelvis are never visible in the same frame; expected frames with all pelvis markers"
+        )
     pelvis_markers = pelvis_markers.during(visible)
     rotation, origin = pelvis_markers.poses()
     width_measured = float(np.median(np.linalg.norm(pelvis_markers.left - pelvis_markers.right, axis=1)))
@@ -300,7 +302,7 @@ def calibrate_body(
         if mass is None:
             found = replace(found, mass=22.5 * found.height**2)
     notes.append(
-        f"body adjusted to {len(frames)} frames in {adjusted.iterations} steps, {1e3 * adjusted.rms:.1f} mm rms"
+        f"body calibrated on {len(frames)} frames in {adjusted.iterations} iterations, {1e3 * adjusted.rms:.1f} mm rms"
     )
     return found, adjusted
 
@@ -320,7 +322,9 @@ def _select_frames(walk: MarkerTrajectories, static_markers: MarkerTrajectories 
         return frames, weights, floor_heights
     static_visible = frames_with_pelvis(static_markers)
     if not static_visible.any():
-        raise TrialError("the static trial never shows the whole pelvis; expected a person standing in view")
+        raise TrialError(
+            "the whole pelvis is never visible in the static trial; expected frames with all pelvis markers"
+        )
     static_frame = nan_median(static_markers.positions[static_visible])
     floor = floor_height(static_markers)
     return (

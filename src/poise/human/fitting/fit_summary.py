@@ -91,7 +91,9 @@ def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
                 theirs = -theirs
             rows += _compare_angle(fit, f"{side}_{joint}", theirs)
     if not rows:
-        raise PoiseError(f"none of the columns {', '.join(motion.names[:8])}, ... is an angle of hip, knee or ankle")
+        raise PoiseError(
+            f"no hip, knee or ankle angle among the columns {', '.join(motion.names[:8])}, ...; expected OpenSim names"
+        )
     return rows
 
 
@@ -156,11 +158,11 @@ def fit_text(fit: Fit, reference: OpenSimMotion | None = None) -> str:
         f"{fit.name}: {len(fit.time)} frames, {fit.time[-1] - fit.time[0]:.2f} s, "
         f"{len(fit.marker_placement.labels)} markers",
         f"  body: {shape.height:.2f} m, {shape.mass:.1f} kg, {shape.sex}"
-        + (f", with {static}" if static else ", from the walk alone"),
+        + (f", with {static}" if static else ", without a static trial"),
         _both_legs("thigh, shank (m)", [*shape.thigh, *shape.shank], ".3f"),
         _both_legs("torsion, varus (degrees)", np.degrees([*shape.torsion, *shape.varus]).tolist(), ".1f"),
-        f"  markers: {1e3 * fit.rms:.1f} mm rms, at worst {1e3 * size:.0f} mm ({label} at {time:.2f} s)",
-        "  farthest: "
+        f"  markers: {1e3 * fit.rms:.1f} mm rms, largest {1e3 * size:.0f} mm ({label} at {time:.2f} s)",
+        "  largest errors: "
         + ", ".join(f"{k} {1e3 * v:.1f}" for k, v in list(fit.rms_by_marker.items())[:LISTED_MARKERS])
         + " mm rms",
         *(f"  {note}" for note in fit.notes),
@@ -177,7 +179,7 @@ def _static_name(fit: Fit) -> str | None:
 def _angle_lines(source: str, rows: Sequence[AngleComparison]) -> list[str]:
     if not rows:
         return []
-    lines = [f"  against the {source} (degrees): mean difference, rms without it, range of motion ours / theirs"]
+    lines = [f"  compared with the {source} (degrees): mean difference, rms without it, range of motion fit / other"]
     for row in rows:
         numbers = f"{row.offset:+6.1f} {row.rms:5.1f} {row.range:6.0f} / {row.reference_range:.0f}"
         lines.append(f"    {row.joint:<28} {numbers}")

@@ -63,7 +63,7 @@ def find_key_postures(
     ['right strike', 'left strike', 'next right strike']
     """
     if kind not in get_args(KeyPostureSet):
-        raise GaitError(f"key postures {kind!r}; expected one of {', '.join(get_args(KeyPostureSet))}")
+        raise GaitError(f"key posture set {kind!r}; expected one of {', '.join(get_args(KeyPostureSet))}")
     a, b = cycle.side, other_side(cycle.side)
     moments = [
         (cycle.initial_contact, f"{a} strike"),
@@ -85,7 +85,9 @@ def find_key_postures(
     found = [KeyPosture(time, name, *reference.sample(time)) for time, name in sorted(moments)]
     for one, two in itertools.pairwise(found):
         if not two.time > one.time:
-            raise GaitError(f"the keys '{one.name}' and '{two.name}' are both at {one.time:.3f} s; give another cycle")
+            raise GaitError(
+                f"key postures '{one.name}' and '{two.name}' are both at {one.time:.3f} s; choose another cycle"
+            )
     return tuple(found)
 
 
@@ -110,7 +112,7 @@ def shank_upright(reference: ReferenceWalk, side: Side, begin: float, end: float
 def _swing_times(side: Side, begin: float, end: float) -> Array:
     at = np.arange(begin + SEARCH_STEP, end - SEARCH_STEP / 2.0, SEARCH_STEP)
     if not len(at):
-        raise GaitError(f"a swing of the {side} foot from {begin:.3f} to {end:.3f} s; expected one that lasts")
+        raise GaitError(f"swing of the {side} foot from {begin:.3f} to {end:.3f} s is too short; choose another cycle")
     return at
 
 

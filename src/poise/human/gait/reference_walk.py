@@ -170,9 +170,9 @@ class ReferenceWalk(ConfigurationCurve):
         n = len(self.time)
         if n < 4 or coordinates.shape != (n, robot.model.nq) or not (np.diff(self.time) > 0.0).all():
             shapes = f"{coordinates.shape} configurations at {self.time.shape} times"
-            raise GaitError(f"{shapes}; give four or more of {robot.model.nq} numbers, times rising")
+            raise GaitError(f"{shapes}; expected four or more of {robot.model.nq} numbers, times increasing")
         if not np.isfinite(coordinates).all():
-            raise GaitError("a configuration is NaN or infinite; fill gaps before a walk is followed")
+            raise GaitError("a configuration is NaN or infinite; fill gaps before making a reference walk")
         self.heel_frames: dict[Side, Frame] = {side: robot.frame(f"{side}_heel") for side in SIDES}
         self.foot_points = tuple(robot.frame(f"{side}_{point}") for side in SIDES for point in FOOT_POINTS)
         self._data = robot.model.createData()

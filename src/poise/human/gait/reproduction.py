@@ -124,7 +124,7 @@ def find_variant(name: str) -> Variant:
     for variant in VARIANTS:
         if variant.name == name:
             return variant
-    raise GaitError(f"there is no '{name}'; there are {', '.join(each.name for each in VARIANTS)}")
+    raise GaitError(f"no variant '{name}'; available: {', '.join(each.name for each in VARIANTS)}")
 
 
 # -- Hierarchy of [Boukheddimi2019] ----------------------------------------------------------------------------------

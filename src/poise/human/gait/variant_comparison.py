@@ -117,7 +117,7 @@ class VariantComparison:
             if each.variant.name == name:
                 return each
         known = ", ".join(each.variant.name for each in self.results)
-        raise GaitError(f"the study has no variant {name!r}; it has {known}")
+        raise GaitError(f"no variant {name!r} in this study; it has {known}")
 
     def summary(self) -> dict[str, Any]:
         """Return all numbers of the tables as plain values for JSON: degrees, mm, shares from 0 to 1.
@@ -141,7 +141,7 @@ def compare_variants(reproductions: Iterable[Reproduction | ReproductionQuality]
         each if isinstance(each, ReproductionQuality) else measure_reproduction(each) for each in reproductions
     ]
     if not qualities:
-        raise GaitError("there is nothing to study; give the reproductions of one person or more")
+        raise GaitError("no reproductions given; pass at least one")
     variants = dict.fromkeys(each.reproduction.variant for each in qualities)
     groups = [[each for each in qualities if each.reproduction.variant == variant] for variant in variants]
     names = tuple(each.reproduction.reference.name for each in groups[0])
@@ -175,13 +175,15 @@ def _from_right_contact(quality: ReproductionQuality, curves: Array) -> Array:
 
 def _remarks(names: Sequence[str]) -> tuple[str, ...]:
     remarks = [
-        "Key postures alone give ranges of motion: compare with the interpolation through the same keys, which knows "
-        "no task. What the tasks add is in the other columns: heels, center of mass, ground, zero-moment point.",
-        "Feet with two or three markers do not show their inversion: that row tells how a fitted body shares the turn "
-        "of the foot among its joints, and not what an ankle does.",
+        "Key postures alone reproduce ranges of motion: compare with the interpolation through the same keys, which "
+        "has no tasks. The effect of the tasks is in the other columns: heels, center of mass, ground, ZMP.",
+        "Two or three markers do not determine the inversion of a foot: that row shows how the fitted model "
+        "distributes the rotation of the foot among its joints, and not the motion of the ankle.",
     ]
     if len(set(names)) < len(names):
-        remarks.append("Several cycles are of one person: the tests take them for people, and are then too sure.")
+        remarks.append(
+            "Several cycles are of one person: the tests treat them as different people and are then too confident."
+        )
     return tuple(remarks)
 
 

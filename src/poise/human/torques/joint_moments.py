@@ -206,7 +206,7 @@ def torques_text(torques: Torques) -> str:
     rows = compare_stored_moments(torques)
     if rows:
         lines.append("")
-        lines.append(f"{'against the file':<36} {'r':>6} {'rmse':>6} {'peak':>6} {'stored':>7} {'ratio':>6}")
+        lines.append(f"{'compared with the file':<36} {'r':>6} {'rmse':>6} {'peak':>6} {'stored':>7} {'ratio':>6}")
     for row in rows:
         agreed = row.agreement
         numbers = f"{agreed.correlation:>6.3f} {agreed.error:>6.2f} {agreed.peak:>6.2f} {agreed.reference_peak:>7.2f}"

@@ -58,8 +58,8 @@ def mass_from_plates(fit: MotionWithPlates, wrenches: FootWrenches | None = None
     frames = np.flatnonzero(wrenches.known & standing)
     if len(frames) < MIN_MEASURED_TIME * fit.trial.rate:
         raise TrialError(
-            f"{fit.trial.path}: all contact is measured for {len(frames) / fit.trial.rate:.2f} s only; expected "
-            f"{MIN_MEASURED_TIME:g} s or more to weigh a person, give the mass",
+            f"{fit.trial.path}: all contact is measured for only {len(frames) / fit.trial.rate:.2f} s; expected "
+            f"{MIN_MEASURED_TIME:g} s or more to estimate the mass; give the mass",
             path=fit.trial.path,
             element="mass",
         )
@@ -182,7 +182,7 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
     """
     if len(fit.time) != len(fit.trial.time):
         raise TrialError(
-            f"{fit.trial.path}: {len(fit.time)} frames of motion and {len(fit.trial.time)} of the trial; fit it again",
+            f"{fit.trial.path}: {len(fit.time)} frames of motion, {len(fit.trial.time)} in the trial; fit it again",
             path=fit.trial.path,
         )
     wrenches = foot_wrenches(fit, cutoff)
@@ -191,7 +191,7 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
     if any(MASS_NOT_GIVEN in note for note in fit.notes):
         try:
             mass = mass_from_plates(fit, wrenches)
-            notes.append(f"mass {mass:.1f} kg, as the plates bear it")
+            notes.append(f"mass {mass:.1f} kg, from the force plates")
         except TrialError as error:
             notes.append(str(error))
     model = fit.robot.model.copy()
@@ -245,9 +245,9 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
         name, span = fit.trial.plates[each.plate].name, f"{fit.time[each.begin]:.2f} to {fit.time[each.end - 1]:.2f} s"
         note = f"{name}, {span}: {each.side} foot"
         if each.shared:
-            note += ", but the other foot is on it as well: its torques are not known"
+            note += ", shared with the other foot: its torques are unknown"
         elif not each.complete:
-            note += f", but {1e3 * each.overhang:.0f} mm of it are beyond the edge: its torques are not known"
+            note += f", {1e3 * each.overhang:.0f} mm beyond the edge: its torques are unknown"
         else:
             other = next(side for side in SIDES if side != each.side)
             alone = np.zeros(len(fit.time), dtype=bool)
@@ -257,7 +257,7 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
             share = float(vertical[alone].sum() / required[alone].sum()) if alone.any() else 1.0
             if abs(share - 1.0) > LOAD_TOLERANCE:
                 note += (
-                    f", which alone bears {100 * share:.0f} % of what the motion asks for: is the mass {mass:.1f} kg?"
+                    f", bears {100 * share:.0f} % of the load that the motion requires: check the mass of {mass:.1f} kg"
                 )
         found.append(note)
     off_plates = {side: float(np.mean(~wrenches.has_wrench(side))) for side in SIDES}

@@ -225,7 +225,7 @@ def foot_wrenches(motion: MotionWithPlates, cutoff: float | None = None) -> Foot
     """
     if not motion.trial.plates:
         raise TrialError(
-            f"{motion.trial.path}: no force plates; torques of legs need them, give a trial that has some",
+            f"{motion.trial.path}: no force plates; leg torques require them, give a trial with force plates",
             path=motion.trial.path,
             element="plates",
         )
