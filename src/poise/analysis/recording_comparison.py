@@ -183,7 +183,7 @@ class RecordingComparison:
     def text(self) -> str:
         """Return a table of the values at the end of each phase, with the posture distance, as text."""
         one, two = self.names
-        lines = [f"{'at the end of':<24} {'what':<26} {one[:12]:>12} {two[:12]:>12} {'difference':>11}"]
+        lines = [f"{'at the end of':<24} {'quantity':<26} {one[:12]:>12} {two[:12]:>12} {'difference':>11}"]
         for row in self.phase_ends:
             numbers = f"{row.one:>12.3f} {row.two:>12.3f} {row.one - row.two:>+11.3f}"
             lines.append(f"{row.phase:<24} {row.what:<26} {numbers} {row.unit}")

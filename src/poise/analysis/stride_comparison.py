@@ -273,7 +273,7 @@ class StrideComparison:
         """Return the comparison as a text table."""
         one, two = self.names
         lines = [f"{one} compared with {two}, over the gait cycle, per kg"]
-        lines.append(f"{'rotation':<24} {'r':>6} {'rmse':>6} {'peak ratio':>10} {'effort':>13} {'jerk':>13}")
+        lines.append(f"{'degree of freedom':<24} {'r':>6} {'rmse':>6} {'peak ratio':>10} {'effort':>13} {'jerk':>13}")
         for row in self.rows:
             effort = f"{100 * row.effort[0]:.0f} / {100 * row.effort[1]:.0f} %"
             jerk = f"{row.smoothness[0].jerk:.1f} / {row.smoothness[1].jerk:.1f}"

@@ -302,8 +302,8 @@ class DynamicGait:
         knee, ankle = (max(peaks[f"{s}_{name}"] for s in SIDES) for name in ("knee_flexion", "ankle_dorsiflexion"))
         return (
             f"with dynamics: joint angle error {facts['angle_rmse_deg']:.1f} degrees rms, peak torques: knee "
-            f"{knee:.2f}, ankle {ankle:.2f} N m/kg, friction used {facts['friction_used']:.2f} of {FLOOR_FRICTION:g}; in MuJoCo "
-            f"{self.distance:.2f} m of {self.requested_distance:.2f}, {self.strides:.1f} strides"
+            f"{knee:.2f}, ankle {ankle:.2f} N m/kg, friction used {facts['friction_used']:.2f} of {FLOOR_FRICTION:g}; "
+            f"in MuJoCo {self.distance:.2f} m of {self.requested_distance:.2f}, {self.strides:.1f} strides"
             + (f", then {self.fall}" if self.fall else "")
         )
 

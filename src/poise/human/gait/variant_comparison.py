@@ -111,7 +111,7 @@ class VariantComparison:
     notes: tuple[str, ...]
 
     def result(self, variant: Variant | str) -> VariantResult:
-        """Return the result of a variant, given as such or by name."""
+        """Return the result of a variant, given as a `Variant` or by name."""
         name = variant if isinstance(variant, str) else variant.name
         for each in self.results:
             if each.variant.name == name:
@@ -209,8 +209,8 @@ SUMMARY_NUMBERS = {
 def comparison_table(comparison: VariantComparison) -> str:
     """Return a table with one row per variant: joint angles, then contact measures; the last row is the reference."""
     head = (
-        "variant", "|dROM| °", "worst °", "> 5°", "equivalent", "RMSE °", "heels mm", "center mm", "sunk mm",
-        "slide mm", "ZMP inside %", "least %", "ms",
+        "variant", "|dROM| °", "worst °", "> 5°", "equivalent", "RMSE °", "heels mm", "CoM mm", "penetration mm",
+        "slide mm", "ZMP inside %", "min %", "ms",
     )  # fmt: skip
     lines = [head]
     for each in comparison.results:
@@ -245,7 +245,7 @@ def range_of_motion_table(result: VariantResult) -> str:
     """Return Table I of the paper for one variant: mean ranges of motion, their difference (degrees), and tests."""
     lines: list[tuple[str, ...]] = [
         (
-            "rotation",
+            "joint angle",
             "simulation",
             "reference",
             "difference",
