@@ -59,5 +59,5 @@ def test_the_distance_of_two_tracks_is_that_of_their_points() -> None:
     reference = np.zeros((4, 2))
     track = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 0.0], [np.nan, 0.0]])
     assert trajectory_distance(track, reference) == pytest.approx((math.sqrt(25.0 / 3.0), 5.0))
-    with pytest.raises(GaitError, match="one shape"):
+    with pytest.raises(GaitError, match="the same shape"):
         trajectory_distance(track, reference[:2])

@@ -39,5 +39,5 @@ def test_a_curve_that_does_not_move_has_no_shape() -> None:
 
 
 def test_curves_of_different_length_are_refused() -> None:
-    with pytest.raises(GaitError, match="give two of one length"):
+    with pytest.raises(GaitError, match="two of the same length"):
         agreement(CURVE, CURVE[:-1])

@@ -76,7 +76,7 @@ def test_range_and_error_are_what_their_formulas_say() -> None:
     reference = np.stack([30.0 * np.sin(share), np.zeros(100)], axis=1)
     assert root_mean_square_error(curves, reference) == pytest.approx([0.0, np.sqrt(25.0 + 2.0)])
     assert root_mean_square_error(curves, reference, remove_offset=True) == pytest.approx([0.0, np.sqrt(2.0)])
-    with pytest.raises(GaitError, match="one shape"):
+    with pytest.raises(GaitError, match="the same shape"):
         root_mean_square_error(curves, reference[:50])
 
 

@@ -84,12 +84,12 @@ def test_wilcoxon_stands_beside_student_where_the_differences_are_not_normal() -
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ([], "nobody to test"),
+        ([], "no values to test"),
         ([3.0], r"one person, \+3.00 and within ±5"),
         ([7.0], "outside ±5"),
         ([0.0, 0.0, 0.0], r"all 3 differences are the same, \+0.00 and within"),
         ([6.0, 6.0 + 1e-13, 6.0], "all 3 differences are the same"),
-        ([np.nan, 1.0], "1 of 2 people have no number here; one person"),
+        ([np.nan, 1.0], "1 of 2 people have no value; one person"),
     ],
 )
 def test_what_no_test_can_weigh_is_said_in_words(values: list[float], words: str) -> None:
@@ -139,7 +139,7 @@ def test_at_the_bound_equivalence_is_found_as_often_as_alpha_allows(people: int)
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(GaitError, match=r"give \(people, 2\)"):
+    with pytest.raises(GaitError, match=r"expected \(people, 2\)"):
         paired_tests([[1.0], [2.0]], ["a", "b"])
     with pytest.raises(GaitError, match="bound above zero"):
         paired_tests([[1.0], [2.0]], ["a"], bound=0.0)

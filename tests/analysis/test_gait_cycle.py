@@ -59,11 +59,11 @@ def test_the_best_cycle_is_the_one_farthest_from_the_ends_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("events", "words"),
     [
-        ([], "the right foot has no strike, two are needed"),
-        (walk(1)[:-1], "the right foot has one strike, two are needed"),
-        ([e for e in walk(1) if (e.side, e.kind) != ("left", "off")], "the left foot has no off between the strikes"),
-        ([*walk(1), GaitEvent(0.7, "left", "strike")], r"the left foot has more than one \(2\) strike"),
-        ([*walk(1)[:-1], GaitEvent(9.0, "right", "strike")], "9.0 s lie between .* which is a pause"),
+        ([], "the right foot has no initial contact, two are needed"),
+        (walk(1)[:-1], "the right foot has one initial contact, two are needed"),
+        ([e for e in walk(1) if (e.side, e.kind) != ("left", "off")], "the left foot has no toe-off between"),
+        ([*walk(1), GaitEvent(0.7, "left", "strike")], r"the left foot has more than one \(2\) initial contact"),
+        ([*walk(1)[:-1], GaitEvent(9.0, "right", "strike")], "9.0 s between .* are a pause"),
     ],
 )
 def test_without_a_cycle_the_error_says_what_is_missing(events: list[GaitEvent], words: str) -> None:
@@ -76,7 +76,7 @@ def test_without_a_cycle_the_error_says_what_is_missing(events: list[GaitEvent],
 def test_a_run_is_no_walk() -> None:
     run = [GaitEvent(0.0, "right", "strike"), GaitEvent(0.2, "right", "off"), GaitEvent(0.3, "left", "strike"),
            GaitEvent(0.5, "left", "off"), GaitEvent(0.6, "right", "strike")]  # fmt: skip
-    with pytest.raises(GaitError, match="do not take turns"):
+    with pytest.raises(GaitError, match="do not alternate"):
         best_cycle(run, 0.0, 0.6, side="right")
 
 

@@ -93,7 +93,7 @@ def test_no_event_is_set_where_its_marker_is_not_seen() -> None:
 def test_a_marker_that_is_never_seen_is_named() -> None:
     gait = SyntheticGait()
     gait.heel["left"][:] = np.nan
-    with pytest.raises(GaitError, match="left heel is not seen") as caught:
+    with pytest.raises(GaitError, match="left heel is not visible") as caught:
         events_of(gait)
     assert caught.value.missing == ("the left heel",)
 

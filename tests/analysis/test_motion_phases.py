@@ -120,5 +120,5 @@ def test_what_has_no_duration_cannot_be_scaled() -> None:
             normalize_recording(Recording([Channel("time", "s", time)]))
     recording = recorded(1.0, phase=words(("lift", 0.5), ("land", 1.0)))
     for ends in ([50.0], [50.0, 90.0], [60.0, 50.0, 100.0], [0.0, 100.0]):
-        with pytest.raises(RecordingError, match="expected 2 that rise to 100"):
+        with pytest.raises(RecordingError, match="expected 2 increasing values up to 100"):
             normalize_recording(recording, 11, find_phases(recording), ends)

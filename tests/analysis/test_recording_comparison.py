@@ -89,7 +89,7 @@ def test_bodies_that_differ_are_compared_by_their_anatomy(robot: Robot) -> None:
 
 def test_a_recording_of_nobody_is_refused(robot: Robot) -> None:
     channels = motion(robot, 1.0).channels.values()
-    with pytest.raises(RecordingError, match="give its robot"):
+    with pytest.raises(RecordingError, match="pass the robot"):
         compare_recordings(Recording(channels), motion(robot, 1.0))
 
 

@@ -107,7 +107,7 @@ def test_lengths_are_scaled_and_another_axis_may_be_up(tmp_path: Path) -> None:
 def test_a_wrong_number_of_frames_is_only_remarked(tmp_path: Path) -> None:
     motion = human.read_bvh(written(tmp_path, frames=2_000_000_000))
     assert len(motion.time) == 2
-    assert "says 2000000000 frames and has 2" in motion.notes[0]
+    assert "says 2000000000 frames, the file has 2" in motion.notes[0]
 
 
 def test_names_that_are_there_twice_get_numbers(tmp_path: Path) -> None:
@@ -127,12 +127,12 @@ def test_a_skeleton_nested_a_thousand_deep_is_read(tmp_path: Path) -> None:
     ("changes", "words"),
     [
         ({"top": "nonsense\n"}, "does not begin with HIERARCHY"),
-        ({"top": SKELETON.replace("}\n}\n", "}\n")}, "before the last brace"),
-        ({"top": SKELETON + "}\n"}, "a brace too many"),
+        ({"top": SKELETON.replace("}\n}\n", "}\n")}, "before the last closing brace"),
+        ({"top": SKELETON + "}\n"}, "unexpected closing brace"),
         ({"top": SKELETON.replace("OFFSET 0.1 -0.5 0.0", "OFFSET 0.1 0.0")}, "line 8: OFFSET"),
         ({"top": SKELETON.replace("CHANNELS 1", "CHANNELS 2")}, "expected their number"),
         ({"top": SKELETON.replace("1 Xrotation", "1 Wrotation")}, "expected their number"),
-        ({"top": SKELETON.replace("JOINT Spine", "BONE Spine")}, "'BONE' is not a word of a skeleton"),
+        ({"top": SKELETON.replace("JOINT Spine", "BONE Spine")}, "'BONE' is not a keyword of a BVH hierarchy"),
         ({"period": "0"}, "frame time of 0 s"),
         ({"period": "soon"}, "'soon' is not a number"),
         ({"rows": []}, "no row of numbers"),

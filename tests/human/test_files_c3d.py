@@ -69,7 +69,7 @@ def test_a_file_with_more_labels_than_points_gives_the_points_their_names(tmp_pa
 def test_subjects_in_front_of_labels_are_taken_off(tmp_path: Path) -> None:
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", standing(), [f"Anna:{name}" for name in PERSON]))
     assert trial.labels == tuple(PERSON)
-    assert "Taken off the labels: Anna:." in trial.notes
+    assert "Prefixes removed from the labels: Anna:." in trial.notes
 
 
 def test_of_two_people_the_one_seen_more_is_kept(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_of_a_label_that_is_there_twice_the_first_with_samples_is_kept(tmp_path:
     np.testing.assert_allclose(trial.marker("LASI"), standing()[:, list(PERSON).index("LASI")], atol=MM)
     np.testing.assert_allclose(trial.marker("C7"), standing()[:, 0], atol=MM)
     assert any("more than once" in note and "C7" in note for note in trial.notes)
-    assert any("Never seen" in note and "LASI" in note for note in trial.notes)
+    assert any("Never visible" in note and "LASI" in note for note in trial.notes)
 
 
 def test_points_without_a_name_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_forces_that_are_no_numbers_leave_the_plate_out(tmp_path: Path) -> None:
     force[7] = 3e38  # near the largest number of a file: sums of them are infinite
     trial = written(tmp_path, force)
     assert trial.plates == ()
-    assert "Force plate 1 left out: forces or corners that are no numbers." in trial.notes
+    assert "Force plate 1 left out: forces or corners are not finite." in trial.notes
 
 
 def test_below_twenty_newton_all_is_zero_and_an_empty_plate_is_kept(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_a_t_pose_as_wide_as_tall_is_stood_on_its_feet_by_its_labels(up: str, tm
     trc = human.read_trial(write_trc(tmp_path / "t.trc", rows, list(PERSON)))
     for trial in (c3d, trc):
         np.testing.assert_allclose(trial.positions, standing(), atol=1e-6)
-        assert f"{up} is up in the file, by where pelvis, feet and head are." in trial.notes
+        assert f"{up} is up in the file, from the positions of pelvis, feet and head." in trial.notes
 
 
 def test_labels_that_nobody_knows_leave_what_is_usual_in_the_format(tmp_path: Path) -> None:
@@ -56,4 +56,4 @@ def test_what_the_caller_says_counts(up: str, tmp_path: Path) -> None:
     names = [f"M{i}" for i in range(len(PERSON))]
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", in_axes(standing(), up), names), up=up)
     np.testing.assert_allclose(trial.positions, standing(), atol=1e-6)
-    assert f"{up} is up, as asked." in trial.notes
+    assert f"{up} is up, as requested." in trial.notes

@@ -108,12 +108,12 @@ def test_what_is_written_is_read_again(in_degrees: bool, suffix: str, tmp_path: 
     [
         ("", "is empty"),
         ("x\nendheader\nknee_angle_r\n1\n", "no column 'time'"),
-        ("just words\nand more\n", "no line with the names of the columns"),
+        ("just words\nand more\n", "no line with the column names"),
         ("x\nendheader\ntime\tknee\n", "no row of numbers"),
         ("x\nendheader\ntime\tknee\n0\tfast\n", "line 4: 'fast' is not a number"),
         ("x\nendheader\ntime\tknee\n0\t1\t2\n", "3 numbers for 2 columns"),
         ("x\nendheader\ntime\tknee\n1\t1\n0\t1\n", "time does not increase"),
-        ("x\nendheader\ntime\tknee\tknee\n0\t1\t1\n", "'knee' is there twice"),
+        ("x\nendheader\ntime\tknee\tknee\n0\t1\t1\n", "'knee' occurs twice"),
     ],
 )
 def test_what_holds_no_motion_is_refused_on_one_line(text: str, words: str, tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_opensim_walks_have_41_markers_in_the_frames_that_are_there(name: str, f
     )
     assert (len(trial.time), trial.rate) == (frames, 60.0)
     assert f"The header says 900 frames, the file has {frames}." in trial.notes
-    assert "y is up in the file, by where pelvis, feet and head are." in trial.notes
+    assert "y is up in the file, from the positions of pelvis, feet and head." in trial.notes
     assert 1.7 < np.nanmedian(trial.marker("Top.Head")[:, 2]) < 1.9
     # x is forward, so left is +y
     assert (trial.marker("L.ASIS") - trial.marker("R.ASIS"))[:, 1].min() > 0.2

@@ -83,7 +83,7 @@ def test_rows_that_were_left_out_become_gaps(tmp_path: Path) -> None:
     lines = rows(6)
     trial = human.read_trial(write_trc(tmp_path / "t.trc", lines[:2] + lines[4:], LABELS))
     assert np.isnan(trial.positions).all(axis=(1, 2)).tolist() == [False, False, True, True, False, False]
-    assert any("2 frames left out between rows are gaps" in note for note in trial.notes)
+    assert any("2 frames missing between rows are gaps" in note for note in trial.notes)
 
 
 def test_a_rate_that_the_time_stamps_contradict_is_not_believed(tmp_path: Path) -> None:
@@ -127,14 +127,14 @@ def test_rows_without_tabs_that_miss_a_number_are_refused(tmp_path: Path) -> Non
         human.read_trial(write_trc(tmp_path / "t.trc", lines, LABELS)).positions, standing(3), atol=MM
     )
     lines[1] = lines[1].rsplit(" ", 1)[0]
-    trial_error(write_trc(tmp_path / "t.trc", lines, LABELS), "no tabs to tell which")
+    trial_error(write_trc(tmp_path / "t.trc", lines, LABELS), "no tabs to show which")
 
 
 def test_a_few_rows_under_a_million_columns_are_refused_before_memory_is_taken(tmp_path: Path) -> None:
     wide = "1\t0.0" + "\t1" * 300_000
     trial_error(
         write_trc(tmp_path / "t.trc", [wide, *(f"{i}\t{i / 100}\t1" for i in range(2, 4000))], LABELS),
-        "hardly any number",
+        "very few numbers",
     )
 
 

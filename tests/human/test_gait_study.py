@@ -144,7 +144,7 @@ def test_one_person_can_be_tabled_but_not_tested() -> None:
 
 
 def test_nothing_is_no_study() -> None:
-    with pytest.raises(GaitError, match="nothing to study"):
+    with pytest.raises(GaitError, match="no reproductions given"):
         compare_variants([])
 
 

@@ -80,8 +80,8 @@ def test_angles_that_are_three_degrees_off_are_said_to_be() -> None:
     assert rows["left_knee_flexion"].offset == pytest.approx(0.0, abs=1e-9)  # bent knees are negative in OpenSim
     assert rows["left_knee_flexion"].range == pytest.approx(np.ptp(knee))
     assert [row["joint"] for row in fit.summary(other)["reference_angles"]] == list(rows)
-    assert "against the angles of the reference" in fit.text(other)
-    assert "against the angles of the reference" not in fit.text()
+    assert "compared with the angles of the reference" in fit.text(other)
+    assert "compared with the angles of the reference" not in fit.text()
 
 
 def test_a_batch_is_a_table_with_the_reasons_of_failures(lab: Path, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_walks_are_reproduced_by_the_variants_that_are_given(fit: Fit) -> None:
     with pytest.raises(GaitError, match="no variant"):
         human.reproduce_walk(fit, variants=[])
     assert gait.find_variant("paper") == PAPER
-    with pytest.raises(GaitError, match="there is no 'papre'; there are paper, two phases"):
+    with pytest.raises(GaitError, match="no variant 'papre'; available: paper, two phases"):
         gait.find_variant("papre")
 
 

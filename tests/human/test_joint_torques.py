@@ -114,10 +114,10 @@ def test_plates_weigh_a_person_who_walks(walk: KnownMotion) -> None:
 
 def test_a_mass_that_nobody_knew_is_that_which_the_plates_bear(walk: KnownMotion, torques: Torques) -> None:
     guessed = poise.load_robot("human", height=1.77, mass=60.0, sex="male")
-    found = compute_torques(replace(walk, robot=guessed, notes=(f"{MASS_NOT_GIVEN}: 22.5 kg/m² of the height",)))
+    found = compute_torques(replace(walk, robot=guessed, notes=(f"{MASS_NOT_GIVEN}: 22.5 kg/m² times height squared",)))
     assert found.mass == pytest.approx(75.0, abs=0.1)
     assert found.torque == pytest.approx(torques.torque, abs=0.5)
-    assert any("as the plates bear it" in note for note in found.notes)
+    assert any("from the force plates" in note for note in found.notes)
 
 
 def test_plates_that_never_bear_all_of_a_person_cannot_weigh_one(walk: KnownMotion) -> None:

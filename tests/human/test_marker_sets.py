@@ -93,7 +93,7 @@ def test_a_set_of_ones_own_is_read_with_both_sides_written_once(tmp_path: Path) 
         ("[markers]\nA = { landmark = 'c7', segment = 'head' }", "c7 is on torso, not on head"),
         ("[markers]\nA = { landmark = 'c7', weight = -1 }", "weight is -1"),
         ("[markers]\nA = { landmark = 'c7', weight = true }", "weight is True"),
-        ("[markers]\nA = 'c7'\na = 't10'", "'a' is there twice"),
+        ("[markers]\nA = 'c7'\na = 't10'", "'a' occurs twice"),
         ("name = 3\n[markers]\nA = 'c7'", "name is 3; expected a text"),
         ("[markers]\nA = { landmark = ['c7'] }", "no landmark"),
         ("[markers]\nA = { segment = ['torso'] }", "no segment"),
@@ -107,7 +107,7 @@ def test_a_set_that_makes_no_sense_is_refused_on_one_line(text: str, words: str,
 
 
 def test_a_name_that_is_no_set_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(human.TrialError, match="there are opensim41, plug_in_gait, skeleton, skin49") as caught:
+    with pytest.raises(human.TrialError, match="available: opensim41, plug_in_gait, skeleton, skin49") as caught:
         human.load_marker_set("plugin_gait")
     assert caught.value.near == ("plug_in_gait",)
     with pytest.raises(human.TrialError, match="cannot be read"):

@@ -115,4 +115,4 @@ def test_a_plate_that_rings_is_no_step(walk: KnownMotion) -> None:
 def test_what_plates_bear_too_little_of_is_said(walk: KnownMotion) -> None:
     weak = [replace(plate, force=0.7 * plate.force) for plate in walk.trial.plates]
     notes = compute_torques(walk.on(*weak)).notes
-    assert any("alone bears 70 % of what the motion asks for" in note for note in notes)
+    assert any("bears 70 % of the load that the motion requires" in note for note in notes)

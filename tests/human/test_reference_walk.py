@@ -113,7 +113,7 @@ def test_a_knee_peaks_where_its_rate_changes_sign_and_the_shank_stands_up_after_
 def test_what_is_no_walk_is_refused_in_one_line() -> None:
     robot, (_, time, q) = sample_walk().robot, sample_walk_data()
     for bad_time, bad_q in ((time, q[:, :-1]), (time[:3], q[:3]), (time[::-1], q)):
-        with pytest.raises(GaitError, match="give four or more of 43 numbers, times rising"):
+        with pytest.raises(GaitError, match="expected four or more of 43 numbers, times increasing"):
             ReferenceWalk(robot, bad_time, bad_q)
     hole = q.copy()
     hole[5, 9] = np.nan

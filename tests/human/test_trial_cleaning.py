@@ -39,7 +39,7 @@ def test_longer_gaps_and_gaps_at_the_ends_stay_and_are_named() -> None:
     broken = without(swinging(), (0, 50, 11), (1, 0, 3), (1, 298, 2))
     cleaned = human.fill_gaps(broken)
     np.testing.assert_array_equal(cleaned.positions, broken.positions)
-    assert cleaned.notes == ("Gaps that stay, longer or at an end: A (0.11 s), B (0.03 s).",)
+    assert cleaned.notes == ("Gaps not filled, too long or at an end: A (0.11 s), B (0.03 s).",)
 
 
 def test_what_was_seen_is_not_touched() -> None:
@@ -93,7 +93,7 @@ def test_slow_motion_passes_and_fast_noise_does_not() -> None:
     smooth = human.low_pass_markers(trial.replace(positions=trial.positions + noise))
     inner = slice(20, -20)  # at the very ends there is nothing beyond to average the noise with
     np.testing.assert_allclose(smooth.positions[inner], trial.positions[inner], atol=2e-4)
-    assert smooth.notes == ("Markers low-pass filtered at 6 Hz (Butterworth, second order, forth and back).",)
+    assert smooth.notes == ("Markers low-pass filtered at 6 Hz (second-order Butterworth, zero-phase).",)
 
 
 def test_each_stretch_between_gaps_is_filtered_by_itself() -> None:

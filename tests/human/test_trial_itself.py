@@ -52,7 +52,7 @@ def test_a_part_without_a_frame_is_refused() -> None:
     [
         ({"positions": np.zeros((N, 3, 3))}, "positions are"),
         ({"rate": 0.0}, "a rate of 0.0 Hz"),
-        ({"labels": ("A", "A")}, "'A' is there twice"),
+        ({"labels": ("A", "A")}, "'A' occurs twice"),
         ({"moments": {"LKneeMoment": np.zeros((2, 3))}}, "'LKneeMoment' is"),
         ({"plates": (human.ForcePlate("plate 1", np.zeros((4, 3)), COUNT[:3], COUNT, COUNT),)}, "plate 1 is"),
     ],

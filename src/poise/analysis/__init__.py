@@ -1,4 +1,4 @@
-"""Measures of recorded motions: phases, gait cycles, smoothness, body trajectories, walks, comparisons.
+"""Analysis of recorded motions: phases, gait cycles, smoothness, body trajectories, walks and comparisons.
 
 >>> from poise import analysis
 >>> analysis.spectral_arc_length(tracks.velocity(robot.hand("right")), recording.period)

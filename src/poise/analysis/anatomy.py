@@ -1,11 +1,13 @@
-"""Anatomical degrees of freedom: which joint of a body is hip flexion, knee flexion and so on, from its geometry.
+"""Anatomical degrees of freedom of a robot (hip flexion, knee flexion, ...), found from the geometry of its joints.
 
-Robots name their joints as they like, put them in different orders and turn them either way. What a joint does shows in
-a stance: the leg is a chain from the base to a foot, its knee turns about the lateral axis halfway down, what comes
-before belongs to the hip and what comes after to the ankle; and of each of these, that joint flexes whose axis is
-nearest to lateral, and so on. Axes: x forward, y to the left, z up. Positive is what it is in the human of the library:
-flexion, adduction, internal rotation, dorsiflexion, inversion; extension, bending to the right and rotation to the left
-of back and neck. A rotation about an axis e by a small positive angle moves what hangs on it by ``e x r``.
+Robots differ in the names, the order and the signs of their joints, so the anatomical meaning of a joint is derived
+from the standing posture. A leg is the chain of joints from the base to a foot. Its knee is the joint with a lateral
+axis that is nearest to halfway down; joints above it belong to the hip, joints below it to the ankle. Within each of
+these parts, every degree of freedom is assigned to the joint whose axis is best aligned with it.
+
+Axes: x forward, y to the left, z up. Positive directions are those of the human model of Poise: flexion, adduction,
+internal rotation, dorsiflexion, inversion; for back and neck extension, bending to the right and rotation to the left.
+A small positive rotation about an axis e moves a point at r by ``e x r``.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ from poise.arrays import Array
 from poise.extras import scipy
 from poise.robots import SIDES, Foot, Joint, Robot, Side
 
-#: A knee turns about an axis at most this far from lateral (cosine): some robots tilt it by 10 degrees, none by 37.
+#: Smallest |cosine| between a knee axis and the lateral axis: some robots tilt it by 10 degrees, none by 37.
 KNEE_AXIS_COSINE = 0.8
-#: A joint has a degree of freedom if its axis is less than 60 degrees from it: the hip of NAO is 45 degrees off.
+#: Smallest |cosine| between a joint axis and its degree of freedom (60 degrees): the hip of NAO is 45 degrees off.
 MIN_ALIGNMENT = 0.5
 
 X, Y, Z = np.eye(3)
-#: Degrees of freedom of the right leg: name and axis of a positive rotation; on the left those about x and z turn over.
+#: Degrees of freedom of the right leg: name and axis of a positive rotation. On the left, axes x and z change sign.
 HIP = (("hip flexion", -Y), ("hip adduction", X), ("hip rotation", Z))
 KNEE = (("knee flexion", Y),)
 ANKLE = (("ankle dorsiflexion", -Y), ("ankle inversion", X))
@@ -35,20 +37,20 @@ BACK = (("lumbar extension", -Y), ("lumbar bending", X), ("lumbar rotation", Z))
 NECK = (("neck extension", -Y), ("neck bending", X), ("neck rotation", Z))
 #: All degrees of freedom, legs first, without sides.
 DEGREES_OF_FREEDOM = tuple(name for part in (HIP, KNEE, ANKLE, BACK, NECK) for name, _ in part)
-#: Those of the middle of the body, and those of them that a mirror turns.
+#: Degrees of freedom of back and neck, and those of them that change sign when left and right are mirrored.
 TRUNK_DEGREES_OF_FREEDOM = tuple(name for part in (BACK, NECK) for name, _ in part)
 MIRRORED_DEGREES_OF_FREEDOM = ("lumbar bending", "lumbar rotation", "neck bending", "neck rotation")
 
 
 class AnatomicalJoint(NamedTuple):
-    """A joint that has an anatomical degree of freedom, and the sign that makes it positive there.
+    """A joint that realises an anatomical degree of freedom, and the sign that converts between the two.
 
     Attributes:
-        degree_of_freedom: such as ``"hip flexion"``.
-        side: of the leg, None in the middle of the body.
-        joint: which one has it.
-        sign: 1 or -1: angle, rate and torque of the degree of freedom are those of the joint times this.
-        alignment: cosine between its axis and that of the degree of freedom, 0.5 to 1.
+        degree_of_freedom: for example ``"hip flexion"``.
+        side: side of the leg; None for back and neck.
+        joint: the joint of the robot.
+        sign: 1 or -1; angle, rate and torque of the degree of freedom are those of the joint times this sign.
+        alignment: |cosine| of the angle between the joint axis and the anatomical axis, 0.5 to 1.
     """
 
     degree_of_freedom: str
@@ -59,7 +61,7 @@ class AnatomicalJoint(NamedTuple):
 
 
 def anatomical_joints(robot: Robot) -> tuple[AnatomicalJoint, ...]:
-    """The joints of a body that turn as those of human legs, back and neck; what a body lacks is left out.
+    """Return the joints that act as human leg, back and neck joints; degrees of freedom without a joint are left out.
 
     >>> own = {f"{each.side} {each.degree_of_freedom}": each.joint.name for each in anatomical_joints(robot)}
     >>> own["left knee flexion"]
@@ -78,9 +80,9 @@ def anatomical_joints(robot: Robot) -> tuple[AnatomicalJoint, ...]:
 
 
 def anatomical_leg_length(robot: Robot) -> float:
-    """From hip to knee to ankle to the sole, m, the mean of both legs: the same however far the knees are bent.
+    """Return the leg length from hip to knee to ankle to sole, m, mean of both legs; it is independent of knee flexion.
 
-    NaN for a body without legs that bend at hip, knee and ankle.
+    NaN for a robot without legs that flex at hip, knee and ankle.
     """
     data = _standing_data(robot)
     lengths = []
@@ -106,14 +108,14 @@ def _leg(robot: Robot, foot: Foot, axes: dict[int, Array]) -> list[AnatomicalJoi
     above, below = chain[:knee], chain[knee + 1 :]
     found = [*_assign(above, axes, HIP, foot.side), *_assign([chain[knee]], axes, KNEE, foot.side)]
     found += _assign(below, axes, ANKLE, foot.side)
-    if not any(each.degree_of_freedom == "hip rotation" for each in found):  # some turn the leg at the knee
+    if not any(each.degree_of_freedom == "hip rotation" for each in found):  # some robots rotate the leg below the knee
         free = [joint for joint in below if joint not in [each.joint for each in found]]
         found += _assign(free, axes, HIP[2:], foot.side)
     return found
 
 
 def _knee(chain: Sequence[Joint], axes: dict[int, Array], heights: Sequence[float], sole: float) -> int | None:
-    """Of the joints that turn about the lateral axis, the one nearest to halfway between hip and sole."""
+    """Return the index of the joint with a lateral axis that is nearest in height to halfway between hip and sole."""
     if not chain:
         return None
     middle = (max(heights) + sole) / 2.0
@@ -124,12 +126,12 @@ def _knee(chain: Sequence[Joint], axes: dict[int, Array], heights: Sequence[floa
 def _assign(
     joints: Sequence[Joint], axes: dict[int, Array], part: Sequence[tuple[str, Array]], side: Side | None
 ) -> list[AnatomicalJoint]:
-    """Each degree of freedom of a part for the joint that has it best: the sum of the cosines is the largest."""
+    """Assign the degrees of freedom of a body part to joints so that the sum of the |cosines| is largest."""
     if not joints:
         return []
     target_axes = np.array([_mirrored(axis, side) for _, axis in part])
     cosine = target_axes @ np.array([axes[joint.index] for joint in joints]).T
-    # Of two that do it equally well the one nearer to the base counts.
+    # A small penalty makes the joint nearer to the base win if two are equally well aligned.
     preference = np.abs(cosine) - 1e-6 * np.arange(len(joints))
     rows, columns = scipy.optimize.linear_sum_assignment(preference, maximize=True)
     pairs = [(int(i), int(k)) for i, k in zip(rows, columns, strict=True) if abs(cosine[i, k]) >= MIN_ALIGNMENT]
@@ -140,18 +142,18 @@ def _assign(
 
 
 def _mirrored(axis: Array, side: Side | None) -> Array:
-    """Rotations about x and z turn over in a mirror, those about y do not."""
+    """Mirror a rotation axis for the left side: rotations about x and z change sign, those about y do not."""
     return axis * np.array([-1.0, 1.0, -1.0]) if side == SIDES[0] else axis
 
 
 def _axes(robot: Robot) -> dict[int, Array]:
-    """Direction of each joint's axis in the stance, in the world; sliding joints turn about none."""
+    """Return the axis of each joint in the standing posture, in the world frame; zero for prismatic joints."""
     J = pinocchio.computeJointJacobians(robot.model, robot.model.createData(), standing_state(robot).q)
     return {joint.index: np.array(J[3:, joint.v]) for joint in robot.joints}
 
 
 def _standing_data(robot: Robot) -> pinocchio.Data:
-    """All joints and frames placed as in the stance."""
+    """Compute the placements of all joints and frames in the standing posture."""
     data = robot.model.createData()
     pinocchio.framesForwardKinematics(robot.model, data, standing_state(robot).q)
     return data
@@ -162,7 +164,7 @@ def _head_joint(robot: Robot) -> int | None:
 
 
 def _chain(robot: Robot, end: int) -> list[Joint]:
-    """The joints from the base to a joint, itself included."""
+    """Return the joints from the base to the joint `end`, inclusive."""
     by_index = {joint.index: joint for joint in robot.joints}
     chain = []
     while end > 1:  # 0 is the world, 1 the free-flying base

@@ -1,8 +1,8 @@
 """Trajectories of feet, hands, trunk and center of mass in a recording, and posture angles computed from them.
 
-Angles are those of the sagittal plane, in degrees, and zero or as they are in the stance "standing". A direction d (3)
-is seen in axes that turn with the heading ψ, x forward, y to the left, z up. Notation: R(t) is ``world_from_part``, R_0
-the same in the stance, and ``R(t) R_0ᵀ`` therefore how far the part is turned from it.
+Posture angles are in the sagittal plane, in degrees, relative to the stance "standing" or to the vertical. Directions d
+(3) are expressed in axes that rotate with the heading ψ: x forward, y to the left, z up. Notation: R(t) is
+``world_from_part``, R_0 is the same in the stance, so ``R(t) R_0ᵀ`` is the rotation of the part away from the stance.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from poise.state import zmp
 
 @dataclass(frozen=True, eq=False)
 class BodyTrajectories:
-    """What follows from the states of a recording, for n samples; those that went astray are NaN.
+    """Trajectories computed from the n states of a recording; NaN for samples with invalid states.
 
-    Where the true state was recorded it is the one that counts: a track is what happened, not what was believed.
+    If the recording has true states (from simulation) they are used rather than the measured or estimated ones.
 
     Attributes:
-        recording, robot: whose motion it is.
-        parts: feet and hands, left first, then those that were asked for besides.
-        positions, velocities: of these parts in the world, (n, parts, 3), m and m/s.
+        recording, robot: the motion and its robot.
+        parts: feet and hands, left first, then the extra frames.
+        positions, velocities: of these parts in the world frame, (n, parts, 3), m and m/s.
         rotations: ``world_from_part``, (n, parts, 3, 3).
         center_of_mass: (n, 3), m.
         momentum: linear and about the center of mass, (n, 6), kg m/s and kg m²/s, in world axes.
@@ -55,7 +55,7 @@ class BodyTrajectories:
     momentum: Array
 
     def velocity(self, part: Frame) -> Array:
-        """Velocity of a part in the world, (n, 3), m/s."""
+        """Return the velocity of a part in the world frame, (n, 3), m/s."""
         return self.velocities[:, self.parts.index(part)]
 
     @property
@@ -65,7 +65,7 @@ class BodyTrajectories:
 
     @cached_property
     def ground_height(self) -> Array:
-        """Height of the ground, n, m: that of the lowest foot that stands, or of the lowest foot."""
+        """Height of the ground, n, m: that of the lowest foot in contact, or of the lowest foot if none is."""
         feet = [k for k, part in enumerate(self.parts) if isinstance(part, Foot)]
         if not feet:
             return np.zeros(len(self.recording))
@@ -75,9 +75,9 @@ class BodyTrajectories:
 
     @cached_property
     def zmp(self) -> Array:
-        """Zero-moment point that the motion needs, (n, 2), m, by differences of the momentum between samples.
+        """Zero-moment point (ZMP) that the motion requires, (n, 2), m, by finite differences of the momentum.
 
-        Of a motion without physics it tells where the ground would have to push.
+        For a purely kinematic motion this is where the ground reaction force would have to act.
         """
         n = len(self.recording)
         if n < 3 or not self.recording.period > 0.0:
@@ -86,7 +86,7 @@ class BodyTrajectories:
         return zmp_from_momentum(above, self.momentum, self.recording.period, self.robot.mass)
 
     def support(self, sample: int) -> Array:
-        """Support polygon of one sample, (k, 2), m: soles with their corners, other contacts with their origin."""
+        """Return the support polygon of one sample, (k, 2), m: all sole corners, and the origin of other contacts."""
         points = [np.zeros((0, 2))]
         for k in np.flatnonzero(self._contact_mask[sample]):
             part = self.parts[k]
@@ -96,30 +96,30 @@ class BodyTrajectories:
         return convex_hull(stacked[np.isfinite(stacked).all(axis=1)])
 
     def margins(self, points: Array, samples: Sequence[int]) -> Array:
-        """How far points (n, 2) are inside the support polygon at some samples, m; negative outside, NaN without."""
+        """Return how far points (n, 2) are inside the support polygon at some samples, m; negative outside."""
         return support_margins(self.support, points, samples)
 
     @cached_property
     def _contact_mask(self) -> NDArray[np.bool_]:
-        """Which part stands on something at which sample, (n, parts)."""
+        """Whether each part is in contact at each sample, (n, parts)."""
         texts = self.recording["contacts"] if "contacts" in self.recording else [""] * len(self.recording)
         known = {text: [part.name in str(text).split(", ") for part in self.parts] for text in set(texts)}
         return np.array([known[text] for text in texts], dtype=bool).reshape(len(texts), len(self.parts))
 
 
 def support_margins(support: Callable[[int], Array], points: Array, samples: Sequence[int]) -> Array:
-    """How far points (n, 2) are inside a support polygon at some samples, m; negative outside, NaN without."""
+    """Return how far points (n, 2) are inside a support polygon at some samples, m; negative outside, NaN without."""
     return polygon_margins(points[list(samples)].reshape(-1, 2), [support(i) for i in samples], corners=3)
 
 
 def zmp_from_momentum(center: Array, momentum: Array, period: float, mass: float, ground: float = 0.0) -> Array:
-    """Zero-moment point of n samples, (n, 2), m, by differences of the momentum between samples.
+    """Compute the zero-moment point of n samples, (n, 2), m, by finite differences of the momentum.
 
     Args:
-        center: of mass, (n, 3), m.
+        center: center of mass, (n, 3), m.
         momentum: linear and about the center of mass, (n, 6), kg m/s and kg m²/s.
-        period: between samples, s.
-        mass: kg.
+        period: sampling period, s.
+        mass: of the whole body, kg.
         ground: height of the ground, m.
     """
     rate = np.gradient(momentum, period, axis=0)
@@ -127,10 +127,12 @@ def zmp_from_momentum(center: Array, momentum: Array, period: float, mass: float
 
 
 def compute_trajectories(recording: Recording, robot: Robot, extra_frames: Sequence[Frame] = ()) -> BodyTrajectories:
-    """Follows feet, hands and more frames of a robot through a recording: some 20 microseconds a sample."""
+    """Compute trajectories of feet, hands and extra frames by forward kinematics; about 20 microseconds per sample."""
     if recording.labels["q"] != CoordinateLabels.of(robot).q_labels:
         name = recording.provenance.get("robot", "?")
-        raise RecordingError(f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give it")
+        raise RecordingError(
+            f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; pass its robot"
+        )
     parts: tuple[Frame, ...] = (*robot.feet, *robot.hands, *extra_frames)
     n, k = len(recording), len(parts)
     tracks = BodyTrajectories(
@@ -151,7 +153,7 @@ def compute_trajectories(recording: Recording, robot: Robot, extra_frames: Seque
 
 
 def true_state(recording: Recording, name: str) -> Array:
-    """The true states ("q" or "v"), (n, numbers), where they were recorded, else the measured ones."""
+    """Return the true states ("q" or "v"), (n, numbers), if they were recorded, else the measured ones."""
     measured = np.asarray(recording[name])
     if f"true/{name}" not in recording or recording.labels[f"true/{name}"] != recording.labels[name]:
         return measured
@@ -160,7 +162,7 @@ def true_state(recording: Recording, name: str) -> Array:
 
 
 def _lowest(heights: Array) -> Array:
-    """The smallest number of each row; NaN where there is none."""
+    """Return the smallest number of each row, NaN for rows without one."""
     least = np.where(np.isnan(heights), np.inf, heights).min(axis=1, initial=np.inf)
     return np.where(np.isfinite(least), least, np.nan)
 
@@ -169,7 +171,7 @@ def _lowest(heights: Array) -> Array:
 
 
 class PostureFrames(NamedTuple):
-    """Frames that posture measures are read from: chest (or base), the shoulders by side, the gaze if there is one."""
+    """Frames needed for posture measures: chest (or base), shoulders by side, head (gaze) if the robot has one."""
 
     chest: Frame
     shoulders: dict[Side, Frame]
@@ -177,12 +179,12 @@ class PostureFrames(NamedTuple):
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """All of them, to be followed with `compute_trajectories`."""
+        """All of these frames, as extra frames of `compute_trajectories`."""
         return (self.chest, *self.shoulders.values(), *([] if self.gaze is None else [self.gaze]))
 
 
 def posture_frames(robot: Robot) -> PostureFrames:
-    """The frames of posture measures: a shoulder is the first joint of an arm.
+    """Return the frames needed for posture measures; a shoulder is the first joint of an arm.
 
     >>> tracks = compute_trajectories(recording, robot, posture_frames(robot).frames)
     """
@@ -193,12 +195,12 @@ def posture_frames(robot: Robot) -> PostureFrames:
 
 
 def standing_state(robot: Robot) -> State:
-    """The stance that posture is measured from: "standing", or the posture at rest of a robot that has none."""
+    """Return the reference of posture measures: the stance "standing", or the rest posture if there is none."""
     return robot.stance("standing") if "standing" in robot.stances else State(robot, robot.rest)
 
 
 def chest_pitch(tracks: BodyTrajectories, heading: Array) -> Array:
-    """How far the chest leans forward, n, degrees.
+    """Compute the forward lean of the chest, n, degrees.
 
     With u = R R_0ᵀ e_z in heading axes, which is vertical in the stance: ``atan2(u_x, u_z)``.
     """
@@ -209,9 +211,9 @@ def chest_pitch(tracks: BodyTrajectories, heading: Array) -> Array:
 
 
 def gaze_pitch(tracks: BodyTrajectories, heading: Array) -> Array:
-    """How much further down than in the stance the robot looks, n, degrees; NaN without a gaze.
+    """Compute how far the gaze points down relative to the stance, n, degrees; NaN for a robot without a head.
 
-    With d the direction of the gaze in heading axes: ``atan2(-d_z, d_x)``, less the same in the stance.
+    With d the direction of the gaze in heading axes: ``atan2(-d_z, d_x)``, minus the same angle in the stance.
     """
     gaze = tracks.robot.head
     if gaze is None:
@@ -223,10 +225,10 @@ def gaze_pitch(tracks: BodyTrajectories, heading: Array) -> Array:
 
 
 def arm_pitch(tracks: BodyTrajectories, side: Side) -> Array:
-    """How far forward of the chest's own vertical an arm is, n, degrees; 0 hangs down, 90 points forward.
+    """Compute the pitch of an arm relative to the chest, n, degrees; 0 hanging down, 90 pointing forward.
 
-    With l from the shoulder to the hand and ``l' = R_0 Rᵀ l``, that is l in axes that turn with the chest:
-    ``atan2(l'_x, -l'_z)``, unwrapped.
+    With l from the shoulder to the hand and ``l' = R_0 Rᵀ l``, that is l in axes that rotate with the chest:
+    ``atan2(l'_x, -l'_z)``, unwrapped. NaN if the robot has no such arm.
     """
     frames = posture_frames(tracks.robot)
     if side not in frames.shoulders:
@@ -242,7 +244,7 @@ def arm_pitch(tracks: BodyTrajectories, side: Side) -> Array:
 
 
 def standing_arm_pitch(robot: Robot, side: Side) -> float:
-    """`arm_pitch` in the stance, degrees; NaN without that arm."""
+    """Return `arm_pitch` in the stance, degrees; NaN if the robot has no such arm."""
     frames = posture_frames(robot)
     if side not in frames.shoulders:
         return float("nan")
@@ -252,10 +254,10 @@ def standing_arm_pitch(robot: Robot, side: Side) -> float:
 
 
 def first_fallen_sample(tracks: BodyTrajectories) -> int:
-    """The first sample at which the robot has fallen; the number of samples if it never does.
+    """Return the first sample at which the robot has fallen; the number of samples if it never falls.
 
-    As in `poise.plants`: its chest is tilted by more than 60 degrees, or its center of mass is lower above the lowest
-    foot than half of its height in the stance.
+    Same criterion as in `poise.plants`: the chest is tilted by more than 60 degrees, or the height of the center of
+    mass above the lowest foot is less than half of that in the stance.
     """
     chest, stance = posture_frames(tracks.robot).chest, standing_state(tracks.robot)
     up = (_rotations(tracks, chest) @ stance.pose(chest).rotation.T)[:, 2, 2]
@@ -267,7 +269,7 @@ def first_fallen_sample(tracks: BodyTrajectories) -> int:
 
 
 def in_heading_axes(vectors: Array, heading: Array) -> Array:
-    """World vectors (n, 3) in axes that turn with the heading (n, rad): ``Rz(-ψ) d``."""
+    """Rotate world vectors (n, 3) into axes that turn with the heading (n, rad): ``Rz(-ψ) d``."""
     c, s = np.cos(heading), np.sin(heading)
     x, y, z = vectors.T
     return np.stack([c * x + s * y, c * y - s * x, z], axis=1)

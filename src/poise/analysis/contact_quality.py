@@ -1,7 +1,7 @@
 """Contact quality of a motion: support polygon, margin of the ZMP, ground penetration, foot sliding.
 
-Ranges of motion are a weak criterion: curves drawn through a few postures have them as well. These measures say what
-else a motion must do. A measure that does not exist, such as that of no frames, is NaN and no error.
+Ranges of motion alone are a weak criterion, because curves interpolated between a few postures reproduce them as well.
+These measures check physical consistency. An undefined measure, for example of zero frames, is NaN and not an error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from poise.geometry import convex_hull, margin
 
 
 class PenetrationDepth(NamedTuple):
-    """How far points are below the ground: at worst (m), the deepest on average (m), and the share of time (0 to 1)."""
+    """Penetration of the ground: largest depth (m), mean over time of the deepest point (m), share of time (0 to 1)."""
 
     worst: float
     mean: float
@@ -28,39 +28,45 @@ class PenetrationDepth(NamedTuple):
 
 
 class TrajectoryDistance(NamedTuple):
-    """How far two tracks are apart, m: root mean square over time, and at worst."""
+    """Distance between two trajectories, m: root mean square over time, and maximum."""
 
     root_mean_square: float
     worst: float
 
 
 def support_polygons(points: ArrayLike, touching: ArrayLike) -> list[Array]:
-    """Convex hull of the points that touch the ground, one polygon (k, 2) a frame; empty in flight.
+    """Compute the convex hull of the points in contact, one polygon (k, 2) per frame; empty in flight.
 
     Args:
-        points: (n, points, 2 or 3), m, such as the corners of both soles.
-        touching: (n, points) of bool.
+        points: (n, points, 2 or 3), m, for example the corners of both soles.
+        touching: (n, points), bool, whether each point touches the ground.
     """
     p, on = np.asarray(points, dtype=np.float64), np.asarray(touching, dtype=bool)
     if p.ndim != 3 or p.shape[2] not in (2, 3) or on.shape != p.shape[:2]:
-        raise GaitError(f"points {p.shape} and touching {on.shape}; give (n, points, 3) and (n, points)")
+        raise GaitError(
+            f"points of shape {p.shape} and touching of shape {on.shape}; expected (n, points, 3) and (n, points)"
+        )
     return [convex_hull(each[mask, :2]) for each, mask in zip(p, on, strict=True)]
 
 
 def polygon_margins(points: ArrayLike, polygons: Sequence[ArrayLike], corners: int = 1) -> Array:
-    """How far a point, such as the ZMP, is inside the hull of its frame, n, m; negative outside, NaN without a hull.
+    """Compute how far a point, for example the ZMP, is inside the polygon of its frame, n, m; negative outside.
+
+    NaN for frames without a polygon or without a point.
 
     Args:
-        points: (n, 2 or more), m, of which x and y count.
+        points: (n, 2 or more), m; only x and y are used.
         polygons: n polygons (k, 2), m.
-        corners: fewest corners of a hull that counts; 3 leaves out contact in a point or along a line.
+        corners: smallest number of corners of a valid polygon; 3 excludes point and line contacts.
 
     >>> polygon_margins([[0.5, 0.4], [3.0, 0.5]], [square, square])
     array([ 0.4, -2. ])
     """
     p = np.asarray(points, dtype=np.float64)
     if p.ndim != 2 or p.shape[1] < 2 or len(p) != len(polygons):
-        raise GaitError(f"points {p.shape} for {len(polygons)} hulls; give (n, 2) and one hull for each")
+        raise GaitError(
+            f"points of shape {p.shape} for {len(polygons)} polygons; expected (n, 2) and one polygon for each"
+        )
     found = np.full(len(p), np.nan)
     for i, (point, hull) in enumerate(zip(p[:, :2], polygons, strict=True)):
         if len(np.asarray(hull)) >= corners and np.isfinite(point).all():
@@ -69,9 +75,9 @@ def polygon_margins(points: ArrayLike, polygons: Sequence[ArrayLike], corners: i
 
 
 def share_inside(points: ArrayLike, polygons: Sequence[ArrayLike], tolerance: float = 0.0) -> float:
-    """Share of time (0 to 1) in which a point is inside the hull of its frame, or within a tolerance (m) of it.
+    """Return the share of time (0 to 1) in which a point is inside its polygon, or outside by at most a tolerance (m).
 
-    Frames without a hull or without a point do not count.
+    Frames without a polygon or without a point are ignored.
     """
     known = polygon_margins(points, polygons)
     known = known[np.isfinite(known)]
@@ -79,13 +85,14 @@ def share_inside(points: ArrayLike, polygons: Sequence[ArrayLike], tolerance: fl
 
 
 def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> PenetrationDepth:
-    """How far points under the feet are below the ground.
+    """Measure how far points under the feet are below the ground.
 
         depth(t) = max over points of max(0, z_ground - z(t))
 
     Args:
         heights: (n,) or (n, points), m.
-        ground: its height, m, one number or one for each point: the soles of a fitted body may be a little off.
+        ground: height of the ground, m, one number or one per point, because the soles of a scaled model may be a
+            little off.
     """
     z = np.asarray(heights, dtype=np.float64)
     z = z[:, np.newaxis] if z.ndim == 1 else z
@@ -98,20 +105,20 @@ def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Penetrati
 
 
 def sliding_distance(positions: ArrayLike, standing: ArrayLike) -> float:
-    """How far a point that should stand slides along the ground, m: the worst over the times that it stands.
+    """Return the largest distance that a stance point slides along the ground, m; NaN without a stance.
 
         slide of one stance = max over t of |p_xy(t) - p_xy(begin of the stance)|
 
     Args:
         positions: (n, 2 or 3), m.
-        standing: n of bool, whether the point stands.
+        standing: n, bool, whether the point is in stance.
 
     >>> sliding_distance([[0.0, 0.0], [0.003, 0.004], [0.9, 0.0]], [True, True, False])
     0.005
     """
     p, on = np.asarray(positions, dtype=np.float64)[:, :2], np.asarray(standing, dtype=bool)
     if on.shape != (len(p),):
-        raise GaitError(f"{on.shape} marks of standing for {len(p)} positions; give one for each")
+        raise GaitError(f"standing of shape {on.shape} for {len(p)} positions; expected one for each")
     slides = [
         float(np.nanmax(np.hypot(*(p[begin:end] - p[begin]).T)))
         for begin, end in true_intervals(on)
@@ -121,13 +128,13 @@ def sliding_distance(positions: ArrayLike, standing: ArrayLike) -> float:
 
 
 def trajectory_distance(track: ArrayLike, reference: ArrayLike) -> TrajectoryDistance:
-    """How far a track is from another, such as heels (n, 2) or centers of mass (n, 3) of two motions, m.
+    """Measure the distance of a trajectory from a reference, for example heels (n, 2) or centers of mass (n, 3), m.
 
     root mean square = sqrt(mean over t of |x - x_ref|²)
     """
     x, y = np.asarray(track, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if x.shape != y.shape:
-        raise GaitError(f"tracks of shapes {x.shape} and {y.shape} cannot be compared; give two of one shape")
+        raise GaitError(f"trajectories of shapes {x.shape} and {y.shape}; expected the same shape")
     squares = np.sum((x - y) ** 2, axis=tuple(range(1, x.ndim)))
     squares = squares[np.isfinite(squares)]
     if not len(squares):

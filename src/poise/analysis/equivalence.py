@@ -1,8 +1,8 @@
-"""Equivalence: whether two motions of the same people agree, by paired tests on their differences.
+"""Equivalence testing: whether two motions of the same subjects agree, by paired tests on their differences.
 
-Notation: d_1 ... d_n are the differences of n people in one quantity, m their mean, s their standard deviation,
-e = s / sqrt(n), ±b the bounds within which a difference does not matter, F the distribution of Student's t with n - 1
-degrees of freedom, a the error that is allowed.
+Notation: d_1 ... d_n are the differences of n subjects in one quantity, m their mean, s their standard deviation,
+e = s / sqrt(n) the standard error, ±b the equivalence bounds, F the cumulative distribution function of Student's t
+with n - 1 degrees of freedom, a the significance level.
 
 [Schuirmann1987] D. J. Schuirmann. *A comparison of the two one-sided tests procedure and the power approach for
 assessing the equivalence of average bioavailability.* Journal of Pharmacokinetics and Biopharmaceutics, 1987.
@@ -25,40 +25,40 @@ from poise.extras import scipy
 
 EquivalenceVerdict = Literal["equivalent", "not shown", "different", "cannot be judged"]
 
-#: Bounds within which ranges of motion count as the same, degrees: what gait laboratories differ by among themselves.
+#: Equivalence bounds of ranges of motion, degrees: the usual difference between gait laboratories.
 EQUIVALENCE_BOUND = 5.0
-#: Allowed error of each test, as in [Boukheddimi2019].
+#: Significance level of each test, as in [Boukheddimi2019].
 ALPHA = 0.05
-#: Fewest people that Shapiro and Wilk's test is defined for.
+#: Smallest number of subjects for which the Shapiro-Wilk test is defined.
 FEWEST_PEOPLE = 3
-#: Deviations below this part of the bound are rounding: nobody measures an angle to a billionth.
+#: Standard deviations below this share of the bound are rounding errors.
 ROUNDING = 1e-9
 
 EQUIVALENCE_REMARK = (
     "A t-test that does not reject does not show equality: with few people, or people who differ much, it rejects "
-    "nothing, and with many it rejects differences too small to matter. What shows equality is the test turned round "
-    "(two one-sided tests, TOST): the motions are equivalent where the 90 % confidence interval of the mean difference "
-    "lies within the bounds. That interval is the verdict; the other tests stand beside it for information."
+    "nothing, and with many it rejects differences too small to matter. Equivalence is shown by two one-sided tests "
+    "(TOST): the motions are equivalent if the 90 % confidence interval of the mean difference lies within the bounds. "
+    "The verdict is based on this interval; the other tests are given for information."
 )
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """What the differences of one quantity tell. What cannot be computed is None, and `remark` says why.
+    """Results of the tests on one quantity. A result that cannot be computed is None, and `remark` gives the reason.
 
     Attributes:
         name: of the quantity.
-        people: n, those whose difference is known.
-        mean, deviation: m and s, in the unit that was given; s is None of one person.
-        normality: p of Shapiro and Wilk; below a the differences are not normal.
-        student: p of the paired t-test, that the mean difference is zero.
-        wilcoxon: p of the signed-rank test of the same, where the differences are not normal.
-        tost: p of the two one-sided tests, that the mean difference is not within the bounds.
-        interval: of confidence 1 - 2a (90 %) for the mean difference.
-        bonferroni, holm: `tost`, corrected for as many tests as were made together.
+        people: n, the number of subjects with a known difference.
+        mean, deviation: m and s, in the unit of the differences; s is None for a single subject.
+        normality: p of the Shapiro-Wilk test; below a the differences are not normally distributed.
+        student: p of the paired t-test (null hypothesis: the mean difference is zero).
+        wilcoxon: p of the signed-rank test of the same hypothesis, only if the differences are not normal.
+        tost: p of the two one-sided tests (null hypothesis: the mean difference is not within the bounds).
+        interval: confidence interval of the mean difference at level 1 - 2a (90 %).
+        bonferroni, holm: `tost` corrected for the number of tests made together.
         verdict: "equivalent" if the interval lies within the bounds, "different" if it lies outside them, "not shown"
-            if it crosses one, "cannot be judged" where there is none.
-        remark: in plain words, "" if there is nothing to say.
+            if it crosses one, "cannot be judged" if there is no interval.
+        remark: explanation for the reader, "" if there is none.
     """
 
     name: str
@@ -79,15 +79,15 @@ class PairedTest:
 def paired_tests(
     differences: ArrayLike, names: Sequence[str], bound: float = EQUIVALENCE_BOUND, alpha: float = ALPHA
 ) -> tuple[PairedTest, ...]:
-    """Tests of the differences of n people in k quantities, such as ranges of motion, simulated less measured.
+    """Test the differences of n subjects in k quantities, for example ranges of motion, simulated minus measured.
 
         TOST [Schuirmann1987]:  p = max(1 - F((m + b) / e), F((m - b) / e)),   p < a  <=>  [m ∓ F⁻¹(1-a) e] within ±b
 
     Args:
-        differences: (n, k), degrees by default; NaN where one is not known.
-        names: k.
-        bound: b, in the same unit.
-        alpha: a.
+        differences: (n, k), degrees by default; NaN for unknown values.
+        names: of the k quantities.
+        bound: b, in the unit of the differences.
+        alpha: a, between 0 and 0.5.
 
     >>> tests = paired_tests([[0.1], [-0.4], [0.6], [0.2]], ["right_knee_flexion"])
     >>> tests[0].verdict, [round(end, 2) for end in tests[0].interval]
@@ -95,9 +95,9 @@ def paired_tests(
     """
     x = np.asarray(differences, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] != len(names):
-        raise GaitError(f"differences of shape {x.shape} for {len(names)} names; give (people, {len(names)})")
+        raise GaitError(f"differences of shape {x.shape} for {len(names)} names; expected (people, {len(names)})")
     if not (bound > 0.0 and 0.0 < alpha < 0.5):
-        raise GaitError(f"bound {bound} and alpha {alpha}; give a bound above zero and an alpha between 0 and 0.5")
+        raise GaitError(f"bound {bound} and alpha {alpha}; expected a bound above zero and an alpha between 0 and 0.5")
     tests = [_paired_test(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
     uncorrected = [test.tost for test in tests]
     return tuple(
@@ -107,7 +107,7 @@ def paired_tests(
 
 
 def bonferroni(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
-    """``min(1, k p)`` for k tests; one that could not be made is None, but counts.
+    """Bonferroni correction ``min(1, k p)`` of k tests; a test that could not be made (None) still counts in k.
 
     >>> bonferroni([0.01, 0.6])
     (0.02, 1.0)
@@ -117,10 +117,10 @@ def bonferroni(probabilities: Sequence[float | None]) -> tuple[float | None, ...
 
 
 def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
-    """[Holm1979]: with the p in rising order, ``p'_i = max over j <= i of min(1, (k - j + 1) p_j)``.
+    """Holm correction [Holm1979]: for p in ascending order, ``p'_i = max over j <= i of min(1, (k - j + 1) p_j)``.
 
-    It allows as little error in the whole family as `bonferroni` and rejects no less. One that could not be made is
-    None, but counts.
+    It controls the same family-wise error as `bonferroni` and is at least as powerful. A test that could not be made
+    (None) still counts in k.
 
     >>> holm([0.01, 0.04, 0.03])
     (0.03, 0.06, 0.06)
@@ -136,16 +136,14 @@ def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
 def _paired_test(name: str, differences: Array, b: float, alpha: float) -> PairedTest:
     d = differences[np.isfinite(differences)]
     n = len(d)
-    unknown = (
-        f"{len(differences) - n} of {len(differences)} people have no number here; " if n < len(differences) else ""
-    )
+    unknown = f"{len(differences) - n} of {len(differences)} people have no value; " if n < len(differences) else ""
     if n < 2:
         m = float(d[0]) if n else None
-        remark = "nobody to test" if m is None else f"one person, {_bound_text(m, b)}: a test needs two or more"
+        remark = "no values to test" if m is None else f"one person, {_bound_text(m, b)}: a test needs two or more"
         return _test_without_verdict(name, n, m, None, unknown + remark)
     m, s = float(d.mean()), float(d.std(ddof=1))
     if s <= ROUNDING * b:
-        remark = f"all {n} differences are the same, {_bound_text(m, b)}: no spread that a test could weigh"
+        remark = f"all {n} differences are the same, {_bound_text(m, b)}: no variance to test"
         return _test_without_verdict(name, n, m, s, unknown + remark)
     e = s / math.sqrt(n)
     normality = float(scipy.stats.shapiro(d).pvalue) if n >= FEWEST_PEOPLE else None
@@ -157,7 +155,7 @@ def _paired_test(name: str, differences: Array, b: float, alpha: float) -> Paire
     low, high = m - half, m + half
     verdict: EquivalenceVerdict = "equivalent" if tost < alpha else "different" if low > b or high < -b else "not shown"
     remark = "two people: normality cannot be tested, and the interval is wide" if n < FEWEST_PEOPLE else ""
-    remark = "not normal: Wilcoxon's test stands beside Student's" if not_normal else remark
+    remark = "not normal: see Wilcoxon's test as well as Student's" if not_normal else remark
     return PairedTest(
         name,
         n,

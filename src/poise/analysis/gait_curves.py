@@ -1,17 +1,18 @@
-"""Curves over the gait cycle: joint angles, range of motion, agreement of two curves, and normative bands.
+"""Curves over the gait cycle: range of motion, root mean square error, agreement of two curves, normative bands.
 
-Curves are arrays whose first index is the frame or the per cent of the cycle; angles are in the unit that is given.
+Curves are arrays whose first index is the frame or the per cent of the gait cycle. Angles are in the unit of the input.
+
+Normative bands are read from `norm_curves.toml`, which has values at every tenth of the cycle and their sources.
+Between these values a curve is a periodic cubic spline. The values at 0 and 100 % differ a little because measured
+strides are not exactly periodic; the spline passes through the mean of both. Angles are in rad here, in degrees in the
+file.
+
+Names and signs are those of the human model: ``right_knee_flexion``, ``lumbar_bending``. The orientation of the pelvis
+is given as ``pelvis_tilt`` (anterior +), ``pelvis_obliquity`` (side of the cycle up +) and ``pelvis_rotation`` (side of
+the cycle forward +).
 
 [Boukheddimi2019] M. Boukheddimi, F. Bailly, P. Souères, B. Watier. *Human-like gait generation from a reduced set of
 tasks using the hierarchical control framework from robotics.* ROBIO, 2019.
-
-The numbers and where they come from are in `norm_curves.toml`, at every tenth of the cycle. A curve between them is the
-periodic cubic spline through them; what the table has at 0 and at 100 % differs a little where strides were not quite
-alike, and the spline goes through the mean of both.
-
-Names and signs are those of the human body: ``right_knee_flexion``, ``lumbar_bending``. The pelvis, whose orientation
-is no joint, has ``pelvis_tilt`` (forward +), ``pelvis_obliquity`` (side of the cycle up +) and ``pelvis_rotation``
-(side of the cycle forward +). Angles are in rad here, in degrees in the file.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from poise.robots import Side
 
 
 class RangeOfMotionRow(NamedTuple):
-    """A row of Table I: joint of the human body, title, and the paper's mean ranges of motion, degrees.
+    """A row of Table I of [Boukheddimi2019]: joint of the human model, title, and mean ranges of motion, degrees.
 
-    The paper prints the difference of the left knee as 9 and that of the left ankle as 13, though its own ranges differ
-    by 12 and 14.
+    The paper prints a difference of 9 for the left knee and 13 for the left ankle, although its ranges differ by 12
+    and 14.
     """
 
     joint: str
@@ -66,7 +67,7 @@ TABLE_I_JOINTS = tuple(row.joint for row in TABLE_I)
 
 
 def range_of_motion(curves: ArrayLike) -> Array:
-    """``max - min`` over the first index: of (101, 12) twelve numbers.
+    """Return the range of motion ``max - min`` over the first index; (101, 12) gives 12 numbers.
 
     >>> range_of_motion([[0.0, 5.0], [60.0, -5.0]])
     array([60., 10.])
@@ -75,15 +76,15 @@ def range_of_motion(curves: ArrayLike) -> Array:
 
 
 def root_mean_square_error(curves: ArrayLike, reference: ArrayLike, *, remove_offset: bool = False) -> Array:
-    """``sqrt(mean over the cycle of (x - x_ref)²)`` over the first index.
+    """Compute the root mean square error over the cycle (first index), ``sqrt(mean of (x - x_ref)²)``.
 
     Args:
-        curves, reference: of one shape, (101, ...), in one unit.
-        remove_offset: first shift each curve so that its mean is that of the reference: models differ in where zero is.
+        curves, reference: same shape (101, ...), same unit.
+        remove_offset: remove the mean difference first, because models differ in their zero posture.
     """
     x, y = np.asarray(curves, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if x.shape != y.shape:
-        raise GaitError(f"curves of shapes {x.shape} and {y.shape} cannot be compared; give two of one shape")
+        raise GaitError(f"curves of shapes {x.shape} and {y.shape}; expected the same shape")
     error = x - y
     if remove_offset:
         error = error - error.mean(axis=0)
@@ -94,15 +95,15 @@ def root_mean_square_error(curves: ArrayLike, reference: ArrayLike, *, remove_of
 
 
 class Agreement(NamedTuple):
-    """A curve x against a reference y, where both are known.
+    """Agreement of a curve x with a reference y, over the samples at which both are known.
 
     Attributes:
-        samples: at how many.
-        correlation: of Pearson, -1 to 1: 1 where the shapes are the same, whatever size and offset. NaN if one of them
-            does not move.
-        error: ``sqrt(mean (x - y)²)``, in their unit.
-        peak, reference_peak: the largest deviation of y from zero, and that of x to the same side, signed.
-        range, reference_range: largest less smallest of x and of y.
+        samples: number of these samples.
+        correlation: Pearson's r, -1 to 1; 1 for curves of the same shape, whatever their amplitude and offset. NaN if
+            one of them is constant.
+        error: root mean square error ``sqrt(mean (x - y)²)``, in the unit of the curves.
+        peak, reference_peak: the largest deviation of y from zero, and the extremum of x in the same direction, signed.
+        range, reference_range: maximum minus minimum of x and of y.
     """
 
     samples: int
@@ -120,28 +121,28 @@ class Agreement(NamedTuple):
 
     @property
     def range_ratio(self) -> float:
-        """Range of x over that of y; NaN if y does not move."""
+        """Range of x over that of y; NaN if y is constant."""
         return self.range / self.reference_range if self.reference_range else math.nan
 
     def summary(self) -> dict[str, float]:
-        """Plain values by their names, without the ranges but with the ratios."""
+        """Return the values by name, with ratios instead of ranges."""
         names = ("samples", "correlation", "error", "peak", "reference_peak", "peak_ratio", "range_ratio")
         return {name: getattr(self, name) for name in names}
 
 
-#: What two curves that are never known at once have in common.
+#: Agreement of two curves without a common sample.
 NO_AGREEMENT = Agreement(0, *[math.nan] * 6)
 
 
 def agreement(values: ArrayLike, reference: ArrayLike) -> Agreement:
-    """Compares two curves of one length; samples at which one of them is not finite do not count.
+    """Compare two curves of the same length; samples that are not finite in both are ignored.
 
     >>> agreement([0.0, 1.0, 0.0, -2.0], [0.0, 2.0, 0.0, -4.0])[1:5]
     (1.0, 1.118033988749895, -2.0, -4.0)
     """
     x, y = np.asarray(values, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1:
-        raise GaitError(f"curves of shapes {x.shape} and {y.shape} cannot be compared; give two of one length")
+        raise GaitError(f"curves of shapes {x.shape} and {y.shape}; expected two of the same length")
     both = np.isfinite(x) & np.isfinite(y)
     x, y = x[both], y[both]
     if not len(x):
@@ -153,7 +154,7 @@ def agreement(values: ArrayLike, reference: ArrayLike) -> Agreement:
 
 
 def correlation(x: Array, y: Array) -> float:
-    """Of Pearson; NaN if one of the two does not move."""
+    """Pearson's correlation coefficient; NaN if one of the two is constant."""
     a, b = x - x.mean(), y - y.mean()
     size = math.sqrt(float(a @ a) * float(b @ b))
     return float(a @ b) / size if size > 0.0 else math.nan
@@ -162,11 +163,11 @@ def correlation(x: Array, y: Array) -> float:
 # -- Normative bands -------------------------------------------------------------------------------------------------
 
 
-#: The curves that are used where nothing else is said.
+#: Normative dataset used by default.
 DEFAULT_DATASET = "adults"
-#: What the lower back does to the side of the cycle and what is therefore mirrored on the other side.
+#: Angles of the lower back that are signed relative to the side of the cycle, and mirrored for the other side.
 _MIRRORED = ("lumbar_bending", "lumbar_rotation")
-#: Angles between the pelvis and something else in the sagittal plane, in which the zero of the pelvis counts.
+#: Sagittal angles relative to the pelvis, which depend on its zero orientation.
 _PELVIS_RELATIVE = ("pelvis_tilt", "hip_flexion", "lumbar_extension")
 
 
@@ -177,7 +178,7 @@ class NormativeBand:
     Attributes:
         joint: name of the joint, with its side if it has one.
         mean, deviation: at 101 points, 0 to 100 % of the cycle, rad.
-        source: whom it was measured on.
+        source: description of the subjects and of the publication.
 
     >>> knee = normative_band("right_knee_flexion")
     >>> round(float(np.degrees(knee.mean.max())))
@@ -192,7 +193,7 @@ class NormativeBand:
     _shift: float
 
     def at(self, share: ArrayLike) -> Array:
-        """The mean at any shares of the cycle, 0 to 1 and on beyond it, rad; smooth and periodic.
+        """Return the mean at shares of the cycle (0 to 1, periodic beyond), rad.
 
         >>> float(knee.at(0.25)) == float(knee.at(1.25))
         True
@@ -201,34 +202,34 @@ class NormativeBand:
 
     @property
     def range_of_motion(self) -> float:
-        """Of the mean curve, rad; people each have a larger one, since their peaks come at different times."""
+        """Range of motion of the mean curve, rad; single subjects have larger ones, as their peaks differ in timing."""
         fine = self.at(np.linspace(0.0, 1.0, 1001))
         return float(np.ptp(fine))
 
 
 def normative_band(joint: str, cycle: Side | None = None, dataset: str = DEFAULT_DATASET) -> NormativeBand:
-    """The normative band of a joint of the human body.
+    """Return the normative band of a joint angle.
 
     Args:
-        joint: as the body names it (``left_hip_flexion``), or without a side for the one on the side of the cycle.
-        cycle: the foot with whose strike the cycle begins; by default the joint's own side, else the right one. Legs
-            and arms of the other side are half a cycle later; bending and turning of the back are mirrored.
+        joint: name in the human model (``left_hip_flexion``), or without a side for the joint on the side of the cycle.
+        cycle: foot whose initial contact begins the cycle; by default the side of the joint, else right. Legs and arms
+            of the other side are shifted by half a cycle; bending and rotation of the back are mirrored.
         dataset: "adults", "cgm23" or "children", see `normative_datasets`.
 
-    >>> normative_band("left_knee_flexion", cycle="right").mean[20]  # as the left knee is when the right foot is flat
+    >>> normative_band("left_knee_flexion", cycle="right").mean[20]  # left knee at 20 % of the right cycle
     """
     table = _table()
     if dataset not in table:
-        raise GaitError(f"no norms called {dataset!r}; there are {', '.join(table)}", near=tuple(table))
+        raise GaitError(f"no normative dataset {dataset!r}; available: {', '.join(table)}", near=tuple(table))
     curves = table[dataset]["curves"]
     side, kind = _split_side(joint)
     if kind not in curves:
         near = tuple(difflib.get_close_matches(kind, curves, 3))
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(curves)}"
-        raise GaitError(f"no norm for the joint {joint!r} of {dataset!r}; {hint}", near=near)
+        hint = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(curves)}"
+        raise GaitError(f"no normative curve of joint {joint!r} in dataset {dataset!r}; {hint}", near=near)
     foot = cycle or side or "right"
     shift = 0.5 if side not in (None, foot) else 0.0
-    # Signed for the side of the cycle; the body's own signs are those of the right foot's cycle.
+    # Curves are signed for the side of the cycle; the signs of the human model are those of a right cycle.
     sign = -1.0 if kind in _MIRRORED and foot == "left" else 1.0
     level = float(table[dataset].get("level", 0.0)) if kind in _PELVIS_RELATIVE else 0.0
     knots = sign * np.radians(np.array(curves[kind]["mean"], dtype=np.float64) + level)
@@ -238,12 +239,12 @@ def normative_band(joint: str, cycle: Side | None = None, dataset: str = DEFAULT
 
 
 def normative_joints(dataset: str = DEFAULT_DATASET) -> tuple[str, ...]:
-    """Names that `normative_band` knows, those of legs and arms without their side."""
+    """Return the joint names that `normative_band` accepts; those of legs and arms are without a side."""
     return tuple(_table()[dataset]["curves"])
 
 
 def normative_datasets() -> dict[str, str]:
-    """The normative datasets, and on whom each was measured."""
+    """Return the names of the normative datasets and their sources."""
     return {name: str(own["source"]) for name, own in _table().items()}
 
 
@@ -256,7 +257,7 @@ def _split_side(joint: str) -> tuple[Side | None, str]:
 
 
 def _spline(knots: Array) -> scipy.interpolate.CubicSpline:
-    """Periodic through values at equal steps from 0 to 1, both ends at their mean."""
+    """Periodic cubic spline through values at equal steps from 0 to 1; both ends are set to their mean."""
     closed = np.array(knots)
     closed[0] = closed[-1] = (knots[0] + knots[-1]) / 2.0
     return scipy.interpolate.CubicSpline(np.linspace(0.0, 1.0, len(closed)), closed, bc_type="periodic")

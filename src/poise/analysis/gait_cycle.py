@@ -1,11 +1,11 @@
-"""Gait cycles and time normalisation: one `GaitCycle`, and one way to resample a signal over it.
+"""Gait cycles: detection from gait events or stance, spatiotemporal parameters, and time normalisation of signals.
 
-A cycle lasts from one initial contact of a foot to its next. Cycles are made from gait events (`gait_cycles`), from the
-frames at which a foot stands (`cycles_from_stance`), or from the footprints of a recorded walk (`RecordedWalk.cycles`).
-`normalize_cycle` resamples a signal over one cycle, `normalize_cycles` over several.
+A cycle lasts from one initial contact of a foot to the next one of the same foot. Cycles are made from gait events
+(`gait_cycles`), from the stance frames of a foot (`cycles_from_stance`), or from the footprints of a recorded walk
+(`RecordedWalk.cycles`). `normalize_cycle` resamples a signal over one cycle, `normalize_cycles` over several.
 
-Notation: A is the foot whose cycle it is, B the other one; HS is an initial contact (heel strike), TO a toe-off. The
-phases end at TO_B, HS_B, TO_A and the next HS_A: double support, single support of A, double support, swing of A.
+Notation: A is the foot of the cycle, B the other one; HS is an initial contact (heel strike), TO a toe-off. The phases
+end at TO_B, HS_B, TO_A and the next HS_A: double support, single support of A, double support, swing of A.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from poise.arrays import Array, Mask
 from poise.errors import GaitError
 from poise.robots import Side
 
-#: A stride that takes longer, s, is a pause: the slowest patients need about 2.5 s.
+#: Longest stride, s; a longer interval is a pause. The slowest patients need about 2.5 s.
 LONGEST_STRIDE = 3.0
-#: A stance or a swing that is shorter, s, is none: no step is so short.
+#: Names of the kinds of events in messages.
+EVENT_NAMES = {"strike": "initial contact", "off": "toe-off"}
+#: Shortest stance or swing, s; shorter intervals are ignored.
 SHORTEST_PHASE = 0.1
-#: Where the foot leaves the ground on the scale of phases, %: as in adults, stance takes 60 % and swing 40 %.
+#: Toe-off on the phase-normalised scale, %: as in adults, stance takes 60 % and swing 40 %.
 TOE_OFF_PERCENT = 60.0
 
 
@@ -39,11 +41,11 @@ class GaitCycle:
     """One gait cycle, from one initial contact of a foot to its next. Times are in s.
 
     Attributes:
-        side: foot A, whose cycle it is.
-        initial_contact: HS_A, at which the cycle begins.
+        side: foot A, to which the cycle belongs.
+        initial_contact: HS_A, the begin of the cycle.
         toe_off: TO_A.
         end: the next HS_A.
-        opposite_toe_off, opposite_initial_contact: TO_B and HS_B; NaN where nothing is known of the other foot.
+        opposite_toe_off, opposite_initial_contact: TO_B and HS_B; NaN if the other foot is unknown.
 
     >>> cycle = best_cycle(events, first=0.0, last=2.5)
     >>> round(cycle.stance, 1), [phase.name for phase in cycle.phases]
@@ -64,9 +66,11 @@ class GaitCycle:
 
     @property
     def phases(self) -> tuple[MotionPhase, ...]:
-        """The four phases, one after the other."""
+        """The four phases in order of time; raises a `GaitError` if the events of the other foot are unknown."""
         if not all(map(math.isfinite, self.times)):
-            raise GaitError(f"the phases of a {self.side} cycle need the events of the other foot; give both feet")
+            raise GaitError(
+                f"the phases of a {self.side} cycle need the events of the other foot; pass events of both feet"
+            )
         names = ("first double support", "single support", "second double support", "swing")
         return tuple(
             MotionPhase(name, a, b) for name, (a, b) in zip(names, itertools.pairwise(self.times), strict=True)
@@ -74,41 +78,41 @@ class GaitCycle:
 
     @property
     def event_percents(self) -> tuple[float, float, float, float, float]:
-        """The five events on the scale of the cycle, %, from 0 to 100."""
+        """The five events in % of the cycle, from 0 to 100."""
         a, b, c, d, e = (self.percent_at(t) for t in self.times)
         return a, b, c, d, e
 
     @property
     def duration(self) -> float:
-        """From initial contact to initial contact, s."""
+        """Duration from initial contact to initial contact, s."""
         return self.end - self.initial_contact
 
     def percent_at(self, time: float) -> float:
-        """A time (s) on the scale of the cycle, %: 0 at its initial contact, 100 at its end."""
+        """Convert a time (s) to % of the cycle: 0 at its initial contact, 100 at its end."""
         return 100.0 * (time - self.initial_contact) / self.duration
 
     @property
     def stance(self) -> float:
-        """Part of the cycle in which A stands, %."""
+        """Stance phase of A, % of the cycle."""
         return self.percent_at(self.toe_off)
 
     @property
     def double_support(self) -> float:
-        """Part of the cycle in which both feet stand, %: both double supports together. NaN without the other foot."""
+        """Sum of both double support phases, % of the cycle; NaN if the other foot is unknown."""
         both = (self.opposite_toe_off - self.initial_contact) + (self.toe_off - self.opposite_initial_contact)
         return 100.0 * both / self.duration
 
     @property
     def cadence(self) -> float:
-        """Steps per minute, two to a cycle."""
+        """Cadence, steps per minute (two steps per cycle)."""
         return 120.0 / self.duration
 
 
 def gait_cycles(events: Iterable[GaitEvent]) -> tuple[GaitCycle, ...]:
-    """All complete cycles of both feet, in the order of time.
+    """Return all complete cycles of both feet in order of time.
 
-    Complete means that between two strikes of A there are one toe-off of B, one strike of B and one toe-off of A, in
-    this order: a walk, not a run, in which A leaves before B strikes.
+    A cycle is complete if between two initial contacts of A there are one toe-off of B, one initial contact of B and
+    one toe-off of A, in this order. This excludes running, in which A leaves the ground before B lands.
 
     >>> [cycle.side for cycle in gait_cycles(events)]
     ['left', 'right', 'left']
@@ -117,16 +121,17 @@ def gait_cycles(events: Iterable[GaitEvent]) -> tuple[GaitCycle, ...]:
 
 
 def best_cycle(events: Iterable[GaitEvent], first: float, last: float, side: Side | None = None) -> GaitCycle:
-    """The complete cycle that stays farthest from both ends of the file, where filters and fits are at their worst.
+    """Return the complete cycle farthest from both ends of the trial, where filtering and fitting are least accurate.
 
         argmax over cycles of min(initial contact - first, last - end)
 
     Args:
-        events: strikes and toe-offs.
-        first, last: the times of the first and of the last frame, s.
-        side: the foot whose cycle it is to be; by default any.
+        events: initial contacts and toe-offs.
+        first, last: times of the first and the last frame, s.
+        side: foot of the cycle; by default either.
 
-    Raises a `GaitError` that says what is missing if there is none.
+    Raises:
+        GaitError: there is no complete cycle; the message lists the missing events.
     """
     known = tuple(events)
     found, missing = _find_cycles(known)
@@ -141,14 +146,14 @@ def best_cycle(events: Iterable[GaitEvent], first: float, last: float, side: Sid
 
 
 def cycles_from_stance(time: Array, stance: Mask, side: Side) -> tuple[GaitCycle, ...]:
-    """Cycles of one foot from the frames at which it stands, in the order of time.
+    """Return the cycles of one foot from its stance frames, in order of time.
 
-    A stance or a swing below 0.1 s does not count. A stance that lasts since the first frame begins no cycle.
+    Stances and swings shorter than 0.1 s are ignored. A stance that already lasts at the first frame begins no cycle.
 
     Args:
         time: n, s.
-        stance: n, whether the foot stands.
-        side: which foot.
+        stance: n, whether the foot is in stance.
+        side: the foot.
 
     >>> cycles_from_stance(time, force > 20.0, "left")[0].duration
     1.04
@@ -170,8 +175,8 @@ def cycles_from_stance(time: Array, stance: Mask, side: Side) -> tuple[GaitCycle
 
 
 class StrideLengths(NamedTuple):
-    """What a cycle covers: stride (m), speed (m/s), step (m, from B's heel to A's at its second strike) and width (m,
-    between the lines of the heels)."""
+    """Spatial parameters of a cycle: stride length (m), speed (m/s), step length (m, from the heel of B to that of A at
+    the end of the cycle) and step width (m, lateral distance of the heels)."""
 
     stride: float
     speed: float
@@ -182,16 +187,18 @@ class StrideLengths(NamedTuple):
 def stride_lengths(
     cycle: GaitCycle, time: ArrayLike, heel: Mapping[Side, ArrayLike], direction: ArrayLike, belt: float = 0.0
 ) -> StrideLengths:
-    """Stride, speed, step and width of a cycle.
+    """Compute stride length, speed, step length and step width of a cycle.
 
         stride = d·(h_A(HS_A') - h_A(HS_A)) + v_b T,   speed = stride / T,   step = d·(h_A - h_B)(HS_A')
 
+    HS_A' is the initial contact at the end of the cycle.
+
     Args:
-        cycle: with T its duration.
+        cycle: of duration T.
         time: n, s.
-        heel: by side, (n, 3), m.
+        heel: h, position of the heel by side, (n, 3), m.
         direction: d, horizontal unit vector of walking, (3,).
-        belt: v_b, speed of a treadmill, m/s.
+        belt: v_b, speed of the treadmill belt, m/s.
     """
     d = np.asarray(direction, dtype=np.float64)
     opposite: Side = "left" if cycle.side == "right" else "right"
@@ -204,7 +211,7 @@ def stride_lengths(
 
 
 def _find_cycles(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tuple[Side, str]]]:
-    """The complete cycles; and for each foot and pair of strikes without one, what is missing there."""
+    """Return the complete cycles, and for each incomplete one the foot and what is missing."""
     known = sorted(events, key=lambda event: event.time)
     cycles: list[GaitCycle] = []
     missing: list[tuple[Side, str]] = []
@@ -212,19 +219,19 @@ def _find_cycles(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tup
     for a, b in sides:
         contacts = _times(known, a, "strike")
         if len(contacts) < 2:
-            have = "one strike" if contacts else "no strike"
+            have = "one initial contact" if contacts else "no initial contact"
             missing.append((a, f"the {a} foot has {have}, two are needed"))
         for begin, end in itertools.pairwise(contacts):
-            where = f"between the strikes of the {a} foot at {begin:.2f} and {end:.2f} s"
+            where = f"between the initial contacts of the {a} foot at {begin:.2f} and {end:.2f} s"
             if end - begin > LONGEST_STRIDE:
-                missing.append((a, f"{end - begin:.1f} s lie {where}, which is a pause"))
+                missing.append((a, f"{end - begin:.1f} s {where} are a pause"))
                 continue
             inner = [(b, "off"), (b, "strike"), (a, "off")]
             times = [[t for t in _times(known, s, kind) if begin <= t <= end] for s, kind in inner]
-            wrong = [f"the {s} foot has {_count_text(len(own))} {kind}"
+            wrong = [f"the {s} foot has {_count_text(len(own))} {EVENT_NAMES[kind]}"
                      for (s, kind), own in zip(inner, times, strict=True) if len(own) != 1]  # fmt: skip
             if not wrong and not times[0][0] < times[1][0] <= times[2][0]:
-                wrong = ["the feet do not take turns as in a walk"]
+                wrong = ["the feet do not alternate as in walking"]
             if wrong:
                 missing.append((a, f"{', '.join(wrong)} {where}"))
             else:
@@ -245,11 +252,11 @@ def _count_text(count: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CycleCurves:
-    """Curves of several cycles, or of several people, on one scale. What is not known (NaN) does not count.
+    """Curves of several cycles or of several subjects on the same scale. Unknown values (NaN) are ignored.
 
     Attributes:
-        values: (curves, samples, ...), in the unit that was given.
-        toe_off: where the foot leaves the ground, %, on average; NaN where that is not known.
+        values: (curves, samples, ...), in the unit of the input.
+        toe_off: mean toe-off, % of the cycle; NaN if unknown.
     """
 
     values: Array
@@ -257,34 +264,34 @@ class CycleCurves:
 
     @property
     def count(self) -> int:
-        """How many curves."""
+        """Number of curves."""
         return len(self.values)
 
     @property
     def percent(self) -> Array:
-        """Of the cycle, %, from 0 to 100, one for each sample."""
+        """Per cent of the cycle at each sample, 0 to 100."""
         return np.linspace(0.0, 100.0, self.values.shape[1])
 
     @property
     def mean(self) -> Array:
-        """Over the curves."""
+        """Mean over the curves."""
         known = np.isfinite(self.values)
         total = np.where(known, self.values, 0.0).sum(axis=0)
         return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
 
     @property
     def deviation(self) -> Array:
-        """Standard deviation over the curves (n - 1); NaN of one alone."""
+        """Standard deviation over the curves (n - 1); NaN for a single curve."""
         return self.values.std(axis=0, ddof=1) if self.count > 1 else np.full(self.values.shape[1:], np.nan)
 
     @property
     def low(self) -> Array:
-        """The least of all curves."""
+        """Minimum over the curves."""
         return -_highest(-self.values)
 
     @property
     def high(self) -> Array:
-        """The largest of all curves."""
+        """Maximum over the curves."""
         return _highest(self.values)
 
 
@@ -297,29 +304,33 @@ def normalize_cycle(
     kind: Interpolation = "linear",
     toe_off: float | None = None,
 ) -> Array:
-    """Values (n, ...) at equal steps of the cycle, from 0 to 100 %: (count, ...).
+    """Resample values (n, ...) at equal steps of a gait cycle, from 0 to 100 %: (count, ...).
 
-    On the plain scale ``share = 100 (t - HS_A) / duration``. On the scale of phases, with `toe_off`, stance takes the
-    scale up to there and swing the rest, so that the toe-offs of bodies that stand for different times coincide.
+    On the plain scale ``percent = 100 (t - HS_A) / duration``. With `toe_off` the scale is phase-normalised: stance is
+    stretched to end at that per cent and swing takes the rest, so that the toe-offs of different walks coincide.
 
     Args:
-        time: n, s, rising.
-        values: in any unit; NaN in gaps, which stay, see `resample`.
-        cycle: within the time.
-        count: how many steps; 101 are per cent.
-        kind: "linear", or "spline", which keeps peaks of signals with few samples a second.
-        toe_off: where the foot is to leave the ground, %, such as `TOE_OFF_PERCENT`; by default where it does.
+        time: n, s, increasing.
+        values: in any unit; gaps (NaN) remain gaps, see `resample`.
+        cycle: within the range of the times.
+        count: number of samples; 101 gives one per per cent.
+        kind: "linear", or "spline", which preserves peaks at low sampling rates.
+        toe_off: per cent of the scale at which toe-off is placed, for example `TOE_OFF_PERCENT`; by default not moved.
 
     >>> normalize_cycle(time, angles, cycle, kind="spline").shape
     (101, 12)
     """
     t, x = np.asarray(time, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if t.ndim != 1 or len(t) < 2 or len(x) != len(t) or not (np.diff(t) > 0.0).all():
-        raise GaitError(f"{len(x)} values at {t.shape} times; give two or more, one for each time, times rising")
+        raise GaitError(
+            f"{len(x)} values at {t.shape} times; expected two or more, one for each time, times increasing"
+        )
     begin, end = cycle.initial_contact, cycle.end
-    # Events are frames: what lies outside by rounding is the first or the last frame.
+    # Event times are frame times; the tolerance absorbs rounding at the first and the last frame.
     if not t[0] - 1e-6 <= begin < end <= t[-1] + 1e-6:
-        raise GaitError(f"the cycle is from {begin:.3f} to {end:.3f} s, the motion from {t[0]:.3f} to {t[-1]:.3f} s")
+        raise GaitError(
+            f"gait cycle from {begin:.3f} to {end:.3f} s is outside the motion from {t[0]:.3f} to {t[-1]:.3f} s"
+        )
     sample_times = np.linspace(begin, end, count)
     if toe_off is not None:
         sample_times = np.interp(np.linspace(0.0, 100.0, count), [0.0, toe_off, 100.0], [begin, cycle.toe_off, end])
@@ -334,7 +345,7 @@ def normalize_cycles(
     *,
     kind: Interpolation = "linear",
 ) -> CycleCurves:
-    """Values (n, ...) over each of several cycles on the plain scale; arguments as of `normalize_cycle`.
+    """Resample values (n, ...) over several cycles on the plain scale; arguments as in `normalize_cycle`.
 
     >>> normalize_cycles(recording.time, recording["q/left_knee_joint"], walk.cycles_of("left")).mean.max()
     """
@@ -344,14 +355,14 @@ def normalize_cycles(
 
 
 def curves_over_people(curves: ArrayLike) -> CycleCurves:
-    """Curves of several people, (people, 101, ...), with their mean and their standard deviation.
+    """Collect the curves of several subjects, (subjects, 101, ...), for mean and standard deviation.
 
     >>> curves_over_people([[[1.0]], [[3.0]]]).mean.item()
     2.0
     """
     x = np.asarray(curves, dtype=np.float64)
     if x.ndim < 2 or not len(x):
-        raise GaitError("no curves given; pass those of one person or more")
+        raise GaitError("no curves given; pass at least one subject")
     return CycleCurves(x)
 
 

@@ -1,4 +1,8 @@
-"""Phases and cycles of a recorded motion: segmentation, time normalisation, cycle-to-cycle differences."""
+"""Phases and cycles of a recorded motion: segmentation, time normalisation, cycle-to-cycle differences.
+
+`find_phases` segments a recording, `normalize_recording` and `align_recordings` put recordings on a scale from 0 to
+100 %, and `cycle_difference` measures how well a periodic motion repeats.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +21,12 @@ from poise.behaviors import SquatSettings
 from poise.errors import RecordingError
 from poise.recording import Recording, Values
 
-#: A motion that changes its tasks more often than this has no phases that a page could show.
+#: Largest number of phases; a motion whose tasks change more often is not segmented.
 MAX_PHASES = 60
 
 
 class MotionPhase(NamedTuple):
-    """A part of a motion: its name, when it begins and when it ends (s)."""
+    """A part of a motion: name, begin and end (s)."""
 
     name: str
     begin: float
@@ -30,10 +34,10 @@ class MotionPhase(NamedTuple):
 
 
 def find_phases(recording: Recording) -> tuple[MotionPhase, ...]:
-    """The phases of a motion, one after the other, without gaps; empty if nothing tells of any.
+    """Segment a motion into consecutive phases without gaps; empty if the recording has no phases.
 
-    Where the recording has a channel ``phase``, its words are the names. Else a phase is a stretch in which the same
-    tasks were asked for, named after those of them that are not asked for in every phase.
+    If the recording has a channel ``phase``, its texts are the names. Otherwise a phase is an interval with the same
+    set of active tasks, named after those that are not active during the whole motion.
 
     >>> [phase.name for phase in find_phases(recording)]
     ['lift', 'swing', 'land']
@@ -52,10 +56,10 @@ def find_phases(recording: Recording) -> tuple[MotionPhase, ...]:
 
 
 def _active_tasks(recording: Recording) -> list[str]:
-    """Per sample the names of the tasks that are asked for then, without those that always are."""
+    """Return the names of the active tasks at each sample, without those that are always active."""
     channels = [name for name in recording.channels if name.startswith("error_norm/")]
     active = np.array([~np.isnan(recording[name]) for name in channels]).reshape(len(channels), len(recording))
-    # Where a fallback spoke no task is known: what was asked before goes on.
+    # While a fallback controller is active no task is recorded: the previous tasks are assumed to continue.
     unknown = ~active.any(axis=0)
     before = np.maximum.accumulate(np.where(unknown, 0, np.arange(len(recording))))
     active = active[:, before]
@@ -77,15 +81,15 @@ def _join_names(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NormalizedRecording:
-    """A recording at equal steps of its progress, from 0 to 100 %.
+    """A recording resampled at equal steps of its progress, from 0 to 100 %.
 
-    ``normalized["q"]`` holds the numbers of that channel at these steps, linearly between the samples; words and codes
-    are those of the sample before. Where a number is missing on one side, it is missing between.
+    ``normalized["q"]`` returns that channel at these steps, interpolated linearly. Texts and codes are those of the
+    previous sample. A value is NaN if one of its two neighbouring samples is NaN.
 
     Attributes:
-        recording: what it is made from.
+        recording: the source.
         percent: progress, %, equally spaced.
-        time: when the motion is there, s.
+        time: time of the recording at each step, s.
         phases: with begin and end in %, if the scale was stretched phase by phase; else empty.
     """
 
@@ -98,11 +102,11 @@ class NormalizedRecording:
         return self.at(self.recording[name])
 
     def at(self, values: ArrayLike) -> Values:
-        """Values of one's own, one per sample of the recording, at the steps of `percent`."""
+        """Resample any values, one per sample of the recording, at the steps of `percent`."""
         clock = np.maximum.accumulate(self.recording.time)
         if len(np.asarray(values)) != len(clock):
             count = len(np.asarray(values))
-            raise RecordingError(f"{count} values for a recording of {len(clock)} samples; give one for each")
+            raise RecordingError(f"{count} values for a recording of {len(clock)} samples; expected one for each")
         return resample(clock, values, self.time)
 
 
@@ -112,22 +116,22 @@ def normalize_recording(
     phases: Sequence[MotionPhase] = (),
     ends: Sequence[float] = (),
 ) -> NormalizedRecording:
-    """A recording on the scale 0 to 100 %.
+    """Resample a recording on the scale 0 to 100 %.
 
-    As a whole, ``percent = 100 (t - t_0) / (t_n - t_0)``. With phases, phase k of the recording takes the scale from
-    ``ends[k-1]`` to ``ends[k]``, so that phases of different recordings lie above each other.
+    Without phases, ``percent = 100 (t - t_0) / (t_n - t_0)``. With phases, phase k of the recording takes the scale
+    from ``ends[k-1]`` to ``ends[k]``, so that the phases of different recordings coincide.
 
     Args:
         recording: with two samples or more.
-        count: how many steps.
-        phases: its phases, see `poise.analysis.motion_phases`.
-        ends: where each of them ends on the scale, %; the last at 100. By default as long as they are in time.
+        count: number of steps.
+        phases: phases of the recording, see `find_phases`.
+        ends: end of each phase on the scale, %, the last at 100; by default in proportion to their durations.
 
     >>> normalize_recording(recording, 101)["center_of_mass"].shape
     (101, 3)
     """
     if len(recording) < 2 or not recording.time[-1] > recording.time[0]:
-        raise RecordingError(f"a recording of {len(recording)} samples has no duration to divide; give a longer one")
+        raise RecordingError(f"a recording of {len(recording)} samples has no duration; expected two samples or more")
     first, last = float(recording.time[0]), float(recording.time[-1])
     percent = np.linspace(0.0, 100.0, count)
     if not phases:
@@ -135,15 +139,15 @@ def normalize_recording(
     times = np.array([first, *(phase.end for phase in phases[:-1]), last])
     marks = 100.0 * (times - first) / (last - first) if not len(ends) else np.array([0.0, *ends])
     if len(marks) != len(times) or not (np.diff(marks) > 0.0).all() or not np.isclose(marks[-1], 100.0):
-        raise RecordingError(f"ends of phases are {list(ends)}; expected {len(phases)} that rise to 100")
+        raise RecordingError(f"ends of phases are {list(ends)}; expected {len(phases)} increasing values up to 100")
     scaled = tuple(MotionPhase(p.name, float(a), float(b)) for p, a, b in zip(phases, marks, marks[1:], strict=False))
     return NormalizedRecording(recording, percent, np.interp(percent, marks, times), scaled)
 
 
 def align_recordings(recordings: Sequence[Recording], count: int = HALF_PERCENT_SAMPLES) -> list[NormalizedRecording]:
-    """Recordings on one scale: phase by phase if all have the same phases in the same order, else each as a whole.
+    """Resample recordings on one scale: phase by phase if all have the same sequence of phases, else each as a whole.
 
-    A phase takes as much of the scale as it takes of the recordings on average.
+    The share of the scale that a phase takes is its mean share of the durations of the recordings.
     """
     phases = [find_phases(recording) for recording in recordings]
     names = {tuple(phase.name for phase in own) for own in phases}
@@ -158,12 +162,12 @@ def align_recordings(recordings: Sequence[Recording], count: int = HALF_PERCENT_
 # -- Periodicity -----------------------------------------------------------------------------------------------------
 
 
-#: Of a cycle: what a clock that adds up periods may lack of its end.
+#: Rounding tolerance, s or cycles, for clocks that add up sampling periods.
 CYCLE_TOLERANCE = 1e-6
 
 
 class CyclePeriod(NamedTuple):
-    """What a motion was asked to repeat: how long a cycle is (s), how many there were to be, and when it began (s)."""
+    """Intended periodicity of a motion: period (s), number of cycles, and begin of the first one (s)."""
 
     period: float
     cycles: int
@@ -171,9 +175,9 @@ class CyclePeriod(NamedTuple):
 
 
 def cycle_period(recording: Recording) -> CyclePeriod | None:
-    """Period and number of cycles of a squat, from the provenance of its recording; None of other behaviors.
+    """Return period and number of cycles of a squat from the provenance of its recording; None for other behaviors.
 
-    A recording keeps the settings that were given; the others are those of `poise.behaviors.SquatSettings`.
+    Provenance has only the settings that the user gave; the others default to `poise.behaviors.SquatSettings`.
 
     >>> cycle_period(recording)
     CyclePeriod(period=2.0, cycles=10)
@@ -193,7 +197,7 @@ def cycle_period(recording: Recording) -> CyclePeriod | None:
 
 
 def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
-    """Names of the joints that turn, and their angles (n, joints), rad: the true ones where sensors told others."""
+    """Return names and angles (n, joints), rad, of the revolute joints; true angles if recorded, else measured ones."""
     if "q" not in recording:
         return (), np.zeros((len(recording), 0))
     channel = recording.channels["q"]
@@ -204,23 +208,24 @@ def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
 def cycle_difference(
     motion: Recording | ArrayLike, period: float, time: ArrayLike | None = None, begin: float = 0.0
 ) -> Array:
-    """How far each cycle is from the one before, for each joint (rad): (cycles - 1, joints); no row below two cycles.
+    """Compute how far each cycle is from the previous one, for each joint (rad): (cycles - 1, joints).
 
-    With T the period, q_j the angle of joint j and t_0 the first sample, row k holds
+    With T the period, q_j the angle of joint j and t_0 the first sample, row k is
 
         d_kj = sqrt( 1/T ∫ (q_j(t + T) - q_j(t))² dt ),   t from t_0 + k T to t_0 + (k + 1) T
 
-    taken over as many instants as samples fit into a cycle, linearly between samples. Cycles that are not whole are
-    left out. Over all joints together, a cycle differs by ``sqrt(mean_j d_kj²)``. NaN where an angle is not known.
+    evaluated at as many instants as there are samples in a cycle, with linear interpolation. Incomplete cycles are
+    left out; with fewer than two cycles there are no rows. NaN if an angle is unknown. The difference over all joints
+    is ``sqrt(mean_j d_kj²)``.
 
     Args:
         motion: a recording, or angles (n, joints), rad.
         period: T, s.
-        time: of the angles, s, rising; a recording has its own.
-        begin: so many seconds at first are no cycle.
+        time: times of the angles, s, increasing; not needed for a recording.
+        begin: seconds at the start of the motion that are skipped.
 
     >>> difference = cycle_difference(recording, cycle_period(recording).period)
-    >>> np.sqrt(np.mean(difference**2, axis=1)) < 0.01  # of each cycle, all joints
+    >>> np.sqrt(np.mean(difference**2, axis=1)) < 0.01  # over all joints, for each cycle
     """
     if isinstance(motion, Recording):
         angles, clock = joint_angles(motion)[1], motion.time
@@ -229,7 +234,7 @@ def cycle_difference(
         clock = np.arange(0.0) if time is None else np.asarray(time, dtype=np.float64)
     if angles.ndim != 2 or len(angles) != len(clock):
         raise RecordingError(
-            f"angles of shape {angles.shape} with {len(clock)} times; expected (n, joints) with time=, n of them"
+            f"angles of shape {angles.shape} with {len(clock)} times; expected (n, joints) with time= of length n"
         )
     if not (isinstance(period, (int, float)) and 0.0 < period < math.inf):
         raise RecordingError(f"the period is {period!r}; expected a positive number of seconds")

@@ -1,7 +1,7 @@
 """Quality of a motion as a whole: balance, tilt, displacement, walking speed, foot slip and torque saturation.
 
-These are the numbers by which a run is judged. They are functions of a recording and of states sampled from it, for any
-robot and any controller; lengths are in m, angles in rad, and world axes have z up.
+These numbers decide whether a run passes. They are computed from a recording and states sampled from it, for any robot
+and any controller. Lengths are in m, angles in rad; z is up in the world frame.
 """
 
 from __future__ import annotations
@@ -22,30 +22,33 @@ from poise.recording import Recording
 from poise.robots import Robot, State
 from poise.state import Snapshot
 
-#: A motor is at its limit above this share of it.
+#: Share of its torque limit above which a motor is saturated.
 SATURATED = 0.999
-#: Seconds after the first and before the last step that do not count for the speed of a walk, and the largest part of
-#: the walk that is left out at each end.
+#: Seconds after the first and before the last step that are excluded from the walking speed, and the largest share of
+#: the walk that is excluded at each end.
 TRANSIENT, TRANSIENT_SHARE = 2.0, 0.25
 
 
 class Displacement(NamedTuple):
-    """How far the base went over the ground (m) and turned about the vertical (rad), first state to last."""
+    """Horizontal distance of the base (m) and rotation about the vertical (rad) from the first state to the last."""
 
     distance: float
     heading: float
 
 
 def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | None = None) -> float | None:
-    """Smallest distance of the ZMP from the edge of the support polygon, m; negative outside. None without contacts.
+    """Return the smallest distance of the ZMP from the edge of the support polygon, m; negative outside.
 
-    Where forces were sensed it is the centre of pressure. Else it follows from the momentum of the whole body in the
-    recorded states, by differences over one period: of a motion without physics it tells what the ground would have
-    to bear. The first and the last state do not count.
+    If forces were sensed, the centre of pressure is used. Otherwise the ZMP is computed from finite differences of the
+    momentum of the whole body; for a purely kinematic motion this is where the ground reaction force would have to act.
+    The first and the last state are excluded.
 
     Args:
-        recording, robot: whose motion it is.
-        states: of the recording, at which sensed forces are looked at; None: all.
+        recording, robot: the motion and its robot.
+        states: states of the recording at which the sensed centre of pressure is evaluated; None: all.
+
+    Returns:
+        The margin; None for fewer than three states or without contacts.
     """
     if "center_of_pressure" in recording:
         known = list(recording.states(robot)) if states is None else list(states)
@@ -57,13 +60,13 @@ def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | Non
         points = _zmp(recording, robot, known) if supported else np.full((len(known), 2), np.nan)
     if len(known) < 3 or not any(state.contacts for state in known):
         return None
-    # Where the body would have to pull on the ground there is no such point; the motion is then far outside anyway.
+    # Where the ground would have to pull on the body the ZMP is undefined; the motion is then far outside anyway.
     found = polygon_margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
     return float(np.nanmin(found)) if np.isfinite(found).any() else None
 
 
 def _zmp(recording: Recording, robot: Robot, states: Sequence[State]) -> Array:
-    """ZMP that the motion needs, (n, 2), m, on the plane through the contacts of the first state."""
+    """Compute the ZMP that the motion requires, (n, 2), m, on the plane through the contacts of the first state."""
     snapshot = Snapshot(robot)
     momentum = np.array([snapshot.at(state).momentum.copy() for state in states])
     center = np.array([snapshot.at(state).center_of_mass.copy() for state in states])
@@ -72,14 +75,14 @@ def _zmp(recording: Recording, robot: Robot, states: Sequence[State]) -> Array:
 
 
 def largest_trunk_tilt(states: Sequence[State], robot: Robot) -> float:
-    """Largest angle by which the trunk (chest if there is one, else base) leaves its upright, rad."""
+    """Return the largest angle between the trunk (chest, or base without one) and its upright orientation, rad."""
     part = robot.chest or robot.frame("root_joint")
     up = robot.stance("standing").pose(part).rotation.T @ np.array([0.0, 0.0, 1.0])
     return _largest_angle([float(state.pose(part).rotation[2] @ up) for state in states])
 
 
 def largest_sole_tilt(states: Sequence[State], robot: Robot) -> float:
-    """Largest angle by which a sole in contact in the first state leaves its orientation there, rad."""
+    """Return the largest tilt, since the first state, of a sole that is in contact in the first state, rad."""
     soles = [part for part in states[0].contacts if part in robot.feet]
     first = {foot: states[0].pose(foot).rotation[:, 2] for foot in soles}
     return _largest_angle([float(state.pose(foot).rotation[:, 2] @ first[foot]) for state in states for foot in soles])
@@ -90,7 +93,7 @@ def _largest_angle(cosines: list[float]) -> float:
 
 
 def base_displacement(states: Sequence[State]) -> Displacement:
-    """Displacement of the base from the first state to the last.
+    """Compute the displacement of the base from the first state to the last.
 
     >>> base_displacement([start, end]).distance
     0.42
@@ -102,8 +105,8 @@ def base_displacement(states: Sequence[State]) -> Displacement:
 
 
 def torque_saturation(recording: Recording, robot: Robot) -> dict[str, dict[str, float]] | None:
-    """Joints whose motors were at their limit: for how many ``seconds``, and the limit ``limit_Nm``. None for a motion
-    without torques."""
+    """Return the joints with saturated motors: duration ``seconds`` and torque limit ``limit_Nm`` of each. None for a
+    motion without torques."""
     if "command/torque" not in recording:
         return None
     names, shares = torque_shares(recording, robot)
@@ -116,8 +119,8 @@ def torque_saturation(recording: Recording, robot: Robot) -> dict[str, dict[str,
 
 
 def mean_walking_speed(recording: Recording, states: Sequence[State]) -> WalkingSpeed:
-    """Mean velocity of the base in axes that turn with the feet, between the phases "left support" and "right support"
-    of a walk without its first and last two seconds (or quarters). Zero of a motion that does not walk."""
+    """Compute the mean velocity of the base in axes that turn with the feet, from the first to the last phase named
+    "... support", without two seconds (at most a quarter) at each end. Zero for a motion without a walk."""
     walking = [i for i, name in enumerate(recording["phase"]) if name.endswith("support")]
     if len(walking) < 2:
         return WalkingSpeed(0.0, 0.0, 0.0)
@@ -135,7 +138,7 @@ def mean_walking_speed(recording: Recording, states: Sequence[State]) -> Walking
 
 
 def largest_foot_slip(recording: Recording, states: Sequence[State], robot: Robot) -> float:
-    """How far the sole of a foot in single support slides over the ground, at worst, m; 0 without single support."""
+    """Return the largest distance that a sole slides on the ground in single support, m; 0 without single support."""
     names, first = recording["phase"], recording.time[0]
     at = [min(round((state.time - first) / recording.period), len(names) - 1) for state in states]
     slips = [0.0]
@@ -147,18 +150,18 @@ def largest_foot_slip(recording: Recording, states: Sequence[State], robot: Robo
 
 
 def _yaw(state: State) -> float:
-    """Middle of the yaws of the feet, rad."""
+    """Return the mean yaw of the feet, rad."""
     poses = [state.pose(foot).rotation for foot in state.robot.feet]
     return float(np.angle(sum(complex(R[0, 0], R[1, 0]) for R in poses)))
 
 
 def capture_point_error(last: State, place: Array) -> float:
-    """Distance over the ground of the capture point c + v sqrt(h/g) from a place (m)."""
+    """Return the horizontal distance of the capture point c + v sqrt(h/g) from a given point, m."""
     snapshot = Snapshot(last.robot).at(last)
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
     return float(np.linalg.norm((c + v * math.sqrt(max(c[2], 0.1) / 9.81) - place)[:2]))
 
 
 def middle_of_feet(state: State) -> Array:
-    """The point between the soles (m, 3)."""
+    """Return the point midway between the soles (m, 3)."""
     return np.asarray(np.mean([state.pose(foot).act(foot.sole.center) for foot in state.robot.feet], axis=0))

@@ -1,4 +1,4 @@
-"""A walk reconstructed from a recording: steps, gait cycles, speed, stability margins and support phases.
+"""A walk reconstructed from a recording: footprints, steps, gait cycles, speed, stability margins and support phases.
 
 >>> walk = analyze_walk(recording, robot)
 >>> len(walk.steps), walk.speed, max(each.slip for each in walk.footprints)
@@ -41,16 +41,16 @@ from poise.recording import Recording
 from poise.robots import Robot, Side
 from poise.state import dcm, natural_frequency
 
-#: Steps at each end that are not steady: the first brings the body up to speed and the second settles, likewise back.
+#: Steps at each end that are not steady: one to speed up and one to settle at the start, likewise at the end.
 UNSTEADY_STEPS = 2
-#: Fewest steps of a walk: one alone is a step.
+#: Smallest number of steps of a walk.
 FEWEST_STEPS = 2
-#: Seconds between the samples at which margins are measured: a foot takes ten times as long to be loaded.
+#: Seconds between the samples at which margins are evaluated: loading a foot takes ten times as long.
 MARGIN_INTERVAL = 0.01
 
 
 class WalkingSpeed(NamedTuple):
-    """Mean velocity in axes that turn with the heading: forward and to the left (m/s), turning to the left (rad/s)."""
+    """Mean velocity in axes that turn with the heading: forward and to the left (m/s), yaw rate to the left (rad/s)."""
 
     forward: float
     sideways: float
@@ -58,7 +58,7 @@ class WalkingSpeed(NamedTuple):
 
 
 class MarginTrajectory(NamedTuple):
-    """Over time (s), how far inside the support polygon something is (m); negative outside, NaN where there is none."""
+    """Distance of a point inside the support polygon (m) over time (s); negative outside, NaN without a polygon."""
 
     time: Array
     margin: Array
@@ -69,12 +69,12 @@ class RecordedWalk:
     """A walk, reconstructed from a recording.
 
     Attributes:
-        tracks: of feet, hands, chest, shoulders and gaze.
-        feet: the ways of the feet, left first.
-        footprints: in the order in which they were made.
-        steps: in the order of their touchdowns.
-        heading: ψ, n, rad: the middle of the yaws of the feet, not wrapped.
-        fall_time: when the robot fell, s, after which it makes no steps; NaN if it did not.
+        tracks: trajectories of feet, hands, chest, shoulders and gaze.
+        feet: trajectories of the feet, left first.
+        footprints: in order of time.
+        steps: in order of their touchdowns.
+        heading: ψ, n, rad: the mean yaw of the feet, unwrapped.
+        fall_time: time of the fall, s, after which no steps are counted; NaN if the robot did not fall.
     """
 
     tracks: BodyTrajectories
@@ -86,13 +86,13 @@ class RecordedWalk:
 
     @property
     def is_walk(self) -> bool:
-        """Whether this is a walk at all: two steps or more."""
+        """Whether the motion is a walk, that is, has two steps or more."""
         return len(self.steps) >= FEWEST_STEPS
 
     @cached_property
     def steady_steps(self) -> tuple[GaitStep, ...]:
-        """The steps that count: without the first and the last two, an even number of them, so that left and right
-        weigh the same. Of a walk of less than six steps, all."""
+        """Steps without the first two and the last two, an even number so that left and right have equal weight. All
+        steps for a walk of fewer than six."""
         if len(self.steps) < 2 * UNSTEADY_STEPS + 2:
             return self.steps
         inner = self.steps[UNSTEADY_STEPS:-UNSTEADY_STEPS]
@@ -100,24 +100,24 @@ class RecordedWalk:
 
     @cached_property
     def window(self) -> slice:
-        """Samples of the steady steps: from the touchdown before the first to that of the last."""
+        """Samples of the steady steps, from the touchdown before the first one to the touchdown of the last one."""
         if not self.steady_steps:
             return slice(0, len(self.heading))
         first = self.steady_steps[0]
-        # The very first step has no touchdown before it: it counts from where its foot leaves the ground.
+        # The very first step has no touchdown before it: it begins at its toe-off.
         begin = first.support.begin if first.support.begin > 0 else first.before.end
         return slice(begin, self.steady_steps[-1].after.begin)
 
     @cached_property
     def stride_samples(self) -> tuple[slice, ...]:
-        """Samples of every two steady steps in a row; the whole window if there are fewer."""
+        """Samples of each pair of consecutive steady steps; the whole window if there are fewer than two steps."""
         ends = [self.window.start, *(step.after.begin for step in self.steady_steps)]
         return tuple(slice(a, b) for a, b in zip(ends, ends[2:], strict=False)) or (self.window,)
 
     @cached_property
     def cycles(self) -> tuple[GaitCycle, ...]:
-        """Gait cycles between touchdowns of one foot in the window, those of the foot that steps first before those of
-        the other; of each cycle nothing is said about the other foot."""
+        """Gait cycles between touchdowns of the same foot in the window, grouped by foot; events of the opposite foot
+        are NaN."""
         found = []
         for side in {step.side: None for step in self.steps}:
             prints = [step.after for step in self.steps if step.side == side]
@@ -131,18 +131,20 @@ class RecordedWalk:
         return tuple(cycle for cycle in self.cycles if cycle.side == side)
 
     def curves(self, values: ArrayLike, side: Side, count: int = PERCENT_SAMPLES) -> CycleCurves:
-        """Values (n, ...) over the gait cycles of one foot, linearly between the samples.
+        """Resample values (n, ...) over the gait cycles of one foot by linear interpolation.
 
         >>> walk.curves(recording["q/left_knee_joint"], "left").mean.max()
         """
         signal = np.asarray(values, dtype=np.float64)
         if len(signal) != len(self.heading):
-            raise RecordingError(f"{len(signal)} values for a walk of {len(self.heading)} samples; give one for each")
+            raise RecordingError(
+                f"{len(signal)} values for a walk of {len(self.heading)} samples; expected one for each"
+            )
         return normalize_cycles(self.tracks.recording.time, signal, self.cycles_of(side), count)
 
     @cached_property
     def speed(self) -> WalkingSpeed:
-        """Mean over the window of ``Rz(-ψ) dc/dt``, and of dψ/dt."""
+        """Mean of ``Rz(-ψ) dc/dt`` over the window, and mean of dψ/dt."""
         window, h = self.window, self.tracks.recording.period
         if window.stop - window.start < 2:
             return WalkingSpeed(np.nan, np.nan, np.nan)
@@ -164,7 +166,7 @@ class RecordedWalk:
 
     @cached_property
     def dcm(self) -> Array:
-        """Divergent component of motion ξ = c + (dc/dt) / ω, (n, 2), m."""
+        """Divergent component of motion (DCM) ξ = c + (dc/dt) / ω, (n, 2), m."""
         center, velocity = self.tracks.center_of_mass[:, :2], self.tracks.center_of_mass_velocity[:, :2]
         return dcm(center, velocity, np.full(len(center), self.height))
 
@@ -175,13 +177,13 @@ class RecordedWalk:
 
     @cached_property
     def center_of_pressure(self) -> Array:
-        """Where the ground pushes, (n, 2), m: the center of pressure that was sensed, else the zero-moment point."""
+        """Sensed center of pressure (CoP), (n, 2), m; the zero-moment point if none was sensed."""
         recording, name = self.tracks.recording, "center_of_pressure"
         sensed = name in recording and np.isfinite(recording[name]).any()
         return np.asarray(recording[name]) if sensed else self.tracks.zmp
 
     def support(self, sample: int) -> Array:
-        """Convex hull of the soles that stand at a sample, seen from above, (k, 2), m."""
+        """Return the convex hull of the soles in stance at a sample, seen from above, (k, 2), m."""
         points = [np.zeros((0, 2))]
         for each in self.footprints:
             if each.begin <= sample < each.end:
@@ -193,18 +195,18 @@ class RecordedWalk:
         return convex_hull(stacked[np.isfinite(stacked).all(axis=1)])
 
     def support_margins(self, points: Array, samples: Sequence[int]) -> Array:
-        """How far points (n, 2) are inside the support polygon at some samples, m."""
+        """Return how far points (n, 2) are inside the support polygon at some samples, m; negative outside."""
         return support_margins(self.support, points, samples)
 
     @cached_property
     def pressure_margin(self) -> MarginTrajectory:
-        """How far inside the soles the ground pushes, from the first step to the last."""
+        """Distance of the CoP inside the support polygon, from the first step to the last."""
         return self._margins(self.center_of_pressure)
 
     @cached_property
     def dcm_margin(self) -> MarginTrajectory:
-        """How far inside the soles ξ is, from the first step to the last: on one foot it leaves them, on two it must
-        come back."""
+        """Distance of the DCM ξ inside the support polygon, from the first step to the last. It may leave the polygon
+        in single support and has to return in double support."""
         return self._margins(self.dcm)
 
     def _margins(self, points: Array) -> MarginTrajectory:
@@ -216,11 +218,11 @@ class RecordedWalk:
 
 
 def analyze_walk(recording: Recording, robot: Robot, tracks: BodyTrajectories | None = None) -> RecordedWalk:
-    """Reads a walk from a recording; one in which nobody walks has no steps, see `RecordedWalk.is_walk`.
+    """Reconstruct a walk from a recording; a motion without walking has no steps, see `RecordedWalk.is_walk`.
 
     Args:
-        recording, robot: whose motion it is.
-        tracks: of this recording with the frames of `posture_frames`, if they are at hand.
+        recording, robot: the motion and its robot.
+        tracks: trajectories of this recording with the frames of `posture_frames`; computed if not given.
     """
     known = compute_trajectories(recording, robot, posture_frames(robot).frames) if tracks is None else tracks
     fall = first_fallen_sample(known)
@@ -236,8 +238,8 @@ def analyze_walk(recording: Recording, robot: Robot, tracks: BodyTrajectories | 
 
 
 def support_phases(walk: RecordedWalk) -> tuple[MotionPhase, ...]:
-    """Which feet carry the body, one phase after the other: "left support", "double support", and "standing" before
-    the first and after the last step; "flight" where no foot stands.
+    """Return consecutive support phases: "left support", "right support", "double support", "standing" (before the
+    first and after the last step), and "flight" while no foot is in stance.
 
     >>> [phase.name for phase in support_phases(walk)]
     ['standing', 'right support', 'double support', 'left support', 'standing']

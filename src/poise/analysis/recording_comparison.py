@@ -1,9 +1,9 @@
-"""Two recordings of one task compared phase by phase: posture, ranges of motion and torques of each limb.
+"""Comparison of two recordings of one task, phase by phase: posture, range of motion and torques of each limb.
 
-There a motion from kinematics alone was held against one with dynamics: how high the left foot is raised, how far the
-head turns, where the hands are, how far knees are bent and how the trunk leans at the end of each phase; then the
-torques by limb, and how smooth they are. Both recordings are brought to one scale by `align_recordings`, so that phases
-lie above each other however long each took.
+[Saab2012] compared a purely kinematic motion with a dynamic one: height of the left foot, head rotation, position of
+the hands, knee flexion and trunk lean at the end of each phase, then the torques of each limb and their smoothness.
+`compare_recordings` computes these quantities. Both recordings are put on one scale by `align_recordings`, so that
+their phases coincide whatever their durations.
 
 [Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
 generating complex movements in humans and humanoids.* SYROCO, 2012.
@@ -38,8 +38,8 @@ from poise.robots import Frame, Robot, limbs
 
 
 class LimbTorques(NamedTuple):
-    """Torques of the joints of a limb together: root mean square and largest (N m per kg), largest rate (N m per kg and
-    s), and `torque_arc_length`, which is closer to zero where they change more evenly."""
+    """Torques of all joints of a limb: root mean square and maximum (N m per kg), largest rate (N m per kg and s), and
+    `torque_arc_length`, which is closer to zero for smoother torques."""
 
     limb: str
     effort: float
@@ -49,7 +49,7 @@ class LimbTorques(NamedTuple):
 
 
 class PhaseEffort(NamedTuple):
-    """Root mean square torque of a limb in a phase, N m per kg, of both; NaN without torques."""
+    """Root mean square torque of a limb in a phase, N m per kg, in both recordings; NaN without torques."""
 
     phase: str
     limb: str
@@ -58,7 +58,7 @@ class PhaseEffort(NamedTuple):
 
 
 def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
-    """Torques by limb, per kg of the body; empty if none were recorded.
+    """Compute the torques of each limb per kg of body mass; empty if no torques were recorded.
 
     >>> {own.limb: own.effort for own in limb_torques(recording, robot)}["left leg"]
     """
@@ -76,7 +76,7 @@ def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
 
 
 def phase_efforts(normalized: Sequence[NormalizedRecording], robots: Sequence[Robot]) -> tuple[PhaseEffort, ...]:
-    """Of two recordings on one scale, by phase and limb; limbs that both bodies have."""
+    """Compute the efforts of two aligned recordings by phase and limb, for the limbs that both robots have."""
     names = [limb.name for limb in limbs(robots[0]) if limb.name in [each.name for each in limbs(robots[1])]]
     found = []
     for part in normalized[0].phases or (MotionPhase("motion", 0.0, 100.0),):
@@ -97,7 +97,7 @@ def phase_efforts(normalized: Sequence[NormalizedRecording], robots: Sequence[Ro
 
 
 class PhaseCurve(NamedTuple):
-    """One quantity of both motions on the common scale: what, its unit, and the values of both."""
+    """One quantity of both motions on the common scale: name, unit, and values of both."""
 
     what: str
     unit: str
@@ -106,7 +106,7 @@ class PhaseCurve(NamedTuple):
 
 
 class PhaseEnd(NamedTuple):
-    """One quantity at the end of a phase: phase, what, unit, and the value of both."""
+    """One quantity at the end of a phase: phase, name, unit, and values of both."""
 
     phase: str
     what: str
@@ -117,17 +117,17 @@ class PhaseEnd(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RecordingComparison:
-    """Two motions of one task.
+    """Comparison of two motions of one task.
 
     Attributes:
-        percent: of the motion, %, from 0 to 100; phases, if both have the same, lie above each other.
+        percent: progress, %, from 0 to 100; aligned phase by phase if both have the same phases.
         phases: on that scale.
-        curves: heights of feet and hands above the ground, knees, trunk and head over the motion.
-        distance: root mean square difference of the joint angles, rad, at each step; NaN for different bodies.
-        ranges: of motion of each joint, degrees, of both; joints that both have.
+        curves: heights of feet and hands above the ground, knee flexion, trunk lean and head rotation.
+        distance: root mean square difference of the joint angles at each step, rad; NaN for different robots.
+        ranges: range of motion of each common joint, degrees, of both.
         torques: by limb, of both; empty for a motion without torques.
         efforts: by phase and limb, of both.
-        names: of both, for tables.
+        names: labels of both in tables.
 
     >>> found = compare_recordings(kinematic, dynamic)
     >>> [(row.phase, row.what, round(row.one - row.two, 3)) for row in found.phase_ends]
@@ -146,15 +146,15 @@ class RecordingComparison:
         return self.text()
 
     def curve(self, what: str) -> PhaseCurve:
-        """A curve by what it is of: ``found.curve("left foot height")``."""
+        """Return a curve by name: ``found.curve("left foot height")``."""
         for own in self.curves:
             if own.what == what:
                 return own
-        raise RecordingError(f"no curve of {what!r}; there are {', '.join(own.what for own in self.curves)}")
+        raise RecordingError(f"no curve {what!r}; available: {', '.join(own.what for own in self.curves)}")
 
     @property
     def phase_ends(self) -> tuple[PhaseEnd, ...]:
-        """All curves at the end of each phase, or of the whole motion if it has no phases."""
+        """Values of all curves at the end of each phase, or of the whole motion if it has no phases."""
         parts = self.phases or (MotionPhase("motion", 0.0, 100.0),)
         found = []
         for part in parts:
@@ -164,13 +164,13 @@ class RecordingComparison:
         return tuple(found)
 
     def distances(self) -> dict[str, float]:
-        """Root mean square of `distance` in each phase, rad."""
+        """Return the root mean square of `distance` in each phase, rad."""
         parts = self.phases or (MotionPhase("motion", 0.0, 100.0),)
         inside = [(self.percent >= part.begin) & (self.percent <= part.end) for part in parts]
         return {f"{k + 1} {p.name}": _rms(self.distance[i]) for k, (p, i) in enumerate(zip(parts, inside, strict=True))}
 
     def summary(self) -> dict[str, Any]:
-        """Plain values for JSON: postures apart, quantities at the end of each phase, torques of both by limb."""
+        """Return plain values for JSON: posture distance, values at the end of each phase, torques by limb."""
         return json_ready(
             {
                 "names": list(self.names),
@@ -181,14 +181,14 @@ class RecordingComparison:
         )
 
     def text(self) -> str:
-        """Quantities at the end of each phase as a table to read, and how far postures are apart."""
+        """Return a table of the values at the end of each phase, with the posture distance, as text."""
         one, two = self.names
-        lines = [f"{'at the end of':<24} {'what':<26} {one[:12]:>12} {two[:12]:>12} {'difference':>11}"]
+        lines = [f"{'at the end of':<24} {'quantity':<26} {one[:12]:>12} {two[:12]:>12} {'difference':>11}"]
         for row in self.phase_ends:
             numbers = f"{row.one:>12.3f} {row.two:>12.3f} {row.one - row.two:>+11.3f}"
             lines.append(f"{row.phase:<24} {row.what:<26} {numbers} {row.unit}")
         apart = ", ".join(f"{name}: {value:.3f}" for name, value in self.distances().items())
-        return "\n".join([*lines, f"postures apart, rms (rad): {apart}"])
+        return "\n".join([*lines, f"posture distance, rms (rad): {apart}"])
 
 
 def compare_recordings(
@@ -198,13 +198,13 @@ def compare_recordings(
     other_robot: Robot | None = None,
     names: tuple[str, str] = ("one", "two"),
 ) -> RecordingComparison:
-    """Holds a recording against another one of the same task, on the same body or on another.
+    """Compare two recordings of the same task, of the same robot or of two different ones.
 
     Args:
-        one, two: what happened.
-        robot: whose motion `one` is; by default that which it names.
-        other_robot: whose motion `two` is; by default as `robot` if that was given, else that which it names.
-        names: of both, for tables.
+        one, two: the recordings.
+        robot: robot of `one`; by default the one named in the recording.
+        other_robot: robot of `two`; by default `robot` if given, else the one named in the recording.
+        names: labels of both in tables.
     """
     robots = (_resolve_robot(one, robot), _resolve_robot(two, other_robot or robot))
     normalized = align_recordings([one, two])
@@ -231,7 +231,7 @@ def compare_recordings(
 
 
 def _curves(tracks: BodyTrajectories) -> dict[str, tuple[str, Array]]:
-    """By what they are: unit and values, n."""
+    """Compute the curves of one motion: unit and values (n) by name."""
     robot, recording = tracks.robot, tracks.recording
     feet = foot_trajectories(tracks)
     floor = float(np.nanmin([trajectory.sole[0, 2] for trajectory in feet])) if feet else 0.0
@@ -259,7 +259,7 @@ def _curves(tracks: BodyTrajectories) -> dict[str, tuple[str, Array]]:
 
 
 def _rotation_from_stance(tracks: BodyTrajectories, frame: Frame) -> Array:
-    """How a frame is turned from the stance, (n, 3, 3)."""
+    """Return the rotation of a frame relative to the stance, (n, 3, 3)."""
     stance_rotation = standing_state(tracks.robot).pose(frame).rotation
     return np.asarray(tracks.rotations[:, tracks.parts.index(frame)] @ stance_rotation.T)
 
@@ -273,7 +273,7 @@ def _distance(normalized: Sequence[NormalizedRecording], robots: Sequence[Robot]
 
 
 def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[str, tuple[float, float]]:
-    """Of joints that both have, degrees: by anatomy for different bodies, by name for the same."""
+    """Compute ranges of motion of common joints, degrees: matched by name for the same robot, else by anatomy."""
     found = []
     same_robot = [joint.name for joint in robots[0].joints] == [joint.name for joint in robots[1].joints]
     for recording, robot in zip(recordings, robots, strict=True):
@@ -289,7 +289,7 @@ def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[st
 def _resolve_robot(recording: Recording, robot: Robot | None) -> Robot:
     owner = robot or recording.robot or robot_from_provenance(recording.provenance)
     if isinstance(owner, str):
-        raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
+        raise RecordingError(f"robot of the recording is unknown: {owner}; pass the robot")
     return owner
 
 

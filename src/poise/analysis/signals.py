@@ -1,9 +1,9 @@
 """Sampled signals: resampling, zero-phase low-pass filter, smoothness measures, RMS and peaks of values and rates.
 
-Notation: v(t) is the velocity of a point or of joints, sampled every period h (s), T the time from the first to the
-last sample, τ(t) the torques (N m). The two measures of movement have no unit and do not change when the same movement
-is made larger or slower; they rise towards zero as it gets smoother. One that does not exist, such as that of a body
-at rest, is NaN and no error.
+Notation: v(t) is the velocity of a point or of joints, sampled with period h (s), T the time from the first to the last
+sample, τ(t) the torques (N m). The two smoothness measures, `spectral_arc_length` and `log_dimensionless_jerk`, are
+dimensionless and independent of amplitude and duration; they are negative, and closer to zero for smoother movements.
+An undefined measure, for example of a body at rest, is NaN and not an error.
 
 [Balasubramanian2015] S. Balasubramanian, A. Melendez-Calderon, A. Roby-Brami, E. Burdet. *On the analysis of movement
 smoothness.* Journal of NeuroEngineering and Rehabilitation, 2015. [Hogan2009] N. Hogan, D. Sternad. *Sensitivity of
@@ -21,32 +21,31 @@ from numpy.typing import ArrayLike, NDArray
 from poise.arrays import Array
 from poise.extras import scipy
 
-#: Samples of a normalised motion from 0 to 100 %: one for each per cent, as gait laboratories have it, or one for each
-#: half per cent, where a sudden peak is to keep its shape.
+#: Samples of a time-normalised motion from 0 to 100 %: one per per cent, as usual in gait laboratories, or one per half
+#: per cent if sudden peaks have to keep their shape.
 PERCENT_SAMPLES, HALF_PERCENT_SAMPLES = 101, 201
-#: A moment that is nearer than this part of a sampling period to a sample is that sample.
+#: Share of a sampling period within which a time counts as that of a sample.
 AT_SAMPLE = 1e-6
 
 Interpolation = Literal["linear", "spline"]
 
-#: A Butterworth filter of second order run forth and back has fallen to 1/√2 at this share of its own cut-off.
+#: Cut-off (1/√2) of a second-order Butterworth filter run forward and backward, relative to that of a single pass.
 DOUBLE_PASS = (2.0**0.5 - 1.0) ** 0.25
-#: Fewest samples that a filter can be run on forth and back.
+#: Smallest number of samples for filtering forward and backward.
 FEWEST_FILTER_SAMPLES = 12
 
 
 def resample(
     time: ArrayLike, values: ArrayLike, sample_times: ArrayLike, kind: Interpolation = "linear"
 ) -> NDArray[Any]:
-    """Values (n, ...) of a sampled signal at other moments, (m, ...).
+    """Resample a signal (n, ...) at other times, (m, ...).
 
-    Linear interpolation gives a weighted mean of the two samples beside a moment. A cubic spline keeps the peaks that
-    straight lines between samples cut off. A column with a gap (NaN) is always interpolated linearly and stays NaN
-    beside the gap. Values that are no floating-point numbers, such as texts and codes, are those of the last sample
-    before the moment. Moments outside the time of the signal get its first or its last value.
+    Linear interpolation cuts off peaks between samples; a cubic spline preserves them. A column with a gap (NaN) is
+    always interpolated linearly and is NaN next to the gap. Values that are not floating-point numbers, for example
+    texts and codes, are those of the previous sample. Times outside the signal get its first or last value.
 
     Args:
-        time: n, s, not falling; rising for splines.
+        time: n, s, non-decreasing; increasing for splines.
         values: n samples, in any unit.
         sample_times: m, s.
         kind: "linear" or "spline".
@@ -79,15 +78,15 @@ def _straight_lines(t: Array, columns: Array, at: Array, before: NDArray[np.intp
 
 
 def low_pass(values: Array, rate: float, cutoff: float | None) -> Array:
-    """Values (n, ...) through a Butterworth filter of second order, forth and back, so that nothing is delayed.
+    """Filter values (n, ...) with a second-order Butterworth low-pass forward and backward, without phase lag.
 
-    They stay as they are without a cut-off, if it is beyond half of the rate, and where one is missing: a filter would
-    spread the gap over all of them.
+    The values are returned unchanged without a cut-off, for a cut-off above half of the sampling rate, for fewer than
+    12 samples, and if any value is missing, because the filter would spread the gap over all samples.
 
     Args:
-        values: n samples in equal steps.
-        rate: samples a second.
-        cutoff: where the amplitude has fallen to 1/√2 after both passes, Hz.
+        values: n equally spaced samples.
+        rate: sampling rate, Hz.
+        cutoff: frequency at which the amplitude has fallen to 1/√2 after both passes, Hz.
 
     >>> low_pass(torque, 500.0, 6.0).shape == torque.shape
     True
@@ -99,17 +98,17 @@ def low_pass(values: Array, rate: float, cutoff: float | None) -> Array:
         or not np.isfinite(values).all()
     ):
         return values
-    # Of a sampled filter frequencies are those of tan(π f / rate).
+    # Frequency warping of a digital filter: frequencies map to tan(π f / rate).
     single = rate / math.pi * math.atan(math.tan(math.pi * cutoff / rate) / DOUBLE_PASS)
     sections = scipy.signal.butter(2, single, fs=rate, output="sos")
-    # Mirrored at the ends over three periods of the cut-off, after which the filter has come to rest.
+    # Padded at both ends by three periods of the cut-off, after which the transient of the filter has decayed.
     return np.asarray(
         scipy.signal.sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, round(3.0 * rate / cutoff)))
     )
 
 
 def true_intervals(mask: ArrayLike) -> list[tuple[int, int]]:
-    """Stretches of samples at which a mask (n) is true: ``begin <= i < end`` of each, in the order of time.
+    """Return the intervals ``begin <= i < end`` in which a mask (n) is true, in order of time.
 
     >>> true_intervals([True, False, True, True])
     [(0, 1), (2, 4)]
@@ -121,15 +120,15 @@ def true_intervals(mask: ArrayLike) -> list[tuple[int, int]]:
 # -- Smoothness ------------------------------------------------------------------------------------------------------
 
 
-#: Part of the spectrum's height below which it counts as gone, and the highest frequency (Hz) that is looked at: those
-#: of [Balasubramanian2015]; nothing that people do on purpose is faster.
+#: Amplitude threshold of the normalised spectrum and largest frequency (Hz), as in [Balasubramanian2015]; voluntary
+#: movements are slower.
 SPARC_THRESHOLD, SPARC_MAX_FREQUENCY = 0.05, 10.0
-#: The spectrum is sampled this many times finer than the samples alone would: its arc length is then right to 0.1 %.
+#: Zero-padding factor of the spectrum: its arc length is then accurate to 0.1 %.
 SPECTRUM_PADDING = 32
 
 
 class Peak(NamedTuple):
-    """The largest of some values: its size, the column it is in and the number of its sample (-1 if there is none)."""
+    """The largest value of a signal: its magnitude, column and sample (-1 if there is none)."""
 
     value: float
     column: int
@@ -139,14 +138,14 @@ class Peak(NamedTuple):
 def spectral_arc_length(
     velocity: ArrayLike, period: float, threshold: float = SPARC_THRESHOLD, max_frequency: float = SPARC_MAX_FREQUENCY
 ) -> float:
-    """Minus the length of the curve that the spectrum of the speed draws, SPARC of [Balasubramanian2015].
+    """Compute the spectral arc length (SPARC) of a movement [Balasubramanian2015].
 
         V(ω) = |∫ |v(t)| exp(-iωt) dt|,   V̂ = V / V(0)
         ω_c = min(ω_max, min{ω : V̂(r) < V̄ for all r > ω})
         SPARC = - ∫₀^ω_c sqrt((1/ω_c)² + (dV̂/dω)²) dω
 
-    A single smooth stroke gives about -1.4; every hesitation puts a bump into the spectrum and makes its curve longer.
-    As ω_c goes with the movement, one that takes longer gives the same, as long as ω_c stays below ω_max.
+    A single smooth stroke gives about -1.4; each hesitation adds a bump to the spectrum and lengthens its curve. As ω_c
+    scales with the movement, a slower movement gives the same value as long as ω_c stays below ω_max.
 
     Args:
         velocity: v, (n,) or (n, k), in any unit.
@@ -167,7 +166,7 @@ def spectral_arc_length(
     above = np.flatnonzero((spectrum >= threshold) & (frequency <= max_frequency))[-1]
     if above + 1 == len(spectrum) or frequency[above + 1] > max_frequency:
         cut = min(max_frequency, float(frequency[-1]))
-    else:  # where the straight line between two samples of the spectrum crosses the threshold
+    else:  # linear interpolation of the crossing of the threshold
         left, right = spectrum[above : above + 2]
         cut = float(frequency[above] + (left - threshold) / (left - right) * (frequency[above + 1] - frequency[above]))
     inside = frequency[frequency < cut]
@@ -177,12 +176,12 @@ def spectral_arc_length(
 
 
 def log_dimensionless_jerk(velocity: ArrayLike, period: float) -> float:
-    """Minus the logarithm of the jerk, made free of size and duration ([Hogan2009], [Balasubramanian2015]).
+    """Compute the log dimensionless jerk of a movement ([Hogan2009], [Balasubramanian2015]).
 
         LDLJ = - ln( T³ / max |v|² ∫ |d²v/dt²|² dt )
 
-    A minimum-jerk stroke, the smoothest there is from rest to rest, gives ``-ln 204.8 = -5.32``; one twice as jerky in
-    the square gives 0.69 less. It rests on second differences: noise of sensors counts in full.
+    A minimum-jerk stroke, the smoothest movement from rest to rest, gives ``-ln 204.8 = -5.32``; twice the squared jerk
+    gives 0.69 less. The measure uses second differences, so filter noisy velocities first.
 
     Args:
         velocity: v, (n,) or (n, k), in any unit.
@@ -197,7 +196,7 @@ def log_dimensionless_jerk(velocity: ArrayLike, period: float) -> float:
         return math.nan
     fastest = float(_norms(v).max())
     jerk = np.sum((np.diff(v, n=2, axis=0) / period**2) ** 2, axis=1)
-    # Each inner sample stands for a period; the first and the last also for the half period at their end.
+    # Trapezoidal rule: each inner sample covers one period, the first and the last also the half period at their end.
     total = period * float(jerk.sum() + (jerk[0] + jerk[-1]) / 2)
     duration = (len(v) - 1) * period
     if not (fastest > 0.0 and total > 0.0):
@@ -206,7 +205,7 @@ def log_dimensionless_jerk(velocity: ArrayLike, period: float) -> float:
 
 
 def root_mean_square(torque: ArrayLike) -> float:
-    """``sqrt(mean over t of Σ_j τ_j(t)²)``, in the unit of τ; samples that are not numbers do not count.
+    """Root mean square ``sqrt(mean over t of Σ_j τ_j(t)²)``, in the unit of τ; samples that are not finite are ignored.
 
     >>> root_mean_square([[3.0, 4.0], [3.0, -4.0]])
     5.0
@@ -222,7 +221,7 @@ def root_mean_square_rate(torque: ArrayLike, period: float) -> float:
 
 
 def peak(torque: ArrayLike) -> Peak:
-    """The largest ``|τ_j(t)|`` of all joints and times, with its joint and sample.
+    """Return the largest ``|τ_j(t)|`` over all joints and times, with its joint and sample.
 
     >>> peak([[1.0, 2.0], [0.0, -3.0]])
     Peak(value=3.0, column=1, sample=1)
@@ -235,14 +234,14 @@ def peak(torque: ArrayLike) -> Peak:
 
 
 def peak_rate(torque: ArrayLike, period: float) -> Peak:
-    """The largest ``|dτ_j/dt|`` of all joints and times, N m/s, with its joint and the sample before the step."""
+    """Return the largest ``|dτ_j/dt|`` over all joints and times, N m/s, with its joint and the sample before it."""
     return peak(_rates(torque, period))
 
 
 def torque_arc_length(torque: ArrayLike, period: float) -> float:
-    """`spectral_arc_length` of the torques, with their rate in the place of a velocity ([Balasubramanian2015]).
+    """Compute the `spectral_arc_length` of torques, with their rate as velocity ([Balasubramanian2015]).
 
-    Only the first stretch without a gap counts, as a spectrum has none.
+    Only the first interval without a gap is used.
     """
     rates = _rates(torque, period)
     known = np.atleast_1d(np.isfinite(rates).all(axis=1))

@@ -1,4 +1,8 @@
-"""Footprints and steps in a recording: stance detection, foot slip, step length, width and timing."""
+"""Footprints and steps in a recording: stance detection, foot slip, step length, width and timing.
+
+`foot_trajectories` decides when each foot is loaded, `find_footprints` turns loaded intervals into footprints, and
+`find_steps` turns consecutive footprints of a foot into steps.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +20,17 @@ from poise.arrays import Array, Mask
 from poise.geometry import so3
 from poise.robots import Foot, Side
 
-#: Of the weight: a foot that carries more than this stands. Sensors and the contact model stay well below.
+#: Share of the body weight above which a foot is in stance; noise of sensors and contact models is well below.
 LOADED_WEIGHT_SHARE = 0.05
-#: A foot that is off the ground for less than this (s) only bounced: half of the shortest swing that robots walk with.
+#: Longest loss of contact (s) that counts as a bounce: half of the shortest swing of walking robots.
 LONGEST_BOUNCE = 0.1
-#: A foot that touches for less than this (s) in the middle of its swing only grazed the ground.
+#: Longest contact (s) during swing that counts as a graze.
 LONGEST_GRAZE = 0.03
-#: A foot whose sole is slower than this (m/s) stands, where neither forces nor phases tell; a swinging foot is faster
-#: but for some hundredths of a second at its highest point, which count as a graze.
+#: Sole speed (m/s) below which a foot is in stance if neither forces nor phases were recorded; a swinging foot is
+#: slower than this only for a few hundredths of a second at its highest point, which counts as a graze.
 STILL_SPEED = 0.05
-#: A foot that rose (m), went (m) and turned (rad) by less than this was unloaded in place, which is no step: a tenth of
-#: the smallest steps of the smallest robots.
+#: Smallest rise (m), displacement (m) and rotation (rad) of a step; a foot that moves less was unloaded in place. This
+#: is a tenth of the smallest steps of the smallest robots.
 MIN_STEP_RISE, MIN_STEP_DISTANCE, MIN_STEP_TURN = 0.002, 0.005, 0.02
 
 
@@ -35,16 +39,16 @@ class Footprint:
     """A foot on the ground, from touchdown to lift-off.
 
     Args:
-        side: which foot.
-        position: middle of its sole in the world, m, 3: the median over its stance.
-        yaw: where its toes point (rad, not wrapped).
-        touchdown, lift_off: s; NaN for a foot that stood from the first sample, or still stands in the last.
+        side: the foot.
+        position: middle of the sole in the world frame, m, 3: the median over the stance.
+        yaw: direction of the toes (rad, unwrapped).
+        touchdown, lift_off: s; NaN if the foot is in stance at the first or still at the last sample.
         slip: how far the middle of the sole slid on the ground, m.
-        turn: how far the sole turned on the ground, rad.
+        turn: how far the sole rotated on the ground, rad.
         begin, end: its samples are ``begin <= i < end``.
 
-    Slip and turn count only what moves under a load of 5 % of the weight: with δp the step of the sole from one loaded
-    sample to the next, ``slip = max over t of |Σ δp_xy|``; a foot that bounces does not slide in the air.
+    Slip and turn include only motion under a load above 5 % of the body weight: with δp the displacement of the sole
+    from one loaded sample to the next, ``slip = max over t of |Σ δp_xy|``. Motion during a bounce is not slip.
     """
 
     side: Side
@@ -68,10 +72,10 @@ class FootTrajectory:
     """Trajectory of one foot over n samples.
 
     Attributes:
-        foot: which.
-        sole: middle of its sole in the world, (n, 3), m.
-        yaw: where its toes point, n, rad, not wrapped.
-        loaded: when it carries load.
+        foot: the foot.
+        sole: middle of the sole in the world frame, (n, 3), m.
+        yaw: direction of the toes, n, rad, unwrapped.
+        loaded: n, whether the foot carries load.
     """
 
     foot: Foot
@@ -81,10 +85,10 @@ class FootTrajectory:
 
 
 def foot_trajectories(tracks: BodyTrajectories) -> tuple[FootTrajectory, ...]:
-    """Trajectories of all feet.
+    """Compute the trajectories of all feet.
 
-    Which foot carries load is told by the forces that were sensed, else by those that the controller counted on, else
-    by phases such as "left support", else by how fast the soles move.
+    Whether a foot is loaded is decided by the sensed forces if recorded, else by the forces commanded by the
+    controller, else by phases named "left support" and "right support", else by the speed of the sole.
     """
     found: list[FootTrajectory] = []
     for foot in tracks.robot.feet:
@@ -92,7 +96,7 @@ def foot_trajectories(tracks: BodyTrajectories) -> tuple[FootTrajectory, ...]:
         R = tracks.rotations[:, k]
         sole = tracks.positions[:, k] + R @ foot.sole.center
         yaw = _unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
-        if found:  # on the same turn as the first foot
+        if found:  # same multiple of 2π as the first foot
             apart = yaw - found[0].yaw
             apart = apart[np.isfinite(apart)]
             yaw -= math.tau * (round(float(apart[0]) / math.tau) if len(apart) else 0)
@@ -101,7 +105,7 @@ def foot_trajectories(tracks: BodyTrajectories) -> tuple[FootTrajectory, ...]:
 
 
 def find_footprints(tracks: BodyTrajectories, feet: tuple[FootTrajectory, ...] | None = None) -> tuple[Footprint, ...]:
-    """All footprints of a recording in the order in which they were made; feet that stood at the start come first.
+    """Return all footprints of a recording in order of time; feet in stance at the start come first.
 
     >>> [(each.side, each.touchdown) for each in find_footprints(compute_trajectories(recording, robot))]
     [('left', nan), ('right', nan), ('left', 1.898), ('right', 2.394)]
@@ -117,7 +121,7 @@ def _foot_footprints(trajectory: FootTrajectory, time: Array) -> list[Footprint]
     loaded = trajectory.loaded & known
     stances: list[tuple[int, int]] = []
     for begin, end in true_intervals(loaded):
-        # Where the foot bounced, or was unloaded without leaving its place, one stance goes on.
+        # A bounce, or unloading without leaving the place, does not end the stance.
         if stances and (
             time[begin] - time[stances[-1][1]] < LONGEST_BOUNCE or not _has_stepped(trajectory, stances[-1][1], begin)
         ):
@@ -151,7 +155,7 @@ def _footprint(trajectory: FootTrajectory, time: Array, loaded: Mask, begin: int
 
 
 def _has_stepped(trajectory: FootTrajectory, end: int, begin: int) -> bool:
-    """Whether a foot left its place between two samples at which it carried load."""
+    """Return whether a foot moved to another place between two loaded samples."""
     before, after = trajectory.sole[end - 1], trajectory.sole[begin]
     heights = trajectory.sole[end - 1 : begin + 1, 2]
     rise = float(np.nanmax(heights) - max(before[2], after[2]))
@@ -180,7 +184,7 @@ def _loaded(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
 
 
 def _unwrap(angle: Array) -> Array:
-    """Angles without jumps by a whole turn; those that are missing stay missing."""
+    """Unwrap angles; missing values stay missing."""
     known = np.isfinite(angle)
     whole = np.full(len(angle), np.nan)
     whole[known] = np.unwrap(angle[known])
@@ -191,21 +195,21 @@ def _unwrap(angle: Array) -> Array:
 
 
 class GaitStep(NamedTuple):
-    """One foot from the ground to the ground.
+    """One step: a foot from lift-off to touchdown.
 
     Attributes:
         side: of the foot that steps.
-        before, after: where it stood and where it comes to stand.
-        support: the other foot, which stands meanwhile.
-        length: how far it lands beyond the other foot, m; negative behind.
-        width: how far it lands beside the other foot, m; negative when the legs cross.
-        height: how high the middle of its sole rises above the higher one of its two places, m.
-        turn: of its toes against those of the other foot, rad, positive to the left.
-        single: time in the air, s.
-        double: time on both feet before, since the other foot touched down, s; NaN for the first step.
-        duration: single and double support, s.
+        before, after: its footprints before and after the step.
+        support: footprint of the other foot during the step.
+        length: distance in front of the other foot at touchdown, m; negative behind.
+        width: distance to the side of the other foot at touchdown, m; negative if the legs cross.
+        height: rise of the middle of the sole above the higher one of the two footprints, m.
+        turn: yaw relative to the other foot, rad, positive to the left.
+        single: duration of single support (swing time), s.
+        double: duration of the double support before it, since touchdown of the other foot, s; NaN for the first step.
+        duration: single and double support together, s.
 
-    With p the places of the feet, ψ the middle of their yaws and s = 1 for a left foot, -1 for a right one:
+    With p the positions of the footprints, ψ their mean yaw and s = 1 for a left foot, -1 for a right one:
 
         (length, s width) = Rz(-ψ) (p_after - p_support)
 
@@ -227,7 +231,7 @@ class GaitStep(NamedTuple):
 
 
 def find_steps(prints: Sequence[Footprint], feet: Sequence[FootTrajectory]) -> tuple[GaitStep, ...]:
-    """The steps between footprints, in the order of their touchdowns."""
+    """Return the steps between footprints, in order of their touchdowns."""
     found_steps = []
     for trajectory in feet:
         own = [each for each in prints if each.side == trajectory.foot.side]
@@ -239,7 +243,7 @@ def find_steps(prints: Sequence[Footprint], feet: Sequence[FootTrajectory]) -> t
 
 
 def _support(prints: Sequence[Footprint], before: Footprint, after: Footprint) -> Footprint | None:
-    """The other foot that stands while one swings: where it stands longest."""
+    """Return the footprint of the other foot with the longest overlap with the swing; None without an overlap."""
     shared = {
         i: min(each.end, after.begin) - max(each.begin, before.end)
         for i, each in enumerate(prints)

@@ -1,17 +1,17 @@
-"""Joint angles and torques of a walk under anatomical names, and two walking bodies compared joint by joint.
+"""Joint angles and torques of a walk under anatomical names, and comparison of two walks joint by joint.
 
-[Saab2012] compared the torques of a person and of a robot by eye: similar in how effort is divided and in profile, but
-the largest in other joints, smooth in the person and with sudden peaks in the robot, falling from the abdomen to the
-head in both. Here each of these is a number.
+[Saab2012] compared the torques of a person and of a robot visually: distribution of effort and profiles were similar,
+but the largest torques were in other joints, torques were smooth in the person and had sudden peaks in the robot, and
+they decreased from the abdomen to the head in both. This module computes a number for each of these observations.
 
-Notation: τ is a torque, m the mass of the body, l the length of its leg, g gravity. Sizes are compared per kg, τ / m,
-and without unit, τ / (m g l), which is the same for bodies of one build and different size.
+Notation: τ is a torque, m the mass of the body, l its leg length, g gravity. Torques are compared per kg, τ / m, and
+dimensionless, τ / (m g l), which is the same for bodies of the same proportions and different size.
+
+Curves are on the phase-normalised scale, with toe-off at 60 % of the cycle; smoothness measures are on the plain scale.
+See `poise.analysis.gait_cycle`.
 
 [Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
 generating complex movements in humans and humanoids.* SYROCO, 2012.
-
-Curves are on the scale of phases, on which every foot leaves the ground at 60 % of its cycle; measures of smoothness on
-the plain scale. See `poise.analysis.gait_cycle`.
 """
 
 from __future__ import annotations
@@ -47,22 +47,21 @@ from poise.robots import GRAVITY, Robot, Side
 Quantity = Literal["torque", "angle"]
 JointSignals = Mapping[tuple[Side | None, str], Array]
 
-#: A stride that is known for this part of its time is known: its last frame may be that in which the foot lands beside
-#: a force plate.
+#: Share of a stride in which values must be known: in the last frames the foot may land beside a force plate.
 KNOWN_SHARE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
 class AnatomicalWalk:
-    """Joint angles and torques of one walking body under anatomical names, with its gait cycles.
+    """Joint angles and torques of a walk under anatomical names, with its gait cycles.
 
     Attributes:
-        name: of the body, or of the file.
+        name: of the robot or subject, or of the file.
         mass: kg; leg_length: m.
         time: n, s.
-        cycles: its gait cycles.
-        angle: by side (None in the middle of the body) and degree of freedom, n, rad; see `poise.analysis.anatomy`.
-        torque: the same, N m; NaN where it is not known. Empty if there is none.
+        cycles: gait cycles.
+        angle: by side (None for back and neck) and degree of freedom, n, rad; see `poise.analysis.anatomy`.
+        torque: likewise, N m; NaN where unknown. Empty without torques.
 
     >>> anatomical_walk(recording, robot).curves("torque", "knee flexion").mean.max()
     """
@@ -77,22 +76,24 @@ class AnatomicalWalk:
 
     def __post_init__(self) -> None:
         if not self.cycles:
-            raise GaitError(f"{self.name}: no stride, from one touchdown of a foot to its next; give a longer walk")
+            raise GaitError(
+                f"{self.name}: no complete stride, from one initial contact of a foot to its next; give a longer walk"
+            )
 
     def degrees_of_freedom(self, quantity: Quantity = "torque") -> tuple[str, ...]:
-        """Names of the degrees of freedom that have such values, each once."""
+        """Return the degrees of freedom with values of this quantity, each once."""
         return tuple(dict.fromkeys(name for _, name in getattr(self, quantity)))
 
     def curves(self, quantity: Quantity, degree_of_freedom: str, count: int = HALF_PERCENT_SAMPLES) -> CycleCurves:
-        """Values of one degree of freedom over all cycles on the scale of phases, linearly between samples.
+        """Return the values of one degree of freedom over all cycles on the phase-normalised scale.
 
-        A cycle of the left foot has the left leg. Bending and turning of back and neck change sign there, so that both
-        feet tell of the same walk.
+        Cycles of the left foot use the left leg, and the signs of bending and rotation of back and neck are reversed
+        for them, so that cycles of both feet can be averaged. Values are interpolated linearly.
 
         Args:
             quantity: "torque" or "angle".
-            degree_of_freedom: such as "knee flexion".
-            count: steps from 0 to 100 %.
+            degree_of_freedom: for example "knee flexion".
+            count: number of samples from 0 to 100 %.
         """
         rows = [
             normalize_cycle(self.time, values, cycle, count, toe_off=TOE_OFF_PERCENT)
@@ -101,9 +102,9 @@ class AnatomicalWalk:
         return CycleCurves(np.array(rows) if rows else np.zeros((0, count)), TOE_OFF_PERCENT)
 
     def percent_means(self, quantity: Quantity, degree_of_freedom: str) -> list[Array]:
-        """The same on the plain scale: the mean over each per cent of a cycle, of all cycles that are known.
+        """Return the means over each per cent of a cycle on the plain scale, for all cycles without gaps.
 
-        Means of a hundredth have the same resolution however often a body was sampled: measures of smoothness need it.
+        These means have the same resolution at any sampling rate, as smoothness measures require.
         """
         found = []
         for cycle, values in self._cycle_values(quantity, degree_of_freedom):
@@ -120,7 +121,7 @@ class AnatomicalWalk:
         return found
 
     def _cycle_values(self, quantity: Quantity, degree_of_freedom: str) -> Iterator[tuple[GaitCycle, Array]]:
-        """Each cycle with the values of its own leg, or of the middle of the body."""
+        """Iterate over the cycles with the values of the leg of the cycle, or of back and neck."""
         signals: JointSignals = getattr(self, quantity)
         for cycle in self.cycles:
             if (cycle.side, degree_of_freedom) in signals:
@@ -131,19 +132,19 @@ class AnatomicalWalk:
 
     @cached_property
     def stance(self) -> float:
-        """How long a foot stands, % of the cycle, on average."""
+        """Mean stance phase, % of the cycle."""
         return float(np.mean([cycle.stance for cycle in self.cycles]))
 
 
 def anatomical_walk(recording: Recording, robot: Robot, name: str = "", cutoff: float | None = None) -> AnatomicalWalk:
-    """Joint angles and torques of a recorded walk of any body: a robot, or the human of the library.
+    """Extract joint angles and torques of a recorded walk of any robot, or of the human model.
 
     Args:
-        recording: with the channel ``command/torque`` if torques are to be looked at.
-        robot: whose walk it is.
-        name: how it is called; by default as the robot.
-        cutoff: of a low-pass filter on the torques (Hz), for a fair comparison with torques from a motion that was
-            filtered; by default none.
+        recording: with the channel ``command/torque`` if torques are wanted.
+        robot: the robot that walks.
+        name: label; by default the name of the robot.
+        cutoff: cut-off of a low-pass filter on the torques (Hz), for a fair comparison with torques from filtered
+            motion data; by default no filter.
     """
     cycles = analyze_walk(recording, robot).cycles
     q = true_state(recording, "q")
@@ -162,12 +163,12 @@ def anatomical_walk(recording: Recording, robot: Robot, name: str = "", cutoff: 
 
 
 class Smoothness(NamedTuple):
-    """How evenly a torque changes over a stride, on average over the strides.
+    """Smoothness of a torque over a stride, mean over the strides.
 
     Attributes:
-        jerk: `log_dimensionless_jerk` of its rate: closer to zero is smoother, and 0.69 less is twice as jerky.
-        crest_factor: largest rate over root mean square rate: a sine has 1.4, a sudden peak ten and more.
-        peak_percent: of the largest rate, % of the stride.
+        jerk: `log_dimensionless_jerk` of its rate: closer to zero is smoother; 0.69 less is twice the squared jerk.
+        crest_factor: largest rate over root mean square rate: 1.4 for a sine, ten and more for a sudden peak.
+        peak_percent: time of the largest rate, % of the stride, median over the strides.
     """
 
     jerk: float
@@ -176,15 +177,15 @@ class Smoothness(NamedTuple):
 
 
 class JointComparison(NamedTuple):
-    """One degree of freedom of two walks.
+    """Comparison of one degree of freedom of two walks.
 
     Attributes:
-        degree_of_freedom: such as "knee flexion".
-        torque: the first against the second over the cycle, N m per kg.
-        scaled: the same as ``τ / (m g l)``.
-        angle: the same of the angles, rad.
-        smoothness: of the first and of the second.
-        effort: of the first and of the second: part of the mean |τ| of all degrees of freedom that both have.
+        degree_of_freedom: for example "knee flexion".
+        torque: agreement of the torques over the cycle, N m per kg.
+        scaled: agreement of the dimensionless torques ``τ / (m g l)``.
+        angle: agreement of the angles, rad.
+        smoothness: of the first and of the second walk.
+        effort: of the first and of the second walk: share of the mean |τ| of all common degrees of freedom.
     """
 
     degree_of_freedom: str
@@ -197,12 +198,12 @@ class JointComparison(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StrideComparison:
-    """The walk of one body against that of another.
+    """Comparison of the walks of two bodies.
 
     Attributes:
         names: of both.
-        rows: one for each degree of freedom that both have torques of.
-        back, neck: root mean square of the torque of all their joints, N m per kg, of both; NaN without.
+        rows: one for each degree of freedom with torques in both.
+        back, neck: root mean square torque of all their joints, N m per kg, of both; NaN without torques.
 
     >>> found = compare_strides(anatomical_walk(robot_walk, robot), human_anatomical_walk(torques))
     >>> found.effort_overlap, found.jerk, {row.degree_of_freedom: row.torque.correlation for row in found.rows}
@@ -215,12 +216,12 @@ class StrideComparison:
 
     @property
     def effort_overlap(self) -> float:
-        """``Σ min(effort_1, effort_2)``: 1 if both divide their effort in the same way, 0 if they share no joint."""
+        """``Σ min(effort_1, effort_2)``: 1 if both distribute their effort in the same way, 0 without overlap."""
         return float(sum(min(row.effort) for row in self.rows))
 
     @property
     def rank_correlation(self) -> float:
-        """Rank correlation of the efforts: 1 if the joints are in the same order. NaN with fewer than three."""
+        """Spearman's rank correlation of the efforts: 1 for the same order of joints, NaN for fewer than three."""
         if len(self.rows) < 3:
             return math.nan
         one, two = (np.array([row.effort[k] for row in self.rows]) for k in (0, 1))
@@ -228,17 +229,17 @@ class StrideComparison:
 
     @property
     def jerk(self) -> tuple[float, float]:
-        """Mean over the degrees of freedom of the smoothness of both; the one closer to zero is smoother."""
+        """Mean jerk measure over the degrees of freedom, of both; closer to zero is smoother."""
         return self._mean("jerk")
 
     @property
     def crest_factor(self) -> tuple[float, float]:
-        """Mean over the degrees of freedom of the largest rate over the root mean square rate."""
+        """Mean crest factor over the degrees of freedom, of both."""
         return self._mean("crest_factor")
 
     @property
     def dominant_joints(self) -> tuple[str, str]:
-        """The degree of freedom with the largest effort in each."""
+        """The degree of freedom with the largest effort, of both."""
         one, two = (max(self.rows, key=lambda row: row.effort[k]).degree_of_freedom for k in (0, 1))
         return one, two
 
@@ -246,7 +247,7 @@ class StrideComparison:
         return self.text()
 
     def summary(self) -> dict[str, Any]:
-        """Plain values for JSON: agreement, effort and jerk of each rotation, then of both bodies as a whole."""
+        """Return plain values for JSON: agreement, effort and jerk by degree of freedom, then of the whole walks."""
         rows = {
             row.degree_of_freedom: {
                 **row.torque.summary(),
@@ -269,18 +270,18 @@ class StrideComparison:
         )
 
     def text(self) -> str:
-        """The same as a table to read."""
+        """Return the comparison as a text table."""
         one, two = self.names
-        lines = [f"{one} against {two}, over the gait cycle, per kg"]
-        lines.append(f"{'rotation':<24} {'r':>6} {'rmse':>6} {'peak ratio':>10} {'effort':>13} {'jerk':>13}")
+        lines = [f"{one} compared with {two}, over the gait cycle, per kg"]
+        lines.append(f"{'degree of freedom':<24} {'r':>6} {'rmse':>6} {'peak ratio':>10} {'effort':>13} {'jerk':>13}")
         for row in self.rows:
             effort = f"{100 * row.effort[0]:.0f} / {100 * row.effort[1]:.0f} %"
             jerk = f"{row.smoothness[0].jerk:.1f} / {row.smoothness[1].jerk:.1f}"
             numbers = f"{row.torque.correlation:>6.2f} {row.torque.error:>6.2f} {row.torque.peak_ratio:>10.2f}"
             lines.append(f"{row.degree_of_freedom:<24} {numbers} {effort:>13} {jerk:>13}")
         lines.append(
-            f"efforts overlap by {100 * self.effort_overlap:.0f} %; jerk {self.jerk[0]:.1f} and {self.jerk[1]:.1f}, "
-            "nearer to zero is smoother"
+            f"effort overlap {100 * self.effort_overlap:.0f} %; jerk {self.jerk[0]:.1f} and {self.jerk[1]:.1f}, "
+            "closer to zero is smoother"
         )
         return "\n".join(lines)
 
@@ -292,21 +293,23 @@ class StrideComparison:
 
 
 def compare_strides(walk: AnatomicalWalk, reference: AnatomicalWalk) -> StrideComparison:
-    """A walk against another one, usually a robot's against a person's, both with torques.
+    """Compare a walk with a reference, usually that of a robot with that of a person; both need torques.
 
     Args:
         walk: see `anatomical_walk`.
-        reference: what it is held against.
+        reference: the walk to compare with.
     """
     both = (walk, reference)
     for each in both:
         if not each.torque:
-            raise GaitError(f"{each.name}: no torques were recorded; give a walk that has some, such as one of torques")
+            raise GaitError(
+                f"{each.name}: no torques were recorded; give a walk with torques, for example of a torque controller"
+            )
     names = [name for name in DEGREES_OF_FREEDOM if all(name in each.degrees_of_freedom() for each in both)]
     curves = {name: (walk.curves("torque", name).mean, reference.curves("torque", name).mean) for name in names}
     names = [name for name in names if (np.isfinite(curves[name][0]) & np.isfinite(curves[name][1])).any()]
     if not names:
-        raise GaitError(f"{walk.name} and {reference.name} have no joint in common whose torques are known")
+        raise GaitError(f"{walk.name} and {reference.name} have no common degree of freedom with known torques")
     effort = np.array(
         [[_mean_magnitude(curve) / each.mass for curve, each in zip(curves[name], both, strict=True)] for name in names]
     )
@@ -330,7 +333,7 @@ def compare_strides(walk: AnatomicalWalk, reference: AnatomicalWalk) -> StrideCo
 
 
 def smoothness(walk: AnatomicalWalk, degree_of_freedom: str) -> Smoothness:
-    """Of the torque of a degree of freedom; of the strides that are known throughout. NaN without any."""
+    """Compute the smoothness of the torque of a degree of freedom, over strides without gaps; NaN without any."""
     found = []
     for curve in walk.percent_means("torque", degree_of_freedom):
         if np.ptp(curve) > 0.0:
@@ -349,7 +352,7 @@ def _mean_magnitude(curve: Array) -> float:
 
 
 def _rms_torque(walk: AnatomicalWalk, part: tuple[tuple[str, Array], ...]) -> float:
-    """Root mean square torque per kg of several degrees of freedom together."""
+    """Return the root mean square torque per kg of several degrees of freedom together."""
     own = [walk.curves("torque", name).mean for name, _ in part if name in walk.degrees_of_freedom()]
     if not own:
         return math.nan

@@ -1,7 +1,7 @@
 """Measures of a walk: spatiotemporal, posture, effort, smoothness and balance, with their units and meanings.
 
-They are read from the steady steps of a recording (`RecordedWalk.steady_steps`). Notation: m is the mass, h the mean
-height of the center of mass above the ground, l the length of a leg, ψ the heading, τ torques, v velocities of joints.
+They are computed from the steady steps of a recording (`RecordedWalk.steady_steps`). Notation: m is the mass, h the
+mean height of the center of mass above the ground, l the leg length, ψ the heading, τ and v joint torques and rates.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from poise.robots import GRAVITY, Robot, leg_length, limbs
 
 
 class MeasureDefinition(NamedTuple):
-    """What a number of a walk is.
+    """Definition of a measure of a walk.
 
     Attributes:
-        unit: of it; "share" is a number without unit that is one for the whole.
-        description: a sentence.
-        has_ratio: whether it makes sense that one walk has so many times as much of it as another.
+        unit: of the measure; "share" is dimensionless, 1 being the whole.
+        description: one phrase.
+        has_ratio: whether the ratio of this measure between two walks is meaningful.
     """
 
     unit: str
@@ -44,7 +44,7 @@ class MeasureDefinition(NamedTuple):
 
 @dataclass(frozen=True)
 class StyleMeasures:
-    """The numbers of a walk; `STYLE_MEASURES` tells unit and meaning of each. One that does not exist is NaN.
+    """Measures of a walk; `STYLE_MEASURES` has unit and meaning of each. An undefined measure is NaN.
 
     >>> relaxed.arm_swing / neutral.arm_swing
     >>> for name, measure in STYLE_MEASURES.items():
@@ -85,48 +85,46 @@ STYLE_MEASURES: dict[str, MeasureDefinition] = {
     "forward": MeasureDefinition("m/s", "mean speed along the heading"),
     "sideways": MeasureDefinition("m/s", "mean speed to the left of the heading", False),
     "turning": MeasureDefinition("rad/s", "mean rate of the heading, positive to the left", False),
-    "step_length": MeasureDefinition("m", "how far a foot lands beyond the other"),
-    "relative_step_length": MeasureDefinition("leg lengths", "the same as a share of the leg"),
-    "step_width": MeasureDefinition("m", "how far a foot lands beside the other, from middle to middle"),
-    "step_height": MeasureDefinition("m", "how high the middle of the sole is lifted"),
-    "cadence": MeasureDefinition("steps/min", "how many steps a minute"),
-    "single_support": MeasureDefinition("s", "time on one foot, of each step"),
-    "double_support": MeasureDefinition("s", "time on both feet, of each step"),
-    "slip": MeasureDefinition("m", "how far a foot slid on the ground while it stood, at worst"),
-    "chest_pitch": MeasureDefinition("deg", "how far the chest leans forward of how it stands, on average", False),
-    "gaze_pitch": MeasureDefinition("deg", "how much further down than in standing the robot looks, on average", False),
-    "arm_swing": MeasureDefinition(
-        "deg", "range of the line from shoulder to hand, forward and back against the chest"
-    ),
-    "arm_lift": MeasureDefinition("deg", "how much further forward than in standing that line is, on average", False),
-    "arm_torque": MeasureDefinition("share", "root mean square torque of the arms, of its limits"),
-    "center_height": MeasureDefinition(
-        "m", "how much higher than in standing the center of mass is, on average", False
-    ),
-    "sway": MeasureDefinition("m", "amplitude of the center of mass sideways of its way, half its range"),
+    "step_length": MeasureDefinition("m", "distance of a foot in front of the other at touchdown"),
+    "relative_step_length": MeasureDefinition("leg lengths", "step length as a share of the leg length"),
+    "step_width": MeasureDefinition("m", "lateral distance of the sole centres at touchdown"),
+    "step_height": MeasureDefinition("m", "rise of the sole centre during swing"),
+    "cadence": MeasureDefinition("steps/min", "number of steps per minute"),
+    "single_support": MeasureDefinition("s", "duration of single support per step"),
+    "double_support": MeasureDefinition("s", "duration of double support per step"),
+    "slip": MeasureDefinition("m", "largest sliding distance of a stance foot"),
+    "chest_pitch": MeasureDefinition("deg", "mean forward lean of the chest relative to standing", False),
+    "gaze_pitch": MeasureDefinition("deg", "mean downward pitch of the gaze relative to standing", False),
+    "arm_swing": MeasureDefinition("deg", "range of the angle of the shoulder-hand line relative to the chest"),
+    "arm_lift": MeasureDefinition("deg", "mean forward angle of the shoulder-hand line relative to standing", False),
+    "arm_torque": MeasureDefinition("share", "root mean square torque of the arms relative to the limits"),
+    "center_height": MeasureDefinition("m", "mean height of the center of mass relative to standing", False),
+    "sway": MeasureDefinition("m", "lateral amplitude of the center of mass, half its range"),
     "angular_momentum_x": MeasureDefinition(
-        "share", "root mean square about the center of mass and the axis ahead, of m h √(g h)"
+        "share", "root mean square about the forward axis through the CoM, relative to m h √(g h)"
     ),
-    "angular_momentum_y": MeasureDefinition("share", "the same about the axis to the left"),
+    "angular_momentum_y": MeasureDefinition(
+        "share", "root mean square about the lateral axis through the CoM, relative to m h √(g h)"
+    ),
     "angular_momentum_z": MeasureDefinition(
-        "share", "the same about the vertical axis, which swinging arms keep small"
+        "share", "root mean square about the vertical axis through the CoM, relative to m h √(g h)"
     ),
     "center_smoothness": MeasureDefinition(
-        "", "log dimensionless jerk of the center of mass, by strides; higher is smoother", False
+        "", "log dimensionless jerk of the center of mass per stride; higher is smoother", False
     ),
-    "hand_smoothness": MeasureDefinition("", "the same of the hands", False),
+    "hand_smoothness": MeasureDefinition(
+        "", "log dimensionless jerk of the hands per stride; higher is smoother", False
+    ),
     "cost_of_transport": MeasureDefinition("", "∫ Σ |τ v| dt / (m g distance): mechanical work of the joints"),
-    "pressure_margin": MeasureDefinition(
-        "m", "how far inside the sole the ground pushes, median of the time on one foot", False
-    ),
+    "pressure_margin": MeasureDefinition("m", "median distance of the CoP inside the sole in single support", False),
     "edge_time": MeasureDefinition(
-        "share", "time in which the ground pushes at an edge of the soles, nearer than 1 mm, of all the time"
+        "share", "share of time with the CoP less than 1 mm from an edge of the support polygon"
     ),
     "divergent_margin": MeasureDefinition(
-        "m", "how far inside both soles the divergent component is at touchdowns, at worst", False
+        "m", "smallest distance of the DCM inside the support polygon at touchdown", False
     ),
     "divergent_error": MeasureDefinition(
-        "m", "largest distance of the divergent component from its plan, where the controller recorded it"
+        "m", "largest distance of the DCM from its reference, if the controller recorded it"
     ),
 }
 
@@ -134,14 +132,14 @@ STYLE_MEASURES: dict[str, MeasureDefinition] = {
 
 
 def torque_shares(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array]:
-    """Names of the joints with torques, and ``τ / limit`` of each, (n, joints); empty where none were recorded."""
+    """Return the names of the joints with torques, and ``τ / limit`` of each, (n, joints); empty without torques."""
     names, torque, _ = _joint_efforts(recording, robot)
     limits = np.array([robot.limits.torque[robot.joint(name).v - 6] for name in names])
     return names, torque / limits
 
 
 def arm_torque(recording: Recording, robot: Robot, samples: slice) -> float:
-    """Root mean square over time and over the joints of both arms of ``τ / limit``; NaN without torques or arms."""
+    """Root mean square of ``τ / limit`` over time and over the joints of both arms; NaN without torques or arms."""
     names, shares = torque_shares(recording, robot)
     arms = {joint for limb in limbs(robot) if limb.name.endswith(" arm") for joint in limb.joints}
     squares = shares[samples, [k for k, name in enumerate(names) if name in arms]] ** 2
@@ -150,7 +148,7 @@ def arm_torque(recording: Recording, robot: Robot, samples: slice) -> float:
 
 
 def joint_work(recording: Recording, robot: Robot, samples: slice) -> float:
-    """What the joints do and undo, ``∫ Σ |τ v| dt``, J: no joint gives back what it brakes. NaN without torques."""
+    """Absolute mechanical work of the joints, ``∫ Σ |τ v| dt``, J: braking is not recovered. NaN without torques."""
     names, torque, rate = _joint_efforts(recording, robot)
     power = np.abs(torque[samples] * rate[samples]).sum(axis=1)
     known = power[np.isfinite(power)]
@@ -160,7 +158,7 @@ def joint_work(recording: Recording, robot: Robot, samples: slice) -> float:
 
 
 def _joint_efforts(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array, Array]:
-    """Joints with torques: their names, the torques (N m) and the rates of the joints (rad/s), (n, joints)."""
+    """Return the names of joints with torques, their torques (N m) and their velocities (rad/s), (n, joints)."""
     if "command/torque" not in recording:
         return (), np.zeros((len(recording), 0)), np.zeros((len(recording), 0))
     known = {joint.name: joint.v for joint in robot.joints}
@@ -173,14 +171,14 @@ def _joint_efforts(recording: Recording, robot: Robot) -> tuple[tuple[str, ...],
 # -- Style measures --------------------------------------------------------------------------------------------------
 
 
-#: A walk that goes less far than this (m) in its steady steps goes nowhere: its cost of transport would be noise.
+#: Distance (m) over the steady steps below which no cost of transport is computed, because it would be noise.
 MIN_DISTANCE = 0.05
-#: Pressure that is nearer to the edge than this (m) is at it: soles of a millimetre's precision are good ones.
+#: Distance (m) from the edge of the support polygon below which the CoP is at the edge: soles are made to about 1 mm.
 EDGE_DISTANCE = 1e-3
 
 
 def style_measures(walk: RecordedWalk) -> StyleMeasures:
-    """Measures a walk; with less than two steps all are NaN.
+    """Compute the measures of a walk; with fewer than two steps all are NaN.
 
     >>> style_measures(analyze_walk(recording, robot)).cadence
     120.0
@@ -224,7 +222,7 @@ def _posture(walk: RecordedWalk) -> dict[str, float]:
 
 
 def _center(walk: RecordedWalk) -> dict[str, float]:
-    """Height against the stance; and sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, less the straight line to its end."""
+    """Height relative to the stance; sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, minus the line from begin to end."""
     robot, stance = walk.tracks.robot, standing_state(walk.tracks.robot)
     ground = min(float(stance.pose(foot).translation[2]) for foot in robot.feet)
     sideways_velocity = in_heading_axes(walk.tracks.center_of_mass_velocity, walk.heading)[:, 1]
@@ -285,7 +283,7 @@ def _balance(walk: RecordedWalk) -> dict[str, float]:
 
 
 def dcm_error(recording: Recording) -> Array | None:
-    """Distance of the DCM ξ from its plan (m), n, if the controller recorded such an error; else None."""
+    """Return the distance of the DCM ξ from its reference (m), n, if the controller recorded it; else None."""
     for name, channel in recording.channels.items():
         if "error" in name and ("divergent" in name or "dcm" in name.lower()) and channel.unit == "m":
             values = np.asarray(channel.values, dtype=np.float64).reshape(len(recording), -1)
@@ -294,7 +292,7 @@ def dcm_error(recording: Recording) -> Array | None:
 
 
 def _mean(values: object) -> float:
-    """Of the numbers among these; NaN if there are none."""
+    """Return the mean of the finite values; NaN if there are none."""
     array = np.asarray(values, dtype=np.float64)
     known = array[np.isfinite(array)]
     return float(known.mean()) if len(known) else math.nan

@@ -1,4 +1,4 @@
-"""People: from marker files to bodies, gaits and torques.
+"""Human motion: from marker files to scaled body models, gait analysis and joint torques.
 
 >>> from poise import human
 >>> fit = human.fit_trial("walk.c3d")  # or human.fit_trials(["lab"]) for all walks of a folder
@@ -8,9 +8,9 @@
 >>> torques = human.compute_torques(fit)
 >>> print(torques.text())
 
-Every result has `summary()`, plain values for JSON, and `text()`, the same to read. A trial that is in memory already
-goes to `fit`. More of what follows from a fit is in `poise.human.gait`, `poise.human.dynamic_gait` and
-`poise.human.torques`; a walk without a laboratory comes from `poise.human.sample_trials`.
+Every result has `summary()`, plain values for JSON, and `text()`, the same for reading. Pass a trial that is already in
+memory to `fit`. Further analyses of a fit are in `poise.human.gait`, `poise.human.dynamic_gait` and
+`poise.human.torques`; `poise.human.sample_trials` makes synthetic trials without a gait laboratory.
 """
 
 from poise.analysis import GaitEvent, RecordingComparison, StrideComparison, compare_recordings

@@ -5,18 +5,19 @@
 >>> found = dynamic_gait.simulate_gait(reference, reference.cycle())
 >>> print(found.text())
 
-The order is that of the gait from tasks, under physics:
+Priorities of the hierarchy, highest first:
 
-    physics   equation of motion, torque limits, friction under the points that bear weight
-    always    ranges of the joints
+    physics   equation of motion, torque limits, friction at the contact points
+    constraints   joint ranges
     heels     x, y and z of both
-    center of mass, angular momentum, posture: as the reference has them
-    effort    least torques, as shares of what joints can give: it divides the weight between two feet
+    center of mass, angular momentum, posture: as in the reference
+    effort    smallest torques relative to their limits, which distributes the weight between two feet
 
-Points that bear weight push; that they do not slide is left to the heels, whose reference stands still. So feet roll
-from heel to ball as they did. On a real ground a walk that is only followed falls: errors of the divergent component
-``ξ = c + ċ / ω`` of the center of mass c, with ``ω = sqrt(g / c_z)``, grow with ω. With `adapt_steps`, each foot is set
-down farther by the error of ξ, and goes on from where that foot is.
+Contact points transmit forces only; the heel tasks, whose reference is at rest in stance, keep them from sliding. The
+feet can therefore roll from heel to ball as measured. In a simulation with contact dynamics a walk that is only tracked
+falls: errors of the divergent component of motion (DCM) ``ξ = c + ċ / ω`` of the center of mass c, with
+``ω = sqrt(g / c_z)``, grow with rate ω. With `adapt_steps`, each foot lands farther by the error of ξ, and the
+reference continues from the actual position of that foot.
 """
 
 from __future__ import annotations
@@ -49,16 +50,17 @@ from poise.tasks import ForceUnknowns, Target, TaskRows, VariableLayout, Writer
 
 
 class LevelGroundFrictionCone(FrictionCone, NormalForces):
-    """Level ground pushes on a point: ``|f_x|, |f_y| <= (μ/√2) f_z`` in world axes, which says ``f_z >= 0`` as well.
+    """Friction cone of a contact point on level ground, in world axes: ``|f_x|, |f_y| <= (μ/√2) f_z``.
 
-    With R the rotation of the contact's own axes, in which the force y is unknown, the rows are ``C R y >= 0``, C a
-    pyramid; they change as the foot turns. It stands for both cones that other contacts have in their own axes.
+    This implies ``f_z >= 0``. With R the rotation of the contact frame, in which the force y is unknown, the rows are
+    ``C R y >= 0``, C a pyramid; they change as the foot rotates. It replaces both the friction cone and the normal
+    force constraint that other contacts have in their own frames.
     """
 
     required_terms = FRAMES
 
     def unknowns(self, robot: Robot, layout: VariableLayout) -> Sequence[int] | None:
-        return None  # rows of several unknowns each
+        return None  # each row has several unknowns
 
     def row_unit(self, order: int) -> str:
         return "N"
@@ -80,26 +82,26 @@ class LevelGroundFrictionCone(FrictionCone, NormalForces):
 # -- Gait tracking -----------------------------------------------------------------------------------------------------
 
 
-#: How much of the error of the divergent component a step makes good.
+#: Share of the DCM error that a step corrects.
 STEP_GAIN = 1.0
-#: The way of a foot is not changed any more so long before it stands (s), and never by more (m).
+#: Time before landing in which the landing position is no longer changed (s), and largest change (m).
 STEP_LOCK_TIME, MAX_STEP_SHIFT = 0.05, 0.25
-#: A foot that has landed elsewhere draws the rest of the reference after it within about this time (s).
+#: Time constant with which the rest of the reference follows a shifted foot (s).
 BODY_SHIFT_TIME = 0.15
 
 
 class GaitTracking(Behavior):
-    """The hierarchy of each moment of a walk; for a `TorqueController`.
+    """Hierarchy that tracks a walk, for a `TorqueController`.
 
     Args:
-        reference: what is followed, on its own clock.
-        schedule: which points bear when.
+        reference: the walk to track, on its own clock.
+        schedule: contact schedule.
         period: of the controller, s.
-        posture: what the posture follows; by default the reference itself, else the path of a variant.
-        adapt_steps: whether feet are set down where the fall leads to, which physics need.
+        posture: target of the posture task; by default the reference, else for example the path of a variant.
+        adapt_steps: whether landing positions are corrected by the DCM error, as a physics simulation requires.
     """
 
-    #: Contacts are as planned; what the ground says to a foot that rolls is no reason to give up.
+    #: Planned contacts never count as lost: a rolling foot does not always report contact.
     lost_after = float("inf")
     ramp = 0.0
 
@@ -113,7 +115,7 @@ class GaitTracking(Behavior):
     ) -> None:
         self.reference, self.schedule, self.period, self.adapt_steps = reference, schedule, period, adapt_steps
         robot, decay = reference.robot, tasks.Decay(TRACKING_GAIN)
-        #: Where the walk is from where it was measured (m): of each foot, and of the rest.
+        #: Horizontal shift of the walk from the measured one (m), of each foot and of the rest of the body.
         self.foot_shifts = {side: np.zeros(3) for side in SIDES}
         self.body_shift = np.zeros(3)
         heels = [
@@ -166,7 +168,7 @@ class GaitTracking(Behavior):
 
 
 class _ShiftedTarget:
-    """A part of the reference, shifted as a foot or the rest is."""
+    """A quantity of the reference, shifted with a foot or with the body."""
 
     def __init__(
         self,
@@ -183,7 +185,7 @@ class _ShiftedTarget:
 
 
 class _ShiftedConfiguration:
-    """A configuration, shifted as the rest is."""
+    """A configuration, shifted with the body."""
 
     def __init__(self, behavior: GaitTracking, motion: Target) -> None:
         self.behavior, self.motion = behavior, motion
@@ -208,20 +210,21 @@ def _heel_of(side: Side) -> Callable[[ReferenceSample], tuple[Array, Array, Arra
 # -- Repeated gait cycle -----------------------------------------------------------------------------------------------
 
 
-#: Configurations a second (Hz), as the gait from tasks has them.
+#: Sampling rate of a repeated cycle (Hz), as in gait reproduction.
 SAMPLE_RATE = 200.0
 
 
 def repeat_cycle(reference: ReferenceWalk, cycle: GaitCycle, repetitions: int) -> ReferenceWalk:
-    """A walk of some cycles, all the same.
+    """Return a walk of several identical cycles.
 
-    No measured cycle ends quite as it began. What is missing, d = q(end) ⊖ q(begin) without the stride (way and turn on
-    the floor), is taken off evenly: at the share s of the cycle ``q(s) ⊕ (-s d)``. It is a few degrees at most.
+    A measured cycle does not end exactly as it began. The difference d = q(end) ⊖ q(begin), without the stride
+    (horizontal displacement and yaw), is removed evenly: ``q(s) ⊕ (-s d)`` at the share s of the cycle. It is a few
+    degrees at most.
 
     Args:
         reference: the walk.
-        cycle: of it, from strike to strike.
-        repetitions: how many.
+        cycle: a cycle of it, from initial contact to initial contact.
+        repetitions: number of cycles.
     """
     model = reference.robot.model
     n = max(round(cycle.duration * SAMPLE_RATE), 8)
@@ -246,7 +249,7 @@ def repeat_cycle(reference: ReferenceWalk, cycle: GaitCycle, repetitions: int) -
 
 
 def _floor_pose(pose: pinocchio.SE3) -> pinocchio.SE3:
-    """The place on the floor and the heading of a pose."""
+    """Return the horizontal position and yaw of a pose."""
     place = np.array([pose.translation[0], pose.translation[1], 0.0])
     return pinocchio.SE3(so3.yaw_matrix(so3.yaw_of(pose.rotation)), place)
 
@@ -254,11 +257,11 @@ def _floor_pose(pose: pinocchio.SE3) -> pinocchio.SE3:
 # -- A gait with torques and contact forces --------------------------------------------------------------------------
 
 
-#: Period of the controller on an ideal plant, that of the kinematic gait, and in physics (s).
+#: Control period on an ideal plant, as in gait reproduction, and in MuJoCo (s).
 IDEAL_PERIOD, PHYSICS_PERIOD = 0.005, 0.002
-#: Cycles that are tried in physics.
+#: Number of cycles attempted in MuJoCo.
 PHYSICS_CYCLES = 10
-#: How much of the first stride is over when physics begin: both feet stand.
+#: Share of the first stride at which the simulation in MuJoCo begins: both feet are in stance.
 START_SHARE = 0.03
 
 
@@ -267,11 +270,12 @@ class DynamicGait:
     """A gait cycle with dynamics.
 
     Attributes:
-        reference, cycle, schedule: of what.
-        ideal_recording: recording of one cycle with torques and forces that physics allow.
-        physics_recording: recording in MuJoCo, until the fall.
-        fall: how it ended there; "" if it did not fall.
-        distance: that the pelvis went there on its feet (m), of `requested_distance` m.
+        reference, cycle, schedule: the walk, the cycle and its contact schedule.
+        ideal_recording: one cycle on the ideal plant, with physically consistent torques and forces.
+        physics_recording: recording in MuJoCo, until the fall; None if not simulated.
+        fall: description of the fall in MuJoCo; "" if there was none.
+        distance: distance of the pelvis in MuJoCo before the fall (m); `requested_distance`: that of the reference (m).
+        strides: strides in MuJoCo before the fall.
     """
 
     reference: ReferenceWalk
@@ -288,18 +292,18 @@ class DynamicGait:
         return self.text()
 
     def summary(self) -> dict[str, Any]:
-        """Plain values: errors against the reference, largest torques and forces per weight, friction used."""
+        """Return plain values: angle errors, peak torques per kg, vertical force in body weights, friction used."""
         return {**self._metrics, "text": self.text()}
 
     def text(self) -> str:
-        """The most important of the same, in one line."""
+        """Return the most important results in one line."""
         facts = self._metrics
         peaks = facts["peak_torque_per_kg"]
         knee, ankle = (max(peaks[f"{s}_{name}"] for s in SIDES) for name in ("knee_flexion", "ankle_dorsiflexion"))
         return (
-            f"with torques: angles within {facts['angle_rmse_deg']:.1f} degrees rms, knee {knee:.2f} and ankle "
-            f"{ankle:.2f} N m/kg at most, friction used {facts['friction_used']:.2f} of {FLOOR_FRICTION:g}; in MuJoCo "
-            f"{self.distance:.2f} m of {self.requested_distance:.2f}, {self.strides:.1f} strides"
+            f"with dynamics: joint angle error {facts['angle_rmse_deg']:.1f} degrees rms, peak torques: knee "
+            f"{knee:.2f}, ankle {ankle:.2f} N m/kg, friction used {facts['friction_used']:.2f} of {FLOOR_FRICTION:g}; "
+            f"in MuJoCo {self.distance:.2f} m of {self.requested_distance:.2f}, {self.strides:.1f} strides"
             + (f", then {self.fall}" if self.fall else "")
         )
 
@@ -340,8 +344,8 @@ class DynamicGait:
 def simulate_ideal(
     reference: ReferenceWalk, cycle: GaitCycle, period: float = IDEAL_PERIOD, follow_path: bool = True
 ) -> tuple[Recording, ContactSchedule]:
-    """One cycle on an ideal plant by a `TorqueController`; along the path of the best
-    variant (`follow_path`), or along the reference."""
+    """Simulate one cycle on an ideal plant with a `TorqueController`, along the path of the best variant
+    (`follow_path`) or along the reference."""
     schedule = detect_contact_schedule(reference)
     posture = key_posture_path(reference, cycle, BEST) if follow_path else None
     q, v, _ = reference.sample(cycle.initial_contact)
@@ -353,7 +357,7 @@ def simulate_ideal(
 def simulate_physics(
     reference: ReferenceWalk, cycle: GaitCycle, cycles: int = PHYSICS_CYCLES
 ) -> tuple[Recording, str, float, float, float]:
-    """The cycle, repeated, in MuJoCo: recording, how it fell, distance on its feet and asked for (m), strides."""
+    """Simulate the repeated cycle in MuJoCo; return recording, fall, distance walked and requested (m), strides."""
     walk = repeat_cycle(reference, cycle, cycles)
     begin = START_SHARE * cycle.duration
     q, v, _ = walk.sample(begin)
@@ -362,7 +366,7 @@ def simulate_physics(
     controller = TorqueController(
         GaitTracking(walk, detect_contact_schedule(walk), PHYSICS_PERIOD, adapt_steps=True), period=PHYSICS_PERIOD
     )
-    seconds = float(walk.time[-1]) - begin - 0.1  # the splines end there
+    seconds = float(walk.time[-1]) - begin - 0.1  # stays within the splines
     standing = takewhile(lambda step: not plant.fallen, steps(controller, plant, seconds))
     recording = record_steps(standing, walk.robot, provenance=controller_facts(controller, plant))
     way = recording["q"][:, :2]
@@ -372,7 +376,7 @@ def simulate_physics(
 
 
 def simulate_gait(reference: ReferenceWalk, cycle: GaitCycle, physics: bool = True) -> DynamicGait:
-    """A gait with dynamics, on both plants."""
+    """Simulate a gait with dynamics, on an ideal plant and, with `physics`, in MuJoCo."""
     ideal, schedule = simulate_ideal(reference, cycle)
     if not physics:
         return DynamicGait(reference, cycle, schedule, ideal, None, "", 0.0, 0.0, 0.0)
@@ -381,7 +385,7 @@ def simulate_gait(reference: ReferenceWalk, cycle: GaitCycle, physics: bool = Tr
 
 
 def ground_forces(recording: Recording) -> dict[str, Array]:
-    """Sum of the forces under each foot over time (n x 3, N), of a recording with contacts named after their side."""
+    """Return the sum of the forces under each foot over time (n x 3, N); contacts are named after their side."""
     found: dict[str, Array] = {}
     for side in SIDES:
         names = [name for name in recording.channels if name.startswith(f"force/{side}_")]

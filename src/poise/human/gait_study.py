@@ -32,9 +32,9 @@ from poise.human.trial_fitting import FIT_COLUMNS, FitOptions, TrialFailure, Tri
 from poise.recording import Recording
 from poise.robots import SIDES, Side
 
-#: Events further apart (s) are not of the same step.
+#: Largest time difference of two events of the same step, s.
 SAME_EVENT_TIME = 0.15
-#: Columns of the table of trials, in this order.
+#: Columns of the CSV table of trials.
 TRIAL_COLUMNS = (*FIT_COLUMNS[:-1], "worst_difference_deg", "worst_rotation", "zmp_inside", "reason")
 
 
@@ -43,11 +43,11 @@ class GaitTrial:
     """One gait cycle of a fitted walk, reproduced by one variant or several.
 
     Attributes:
-        fit: body and motion.
-        reference: the walk that the tasks follow.
+        fit: body model and motion.
+        reference: the walk that the tasks track.
         cycle: the gait cycle that was reproduced.
         qualities: quality of each reproduction, in the order of the variants.
-        dynamic_gait: the cycle with dynamics; None if that was not asked for.
+        dynamic_gait: the cycle with dynamics; None if not requested.
     """
 
     fit: Fit
@@ -61,7 +61,7 @@ class GaitTrial:
 
     @property
     def best_quality(self) -> ReproductionQuality:
-        """Of the variant `BEST`, or of the first variant if that was not reproduced."""
+        """Quality of the variant `BEST`, or of the first variant if that was not reproduced."""
         return next((each for each in self.qualities if each.reproduction.variant == BEST), self.qualities[0])
 
     @cached_property
@@ -70,7 +70,7 @@ class GaitTrial:
         return spatiotemporal_parameters(self.reference, self.cycle)
 
     def recordings(self) -> dict[str, Recording]:
-        """Measured and reproduced motion; with dynamics also under torques, and in physics."""
+        """Return measured and reproduced motion; with dynamics also those on the ideal plant and in MuJoCo."""
         found = {"measured": self.fit.recording(), "reproduced": self.best_quality.reproduction.recording}
         if self.dynamic_gait is not None:
             found["torques"] = self.dynamic_gait.ideal_recording
@@ -79,7 +79,7 @@ class GaitTrial:
         return found
 
     def summary(self) -> dict[str, Any]:
-        """Plain values for JSON: those of `Fit.summary`, the cycle, its walk, events, and the best reproduction."""
+        """Return plain values for JSON: `Fit.summary`, gait cycle, spatiotemporal parameters, events, best variant."""
         joint, difference = self.best_quality.worst_joint
         row = {
             **{key: value for key, value in self.fit.summary().items() if key not in ("shape", "by_marker_mm")},
@@ -96,11 +96,11 @@ class GaitTrial:
         return json_ready(row)
 
     def text(self) -> str:
-        """The best reproduction in one line, dynamics in another."""
+        """Return the best reproduction in one line, dynamics in another."""
         joint, difference = self.best_quality.worst_joint
         line = (
-            f"{self.fit.name}: best variant differs by {difference:+.1f} degrees at most "
-            f"({joint}), ZMP inside the support {100 * self.best_quality.zmp_inside:.0f} % of the time"
+            f"{self.fit.name}: largest range-of-motion difference of the best variant {difference:+.1f} degrees "
+            f"({joint}), ZMP inside the support polygon {100 * self.best_quality.zmp_inside:.0f} % of the time"
         )
         return line if self.dynamic_gait is None else f"{line}\n  {self.dynamic_gait.text()}"
 
@@ -110,7 +110,7 @@ class GaitStudy:
     """Reproduced walks of one or more people.
 
     Attributes:
-        results: a reproduction for each trial, or the reason why there is none, in the order of the trials.
+        results: one entry per trial, in their order: its reproduction, or the reason of the failure.
     """
 
     results: tuple[GaitTrial | TrialFailure, ...]
@@ -130,20 +130,20 @@ class GaitStudy:
 
     @cached_property
     def statistics(self) -> VariantComparison:
-        """Variants compared over all walks: ranges of motion, equivalence tests; GaitError without any walk."""
+        """Comparison of variants over all walks: ranges of motion, equivalence tests; GaitError without walks."""
         return compare_variants(each for trial in self.trials for each in trial.qualities)
 
     def table(self) -> str:
-        """One line for each variant, over all walks: joint angles, feet, center of mass, ZMP."""
+        """Return a table with one row per variant, over all walks: joint angles, feet, center of mass, ZMP."""
         return comparison_table(self.statistics)
 
     def summary(self) -> dict[str, Any]:
-        """Plain values for JSON: ``"trials"`` with a summary of each, then those of `VariantComparison.summary`."""
+        """Return plain values for JSON: ``"trials"`` with a summary of each, then `VariantComparison.summary`."""
         statistics = self.statistics.summary() if self.trials else {"variants": {}, "people": [], "notes": []}
         return json_ready({"trials": [each.summary() for each in self.results], **statistics})
 
     def text(self) -> str:
-        """All tables, then a line for each trial."""
+        """Return all tables, then a line for each trial."""
         if not self.trials:
             return "\n".join(["no walk could be reproduced", *(f"{f.trial}: {f.reason}" for f in self.failures)])
         lines = [
@@ -181,15 +181,15 @@ def study_gait(
     progress: Callable[[float], object] | None = None,
     **options: Unpack[FitOptions],
 ) -> GaitStudy:
-    """Fit walks where needed, reproduce a gait cycle of each, and compare (`poise human gait`).
+    """Fit walks if needed, reproduce a gait cycle of each, and compare the variants (`poise human gait`).
 
     Args:
-        walks: files, folders of files, fits, or a `FitBatch`; what cannot be used becomes a `TrialFailure`.
-        static: static trial of all files; None: found beside each, see `find_trials`.
-        variants: ways to reproduce a gait.
-        dynamics: whether to simulate each cycle with torques and contact forces, and in MuJoCo, as well.
-        progress: called with the number of walks that are done.
-        **options: of the fits of files, see `FitOptions`.
+        walks: files, folders of files, fits, or a `FitBatch`; a walk that cannot be used becomes a `TrialFailure`.
+        static: static trial of all files; None: found next to each, see `find_trials`.
+        variants: methods of reproduction.
+        dynamics: whether to simulate each cycle also with torques and contact forces, and in MuJoCo.
+        progress: called with the number of completed walks.
+        **options: options of the fits, see `FitOptions`.
 
     >>> study = study_gait(["a.c3d", "b.c3d"])
     >>> study.statistics.result("best").worst_difference
@@ -224,11 +224,11 @@ def reproduce_walk(
     """Reproduce the gait cycle in the middle of a fitted walk.
 
     Args:
-        fit: body and motion.
-        variants: ways to reproduce a gait, one or more.
-        dynamics: whether to simulate the cycle with torques and contact forces, and in MuJoCo, as well.
-        reference: of this fit, if it is at hand.
-        progress: called with the number of variants that are done.
+        fit: body model and motion.
+        variants: methods of reproduction, one or more.
+        dynamics: whether to simulate the cycle also with torques and contact forces, and in MuJoCo.
+        reference: reference walk of this fit; computed if not given.
+        progress: called with the number of completed variants.
 
     Raises:
         GaitError: the motion has no complete gait cycle.
@@ -237,7 +237,7 @@ def reproduce_walk(
     >>> trial.best_quality.worst_joint, trial.spatiotemporal_parameters["speed"]
     """
     if not variants:
-        raise GaitError("no variant to reproduce the walk by; give one or more of poise.human.gait.VARIANTS")
+        raise GaitError("no variant given; pass one or more of poise.human.gait.VARIANTS")
     reference = reference or ReferenceWalk.from_fit(fit)
     cycle = reference.cycle()
     qualities = []
@@ -252,7 +252,7 @@ def reproduce_walk(
 
 
 def spatiotemporal_parameters(reference: ReferenceWalk, cycle: GaitCycle) -> dict[str, float]:
-    """Speed (m/s), stride and step length and width (m), cadence (steps/min), stance and double support (%)."""
+    """Compute speed (m/s), stride and step length and width (m), cadence (steps/min), stance and double support (%)."""
     heels = reference.foot_point("heel")
     direction = walking_direction(reference.q[:, :3], heels, reference.foot_point("first_metatarsal"))
     found = stride_lengths(cycle, reference.time, heels, direction)
@@ -265,10 +265,10 @@ def spatiotemporal_parameters(reference: ReferenceWalk, cycle: GaitCycle) -> dic
 
 
 def compare_events(fit: Fit, reference: ReferenceWalk) -> dict[str, Any]:
-    """Compare gait events with those that the file stores and with those of its force plates.
+    """Compare detected gait events with those stored in the file and with those of its force plates.
 
-    By source ("file", "plates") and kind, for events that both have: mean and standard deviation of ours less theirs
-    (ms), and their number.
+    Returns, by source ("file", "plates") and kind of event: mean and standard deviation of the time difference of
+    matching events, detected minus other (ms), and their number.
     """
     own_events = [(event.time, event.side, event.kind) for event in reference.events]
     stored_events = [(event.time, event.side, event.kind) for event in fit.trial.events]
@@ -286,7 +286,7 @@ def compare_events(fit: Fit, reference: ReferenceWalk) -> dict[str, Any]:
 
 
 def nearest_foot(plate: ForcePlate, reference: ReferenceWalk) -> Side | None:
-    """The foot that is nearest to the centre of pressure of a plate on average; None if nothing was on it."""
+    """Return the foot nearest to the centre of pressure of a plate on average; None if the plate was never loaded."""
     loaded = np.flatnonzero(plate.force[:, 2] > 0.0)
     if not len(loaded):
         return None

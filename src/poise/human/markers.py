@@ -1,15 +1,16 @@
-"""Marker sets: which label sits on which landmark or segment; TOML files, and matching with the labels of a trial.
+"""Marker sets: the landmark or segment of each marker label, TOML files, and matching with the labels of a trial.
 
+A marker set is a TOML file:
 name = "my_lab"
 description = "what it is"       # may be left out
 
 [markers]
-SACR = "sacrum"                  # a landmark; the segment and the usual weight follow from it
+SACR = "sacrum"                  # a landmark, which determines the segment and the default weight
 "{S}ASI" = "{side}_asis"         # LASI and RASI at once
 "{S}THI" = { segment = "{side}_thigh", weight = 0.5 }    # anywhere on a segment
 "{S}TOE" = { landmark = "{side}_toe_end", weight = 2.0 }
 
-[optional]                       # the same; these are not missed where a trial has none
+[optional]                       # same format; these markers are not reported as missing
 "{S}KNM" = "{side}_medial_knee"
 """
 
@@ -31,8 +32,8 @@ from poise.human.trial import Trial, TrialError, trial_error
 from poise.parsing import is_number, parse_toml
 from poise.robots import SIDES, BodyShape, has_side_placeholder, landmarks, with_side
 
-#: How much a marker counts, by the segment that carries it. A rigid trunk and shoulder blades that slide would pull the
-#: pelvis if all counted alike: hip adduction then has a range up to 7 degrees wrong instead of 1.5.
+#: Weight of a marker by segment. With equal weights the rigid trunk and the sliding shoulder blades would bias the
+#: pelvis: the range of hip adduction would then be wrong by up to 7 degrees instead of 1.5.
 SEGMENT_WEIGHTS = {"pelvis": 5.0, "thigh": 1.0, "shank": 1.0, "foot": 1.0, "toes": 1.0, "torso": 0.5, "head": 0.5}
 ARM_WEIGHT = 0.3
 
@@ -43,9 +44,9 @@ class Marker:
 
     Attributes:
         label: its name in files.
-        landmark: the place on the body, a word of `landmark_links`; None for a marker anywhere on its segment.
+        landmark: landmark of the body, a key of `landmark_links`; None for a marker anywhere on its segment.
         segment: the link that carries it.
-        weight: how much its error counts in a fit.
+        weight: weight of its error in a fit.
     """
 
     label: str
@@ -56,7 +57,7 @@ class Marker:
 
 @dataclass(frozen=True, eq=False)
 class MarkerSet:
-    """Markers by label; those named in ``optional`` are used where they are and not missed where they are not.
+    """Markers by label; those in ``optional`` are used if present and not reported as missing otherwise.
 
     >>> marker_sets()["plug_in_gait"].markers["LASI"]
     Marker(label='LASI', landmark='left_asis', segment='pelvis', weight=5.0)
@@ -70,22 +71,22 @@ class MarkerSet:
 
 @cache
 def landmark_links() -> Mapping[str, str]:
-    """Every landmark that a marker can be put on, and the link that carries it."""
+    """Return all landmarks on which a marker can be placed, with the link that carries each."""
     return {name: link for name, (link, _) in landmarks(BodyShape.of(1.77, 75.0, "male")).items()}
 
 
 def segments() -> tuple[str, ...]:
-    """The links that carry markers."""
+    """Return the links that carry markers."""
     return tuple(dict.fromkeys(landmark_links().values()))
 
 
 def default_weight(segment: str) -> float:
-    """What a marker on a segment counts unless its set says otherwise: pelvis 5, legs 1, torso and head .5, arms .3."""
+    """Return the default weight of a marker by segment: pelvis 5, legs 1, torso and head 0.5, arms 0.3."""
     return SEGMENT_WEIGHTS.get(segment.removeprefix("left_").removeprefix("right_"), ARM_WEIGHT)
 
 
 def normalized_label(label: str) -> str:
-    """A label as it is compared: without the subject before a colon, letter case, blanks and separators.
+    """Normalise a label for comparison: remove the subject before a colon, letter case, blanks and separators.
 
     >>> normalized_label("Anna:L_ASI")
     'lasi'
@@ -94,7 +95,7 @@ def normalized_label(label: str) -> str:
 
 
 def label_without_subject(label: str) -> str:
-    """A label without the subject before the last colon: ``label_without_subject("Anna:LASI") == "LASI"``."""
+    """Remove the subject before the last colon: ``label_without_subject("Anna:LASI") == "LASI"``."""
     return label.rsplit(":", 1)[-1].strip()
 
 
@@ -107,14 +108,14 @@ MARKER_KEYS = ("landmark", "segment", "weight")
 
 @cache
 def marker_sets() -> dict[str, MarkerSet]:
-    """The marker sets of the library, by name: ``plug_in_gait``, ``opensim41``, ``skin49``, ``skeleton``."""
+    """Return the marker sets of the library by name: ``plug_in_gait``, ``opensim41``, ``skin49``, ``skeleton``."""
     folder = resources.files("poise.human") / "marker_sets"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
     return {file.name.removesuffix(".toml"): _parse_marker_set(file.read_bytes(), file.name) for file in files}
 
 
 def load_marker_set(name_or_path: str | Path) -> MarkerSet:
-    """A marker set of the library by its name, or a user's own by the path of its TOML file.
+    """Load a marker set of the library by name, or a user's own by the path of its TOML file.
 
     >>> load_marker_set("skin49").markers["RGT"].landmark
     'right_greater_trochanter'
@@ -126,7 +127,7 @@ def load_marker_set(name_or_path: str | Path) -> MarkerSet:
     if path.suffix.lower() != ".toml" and not os.path.isfile(path):
         near = near_misses(str(name_or_path), known)
         raise TrialError(
-            f"no marker set '{name_or_path}'; there are {', '.join(known)}, or give the path of a .toml file",
+            f"no marker set '{name_or_path}'; available: {', '.join(known)}, or give the path of a .toml file",
             element=str(name_or_path),
             near=near,
         )
@@ -154,7 +155,7 @@ def _parse_marker_set(content: bytes, file: str) -> MarkerSet:
     for label in [*required, *optional]:
         if normalized_label(label) in compared:
             raise trial_error(
-                file, f"marker '{label}' is there twice, as '{compared[normalized_label(label)]}', too", label
+                file, f"marker '{label}' occurs twice, also as '{compared[normalized_label(label)]}'", label
             )
         compared[normalized_label(label)] = label
     name = values.get("name") or Path(file).stem
@@ -190,7 +191,7 @@ def _parse_marker(label: str, entries: Mapping[str, Any], file: str) -> Marker:
         raise trial_error(file, f"{label}: {landmark} is on {links[landmark]}, not on {segment}", label)
     weight = entries.get("weight", default_weight(segment))
     if not is_number(weight) or not weight >= 0:
-        raise trial_error(file, f"{label}: weight is {weight!r}; expected a number that is not negative", label)
+        raise trial_error(file, f"{label}: weight is {weight!r}; expected a non-negative number", label)
     return Marker(label, landmark, segment, float(weight))
 
 
@@ -200,24 +201,23 @@ def _unknown_name_error(file: str, what: str, name: object, known: Any) -> Trial
     return TrialError(f"{file}: {what} '{name}'; {hint}", path=file, element=str(name), near=near)
 
 
-# -- Which marker of a set each label of a trial is ------------------------------------------------------------------
+# -- Matching the labels of a trial with a marker set ----------------------------------------------------------------
 
 
-#: Three points fix the place and the turn of the pelvis, from which everything else hangs; with two on a leg its plane
-#: is known at least.
+#: Three points determine the pose of the pelvis, the root of the model; two on a leg determine at least its plane.
 FEWEST_PELVIS_MARKERS, FEWEST_LEG_MARKERS = 3, 2
 LEG_SEGMENTS = ("thigh", "shank", "foot", "toes")
 
 
 @dataclass(frozen=True, eq=False)
 class MarkerMatch:
-    """Labels of a trial and markers of a set, brought together.
+    """Labels of a trial matched with the markers of a set.
 
     Attributes:
         marker_set: the set.
         markers: label in the trial -> its marker.
-        unknown_labels: labels of the trial that the set does not have, with markers not found yet that may be meant.
-        missing_markers: markers of the set that the trial has no sample of.
+        unknown_labels: labels of the trial that are not in the set, with similar markers that were not found.
+        missing_markers: markers of the set without any sample in the trial.
     """
 
     marker_set: MarkerSet
@@ -227,7 +227,7 @@ class MarkerMatch:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a person should know, one sentence each; empty if everything is where it belongs."""
+        """Remarks for the user, one sentence each; empty for a complete match."""
         name = self.marker_set.name
         lines = []
         for label, near in self.unknown_labels.items():
@@ -238,11 +238,11 @@ class MarkerMatch:
 
 
 def match_markers(trial: Trial, marker_set: MarkerSet | str | Path | None = None) -> MarkerMatch:
-    """Finds the markers of a set in a trial; prefixes, letter case and separators do not count.
+    """Find the markers of a set in a trial; subject prefixes, letter case and separators are ignored.
 
     Args:
         trial: the trial.
-        marker_set: a set, the name of one or the path of one's own. None: the set of the library that fits best.
+        marker_set: a set, the name of one or the path of a TOML file. None: the set of the library that fits best.
 
     >>> match_markers(trial).missing_markers, match_markers(trial).unknown_labels
     (('RBAK',), {'LASIS': ('LASI',)})
@@ -263,7 +263,7 @@ def match_markers(trial: Trial, marker_set: MarkerSet | str | Path | None = None
 
 
 def best_marker_set(labels: Iterable[str]) -> MarkerSet:
-    """The set of the library with most markers among the labels; of equals the one with the larger share found."""
+    """Return the set of the library with most markers among the labels; if equal, that with the larger share found."""
     labels = list(labels)
 
     def match_score(marker_set: MarkerSet) -> tuple[int, float]:
@@ -274,7 +274,7 @@ def best_marker_set(labels: Iterable[str]) -> MarkerSet:
 
 
 def assign_labels(labels: Iterable[str], marker_set: MarkerSet) -> dict[str, Marker]:
-    """Labels that are markers of a set; of two labels for one marker the exact one counts, then the first."""
+    """Assign labels to markers of a set; if two labels match one marker, the exact one wins, then the first."""
     labels = list(labels)
     spelled = {normalized_label(label): marker for label, marker in marker_set.markers.items()}
     found: dict[str, Marker] = {}
@@ -298,11 +298,11 @@ def _check_enough_markers(
         return
     have = ", ".join(f"{counts[part]} on the {part}" for part in needed)
     near = [f"{label} for {candidates[0]}?" for label, candidates in unknown.items() if candidates][:5]
-    guess = f"; meant perhaps: {' '.join(near)}" if near else f"; its labels: {', '.join(trial.labels[:10]) or 'none'}"
+    guess = f"; did you mean: {' '.join(near)}" if near else f"; its labels: {', '.join(trial.labels[:10]) or 'none'}"
     raise TrialError(
         f"{trial.path}: {len(found)} markers of {chosen.name} found, {have}; expected "
         f"{FEWEST_PELVIS_MARKERS} on the pelvis and "
-        f"{FEWEST_LEG_MARKERS} on each leg{guess}; give a marker set of your own (.toml) if the labels are others",
+        f"{FEWEST_LEG_MARKERS} on each leg{guess}; for other labels give your own marker set (.toml)",
         path=trial.path,
         element=chosen.name,
         near=tuple(unknown),

@@ -1,12 +1,12 @@
 """Sample trials: markers with noise, gait events and force plates of a synthetic walk, written as C3D and TRC.
 
-The wrench of the ground as a whole follows from the motion. On one foot it is that foot's. On two it goes over from one
-to the other linearly in time: with w the share of the leading foot and p the zero-moment point,
+The total ground reaction wrench follows from the motion. In single support it acts on that foot. In double support it
+is transferred linearly in time: with w the share of the leading foot and p the zero-moment point,
 
     F_1 = (1 - w) F,  F_2 = w F,  p_i = c_i + d,  d = p - (1 - w) c_1 - w c_2
 
-where c_1 and c_2 are where p was when the leading foot landed and where it will be when the other one leaves: so both
-centres of pressure go on without a jump, and the sum of both wrenches is the whole.
+where c_1 is p at initial contact of the leading foot and c_2 is p at toe-off of the other one. Both centres of pressure
+are then continuous, and both wrenches add up to the total.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from poise.human.synthetic_walk import TOE_OFF, PeriodicMotion, ground_wrench, s
 from poise.human.trial import ForcePlate, Subject, Trial, TrialError
 from poise.robots import SIDES, BodyShape, Robot, Side, State, landmarks, load_robot, side_sign
 
-#: Markers that sit anywhere on a segment, one after the other: how far along it, and where around it (degrees, from the
-#: outer side to the front): apart from each other, as a laboratory would put them.
+#: Positions of successive markers anywhere on a segment: share of its length, and angle around it (degrees, from
+#: lateral to anterior); spread out as in a laboratory.
 SEGMENT_PLACEMENTS = ((0.50, 0.0), (0.65, 100.0), (0.35, -100.0), (0.80, 60.0), (0.25, 160.0))
-#: Half the thickness of segments as a share of their length: thigh 8 cm, shank 5 cm, upper arm 4 cm.
+#: Radius of segments as a share of their length: thigh 8 cm, shank 5 cm, upper arm 4 cm.
 SEGMENT_RADIUS = {"thigh": 0.18, "shank": 0.12, "upper_arm": 0.16, "forearm": 0.13, "torso": 0.30, "foot": 0.20}
-#: Where joints are to be seen in a static trial even if the set has no marker there while walking.
+#: Landmarks that have markers in a static trial even if the marker set has none there while walking.
 STATIC_JOINTS = ("_knee", "_ankle")
 
 
 def worn_markers(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
-    """The markers that a person wears: those of the set; in a static trial also optional ones on knees and ankles, if
+    """Return the markers on the subject: those of the set; in a static trial also optional ones on knees and ankles, if
     the set has none there."""
     always = [marker for label, marker in marker_set.markers.items() if label not in marker_set.optional]
     landmarks_worn = {marker.landmark for marker in always}
@@ -55,7 +55,7 @@ def worn_markers(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
 
 
 def marker_locations(markers: Sequence[Marker], shape: BodyShape) -> list[tuple[str, Array]]:
-    """The link of each marker and its place there, m: its landmark, or a place of its own on its segment."""
+    """Return the link of each marker and its position there, m: its landmark, or a position on its segment."""
     known, count = landmarks(shape), Counter[str]()
     found = []
     for marker in markers:
@@ -68,7 +68,7 @@ def marker_locations(markers: Sequence[Marker], shape: BodyShape) -> list[tuple[
 
 
 def marker_positions(robot: Robot, q: Array, locations: Sequence[tuple[str, Array]]) -> Array:
-    """Where markers are in the world, (n, markers, 3), m, at configurations (n, 43)."""
+    """Compute marker positions in the world frame, (n, markers, 3), m, at configurations (n, 43)."""
     model, data = robot.model, robot.model.createData()
     frames = [robot.frame(link).index for link, _ in locations]
     out = np.empty((len(q), len(frames), 3))
@@ -92,7 +92,7 @@ def _segment_location(segment: str, number: int, shape: BodyShape) -> Array:
         along, front = np.array([length, 0.0, -0.5 * shape.ankle_height[i]]), np.array([0.0, 0.0, 1.0])
     share, degrees = SEGMENT_PLACEMENTS[number % len(SEGMENT_PLACEMENTS)]
     if kind == "torso":
-        share, degrees = share + 0.2, degrees - 120.0  # on the shoulder blade, behind
+        share, degrees = share + 0.2, degrees - 120.0  # on the shoulder blade, posterior
     angle = np.radians(degrees)
     return share * along + SEGMENT_RADIUS.get(kind, 0.2) * length * (np.cos(angle) * outward + np.sin(angle) * front)
 
@@ -100,12 +100,12 @@ def _segment_location(segment: str, number: int, shape: BodyShape) -> Array:
 # -- Force plates ------------------------------------------------------------------------------------------------------
 
 
-#: Width of a plate (m), and its length as a share of the step, so that plates do not lie on each other.
+#: Width of a plate (m), and its length as a share of the step length, so that plates do not overlap.
 PLATE_WIDTH, PLATE_LENGTH_RATIO = 0.40, 0.94
 
 
 class Stance(NamedTuple):
-    """One stance of a foot: its side, and the phases of the walk at which it strikes and leaves."""
+    """One stance of a foot: side, and phases of the walk at initial contact and toe-off."""
 
     side: Side
     initial_contact: float
@@ -113,14 +113,14 @@ class Stance(NamedTuple):
 
 
 def stances(first: float, last: float) -> list[Stance]:
-    """The stances that lie at least partly between two phases, in the order of their strikes."""
+    """Return the stances that overlap with an interval of phases, in order of their initial contacts."""
     numbers = range(math.floor(2.0 * (first - TOE_OFF)), math.ceil(2.0 * last) + 1)
     candidates = [Stance("left" if k % 2 else "right", k / 2.0, k / 2.0 + TOE_OFF) for k in numbers]
     return [stance for stance in candidates if stance.toe_off > first and stance.initial_contact < last]
 
 
 def gait_events(motion: PeriodicMotion, last: float) -> tuple[GaitEvent, ...]:
-    """Strikes and toe-offs from time 0 to a last one (s), as the walk was made."""
+    """Return the initial contacts and toe-offs of the synthetic walk from time 0 to a last time (s)."""
     end = motion.start + last / motion.period
     found = []
     for stance in stances(motion.start, end):
@@ -131,7 +131,7 @@ def gait_events(motion: PeriodicMotion, last: float) -> tuple[GaitEvent, ...]:
 
 
 def force_plates(motion: PeriodicMotion, time: Array) -> tuple[ForcePlate, ...]:
-    """A plate for each step at times (n, s); together they carry the body at every instant."""
+    """Return one plate per step at n times (s); together they carry the whole body at every instant."""
     n = len(time)
     phase = motion.start + time / motion.period
     force, point, moment = ground_wrench(motion, time)
@@ -169,7 +169,7 @@ def _ramp(phase: Array, begin: float, length: float) -> Array:
 
 
 def _corners(motion: PeriodicMotion, stance: Stance) -> Array:
-    """Around the zero-moment point in the middle of the step's single support, (4, 3), m."""
+    """Return the corners of a plate around the ZMP at mid-stance of the step, (4, 3), m."""
     middle = (stance.initial_contact + stance.toe_off) / 2.0
     x, y = ground_wrench(replace(motion, start=0.0), np.array([middle * motion.period]))[1][0]
     half = PLATE_LENGTH_RATIO * motion.stride / 4.0
@@ -180,19 +180,19 @@ def _corners(motion: PeriodicMotion, stance: Stance) -> Array:
 # -- Sample trials ---------------------------------------------------------------------------------------------------
 
 
-#: How much is walked before the first and after the last whole cycle, shares of the stride: filters settle in 0.3 s.
+#: Walking before the first and after the last complete cycle, as a share of the stride: filters settle in 0.3 s.
 MARGIN = 0.28
-#: Length of a static trial, s, and how the arms are held in it (rad): off the body, so that no marker is hidden.
+#: Duration of a static trial, s, and its arm angles (rad): away from the body, so that no marker is hidden.
 STATIC_SECONDS = 1.0
 STATIC_ARM_ANGLES = {"shoulder_adduction": -0.5, "elbow_flexion": 0.15, "forearm_pronation": 1.40}
-#: Most cycles, and what a camera can do (Hz); and the largest noise (m) that still is a measurement.
+#: Largest number of cycles, range of frame rates (Hz), and largest marker noise (m).
 MAX_CYCLES, RATE_RANGE, MAX_NOISE = 100, (10.0, 2000.0), 0.1
 
 
 def sample_motion(robot: Robot, cycles: int = 3, rate: float = 100.0) -> tuple[Array, Array]:
-    """Times (n, s) and configurations (n, 43) of a walk with whole cycles of the right foot, and a margin at both ends.
+    """Return times (n, s) and configurations (n, 43) of a walk with complete right cycles and a margin at both ends.
 
-    It is the motion behind `sample_trial`: coordinates without noise, to judge a fit by.
+    This is the noise-free motion behind `sample_trial`, the ground truth to evaluate a fit.
 
     >>> time, q = sample_motion(poise.load_robot("human", height=1.77, mass=75.0, sex="male"))
     """
@@ -212,19 +212,19 @@ def sample_trial(
     seed: int = 0,
     plates: bool = True,
 ) -> tuple[Trial, Trial]:
-    """A walk and a static trial of a synthetic person.
+    """Make a walk and a static trial of a synthetic subject.
+
+    Events are those of the synthetic walk itself, not detected from markers.
 
     Args:
-        height, mass, sex: of the body, m, kg, "male" or "female".
+        height, mass, sex: of the subject, m, kg, "male" or "female".
         marker_set: name or path, see `load_marker_set`.
-        noise: standard deviation of each coordinate of each marker, m; cameras have 0.2 mm, skin several.
-        cycles: whole gait cycles of the right foot.
-        rate: frames a second.
+        noise: standard deviation of each marker coordinate, m; cameras have 0.2 mm, soft tissue artefacts several mm.
+        cycles: complete gait cycles of the right foot.
+        rate: frame rate, Hz.
         seed: of the noise.
-        plates: whether force plates lie under the steps. Their forces are those of the motion: inverse dynamics with
-            the same body leaves no residual.
-
-    Events are those that the walk was made with: contacts, not what a rule finds in markers.
+        plates: whether force plates are under the steps. Their forces are consistent with the motion: inverse dynamics
+            with the same model leaves no residual.
 
     >>> walk, static = sample_trial(marker_set="plug_in_gait", seed=3)
     """
@@ -235,9 +235,7 @@ def sample_trial(
     robot = motion.robot
     time = _sample_times(cycles, rate, motion.period)
     random = np.random.default_rng(seed)
-    note = (
-        f"Synthetic: norm curves of adults on a body of {height:g} m and {mass:g} kg, marker noise {1e3 * noise:g} mm."
-    )
+    note = f"Synthetic: normative curves, body of {height:g} m and {mass:g} kg, marker noise {1e3 * noise:g} mm."
 
     def make_trial(q: Array, clock: Array, static: bool) -> Trial:
         worn = worn_markers(markers, static=static)
@@ -261,7 +259,7 @@ def sample_trial(
 
 @functools.lru_cache(maxsize=8)
 def _cached_walk(height: float, mass: float, sex: str) -> PeriodicMotion:
-    """One body may be asked for with many markers and noises: its walk is found once."""
+    """Return the walk of a subject; cached, because it does not depend on markers and noise."""
     return replace(synthesize_walk(load_robot("human", height=height, mass=mass, sex=sex)), start=-MARGIN)
 
 
@@ -277,7 +275,7 @@ def _sample_times(cycles: int, rate: float, period: float) -> Array:
 
 
 def _static_posture(robot: Robot) -> Array:
-    """Upright with straight legs on the ground, arms a little off the body."""
+    """Return an upright posture with straight legs on the ground, arms a little away from the body."""
     q = pinocchio.neutral(robot.model)
     for side in SIDES:
         for joint, angle in STATIC_ARM_ANGLES.items():
@@ -290,13 +288,13 @@ def _static_posture(robot: Robot) -> Array:
 
 
 def write_sample(folder: str | PathLike[str], walk: Trial, static: Trial) -> list[Path]:
-    """Writes ``walk`` and ``static`` as C3D, with force plates and events, and as TRC; makes the folder if need be.
+    """Write ``walk`` and ``static`` as C3D, with force plates and events, and as TRC; create the folder if needed.
 
     >>> write_sample("lab", *sample_trial(height=1.70, mass=64.0))
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
-        raise PoiseError(f"'{folder}' is a file; give the name of a folder")
+        raise PoiseError(f"'{folder}' is a file; expected a folder")
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, trial in (("walk", walk), ("static", static)):

@@ -1,23 +1,23 @@
-"""Synthetic walk of a human body: normative joint angles as Fourier series, corrected for foot contact and ZMP.
+"""Synthetic walk of a human model: normative joint angles as Fourier series, corrected for foot contact and ZMP.
 
-What the ground must do follows from the motion alone: the wrench that the equation of motion asks for at the base. Its
-zero-moment point p leaves the feet by decimetres if nothing is done, since a sway of millimetres counts at the higher
-harmonics: moving the whole body by δ(t) along the ground moves p by
+The required ground reaction follows from the motion: it is the wrench at the base in the equation of motion. Without a
+correction its zero-moment point p would be decimetres outside the feet, because at the higher harmonics a sway of
+millimetres has a large effect: a horizontal displacement δ(t) of the whole body moves p by
 
     δ - (m c_z / F_z) d²δ/dt²
 
-which is linear in the coefficients of δ. So δ is chosen for a p that runs from heel to toe of one foot and on to the
-other, then the legs follow ([Kagami2002] corrects walks in this way), and the same once more.
+which is linear in the coefficients of δ. δ is chosen such that p moves from heel to toe of one foot and on to the
+other; then the legs are adapted, as in [Kagami2002], and both corrections are repeated.
+
+Normative curves come from other subjects; on this model the feet would slide by centimetres. The Fourier coefficients
+of the right leg and of the pelvis position, and the stride length, are found by nonlinear least squares (Gauss-Newton),
+
+    min  Σ (z / e)² + Σ |p_xy - mean p_xy|² / e²  over the points p under the foot in stance
+       + Σ min(z - clearance, 0)² / l²            in swing
+       + Σ (c - c_norm)² / s²                     deviation of the coefficients c from the norm
 
 [Kagami2002] S. Kagami, T. Kitagawa, K. Nishiwaki, T. Sugihara, M. Inaba, H. Inoue. *A fast dynamically equilibrated
 walking trajectory generation method of humanoid robot.* Autonomous Robots, 2002.
-
-Norm curves come from other bodies: on this one they would slide by centimetres. The Fourier coefficients of the right
-leg, of the way of the pelvis and the stride are found by least squares (Gauss and Newton),
-
-    min  Σ (z / e)² + Σ |p_xy - mean p_xy|² / e²  over the points p under the foot while they stand
-       + Σ min(z - clearance, 0)² / l²            while they do not
-       + Σ (c - c_norm)² / s²                     how far coefficients c may go
 """
 
 from __future__ import annotations
@@ -34,39 +34,39 @@ from poise.analysis import normative_band, normative_joints
 from poise.arrays import Array
 from poise.robots import SIDES, Robot, State
 
-#: Harmonics of the stride: the sixth, at a stride of 1.1 s, has 5.5 Hz, below the 6 Hz at which gait is filtered.
+#: Number of harmonics of the stride: at a stride of 1.1 s the sixth has 5.5 Hz, below the usual cut-off of 6 Hz.
 HARMONICS = 6
-#: The harmonic of each coefficient: constant, cosines, sines.
+#: Harmonic of each coefficient: constant, cosines, sines.
 ORDERS = np.concatenate([[0], np.arange(1, HARMONICS + 1), np.arange(1, HARMONICS + 1)])
-#: Coefficients times these are those of the same curve half a cycle later, as those of the other side are.
+#: Factors that shift the coefficients of a curve by half a cycle, to those of the other side.
 HALF_CYCLE_SIGNS = (-1.0) ** ORDERS
 
 
 def fourier_basis(phase: ArrayLike, order: int = 0) -> Array:
-    """Values of the basis (n, 13), 1, cos 2πkφ ..., sin 2πkφ ..., or their first or second derivative by φ."""
+    """Evaluate the Fourier basis (n, 13), 1, cos 2πkφ ..., sin 2πkφ ..., or its first or second derivative by φ."""
     phi = np.atleast_1d(np.asarray(phase, dtype=np.float64))
     k = 2.0 * np.pi * np.arange(1, HARMONICS + 1)
-    angle = np.outer(phi, k) + order * np.pi / 2.0  # each derivative turns by a quarter and multiplies with k
+    angle = np.outer(phi, k) + order * np.pi / 2.0  # each derivative adds a quarter turn and a factor k
     return np.hstack([np.full((len(phi), 1), float(order == 0)), k**order * np.cos(angle), k**order * np.sin(angle)])
 
 
 def fourier_coefficients(values: ArrayLike) -> Array:
-    """Coefficients (..., 13) of curves that are known at n equal steps of the cycle, (..., n)."""
+    """Compute the coefficients (..., 13) of curves sampled at n equal steps of the cycle, (..., n)."""
     x = np.asarray(values, dtype=np.float64)
     return x @ np.linalg.pinv(fourier_basis(np.arange(x.shape[-1]) / x.shape[-1])).T
 
 
 @dataclass(frozen=True, eq=False)
 class PeriodicMotion:
-    """A body that walks along x: at time t its phase is φ = t / T + start.
+    """A periodic walk along x with phase φ = t / T + start at time t.
 
-        x(t) = stride φ + c_x·s(φ),   all other coordinates c·s(φ),   pelvis turned by Rz(yaw) Ry(pitch) Rx(roll)
+        x(t) = stride φ + c_x·s(φ),   all other coordinates c·s(φ),   pelvis rotation Rz(yaw) Ry(pitch) Rx(roll)
 
     Attributes:
-        robot: whose motion it is.
+        robot: the human model.
         coefficients: c, (42, 13): position (m), roll, pitch, yaw (rad) of the base, then the joints (rad).
         stride: m; period: T, s.
-        start: phase at time 0; the right foot strikes at whole numbers.
+        start: phase at time 0; initial contacts of the right foot are at integers.
     """
 
     robot: Robot
@@ -76,7 +76,7 @@ class PeriodicMotion:
     start: float = 0.0
 
     def at(self, time: ArrayLike) -> tuple[Array, Array, Array]:
-        """Configurations (n, 43), velocities and accelerations (n, 42) at times (s), as pinocchio has them."""
+        """Return configurations (n, 43), velocities and accelerations (n, 42) of pinocchio at times (s)."""
         phi = np.atleast_1d(np.asarray(time, dtype=np.float64)) / self.period + self.start
         x = fourier_basis(phi) @ self.coefficients.T
         x[:, 0] += self.stride * phi
@@ -89,7 +89,7 @@ class PeriodicMotion:
 
 
 def _free_flyer_motion(x: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
-    """From position and angles of the base in the world to its velocity and acceleration in its own axes."""
+    """Convert position and angles of the base in the world frame to velocity and acceleration in its own frame."""
     local = pinocchio.ReferenceFrame.LOCAL
     R = pinocchio.rpy.rpyToMatrix(x[3:6])
     J = pinocchio.rpy.computeRpyJacobian(x[3:6], local)
@@ -104,25 +104,25 @@ def _free_flyer_motion(x: Array, rate: Array, second: Array) -> tuple[Array, Arr
 # -- Normative motion --------------------------------------------------------------------------------------------------
 
 
-#: The norms begin with the heel's largest lead, 40 ms of 1.1 s before the strike.
+#: Phase shift of the normative curves, which begin at the largest heel lead, 40 ms of 1.1 s before initial contact.
 NORM_PHASE_OFFSET = 0.035
-#: Steps of the cycle at which curves are read: enough for six harmonics and their products.
+#: Samples of the cycle: enough for six harmonics and their products.
 PHASE_SAMPLES = 100
-#: Stride time (s) of a leg of 0.91 m; others as the root of the length, as pendulums do.
+#: Stride time (s) for a leg length of 0.91 m; it scales with the square root of the leg length, as for a pendulum.
 STRIDE_TIME, REFERENCE_LEG_LENGTH = 1.08, 0.91
-#: First guess of the stride as a share of the leg; the feet have the last word.
+#: Initial stride length as a share of the leg length; the foot contact correction adapts it.
 STRIDE_RATIO = 1.4
-#: Lean of the trunk, rad: shoulders two or three centimetres before the hips.
+#: Forward lean of the trunk, rad: shoulders two or three centimetres in front of the hips.
 TRUNK_LEAN = math.radians(3.0)
-#: Arms hang a little off the body with palms turned inwards and fingers half open, rad.
+#: Arm angles, rad: a little away from the body, palms inwards, fingers half open.
 ARM_ANGLES = {"shoulder_adduction": -0.12, "forearm_pronation": 1.40, "fingers_flexion": 0.30}
 
 
 def normative_motion(robot: Robot) -> PeriodicMotion:
-    """Legs, arms, pelvis and back as in the norms, the head upright; the hip centres at the height of straight legs.
+    """Return the normative motion: legs, arms, pelvis and back as in the norms, head upright, hips at leg height.
 
-    Left is right half a cycle later. The pelvis and the back are made symmetrical: what a mirror and half a cycle leave
-    as it is stays, the rest is the difference between the people's sides.
+    The left side is the right side shifted by half a cycle. Pelvis and back are made symmetric: the part that is
+    unchanged by mirroring and a shift of half a cycle is kept, the rest is asymmetry of the subjects.
     """
     c = np.zeros((robot.model.nv, len(ORDERS)))
     phi = np.arange(PHASE_SAMPLES) / PHASE_SAMPLES + NORM_PHASE_OFFSET
@@ -154,18 +154,18 @@ def normative_motion(robot: Robot) -> PeriodicMotion:
 # -- Foot contact ------------------------------------------------------------------------------------------------------
 
 
-#: When the foot leaves the ground, share of its cycle: as people do at 1.1 m/s.
+#: Toe-off as a share of the gait cycle, as in people walking at 1.1 m/s.
 TOE_OFF = 0.62
-#: The points under a foot and when each stands, shares of the cycle: it lands on its heel, is flat from a tenth on, and
-#: rises from the heel at a third; the toes leave last.
+#: Points under a foot and their contact intervals, shares of the cycle: the foot lands on the heel, is flat from a
+#: tenth on, lifts the heel at a third; the toes leave last.
 CONTACT_PHASES = {
     "heel": (0.0, 0.32),
     "first_metatarsal": (0.08, 0.58),
     "fifth_metatarsal": (0.06, 0.54),
     "toe_tip": (0.10, TOE_OFF),
 }
-#: How far a coefficient of each joint of the leg may go from the norm (s, degrees): less than people differ by. What no
-#: norm tells, inversion and toes, is freer.
+#: Standard deviation s of the coefficients of each leg joint from the norm (degrees): less than between subjects.
+#: Inversion and toes, which have no norm, are freer.
 JOINT_DEVIATIONS = {
     "hip_flexion": 1.0,
     "hip_adduction": 0.7,
@@ -175,15 +175,15 @@ JOINT_DEVIATIONS = {
     "ankle_inversion": 1.7,
     "toes_extension": 5.0,
 }
-#: The same for the pelvis along x, y, z, m; and from which harmonic on all of it gets less, so that forces stay small.
+#: Likewise for the pelvis along x, y, z, m; and the harmonic from which all deviations decrease, to keep forces small.
 PELVIS_DEVIATIONS, DEVIATION_HARMONIC = (0.007, 0.010, 0.007), 3.0
-#: What counts as standing (e), and as too low while swinging (l), m.
+#: Tolerances of the position in stance (e) and of the clearance in swing (l), m.
 STANCE_TOLERANCE, CLEARANCE_TOLERANCE = 0.001, 0.002
-#: Height that a swinging foot keeps at least, m: at its ends and, in addition, in the middle.
+#: Minimum height of the swing foot, m: at the ends of swing, and additional height at mid-swing.
 CLEARANCE = (0.004, 0.010)
-#: Rounds of Gauss and Newton; six are enough for every stature from 1.2 to 2.1 m.
+#: Largest number of Gauss-Newton iterations; six are enough for statures from 1.2 to 2.1 m.
 CONTACT_ITERATIONS = 12
-#: A step that changes nothing by more than a hundredth of a millimetre or a thousandth of a degree is the last one.
+#: Step size that ends the iterations: a hundredth of a millimetre, or a thousandth of a degree.
 STEP_TOLERANCE = 1e-5
 
 PHASES = np.arange(PHASE_SAMPLES) / PHASE_SAMPLES
@@ -191,26 +191,26 @@ _BASIS = fourier_basis(PHASES)
 
 
 class FootContact(NamedTuple):
-    """Points under the right foot over the cycle, (steps, points, 3), m, and which of them stand, (steps, points)."""
+    """Points under the right foot over the cycle, (steps, points, 3), m, and their stance, (steps, points)."""
 
     points: Array
     standing: NDArray[np.bool_]
 
     def stance_position(self, point: int) -> Array:
-        """Where a point stands, (3,), m."""
+        """Return the mean position of a point in stance, (3,), m."""
         return np.asarray(self.points[self.standing[:, point], point].mean(axis=0))
 
 
 def correct_foot_contact(
     motion: PeriodicMotion, norm: PeriodicMotion, *, free_pelvis: bool = True
 ) -> tuple[PeriodicMotion, FootContact]:
-    """The motion nearest to the norm whose feet stand; the way of the pelvis along x and y may be held as it is."""
+    """Find the motion nearest to the norm with stationary stance feet; `free_pelvis` also adapts pelvis x and y."""
     rows = [0, 1, 2, *(motion.robot.joint(f"right_{name}").v for name in JOINT_DEVIATIONS)]
     deviation = np.outer(
         [*PELVIS_DEVIATIONS, *np.radians(list(JOINT_DEVIATIONS.values()))],
         1.0 / (1.0 + (ORDERS / DEVIATION_HARMONIC) ** 2),
     )
-    # Left is right half a cycle later: x and z have even harmonics only, y odd ones; where the walk begins is free.
+    # Symmetry of half a cycle: x and z have only even harmonics, y only odd ones; the constant of x is arbitrary.
     mask = np.ones(deviation.shape, dtype=bool)
     mask[0], mask[1], mask[2] = (
         (ORDERS % 2 == 0) & (ORDERS > 0) & free_pelvis,
@@ -243,8 +243,8 @@ def _with_coefficients(motion: PeriodicMotion, rows: list[int], c: Array, stride
 
 
 def _foot_contact(motion: PeriodicMotion, rows: list[int]) -> tuple[FootContact, Array]:
-    """Points under the right foot, and their derivatives by the coefficients of rows, (steps, points, 3, rows + 1, 13);
-    the first number of the last row is that of the stride."""
+    """Compute the points under the right foot, and their derivatives by the coefficients of `rows`, (steps, points, 3,
+    rows + 1, 13); the first number of the last row is the derivative by the stride."""
     model, data = motion.robot.model, motion.robot.model.createData()
     frames = [motion.robot.frame(f"right_{name}").index for name in CONTACT_PHASES]
     q = replace(motion, start=0.0).at(PHASES * motion.period)[0]
@@ -258,7 +258,7 @@ def _foot_contact(motion: PeriodicMotion, rows: list[int]) -> tuple[FootContact,
         for k, frame in enumerate(frames):
             points[i, k] = data.oMf[frame].translation
             own = pinocchio.getFrameJacobian(model, data, frame, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED)[:3, rows]
-            own[:, :3] = np.eye(3)  # the way of the pelvis is in the axes of the world
+            own[:, :3] = np.eye(3)  # the pelvis position is in the world frame
             J[i, k, :, :-1] = own[:, :, np.newaxis] * _BASIS[i]
             J[i, k, 0, -1, 0] = PHASES[i]
     standing = np.array([[a <= phi <= b for a, b in CONTACT_PHASES.values()] for phi in PHASES])
@@ -284,17 +284,17 @@ def _contact_residuals(foot_contact: FootContact, J: Array) -> tuple[Array, Arra
 # -- Walk ------------------------------------------------------------------------------------------------------------
 
 
-#: Rounds of balance and feet: after the second the zero-moment point moves by less than a millimetre.
+#: Iterations of balance and foot contact: after the second the ZMP changes by less than a millimetre.
 BALANCE_ITERATIONS = 3
-#: Where on the foot the zero-moment point is when the other foot leaves and when it lands, from heel (0) to the first
-#: metatarsal (1): a little behind the ankle, and before the ball.
+#: Position of the ZMP on the foot at toe-off and at initial contact of the other foot, from heel (0) to first
+#: metatarsal (1): a little behind the ankle, and in front of the ball.
 ZMP_START, ZMP_END = 0.25, 0.90
 
 
 def synthesize_walk(robot: Robot) -> PeriodicMotion:
-    """A steady walk along x of a human body, in which the right foot strikes at phase 0; found in a third of a second.
+    """Synthesize a steady walk along x, with right initial contact at phase 0; takes a third of a second.
 
-    Its sides must be alike: left is right half a cycle later.
+    The model must be symmetric: the left side is the right side shifted by half a cycle.
 
     >>> q, v, a = synthesize_walk(robot).at(0.25)
     """
@@ -306,16 +306,16 @@ def synthesize_walk(robot: Robot) -> PeriodicMotion:
 
 
 def ground_wrench(motion: PeriodicMotion, time: ArrayLike) -> tuple[Array, Array, Array]:
-    """What the ground does to the body: force (n, 3) N, zero-moment point (n, 2) m, moment about it (n) N m.
+    """Compute the ground reaction: force (n, 3) N, zero-moment point (n, 2) m, moment about it (n) N m.
 
     With (f, τ) the first six rows of M a + h, in world axes about the world's origin: ``p = (-τ_y, τ_x) / f_z`` and the
-    moment ``τ_z - (p_x f_y - p_y f_x)`` about the vertical.
+    vertical moment ``τ_z - (p_x f_y - p_y f_x)``.
     """
     model, data = motion.robot.model, motion.robot.model.createData()
     forces, moments = [], []
     for q, v, a in zip(*motion.at(time), strict=True):
         root = pinocchio.rnea(model, data, q, v, a)[:6]
-        pinocchio.forwardKinematics(model, data, q)  # rnea leaves the placements in the world as they were
+        pinocchio.forwardKinematics(model, data, q)  # rnea does not compute placements in the world frame
         wrench = data.oMi[1].act(pinocchio.Force(root))
         forces.append(wrench.linear.copy())
         moments.append(wrench.angular.copy())
@@ -325,7 +325,7 @@ def ground_wrench(motion: PeriodicMotion, time: ArrayLike) -> tuple[Array, Array
 
 
 def _balance_zmp(motion: PeriodicMotion, foot_contact: FootContact) -> PeriodicMotion:
-    """The same motion, swaying so that its zero-moment point goes under the feet; the feet no longer stand quite."""
+    """Add a horizontal sway that moves the ZMP under the feet; the stance feet then slide a little."""
     time = PHASES * motion.period
     force, point, _ = ground_wrench(replace(motion, start=0.0), time)
     model, data = motion.robot.model, motion.robot.model.createData()
@@ -340,13 +340,13 @@ def _balance_zmp(motion: PeriodicMotion, foot_contact: FootContact) -> PeriodicM
 
 
 def _zmp_reference(foot_contact: FootContact, stride: float) -> Array:
-    """Where the zero-moment point should be at each phase, (steps, 2): straight lines between the events."""
+    """Return the desired ZMP at each phase, (steps, 2): straight lines between the events."""
     heel, ball, outer = (
         foot_contact.stance_position(list(CONTACT_PHASES).index(name))[:2] for name in list(CONTACT_PHASES)[:3]
     )
     y = (heel[1] + (ball[1] + outer[1]) / 2.0) / 2.0
     first, last = (heel[0] + share * (ball[0] - heel[0]) for share in (ZMP_START, ZMP_END))
-    # The left foot leaves, lands, the right foot leaves, lands, and the same again one stride on.
+    # Left toe-off, left initial contact, right toe-off, right initial contact, and left toe-off one stride later.
     events = [TOE_OFF - 0.5, 0.5, TOE_OFF, 1.0, TOE_OFF + 0.5]
     before = events[0] > PHASES
     phase, half = PHASES + before, stride / 2.0

@@ -18,12 +18,12 @@ from poise.extras import scipy
 
 
 class TrialError(PoiseError, ValueError):
-    """A file that holds no trial, a trial that cannot be used, or a marker set that makes no sense.
+    """Invalid file, trial or marker set.
 
     Attributes:
-        path: the file at fault (``""`` if there is none).
-        element: the marker, channel, column, key or line at fault inside it (``""`` if the whole file is).
-        near: names that exist and resemble the one that was asked for, the closest first.
+        path: the file (``""`` if there is none).
+        element: the marker, channel, column, key or line with the error (``""`` for the whole file).
+        near: existing names that are similar to the requested one, the closest first.
     """
 
     def __init__(self, message: str, *, path: str = "", element: str = "", near: tuple[str, ...] = ()) -> None:
@@ -34,7 +34,7 @@ class TrialError(PoiseError, ValueError):
 
 
 def trial_error(path: object, complaint: str, element: str = "") -> TrialError:
-    """The error for a file: its path, then what is wrong with it, on one line."""
+    """Return the error for a file on one line: its path, then what is wrong."""
     line = " ".join(str(complaint).split())
     return TrialError(f"{path}: {line}", path=str(path), element=element)
 
@@ -42,13 +42,13 @@ def trial_error(path: object, complaint: str, element: str = "") -> TrialError:
 # -- Trial -----------------------------------------------------------------------------------------------------------
 
 
-#: Frames a second that no camera takes (Hz): a filter for walking would have nothing left to compute with.
+#: Largest frame rate (Hz): higher than any camera, and numerically safe for the filters.
 HIGHEST_FRAME_RATE = 1e6
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Who was measured, as far as known, else None. Mass in kg, height in m, ``"male"`` or ``"female"``."""
+    """The person measured; None where unknown. Mass in kg, height in m, sex ``"male"`` or ``"female"``."""
 
     name: str = ""
     mass: float | None = None
@@ -58,7 +58,7 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class ForcePlate:
-    """A force plate, at the frames of the markers (mean over the samples around the moment of a frame).
+    """A force plate, averaged to the frames of the markers (mean over the samples around the time of a frame).
 
     The wrench on the body is a force F through the centre of pressure c and a moment τ about it that is normal to the
     plate; about a point p of the world it is ``(F, (c - p) x F + τ)``.
@@ -66,9 +66,9 @@ class ForcePlate:
     Attributes:
         name: e.g. ``"plate 1"``.
         corners: 4 x 3, m.
-        force: n x 3, N, on the body: upwards when somebody stands on it; zero where unloaded.
-        center_of_pressure: n x 3, m, on the plate; zero where unloaded.
-        free_moment: n x 3, N m, on the body; zero where unloaded.
+        force: n x 3, N, on the body, upwards under a standing person; zero while unloaded.
+        center_of_pressure: n x 3, m, on the plate; zero while unloaded.
+        free_moment: n x 3, N m, on the body; zero while unloaded.
     """
 
     name: str
@@ -78,7 +78,7 @@ class ForcePlate:
     free_moment: Array
 
     def during(self, frames: slice) -> ForcePlate:
-        """The same plate during some of the frames."""
+        """Return the plate in a range of frames."""
         return ForcePlate(
             self.name, self.corners, self.force[frames], self.center_of_pressure[frames], self.free_moment[frames]
         )
@@ -86,21 +86,21 @@ class ForcePlate:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Markers over time, and what came with them.
+    """A motion-capture trial: markers over time, with events, force plates and stored results.
 
     Attributes:
         path: the file that it was read from, or any name.
-        rate: frames a second (Hz).
+        rate: frame rate (Hz).
         time: n, s, begins at 0.
-        labels: names of the m markers, each once.
+        labels: names of the m markers, unique.
         positions: n x m x 3, m, z up; NaN in gaps.
-        events: in the order of time.
+        events: in order of time.
         plates: force plates.
-        subject: who it is.
-        angles: joint angles that the file stores, n x 3 in degrees, by name, as the laboratory computed them.
-        moments: the same for moments, n x 3 as stored (Plug-in Gait: N mm per kg).
-        notes: what was decided and done on the way, one sentence each.
-        computed_points: points that the laboratory's software computed, n x 3 in m: centre of mass, segments.
+        subject: the person measured.
+        angles: joint angles stored in the file by the laboratory's software, n x 3 in degrees, by name.
+        moments: likewise joint moments, n x 3 as stored (Plug-in Gait: N mm per kg).
+        notes: remarks on reading and processing, one sentence each.
+        computed_points: points computed by the laboratory's software, n x 3 in m: centre of mass, segments.
 
     >>> trial = read_trial("walk.c3d")
     >>> trial.marker("LASI")[0], trial.events[0]
@@ -125,12 +125,10 @@ class Trial:
         if np.shape(self.positions) != (n, m, 3):
             raise self._error(f"positions are {np.shape(self.positions)}; expected {n} frames x {m} labels x 3")
         if not (np.isfinite(self.rate) and 0.0 < self.rate <= HIGHEST_FRAME_RATE):
-            raise self._error(f"a rate of {self.rate} Hz; expected a positive number of frames a second, 1e6 at most")
+            raise self._error(f"a rate of {self.rate} Hz; expected a positive number, at most 1e6")
         if len(set(self.labels)) != m:
             twice = next(label for label in self.labels if self.labels.count(label) > 1)
-            raise TrialError(
-                f"{self.path}: marker '{twice}' is there twice; expected labels that differ", element=twice
-            )
+            raise TrialError(f"{self.path}: marker '{twice}' occurs twice; expected unique labels", element=twice)
         for name, values in {**self.angles, **self.moments, **self.computed_points}.items():
             if np.shape(values) != (n, 3):
                 raise self._error(f"'{name}' is {np.shape(values)}; expected {n} frames x 3")
@@ -139,7 +137,7 @@ class Trial:
                 raise self._error(f"{plate.name} is {np.shape(plate.force)}; expected {n} frames x 3")
 
     def marker(self, label: str) -> Array:
-        """Positions of one marker, n x 3."""
+        """Return the positions of one marker, n x 3."""
         if label not in self.labels:
             near = near_misses(label, self.labels)
             hint = suggestion(label, self.labels, max_matches=3, max_listed=20)
@@ -147,11 +145,11 @@ class Trial:
         return self.positions[:, self.labels.index(label)]
 
     def cut(self, first: float, last: float) -> Trial:
-        """The frames from one time to another (s, both included), on a clock that begins at 0 again."""
+        """Return the frames between two times (s, both included), with time beginning at 0."""
         half = 0.5 / self.rate
         inside = np.flatnonzero((self.time > first - half) & (self.time < last + half))
         if not len(inside):
-            raise self._error(f"no frame between {first:g} and {last:g} s; it lasts {self.duration:.3g} s")
+            raise self._error(f"no frame between {first:g} and {last:g} s; the trial lasts {self.duration:.3g} s")
         frames = slice(int(inside[0]), int(inside[-1]) + 1)
         start, end = float(self.time[frames][0]), float(self.time[frames][-1])
         events = (
@@ -170,12 +168,12 @@ class Trial:
         )
 
     def replace(self, **fields: Any) -> Trial:
-        """The same trial with other values of some attributes."""
+        """Return a copy with other values of some attributes."""
         return dataclasses.replace(self, **fields)
 
     @property
     def duration(self) -> float:
-        """From the first frame to the last (s)."""
+        """Duration from the first frame to the last (s)."""
         return float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
 
     def _error(self, complaint: str) -> TrialError:
@@ -189,24 +187,23 @@ def _rows(channels: Mapping[str, Array], frames: slice) -> dict[str, Array]:
 # -- Gap filling and filtering -----------------------------------------------------------------------------------------
 
 
-#: Frames on either side of a gap that its filling is made from.
+#: Number of frames on either side of a gap from which it is interpolated.
 SPLINE_NEIGHBOURS = 8
 
 
 def fill_gaps(trial: Trial, longest: float = 0.1) -> Trial:
-    """Fills gaps that are no longer than a time (s), by cubic splines through the frames around them.
+    """Fill gaps up to a duration (s) by cubic splines through the frames around them.
 
-    On walks at 100 Hz from which frames were taken on purpose, such splines miss them by 0.1, 0.3 and 1.0 mm (RMS
-    of the worst frame of a gap) over 20, 50 and 100 ms; monotone cubics (PCHIP) by 0.2, 0.8 and 3.0 mm.
+    On walks at 100 Hz with frames removed on purpose, these splines have errors of 0.1, 0.3 and 1.0 mm (RMS of the
+    worst frame of a gap) over 20, 50 and 100 ms; monotone cubics (PCHIP) have 0.2, 0.8 and 3.0 mm.
 
-    Longer gaps, and those at the beginning and the end, stay NaN: there nobody knows. The notes say what was filled and
-    what stays.
+    Longer gaps, and those at the beginning and the end, remain NaN. The notes report filled and remaining gaps.
 
     >>> fill_gaps(trial).notes[-1]
     'Gaps up to 0.1 s filled: 3 in LASI, 1 in RTOE.'
     """
     if not (math.isfinite(longest) and longest >= 0.0):
-        raise trial_error(trial.path, f"longest is {longest!r}; expected seconds, not negative", "longest")
+        raise trial_error(trial.path, f"longest is {longest!r}; expected a non-negative number of seconds", "longest")
     positions = np.array(trial.positions)
     longest_frames = math.floor(longest * trial.rate + 1e-6)
     counts: dict[str, int] = {}
@@ -230,18 +227,18 @@ def fill_gaps(trial: Trial, longest: float = 0.1) -> Trial:
         )
     if remaining:
         longer = _join_limited(f"{label} ({seconds:.2f} s)" for label, seconds in remaining.items())
-        notes.append(f"Gaps that stay, longer or at an end: {longer}.")
+        notes.append(f"Gaps not filled, too long or at an end: {longer}.")
     return trial.replace(positions=positions, notes=(*trial.notes, *notes))
 
 
 def low_pass_markers(trial: Trial, cutoff: float = 6.0) -> Trial:
-    """Low-pass filters the markers: Butterworth of second order, forth and back, so that nothing is delayed.
+    """Filter the markers with a zero-phase second-order Butterworth low-pass (forward and backward).
 
-    At the cut-off (Hz) the amplitude is 1/√2 after both passes. Each stretch between gaps is filtered by itself, and no
-    gap is filled. 6 Hz is usual for walking.
+    The amplitude at the cut-off (Hz) is 1/√2 after both passes. Each interval between gaps is filtered separately, and
+    gaps are not filled. 6 Hz is usual for walking.
 
     >>> low_pass_markers(trial, 10.0).notes[-1]
-    'Markers low-pass filtered at 10 Hz (Butterworth, second order, forth and back).'
+    'Markers low-pass filtered at 10 Hz (second-order Butterworth, zero-phase).'
     """
     if not (math.isfinite(cutoff) and 0.0 < cutoff < 0.5 * trial.rate):
         half = 0.5 * trial.rate
@@ -252,12 +249,12 @@ def low_pass_markers(trial: Trial, cutoff: float = 6.0) -> Trial:
     for i in range(len(trial.labels)):
         for first, end in _true_intervals(_visible_frames(positions[:, i])):
             positions[first:end, i] = low_pass(positions[first:end, i], trial.rate, cutoff)
-    note = f"Markers low-pass filtered at {cutoff:g} Hz (Butterworth, second order, forth and back)."
+    note = f"Markers low-pass filtered at {cutoff:g} Hz (second-order Butterworth, zero-phase)."
     return trial.replace(positions=positions, notes=(*trial.notes, note))
 
 
 def _interpolate(known: NDArray[np.int_], values: Array, frames: NDArray[np.int_]) -> Array:
-    """Values at frames between known ones."""
+    """Interpolate values at frames between known ones."""
     if len(known) < 4:
         return np.stack([np.interp(frames, known, values[known, k]) for k in range(3)], axis=1)
     interpolated: Array = scipy.interpolate.CubicSpline(known, values[known])(frames)
@@ -265,16 +262,16 @@ def _interpolate(known: NDArray[np.int_], values: Array, frames: NDArray[np.int_
 
 
 def _visible_frames(positions: Array) -> NDArray[np.bool_]:
-    """Frames in which a marker has all three coordinates."""
+    """Return the frames in which a marker has all three coordinates."""
     return np.asarray(np.isfinite(positions).all(axis=1), dtype=bool)
 
 
 def _true_intervals(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """First frame and the one behind the last of each stretch where the mask holds."""
+    """Iterate over the intervals in which the mask is true: first frame, and the frame after the last."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
 def _join_limited(words: Iterator[str]) -> str:
     items = list(words)
-    return ", ".join(items[:8]) + (f" and {len(items) - 8} markers more" if len(items) > 8 else "")
+    return ", ".join(items[:8]) + (f" and {len(items) - 8} more markers" if len(items) > 8 else "")

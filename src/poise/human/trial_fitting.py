@@ -1,4 +1,4 @@
-"""From trial files to fitted bodies: pair each walk with its static trial, fit one trial or a batch of them.
+"""Fit body models to trial files: pair each walk with its static trial, fit one trial or a batch of them.
 
 >>> from poise import human
 >>> fit = human.fit_trial("lab/walk.c3d")
@@ -26,9 +26,9 @@ from poise.human.markers import MarkerSet
 from poise.human.trial import TrialError
 
 SUFFIXES = (".c3d", ".trc", ".bvh")
-#: How laboratories call a trial in which somebody stands still.
+#: File names that laboratories use for static trials.
 STATIC_NAME = re.compile(r"static|calib|(^|[^a-z])(cal|stand|standing|neutral|t-?pose)([^a-z]|$)", re.IGNORECASE)
-#: Columns of the table of a batch, in this order.
+#: Columns of the CSV table of a batch.
 FIT_COLUMNS = (
     "trial", "static", "marker_set", "frames", "seconds", "height_m", "mass_kg", "sex", "markers", "marker_rms_mm",
     "worst_marker_mm", "worst_marker", "reason",
@@ -39,11 +39,11 @@ class FitOptions(TypedDict, total=False):
     """Options of a fit, with the same meaning and defaults as in `poise.human.fit`.
 
     Attributes:
-        height: of the person, m.
-        mass: of the person, kg.
+        height: of the subject, m.
+        mass: of the subject, kg.
         sex: "male" or "female".
-        marker_set: a set, its name or its file.
-        cutoff: of the low-pass filter on the motion, Hz.
+        marker_set: a marker set, its name or its file.
+        cutoff: cut-off of the low-pass filter on the motion, Hz.
     """
 
     height: float | None
@@ -58,8 +58,8 @@ class TrialFiles:
     """The files of one trial.
 
     Attributes:
-        path: of the motion.
-        static: of the same person standing; None without one.
+        path: file of the motion.
+        static: static trial of the same subject; None without one.
     """
 
     path: Path
@@ -67,7 +67,7 @@ class TrialFiles:
 
     @property
     def name(self) -> str:
-        """The name of the file of the motion."""
+        """File name of the motion."""
         return self.path.name
 
 
@@ -76,8 +76,8 @@ class TrialFailure:
     """A trial that could not be fitted or reproduced.
 
     Attributes:
-        trial: name of its file.
-        static: name of the file of its static trial; None without one.
+        trial: file name of the trial.
+        static: file name of its static trial; None without one.
         reason: one line.
     """
 
@@ -86,16 +86,16 @@ class TrialFailure:
     reason: str
 
     def summary(self) -> dict[str, Any]:
-        """The same as plain values for JSON."""
+        """Return plain values for JSON."""
         return {"trial": self.trial, "static": self.static, "reason": self.reason}
 
 
 @dataclass(frozen=True, eq=False)
 class FitBatch:
-    """Fits of several trials, in the order of their files. Iterate over it to get every `Fit` and `TrialFailure`.
+    """Fits of several trials, in the order of their files. Iterating over a batch gives each `Fit` or `TrialFailure`.
 
     Attributes:
-        results: a fit for each trial, or the reason why there is none.
+        results: one entry per trial: its fit, or the reason of the failure.
     """
 
     results: tuple[Fit | TrialFailure, ...]
@@ -116,15 +116,15 @@ class FitBatch:
 
     @property
     def failures(self) -> tuple[TrialFailure, ...]:
-        """The trials that were not."""
+        """The trials that could not be fitted."""
         return tuple(each for each in self.results if isinstance(each, TrialFailure))
 
     def summary(self) -> dict[str, Any]:
-        """Plain values for JSON: ``"trials"``, with `Fit.summary` or `TrialFailure.summary` of each."""
+        """Return plain values for JSON: ``"trials"``, with `Fit.summary` or `TrialFailure.summary` of each."""
         return {"trials": [each.summary() for each in self.results]}
 
     def text(self) -> str:
-        """A table with one line per trial."""
+        """Return a table with one line per trial."""
         lines = [f"{'trial':<40} {'frames':>6} {'height':>7} {'mass':>7} {'rms mm':>7}  worst"]
         for each in self.results:
             if isinstance(each, TrialFailure):
@@ -143,7 +143,7 @@ class FitBatch:
 
 
 def is_static(path: Path) -> bool:
-    """Whether a file is called as that of a person who stands."""
+    """Return whether a file is named like a static trial."""
     return STATIC_NAME.search(path.stem) is not None
 
 
@@ -153,10 +153,10 @@ def find_trials(
     """Find the walks among files and folders, each with a static trial.
 
     Args:
-        trials: files, or folders, whose C3D, TRC and BVH files are taken, with those of folders inside. A file that is
-            named is taken for a walk whatever it is called. Pairs of files stay as they are.
-        static: of all walks; None: the file of the same folder that is called static, calibration, ...; of several the
-            one whose name resembles that of the walk most.
+        trials: files, or folders that are searched recursively for C3D, TRC and BVH files. A file given by name is
+            taken as a walk, whatever its name. Pairs (`TrialFiles`) are returned unchanged.
+        static: static trial of all walks; None: the file in the same folder named static, calibration, ...; among
+            several the one whose name is most similar to that of the walk.
     """
     found: list[TrialFiles] = []
     for each in trials:
@@ -193,17 +193,17 @@ def fit_trial(
     progress: Callable[[float], object] | None = None,
     **options: Unpack[FitOptions],
 ) -> Fit:
-    """Read a trial and its static trial, and fit a body to them (`poise human fit`).
+    """Read a trial and its static trial, and fit a body model to them (`poise human fit`).
 
     Args:
         trial: a C3D, TRC or BVH file, or both files of a trial.
-        static: file of the same person standing; None: found beside the trial by its name, see `find_trials`. For a
-            fit without any, give ``TrialFiles(path)``.
-        progress: called with the part that is done, 0 to 1.
+        static: static trial of the same subject; None: found next to the trial by its name, see `find_trials`. To fit
+            without a static trial, pass ``TrialFiles(path)``.
+        progress: called with the completed share, 0 to 1.
         **options: see `FitOptions`.
 
     Raises:
-        PoiseError: a file cannot be read, or no body can be fitted to it; one line.
+        PoiseError: a file cannot be read, or no body model can be fitted to it; the message is one line.
 
     >>> fit = fit_trial("lab/walk.c3d", mass=64.0)
     >>> fit.summary()["marker_rms_mm"]
@@ -227,13 +227,13 @@ def fit_trials(
     progress: Callable[[float], object] | None = None,
     **options: Unpack[FitOptions],
 ) -> FitBatch:
-    """Fit several trials one after another; a trial that cannot be used becomes a `TrialFailure`.
+    """Fit several trials one after another; a trial that cannot be fitted becomes a `TrialFailure`.
 
     Args:
         trials: files, folders of files, or pairs of files from `find_trials`.
-        static: of all trials; None: found beside each, see `find_trials`.
-        progress: called with the number of trials that are done, with a fraction for the one at work.
-        **options: of all trials, see `FitOptions`.
+        static: static trial of all trials; None: found next to each, see `find_trials`.
+        progress: called with the number of completed trials, with a fraction for the current one.
+        **options: options of all fits, see `FitOptions`.
 
     >>> batch = fit_trials(["lab"])
     >>> [fit.rms for fit in batch.fits], [failure.reason for failure in batch.failures]
@@ -243,7 +243,7 @@ def fit_trials(
     for k, files in enumerate(find_trials(trials, static)):
         try:
             results.append(fit_trial(files, progress=partial(_report_offset, report, k), **options))
-        except MissingPackageError:  # no fault of the trial
+        except MissingPackageError:  # not a failure of this trial
             raise
         except PoiseError as error:
             results.append(TrialFailure(files.name, files.static.name if files.static else None, str(error)))

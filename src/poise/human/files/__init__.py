@@ -1,4 +1,4 @@
-"""Files of motion capture: C3D, TRC, MOT and STO, BVH.
+"""Motion-capture files: C3D, TRC, MOT and STO, BVH.
 
 >>> from poise import human
 >>> trial = human.read_trial("walk.c3d")

@@ -1,4 +1,7 @@
-"""Read BVH files: skeletons over time, as joint positions or as a trial whose markers are joint centres."""
+"""Read BVH files: skeletons over time, as joint positions or as a trial whose markers are joint centres.
+
+`read_bvh` returns the joint hierarchy with its rotations; `read_skeleton` returns a `Trial` for `fit`.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from poise.human.files.text_tables import check_joint_count, number_table, parse
 from poise.human.files.trial_reader import read_file_head
 from poise.human.trial import Trial, TrialError, trial_error
 
-#: Rotation of any joint from one frame to the next (rad) that no person manages, even at 30 frames a second, and how
-#: many times the usual one of the same file it must be.
+#: A first frame is an outlier if a joint rotates from it to the second by more than this angle (rad), which no person
+#: reaches at 30 frames per second, and by more than this multiple of the usual rotation between frames.
 FIRST_FRAME_ANGLE, FIRST_FRAME_RATIO = np.radians(15.0), 10.0
 
 
@@ -25,14 +28,14 @@ class BvhMotion:
 
     Attributes:
         path: the file.
-        joints: k names, each behind its parent; the end of a chain is called after it, e.g. ``"Head_end"``.
-        parents: place of each joint's parent among the joints, -1 for the root.
+        joints: k names, each after its parent; the end of a chain is named after it, e.g. ``"Head_end"``.
+        parents: index of each joint's parent, -1 for the root.
         offsets: k x 3, m, of a joint in its parent, in the rest pose.
-        translations: n x k x 3, m, of a joint in its parent; the offset unless the file moves it.
+        translations: n x k x 3, m, of a joint in its parent; the offset unless the file has position channels.
         rotations: n x k x 3 x 3, ``parent_from_joint``.
         time: n, s, begins at 0.
-        up: the axis of the file that is up.
-        notes: what was decided on the way, one sentence each.
+        up: the vertical axis of the file.
+        notes: remarks on the reading, one sentence each.
     """
 
     path: str
@@ -46,9 +49,9 @@ class BvhMotion:
     notes: tuple[str, ...] = ()
 
     def positions(self) -> Array:
-        """Where the joints are in the world, n x k x 3, m, z up.
+        """Compute the positions of the joints in the world frame, n x k x 3, m, z up.
 
-        With t_j and R_j of a joint in its parent p: ``x_j = x_p + G_p t_j``, ``G_j = G_p R_j``; then turned so that z
+        With t_j and R_j of a joint in its parent p: ``x_j = x_p + G_p t_j``, ``G_j = G_p R_j``; then rotated so that z
         is up.
         """
         x, G = np.array(self.translations), np.array(self.rotations)
@@ -60,7 +63,7 @@ class BvhMotion:
         return world
 
     def to_trial(self) -> Trial:
-        """The joint centres as if they were markers, with the names of the joints as labels."""
+        """Return a trial whose markers are the joint centres, labelled with the names of the joints."""
         rate = 1.0 / float(self.time[1] - self.time[0]) if len(self.time) > 1 else 1.0
         return Trial(
             self.path,
@@ -73,7 +76,7 @@ class BvhMotion:
 
 
 def axis_rotations(axis: int, angles: Array) -> Array:
-    """Rotations about a coordinate axis, n angles (rad) to n x 3 x 3."""
+    """Return rotations about a coordinate axis: n angles (rad) to n x 3 x 3."""
     c, s = np.cos(angles), np.sin(angles)
     R = np.zeros((len(angles), 3, 3))
     i, j = (axis + 1) % 3, (axis + 2) % 3
@@ -83,7 +86,7 @@ def axis_rotations(axis: int, angles: Array) -> Array:
 
 
 def is_first_frame_outlier(rotations: Array) -> bool:
-    """Whether the first frame is far from the second, n x k x 3 x 3: a pose that somebody put there."""
+    """Return whether the first frame (of n x k x 3 x 3) is far from the second, as an inserted T-pose is."""
     if len(rotations) < 4:
         return False
     cosine = (np.einsum("nkij,nkij->nk", rotations[:-1], rotations[1:]) - 1.0) / 2.0
@@ -91,7 +94,7 @@ def is_first_frame_outlier(rotations: Array) -> bool:
     return bool(largest[0] > max(FIRST_FRAME_ANGLE, FIRST_FRAME_RATIO * np.median(largest[1:])))
 
 
-# -- BVH: skeletons over time as animation software has them ---------------------------------------------------------
+# -- BVH files: hierarchy and motion ---------------------------------------------------------------------------------
 
 
 POSITION_CHANNELS = ("xposition", "yposition", "zposition")
@@ -107,13 +110,13 @@ class _BvhJoint:
 
 
 def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int = 0) -> BvhMotion:
-    """A skeleton and its motion.
+    """Read a skeleton and its motion.
 
     Args:
         path: the file.
-        scale: m per unit of the file; 1 for what Poise exports, ``0.0254 / 0.45`` for the files of CMU.
-        up: the axis that is up in the file.
-        skip: frames to leave out at the beginning; 1 for the files of CMU, whose first is a T-pose that was added.
+        scale: m per unit of the file; 1 for files exported by Poise, ``0.0254 / 0.45`` for the files of CMU.
+        up: the vertical axis of the file.
+        skip: frames to skip at the beginning; 1 for the files of CMU, whose first frame is an inserted T-pose.
 
     >>> motion = read_bvh("07_01.bvh", scale=0.0254 / 0.45, skip=1)
     >>> motion.positions()[0, motion.joints.index("Hips")]
@@ -135,16 +138,20 @@ def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int =
     if not np.isfinite(numbers).all():
         line = start + 1 + int(np.argmax(~np.isfinite(numbers).all(axis=1)))
         raise trial_error(path, f"line {line}: fewer numbers than the {columns} channels", f"line {line}")
-    notes = [] if stated_frames == len(numbers) else [f"The file says {stated_frames} frames and has {len(numbers)}."]
+    notes = (
+        []
+        if stated_frames == len(numbers)
+        else [f"The header says {stated_frames} frames, the file has {len(numbers)}."]
+    )
     if not 0 <= skip < len(numbers):
         raise trial_error(
-            path, f"skip is {skip}; expected 0 .. {len(numbers) - 1}, fewer than there are frames", "skip"
+            path, f"skip is {skip}; expected 0 .. {len(numbers) - 1}, less than the number of frames", "skip"
         )
     translations, rotations = _channel_motion(joints, numbers)
     if is_first_frame_outlier(rotations):
         notes.append(
-            "The first frame is far from the second, perhaps a pose that was added"
-            + (" and is left out." if skip else ": skip=1 leaves it out.")
+            "The first frame is far from the second, perhaps an inserted pose"
+            + (", and is left out." if skip else "; skip=1 leaves it out.")
         )
     if skip:
         notes.append(f"Frames left out at the beginning: {skip}.")
@@ -162,7 +169,7 @@ def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int =
 
 
 def _parse_hierarchy(path: Path, lines: list[str]) -> tuple[list[_BvhJoint], int]:
-    """Joints, each behind its parent, and the number of the line MOTION."""
+    """Return the joints, each after its parent, and the index of the line MOTION."""
     joints: list[_BvhJoint] = []
     open_joints: list[int] = []
     current = -1
@@ -171,7 +178,7 @@ def _parse_hierarchy(path: Path, lines: list[str]) -> tuple[list[_BvhJoint], int
         word = words[0].upper() if words else ""
         if word == "MOTION":
             if open_joints or not joints:
-                raise _line_error(path, i, "MOTION before the last brace of the skeleton")
+                raise _line_error(path, i, "MOTION before the last closing brace of the skeleton")
             return joints, i
         if word in ("ROOT", "JOINT", "END"):
             parent = open_joints[-1] if open_joints else -1
@@ -184,19 +191,19 @@ def _parse_hierarchy(path: Path, lines: list[str]) -> tuple[list[_BvhJoint], int
             open_joints.append(current)
         elif word == "}":
             if not open_joints:
-                raise _line_error(path, i, "a brace too many")
+                raise _line_error(path, i, "unexpected closing brace")
             open_joints.pop()
         elif word == "OFFSET" and current >= 0:
             joints[current].offset = _parse_offset(path, words[1:], i)
         elif word == "CHANNELS" and current >= 0:
             joints[current].channels = _parse_channels(path, words[1:], i)
         elif word:
-            raise _line_error(path, i, f"{words[0][:30]!r} is not a word of a skeleton")
+            raise _line_error(path, i, f"{words[0][:30]!r} is not a keyword of a BVH hierarchy")
     raise trial_error(path, "BVH file without MOTION: truncated or damaged")
 
 
 def _parse_motion_header(path: Path, lines: list[str], line: int) -> tuple[int, float, int]:
-    """Frames that the file says it has, seconds a frame, and the first line of numbers."""
+    """Return the number of frames stated in the file (-1 if none), the frame time (s), and the first line of data."""
     values: dict[str, float] = {}
     for i in range(line + 1, min(line + 10, len(lines))):
         name, colon, value = lines[i].partition(":")
@@ -205,13 +212,13 @@ def _parse_motion_header(path: Path, lines: list[str], line: int) -> tuple[int, 
         if "frame time" in values:
             period, stated_frames = values["frame time"], values.get("frames", math.nan)
             if not period > 0.0:
-                raise _line_error(path, i, f"a frame time of {period:g} s; expected a positive number")
+                raise _line_error(path, i, f"frame time of {period:g} s; expected a positive number")
             return int(stated_frames) if math.isfinite(stated_frames) else -1, period, i + 1
     raise trial_error(path, "BVH file without 'Frame Time:' under MOTION")
 
 
 def _channel_motion(joints: list[_BvhJoint], numbers: Array) -> tuple[Array, Array]:
-    """Positions in and rotations to the parent, n x k x 3 and n x k x 3 x 3; a position replaces the offset."""
+    """Return translations (n x k x 3) and rotations (n x k x 3 x 3) to the parent; positions replace offsets."""
     n = len(numbers)
     translations = np.tile(np.array([joint.offset for joint in joints]), (n, 1, 1))
     rotations = np.tile(np.eye(3), (n, len(joints), 1, 1))
@@ -229,7 +236,7 @@ def _channel_motion(joints: list[_BvhJoint], numbers: Array) -> tuple[Array, Arr
 
 
 def _unique_names(joints: list[_BvhJoint]) -> list[str]:
-    """Names, each once: a second one of the same name gets a number."""
+    """Make names unique by appending numbers to repeated ones."""
     names: dict[str, None] = {}
     counts: dict[str, int] = {}
     for joint in joints:
@@ -253,7 +260,7 @@ def _parse_channels(path: Path, words: list[str], line: int) -> list[str]:
     known = set(channels) <= {*POSITION_CHANNELS, *ROTATION_CHANNELS}
     if not words or words[0].lstrip("0") != (str(len(channels)) if channels else "") or not known:
         raise _line_error(
-            path, line, f"CHANNELS {' '.join(words)[:60]!r}; expected their number and so many of Xposition .."
+            path, line, f"CHANNELS {' '.join(words)[:60]!r}; expected their number and as many names such as Xposition"
         )
     return channels
 
@@ -265,17 +272,17 @@ def _line_error(path: Path, line: int, complaint: str) -> TrialError:
 # -- Skeletons as trials ---------------------------------------------------------------------------------------------
 
 
-#: Units that BVH files are in (m): their format does not say which. The last is that of the files of CMU.
+#: Length units of BVH files (m), which the format does not state. The last one is that of the files of CMU.
 UNIT_LENGTHS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "0.45 inch": 0.0254 / 0.45}
-#: Height of a skeleton, from its lowest to its highest joint, of a person of usual stature (m).
+#: Height of the skeleton of an average person, from its lowest to its highest joint (m).
 TYPICAL_HEIGHT = 1.65
 
 
 def read_skeleton(path: str | Path, up: str | None = None) -> Trial:
-    """The joint centres of a BVH file as a trial, which `fit` takes with the marker set ``skeleton``.
+    """Read the joint centres of a BVH file as a trial, for `fit` with the marker set ``skeleton``.
 
-    The unit is the one of `UNIT_LENGTHS` in which the skeleton is as tall as a person; a first frame that is far from
-    the second, the T-pose that is added to many files, is left out. The notes tell of both.
+    The length unit is the one of `UNIT_LENGTHS` in which the skeleton has the size of a person. A first frame far from
+    the second, the T-pose inserted in many files, is left out. The notes report both.
 
     >>> human.fit(read_skeleton("07_01.bvh")).rms
     """
@@ -287,10 +294,10 @@ def read_skeleton(path: str | Path, up: str | None = None) -> Trial:
     trial = replace(
         motion, offsets=UNIT_LENGTHS[unit] * motion.offsets, translations=UNIT_LENGTHS[unit] * motion.translations
     ).to_trial()
-    return trial.replace(notes=(*trial.notes, f"Lengths taken to be in units of {unit}, by the size of the skeleton."))
+    return trial.replace(notes=(*trial.notes, f"Length unit taken as {unit}, from the size of the skeleton."))
 
 
 def _skeleton_height(motion: BvhMotion) -> float:
-    """From the lowest to the highest joint, median over the frames, in units of the file."""
+    """Return the height from the lowest to the highest joint, median over the frames, in units of the file."""
     heights = motion.positions()[:, :, 2]
     return float(np.median(heights.max(axis=1) - heights.min(axis=1))) or 1.0

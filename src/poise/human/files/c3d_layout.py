@@ -1,8 +1,8 @@
-"""What a C3D file says about its own size, checked before anything is believed.
+"""Check the layout of a C3D file before it is read: header, parameter records and samples must fit into the file.
 
-A C3D file is a header of 512 bytes, a section of parameters and the samples. Each record of the parameters says how
-long its name, its dimensions and its description are and where the next one begins, so that one damaged byte can claim
-gigabytes, or memory that is not there. This walk reads nothing but those claims, with bounds.
+A C3D file is a header of 512 bytes, a section of parameters and the samples. Each parameter record states the lengths
+of its name, dimensions and description and the offset of the next record, so one damaged byte can lead a reader to
+allocate gigabytes or to read outside its memory. This check reads only these lengths and compares them with the file.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from poise.human.trial import TrialError, trial_error
 BLOCK_BYTES = 512
 C3D_KEY = 0x50
 INTEL, DEC, MIPS = 84, 85, 86
-#: Records that a section can hold at most: its 255 blocks are 130 kB, and the shortest record has 6 bytes.
+#: Largest number of records of a section: its 255 blocks are 130 kB, and the shortest record has 6 bytes.
 MAX_RECORDS = 255 * BLOCK_BYTES // 6
 
 
 class C3dParameter(NamedTuple):
-    """A parameter where it lies: bytes per element (-1 for text), dimensions, first byte of its values."""
+    """A parameter in the file: bytes per element (-1 for text), dimensions, first byte of its values."""
 
     data_type: int
     dimensions: tuple[int, ...]
@@ -35,7 +35,7 @@ class C3dParameter(NamedTuple):
 
 
 def check_layout(path: Path) -> None:
-    """Raises a `TrialError` unless header, parameters and samples fit into the file and into each other."""
+    """Raise a `TrialError` unless header, parameters and samples are consistent and fit into the file."""
     data = path.read_bytes()
     if not data:
         raise trial_error(path, "is empty; expected a C3D file")
@@ -43,12 +43,10 @@ def check_layout(path: Path) -> None:
         raise trial_error(path, "not a C3D file: its second byte is not 50 hex, or it is shorter than a header")
     first = (data[0] - 1) * BLOCK_BYTES
     if first < 0 or first + 4 > len(data):
-        raise trial_error(
-            path, f"damaged C3D file: its parameters are said to begin in block {data[0]}, beyond its end"
-        )
+        raise trial_error(path, f"damaged C3D file: parameters begin in block {data[0]}, beyond the end of the file")
     processor = data[first + 3]
     if processor == MIPS:
-        raise trial_error(path, "C3D file in MIPS byte order, which is not read; save it again in Intel byte order")
+        raise trial_error(path, "C3D file in MIPS byte order, which is not supported; save it in Intel byte order")
     if processor not in (INTEL, DEC):
         raise trial_error(path, f"damaged C3D file: processor type {processor}, expected 84 (Intel) or 85 (DEC)")
     _check_samples(data, _read_parameters(data, first + 4, path), path, sign=1 if processor == DEC else 3)
@@ -59,18 +57,18 @@ def _read_parameters(data: bytes, position: int, path: Path) -> dict[str, C3dPar
     found: list[tuple[int, str, C3dParameter]] = []
     for _ in range(MAX_RECORDS):
         if position + 2 > len(data):
-            raise _damaged_error(path, "its parameters run beyond its end")
+            raise _damaged_error(path, "parameters extend beyond the end of the file")
         name_length, group_id = struct.unpack_from("<bb", data, position)
         if name_length == 0 or group_id == 0:
             break
         name = data[position + 2 : position + 2 + abs(name_length)].decode("ascii", "replace").upper()
         at = position + 2 + abs(name_length)
         if at + 2 > len(data):
-            raise _damaged_error(path, "its parameters run beyond its end")
+            raise _damaged_error(path, "parameters extend beyond the end of the file")
         (offset,) = struct.unpack_from("<H", data, at)
         end = at + offset if offset else len(data)
         if end > len(data) or (offset and offset < 3):
-            raise _damaged_error(path, f"parameter {name!r} is said to end at byte {end}, beyond its end")
+            raise _damaged_error(path, f"parameter {name!r} ends at byte {end}, beyond the end of the file")
         if group_id < 0:
             groups[group_id] = name
             _check_description(data, at + 2, end, name, path)
@@ -84,7 +82,7 @@ def _read_parameters(data: bytes, position: int, path: Path) -> dict[str, C3dPar
 
 def _read_parameter(data: bytes, position: int, end: int, name: str, path: Path) -> C3dParameter:
     if position + 2 > end:
-        raise _damaged_error(path, f"parameter {name!r} has no room for itself")
+        raise _damaged_error(path, f"parameter {name!r} is too short")
     data_type, dimensions = struct.unpack_from("<bB", data, position)
     start = position + 2 + dimensions
     if data_type not in (-1, 1, 2, 4) or dimensions > 7 or start > end:
@@ -95,17 +93,17 @@ def _read_parameter(data: bytes, position: int, end: int, name: str, path: Path)
 
 
 def _check_description(data: bytes, position: int, end: int, name: str, path: Path) -> None:
-    """A byte behind the values says how long the description is that follows it, and with it the record must end; only
-    the last record does not say where it ends."""
+    """Check that the description ends with its record. Its length is in the byte after the values; only the last record
+    does not state where it ends."""
     if position >= end:
-        raise _damaged_error(path, f"parameter {name!r} claims more bytes than it has")
+        raise _damaged_error(path, f"parameter {name!r} is larger than its record")
     after = position + 1 + data[position]
     if after > end or (after < end and end != len(data)):
-        raise _damaged_error(path, f"parameter {name!r} does not end where its parts do")
+        raise _damaged_error(path, f"parameter {name!r} has an inconsistent length")
 
 
 def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path, sign: int) -> None:
-    """Compares what header and parameters claim with the room that there is; ``sign``: which byte of a float has it."""
+    """Compare the size stated by header and parameters with the file; ``sign``: byte of a float that has its sign."""
 
     def read_integer(name: str) -> int | None:
         parameter = parameters.get(name)
@@ -122,7 +120,7 @@ def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path,
 
     channels = read_integer("ANALOG:USED") or 0
     for name in ("ANALOG:SCALE", "ANALOG:OFFSET") if channels else ():
-        # Beyond 255 channels they go on in SCALE2, SCALE3 ...
+        # Above 255 channels they continue in SCALE2, SCALE3 ...
         if sum(parameters[key].elements for key in parameters if re.fullmatch(rf"{name}\d*", key)) < channels:
             raise _damaged_error(path, f"{name} does not have a number for each of {channels} channels")
     points, analog, first, last = struct.unpack_from("<HHHH", data, 2)
@@ -137,10 +135,11 @@ def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path,
     size = 4 if data[at + sign] & 0x80 else 2
     room = max(0, len(data) - (max(start, 1) - 1) * BLOCK_BYTES)
     claimed = frames * (4 * points + analog) * size
-    # A last frame that was cut off in the middle is the writer's carelessness; more is a damaged or truncated file.
+    # An incomplete last frame is tolerated; if more is missing, the file is damaged or truncated.
     if claimed - room > (4 * points + analog) * size:
         raise trial_error(
-            path, f"claims {frames} frames of {points} points ({claimed} bytes) but has {room}: truncated or damaged"
+            path,
+            f"header says {frames} frames of {points} points ({claimed} bytes), file has {room}: truncated or damaged",
         )
 
 

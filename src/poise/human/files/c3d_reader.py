@@ -1,4 +1,4 @@
-"""Read C3D files through `ezc3d`: markers, gait events, force plates, stored angles and moments."""
+"""Read C3D files with `ezc3d`: markers, gait events, force plates, stored angles and moments."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from poise.human.markers import label_without_subject
 from poise.human.trial import ForcePlate, Subject, Trial, trial_error
 from poise.robots import Side
 
-#: Parameters of the group POINT that list the labels of results; long lists go on in ANGLES2, ANGLES3 ...
+#: Parameters of the group POINT that list the labels of model outputs; long lists continue in ANGLES2, ANGLES3 ...
 RESULT_GROUPS = {"ANGLES": "angle", "MOMENTS": "moment", "FORCES": "other", "POWERS": "other", "SCALARS": "other"}
-#: The same by name, for files that do not list them; some end with a V.
+#: Model outputs by name, for files that do not list them; some names end with a V.
 RESULT_NAMES = {
     "angle": re.compile(r".*Angles?V?", flags=re.IGNORECASE),
     "moment": re.compile(r".*Moments?V?", flags=re.IGNORECASE),
@@ -38,7 +38,7 @@ SEGMENT_POINT = re.compile(r"(?P<segment>HED|PEL|TRX|[LR](CL|FE|FO|HN|HU|RA|TI|T
 
 
 class PointChannels(NamedTuple):
-    """Columns of the points by what they are: markers, then angles, moments and computed points by name."""
+    """Columns of the points by kind: markers, then angles, moments and computed points by name."""
 
     markers: list[int]
     angles: dict[str, int]
@@ -48,7 +48,7 @@ class PointChannels(NamedTuple):
 
 
 def classify_points(labels: Sequence[str], parameters: Mapping[str, Any]) -> PointChannels:
-    """Sorts the labels of points; ``parameters`` is the group POINT as `ezc3d` gives it."""
+    """Classify points by their labels; ``parameters`` is the group POINT of `ezc3d`."""
     listed_kinds = {
         label.strip(): kind
         for group, kind in RESULT_GROUPS.items()
@@ -71,17 +71,17 @@ def classify_points(labels: Sequence[str], parameters: Mapping[str, Any]) -> Poi
             found[kind].setdefault(name, column)
     notes = []
     if others:
-        notes.append(f"{others} channels of forces and powers stored as points left out.")
+        notes.append(f"{others} channels of forces and powers stored as points are left out.")
     return PointChannels(markers, found["angle"], found["moment"], found["computed"], notes)
 
 
 def point_labels(parameters: Mapping[str, Any]) -> list[str]:
-    """Labels of all points; those beyond 255 stand in LABELS2, LABELS3 ..."""
+    """Return the labels of all points; those beyond 255 are in LABELS2, LABELS3 ..."""
     return _parameter_texts(parameters, "LABELS")
 
 
 def _parameter_texts(parameters: Mapping[str, Any], name: str) -> list[str]:
-    """Texts of a parameter and of its continuations."""
+    """Return the texts of a parameter and of its continuations."""
     words: list[str] = []
     number = 1
     while (key := name if number == 1 else f"{name}{number}") in parameters:
@@ -99,7 +99,7 @@ def _kind_by_name(name: str, frames: set[str]) -> str | None:
 
 
 def _complete_segments(names: Iterable[str]) -> set[str]:
-    """Segments whose four points are all there: one such name alone may be anybody's marker."""
+    """Return the segments with all four points; a single name of this form may be an ordinary marker."""
     ends: dict[str, set[str]] = {}
     for name in names:
         if match := SEGMENT_POINT.fullmatch(name):
@@ -107,14 +107,14 @@ def _complete_segments(names: Iterable[str]) -> set[str]:
     return {segment for segment, found in ends.items() if found == set("OALP")}
 
 
-# -- Foot strikes and foot offs of C3D files -------------------------------------------------------------------------
+# -- Gait events -----------------------------------------------------------------------------------------------------
 
 
 INITIAL_CONTACT = re.compile(
     r"(foot|heel|toe|ball|initial)[\s_\-]*(strike|contact|down|on)|touch[\s_\-]*down|[lr]?(fs|hs|ic|fc|td)"
 )
 TOE_OFF = re.compile(r"(foot|toe|heel)[\s_\-]*off|lift[\s_\-]*off|[lr]?(fo|to)")
-#: Whole words, or the letter in front of short forms such as RHS.
+#: Whole words, or the first letter of abbreviations such as RHS.
 SIDE_PATTERNS = {
     "left": re.compile(r"left|l|l(fs|hs|ic|fc|td|fo|to)"),
     "right": re.compile(r"right|r|r(fs|hs|ic|fc|td|fo|to)"),
@@ -124,17 +124,17 @@ SIDE_PATTERNS = {
 def read_events(
     parameters: Mapping[str, Any], header: Mapping[str, Any], first_frame: int, frames: int, rate: float
 ) -> tuple[tuple[GaitEvent, ...], list[str]]:
-    """Events on a clock that is zero at the first frame, in order, and what was decided.
+    """Read the gait events, with times relative to the first frame and in order, and notes.
 
-    Times in files count from the start of the recording, of which a file often holds a part: the time of the first
-    frame, counted from zero, is taken off.
+    Times in files count from the start of the capture, of which a file often contains a part: the time of the first
+    frame is subtracted.
 
     Args:
-        parameters: the group EVENT as `ezc3d` gives it, empty if there is none.
-        header: the part ``events`` of the header, where old files have them.
-        first_frame: number of the first frame, counted from zero.
-        frames: how many there are.
-        rate: frames a second (Hz).
+        parameters: the group EVENT of `ezc3d`, empty if there is none.
+        header: the part ``events`` of the header, used by old files.
+        first_frame: index of the first frame, from zero.
+        frames: number of frames.
+        rate: frame rate (Hz).
     """
     labels, contexts, stored = _stored_events(parameters, header)
     notes: list[str] = []
@@ -143,7 +143,7 @@ def read_events(
     duration, start, tolerance = (frames - 1) / rate, first_frame / rate, 1.5 / rate
     times = _event_times(stored, len(labels), start, duration, tolerance, notes)
     if times is None:
-        return (), ["Events left out: their times do not fit their labels."]
+        return (), ["Events left out: the number of times does not match the labels."]
     found: list[GaitEvent] = []
     unrecognized: list[str] = []
     outside = 0
@@ -156,14 +156,14 @@ def read_events(
         else:
             found.append(GaitEvent(float(np.clip(time, 0.0, duration)), side, kind))
     if unrecognized:
-        notes.append(f"Events left out, neither strike nor off of a foot: {', '.join(dict.fromkeys(unrecognized))}.")
+        notes.append(f"Events left out, neither initial contact nor toe-off: {', '.join(dict.fromkeys(unrecognized))}.")
     if outside:
-        notes.append(f"{outside} events before the first or after the last frame left out.")
+        notes.append(f"{outside} events before the first or after the last frame are left out.")
     return tuple(sorted(found, key=lambda event: event.time)), notes
 
 
 def _stored_events(parameters: Mapping[str, Any], header: Mapping[str, Any]) -> tuple[list[str], list[str], Array]:
-    """Labels, contexts and times as they stand."""
+    """Return labels, contexts and times as stored."""
 
     def texts(name: str) -> list[str]:
         return [str(word).strip() for word in parameters.get(name, {}).get("value", [])]
@@ -180,8 +180,8 @@ def _stored_events(parameters: Mapping[str, Any], header: Mapping[str, Any]) -> 
 def _event_times(
     stored: Array, count: int, start: float, duration: float, tolerance: float, notes: list[str]
 ) -> Array | None:
-    """Seconds since the first frame: of the ways to read what is stored, the first that puts all events into the trial,
-    or else most of them."""
+    """Convert stored times to seconds since the first frame: of all possible interpretations the first one with most
+    events inside the trial."""
     best: Array | None = None
     inside = -1
     for seconds in _time_candidates(stored, count):
@@ -196,7 +196,7 @@ def _event_times(
 
 
 def _time_candidates(stored: Array, count: int) -> Iterator[Array]:
-    """Seconds of the events: minutes and seconds in rows, in columns, one after the other, or just seconds."""
+    """Iterate over interpretations of the times: minutes and seconds in rows, columns or flattened; or seconds."""
     if stored.ndim == 2 and stored.shape[0] == 2 and stored.shape[1] >= count:
         yield 60.0 * stored[0, :count] + stored[1, :count]
     if stored.ndim == 2 and stored.shape[1] == 2 and stored.shape[0] >= count:
@@ -223,11 +223,11 @@ def _event_side(words: str) -> Side | None:
 
 
 def _contains_word(pattern: re.Pattern[str], words: str) -> bool:
-    """Whether a text is a pattern or has it among its words."""
+    """Return whether a text contains the pattern as a word."""
     return bool(re.search(rf"(?<![a-z])(?:{pattern.pattern})(?![a-z])", words))
 
 
-# -- Force plates of C3D files, brought to the frames of the markers -------------------------------------------------
+# -- Force plates, averaged to the frames of the markers -------------------------------------------------------------
 
 
 #: N m per unit of moment.
@@ -236,13 +236,13 @@ PLATE_TYPES = (2, 4)
 
 
 def read_force_plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tuple[tuple[ForcePlate, ...], list[str]]:
-    """The plates of a file and what was left out.
+    """Read the force plates of a file, and notes on those left out.
 
     Args:
-        c3d: the file as `ezc3d.c3d` read it.
-        swig: the module `ezc3d.ezc3d`, which makes forces of channels.
+        c3d: the file as read by `ezc3d.c3d`.
+        swig: the module `ezc3d.ezc3d`, which computes forces from analog channels.
         rotation: 3 x 3, from the axes of the file to z up.
-        frames: how many frames the markers have.
+        frames: number of marker frames.
     """
     group = c3d["parameters"].get("FORCE_PLATFORM", {})
     types = [int(number) for number in np.ravel(group.get("TYPE", {}).get("value", []))]
@@ -251,12 +251,12 @@ def read_force_plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tupl
     notes: list[str] = []
     for number, kind in enumerate(types[:used]):
         if kind not in PLATE_TYPES:
-            notes.append(f"Force plate {number + 1} left out: type {kind}, where 2 and 4 are read.")
+            notes.append(f"Force plate {number + 1} left out: type {kind}; only types 2 and 4 are supported.")
             continue
         try:
             raw = swig.ForcePlatform(number, c3d.c3d_swig)
             found.append(_read_plate(f"plate {number + 1}", raw, rotation, frames))
-        except Exception as error:  # whatever a damaged group makes the reader say
+        except Exception as error:  # ezc3d raises many types for a damaged group
             notes.append(f"Force plate {number + 1} left out: {' '.join(str(error).split())[:120]}.")
     return tuple(found), notes
 
@@ -264,24 +264,24 @@ def read_force_plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tupl
 def _read_plate(name: str, raw: Any, rotation: Array, frames: int) -> ForcePlate:
     length = METRES_PER_UNIT.get(raw.positionUnit().strip().lower(), 1e-3)
     corners = length * np.array([corner.to_array()[:, 0] for corner in raw.corners()]) @ rotation.T
-    with np.errstate(all="ignore"):  # numbers of a damaged file overflow; what comes of it is looked at below
+    with np.errstate(all="ignore"):  # values of a damaged file may overflow; the result is checked below
         force, moment = (_average_to_frames(vectors, frames) @ rotation.T for vectors in (raw.forces(), raw.moments()))
     if not (np.isfinite(force).all() and np.isfinite(moment).all() and np.isfinite(corners).all()):
-        raise ValueError("forces or corners that are no numbers")
+        raise ValueError("forces or corners are not finite")
     moment = moment * MOMENT_UNITS.get(raw.momentUnit().strip().lower(), 1e-3)
     return make_force_plate(name, corners, force, moment)
 
 
 def make_force_plate(name: str, corners: Array, force: Array, moment: Array) -> ForcePlate:
-    """A plate from the force F on it or on the body and the moment M about the middle of its surface.
+    """Make a plate from the force F, on the plate or on the body, and the moment M about the middle of its surface.
 
-    The centre of pressure is the point c of the plane, with normal n, about which the moment has no part in the plane,
-    and what is left is the free moment τ, with p = c - middle:
+    The centre of pressure c is the point of the plate, with normal n, about which the moment has no component in the
+    plane. The remaining moment is the free moment τ. With p = c - middle:
 
         M = p x F + τ,    n x M = p (n · F)   since   p · n = 0  and  τ is along n
 
-    so ``p = n x M / (n · F)``. F is turned about if it would pull the person into the ground: then the file has the
-    force on the plate. Below `LOADED_FORCE` all is zero.
+    so ``p = n x M / (n · F)``. If F points down, the file has the force on the plate, and signs are reversed. Below
+    `LOADED_FORCE` everything is zero.
     """
     diagonals = corners[2] - corners[0], corners[3] - corners[1]
     n = np.cross(*diagonals)
@@ -301,9 +301,9 @@ def make_force_plate(name: str, corners: Array, force: Array, moment: Array) -> 
 
 
 def _average_to_frames(vectors: Any, frames: int) -> Array:
-    """Means over the samples around each frame, n x 3: half of them before its moment, half after.
+    """Average samples over an interval centred at each frame, n x 3.
 
-    The first sample of a frame is at its moment; a mean of all its samples would be half a frame late.
+    The first sample of a frame is at the time of the frame, so a mean over its own samples would be half a frame late.
     """
     samples = np.array([vector.to_array()[:, 0] for vector in vectors])
     samples_per_frame = len(samples) // frames
@@ -316,29 +316,27 @@ def _average_to_frames(vectors: Any, frames: int) -> Array:
     return means
 
 
-# -- C3D: the file that motion capture laboratories exchange ---------------------------------------------------------
+# -- C3D files ---------------------------------------------------------------------------------------------------------
 
 
-#: Height of a person, m, and mass, kg, that are believed; laboratories write 0 for unknown, and heights in mm or m.
+#: Plausible heights, m, and masses, kg; laboratories write 0 for unknown, and heights in mm or m.
 PLAUSIBLE_HEIGHT, PLAUSIBLE_MASS = (0.4, 2.6), (2.0, 400.0)
 
 
 def read_c3d(path: Path, up: str | None = None) -> Trial:
-    """A trial with markers, events, force plates, and the angles and moments that the laboratory's software stored."""
+    """Read a trial: markers, events, force plates, and the angles and moments stored by the laboratory's software."""
     check_layout(path)
     require("ezc3d")
     try:
         c3d = ezc3d.c3d(str(path))
         points, residuals = c3d["data"]["points"], c3d["data"]["meta_points"]["residuals"]
-    except Exception as error:  # the reader raises whatever it likes about a damaged file
+    except Exception as error:  # ezc3d raises many types for a damaged file
         raise trial_error(path, f"not a readable C3D file: {error}") from None
     parameters, header = c3d["parameters"], c3d["header"]
     group = parameters.get("POINT", {})
     rate = _first_number(group, "RATE") or float(header["points"]["frame_rate"])
     if not (np.isfinite(rate) and rate > 0.0):
-        raise trial_error(
-            path, f"a point rate of {rate:g} Hz; expected a positive number of frames a second", "POINT:RATE"
-        )
+        raise trial_error(path, f"point rate of {rate:g} Hz; expected a positive number", "POINT:RATE")
     frames = points.shape[2]
     if not frames or not points.shape[1]:
         raise trial_error(path, f"{points.shape[1]} points in {frames} frames; expected markers")
@@ -379,7 +377,7 @@ def read_c3d(path: Path, up: str | None = None) -> Trial:
 
 
 def _point_values(points: Array, residuals: Array, labels: list[str]) -> tuple[Array, list[str], list[str]]:
-    """Values, frames x points x 3 with NaN where a point was not seen, one label a point, and what did not fit."""
+    """Return values, frames x points x 3 with NaN in gaps, one label per point, and notes on missing labels or data."""
     values = np.array(points[:3].transpose(2, 1, 0), dtype=float)
     if residuals.shape[1:] == points.shape[1:]:
         values[residuals[0].T < 0.0] = np.nan
@@ -394,19 +392,19 @@ def _point_values(points: Array, residuals: Array, labels: list[str]) -> tuple[A
 
 
 def _read_subject(parameters: Mapping[str, Any]) -> tuple[Subject, list[str]]:
-    """Name, mass and height; zero is unknown, and a height in mm or cm is one in m."""
+    """Read name, mass and height; zero means unknown, and heights in mm or cm are converted to m."""
     processing = {name.lower(): value for name, value in parameters.get("PROCESSING", {}).items()}
     mass, height = _first_number(processing, "bodymass"), _first_number(processing, "height")
     notes = []
     if mass and not PLAUSIBLE_MASS[0] <= mass <= PLAUSIBLE_MASS[1]:
-        notes.append(f"A body mass of {mass:g} kg is not believed.")
+        notes.append(f"Body mass of {mass:g} kg ignored: not plausible.")
         mass = None
     if height:
         in_metres = next(
             (height * f for f in (1.0, 1e-2, 1e-3) if PLAUSIBLE_HEIGHT[0] <= height * f <= PLAUSIBLE_HEIGHT[1]), None
         )
         if in_metres is None:
-            notes.append(f"A height of {height:g} is not believed.")
+            notes.append(f"Height of {height:g} ignored: not plausible.")
         height = in_metres
     return Subject(
         _first_text(parameters.get("SUBJECTS", {}), "NAMES", lower=False), mass or None, height or None
@@ -414,7 +412,7 @@ def _read_subject(parameters: Mapping[str, Any]) -> tuple[Subject, list[str]]:
 
 
 def _first_number(group: Mapping[str, Any], name: str) -> float | None:
-    """The first number of a parameter; None if it is not there, and if it is not one."""
+    """Return the first number of a parameter; None if it is missing or not a number."""
     values = np.ravel(group.get(name, {}).get("value", []))
     if not len(values) or not np.issubdtype(values.dtype, np.number) or not np.isfinite(values[0]):
         return None
@@ -422,7 +420,7 @@ def _first_number(group: Mapping[str, Any], name: str) -> float | None:
 
 
 def _first_text(group: Mapping[str, Any], name: str, lower: bool = True) -> str:
-    """The first text of a parameter."""
+    """Return the first text of a parameter."""
     values = group.get(name, {}).get("value", [])
     word = str(values[0]).strip() if len(values) and isinstance(values[0], str) else ""
     return word.lower() if lower else word

@@ -1,4 +1,4 @@
-"""Writing C3D files: markers, events, force plates and who it was, as laboratories do."""
+"""Write C3D files: markers, events, force plates and subject, with the labels of Vicon."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from poise.extras import ezc3d
 from poise.human.trial import ForcePlate, Trial
 
-#: Words of Vicon for events.
+#: Event labels of Vicon.
 EVENT_LABELS = {"strike": "Foot Strike", "off": "Foot Off"}
 PLATE_CHANNELS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 def write_c3d(trial: Trial, path: str | Path) -> Path:
-    """Writes a trial as a C3D file, in mm, z up, plates as type 2 with one sample a frame.
+    """Write a trial as a C3D file, in mm, z up, plates as type 2 with one sample per frame.
 
     Stored angles and moments of other software are not written.
 
@@ -77,7 +77,7 @@ def _write_analogs(file: Any, trial: Trial) -> None:
 
 
 def _ordered_corners(plate: ForcePlate) -> np.ndarray:
-    """Corners in the order that makes x and y of the plate those of the world: ++, -+, --, +-."""
+    """Return the corners in the order that aligns x and y of the plate with the world: ++, -+, --, +-."""
     low, high = plate.corners.min(axis=0), plate.corners.max(axis=0)
     z = plate.corners[:, 2].mean()
     (x, y), (X, Y) = low[:2], high[:2]
@@ -85,7 +85,7 @@ def _ordered_corners(plate: ForcePlate) -> np.ndarray:
 
 
 def _plate_channels(plate: ForcePlate) -> np.ndarray:
-    """Force (N) and moment about the middle of the plate (N mm), 6 x n."""
+    """Return force (N) and moment about the middle of the plate (N mm), 6 x n."""
     middle = _ordered_corners(plate).mean(axis=0)
     loaded = np.linalg.norm(plate.force, axis=1) > 0.0
     lever = np.where(loaded[:, np.newaxis], plate.center_of_pressure - middle, 0.0)

@@ -15,7 +15,7 @@ from poise.arrays import Array
 from poise.human.markers import assign_labels, best_marker_set, label_without_subject
 from poise.human.trial import trial_error
 
-#: m per unit, by the words that files use.
+#: Metres per unit, by the unit names used in files.
 METRES_PER_UNIT = {
     "mm": 1e-3, "millimeter": 1e-3, "millimetre": 1e-3,
     "cm": 1e-2, "centimeter": 1e-2, "centimetre": 1e-2,
@@ -24,16 +24,16 @@ METRES_PER_UNIT = {
     "in": 0.0254, "inch": 0.0254, "inches": 0.0254,
     "ft": 0.3048, "feet": 0.3048,
 }  # fmt: skip
-#: Markers on a person, even on a foot alone or with things around, reach over this far (m); other units are a factor
-#: of 100 or 1000 away.
+#: Plausible extent of the markers (m), from a foot alone to a person with objects around; other units differ by a
+#: factor of 100 or 1000.
 PERSON_EXTENT = (0.1, 15.0)
 
 
 def length_unit(unit: str, positions: Array) -> tuple[float, str]:
-    """Metres per unit of a file, and a sentence on how it was decided (``""`` if the file just says so).
+    """Return metres per unit of a file, and a sentence on how it was decided (``""`` if the file states it).
 
-    What the file says counts, unless a person would then be as small as a mouse or as large as a house and another
-    usual unit makes sense; a unit that is missing or not known is decided by size, too.
+    The unit stated in the file is used, unless the extent of the markers is then implausible for a person and another
+    common unit is plausible. A missing or unknown unit is also decided by the extent.
     """
     word = unit.strip().lower()
     stated = METRES_PER_UNIT.get(word) or METRES_PER_UNIT.get(word.rstrip("s"))
@@ -41,15 +41,15 @@ def length_unit(unit: str, positions: Array) -> tuple[float, str]:
     if stated is not None and (extent is None or PERSON_EXTENT[0] <= stated * extent <= PERSON_EXTENT[1]):
         return stated, ""
     fitting = [u for u in ("mm", "m", "cm") if extent is not None and 0.3 <= METRES_PER_UNIT[u] * extent <= 3.0]
-    given = f"The file says '{unit.strip()}'" if word else "The file says no unit"
+    given = f"The file says '{unit.strip()}'" if word else "The file has no unit"
     if fitting:
         found = fitting[0]
-        return METRES_PER_UNIT[found], f"{given}, but markers reach over {extent:.3g} of it: taken as {found}."
+        return METRES_PER_UNIT[found], f"{given}, but the markers extend over {extent:.3g} units: taken as {found}."
     return (stated, "") if stated is not None else (1e-3, f"{given}: taken as mm.")
 
 
 def marker_extent(positions: Array) -> float | None:
-    """How far the markers reach apart along the longest axis, in the median over the frames; None without any."""
+    """Return the extent of the markers along the longest axis, median over the frames; None without markers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a frame without markers has no extent
         spans = (np.nanmax(positions, axis=1) - np.nanmin(positions, axis=1)).max(axis=1) if positions.size else []
@@ -57,11 +57,11 @@ def marker_extent(positions: Array) -> float | None:
     return float(np.median(spans)) if len(spans) else None
 
 
-# -- Which way is up in a file, and how to turn it so that z is ------------------------------------------------------
+# -- Vertical axis of a file -----------------------------------------------------------------------------------------
 
 
-#: Rotations that bring an axis of a file to z: quarter and half turns, so that left stays left. From y up with x
-#: forward and z to the right (OpenSim) comes x forward, y to the left.
+#: Rotations from each vertical axis to z, by quarter and half turns, which preserve left and right. OpenSim's axes (x
+#: forward, y up, z to the right) become x forward, y to the left.
 ROTATION_TO_Z_UP: dict[str, Array] = {
     "x": np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
     "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
@@ -70,13 +70,13 @@ ROTATION_TO_Z_UP: dict[str, Array] = {
     "-y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
     "-z": np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, -1.0]]),
 }
-#: Cosine between an axis and the way from the feet to the pelvis from which the axis is believed to be up: a person who
-#: stands or walks is within 20 degrees of it, one who lies or sits is not.
+#: Smallest cosine between an axis and the direction from the feet to the pelvis for this axis to be vertical: standing
+#: and walking are within 20 degrees, lying and sitting are not.
 UPRIGHT_COSINE = 0.94
 
 
 def check_up_axis(up: str, path: object = "") -> str:
-    """The name of an axis, if it is one."""
+    """Return the name of an axis; raises a `TrialError` if it is not valid."""
     if up not in ROTATION_TO_Z_UP:
         raise trial_error(path, f"up is {up!r}; expected one of {', '.join(ROTATION_TO_Z_UP)}", "up")
     return up
@@ -85,32 +85,32 @@ def check_up_axis(up: str, path: object = "") -> str:
 def find_up_axis(
     positions: Array, labels: Sequence[str], up: str | None, default: str, path: object
 ) -> tuple[str, str]:
-    """The axis that is up, and a sentence on how it was found.
+    """Find the vertical axis, and return it with a sentence on how it was found.
 
-    What the caller says counts. Else the way from the feet to the pelvis (or from the pelvis to the head, without feet)
-    decides if the labels are those of a marker set; an arm span, as long as a person is tall, misleads nobody then.
-    Else it is what files of this format usually have.
+    An axis given by the caller is used. Otherwise the direction from the feet to the pelvis decides (or from the pelvis
+    to the head, without feet) if the labels belong to a marker set; the extent of the markers does not, because the arm
+    span equals the height. Otherwise it is the usual axis of the format.
 
     Args:
         positions: n x m x 3 as in the file.
         labels: of the m markers.
-        up: ``"x"``, ``"y"``, ``"z"``, one of these with a minus, or None to find out.
-        default: the axis that is up in most files of the format.
-        path: for the error.
+        up: ``"x"``, ``"y"``, ``"z"``, one of these with a minus, or None to detect it.
+        default: the vertical axis of most files of the format.
+        path: file name for error messages.
     """
     if up is not None:
-        return check_up_axis(up, path), f"{up} is up, as asked."
+        return check_up_axis(up, path), f"{up} is up, as requested."
     direction = _up_direction(positions, labels)
     if direction is not None:
         axis = int(np.abs(direction).argmax())
         if abs(direction[axis]) >= UPRIGHT_COSINE:
             found = ("-" if direction[axis] < 0.0 else "") + "xyz"[axis]
-            return found, f"{found} is up in the file, by where pelvis, feet and head are."
-    return default, f"{default} is taken as up, as usual in this format: the markers do not tell."
+            return found, f"{found} is up in the file, from the positions of pelvis, feet and head."
+    return default, f"{default} is taken as up, as usual in this format: the markers do not determine it."
 
 
 def _up_direction(positions: Array, labels: Sequence[str]) -> Array | None:
-    """Unit vector from the feet to the pelvis, or from the pelvis to the head, in the mean over frames."""
+    """Return the mean unit vector from the feet to the pelvis, or from the pelvis to the head."""
     found = assign_labels(labels, best_marker_set(labels))
     columns: dict[str, list[int]] = {"foot": [], "pelvis": [], "head": []}
     for i, label in enumerate(labels):
@@ -129,15 +129,15 @@ def _up_direction(positions: Array, labels: Sequence[str]) -> Array | None:
     return direction / length if np.isfinite(length) and length > 0.0 else None
 
 
-# -- Labels of a file brought into order -----------------------------------------------------------------------------
+# -- Marker labels of a file -----------------------------------------------------------------------------------------
 
 
-#: Names that tracking software gives to points that nobody has identified.
+#: Names that tracking software gives to unidentified points.
 UNLABELED = re.compile(r"\*.*|(unlabel+ed|unidentified|unnamed|unknown|ghost)[\s_\-]*\d*|", flags=re.IGNORECASE)
 
 
 class SelectedMarkers(NamedTuple):
-    """Columns that stay, their labels, and what was done, one sentence each."""
+    """Selected columns, their labels, and notes, one sentence each."""
 
     columns: list[int]
     labels: list[str]
@@ -145,11 +145,11 @@ class SelectedMarkers(NamedTuple):
 
 
 def select_markers(labels: Sequence[str], samples: Sequence[int] | NDArray[np.int_]) -> SelectedMarkers:
-    """Which columns of a file are markers, and their names.
+    """Select the columns of a file that are markers, with their names.
 
     Args:
-        labels: as the file has them, one a column; empty for a column without one.
-        samples: how many frames each column has data in.
+        labels: as in the file, one per column; empty for a column without a label.
+        samples: number of frames with data in each column.
     """
     notes: list[str] = []
     unlabeled = [i for i, label in enumerate(labels) if UNLABELED.fullmatch(label_without_subject(label))]
@@ -160,7 +160,7 @@ def select_markers(labels: Sequence[str], samples: Sequence[int] | NDArray[np.in
     never_visible = [i for i in columns if not samples[i]]
     if never_visible:
         notes.append(
-            f"Never seen and left out: {join_names([label_without_subject(labels[i]) for i in never_visible])}."
+            f"Never visible and left out: {join_names([label_without_subject(labels[i]) for i in never_visible])}."
         )
     columns = [i for i in columns if samples[i]]
     columns = _select_person(columns, labels, samples, notes)
@@ -172,14 +172,14 @@ def select_markers(labels: Sequence[str], samples: Sequence[int] | NDArray[np.in
             repeated.append(name)
         chosen.setdefault(name, i)
     if repeated:
-        notes.append(f"There more than once, the first with samples kept: {join_names(list(dict.fromkeys(repeated)))}.")
+        notes.append(f"Labels more than once, first with samples kept: {join_names(list(dict.fromkeys(repeated)))}.")
     return SelectedMarkers(list(chosen.values()), list(chosen), notes)
 
 
 def _select_person(
     columns: list[int], labels: Sequence[str], samples: Sequence[int] | NDArray[np.int_], notes: list[str]
 ) -> list[int]:
-    """Columns of the person with most samples, where several people have markers of one name."""
+    """Return the columns of the person with most samples, if several people have markers of the same name."""
     people: Counter[str] = Counter()
     names: dict[str, set[str]] = {}
     for i in columns:
@@ -194,10 +194,10 @@ def _select_person(
     if others:
         notes.append(f"Several people in the file: '{first}' kept, {join_names([repr(p) for p in others])} left out.")
     remaining = [person for person in people if person not in others]
-    notes.append(f"Taken off the labels: {join_names([f'{person}:' for person in remaining])}.")
+    notes.append(f"Prefixes removed from the labels: {join_names([f'{person}:' for person in remaining])}.")
     return [i for i in columns if ":" not in labels[i] or labels[i].rsplit(":", 1)[0] in remaining]
 
 
 def join_names(names: Sequence[str], limit: int = 8) -> str:
-    """Some names for a sentence: all of them, or the first and how many more."""
+    """Join names for a sentence: all of them, or the first and the number of the others."""
     return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")

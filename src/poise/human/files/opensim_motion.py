@@ -1,4 +1,4 @@
-"""MOT and STO: joint coordinates over time as OpenSim reads and writes them."""
+"""Read and write OpenSim motion files (MOT and STO): joint coordinates over time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from poise.human.files.text_tables import number_table, split_fields, text_lines
 from poise.human.files.trial_reader import read_file_head
 from poise.human.trial import TrialError, trial_error
 
-#: An angle beyond one turn (rad) is one in degrees, in a file that does not say which it has.
+#: If a file does not state its angle unit, angles above this (rad) mean degrees.
 FULL_TURN = 2.0 * np.pi
-#: Columns that are no angles, by their last words: translations, forces and their points, moments, muscles.
+#: Names of columns that are not angles: translations, forces and their points, moments, muscles.
 NON_ANGLE_COLUMN = re.compile(
     r"(.*[_/.])?[tvpfm][xyz](/value|/speed)?|.*(force|torque|moment|activation|fiber|length|power).*",
     flags=re.IGNORECASE,
@@ -31,9 +31,9 @@ class OpenSimMotion:
     Attributes:
         names: of the k columns, without time.
         time: n, s, as in the file.
-        values: n x k as in the file: angles in degrees or rad as `in_degrees` says, translations in m.
+        values: n x k as in the file: angles in degrees or rad, see `in_degrees`, translations in m.
         in_degrees: whether angles are in degrees.
-        notes: what was decided on the way, one sentence each.
+        notes: remarks on the reading, one sentence each.
     """
 
     names: tuple[str, ...]
@@ -48,7 +48,7 @@ class OpenSimMotion:
             raise TrialError(f"values of a motion are {np.shape(self.values)}; expected {expected}", element="values")
 
     def column(self, name: str) -> Array:
-        """Values of one column, n."""
+        """Return the values of one column, n."""
         if name not in self.names:
             near = near_misses(name, self.names)
             hint = suggestion(name, self.names, max_matches=3, max_listed=20)
@@ -68,10 +68,10 @@ class OpenSimMotion:
 
 
 def read_motion(path: str | Path) -> OpenSimMotion:
-    """Columns of a .mot or .sto file.
+    """Read the columns of a .mot or .sto file.
 
-    What the rows hold counts, not what the header says of their number. Without ``inDegrees`` in the header, angles are
-    degrees if any of them is beyond one turn in rad, and a note says so.
+    The numbers of rows and columns are counted, not taken from the header. Without ``inDegrees`` in the header, angles
+    are taken as degrees if any of them exceeds one turn in rad, and a note says so.
 
     >>> motion = read_motion("walk.mot")
     >>> motion.column("knee_angle_r").max(), motion.in_degrees
@@ -94,7 +94,7 @@ def read_motion(path: str | Path) -> OpenSimMotion:
     names = tuple(word for i, word in enumerate(columns) if i != time_column)
     if len(set(names)) != len(names):
         twice = next(word for word in names if names.count(word) > 1)
-        raise trial_error(path, f"column '{twice}' is there twice", twice)
+        raise trial_error(path, f"column '{twice}' occurs twice", twice)
     motion = OpenSimMotion(names, time, np.delete(numbers, time_column, axis=1))
     in_degrees, note = _in_degrees(motion, header.get("indegrees", ""))
     notes = [note]
@@ -105,7 +105,7 @@ def read_motion(path: str | Path) -> OpenSimMotion:
 
 
 def write_motion(motion: OpenSimMotion, path: str | Path) -> Path:
-    """Writes columns so that OpenSim reads them.
+    """Write columns in the format of OpenSim.
 
     >>> write_motion(OpenSimMotion(("knee_angle_r",), time, degrees), "walk.mot")
     """
@@ -127,19 +127,19 @@ def write_motion(motion: OpenSimMotion, path: str | Path) -> Path:
 
 
 def _column_names_line(path: Path, lines: list[str], start: int) -> int:
-    """Number of the line with the names of the columns, time among them."""
+    """Return the index of the line with the column names, which include time."""
     for i in range(start, len(lines)):
         words = [word.lower() for word in split_fields(lines[i])]
         if "time" in words:
             return i
         if start and words:
             near = f", but {', '.join(words[:5])}" if not words[0][:1].isdigit() else ""
-            raise trial_error(path, f"no column 'time' under the header{near}", "time")
-    raise trial_error(path, "not a .mot or .sto file: no line with the names of the columns, time among them", "time")
+            raise trial_error(path, f"no column 'time' below the header{near}", "time")
+    raise trial_error(path, "not a .mot or .sto file: no line with the column names, which include time", "time")
 
 
 def _parse_header(lines: list[str]) -> dict[str, str]:
-    """Values by name in small letters: ``nRows=10``, ``datarows 10``."""
+    """Return header values by lower-case name: ``nRows=10``, ``datarows 10``."""
     old = {"datarows": "nrows", "datacolumns": "ncolumns"}
     values: dict[str, str] = {}
     for line in lines:
@@ -158,4 +158,4 @@ def _in_degrees(motion: OpenSimMotion, stated: str) -> tuple[bool, str]:
     angles = motion.values[:, motion.angle_columns]
     largest = float(np.nanmax(np.abs(angles), initial=0.0)) if angles.size else 0.0
     unit = "degrees" if largest > FULL_TURN else "rad"
-    return largest > FULL_TURN, f"The file does not say inDegrees: the largest angle is {largest:.4g}, taken as {unit}."
+    return largest > FULL_TURN, f"No inDegrees in the header: the largest angle is {largest:.4g}, taken as {unit}."

@@ -1,4 +1,4 @@
-"""Files of text: their lines, fields and numbers, with one clear line for what is none."""
+"""Text files with tables of numbers: lines, fields and numbers, with one-line errors that name the file and line."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 from poise.arrays import Array
 from poise.human.trial import trial_error
 
-#: Numbers per character of text up to which a table is believed: a gap in a row is one tab, at its end nothing.
+#: Largest number of table cells per character of text; an empty cell takes one tab, and none at the end of a row.
 MAX_NUMBERS_PER_CHARACTER = 20
-#: Places of joints, over all rows, that any skeleton may have (100 MB); beyond, their text must be as long.
+#: Number of joint samples (rows times joints) that is always accepted (100 MB); above it the text must be as long.
 MAX_JOINT_SAMPLES = 1_000_000
-#: Words that stand for a number that is not there.
+#: Texts that stand for a missing number.
 MISSING_VALUES = frozenset(
     {"", "nan", "-nan", "na", "n/a", "null", "none", "*", "-", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind"}
 )
 
 
 def text_lines(path: Path) -> list[str]:
-    """Lines of a text file, whatever ends them."""
+    """Return the lines of a text file, with any line ending."""
     data = path.read_bytes()
     if b"\0" in data:
-        raise trial_error(path, "not a text file: it has zero bytes")
+        raise trial_error(path, "not a text file: it contains null bytes")
     text = data.decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise trial_error(path, "is empty; expected lines of text")
@@ -32,7 +32,7 @@ def text_lines(path: Path) -> list[str]:
 
 
 def split_fields(line: str) -> list[str]:
-    """Fields of a line: between tabs, blanks around them taken off; without any tab, between blanks.
+    """Split a line into fields: at tabs, with blanks stripped; at blanks if it has no tab.
 
     >>> split_fields("60.00\\t  900 \\t\\tmm")
     ['60.00', '900', '', 'mm']
@@ -46,7 +46,7 @@ def split_fields(line: str) -> list[str]:
 
 
 def parse_number(path: Path, text: str, line: int) -> float:
-    """A number, NaN for one that is not there."""
+    """Parse a number; NaN for a missing value."""
     try:
         value = float(text)
     except ValueError:
@@ -57,7 +57,7 @@ def parse_number(path: Path, text: str, line: int) -> float:
 
 
 def number_table(path: Path, lines: list[str], start: int, columns: int) -> Array:
-    """Rows of numbers from a line on, n x columns; fields missing at its end are NaN, blank lines are skipped."""
+    """Parse the rows of numbers from a line on, n x columns; missing last fields are NaN, blank lines are skipped."""
     numbered = [(i + 1, row) for i, line in enumerate(lines[start:], start) if (row := split_fields(line))]
     if not numbered:
         raise trial_error(path, f"no row of numbers below line {start}")
@@ -68,24 +68,26 @@ def number_table(path: Path, lines: list[str], start: int, columns: int) -> Arra
             raise trial_error(path, f"line {line}: {len(row)} numbers for {columns} columns", f"line {line}")
         if len(row) < columns and "\t" not in lines[line - 1]:
             raise trial_error(
-                path, f"line {line}: {len(row)} of {columns} numbers, and no tabs to tell which", f"line {line}"
+                path,
+                f"line {line}: {len(row)} of {columns} numbers, and no tabs to show which are missing",
+                f"line {line}",
             )
         numbers[i, : len(row)] = [parse_number(path, text, line) for text in row]
     return numbers
 
 
 def check_table_size(path: Path, lines: list[str], rows: int, columns: int) -> None:
-    """Refuses a table that its text cannot fill: rows of a few words under a million names."""
+    """Reject a table that is far larger than its text, for example short rows under a million column names."""
     if (
         rows * columns
         > MAX_NUMBERS_PER_CHARACTER * sum(len(line) + 1 for line in lines[-rows:]) + MAX_NUMBERS_PER_CHARACTER
     ):
-        raise trial_error(path, f"{rows} rows of hardly any number for {columns} columns")
+        raise trial_error(path, f"{rows} rows with very few numbers for {columns} columns")
 
 
 def check_joint_count(path: Path, lines: list[str], rows: int, joints: int) -> None:
-    """Refuses a skeleton of far more joints than its rows move: each costs a hundred bytes a row, moved or not."""
+    """Reject a skeleton with far more joints than numbers: each joint takes a hundred bytes per row."""
     if rows * joints > max(MAX_JOINT_SAMPLES, sum(len(line) + 1 for line in lines)):
         raise trial_error(
-            path, f"{rows} rows for {joints} joints, of which hardly any move; expected a number for each"
+            path, f"{rows} rows for {joints} joints, of which very few have channels; expected channels for each joint"
         )

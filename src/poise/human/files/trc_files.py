@@ -1,4 +1,4 @@
-"""Read and write TRC files: markers as a text table, with time stamps resampled to even steps."""
+"""Read and write TRC files: markers as a text table, with time stamps mapped to evenly spaced frames."""
 
 from __future__ import annotations
 
@@ -22,27 +22,31 @@ from poise.human.files.file_conventions import (
 from poise.human.files.text_tables import number_table, split_fields, text_lines
 from poise.human.trial import Trial, trial_error
 
-#: Share by which the rate of a header may differ from that of the time stamps before these are believed instead:
-#: stamps are often rounded to ms, which is 2 % of a step at 200 Hz but nothing over a whole file.
+#: Relative difference between the rate in the header and that of the time stamps above which the time stamps are used:
+#: they are often rounded to ms, which matters in a single step but not over a whole file.
 RATE_TOLERANCE = 0.02
-#: Frames that may be put in between, per frame of the file: beyond this the stamps are not those of one recording.
+#: Largest ratio of evenly spaced frames to rows in the file; beyond it the time stamps are not those of one recording.
 MAX_INSERTED_PER_FRAME = 10
 
 
 def resample_times(path: Path, timestamps: Array, stated: float | None) -> tuple[float, NDArray[np.int_], str]:
-    """Frames a second, the place of each row among even frames (some may be left out between), and a remark.
+    """Return the frame rate (Hz), the frame index of each row (with gaps for missing rows), and a remark.
 
     Args:
-        path: for errors.
-        timestamps: time of each row, s; NaN where there is none.
-        stated: the rate that the header gives (Hz), None if none.
+        path: file name for error messages.
+        timestamps: time of each row, s; NaN if missing.
+        stated: frame rate in the header (Hz), None if there is none.
     """
     stated = stated if stated is not None and stated > 0.0 else None
     count = len(timestamps)
     if count == 1 or not np.isfinite(timestamps).all():
         if stated is None:
             raise trial_error(path, "no rate and no time stamps; expected a positive rate in the header", "rate")
-        return stated, np.arange(count), "" if count == 1 else "Rows without time stamps: even steps taken."
+        return (
+            stated,
+            np.arange(count),
+            "" if count == 1 else "Rows without time stamps: frames taken as evenly spaced.",
+        )
     steps = np.diff(timestamps)
     if (steps <= 0.0).any():
         row = int(np.argmax(steps <= 0.0)) + 2
@@ -51,35 +55,37 @@ def resample_times(path: Path, timestamps: Array, stated: float | None) -> tuple
             f"time does not increase at row {row}: {timestamps[row - 1]:g} s after {timestamps[row - 2]:g} s",
             "time",
         )
-    # The mean is exact but for rows left out, the median but for rounding.
+    # The mean of all steps is biased by missing rows, the median by rounding: use the mean of the usual steps.
     middle = float(np.median(steps))
     usual = steps[steps < 1.5 * middle]
     measured_rate = 1.0 / float(usual.mean())
     note = ""
     rate = stated if stated is not None else measured_rate
     if stated is None:
-        note = f"No rate in the header: {measured_rate:.6g} Hz by the time stamps."
+        note = f"No rate in the header: {measured_rate:.6g} Hz from the time stamps."
     elif abs(measured_rate / stated - 1.0) > RATE_TOLERANCE:
         rate = measured_rate
-        note = f"The header says {stated:g} Hz, the time stamps {measured_rate:.6g} Hz: the latter taken."
+        note = f"The header says {stated:g} Hz, the time stamps {measured_rate:.6g} Hz: the latter is used."
     frame_numbers = np.round((timestamps - timestamps[0]) * rate).astype(int)
     if frame_numbers[-1] > MAX_INSERTED_PER_FRAME * count:
         raise trial_error(
-            path, f"{count} rows over {timestamps[-1] - timestamps[0]:.4g} s at {rate:g} Hz; not one recording", "time"
+            path,
+            f"{count} rows over {timestamps[-1] - timestamps[0]:.4g} s at {rate:g} Hz; expected a single recording",
+            "time",
         )
     if (np.diff(frame_numbers) < 1).any():
-        return rate, np.arange(count), f"{note} Uneven time stamps taken as even steps.".strip()
+        return rate, np.arange(count), f"{note} Uneven time stamps: frames taken as evenly spaced.".strip()
     left_out = int(frame_numbers[-1] + 1 - count)
     if left_out:
-        note = f"{note} {left_out} frames left out between rows are gaps.".strip()
+        note = f"{note} {left_out} frames missing between rows are gaps.".strip()
     return rate, frame_numbers, note
 
 
-# -- TRC: markers as a table of text ---------------------------------------------------------------------------------
+# -- TRC files -------------------------------------------------------------------------------------------------------
 
 
 def read_trc(path: Path, up: str | None = None) -> Trial:
-    """A trial from a TRC file. What the rows hold counts; what the header says of them is only compared with it."""
+    """Read a trial from a TRC file. Numbers of rows and markers are counted; differences from the header are noted."""
     lines = text_lines(path)
     label_line = next(
         (i for i, line in enumerate(lines) if re.match(r"frame\s*#?\s", line.strip().lower() + " ")), None
@@ -89,7 +95,7 @@ def read_trc(path: Path, up: str | None = None) -> Trial:
     header = _parse_header(lines[:label_line])
     labels = [word for word in split_fields(lines[label_line])[2:] if word]
     start = next((i for i in range(label_line + 1, len(lines)) if re.match(r"\s*[-+]?\d", lines[i])), len(lines))
-    # As wide as the widest row, without the gaps at its end.
+    # Number of markers of the longest row, without missing values at its end.
     columns = -(-max((len(split_fields(line)) - 2 for line in lines[start:]), default=0) // 3)
     numbers = number_table(path, lines, start, 2 + 3 * columns)
     rows, notes = len(numbers), []
@@ -103,7 +109,7 @@ def read_trc(path: Path, up: str | None = None) -> Trial:
     rate, frame_numbers, time_note = resample_times(path, numbers[:, 1], _header_number(header, "datarate"))
     positions = np.full((frame_numbers[-1] + 1, columns, 3), np.nan)
     positions[frame_numbers] = numbers[:, 2 : 2 + 3 * columns].reshape(rows, columns, 3)
-    # A marker without all three coordinates, or in the very origin, was not seen.
+    # A marker with a missing coordinate, or exactly at the origin, was not visible.
     positions[~np.isfinite(positions).all(axis=2) | (positions == 0.0).all(axis=2)] = np.nan
     selected = select_markers(labels[:columns], np.isfinite(positions).all(axis=2).sum(axis=0))
     if not selected.columns:
@@ -123,9 +129,9 @@ def read_trc(path: Path, up: str | None = None) -> Trial:
 
 
 def write_trc(trial: Trial, path: str | Path, units: str = "mm", up: str = "y") -> Path:
-    """Writes the markers of a trial; gaps are left blank.
+    """Write the markers of a trial; gaps are left blank.
 
-    >>> write_trc(trial, "walk.trc")  # mm and y up, as OpenSim has it
+    >>> write_trc(trial, "walk.trc")  # mm and y up, as in OpenSim
     """
     path = Path(path)
     if units not in METRES_PER_UNIT:
@@ -141,7 +147,7 @@ def write_trc(trial: Trial, path: str | Path, units: str = "mm", up: str = "y") 
         "\t\t" + "\t".join(f"{axis}{i + 1}" for i in range(m) for axis in "XYZ"),
         "",
     ]
-    # Microseconds and, in mm, tenths of a micrometre: far below what cameras see.
+    # Microseconds and, in mm, tenths of a micrometre: far below the accuracy of cameras.
     digits = 4 if METRES_PER_UNIT[units] < 0.1 else 7
     with open(path, "w", encoding="utf-8", newline="\n") as stream:
         stream.write("\n".join(header) + "\n")
@@ -152,7 +158,7 @@ def write_trc(trial: Trial, path: str | Path, units: str = "mm", up: str = "y") 
 
 
 def _parse_header(lines: list[str]) -> dict[str, str]:
-    """Words of the line of names and of the line of values under it, by name in small letters."""
+    """Return the header values by lower-case name, from the line of names and the line of values below it."""
     for names, values in pairwise(lines):
         words = [word.lower() for word in split_fields(names)]
         if "datarate" in words or "units" in words:

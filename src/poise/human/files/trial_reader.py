@@ -1,4 +1,4 @@
-"""Read a trial from any supported file: C3D, TRC or BVH."""
+"""Read a trial from any supported file: C3D, TRC or BVH. The format is detected from the content of the file."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from poise.human.files.file_conventions import check_up_axis
 from poise.human.files.trc_files import read_trc
 from poise.human.trial import Trial, trial_error
 
-#: Largest file that is read (bytes): half an hour of 60 markers at 200 Hz with plates. In memory it is thrice that.
+#: Largest file size (bytes): half an hour of 60 markers at 200 Hz with plates. In memory it takes three times as much.
 MAX_FILE_BYTES = 1 << 30
-#: Files that hold motions of joints instead of markers, and what reads them.
+#: Files with joint coordinates instead of markers, and the function that reads them.
 MOTION_READERS = {".mot": "read_motion", ".sto": "read_motion"}
 
 
 def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
-    """A trial from a C3D or TRC file, in m with z up; the content decides, whatever the file is called. A BVH file
-    gives the joint centres of its skeleton.
+    """Read a trial from a C3D or TRC file, in m with z up. The content decides on the format, not the file name.
+
+    A BVH file gives the joint centres of its skeleton as markers.
 
     Args:
         path: the file.
-        up: the axis that is up in the file, ``"x"``, ``"y"``, ``"z"`` or one of these with a minus. None: decided by
-            the markers of pelvis, feet and head, or else by what is usual in the format; the notes say which.
+        up: the vertical axis of the file, ``"x"``, ``"y"``, ``"z"`` or one of these with a minus. None: detected from
+            the markers of pelvis, feet and head, else the usual axis of the format; a note says which.
 
     >>> trial = read_trial("walk.c3d")
     >>> trial.rate, len(trial.labels), trial.notes[-1]
-    (100.0, 35, 'z is up in the file, by where pelvis, feet and head are.')
+    (100.0, 35, 'z is up in the file, from the positions of pelvis, feet and head.')
     """
     path = Path(path)
     if up is not None:
@@ -40,18 +41,18 @@ def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
     if path.suffix.lower() == ".c3d":
         return read_c3d(path, up)
     if path.suffix.lower() == ".bvh":
-        from poise.human.files.bvh_reader import read_skeleton  # which needs this module
+        from poise.human.files.bvh_reader import read_skeleton  # imported here because it imports this module
 
         return read_skeleton(path, up)
     if path.suffix.lower() in MOTION_READERS:
         raise trial_error(
-            path, f"holds motions of joints, not markers; read it with {MOTION_READERS[path.suffix.lower()]}"
+            path, f"has joint coordinates, not markers; read it with {MOTION_READERS[path.suffix.lower()]}"
         )
-    raise trial_error(path, "neither a C3D nor a TRC or BVH file; expected one of these")
+    raise trial_error(path, "not a C3D, TRC or BVH file; expected one of these")
 
 
 def read_file_head(path: Path) -> bytes:
-    """The first bytes of a file that can be read and is not too large."""
+    """Return the first bytes of a file; raises a `TrialError` if it cannot be read or is too large."""
     try:
         if not path.is_file():
             raise trial_error(path, "no such file" if not path.exists() else "not a file")
@@ -59,7 +60,7 @@ def read_file_head(path: Path) -> bytes:
         if size > MAX_FILE_BYTES:
             raise trial_error(path, f"{size / 1e9:.1f} GB; expected at most {MAX_FILE_BYTES / 1e9:.1f} GB")
         if size == 0:
-            raise trial_error(path, "is empty; expected a file of motion capture")
+            raise trial_error(path, "is empty; expected a motion-capture file")
         with path.open("rb") as stream:
             return stream.read(4096)
     except OSError as error:

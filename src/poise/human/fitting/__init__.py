@@ -1,4 +1,4 @@
-"""Fitting: a person's body and motion from markers."""
+"""Model scaling and inverse kinematics: body dimensions, marker placement and motion of a person from markers."""
 
 from poise.human.fitting.body_fit import FilteredMotion, Fit, filter_motion, fit
 from poise.human.fitting.marker_tracking import BodyPoints, MarkerPlacement, MarkerTracker, TrackingResult

@@ -1,16 +1,16 @@
 """Least-squares adjustment of body shape and marker placement together with the postures of some frames.
 
-One least-squares problem over the numbers s of the shape, the places p_i of the markers on their links, and the
-postures q_k of some frames k of the walk and of the static trial:
+One least-squares problem over the shape parameters s, the positions p_i of the markers on their links, and the postures
+q_k of some frames k of the walk and of the static trial:
 
     min  Σ_k Σ_i w_i L(|y_ik - T_i(q_k, s) p_i|) + Σ_k r² |q_k - q°|²
          + K c² Σ_i w_i |p_i - p_i°(s)|² / d_i² + K c² Σ_j ((s_j - s_j°) / d_j)²
 
-L is the loss of `tracking`. p_i° is where the marker belongs on a body of that shape, d_i how far it may be from there:
-little for a landmark, anywhere on the segment for all others; d_j is how much people differ. What is expected counts
-with the error c that a marker has in each frame alike, and as much as all K frames together, for skin slides the same
-way in each. Solved by Gauss and Newton's method; the postures, which meet only through s and p, are eliminated frame by
-frame (Schur's complement).
+L is the robust loss of `marker_tracking`. p_i° is the expected position of a marker on a body of that shape and d_i its
+spread: small for a landmark, the whole segment for other markers; d_j is the variation of shape between people. The
+priors are weighted with the systematic error c of a marker, times the number of frames K, because soft tissue artefacts
+and misplacement are the same in all frames. The problem is solved by Gauss-Newton; the postures, which are coupled only
+through s and p, are eliminated frame by frame (Schur complement).
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from poise.human.fitting.marker_tracking import OUTLIER_SCALE, BodyPoints
 from poise.human.markers import Marker
 from poise.robots import SIDES, BodyShape, Robot, foot_points, human_joints, landmarks
 
-#: How far a marker is from its landmark on the mean body (m: forward, across, up): palpation, and bodies that differ.
-#: On legs the first matters most: markers at knee and ankle tell where the axis of the joint points, and those at the
-#: side of thigh and shank stand in the plane of the joint below. Trunk, head and arms of two people differ by more. On
-#: the pelvis it was measured. A marker that is on a segment only may be anywhere along it.
+#: Spread of a marker around its landmark on the mean body (m: forward, lateral, up), from palpation and anatomical
+#: variation. On legs the forward direction matters most: markers at knee and ankle determine the direction of the joint
+#: axis, and those at the side of thigh and shank are in the plane of the joint below. Trunk, head and arms vary more
+#: between people. Pelvis landmarks are measured. A marker known only by its segment may be anywhere along it.
 JOINT_AXIS_SPREAD, JOINT_PLANE_SPREAD = (0.005, 0.015, 0.012), (0.012, 0.15, 0.20)
 LEG_SPREAD, UPPER_BODY_SPREAD = (0.015, 0.015, 0.015), (0.035, 0.035, 0.035)
-#: Of the centre of a joint in a skeleton: it is that of the joint, but for how far another's toes bend.
+#: Spread of a joint centre of a skeleton: that of the joint itself, but for different toe joints.
 JOINT_CENTER_SPREAD = (0.008, 0.008, 0.008)
 MEASURED_SPREAD, SEGMENT_SPREAD = (0.003, 0.003, 0.003), (0.30, 0.30, 0.30)
 
 
 @dataclass(frozen=True)
 class MarkerPrior:
-    """Links of the markers (m), their places there (m x 3, m), how far off they may be (m x 3, m), and which landmarks
-    they follow when the shape changes (m)."""
+    """Prior of the marker placement: links (m), positions on them (m x 3, m), spreads (m x 3, m), and the landmarks
+    that the positions follow when the shape changes (m)."""
 
     links: tuple[str, ...]
     locations: Array
@@ -49,7 +49,7 @@ class MarkerPrior:
 
     @classmethod
     def of(cls, markers: Sequence[Marker], shape: BodyShape, measured: Mapping[str, Array]) -> MarkerPrior:
-        """From the landmarks of a shape; of those that were measured, from that."""
+        """Make the prior from the landmarks of a shape, and from measured positions of landmarks if there are any."""
         known = landmarks(shape)
         locations = [
             measured[str(marker.landmark)]
@@ -66,7 +66,7 @@ class MarkerPrior:
         )
 
     def locations_on(self, shape: BodyShape) -> Array:
-        """The places on another shape (m x 3, m): a knee marker is at the end of a longer thigh."""
+        """Return the positions on another shape (m x 3, m); for example, a knee marker moves with the thigh length."""
         known = landmarks(shape)
         return np.array(
             [
@@ -77,7 +77,7 @@ class MarkerPrior:
 
     @property
     def segment_only(self) -> Array:
-        """Which markers are known by their segment alone (m)."""
+        """Which markers are known only by their segment (m)."""
         return np.asarray(self.spread[:, 0] >= SEGMENT_SPREAD[0])
 
 
@@ -98,28 +98,28 @@ def _marker_spread(marker: Marker, measured: bool) -> tuple[float, float, float]
 # -- Adjustment --------------------------------------------------------------------------------------------------------
 
 
-#: Numbers of the shape that markers tell, and how far people are from the mean body (m, rad): lengths 4 %, see below.
+#: Shape parameters that markers determine, and their standard deviation between people (m, rad); lengths have 4 %.
 SHAPE_LENGTHS = ("torso", "thigh", "shank", "foot", "ankle_height", "upper_arm", "forearm", "hand")
 SHAPE_SPREAD = {
     "lumbar_forward": 0.01, "lumbar_up": 0.01, "shoulder_width": 0.03, "shoulder_drop": 0.02, "shoulder_forward": 0.02,
     "torsion": 0.3, "varus": 0.09, "ankle_height": 0.006, "foot": 0.010, "hand": 0.010,
 }  # fmt: skip
 RELATIVE_LENGTH_SPREAD = 0.04
-#: One marker is off by so much in each frame alike (m): skin and palpation. It makes expectations comparable.
+#: Systematic error of a marker, the same in all frames (m): skin and palpation. It scales the weight of the priors.
 SYSTEMATIC_ERROR = 0.010
-#: Gauss and Newton's method needs ten steps or so; it ends when nothing moves by more than (m, rad).
+#: Largest number of Gauss-Newton iterations (about ten are needed), and the step size that ends them (m, rad).
 MAX_ITERATIONS, TOLERANCE = 20, 1e-3
-#: What a radian away from the rest posture costs in each frame, as a distance of one marker (m).
+#: Cost of one radian away from the rest posture in each frame, as an equivalent marker error (m).
 REST_COST = 0.003
 FINITE_DIFFERENCE_STEP = 1e-6
-#: A body that is not fitted yet is off by more than any outlier: the loss bends here at first (m), and nearer by this
-#: factor at each step.
+#: Initial scale of the robust loss (m), larger than any outlier because the initial body is far off, and the factor by
+#: which it decreases at each iteration.
 INITIAL_OUTLIER_SCALE, OUTLIER_SCALE_DECAY = 0.5, 0.7
 
 
 @dataclass(frozen=True)
 class AdjustmentResult:
-    """Shape, places of the markers (m x 3), postures of the frames (K x nq), rms distance (m), steps taken."""
+    """Shape, marker positions (m x 3), postures of the frames (K x nq), rms marker error (m), number of iterations."""
 
     shape: BodyShape
     locations: Array
@@ -129,15 +129,15 @@ class AdjustmentResult:
 
 
 class BodyAdjustment:
-    """The problem for one person.
+    """The least-squares problem for one person.
 
     Args:
-        robot: a body of about that shape; its model is copied.
-        shape: where the search begins, and what is expected.
-        prior: of the markers: link, place, how sure.
-        frames: positions of the markers (K x m x 3, m).
+        robot: a model of about that shape; it is copied.
+        shape: initial value and prior mean of the shape.
+        prior: of the marker placement.
+        frames: measured marker positions (K x m x 3, m).
         weights: of frames and markers (K x m).
-        floor_heights: which frames show a person on flat soles on a floor of this height (m; K, NaN: no).
+        floor_heights: height of the floor (m) in frames with flat soles on it (K, NaN for other frames).
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class BodyAdjustment:
         self.points = BodyPoints.from_links(
             self.model, links, np.vstack([prior.locations, np.zeros((len(sole_points), 3))])
         )
-        #: Placements of the joints, and the points under the feet, of shapes that were asked for.
+        #: Joint placements and foot points of recently used shapes.
         self._shape_cache: dict[bytes, tuple[list[tuple[int, pinocchio.SE3]], Array]] = {}
         self.y = np.concatenate([frames, np.zeros((len(frames), len(sole_points), 3))], axis=1)
         self.w = np.concatenate([weights, np.zeros((len(frames), len(sole_points)))], axis=1)[:, :, None] * np.ones(3)
@@ -165,7 +165,7 @@ class BodyAdjustment:
         self._v_index = np.array([joint.v for joint in robot.joints])
 
     def solve(self, postures: Array, iterations: int = MAX_ITERATIONS) -> AdjustmentResult:
-        """From postures near the true ones."""
+        """Solve the problem from approximate postures."""
         s0 = np.array([_shape_value(self.shape, name) for name in self.parameters])
         spread = np.array([_shape_spread(self.shape, name) for name in self.parameters])
         K, m = len(self.y), len(self.prior.links)
@@ -193,7 +193,7 @@ class BodyAdjustment:
     def _prior_equations(
         self, s: Array, locations: Array, prior_weight: Array, prior_gradient: Array, location_weight: Array
     ) -> tuple[Array, Array]:
-        """Normal equations of what is expected of shape and places; the latter move with the shape, ``p°(s)``."""
+        """Return the normal equations of the priors; expected positions depend on the shape, ``p°(s)``."""
         n = len(s)
         reference = self.prior.locations_on(_with_values(self.shape, self.parameters, s)).ravel()
         D = np.empty((len(reference), n))
@@ -212,7 +212,7 @@ class BodyAdjustment:
     def _gauss_newton_step(
         self, s: Array, locations: Array, q: Array, C: Array, c: Array, outlier_scale: float
     ) -> tuple[Array, Array, Array]:
-        """Changes of shape, places and postures; C and c, which hold what is expected, are added to."""
+        """Return the steps of shape, positions and postures; adds to C and c, which contain the priors."""
         n_s, m, nv = len(s), len(locations), self.model.nv
         size = n_s + 3 * m
         blocks = []
@@ -241,7 +241,7 @@ class BodyAdjustment:
         return both[:n_s], both[n_s:].reshape(m, 3), np.clip(posture_steps, -0.5, 0.5)
 
     def _linearize(self, s: Array, locations: Array, q: Array, k: int) -> tuple[Array, Array, Array]:
-        """Errors (M x 3), and how the points move with the posture (M x 3 x nv) and the shape (M x 3 x n_s)."""
+        """Return errors (M x 3), and derivatives of the points by posture (M x 3 x nv) and by shape (M x 3 x n_s)."""
         S = np.empty((len(self.points.joints), 3, len(s)))
         self._set_shape(s, locations)
         reference = self.points.positions(q)
@@ -255,7 +255,7 @@ class BodyAdjustment:
         return np.where(self.w[k] > 0.0, self.y[k] - p, 0.0), J, S
 
     def _set_shape(self, s: Array, locations: Array) -> None:
-        """Gives the model the lengths of a shape, and the points under the feet their places."""
+        """Set the joint placements of the model and the foot points to those of a shape."""
         shape = _with_values(self.shape, self.parameters, s)
         key = s.tobytes()
         if key not in self._shape_cache:
@@ -293,7 +293,7 @@ class BodyAdjustment:
 
 
 def _shape_parameters(shape: BodyShape) -> list[tuple[str, int | None]]:
-    """Names of the numbers that are sought, with the side of pairs."""
+    """Return the names of the estimated shape parameters, with the side of pairs."""
     found: list[tuple[str, int | None]] = []
     for name in (*SHAPE_LENGTHS, *(name for name in SHAPE_SPREAD if name not in SHAPE_LENGTHS)):
         found += [(name, 0), (name, 1)] if isinstance(getattr(shape, name), tuple) else [(name, None)]

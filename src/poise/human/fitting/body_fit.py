@@ -1,4 +1,4 @@
-"""Fit a body to the markers of a trial: body, filtered motion with its derivatives, and the recording of both."""
+"""Fit a body model to the markers of a trial: body shape, filtered motion with its derivatives, and their recording."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FilteredMotion:
-    """Time (n, s), configuration (n x nq), velocity and acceleration (n x nv), and how they were made, in words."""
+    """Time (n, s), configuration (n x nq), velocity and acceleration (n x nv), and a note on the filter."""
 
     time: Array
     q: Array
@@ -39,10 +39,10 @@ class FilteredMotion:
 
 
 def filter_motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> FilteredMotion:
-    """A smooth motion from configurations in equal steps.
+    """Filter configurations at equal steps, and compute velocities and accelerations.
 
-    The quaternion is filtered by components, with continuous sign, and made a unit again. Velocities are those of cubic
-    splines; that of the base is turned into its own frame.
+    Quaternion components are filtered with continuous sign and normalised again. Velocities are derivatives of cubic
+    splines; that of the base is expressed in its own frame. Without a cut-off (Hz) the motion is not filtered.
     """
     quaternion = _continuous_quaternions(q[:, 3:7])
     values = np.column_stack([q[:, :3], quaternion, q[:, 7:]])
@@ -50,7 +50,7 @@ def filter_motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> 
     note = "motion not filtered"
     if cutoff is not None and len(time) >= FEWEST_FILTER_SAMPLES and cutoff < 0.5 * rate:
         values = low_pass(values, rate, cutoff)
-        note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, there and back)"
+        note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, zero-phase)"
     values[:, 3:7] /= np.linalg.norm(values[:, 3:7], axis=1, keepdims=True)
     if len(time) < 4:
         still = np.zeros((len(time), robot.model.nv))
@@ -63,14 +63,14 @@ def filter_motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> 
 
 
 def _continuous_quaternions(quaternion: Array) -> Array:
-    """The same rotations with signs such that neighbours are near."""
+    """Choose the signs of the quaternions so that consecutive ones are close."""
     flips = np.sign(np.sum(quaternion[1:] * quaternion[:-1], axis=1))
     flips[flips == 0.0] = 1.0
     return np.asarray(quaternion * np.concatenate([[1.0], np.cumprod(flips)])[:, None])
 
 
 def _velocity(q: Array, rate: Array) -> Array:
-    """Velocity in pinocchio's sense: linear and angular of the base in its own frame, then joint rates.
+    """Return the velocity of pinocchio: linear and angular of the base in its own frame, then joint rates.
 
     With the unit quaternion c of the base and its rate ċ, the angular velocity in its frame is the vector part of
     ``2 c* ċ``.
@@ -88,14 +88,14 @@ def _velocity(q: Array, rate: Array) -> Array:
 # -- A fit as a recording --------------------------------------------------------------------------------------------
 
 
-#: How a recording of a measured motion calls what made it.
+#: Behavior name in the provenance of recordings of fits.
 FIT_BEHAVIOR = "human fit"
 
 
 def to_recording(fit: Fit) -> Recording:
-    """Channels of any motion (time, q, v, center_of_mass), and of markers: measured and on the body (m), distances (m).
+    """Make a recording: time, q, v, center_of_mass; markers measured and on the model (m), and their distances (m).
 
-    The provenance says which body it is, how the trial was read and cleaned, and where the markers sit.
+    The provenance has the body shape, how the trial was read and processed, and the marker placement.
     """
     robot, body = fit.robot, CoordinateLabels.of(fit.robot)
     labels = fit.marker_placement.labels
@@ -115,7 +115,7 @@ def to_recording(fit: Fit) -> Recording:
 
 
 def fit_provenance(fit: Fit) -> dict[str, Any]:
-    """What is known of a fit beside its numbers, to be kept with them."""
+    """Return the provenance of a fit: trial, subject, notes, events and marker placement."""
     return {
         "behavior": FIT_BEHAVIOR,
         "trial": Path(fit.trial.path).name,
@@ -142,27 +142,27 @@ def _body_marker_positions(points: BodyPoints, q: np.ndarray) -> np.ndarray:
     return np.array([points.positions(each).ravel() for each in q])
 
 
-# -- fit: from the markers of a trial to a person's body and its motion ----------------------------------------------
+# -- Fit of body shape and motion ------------------------------------------------------------------------------------
 
 
-#: Longest stretch (s) over which a marker that jumped is filled in: splines are off by millimetres there.
+#: Longest gap (s) of a rejected marker that is filled: splines have errors of millimetres there.
 MAX_JUMP_GAP = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A person's body and its motion in a trial.
+    """Body model and motion of a person in a trial.
 
     Attributes:
-        robot: the body, a human of the library with its own shape.
-        shape: its numbers.
-        trial: what was fitted, with gaps filled.
-        marker_placement: where the markers sit on the body.
-        tracking: configurations as found frame by frame, and the distances of the markers.
-        motion: the same filtered, with its derivatives.
-        notes: what was decided and done, one sentence each.
-        marker_set: whose labels the trial has.
-        static: path of the static trial that was fitted, too; "" without one.
+        robot: the scaled human model.
+        shape: body dimensions.
+        trial: the trial, with gaps filled.
+        marker_placement: positions of the markers on the model.
+        tracking: configurations by inverse kinematics frame by frame, and marker errors.
+        motion: filtered configurations and their derivatives.
+        notes: remarks on the processing, one sentence each.
+        marker_set: name of the marker set.
+        static: path of the static trial; "" without one.
 
     >>> found = fit(read_trial("walk.c3d"), read_trial("static.c3d"))
     >>> found.rms, found.robot, found.angles()["left_knee_flexion"]
@@ -183,11 +183,12 @@ class Fit:
 
     @property
     def name(self) -> str:
-        """The name of the trial's file."""
+        """File name of the trial."""
         return Path(self.trial.path).name
 
     @property
     def time(self) -> Array:
+        """Times of the frames (n, s)."""
         return self.motion.time
 
     @property
@@ -207,44 +208,44 @@ class Fit:
 
     @property
     def errors(self) -> Array:
-        """Distance of each marker from its place on the body (n x m, m; NaN where not seen)."""
+        """Marker errors: distance of each marker from its position on the model (n x m, m; NaN where not visible)."""
         return self.tracking.errors
 
     @property
     def rms(self) -> float:
-        """Root mean square of the distances of all markers in all frames (m)."""
+        """Root mean square marker error over all markers and frames (m)."""
         return float(np.sqrt(np.nanmean(self.errors**2)))
 
     @property
     def largest_error(self) -> tuple[float, str, float]:
-        """The largest distance (m), its marker and its time (s)."""
+        """The largest marker error (m), its marker and its time (s)."""
         k, i = np.unravel_index(int(np.nanargmax(self.errors)), self.errors.shape)
         return float(self.errors[k, i]), self.marker_placement.labels[i], float(self.time[k])
 
     @cached_property
     def rms_by_marker(self) -> dict[str, float]:
-        """Root mean square distance by marker (m), the largest first."""
+        """Root mean square error of each marker (m), the largest first."""
         each = np.sqrt(np.nanmean(self.errors**2, axis=0))
         return {self.marker_placement.labels[i]: float(each[i]) for i in np.argsort(-each)}
 
     def angles(self) -> dict[str, Array]:
-        """Angle of each joint over time (rad), filtered."""
+        """Return the angle of each joint over time (rad), filtered."""
         return {joint.name: self.q[:, joint.q] for joint in self.robot.joints}
 
     def recording(self) -> Recording:
-        """The motion and its markers as a recording, to be saved, exported, drawn and reported."""
+        """Return motion and markers as a recording, to save, export, plot or report."""
         return to_recording(self)
 
     def summary(self, reference: OpenSimMotion | None = None) -> dict[str, Any]:
-        """Plain values for JSON: trial, body, quality of the fit, ranges of motion; units are in the keys.
+        """Return plain values for JSON: trial, body, quality of the fit, ranges of motion; units are in the keys.
 
         Args:
-            reference: angles that other software found for the same trial, to compare with.
+            reference: joint angles of the same trial from other software, to compare with.
         """
         return fit_summary(self, reference)
 
     def text(self, reference: OpenSimMotion | None = None) -> str:
-        """The most important of the same, in some lines to read."""
+        """Return the most important results as text."""
         return fit_text(self, reference)
 
 
@@ -259,25 +260,24 @@ def fit(
     cutoff: float = 6.0,
     progress: Callable[[str, float], object] | None = None,
 ) -> Fit:
-    """Fits a body to a person and follows it through a trial.
+    """Scale a body model to a person, and compute the motion in a trial by inverse kinematics.
 
-    Lengths, torsion and varus of each leg and the places of all markers come from the static trial and the walk
-    together, or from the walk alone; those of trunk and arms from the walk alone, for in a static trial with raised
-    arms the shoulders are 3 to 8 cm higher. Then [Boukheddimi2019] eq. (1), frame by frame.
+    Segment lengths, torsion and varus of each leg and the placement of all markers are estimated from the static trial
+    and the walk together, or from the walk alone. Those of trunk and arms are always estimated from the walk alone,
+    because in a static trial with raised arms the shoulders are 3 to 8 cm higher. Then [Boukheddimi2019] eq. (1) is
+    solved frame by frame.
 
     Args:
         trial: the motion.
-        static: the same person standing, feet flat.
-        height: m; None: as the files say, else as the markers do.
-        mass: kg; None: as the files say, else 22.5 kg/m² of the height.
-        sex: whose tables; None: as the files say, else male.
-        marker_set: a set, its name or its file; None: that which fits best.
-        cutoff: of the low-pass filter on the result (Hz); human walking has little above 6 Hz.
-        progress: told what is being done and how much of it is done (0 to 1).
+        static: static trial of the same person, feet flat.
+        height: m; None: from the files, else estimated from the markers.
+        mass: kg; None: from the files, else 22.5 kg/m² times height squared.
+        sex: "male" or "female", selects the anthropometric tables; None: from the files, else male.
+        marker_set: a set, its name or its file; None: the best match.
+        cutoff: cut-off of the low-pass filter on the motion (Hz); human walking has little content above 6 Hz.
+        progress: called with the stage ("body", "frames") and its completed share (0 to 1).
     """
-    with threadpoolctl.threadpool_limits(
-        1
-    ):  # matrices are small: threads of the algebra library would only wait for each other
+    with threadpoolctl.threadpool_limits(1):  # matrices are small, so BLAS threads would only wait for each other
         return _fit(trial, static, height, mass, sex, marker_set, cutoff, progress or (lambda what, share: None))
 
 
@@ -300,8 +300,8 @@ def _fit(
     trial = fill_gaps(trial)
     walk = MarkerTrajectories.of(trial, marker_match.markers)
     notes = [f"marker set {marker_match.marker_set.name}: {len(walk.labels)} markers used"]
-    notes += [f"height {height:.3f} m" if height else "the height was not given: it is that of the markers"]
-    notes += [f"mass {mass:.1f} kg" if mass else "the mass was not given: 22.5 kg/m² of the height"]
+    notes += [f"height {height:.3f} m" if height else "the height was not given: estimated from the markers"]
+    notes += [f"mass {mass:.1f} kg" if mass else "the mass was not given: 22.5 kg/m² times height squared"]
     notes += _unknown_label_notes(marker_match)
     static_markers = None if static is None else _static_trajectories(static, walk, marker_match.marker_set)
     shape, adjusted = calibrate_body(
@@ -324,7 +324,7 @@ def _fit(
 
 
 def _static_trajectories(static: Trial, walk: MarkerTrajectories, marker_set: MarkerSet) -> MarkerTrajectories:
-    """The markers of a walk in a static trial; those of trunk, head and arms are not looked at."""
+    """Return the markers of a walk in a static trial; those of trunk, head and arms are set to NaN."""
     found = match_markers(static, marker_set).markers
     known = dict(zip(walk.labels, walk.markers, strict=True))
     static_markers = MarkerTrajectories.of(fill_gaps(static), {**known, **found}, walk.labels)
@@ -335,7 +335,7 @@ def _static_trajectories(static: Trial, walk: MarkerTrajectories, marker_set: Ma
 
 
 def _unknown_label_notes(marker_match: MarkerMatch) -> list[str]:
-    """Labels that no marker of the set has, with what may have been meant."""
+    """Return a note on labels that are not in the marker set, with suggestions."""
     labels = [
         f"{label} (did you mean {' or '.join(near)}?)" if near else label
         for label, near in marker_match.unknown_labels.items()
@@ -344,7 +344,7 @@ def _unknown_label_notes(marker_match: MarkerMatch) -> list[str]:
 
 
 def _rejected_marker_notes(walk: MarkerTrajectories, tracking: TrackingResult) -> list[str]:
-    """Which markers were not believed, and how often."""
+    """Return notes on rejected markers and the number of frames."""
     counts = tracking.ignored.sum(axis=0)
     return [
         f"marker {walk.labels[i]} jumped and was ignored in {counts[i]} of {len(tracking.q)} frames"
@@ -353,7 +353,7 @@ def _rejected_marker_notes(walk: MarkerTrajectories, tracking: TrackingResult) -
 
 
 def _is_upper_body(segment: str) -> bool:
-    """Whether a link belongs to trunk, head or arms."""
+    """Return whether a link belongs to trunk, head or arms."""
     return segment in ("torso", "head") or segment.endswith(("_arm", "_forearm", "_hand", "_fingers"))
 
 
@@ -365,14 +365,14 @@ def _track_markers(
     adjusted: AdjustmentResult,
     report_progress: Callable[[float], object],
 ) -> TrackingResult:
-    """All frames, from the posture of the first that was adjusted; what is not seen rests as on average."""
+    """Track all frames from the first calibrated posture; joints without visible markers tend to the median posture."""
     rest = np.median(adjusted.postures, axis=0)
     tracker = MarkerTracker(robot, marker_placement.body_points(robot), marker_placement.weights, rest)
     count = len(walk.positions)
     found = tracker.track(walk.positions, adjusted.postures[0], lambda k: report_progress((k + 1) / count))
     if not found.ignored.any():
         return found
-    # What jumped is a gap like any other: short ones are filled, and joints that only this marker shows do not wander.
+    # Rejected markers are gaps: short ones are filled, so that joints which depend on one marker do not drift.
     accepted = Trial(
         "", rate, np.arange(count) / rate, walk.labels, np.where(found.ignored[:, :, None], np.nan, walk.positions)
     )

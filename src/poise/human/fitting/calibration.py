@@ -1,8 +1,8 @@
-"""Calibration: body dimensions and marker placement from a walk and a static trial, from pelvis markers onwards.
+"""Calibration: body dimensions and marker placement from a walk and a static trial, starting from the pelvis markers.
 
-The hip centres are those of Harrington et al. 2007 ("Prediction of the hip joint centre in adults, children, and
+The hip joint centres are those of Harrington et al. 2007 ("Prediction of the hip joint centre in adults, children, and
 patients with cerebral palsy based on magnetic resonance imaging", Journal of Biomechanics 40), with the pelvic width W
-between the anterior spines and its depth D from their middle to the middle of the posterior ones (m):
+between the anterior spines and the pelvic depth D from their midpoint to that of the posterior spines (m):
 
     forward  -0.24 D - 0.0099,   up  -0.30 W - 0.0109,   to either side  0.33 W + 0.0073
 """
@@ -27,7 +27,7 @@ from poise.robots import MEAN_STATURE, SIDES, BodyShape, Robot, anthropometry, l
 
 @dataclass(frozen=True)
 class MarkerTrajectories:
-    """Markers of a trial in one order: labels of the trial, what they are, positions (n x m x 3, m; NaN in gaps)."""
+    """Trajectories of the markers of a trial: labels, markers, positions (n x m x 3, m; NaN in gaps)."""
 
     labels: tuple[str, ...]
     markers: tuple[Marker, ...]
@@ -35,7 +35,7 @@ class MarkerTrajectories:
 
     @classmethod
     def of(cls, trial: Trial, found: Mapping[str, Marker], labels: tuple[str, ...] | None = None) -> MarkerTrajectories:
-        """Those of the found markers that are ever seen; or exactly the given labels, NaN where the trial has none."""
+        """Return the matched markers that are ever visible; or exactly the given labels, NaN if the trial has none."""
         if labels is None:
             labels = tuple(label for label in found if np.isfinite(trial.marker(label)).all(axis=1).any())
         blank = np.full((len(trial.time), 3), np.nan)
@@ -44,10 +44,11 @@ class MarkerTrajectories:
 
     @property
     def weights(self) -> Array:
+        """Weight of each marker (m)."""
         return np.array([marker.weight for marker in self.markers])
 
     def landmarks(self) -> dict[str, Array]:
-        """Positions by landmark (n x 3, m)."""
+        """Return the positions by landmark (n x 3, m)."""
         return {
             marker.landmark: self.positions[:, k]
             for k, marker in enumerate(self.markers)
@@ -56,9 +57,9 @@ class MarkerTrajectories:
 
 
 def nan_median(values: Array) -> Array:
-    """Median over the first axis of what is there; NaN where nothing ever is."""
+    """Median over the first axis, ignoring NaN; NaN for columns without any value."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a marker that is never seen is no news here
+        warnings.simplefilter("ignore", RuntimeWarning)  # a marker may never be visible
         return np.asarray(np.nanmedian(values, axis=0))
 
 
@@ -67,7 +68,7 @@ def nan_median(values: Array) -> Array:
 
 PELVIS_SKIN_LANDMARKS = ("left_asis", "right_asis", "left_psis", "right_psis", "sacrum")
 PELVIS_CENTERS = ("left_hip_center", "right_hip_center", "lumbar_center")
-#: Where L5S1 is, seen from the middle of the hip centres of the mean man: forward and up [Dumas2007].
+#: Position of L5S1 relative to the midpoint of the hip centres of the mean man: forward and up [Dumas2007].
 HIP_TO_LUMBAR = (
     anthropometry.LUMBAR_OFFSET["male"][0] - anthropometry.HIP_CENTER_OFFSET["male"][0],
     anthropometry.LUMBAR_OFFSET["male"][1] - anthropometry.HIP_CENTER_OFFSET["male"][1],
@@ -76,14 +77,14 @@ HIP_TO_LUMBAR = (
 
 @dataclass(frozen=True)
 class Pelvis:
-    """A person's pelvis.
+    """Dimensions of a pelvis.
 
     Attributes:
         width, depth: between the anterior spines, and from front to back (m).
         hip_width: between the hip centres (m).
-        landmark_positions: of its landmarks, seen from the middle of the hip centres: x forward and y left in the
-            plane of the spines, z up (m).
-        origin: of the frame that its points span, seen from there as well (m).
+        landmark_positions: positions of its landmarks relative to the midpoint of the hip centres: x forward and y left
+            in the plane of the spines, z up (m).
+        origin: origin of the frame spanned by its markers, relative to the same point (m).
     """
 
     width: float
@@ -95,10 +96,10 @@ class Pelvis:
 
 @dataclass(frozen=True)
 class PelvisMarkers:
-    """Three points that tell where a pelvis is: two at its sides and one behind, each n x 3 or 3 (m).
+    """Three points that determine the pose of the pelvis: left, right and back, each n x 3 or 3 (m).
 
-    They are the anterior spines and the middle of the posterior ones; or, of a skeleton without skin, the hip centres
-    and the lumbar joint (`are_joint_centers`).
+    They are the anterior spines and the midpoint of the posterior ones or, for a skeleton without skin markers, the hip
+    centres and the lumbar joint (`are_joint_centers`).
     """
 
     left: Array
@@ -108,7 +109,7 @@ class PelvisMarkers:
 
     @classmethod
     def of(cls, landmarks: Mapping[str, Array]) -> PelvisMarkers:
-        """From landmarks by name; an error says what is missing."""
+        """Select the three points from landmarks by name; the error names missing ones."""
         if "left_asis" not in landmarks and all(name in landmarks for name in PELVIS_CENTERS):
             return cls(landmarks["left_hip_center"], landmarks["right_hip_center"], landmarks["lumbar_center"], True)
         missing = [name for name in ("left_asis", "right_asis") if name not in landmarks]
@@ -123,19 +124,19 @@ class PelvisMarkers:
 
     @property
     def visible(self) -> NDArray[np.bool_]:
-        """Which frames show all three (n)."""
+        """Frames in which all three are visible (n)."""
         parts = [np.isfinite(part).all(axis=-1) for part in (self.left, self.right, self.back)]
         return np.asarray(parts[0] & parts[1] & parts[2])
 
     def during(self, frames: NDArray[np.bool_]) -> PelvisMarkers:
-        """The same in some frames."""
+        """Return the points in some frames."""
         return PelvisMarkers(self.left[frames], self.right[frames], self.back[frames], self.are_joint_centers)
 
     def poses(self) -> tuple[Array, Array]:
-        """Rotation (n x 3 x 3, columns x forward, y left, z up) and origin, the middle of the first two (n x 3, m).
+        """Return rotation (n x 3 x 3, axes x forward, y left, z up) and origin, middle of left and right (n x 3, m).
 
-        With spines, the three points lie in the plane that is level. With centres, the lumbar joint is where the mean
-        body has it: up and behind.
+        With spines, the three points span the horizontal plane of the pelvis. With joint centres, the lumbar joint is
+        above and behind as in the mean body.
         """
         origin = (self.left + self.right) / 2.0
         y = _unit(self.left - self.right)
@@ -150,11 +151,13 @@ class PelvisMarkers:
 
 
 def measure_pelvis(landmarks: Mapping[str, Array]) -> Pelvis:
-    """The pelvis of a person from landmarks over time (n x 3, m); medians over the frames that show all of them."""
+    """Measure a pelvis from landmarks over time (n x 3, m); medians over the frames in which all are visible."""
     pelvis_markers = PelvisMarkers.of(landmarks)
     visible = pelvis_markers.visible
     if not visible.any():
-        raise TrialError("no frame shows the front and the back of the pelvis at once; expected its markers to be seen")
+        raise TrialError(
+            "front and back of the pelvis are never visible in the same frame; expected frames with all pelvis markers"
+        )
     pelvis_markers = pelvis_markers.during(visible)
     rotation, origin = pelvis_markers.poses()
     width_measured = float(np.median(np.linalg.norm(pelvis_markers.left - pelvis_markers.right, axis=1)))
@@ -186,20 +189,20 @@ def _unit(vectors: Array) -> Array:
 # -- Initial body and posture ------------------------------------------------------------------------------------------
 
 
-#: Height of the anterior spines and of the hip centres above the floor as shares of the stature: on the mean body of
-#: 1.77 m they are at 0.99 and 0.93 m.
+#: Height of the anterior spines and of the hip centres above the floor as shares of the stature: 0.99 and 0.93 m on the
+#: mean body of 1.77 m.
 ASIS_HEIGHT_RATIO, HIP_HEIGHT_RATIO = 0.56, 0.53
-#: Lengths between centres are believed if they are within these shares of the mean body's.
+#: Plausible distances between joint centres, relative to the mean body.
 PLAUSIBLE_LENGTH_RATIO = (0.5, 1.6)
-#: A floor that is further than this from the lowest markers is not z = 0 (m).
+#: Largest height of the lowest foot markers (m) for which the floor is taken as z = 0.
 FLOOR_TOLERANCE = 0.15
 
 
 def estimate_height(trajectories: MarkerTrajectories, sex: str) -> float:
-    """A person's height (m) from how high the pelvis is over the lowest markers; that of the tables if it lies down."""
+    """Estimate the stature (m) from the height of the pelvis above the lowest markers; the mean if not plausible."""
     pelvis_markers = PelvisMarkers.of(trajectories.landmarks())
     high = np.nanmedian((pelvis_markers.left[:, 2] + pelvis_markers.right[:, 2]) / 2.0)
-    low = np.nanmin(nan_median(trajectories.positions[:, :, 2])) - 0.03  # heel and toe markers are 3 cm high
+    low = np.nanmin(nan_median(trajectories.positions[:, :, 2])) - 0.03  # heel and toe markers are 3 cm above the floor
     guess = float((high - low) / (HIP_HEIGHT_RATIO if pelvis_markers.are_joint_centers else ASIS_HEIGHT_RATIO))
     return guess if 0.8 < guess < 2.5 else MEAN_STATURE[sex]
 
@@ -207,7 +210,7 @@ def estimate_height(trajectories: MarkerTrajectories, sex: str) -> float:
 def initial_shape(
     trajectories: MarkerTrajectories, pelvis: Pelvis, height: float, mass: float | None, sex: str
 ) -> BodyShape:
-    """The mean body of a height with a person's own pelvis, and with the lengths between centres that are known."""
+    """Return the mean body of a stature with the measured pelvis and the measured distances between joint centres."""
     shape = BodyShape.of(height, mass, sex).with_parameters(hip_width=pelvis.hip_width, spines_width=pelvis.width)
     landmarks = trajectories.landmarks()
 
@@ -230,24 +233,24 @@ def initial_shape(
 
 
 def build_robot(shape: BodyShape) -> Robot:
-    """The robot of a shape, which a recording can name."""
+    """Build the robot model of a shape, by parameters that a recording can store."""
     return load_robot("human", height=shape.height, mass=shape.mass, sex=shape.sex, shape=shape.parameters())
 
 
 def initial_posture(robot: Robot, landmarks: Mapping[str, Array], pelvis: Pelvis, rest: Array) -> Array:
-    """A rest posture with the pelvis where its markers are, in a frame that shows it (each landmark 3, m)."""
+    """Return a rest posture with the pelvis at its markers, in a frame that shows them (each landmark 3, m)."""
     rotation, origin = PelvisMarkers.of(landmarks).poses()
     pose = pinocchio.SE3(rotation, origin - rotation @ pelvis.origin)
     return np.concatenate([pinocchio.SE3ToXYZQUAT(pose), rest[7:]])
 
 
 def frames_with_pelvis(trajectories: MarkerTrajectories) -> NDArray[np.bool_]:
-    """Which frames show the pelvis whole (n)."""
+    """Return the frames in which the whole pelvis is visible (n)."""
     return PelvisMarkers.of(trajectories.landmarks()).visible
 
 
 def floor_height(trajectories: MarkerTrajectories) -> float:
-    """Height of the floor (m): 0, as laboratories have it, if the feet's markers agree; NaN otherwise."""
+    """Return the height of the floor (m): 0 if consistent with the foot markers; NaN otherwise."""
     feet = [k for k, marker in enumerate(trajectories.markers) if marker.segment.endswith(("_foot", "_toes"))]
     if not feet:
         return np.nan
@@ -255,12 +258,12 @@ def floor_height(trajectories: MarkerTrajectories) -> float:
     return 0.0 if 0.0 < lowest < FLOOR_TOLERANCE else np.nan
 
 
-# -- Calibration: who walks here, how large, and where the markers sit -----------------------------------------------
+# -- Calibration of body shape and marker placement ------------------------------------------------------------------
 
 
-#: Frames of the walk from which the body is adjusted: one cycle has all postures, and more frames add little.
+#: Number of frames of the walk used for calibration: one cycle has all postures, and more frames add little.
 CALIBRATION_FRAMES = 24
-#: The standing frame counts as so many of these.
+#: Weight of the static frame relative to a frame of the walk.
 STATIC_FRAME_WEIGHT = 6
 
 
@@ -273,14 +276,14 @@ def calibrate_body(
     report_progress: Callable[[float], object],
     notes: list[str],
 ) -> tuple[BodyShape, AdjustmentResult]:
-    """The shape of a person, and the places of the markers, from a walk and, if there is one, a person standing.
+    """Calibrate body shape and marker placement from a walk and, if given, a static trial.
 
     Args:
-        walk, static_markers: the same markers of both trials.
-        height, mass: m and kg, if they are known.
-        sex: whose tables.
-        report_progress: told how much is done (0 to 1).
-        notes: what is done is added to these.
+        walk, static_markers: the same markers in both trials.
+        height, mass: m and kg, if known.
+        sex: "male" or "female", selects the anthropometric tables.
+        report_progress: called with the completed share (0 to 1).
+        notes: list to which remarks are appended.
     """
     pelvis = measure_pelvis(walk.landmarks())
     body_height = height or estimate_height(walk, sex)
@@ -299,18 +302,18 @@ def calibrate_body(
         if mass is None:
             found = replace(found, mass=22.5 * found.height**2)
     notes.append(
-        f"body adjusted to {len(frames)} frames in {adjusted.iterations} steps, {1e3 * adjusted.rms:.1f} mm rms"
+        f"body calibrated on {len(frames)} frames in {adjusted.iterations} iterations, {1e3 * adjusted.rms:.1f} mm rms"
     )
     return found, adjusted
 
 
 def _body_height(shape: BodyShape) -> float:
-    """Of the vertex when standing straight (m)."""
+    """Return the height of the vertex in upright standing (m)."""
     return shape.hip_height + shape.lumbar_up + shape.torso + shape.head
 
 
 def _select_frames(walk: MarkerTrajectories, static_markers: MarkerTrajectories | None) -> tuple[Array, Array, Array]:
-    """Frames to adjust to (K x m x 3), weights (K x m), and the height of the floor where soles are flat (K)."""
+    """Return calibration frames (K x m x 3), weights (K x m), and floor height under flat soles (K, NaN if none)."""
     visible = np.flatnonzero(frames_with_pelvis(walk))
     chosen = visible[np.unique(np.linspace(0, len(visible) - 1, CALIBRATION_FRAMES).round().astype(int))]
     frames, weights = walk.positions[chosen], np.tile(walk.weights, (len(chosen), 1))
@@ -319,7 +322,9 @@ def _select_frames(walk: MarkerTrajectories, static_markers: MarkerTrajectories 
         return frames, weights, floor_heights
     static_visible = frames_with_pelvis(static_markers)
     if not static_visible.any():
-        raise TrialError("the static trial never shows the whole pelvis; expected a person standing in view")
+        raise TrialError(
+            "the whole pelvis is never visible in the static trial; expected frames with all pelvis markers"
+        )
     static_frame = nan_median(static_markers.positions[static_visible])
     floor = floor_height(static_markers)
     return (
@@ -332,7 +337,7 @@ def _select_frames(walk: MarkerTrajectories, static_markers: MarkerTrajectories 
 def _initial_postures(
     robot: Robot, walk: MarkerTrajectories, prior: MarkerPrior, frames: Array, pelvis: Pelvis
 ) -> Array:
-    """Postures of the frames from landmarks alone."""
+    """Compute initial postures of the frames from markers on landmarks only."""
     known = np.array([marker.landmark is not None for marker in walk.markers])
     weights = np.where(known, walk.weights, 0.0)
     points = BodyPoints.from_links(robot.model, prior.links, prior.locations)
@@ -346,7 +351,7 @@ def _initial_postures(
 
 
 def _update_prior_locations(robot: Robot, prior: MarkerPrior, frames: Array, postures: Array) -> MarkerPrior:
-    """Markers that may be anywhere on their segment are expected where the first postures have them."""
+    """Set the prior position of markers known only by segment to their median position in the initial postures."""
     points = BodyPoints.from_links(robot.model, prior.links, prior.locations)
     local = []
     for frame, q in zip(frames, postures, strict=True):

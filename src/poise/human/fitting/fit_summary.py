@@ -1,7 +1,7 @@
-"""What is said of a fit: its quality and body as plain values and as text, its angles against other software's.
+"""Summary of a fit as plain values and as text, and comparison of its joint angles with those of other software.
 
-Conventions of zero differ (a pelvis is upright in OpenSim, along its spines in Plug-in Gait and here), so that the mean
-difference is told apart from what is left when it is taken off.
+Zero postures differ between models (the pelvis is upright in OpenSim, along its spines in Plug-in Gait and here), so
+the mean difference is reported separately from the root mean square of the rest.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from poise.human.files.opensim_motion import OpenSimMotion
     from poise.human.fitting.body_fit import Fit
 
-#: Markers that are named one by one in a text: those that fit worst.
+#: Number of markers listed in a text, those with the largest errors.
 LISTED_MARKERS = 5
-#: Joints, the channels of Plug-in Gait with the column, and the coordinates of OpenSim models.
+#: Joint angles with the channels of Plug-in Gait and their columns, and the coordinates of OpenSim models.
 ANGLE_CHANNELS = {
     "hip_flexion": ("HipAngles", 0, ("hip_flexion",)),
     "hip_adduction": ("HipAngles", 1, ("hip_adduction",)),
@@ -31,18 +31,18 @@ ANGLE_CHANNELS = {
     "knee_flexion": ("KneeAngles", 0, ("knee_angle", "knee_flexion")),
     "ankle_dorsiflexion": ("AnkleAngles", 0, ("ankle_angle", "ankle_dorsiflexion")),
 }
-#: Fewest samples that tell anything.
+#: Smallest number of samples for a comparison.
 FEWEST_SAMPLES = 10
 
 
 class AngleComparison(NamedTuple):
-    """A joint angle of the fit against the same of another source, degrees.
+    """Comparison of a joint angle of the fit with another source, degrees.
 
     Attributes:
         joint: as in `Robot.joints`.
-        offset: mean difference, ours less theirs.
-        rms: of the difference, without the mean.
-        range, reference_range: ranges of motion, ours and theirs.
+        offset: mean difference, fit minus other.
+        rms: of the difference, without its mean.
+        range, reference_range: ranges of motion of the fit and of the other source.
     """
 
     joint: str
@@ -67,8 +67,8 @@ def compare_stored_angles(fit: Fit) -> list[AngleComparison]:
 def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
     """Compare the angles of a fit with the coordinates of a .mot or .sto file on the same clock.
 
-    Names are those of OpenSim's models (``hip_flexion_r``, ``knee_angle_r``, ...) or ours. A knee that is negative
-    where ours bends is turned about.
+    Column names are those of OpenSim models (``hip_flexion_r``, ``knee_angle_r``, ...) or of Poise. A knee angle with
+    the opposite sign is inverted.
     """
     values = dict(zip(motion.names, motion.values_in_degrees.T, strict=True))
     rows = []
@@ -91,12 +91,14 @@ def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
                 theirs = -theirs
             rows += _compare_angle(fit, f"{side}_{joint}", theirs)
     if not rows:
-        raise PoiseError(f"none of the columns {', '.join(motion.names[:8])}, ... is an angle of hip, knee or ankle")
+        raise PoiseError(
+            f"no hip, knee or ankle angle among the columns {', '.join(motion.names[:8])}, ...; expected OpenSim names"
+        )
     return rows
 
 
 def _start_time(fit: Fit, motion: OpenSimMotion) -> float:
-    """Files begin together, or the motion says by its own clock how much later it begins, if that is inside."""
+    """Return the start of the motion on the clock of the fit: its own start time if within the fit, else zero."""
     begin = float(motion.time[0])
     return begin if 0.0 < begin < fit.time[-1] and motion.time[-1] <= fit.time[-1] + 1.0 / fit.trial.rate else 0.0
 
@@ -118,7 +120,7 @@ def _compare_angle(fit: Fit, joint: str, reference: Array) -> list[AngleComparis
 
 
 def fit_summary(fit: Fit, reference: OpenSimMotion | None = None) -> dict[str, Any]:
-    """Plain values for JSON; see `Fit.summary`."""
+    """Return plain values for JSON; see `Fit.summary`."""
     size, label, time = fit.largest_error
     shape = fit.shape
     return json_ready(
@@ -149,18 +151,18 @@ def fit_summary(fit: Fit, reference: OpenSimMotion | None = None) -> dict[str, A
 
 
 def fit_text(fit: Fit, reference: OpenSimMotion | None = None) -> str:
-    """The same to read; see `Fit.text`."""
+    """Return the summary as text; see `Fit.text`."""
     size, label, time = fit.largest_error
     shape, static = fit.shape, _static_name(fit)
     lines = [
         f"{fit.name}: {len(fit.time)} frames, {fit.time[-1] - fit.time[0]:.2f} s, "
         f"{len(fit.marker_placement.labels)} markers",
         f"  body: {shape.height:.2f} m, {shape.mass:.1f} kg, {shape.sex}"
-        + (f", with {static}" if static else ", from the walk alone"),
+        + (f", with {static}" if static else ", without a static trial"),
         _both_legs("thigh, shank (m)", [*shape.thigh, *shape.shank], ".3f"),
         _both_legs("torsion, varus (degrees)", np.degrees([*shape.torsion, *shape.varus]).tolist(), ".1f"),
-        f"  markers: {1e3 * fit.rms:.1f} mm rms, at worst {1e3 * size:.0f} mm ({label} at {time:.2f} s)",
-        "  farthest: "
+        f"  markers: {1e3 * fit.rms:.1f} mm rms, largest {1e3 * size:.0f} mm ({label} at {time:.2f} s)",
+        "  largest errors: "
         + ", ".join(f"{k} {1e3 * v:.1f}" for k, v in list(fit.rms_by_marker.items())[:LISTED_MARKERS])
         + " mm rms",
         *(f"  {note}" for note in fit.notes),
@@ -177,7 +179,7 @@ def _static_name(fit: Fit) -> str | None:
 def _angle_lines(source: str, rows: Sequence[AngleComparison]) -> list[str]:
     if not rows:
         return []
-    lines = [f"  against the {source} (degrees): mean difference, rms without it, range of motion ours / theirs"]
+    lines = [f"  compared with the {source} (degrees): mean difference, rms without it, range of motion fit / other"]
     for row in rows:
         numbers = f"{row.offset:+6.1f} {row.rms:5.1f} {row.range:6.0f} / {row.reference_range:.0f}"
         lines.append(f"    {row.joint:<28} {numbers}")

@@ -1,10 +1,10 @@
-"""Marker tracking: inverse kinematics of a whole trial, [Boukheddimi2019] eq. (1), frame after frame.
+"""Marker tracking: inverse kinematics of a whole trial, [Boukheddimi2019] eq. (1), frame by frame.
 
     min_q  Σ_i w_i L(|y_i - p_i(q)|) + r_p² |q ⊖ q_p|² + r_0² |q - q_0|²     s.t.  q_lo <= q <= q_hi
 
-with the measured markers y_i, the points p_i of the body, weights w_i, a prediction q_p from the frames before, the
-rest posture q_0, and a loss L that forgets outliers: ``L(e) = e² / (1 + e²/c²)`` (Geman and McClure), so that a marker
-10 cm off weighs 4 % of a good one. Solved by Levenberg and Marquardt's method; joints at a bound are held there.
+with measured markers y_i, points p_i of the model, weights w_i, a prediction q_p from the previous frames, the rest
+posture q_0, and a robust loss ``L(e) = e² / (1 + e²/c²)`` (Geman-McClure), with which a marker 10 cm off has 4 % of the
+weight of a good one. Solved by the Levenberg-Marquardt method; joints at a limit are held there.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from poise.robots import Robot
 
 
 class BodyPoints:
-    """Places fixed to joints of a model, all evaluated at once.
+    """Points fixed to joints of a model, evaluated together.
 
-    With the Jacobian of a joint in world coordinates, ``(J_l, J_a)``, a point p of it moves with ``J_l + J_a x p``.
+    With the Jacobian of a joint in world coordinates, ``(J_l, J_a)``, a point p on it moves with ``J_l + J_a x p``.
 
     Args:
         model: a pinocchio model; its joint placements may change between calls.
-        joints: number of the joint that carries each point, m.
-        locations: of the points in the frames of their joints (m x 3, m).
+        joints: index of the joint that carries each point, m.
+        locations: positions of the points in the frames of their joints (m x 3, m).
     """
 
     def __init__(self, model: pinocchio.Model, joints: Sequence[int], locations: ArrayLike) -> None:
@@ -45,16 +45,16 @@ class BodyPoints:
 
     @classmethod
     def from_links(cls, model: pinocchio.Model, links: Sequence[str], locations: ArrayLike) -> BodyPoints:
-        """Places in the frames of links, which are those of the joints that move them."""
+        """Make points from positions in link frames, which coincide with the frames of their joints."""
         return cls(model, [model.frames[model.getFrameId(link)].parentJoint for link in links], locations)
 
     def positions(self, q: Array) -> Array:
-        """Positions in the world (m x 3, m)."""
+        """Return the positions in the world frame (m x 3, m)."""
         pinocchio.forwardKinematics(self.model, self.data, q)
         return self._world_positions()
 
     def positions_and_jacobians(self, q: Array) -> tuple[Array, Array]:
-        """Positions (m x 3) and their Jacobians (m x 3 x nv)."""
+        """Return the positions (m x 3) and their Jacobians (m x 3 x nv)."""
         J = pinocchio.computeJointJacobians(self.model, self.data, q)
         p = self._world_positions()
         out = np.empty((len(p), 3, self.model.nv))
@@ -66,7 +66,7 @@ class BodyPoints:
         return p, out
 
     def rotations(self) -> Array:
-        """Rotation of each point's joint at the last configuration (m x 3 x 3)."""
+        """Return the rotation of the joint of each point at the last configuration (m x 3 x 3)."""
         return np.array([self.data.oMi[int(j)].rotation for j in self._unique_joints])[self._joint_index]
 
     def _world_positions(self) -> Array:
@@ -79,36 +79,36 @@ class BodyPoints:
 # -- Tracking --------------------------------------------------------------------------------------------------------
 
 
-#: Where the loss bends (m): skin slides by up to 4 cm over a bone, a lost or swapped marker is off by more.
+#: Scale c of the robust loss (m): skin slides by up to 4 cm over a bone; lost or swapped markers are farther off.
 OUTLIER_SCALE = 0.05
-#: A marker this far from where the prediction has it (m) is not believed in that frame if it was seen in the one
-#: before: to get there, limbs would have to speed up at 1000 m/s² at 100 Hz. Where more than this share of the markers
-#: is so far, it is the prediction that is not believed.
+#: A marker farther than this from its prediction (m) is rejected in that frame if it was visible in the previous one: a
+#: real limb would need 1000 m/s² at 100 Hz. If more than this share of the markers is that far, the prediction is wrong
+#: and none is rejected.
 JUMP_DISTANCE, MAX_JUMP_SHARE = 0.06, 0.3
-#: What a radian away from the prediction, and from the rest posture, costs as a distance of one marker (m). They keep
-#: joints in place that markers hardly move: rotations of a straight arm.
+#: Cost of one radian away from the prediction, and from the rest posture, as an equivalent marker error (m). They
+#: stabilise joints that the markers hardly determine, such as rotations of a straight arm.
 PREDICTION_COST, REST_COST = 0.01, 0.003
-#: They also draw all others a little away from the best fit: rotations of an arm by up to a degree. So each frame is
-#: solved once more with this cost of a radian away from its first solution, which leaves 1 % of that.
+#: These costs bias other joints, arm rotations by up to a degree. Each frame is therefore solved again with this cost
+#: of one radian away from the first solution, which leaves 1 % of the bias.
 REFINEMENT_COST = 0.003
-#: Share of the last step that the prediction goes on with: what is not seen any more comes to rest.
+#: Share of the last step that the prediction continues with; joints that are no longer visible come to rest.
 PREDICTION_FACTOR = 0.7
-#: A step below this (rad, m) ends the first search, and the second: 0.006 degrees. More than ten iterations are needed
-#: only at the beginning.
+#: Step sizes (rad, m) that end the first and the second solve (0.006 degrees), and largest numbers of iterations; more
+#: than ten are needed only in the first frame.
 COARSE_TOLERANCE, TOLERANCE, MAX_ITERATIONS, MAX_FIRST_ITERATIONS = 1e-3, 1e-4, 10, 60
-#: Passes in which joints that would leave their range are fixed at its end.
+#: Passes in which joints that would exceed their limits are fixed at them.
 BOUND_PASSES = 4
 
 
 @dataclass(frozen=True)
 class TrackingResult:
-    """What was found in n frames.
+    """Result of tracking n frames.
 
     Attributes:
         q: configurations, n x nq.
-        errors: distances between the m markers and the body, n x m, m; NaN where not seen.
-        ignored: which markers were not believed, n x m.
-        iterations: n.
+        errors: distances between the m markers and the model, n x m, m; NaN where not visible.
+        ignored: rejected markers, n x m.
+        iterations: of each frame, n.
     """
 
     q: Array
@@ -118,14 +118,14 @@ class TrackingResult:
 
 
 class MarkerTracker:
-    """Finds configurations of a body from its markers, one frame after the other.
+    """Inverse kinematics of a model from its markers, frame by frame.
 
     Args:
-        robot: the body.
-        points: places of the markers on it.
+        robot: the model.
+        points: positions of the markers on it.
         weights: of the markers (m).
-        rest: configuration that unseen joints tend to.
-        outlier_scale: where the loss bends (m).
+        rest: configuration to which joints without visible markers tend.
+        outlier_scale: scale of the robust loss (m).
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class MarkerTracker:
         self._low, self._high = robot.limits.lower, robot.limits.upper
 
     def track(self, positions: Array, start: Array, progress: Callable[[int], object] | None = None) -> TrackingResult:
-        """All frames (n x m x 3, m, NaN where not seen), from a configuration near the first."""
+        """Track all frames (n x m x 3, m, NaN where not visible), from a configuration near the first one."""
         q, velocity = start, None
         visible_before = np.zeros(positions.shape[1], dtype=bool)
         found, errors, rejections, counts = [], [], [], []
@@ -170,8 +170,8 @@ class MarkerTracker:
         return TrackingResult(np.array(found), np.array(errors), np.array(rejections), np.array(counts))
 
     def _rejected_markers(self, markers: Array, guess: Array, visible_before: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Markers that jumped away from where they must be (m)."""
-        far = np.linalg.norm(markers - self.points.positions(guess), axis=1) > JUMP_DISTANCE  # False where not seen
+        """Return the markers that jumped away from their predicted positions (m)."""
+        far = np.linalg.norm(markers - self.points.positions(guess), axis=1) > JUMP_DISTANCE  # False if not visible
         rejected = far & visible_before
         return (
             rejected
@@ -188,7 +188,7 @@ class MarkerTracker:
         max_iterations: int,
         tolerance: float = TOLERANCE,
     ) -> tuple[Array, int]:
-        """One frame, with the costs of a radian away from guess and rest posture: configuration, iterations."""
+        """Solve one frame, with costs per radian away from guess and rest posture; return configuration, iterations."""
         visible = np.asarray(np.isfinite(markers).all(axis=1))
         target, weight = np.where(visible[:, None], markers, 0.0), np.where(visible, self.weights, 0.0)
         model, q, damping = self.robot.model, guess, 1e-6
@@ -230,7 +230,7 @@ class MarkerTracker:
         rest_cost: float,
         damping: float,
     ) -> Array:
-        """Solves ``(Jᵀ W J + R + λ D) d = Jᵀ W e + ...`` with joints held that would leave their range."""
+        """Solve ``(Jᵀ W J + R + λ D) d = Jᵀ W e + ...``, with joints that would exceed their limits held there."""
         nv = self.robot.model.nv
         squared = np.einsum("mi,mi->m", e, e)
         root = np.repeat(np.sqrt(weight) / (1.0 + squared / self.outlier_scale**2), 3)
@@ -275,7 +275,7 @@ class MarkerTracker:
 
 @dataclass(frozen=True, eq=False)
 class MarkerPlacement:
-    """Where markers sit: labels, links, places in the link's frame (m x 3, m), weights."""
+    """Placement of markers on a model: labels, links, positions in the link frames (m x 3, m), weights."""
 
     labels: tuple[str, ...]
     links: tuple[str, ...]
@@ -283,5 +283,5 @@ class MarkerPlacement:
     weights: Array
 
     def body_points(self, robot: Robot) -> BodyPoints:
-        """The same on a body."""
+        """Return the points on a model."""
         return BodyPoints.from_links(robot.model, self.links, self.locations)

@@ -1,4 +1,4 @@
-"""Gait from a few tasks: a measured walk, reproduced by the hierarchy of [Boukheddimi2019] and by a better one.
+"""Gait from a reduced set of tasks: a measured walk, reproduced by the hierarchy of [Boukheddimi2019] and variants.
 
 >>> from poise import human
 >>> from poise.human import gait

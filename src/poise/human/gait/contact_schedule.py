@@ -1,9 +1,9 @@
-"""Foot contacts of a gait: which points bear weight when, support polygon and ZMP.
+"""Foot contacts of a gait: contact points over time, support polygon and ZMP.
 
-The same rule serves the simulated motion and the reference: a foot stands from its strike to its toe-off, by the phases
-of the cycle, and is then supported by its whole sole and the tip of its toes, also while it rolls. That is what force
-plates say: in two trials of one person their center of pressure was inside the hull of these points in all 82 frames
-that bore the whole weight, but in 62 and 67 % of them inside that of the points less than 2 cm above their lowest one.
+The same rule is used for the simulated motion and for the reference: a foot is in stance from initial contact to
+toe-off, and its support is then the whole sole and the tip of the toes, also while the foot rolls. Force plates confirm
+this: in two trials of one subject the center of pressure was inside the hull of these points in all 82 frames that bore
+the whole weight, but in only 62 and 67 % of them inside the hull of the points less than 2 cm above their lowest one.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from poise.state import Contact, Snapshot, zmp
 
 @dataclass(frozen=True, eq=False)
 class SupportTrajectory:
-    """n moments of a motion.
+    """Foot points, center of mass, ZMP and support of a motion at n times.
 
     Attributes:
         foot_points: positions of the points under the feet, in the order of `ReferenceWalk.foot_points`, n x 8 x 3, m.
         center_of_mass: n x 3, m.
         zmp: zero-moment point, n x 2, m.
-        support_polygons: support polygon of each moment, (k, 2), m.
+        support_polygons: support polygon at each time, (k, 2), m.
     """
 
     foot_points: Array
@@ -40,18 +40,18 @@ class SupportTrajectory:
     support_polygons: list[Array]
 
     def point(self, side: Side, name: str) -> Array:
-        """Places of one point, n x 3, m: ``trajectory.point("left", "heel")``."""
+        """Return the positions of one point, n x 3, m: ``trajectory.point("left", "heel")``."""
         return self.foot_points[:, len(FOOT_POINTS) * SIDES.index(side) + FOOT_POINTS.index(name)]
 
 
 def support_trajectory(
     reference: ReferenceWalk, cycle: GaitCycle, time: Array, q: Array, v: Array, a: Array, ground: float
 ) -> SupportTrajectory:
-    """Works out the contacts of a motion at n times of a cycle.
+    """Compute foot points, center of mass, ZMP and support polygons of a motion at n times of a cycle.
 
     Args:
-        reference: whose body and points.
-        cycle: says which foot stands when.
+        reference: defines the body and its foot points.
+        cycle: defines the stance of each foot.
         time, q, v, a: the motion; n (s), n x nq, n x nv, n x nv.
         ground: height of the ground, m.
     """
@@ -64,7 +64,7 @@ def support_trajectory(
     )
     soles = np.empty((len(q), len(SIDES), 5, 3))
     for k in range(len(q)):
-        # Places every joint, too: the frames below are those of this posture.
+        # This also computes all joint placements, which the frames below need.
         pinocchio.computeCentroidalMomentumTimeVariation(model, data, q[k], v[k], a[k])
         center[k], rate[k] = data.com[0], data.dhg.vector
         for i, point in enumerate(reference.foot_points):
@@ -80,14 +80,14 @@ def support_trajectory(
 
 
 def stance_mask(cycle: GaitCycle, side: Side, time: Array) -> Mask:
-    """When a foot stands, by the phases of a cycle, at n times (s)."""
+    """Return whether a foot is in stance at n times (s), by the phases of a cycle."""
     if side == cycle.side:
         return time < cycle.toe_off
     return (time < cycle.opposite_toe_off) | (time >= cycle.opposite_initial_contact)
 
 
 def single_support_mask(cycle: GaitCycle, side: Side, time: Array) -> Mask:
-    """When a foot stands and the other one swings, at n times (s)."""
+    """Return whether a foot is in single support at n times (s)."""
     other = other_side(side)
     return stance_mask(cycle, side, time) & ~stance_mask(cycle, other, time)
 
@@ -95,21 +95,21 @@ def single_support_mask(cycle: GaitCycle, side: Side, time: Array) -> Mask:
 # -- Contact schedule --------------------------------------------------------------------------------------------------
 
 
-#: A corner of a sole bears weight while it is less than this above its lowest place (m): soles of a fitted body are
-#: off the floor by up to 2 cm, and shoes bend.
+#: A sole corner is in contact while it is less than this above its lowest position (m): soles of a scaled model are up
+#: to 2 cm off the floor, and shoes bend.
 CONTACT_HEIGHT = 0.03
-#: A contact that lasts for less than this (s) is noise of the fit.
+#: Shortest contact (s); shorter ones are noise of the inverse kinematics.
 SHORTEST_CONTACT = 0.03
 
 
 @dataclass(frozen=True)
 class ContactSchedule:
-    """The contacts of a walk over time.
+    """Contact schedule of a walk.
 
     Attributes:
-        contacts: all of them: corners of both soles, and the tips of the toes.
+        contacts: all contacts: corners of both soles, and the tips of the toes.
         time: n, s.
-        active: which bear weight at each time, n x contacts.
+        active: which contacts bear load at each time, n x contacts.
     """
 
     contacts: tuple[Contact, ...]
@@ -117,12 +117,12 @@ class ContactSchedule:
     active: NDArray[np.bool_]
 
     def active_contacts(self, time: float) -> tuple[Contact, ...]:
-        """Those that bear weight at a time; all of the last known before and after it."""
+        """Return the contacts that bear load at a time; outside the schedule those of its first or last time."""
         k = min(max(int(np.searchsorted(self.time, time + 1e-9, "right")) - 1, 0), len(self.time) - 1)
         return self._select(self.active[k])
 
     def contact_sets(self) -> list[tuple[Contact, ...]]:
-        """All different sets of contacts that ever bear together."""
+        """Return all distinct sets of simultaneous contacts."""
         return [self._select(row) for row in np.unique(self.active, axis=0)]
 
     def _select(self, row: NDArray[np.bool_]) -> tuple[Contact, ...]:
@@ -130,14 +130,15 @@ class ContactSchedule:
 
 
 def detect_contact_schedule(reference: ReferenceWalk, toes: bool = True) -> ContactSchedule:
-    """Finds when the corners of the soles, and the tips of the toes, are on the ground.
+    """Detect when the corners of the soles and the tips of the toes are on the ground.
 
-    A foot stands from its strike to its toe-off, by the events of the reference; of its points those bear that are near
-    their lowest places. Two corners across the foot bear together, for feet roll forward; at least one pair does.
+    A foot is in stance from initial contact to toe-off, by the events of the reference; its active contacts are the
+    points near their lowest positions. Both corners of the heel are active together, and both of the ball, because feet
+    roll forward; at least one of these pairs is active.
 
     Args:
         reference: the walk.
-        toes: whether toes bear; the simulated foot of MuJoCo has none that are felt.
+        toes: whether the tips of the toes are contacts; the foot in MuJoCo has no toe contact.
     """
     robot = reference.robot
     contacts: list[Contact] = []
@@ -170,14 +171,14 @@ def detect_contact_schedule(reference: ReferenceWalk, toes: bool = True) -> Cont
 
 
 def _sole_edges(foot: Foot) -> dict[str, Array]:
-    """Corners of a sole by its ends."""
+    """Return the sole corners at the heel and at the ball."""
     corners = foot.corners
     back = corners[:, 0] < corners[:, 0].mean()
     return {"heel": corners[back], "ball": corners[~back]}
 
 
 def _contact_heights(reference: ReferenceWalk, contacts: list[Contact]) -> Array:
-    """Of each contact over time (n x contacts, m)."""
+    """Compute the height of each contact over time (n x contacts, m)."""
     robot: Robot = reference.robot
     snapshot = Snapshot(robot)
     found = np.empty((len(reference.time), len(contacts)))
@@ -190,7 +191,7 @@ def _contact_heights(reference: ReferenceWalk, contacts: list[Contact]) -> Array
 
 
 def _reference_stance(reference: ReferenceWalk, side: Side) -> NDArray[np.bool_]:
-    """Between strikes and toe-offs; before the first event and after the last as those say."""
+    """Return the stance of a foot from its events; before the first event it is the phase that this event ends."""
     events = sorted((event for event in reference.events if event.side == side), key=lambda event: event.time)
     stance = np.zeros(len(reference.time), dtype=bool)
     if not events:
@@ -202,7 +203,7 @@ def _reference_stance(reference: ReferenceWalk, side: Side) -> NDArray[np.bool_]
 
 
 def _remove_short_contacts(mask: NDArray[np.bool_], time: Array) -> NDArray[np.bool_]:
-    """The same without what lasts less than `SHORTEST_CONTACT`."""
+    """Remove intervals shorter than `SHORTEST_CONTACT`, both contacts and interruptions."""
     out = mask.copy()
     edges = np.flatnonzero(np.diff(out.astype(int))) + 1
     for a, b in pairwise(edges.tolist()):

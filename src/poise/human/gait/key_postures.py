@@ -1,15 +1,16 @@
-"""Key postures of a gait cycle, and how the posture moves between them: target trajectories and task dynamics.
+"""Key postures of a gait cycle, and the motion between them: target trajectories and task dynamics.
 
-Notation as in `poise.analysis.gait_cycle`: A is the foot whose cycle it is, B the other; HS a strike, TO a toe-off.
+Notation as in `poise.analysis.gait_cycle`: A is the foot of the cycle, B the other one; HS is an initial contact (heel
+strike), TO a toe-off.
 
-| keys | moments after HS_A |
+| keys | times after HS_A |
 |---|---|
 | "two" | HS_B, HS_A: the ends of the two steps, for which the paper reports a straight knee in swing |
 | "four" | TO_B, HS_B, TO_A, HS_A: the ends of the four phases of [Boukheddimi2019] |
-| "six" | TO_B, peak of B's knee, HS_B, TO_A, peak of A's knee, HS_A: the swing is given its own posture |
-| "eight" | the same, and between peak and strike of each swing the moment at which the shank is upright |
+| "six" | TO_B, peak knee flexion of B, HS_B, TO_A, peak knee flexion of A, HS_A: one more posture in each swing |
+| "eight" | "six", and in each swing the time between peak and initial contact at which the shank is vertical |
 
-A task with gain g, its derivative ġ, and damping k asks for ``ë = -(g k + ġ) e - (g + k) ė``.
+A task with gain g, its derivative ġ, and damping k has the dynamics ``ë = -(g k + ġ) e - (g + k) ė``.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ from poise.tasks import Target
 
 KeyPostureSet = Literal["two", "four", "six", "eight"]
 
-#: Steps in which the moments of a swing are searched, s.
+#: Resolution of the search for knee peak and vertical shank, s.
 SEARCH_STEP = 0.001
 
 
 class KeyPosture(NamedTuple):
-    """A posture of the reference: when (s), what it is called, configuration (nq), velocity and acceleration (nv)."""
+    """A posture of the reference: time (s), name, configuration (nq), velocity and acceleration (nv)."""
 
     time: float
     name: str
@@ -56,13 +57,13 @@ class KeyPosture(NamedTuple):
 def find_key_postures(
     reference: ReferenceWalk, cycle: GaitCycle, kind: KeyPostureSet = "four"
 ) -> tuple[KeyPosture, ...]:
-    """The posture at the begin of a cycle, which is where a reproduction starts, and then its key postures.
+    """Return the posture at the begin of a cycle, where a reproduction starts, followed by the key postures.
 
     >>> [key.name for key in find_key_postures(reference, reference.cycle("right"), "two")]
     ['right strike', 'left strike', 'next right strike']
     """
     if kind not in get_args(KeyPostureSet):
-        raise GaitError(f"key postures {kind!r}; expected one of {', '.join(get_args(KeyPostureSet))}")
+        raise GaitError(f"key posture set {kind!r}; expected one of {', '.join(get_args(KeyPostureSet))}")
     a, b = cycle.side, other_side(cycle.side)
     moments = [
         (cycle.initial_contact, f"{a} strike"),
@@ -84,18 +85,20 @@ def find_key_postures(
     found = [KeyPosture(time, name, *reference.sample(time)) for time, name in sorted(moments)]
     for one, two in itertools.pairwise(found):
         if not two.time > one.time:
-            raise GaitError(f"the keys '{one.name}' and '{two.name}' are both at {one.time:.3f} s; give another cycle")
+            raise GaitError(
+                f"key postures '{one.name}' and '{two.name}' are both at {one.time:.3f} s; choose another cycle"
+            )
     return tuple(found)
 
 
 def knee_peak(reference: ReferenceWalk, side: Side, begin: float, end: float) -> float:
-    """When a knee is bent most between two times, s, to the millisecond; strictly between them."""
+    """Return the time of peak knee flexion strictly between two times, s, to the millisecond."""
     at, angle = _swing_times(side, begin, end), reference.robot.joint(f"{side}_knee_flexion").q
     return float(at[int(np.argmax([reference.curve_function(float(time))[0][angle] for time in at]))])
 
 
 def shank_upright(reference: ReferenceWalk, side: Side, begin: float, end: float) -> float:
-    """When a shank, swinging forward, is most upright between two times, s: the end of the middle of the swing."""
+    """Return the time between two times at which a shank swinging forward is most vertical, s: the end of mid-swing."""
     at, data = _swing_times(side, begin, end), reference.robot.model.createData()
     shank = reference.robot.frame(f"{side}_shank").index
 
@@ -109,37 +112,37 @@ def shank_upright(reference: ReferenceWalk, side: Side, begin: float, end: float
 def _swing_times(side: Side, begin: float, end: float) -> Array:
     at = np.arange(begin + SEARCH_STEP, end - SEARCH_STEP / 2.0, SEARCH_STEP)
     if not len(at):
-        raise GaitError(f"a swing of the {side} foot from {begin:.3f} to {end:.3f} s; expected one that lasts")
+        raise GaitError(f"swing of the {side} foot from {begin:.3f} to {end:.3f} s is too short; choose another cycle")
     return at
 
 
-# -- Paths: what the posture is to be between two keys ---------------------------------------------------------------
+# -- Target trajectories between key postures ------------------------------------------------------------------------
 
 
 class PhaseTimer:
-    """Which key comes next at a time: the phases from one key to the next."""
+    """Phases from one key posture to the next: index, remaining time and duration at a given time."""
 
     def __init__(self, keys: Sequence[KeyPosture]) -> None:
         self.times = tuple(key.time for key in keys)
         self.end_postures = tuple(keys[1:])
 
     def phase(self, time: float) -> int:
-        """The number of the phase; the first before all, the last after all."""
+        """Return the index of the phase; the first one before the begin, the last one after the end."""
         # A tick that rounding puts a nanosecond before the end of a phase belongs to the next one.
         return min(max(bisect_right(self.times, time + 1e-9) - 1, 0), len(self.end_postures) - 1)
 
     def time_left(self, time: float) -> float:
-        """Seconds until the phase ends; negative after the last one."""
+        """Return the seconds until the end of the phase; negative after the last one."""
         return self.end_postures[self.phase(time)].time - time
 
     def duration(self, time: float) -> float:
-        """Of the phase, s."""
+        """Return the duration of the phase, s."""
         k = self.phase(time)
         return self.times[k + 1] - self.times[k]
 
 
 class NextPostureTarget(PhaseTimer):
-    """The posture of the next key, at rest: "a fixed vector" for the whole phase, as in [Boukheddimi2019]."""
+    """The next key posture with zero velocity, "a fixed vector" for the whole phase as in [Boukheddimi2019]."""
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
         q, v = self.end_postures[self.phase(time)].q, self.end_postures[self.phase(time)].v
@@ -147,7 +150,7 @@ class NextPostureTarget(PhaseTimer):
 
 
 class ArrivalTarget(PhaseTimer):
-    """A posture that moves with the velocity of the next key and is at that key in time: y = y_end - ẏ_end τ."""
+    """A posture that moves with the velocity of the next key posture and reaches it in time: y = y_end - ẏ_end τ."""
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
         key, left = self.end_postures[self.phase(time)], self.time_left(time)
@@ -156,14 +159,14 @@ class ArrivalTarget(PhaseTimer):
 
 
 class MidpointTarget:
-    """A motion for a loop that holds accelerations for a period: those of the middle of the period.
+    """A target for a control loop that holds accelerations for one period: acceleration at the middle of the period.
 
-    The acceleration at its begin would be half a period late at all times, which at 5 ms leaves a knee that swings a
-    quarter of a degree behind.
+    With the acceleration at the begin, the motion would lag by half a period, which at 5 ms is a quarter of a degree
+    for a swinging knee.
 
     Args:
-        motion: anything with ``sample(time) -> (value, rate, acceleration)``.
-        period: s.
+        motion: any object with ``sample(time) -> (value, rate, acceleration)``.
+        period: of the control loop, s.
     """
 
     def __init__(self, motion: Target, period: float) -> None:
@@ -175,17 +178,17 @@ class MidpointTarget:
 
 
 class MinimumJerkPath(ConfigurationCurve):
-    """The smoothest way through all keys: of all that pass them as is asked, that with the least jerk.
+    """The minimum-jerk path through all key postures.
 
         minimise  ∫ |d³y/dt³|² dt
 
-    Between two keys that is a polynomial of degree five, as for reaching hands [Flash1985].
+    Between two keys it is a polynomial of degree five, as for reaching movements of the hand [Flash1985].
 
     Args:
         keys: two or more.
-        order: how much of the reference is kept at the keys. 0: the posture; the body rests there. 1: the velocity as
-            well; the accelerations are those with which the jerk does not jump at any key and is zero at both ends, one
-            tridiagonal system. 2: velocity and acceleration.
+        order: which derivatives of the reference are imposed at the keys. 0: the posture, with zero velocity. 1: also
+            the velocity; accelerations follow from a tridiagonal system such that the jerk is continuous at all keys
+            and zero at both ends. 2: velocity and acceleration.
     """
 
     def __init__(self, keys: Sequence[KeyPosture], order: int = 2) -> None:
@@ -207,9 +210,9 @@ class MinimumJerkPath(ConfigurationCurve):
 
 
 def _minimum_jerk_accelerations(times: Array, y: Array, rate: Array) -> Array:
-    """Accelerations at the keys (n x nq).
+    """Compute the accelerations at the keys (n x nq) for order 1.
 
-    At the begin and the end of a part with duration T, from (y₀, ẏ₀, ÿ₀) to (y₁, ẏ₁, ÿ₁), with D = y₁ - y₀:
+    Jerk at the begin and the end of a segment of duration T, from (y₀, ẏ₀, ÿ₀) to (y₁, ẏ₁, ÿ₁), with D = y₁ - y₀:
 
         y'''(0) = (60 D - (36 ẏ₀ + 24 ẏ₁) T - (9 ÿ₀ - 3 ÿ₁) T²) / T³
         y'''(T) = (60 D - (24 ẏ₀ + 36 ẏ₁) T - (3 ÿ₀ - 9 ÿ₁) T²) / T³
@@ -218,7 +221,7 @@ def _minimum_jerk_accelerations(times: Array, y: Array, rate: Array) -> Array:
     A, b = np.zeros((n, n)), np.zeros_like(y)
     for k, T in enumerate(np.diff(times)):
         D = y[k + 1] - y[k]
-        # Jerk after key k, less the jerk before it: zero.
+        # The jerk after key k minus the jerk before it is zero.
         A[k, k] -= 9.0 / T
         A[k, k + 1] += 3.0 / T
         b[k] -= (60.0 * D - (36.0 * rate[k] + 24.0 * rate[k + 1]) * T) / T**3
@@ -228,10 +231,10 @@ def _minimum_jerk_accelerations(times: Array, y: Array, rate: Array) -> Array:
     return np.asarray(np.linalg.solve(A, b))
 
 
-# -- Laws: how the posture goes to its target ------------------------------------------------------------------------
+# -- Task dynamics: how the posture converges to its target ----------------------------------------------------------
 
 
-#: The time to go is never counted as less, s: six periods of 5 ms. Gains would grow beyond all bounds.
+#: Lower bound of the time to go, s: six periods of 5 ms. It keeps the gains bounded.
 SHORTEST_TIME_TO_GO = 0.03
 
 
@@ -239,8 +242,8 @@ SHORTEST_TIME_TO_GO = 0.03
 class DecayPerPhase:
     """Critical damping with ``w = c / T``, T the duration of the phase: ``ë = -w² e - 2 w ė``.
 
-    A phase then ends with the part ``(1 + c) exp(-c)`` of the error that it began with, be it short or long: with c = 6
-    1.7 % of it.
+    At the end of a phase of any duration the error has decayed to ``(1 + c) exp(-c)`` of its initial value: 1.7 % for
+    c = 6.
     """
 
     timer: PhaseTimer
@@ -256,9 +259,9 @@ class DecayPerPhase:
 
 @dataclass(frozen=True)
 class TimeToGo:
-    """The error vanishes, and its rate with it, when the phase ends: ``ë = -6 e / τ² - 4 ė / τ`` with τ the time to go.
+    """Error and rate vanish at the end of the phase: ``ë = -6 e / τ² - 4 ė / τ`` with τ the time to go.
 
-    It is the acceleration of the cubic that ends at rest at the target, found anew at every tick.
+    This is the acceleration of the cubic that ends at rest at the target, recomputed at every tick.
     """
 
     timer: PhaseTimer

@@ -1,13 +1,13 @@
-"""Reference walk: a measured motion as a twice differentiable curve, with the quantities that tasks follow.
+"""Reference walk: a measured motion as a twice differentiable curve, with the quantities that tasks track.
 
-Notation: y(t) are the numbers of a configuration, drawn by any smooth function: position p of the base (m), quaternion
-c = (x, y, z, w) of any length but zero, joint angles (rad). With n² = cᵀc, R the rotation of c, and ``vec`` the vector
-part of a product of quaternions:
+Notation: y(t) are the coordinates of a configuration, given by any smooth function: position p of the base (m),
+quaternion c = (x, y, z, w) of any nonzero length, joint angles (rad). With n² = cᵀc, R the rotation of c, and ``vec``
+the vector part of a product of quaternions:
 
     ω = 2 vec(c* ċ) / n²,            ω̇ = 2 vec(c* c̈) / n² - 2 (cᵀċ / n²) ω
     u = Rᵀ ṗ,                        u̇ = Rᵀ p̈ - ω x u
 
-are the angular and the linear velocity of the base in its own axes and their rates: pinocchio's v and a.
+are the angular and the linear velocity of the base in its own frame and their rates, as in pinocchio's v and a.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from poise.human.fitting.body_fit import Fit
 
 
-#: Numbers of a configuration with their first and second derivatives, at a time (s).
+#: Coordinates of a configuration with their first and second derivatives, at a time (s).
 CurveFunction = Callable[[float], tuple[Array, Array, Array]]
 
 
 def motion_from_derivatives(y: Array, rate: Array, acceleration: Array) -> tuple[Array, Array, Array]:
-    """(q, v, a) of a body from the numbers of its configuration (nq) and their derivatives.
+    """Convert the coordinates of a configuration (nq) and their derivatives to (q, v, a) of pinocchio.
 
     >>> q, v, a = motion_from_derivatives(*curve_function(0.3))
     """
@@ -65,8 +65,8 @@ def motion_from_derivatives(y: Array, rate: Array, acceleration: Array) -> tuple
 
 
 def derivatives_from_motion(q: Array, v: Array, a: Array | None = None) -> tuple[Array, Array]:
-    """ẏ and ÿ of a configuration whose quaternion has unit length: the inverse of
-    `motion_from_derivatives`; at rest in ÿ without a.
+    """Return ẏ and ÿ of a configuration with a unit quaternion, the inverse of `motion_from_derivatives`; ÿ is zero
+    if a is not given.
 
     ṗ = R u,   p̈ = R (u̇ + ω x u),   ċ = c ω / 2,   c̈ = c ω̇ / 2 - |ω|² c / 4
     """
@@ -81,7 +81,7 @@ def derivatives_from_motion(q: Array, v: Array, a: Array | None = None) -> tuple
 
 
 def continuous_quaternions(q: Array) -> Array:
-    """Configurations (n, nq) with the signs of their quaternions such that each is near the one before."""
+    """Choose the signs of the quaternions in configurations (n, nq) so that consecutive ones are close."""
     signs = np.sign(np.einsum("ij,ij->i", q[1:, 3:7], q[:-1, 3:7]))
     out = q.copy()
     out[1:, 3:7] *= np.cumprod(np.where(signs == 0.0, 1.0, signs))[:, np.newaxis]
@@ -89,30 +89,30 @@ def continuous_quaternions(q: Array) -> Array:
 
 
 class ConfigurationCurve:
-    """A motion that can be asked at any time: a target of `poise.tasks.Configuration`."""
+    """A motion that can be sampled at any time: a target of `poise.tasks.Configuration`."""
 
     def __init__(self, curve_function: CurveFunction) -> None:
         self.curve_function = curve_function
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
-        """Configuration, velocity and acceleration at a time (s)."""
+        """Return configuration, velocity and acceleration at a time (s)."""
         return motion_from_derivatives(*self.curve_function(time))
 
 
 def _vector_part(c: Array, d: Array) -> Array:
-    """Of c* d."""
+    """Return the vector part of c* d."""
     (x, y, z, w), (a, b, e, f) = c, d
     return np.array([w * a - x * f - y * e + z * b, w * b - y * f - z * a + x * e, w * e - z * f - x * b + y * a])
 
 
 def _quaternion_vector_product(c: Array, vector: Array) -> Array:
-    """The product of a quaternion and a vector."""
+    """Return the product of a quaternion and a vector."""
     (x, y, z, w), (a, b, e) = c, vector
     return np.array([w * a + y * e - z * b, w * b + z * a - x * e, w * e + x * b - y * a, -x * a - y * b - z * e])
 
 
 def _rotation(c: Array) -> Array:
-    """Of a unit quaternion."""
+    """Return the rotation matrix of a unit quaternion."""
     x, y, z, w = c
     return np.array(
         [
@@ -130,17 +130,17 @@ def _cross(a: Array, b: Array) -> Array:
 # -- Reference -------------------------------------------------------------------------------------------------------
 
 
-#: Points under a foot that can touch the ground, from heel to toes; frames of the human body.
+#: Points under a foot that can touch the ground, from heel to toes; frames of the human model.
 FOOT_POINTS = ("heel", "first_metatarsal", "fifth_metatarsal", "toe_tip")
 
-#: Moments that are kept: a tick asks for two.
+#: Number of cached samples: one tick needs two.
 CACHED_SAMPLES = 4
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceSample:
-    """The reference at one time: configuration, velocity, acceleration; and in the world, with two derivatives, heels
-    (m, by side) and center of mass (m), with one the angular momentum about it (kg m²/s)."""
+    """The reference at one time: configuration, velocity and acceleration; in the world frame, heels (m, by side) and
+    center of mass (m) with two derivatives, angular momentum about the center of mass (kg m²/s) with one."""
 
     q: Array
     v: Array
@@ -151,14 +151,14 @@ class ReferenceSample:
 
 
 class ReferenceWalk(ConfigurationCurve):
-    """A walk of a human body, smooth enough to be differentiated twice: cubic splines through its configurations.
+    """A walk of a human model as cubic splines through its configurations, twice differentiable.
 
     Args:
-        robot: the body, a human of the library.
-        time: n, s, rising.
-        q: n x nq, low-pass filtered; `ReferenceWalk.from_measured` does that, and what `fit` returns is.
-        name: who walks.
-        overground: whether to put a walk on a treadmill on the floor, by adding the way of the belt to the base.
+        robot: a human model.
+        time: n, s, increasing.
+        q: n x nq, low-pass filtered; the motion of `fit` is, and `ReferenceWalk.from_measured` filters.
+        name: of the subject.
+        overground: convert treadmill walking to overground walking by adding the displacement of the belt to the base.
 
     >>> reference = ReferenceWalk.from_fit(human.fit(trial, static))
     >>> q, v, a = reference.sample(0.8)
@@ -170,9 +170,9 @@ class ReferenceWalk(ConfigurationCurve):
         n = len(self.time)
         if n < 4 or coordinates.shape != (n, robot.model.nq) or not (np.diff(self.time) > 0.0).all():
             shapes = f"{coordinates.shape} configurations at {self.time.shape} times"
-            raise GaitError(f"{shapes}; give four or more of {robot.model.nq} numbers, times rising")
+            raise GaitError(f"{shapes}; expected four or more of {robot.model.nq} numbers, times increasing")
         if not np.isfinite(coordinates).all():
-            raise GaitError("a configuration is NaN or infinite; fill gaps before a walk is followed")
+            raise GaitError("a configuration is NaN or infinite; fill gaps before making a reference walk")
         self.heel_frames: dict[Side, Frame] = {side: robot.frame(f"{side}_heel") for side in SIDES}
         self.foot_points = tuple(robot.frame(f"{side}_{point}") for side in SIDES for point in FOOT_POINTS)
         self._data = robot.model.createData()
@@ -184,21 +184,21 @@ class ReferenceWalk(ConfigurationCurve):
 
     @classmethod
     def from_fit(cls, fit: Fit) -> ReferenceWalk:
-        """From a fit, whose motion is filtered already."""
+        """Make a reference from a fit, whose motion is already filtered."""
         return cls(fit.robot, fit.time, fit.q, fit.trial.subject.name or Path(fit.trial.path).stem)
 
     @classmethod
     def from_measured(cls, robot: Robot, time: Array, q: Array, cutoff: float = 6.0, name: str = "") -> ReferenceWalk:
-        """From configurations as measured, in equal steps: low-pass filtered there and back, at a cut-off in Hz."""
+        """Make a reference from raw configurations at equal steps, low-pass filtered without lag (cut-off in Hz)."""
         return cls(robot, time, filter_motion(robot, time, q, cutoff).q, name)
 
     @property
     def q(self) -> Array:
-        """The configurations that the splines go through (n x nq)."""
+        """The configurations that the splines pass through (n x nq)."""
         return self._coordinates
 
     def at(self, time: float) -> ReferenceSample:
-        """All that tasks follow, at a time (s); the last ones are remembered, since several tasks ask for each."""
+        """Return all quantities that tasks track at a time (s), with a small cache, as several tasks need the same."""
         sample = self._samples.pop(time, None) or self._compute_sample(*self.sample(time))
         self._samples[time] = sample
         if len(self._samples) > CACHED_SAMPLES:
@@ -211,7 +211,7 @@ class ReferenceWalk(ConfigurationCurve):
         return self.foot_positions_at(self._coordinates)
 
     def foot_positions_at(self, q: Array) -> Array:
-        """Places of the points under the feet (n x 8 x 3, m) in some postures (n x nq)."""
+        """Compute the positions of the points under the feet (n x 8 x 3, m) in some postures (n x nq)."""
         model, data = self.robot.model, self._data
         found = np.empty((len(q), len(self.foot_points), 3))
         for k, posture in enumerate(q):
@@ -222,13 +222,13 @@ class ReferenceWalk(ConfigurationCurve):
 
     @cached_property
     def events(self) -> tuple[GaitEvent, ...]:
-        """Strikes and toe-offs by `poise.analysis.EVENT_RULE`, of the body's own heels and first metatarsals."""
+        """Initial contacts and toe-offs by `poise.analysis.EVENT_RULE`, from heels and first metatarsals."""
         return events_from_markers(
             self.time, self.foot_point("heel"), self.foot_point("first_metatarsal"), self._coordinates[:, :3]
         )
 
     def cycle(self, side: Side | None = None) -> GaitCycle:
-        """The gait cycle of a foot that stays farthest from the ends; by default of the right one, if it has any."""
+        """Return the gait cycle of a foot farthest from both ends; by default of the right foot, if it has any."""
         ends = float(self.time[0]), float(self.time[-1])
         if side is None:
             feet = {each.side for each in gait_cycles(self.events)}
@@ -236,7 +236,7 @@ class ReferenceWalk(ConfigurationCurve):
         return best_cycle(self.events, *ends, side)
 
     def foot_point(self, point: str) -> dict[Side, Array]:
-        """Places of one of `FOOT_POINTS` by side, (n, 3), m."""
+        """Return the positions of one of `FOOT_POINTS` by side, (n, 3), m."""
         return {
             side: self.foot_positions[:, len(FOOT_POINTS) * i + FOOT_POINTS.index(point)]
             for i, side in enumerate(SIDES)
@@ -253,7 +253,7 @@ class ReferenceWalk(ConfigurationCurve):
         try:
             direction = walking_direction(self._coordinates[:, :3], self.foot_point("heel"), toes)
         except GaitError:
-            return  # somebody who stands goes nowhere
+            return  # standing: there is no walking direction
         self.belt_speed = belt_speed(self.time, toes, direction)
         if self.belt_speed > 0.0:
             shifted = self._coordinates.copy()
@@ -263,7 +263,7 @@ class ReferenceWalk(ConfigurationCurve):
 
     def _compute_sample(self, q: Array, v: Array, a: Array) -> ReferenceSample:
         model, data, axes = self.robot.model, self._data, pinocchio.LOCAL_WORLD_ALIGNED
-        pinocchio.computeCentroidalMomentumTimeVariation(model, data, q, v, a)  # with all joints placed and moving
+        pinocchio.computeCentroidalMomentumTimeVariation(model, data, q, v, a)  # includes forward kinematics
         heels: dict[Side, tuple[Array, Array, Array]] = {}
         for side, frame in self.heel_frames.items():
             position = pinocchio.updateFramePlacement(model, data, frame.index).translation.copy()

@@ -1,12 +1,14 @@
 """Gait reproduction: variants, task hierarchy of [Boukheddimi2019], and simulation of one gait cycle.
 
-    always   joints inside their ranges; points under the feet not below the ground
-    heels    x and y of both heels
+Levels of the hierarchy, highest priority first:
+
+    constraints   joint ranges; points under the feet not below the ground
+    heels   x and y of both heels
     center of mass   x, y and z
     angular momentum   about the center of mass; not in the paper
-    posture   all 42 numbers of the configuration, the base included
+    posture   all 42 degrees of freedom, including the base
 
-Every task follows its reference x* with second-order dynamics,
+Every task tracks its reference x* with second-order dynamics,
 
     ë = -2 w ė - w² e,    e = x - x*,
 
@@ -53,25 +55,24 @@ PostureLaw = Literal["pd_per_phase", "pd", "time_to_go", "minimum_jerk", "track"
 
 @dataclass(frozen=True)
 class Variant:
-    """A way to reproduce a gait.
+    """A method of reproducing a gait.
 
     Attributes:
-        name: for tables.
-        keys: the key postures, see `poise.human.gait.key_postures`.
-        law: how the posture goes from key to key:
+        name: label in tables.
+        keys: set of key postures, see `poise.human.gait.key_postures`.
+        law: dynamics of the posture task:
             "pd_per_phase": to the next key, with ``w = gain / duration of the phase``;
-            "pd": the same with one ``w = gain`` (1/s);
-            "time_to_go": so as to be there in time; no gain;
-            "minimum_jerk": along the path of least jerk through all keys, deviations decay with the gain (1/s);
-            "track": along the reference itself, without keys: what the tasks do to a posture that is known throughout;
-            "interpolation": along the path of least jerk, and no task at all.
-        gain: see there.
-        order: what is known at a key besides the posture. 0: nothing, it is passed at rest; 1: the velocity of the
-            reference; 2: its acceleration as well. For laws that aim at a time: "time_to_go" (which knows no more than
-            velocities), "minimum_jerk" and "interpolation".
-        momentum: whether the angular momentum is a task, between center of mass and posture.
+            "pd": to the next key, with constant ``w = gain`` (1/s);
+            "time_to_go": reaches the next key exactly in time; no gain;
+            "minimum_jerk": along the minimum-jerk path through all keys, deviations decay with the gain (1/s);
+            "track": along the reference itself, without keys, to see the effect of the tasks on a known posture;
+            "interpolation": along the minimum-jerk path, without any task.
+        gain: see `law`.
+        order: derivatives of the reference that are known at a key. 0: none, it is passed at rest; 1: the velocity;
+            2: velocity and acceleration. Used by "time_to_go" (velocity only), "minimum_jerk" and "interpolation".
+        momentum: whether angular momentum is a task, between center of mass and posture.
 
-    >>> Variant("eight", keys="pose_vector", law="pd_per_phase", gain=8.0)
+    >>> Variant("gain 8", keys="four", law="pd_per_phase", gain=8.0)
     """
 
     name: str
@@ -88,34 +89,34 @@ class Variant:
             raise GaitError(f"{self.name}: law {self.law!r}; expected one of {', '.join(get_args(PostureLaw))}")
         if self.order not in (0, 1, 2):
             raise GaitError(f"{self.name}: order {self.order!r}; expected 0, 1 or 2")
-        if not 0.0 < self.gain < 200.0:  # 1/s: what a period of 5 ms can follow
+        if not 0.0 < self.gain < 200.0:  # 1/s: stable at a period of 5 ms
             raise GaitError(f"{self.name}: gain {self.gain!r}; expected a number above 0 and below 200")
 
 
-#: The paper's: postures at the end of the four phases. It does not say its gains; c = 6 brings an error to 1.7 % of
-#: itself within a phase (c = 3, 4, 6, 10 gave mean differences of 8.7, 7.6, 6.1, 5.2 degrees on 7 people).
+#: Variant of the paper: postures at the end of the four phases. The paper does not state its gains; c = 6 reduces an
+#: error to 1.7 % within a phase (c = 3, 4, 6, 10 gave mean differences of 8.7, 7.6, 6.1, 5.2 degrees on 7 subjects).
 PAPER = Variant("paper", keys="four", law="pd_per_phase", gain=6.0)
-#: Its ablation, in which the swing knee stays straight.
+#: Ablation of the paper, in which the swing knee stays straight.
 TWO_PHASES = Variant("two phases", keys="two", law="pd_per_phase", gain=6.0)
-#: Better: two postures more, passed in motion, along the smoothest path; and angular momentum. Chosen on 8 cycles of 2
-#: people, where ranges of motion differ by 4.5 degrees at most (by 5.7 without the accelerations at the keys). On what
-#: was not used for the choice, 7 cycles of 2 more people and 18 of sample bodies with 3 mm of noise, it is 4.9. What is
-#: missed is the long way from knee peak to strike. The gain does not matter from 12 to 40.
+#: Improved variant: two more postures, passed in motion along the minimum-jerk path, and angular momentum. Selected on
+#: 8 cycles of 2 subjects, with differences of range of motion up to 4.5 degrees (5.7 without accelerations at the
+#: keys). On data not used for the selection, 7 cycles of 2 more subjects and 18 of synthetic subjects with 3 mm of
+#: noise, it is 4.9. The largest errors are between knee peak and initial contact. Gains from 12 to 40 give the same.
 BEST = Variant("best", keys="six", law="minimum_jerk", gain=25.0, order=2, momentum=True)
-#: The same with a posture more on that way: 1.6 degrees at most on the 8 cycles, 1.3 on sample bodies.
+#: `BEST` with one more posture in that interval: up to 1.6 degrees on the 8 cycles, 1.3 on synthetic subjects.
 BEST_EIGHT_KEYS = Variant("best, eight keys", keys="eight", law="minimum_jerk", gain=25.0, order=2, momentum=True)
-#: Baselines without any task, through the same keys: ranges of motion alone do not tell them from the above.
+#: Baselines without tasks, through the same keys: ranges of motion alone do not distinguish them from the others.
 FOUR_KEYS = Variant("interpolation, four keys", keys="four", law="interpolation")
 SIX_KEYS = Variant("interpolation, six keys", keys="six", law="interpolation", order=2)
-#: A check: nothing is left to the posture, so nothing may be lost.
+#: Check: the whole posture is tracked, so the reproduction must be exact.
 TRACK = Variant("track", law="track", gain=25.0, momentum=True)
 
-#: What a study compares.
+#: Variants compared in a study.
 VARIANTS = (PAPER, TWO_PHASES, BEST, BEST_EIGHT_KEYS, FOUR_KEYS, SIX_KEYS)
 
 
 def find_variant(name: str) -> Variant:
-    """The variant of `VARIANTS` with this name.
+    """Return the variant of `VARIANTS` with this name.
 
     >>> find_variant("best").keys
     'six'
@@ -123,27 +124,27 @@ def find_variant(name: str) -> Variant:
     for variant in VARIANTS:
         if variant.name == name:
             return variant
-    raise GaitError(f"there is no '{name}'; there are {', '.join(each.name for each in VARIANTS)}")
+    raise GaitError(f"no variant '{name}'; available: {', '.join(each.name for each in VARIANTS)}")
 
 
-# -- The hierarchy of [Boukheddimi2019], fig -------------------------------------------------------------------------
+# -- Hierarchy of [Boukheddimi2019] ----------------------------------------------------------------------------------
 
 
-#: 200 Hz, the rate of the paper's cameras; ranges of motion are the same at 100 and 400 Hz.
+#: Control period, s: 200 Hz, the rate of the paper's cameras; ranges of motion are the same at 100 and 400 Hz.
 PERIOD = 0.005
-#: w of heels, center of mass and momentum, 1/s: errors are gone in a tenth of a second. From 10 to 25 nothing changes,
-#: since what is followed is known with its rates.
+#: w of heels, center of mass and momentum, 1/s: errors decay in a tenth of a second. Values from 10 to 25 give the same
+#: result, because the references are known with their derivatives.
 TRACKING_GAIN = 25.0
-#: w of points that come near the ground, 1/s, half of what the period allows. Measured feet come down faster than any
-#: such law lets them: with w = 30 they are held back over the last 5 cm, which costs 0.3 degrees of a posture that is
-#: known throughout, with 100 over the last 5 mm and 0.03 degrees.
+#: w of points near the ground, 1/s, half of what the period allows. Measured feet descend faster than this constraint
+#: allows: with w = 30 they are slowed over the last 5 cm, which costs 0.3 degrees when the whole posture is tracked,
+#: with 100 over the last 5 mm and 0.03 degrees.
 GROUND_GAIN = 100.0
-#: Joints may approach the ends of their ranges with this time constant, s: four periods, which no walk ever feels.
+#: Time constant of the approach to joint limits, s: four periods, which does not affect walking.
 JOINT_RANGE_TIME = 0.02
 
 
 class ReferenceTarget:
-    """A part of the reference as a target: value, rate and acceleration at any time."""
+    """A quantity of the reference as a target: value, rate and acceleration at any time."""
 
     def __init__(
         self, reference: ReferenceWalk, quantity: Callable[[ReferenceSample], tuple[Array, Array, Array]]
@@ -155,7 +156,7 @@ class ReferenceTarget:
 
 
 class AngularMomentumTarget:
-    """The angular momentum of the reference, its rate in the middle of the period, and no more."""
+    """The angular momentum of the reference, with its rate at the middle of the period and zero second derivative."""
 
     def __init__(self, reference: ReferenceWalk, period: float) -> None:
         self.reference, self.half = reference, 0.5 * period
@@ -166,7 +167,7 @@ class AngularMomentumTarget:
 
 
 def gait_hierarchy(reference: ReferenceWalk, cycle: GaitCycle, variant: Variant, period: float = PERIOD) -> Hierarchy:
-    """What reproduces a cycle of a walk by a variant; for a `KinematicController` at acceleration order.
+    """Build the hierarchy that reproduces a cycle, for a `KinematicController` at acceleration order.
 
     >>> print(gait_hierarchy(reference, reference.cycle(), PAPER))
     """
@@ -196,7 +197,7 @@ def gait_hierarchy(reference: ReferenceWalk, cycle: GaitCycle, variant: Variant,
 def posture_task(
     reference: ReferenceWalk, cycle: GaitCycle, variant: Variant, period: float = PERIOD
 ) -> tasks.Configuration:
-    """The last task: to the next key, or along a path, by the law of the variant."""
+    """Build the posture task, to the next key or along a path, by the law of the variant."""
     law: Any = tasks.Decay(variant.gain)
     if variant.law in ("track", "minimum_jerk"):
         motion = reference if variant.law == "track" else key_posture_path(reference, cycle, variant)
@@ -211,15 +212,15 @@ def posture_task(
 
 
 def key_posture_path(reference: ReferenceWalk, cycle: GaitCycle, variant: Variant) -> MinimumJerkPath:
-    """The path of least jerk through the keys of a variant."""
+    """Return the minimum-jerk path through the keys of a variant."""
     return MinimumJerkPath(find_key_postures(reference, cycle, variant.keys), variant.order)
 
 
 def ground_constraints(reference: ReferenceWalk, cycle: GaitCycle) -> list[constraints.Polyhedron]:
-    """Heels, metatarsal heads and toes stay above the ground: ``z̈ >= -2 w ż + w² (z_min - z)``.
+    """Keep heels, metatarsal heads and toes above the ground: ``z̈ >= -2 w ż + w² (z_min - z)``.
 
-    z_min is the lowest place of each point in the cycle of the reference: soles of a fitted body stand some millimetres
-    off the floor, and the tips of its toes some centimetres.
+    z_min is the lowest position of each point in the cycle of the reference: the soles of a scaled model are some
+    millimetres off the floor, and the tips of its toes some centimetres.
     """
     lowest = lowest_heights(reference, cycle)
     return [
@@ -240,8 +241,8 @@ def _heel_of(side: Side, sample: ReferenceSample) -> tuple[Array, Array, Array]:
 
 
 def lowest_heights(reference: ReferenceWalk, cycle: GaitCycle) -> Array:
-    """Height of the lowest place of each point under the feet during a cycle of the reference (8, m)."""
-    # As fine as the motion is simulated: between frames at 60 Hz a heel comes half a millimetre lower.
+    """Return the lowest height of each point under the feet during a cycle of the reference (8, m)."""
+    # Sampled at the period of the simulation: between frames at 60 Hz a heel is half a millimetre lower.
     time = np.arange(cycle.initial_contact, cycle.end + PERIOD, PERIOD)
     return np.asarray(
         reference.foot_positions_at(np.array([reference.sample(float(t))[0] for t in time]))[..., 2].min(axis=0)
@@ -253,14 +254,14 @@ def lowest_heights(reference: ReferenceWalk, cycle: GaitCycle) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """A simulated gait cycle beside the one that it follows.
+    """A simulated gait cycle with its reference.
 
     Attributes:
-        reference, cycle, variant: of what, and how.
-        time: n, s, on the clock of the reference, from strike to strike, every 5 ms.
+        reference, cycle, variant: what was reproduced, and the method.
+        time: n, s, on the clock of the reference, from initial contact to initial contact, every 5 ms.
         q, v, a: n x nq, n x nv, n x nv.
-        recording: of the run, with the errors of all tasks and the time of each step.
-        fallbacks: steps at which the controller had no solution; none, or something is wrong.
+        recording: of the run, with the errors of all tasks and the computation time of each step.
+        fallbacks: steps at which the controller had no solution; 0 in a valid reproduction.
     """
 
     reference: ReferenceWalk
@@ -275,17 +276,17 @@ class Reproduction:
 
     @property
     def milliseconds(self) -> float:
-        """Time that a step of the controller took, on average; 0 of an interpolation."""
+        """Mean computation time of a controller step, ms; 0 for an interpolation."""
         return float(np.mean(self.recording["control/milliseconds"])) if self.variant.law != "interpolation" else 0.0
 
 
 def reproduce(
     walk: ReferenceWalk | Fit, cycle: GaitCycle | None = None, variant: Variant = PAPER, period: float = PERIOD
 ) -> Reproduction:
-    """Simulates a cycle of a walk from the tasks of a variant; it begins as the reference does.
+    """Simulate a cycle of a walk with the tasks of a variant, from the initial state of the reference.
 
     Args:
-        walk: what is to be reproduced.
+        walk: the walk to reproduce.
         cycle: by default `ReferenceWalk.cycle`.
         variant: `PAPER`, `BEST` or another.
         period: of control and simulation, s.
@@ -315,7 +316,7 @@ def reproduce(
 
 
 def _interpolate_postures(reference: ReferenceWalk, cycle: GaitCycle, variant: Variant, time: Array) -> Reproduction:
-    """A path through the keys, and nothing else."""
+    """Return the path through the keys as a reproduction, without tasks."""
     interpolation = key_posture_path(reference, cycle, variant)
     q, v, a = (np.array(quantity) for quantity in zip(*(interpolation.sample(float(t)) for t in time), strict=True))
     body = CoordinateLabels.of(reference.robot)

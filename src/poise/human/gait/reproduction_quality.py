@@ -1,4 +1,4 @@
-"""Quality of a reproduced gait: errors of angles, heels and center of mass, foot sliding, penetration, ZMP."""
+"""Quality of a reproduced gait: errors of joint angles, heels and center of mass, foot sliding, penetration, ZMP."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from poise.robots import SIDES
 
 @dataclass(frozen=True, eq=False)
 class ReproductionQuality:
-    """What is measured of one reproduction. Angles in degrees, lengths in mm, shares from 0 to 1.
+    """Measures of one reproduction. Angles in degrees, lengths in mm, shares from 0 to 1.
 
     Attributes:
-        reproduction: of which.
-        curves, reference_curves: the twelve rotations of Table I over the cycle, 101 x 12.
-        heel_error: error of the heels in the horizontal plane, root mean square over the cycle, the worse foot.
+        reproduction: the reproduction.
+        curves, reference_curves: the twelve joint angles of Table I over the cycle, 101 x 12.
+        heel_error: horizontal error of the heels, root mean square over the cycle, of the worse foot.
         center_of_mass_error: error of the center of mass, root mean square over the cycle.
-        penetration, reference_penetration: deepest place of a point under the feet below the ground.
-        foot_slide, reference_foot_slide: way of the ball of a foot while it stands alone, the worse foot.
+        penetration, reference_penetration: largest depth of a foot point below the ground.
+        foot_slide, reference_foot_slide: sliding of the ball of the foot in single support, of the worse foot.
         zmp_inside, reference_zmp_inside: share of time in which the zero-moment point is in the support polygon.
-        joint_limit_margin: least distance of any joint from the end of its range; negative beyond it.
-        peak_acceleration: largest of any joint, rad/s².
-        milliseconds: of one step of the controller.
+        joint_limit_margin: smallest distance of any joint from a limit of its range; negative beyond it.
+        peak_acceleration: largest acceleration of any joint, rad/s².
+        milliseconds: mean computation time of a controller step.
     """
 
     reproduction: Reproduction
@@ -56,32 +56,33 @@ class ReproductionQuality:
 
     @property
     def ranges(self) -> Array:
-        """Ranges of motion, 12."""
+        """Ranges of motion of the twelve joint angles."""
         return range_of_motion(self.curves)
 
     @property
     def reference_ranges(self) -> Array:
+        """Ranges of motion of the reference."""
         return range_of_motion(self.reference_curves)
 
     @property
     def differences(self) -> Array:
-        """Ranges of motion, simulated less measured, 12."""
+        """Differences of the twelve ranges of motion, simulated minus measured."""
         return self.ranges - self.reference_ranges
 
     @property
     def errors(self) -> Array:
-        """Root mean square error of each rotation over the cycle, 12."""
+        """Root mean square error of each joint angle over the cycle, 12."""
         return root_mean_square_error(self.curves, self.reference_curves)
 
     @property
     def worst_joint(self) -> tuple[str, float]:
-        """The rotation whose range differs most, and by how much."""
+        """The joint angle with the largest difference in range of motion, and that difference."""
         k = int(np.argmax(np.abs(self.differences)))
         return TABLE_I_JOINTS[k], float(self.differences[k])
 
 
 def measure_reproduction(reproduction: Reproduction) -> ReproductionQuality:
-    """Compares a reproduction with its reference, at the moments of the simulation.
+    """Compare a reproduction with its reference at the times of the simulation.
 
     >>> quality = measure_reproduction(reproduce(reference, variant=BEST))
     >>> quality.worst_joint, quality.zmp_inside
@@ -114,12 +115,12 @@ def measure_reproduction(reproduction: Reproduction) -> ReproductionQuality:
 
 
 def _rms_distance(track: Array, reference: Array) -> float:
-    """Root mean square over the cycle, mm."""
+    """Root mean square distance over the cycle, mm."""
     return 1e3 * trajectory_distance(track, reference).root_mean_square
 
 
 def _foot_slide(motion: SupportTrajectory, reproduction: Reproduction) -> float:
-    """Way of the ball of a foot while it stands alone, mm; the worse foot."""
+    """Sliding of the ball of the foot in single support, mm, of the worse foot."""
     time, cycle = reproduction.time, reproduction.cycle
     slides = [
         sliding_distance(motion.point(side, "first_metatarsal"), single_support_mask(cycle, side, time))

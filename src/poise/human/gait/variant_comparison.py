@@ -1,4 +1,4 @@
-"""Reproductions of several people in one study: equivalence tests, tables as text and as plain values."""
+"""Comparison of gait reproduction variants over several subjects: equivalence tests, tables and plain values."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from poise.human.gait.reproduction_quality import ReproductionQuality, measure_r
 
 @dataclass(frozen=True, eq=False)
 class VariantResult:
-    """One variant over all people: p measures.
+    """Results of one variant over p walks.
 
     Attributes:
-        variant: which.
-        qualities: one for each person.
-        ranges, reference_ranges: ranges of motion of the twelve rotations, p x 12, degrees.
-        tests: of their differences, one for each rotation.
-        curves, reference_curves: mean and deviation over the people, from right strike to right strike, 101 x 12,
-            degrees; figures 4 to 7 of the paper are four of them.
+        variant: the variant.
+        qualities: one for each walk.
+        ranges, reference_ranges: ranges of motion of the twelve joint angles, p x 12, degrees.
+        tests: of their differences, one for each joint angle.
+        curves, reference_curves: mean and deviation over the walks, from right to right initial contact, 101 x 12,
+            degrees; figures 4 to 7 of the paper show four of them.
     """
 
     variant: Variant
@@ -49,57 +49,57 @@ class VariantResult:
 
     @property
     def differences(self) -> Array:
-        """Ranges of motion, simulated less measured, p x 12, degrees."""
+        """Differences of the ranges of motion, simulated minus measured, p x 12, degrees."""
         return self.ranges - self.reference_ranges
 
     @property
     def mean_difference(self) -> float:
-        """Mean of their sizes, degrees."""
+        """Mean absolute difference, degrees."""
         return float(np.abs(self.differences).mean())
 
     @property
     def worst_difference(self) -> tuple[float, str, str]:
-        """The largest difference (degrees), its joint, and whose it is."""
+        """The largest difference (degrees), its joint, and its subject."""
         row, joint = np.unravel_index(int(np.abs(self.differences).argmax()), self.differences.shape)
         person = self.qualities[int(row)].reproduction.reference.name
         return float(self.differences[row, joint]), TABLE_I_JOINTS[int(joint)], person
 
     @property
     def beyond_bound(self) -> int:
-        """How many of the differences are larger than the bound of 5 degrees."""
+        """Number of differences larger than the bound of 5 degrees."""
         return int(np.sum(np.abs(self.differences) > EQUIVALENCE_BOUND))
 
     @property
     def equivalent_count(self) -> int:
-        """How many of the twelve rotations are shown to be equivalent."""
+        """Number of joint angles that are shown to be equivalent."""
         return sum(test.verdict == "equivalent" for test in self.tests)
 
     @property
     def rms_error(self) -> float:
-        """Root mean square error over the cycle, mean of all rotations and people, degrees."""
+        """Root mean square error over the cycle, mean over joint angles and walks, degrees."""
         return float(np.mean([each.errors for each in self.qualities]))
 
     def mean(self, name: str) -> float:
-        """Mean over the people of one of the numbers of `ReproductionQuality`, such as ``"zmp_inside"``."""
+        """Return the mean of an attribute of `ReproductionQuality` over the walks, for example ``"zmp_inside"``."""
         return float(np.mean([getattr(each, name) for each in self.qualities]))
 
     def largest(self, name: str) -> float:
-        """Largest over the people of one of the numbers of `ReproductionQuality`."""
+        """Return the maximum of an attribute of `ReproductionQuality` over the walks."""
         return float(np.max([getattr(each, name) for each in self.qualities]))
 
     def smallest(self, name: str) -> float:
-        """Smallest over the people of one of the numbers of `ReproductionQuality`."""
+        """Return the minimum of an attribute of `ReproductionQuality` over the walks."""
         return float(np.min([getattr(each, name) for each in self.qualities]))
 
 
 @dataclass(frozen=True, eq=False)
 class VariantComparison:
-    """Variants side by side.
+    """Comparison of several variants.
 
     Attributes:
-        results: one for each variant, in the order in which they came.
-        people: their names, as in the first variant.
-        notes: what a reader of the tables must know: by which rule events were found, and what the tests can tell.
+        results: one for each variant, in the order of the reproductions.
+        people: names of the subjects, as in the first variant.
+        notes: remarks for readers of the tables: the rule for gait events, and the meaning of the tests.
 
     >>> from poise.human import gait
     >>> found = gait.compare_variants([gait.reproduce(fit, variant=each) for fit in fits for each in gait.VARIANTS])
@@ -111,18 +111,18 @@ class VariantComparison:
     notes: tuple[str, ...]
 
     def result(self, variant: Variant | str) -> VariantResult:
-        """Of one variant, or of the name of one."""
+        """Return the result of a variant, given as a `Variant` or by name."""
         name = variant if isinstance(variant, str) else variant.name
         for each in self.results:
             if each.variant.name == name:
                 return each
         known = ", ".join(each.variant.name for each in self.results)
-        raise GaitError(f"the study has no variant {name!r}; it has {known}")
+        raise GaitError(f"no variant {name!r} in this study; it has {known}")
 
     def summary(self) -> dict[str, Any]:
-        """All numbers of the tables as plain values for JSON: degrees, mm, shares from 0 to 1.
+        """Return all numbers of the tables as plain values for JSON: degrees, mm, shares from 0 to 1.
 
-        Of the numbers of `ReproductionQuality` there are the mean and the worst of the people.
+        For each attribute of `ReproductionQuality` it has the mean and the worst value over the walks.
         """
         return {
             "people": list(self.people),
@@ -136,12 +136,12 @@ class VariantComparison:
 
 
 def compare_variants(reproductions: Iterable[Reproduction | ReproductionQuality]) -> VariantComparison:
-    """Puts the reproductions of several people together, variant by variant; one person each, or more cycles of one."""
+    """Group reproductions by variant and compare them; each is one subject, or one of several cycles of a subject."""
     qualities = [
         each if isinstance(each, ReproductionQuality) else measure_reproduction(each) for each in reproductions
     ]
     if not qualities:
-        raise GaitError("there is nothing to study; give the reproductions of one person or more")
+        raise GaitError("no reproductions given; pass at least one")
     variants = dict.fromkeys(each.reproduction.variant for each in qualities)
     groups = [[each for each in qualities if each.reproduction.variant == variant] for variant in variants]
     names = tuple(each.reproduction.reference.name for each in groups[0])
@@ -164,7 +164,7 @@ def _variant_result(group: Sequence[ReproductionQuality]) -> VariantResult:
 
 
 def _from_right_contact(quality: ReproductionQuality, curves: Array) -> Array:
-    """Curves of a left foot's cycle, begun at the strike of the right one in its middle."""
+    """Shift the curves of a left cycle so that they begin at the initial contact of the right foot."""
     cycle = quality.reproduction.cycle
     if cycle.side == "right":
         return curves
@@ -175,20 +175,22 @@ def _from_right_contact(quality: ReproductionQuality, curves: Array) -> Array:
 
 def _remarks(names: Sequence[str]) -> tuple[str, ...]:
     remarks = [
-        "Key postures alone give ranges of motion: compare with the interpolation through the same keys, which knows "
-        "no task. What the tasks add is in the other columns: heels, center of mass, ground, zero-moment point.",
-        "Feet with two or three markers do not show their inversion: that row tells how a fitted body shares the turn "
-        "of the foot among its joints, and not what an ankle does.",
+        "Key postures alone reproduce ranges of motion: compare with the interpolation through the same keys, which "
+        "has no tasks. The effect of the tasks is in the other columns: heels, center of mass, ground, ZMP.",
+        "Two or three markers do not determine the inversion of a foot: that row shows how the fitted model "
+        "distributes the rotation of the foot among its joints, and not the motion of the ankle.",
     ]
     if len(set(names)) < len(names):
-        remarks.append("Several cycles are of one person: the tests take them for people, and are then too sure.")
+        remarks.append(
+            "Several cycles are of one person: the tests treat them as different people and are then too confident."
+        )
     return tuple(remarks)
 
 
 # -- Tables of a study, as text --------------------------------------------------------------------------------------
 
 
-#: Numbers of `ReproductionQuality` that a summary holds beside the angles: key of the summary, attribute.
+#: Attributes of `ReproductionQuality` in the summary: key of the summary, attribute.
 SUMMARY_NUMBERS = {
     "heels": "heel_error",
     "center": "center_of_mass_error",
@@ -205,10 +207,10 @@ SUMMARY_NUMBERS = {
 
 
 def comparison_table(comparison: VariantComparison) -> str:
-    """One line for each variant: angles first, then what angles do not tell; the reference beside where it has both."""
+    """Return a table with one row per variant: joint angles, then contact measures; the last row is the reference."""
     head = (
-        "variant", "|dROM| °", "worst °", "> 5°", "equivalent", "RMSE °", "heels mm", "center mm", "sunk mm",
-        "slide mm", "ZMP inside %", "least %", "ms",
+        "variant", "|dROM| °", "worst °", "> 5°", "equivalent", "RMSE °", "heels mm", "CoM mm", "penetration mm",
+        "slide mm", "ZMP inside %", "min %", "ms",
     )  # fmt: skip
     lines = [head]
     for each in comparison.results:
@@ -240,10 +242,10 @@ def comparison_table(comparison: VariantComparison) -> str:
 
 
 def range_of_motion_table(result: VariantResult) -> str:
-    """Table I of the paper for one variant: mean ranges of motion and their difference, degrees, and what tests say."""
+    """Return Table I of the paper for one variant: mean ranges of motion, their difference (degrees), and tests."""
     lines: list[tuple[str, ...]] = [
         (
-            "rotation",
+            "joint angle",
             "simulation",
             "reference",
             "difference",
@@ -295,7 +297,7 @@ def _summary(result: VariantResult) -> dict[str, Any]:
 
 
 def _worst(result: VariantResult, name: str) -> float:
-    """The least of what should be large, the largest of what should be small."""
+    """Return the minimum of measures that should be large, the maximum of those that should be small."""
     return (
         result.smallest(name)
         if name in ("zmp_inside", "reference_zmp_inside", "joint_limit_margin")

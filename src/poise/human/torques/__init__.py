@@ -1,4 +1,4 @@
-"""Torques of people: inverse dynamics from markers and force plates, and the comparison with robots ([Saab2012]).
+"""Joint torques of people: inverse dynamics from markers and force plates, and comparison with robots ([Saab2012]).
 
 >>> torques = compute_torques(fit(read_trial("walk.c3d"), read_trial("static.c3d")))
 >>> internal_joint_moments(torques)["left ankle plantarflexor"], torques.residual_rms, torques.notes

@@ -1,9 +1,9 @@
 """Joint moments in the conventions of gait laboratories, compared with stored moments and with torques of robots.
 
-What is printed is the internal moment, that of muscles and ligaments: extensors, abductors, external rotators and
-plantarflexors are positive, which is minus the torque of the body's joints (flexion, adduction, internal rotation and
-dorsiflexion are positive there). That Plug-in Gait has these signs at hip, knee and ankle was found on its own files,
-where shapes agree with these signs and with no others. It stores N mm per kg, though the files say "Nmm".
+Moments are internal moments, those of muscles and ligaments: extensor, abductor, external rotator and plantarflexor
+moments are positive. This is the opposite sign of the joint torques of the model, which are positive in flexion,
+adduction, internal rotation and dorsiflexion. Plug-in Gait uses the same signs at hip, knee and ankle, as verified on
+its files, whose curves agree with these signs only. It stores N mm per kg, although the files say "Nmm".
 
 >>> internal_joint_moments(torques)["left knee extensor"].max()
 0.58
@@ -37,19 +37,19 @@ from poise.robots import SIDES, Robot, Side
 if TYPE_CHECKING:
     from poise.human.torques.joint_torques import Torques
 
-#: N m per kg in what Plug-in Gait stores.
+#: N m per kg in one unit of the moments that Plug-in Gait stores.
 PLUG_IN_GAIT_UNIT = 1e-3
-#: Least part of the time on plates for which the file must have moments: at its edges some have a swing that ends late.
+#: Smallest share of the time on plates with stored moments: at the ends of a trial some files have only a late swing.
 MIN_COVERAGE = 0.5
 
 
 class MomentConvention(NamedTuple):
-    """How a torque is printed.
+    """Sign convention and stored channel of a joint moment.
 
     Attributes:
-        joint: of the human of the library, without its side.
-        title: what is positive.
-        sign: from the torque of the joint to the printed moment.
+        joint: joint of the human model, without its side.
+        title: name of the positive moment.
+        sign: factor from the joint torque to the moment.
         plug_in_gait_channel, component: channel without its side, "" if none is stored, and which of its three numbers.
     """
 
@@ -60,7 +60,7 @@ class MomentConvention(NamedTuple):
     component: int = 0
 
 
-#: Of each leg. Inversion is not compared: two markers on a foot do not show it.
+#: Moments of each leg. Inversion is not compared: two markers on a foot do not determine it.
 LEG_MOMENTS = (
     MomentConvention("hip_flexion", "hip extensor", -1.0, "HipMoment", 0),
     MomentConvention("hip_adduction", "hip abductor", -1.0, "HipMoment", 1),
@@ -69,7 +69,7 @@ LEG_MOMENTS = (
     MomentConvention("ankle_dorsiflexion", "ankle plantarflexor", -1.0, "AnkleMoment", 0),
     MomentConvention("ankle_inversion", "ankle evertor", -1.0),
 )
-#: Of the back.
+#: Moments of the back.
 BACK_MOMENTS = (
     MomentConvention("lumbar_extension", "lumbar extensor", 1.0),
     MomentConvention("lumbar_bending", "lumbar bender to the right", 1.0),
@@ -78,9 +78,9 @@ BACK_MOMENTS = (
 
 
 def internal_joint_moments(torques: Torques, include_unknown: bool = False) -> dict[str, Array]:
-    """Printed moments by title, n, N m per kg; NaN where not known, unless asked for `include_unknown`.
+    """Return internal joint moments by title, n, N m per kg; NaN where unknown, unless `include_unknown`.
 
-    Titles are those of the conventions, after the side: ``"left hip extensor"``, ``"lumbar extensor"``.
+    Titles are those of the conventions after the side: ``"left hip extensor"``, ``"lumbar extensor"``.
     """
     found = {}
     for side in SIDES:
@@ -94,7 +94,7 @@ def internal_joint_moments(torques: Torques, include_unknown: bool = False) -> d
 
 
 class MomentAgreement(NamedTuple):
-    """One moment against the same as the file has it, N m per kg."""
+    """Agreement of one moment with that stored in the file, N m per kg."""
 
     side: Side
     title: str
@@ -102,11 +102,11 @@ class MomentAgreement(NamedTuple):
 
 
 def compare_stored_moments(torques: Torques) -> tuple[MomentAgreement, ...]:
-    """Moments against those that the laboratory's software stored in the file, for legs that it has.
+    """Compare the moments with those that the laboratory's software stored in the file, for legs that have any.
 
-    Compared are the frames in which a plate bears the foot, also one that bears only some of it: the software was given
-    the same forces. Where it stores zeros it had none. In the air both are small, and some files hold what became of a
-    plate that was given to the wrong foot.
+    Only frames with the foot on a plate are compared, including feet that are only partly on a plate, because the
+    software used the same forces. Frames with stored zeros are excluded. Swing is excluded because both moments are
+    small there, and because some files have moments from a plate that was assigned to the wrong foot.
     """
     rows = []
     for side in SIDES:
@@ -135,10 +135,10 @@ def _moment(torques: Torques, joint: str, convention: MomentConvention, include_
 
 
 def human_anatomical_walk(torques: Torques, name: str = "human") -> AnatomicalWalk:
-    """The walk of a person, with gait cycles from the frames at which feet come to stand and leave the ground.
+    """Return the walk of a person under anatomical names, with gait cycles from the stance of the feet.
 
-    Torques that are not known, because a foot is beside the plates, are NaN: one stride with a foot whole on a plate is
-    enough for a leg, and both legs tell of the same walk.
+    Torques are NaN where unknown because a foot is beside the plates. One stride with the foot fully on a plate is
+    enough for a leg, and cycles of both legs are averaged.
     """
     cycles = [c for side in SIDES for c in cycles_from_stance(torques.time, torques.foot_wrenches.stance[side], side)]
     angle, torque = {}, {}
@@ -153,21 +153,21 @@ def human_anatomical_walk(torques: Torques, name: str = "human") -> AnatomicalWa
 def compare_walks(
     torques: Torques, recording: Recording, robot: Robot | None = None, cutoff: float | None = None
 ) -> StrideComparison:
-    """A robot's walk against a person's, over the gait cycle, joint by joint.
+    """Compare the walk of a robot with that of a person over the gait cycle, joint by joint.
 
     Args:
         torques: of the person.
         recording: of the robot, with torques.
-        robot: whose recording it is; by default that which it names.
-        cutoff: of a low-pass filter on the robot's torques (Hz). The person's motion was filtered, at 6 Hz as a rule: a
-            part of the person's smoothness is the filter's. With the same cut-off here that part is in both.
+        robot: robot of the recording; by default the one named in it.
+        cutoff: cut-off of a low-pass filter on the torques of the robot (Hz). The motion of the person was filtered,
+            usually at 6 Hz, which makes its torques smoother; the same cut-off here makes the comparison fair.
 
     >>> found = compare_walks(compute_torques(fit(walk, static)), poise.load_recording("g1_walk.poise"))
     >>> {row.degree_of_freedom: round(row.torque.correlation, 2) for row in found.rows}["ankle dorsiflexion"]
     """
     owner = robot or recording.robot or robot_from_provenance(recording.provenance)
     if isinstance(owner, str):
-        raise RecordingError(f"whose recording it is cannot be told: {owner}; give its robot")
+        raise RecordingError(f"robot of the recording is unknown: {owner}; pass the robot")
     return compare_strides(anatomical_walk(recording, owner, cutoff=cutoff), human_anatomical_walk(torques))
 
 
@@ -175,7 +175,7 @@ def compare_walks(
 
 
 def torques_summary(torques: Torques) -> dict[str, Any]:
-    """Plain values for JSON; see `Torques.summary`."""
+    """Return plain values for JSON; see `Torques.summary`."""
     force, moment = np.split(torques.residual_rms, 2)
     return json_ready(
         {
@@ -195,7 +195,7 @@ def torques_summary(torques: Torques) -> dict[str, Any]:
 
 
 def torques_text(torques: Torques) -> str:
-    """The same to read; see `Torques.text`."""
+    """Return the summary as text; see `Torques.text`."""
     lines = [
         f"{Path(torques.trial.path).name}: {torques.mass:.1f} kg, all ground contact measured in "
         f"{torques.foot_wrenches.known.sum()} of {len(torques.time)} frames",
@@ -206,7 +206,7 @@ def torques_text(torques: Torques) -> str:
     rows = compare_stored_moments(torques)
     if rows:
         lines.append("")
-        lines.append(f"{'against the file':<36} {'r':>6} {'rmse':>6} {'peak':>6} {'stored':>7} {'ratio':>6}")
+        lines.append(f"{'compared with the file':<36} {'r':>6} {'rmse':>6} {'peak':>6} {'stored':>7} {'ratio':>6}")
     for row in rows:
         agreed = row.agreement
         numbers = f"{agreed.correlation:>6.3f} {agreed.error:>6.2f} {agreed.peak:>6.2f} {agreed.reference_peak:>7.2f}"
@@ -217,7 +217,7 @@ def torques_text(torques: Torques) -> str:
 
 
 def _peaks(torques: Torques) -> dict[str, dict[str, Any]]:
-    """Largest and smallest of each moment that is known anywhere, N m per kg, and the number of its samples."""
+    """Return maximum, minimum (N m per kg) and number of known samples of each moment that is known anywhere."""
     found = {}
     for name, values in internal_joint_moments(torques).items():
         known = values[np.isfinite(values)]

@@ -2,20 +2,21 @@
 
     S^T τ + (f, m) = M(q) a + h(q, v) - Σ over the feet of J_i^T w_i
 
-Notation: w_i is the wrench of the ground on foot i, M the inertia of the body without any motors, h what gravity and
-velocities ask for. The first six rows have no muscle: what is left there, (f, m), is the residual, a force and a moment
-that nobody gives, and a measure of how well motion, masses and plates agree.
+Notation: w_i is the ground reaction wrench on foot i, M the inertia matrix of the body without motors, h gravity and
+velocity-dependent terms. The first six rows have no actuator; their remainder (f, m) is the residual force and moment,
+which measures how well motion, masses and force plates agree.
 
-Torques above the feet, such as those of the back, do not depend on the plates: they follow from what moves above them.
+Torques of the back, neck and arms do not depend on the plates: they follow from the motion of the segments above.
 
-[Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
-generating complex movements in humans and humanoids.* SYROCO, 2012.
-
-With c_z the height of the centre of mass, over the frames in which all contact is measured,
+If the mass is not given it is estimated from the plates. With c_z the height of the centre of mass, over the frames in
+which all contact is measured,
 
     m = Σ F_z / Σ (g + d²c_z/dt²)
 
-The mean of the force alone would be wrong by what the body falls and rises in these frames, some per cent.
+The mean force alone would be wrong by some per cent, because of the vertical acceleration of the body in these frames.
+
+[Saab2012] L. Saab, N. Mansard, P. Souères, J.-Y. Fourquet, M. Sreenivasa, Y. Nakamura. *Whole-body torques for
+generating complex movements in humans and humanoids.* SYROCO, 2012.
 """
 
 from __future__ import annotations
@@ -37,18 +38,18 @@ from poise.human.trial import Trial, TrialError
 from poise.recording import Channel, CoordinateLabels, Recording, channel_key, environment_facts
 from poise.robots import GRAVITY, SIDES, Robot, Side
 
-#: What a fit says if it had to guess the mass.
+#: Beginning of the note of a fit whose mass was not given.
 MASS_NOT_GIVEN = "the mass was not given"
-#: Least time, s, in which all contact must be measured: a third of a step has both falling and rising in it.
+#: Shortest time with complete contact data to estimate the mass, s: a third of a step, with falling and rising.
 MIN_MEASURED_TIME = 0.2
 
 
 def mass_from_plates(fit: MotionWithPlates, wrenches: FootWrenches | None = None) -> float:
-    """The mass of a person, kg, from frames in which every foot is in the air or whole on its plates.
+    """Estimate the mass of a person, kg, from frames in which every foot is in the air or entirely on its plates.
 
     Args:
-        fit: body and motion; of the masses only how they are distributed counts.
-        wrenches: what the plates say, if it is at hand.
+        fit: body model and motion; only the distribution of its mass is used.
+        wrenches: wrenches from the plates; computed if not given.
 
     >>> mass_from_plates(fit(walk, static))
     """
@@ -57,8 +58,8 @@ def mass_from_plates(fit: MotionWithPlates, wrenches: FootWrenches | None = None
     frames = np.flatnonzero(wrenches.known & standing)
     if len(frames) < MIN_MEASURED_TIME * fit.trial.rate:
         raise TrialError(
-            f"{fit.trial.path}: all contact is measured for {len(frames) / fit.trial.rate:.2f} s only; expected "
-            f"{MIN_MEASURED_TIME:g} s or more to weigh a person, give the mass",
+            f"{fit.trial.path}: all contact is measured for only {len(frames) / fit.trial.rate:.2f} s; expected "
+            f"{MIN_MEASURED_TIME:g} s or more to estimate the mass; give the mass",
             path=fit.trial.path,
             element="mass",
         )
@@ -74,25 +75,25 @@ def mass_from_plates(fit: MotionWithPlates, wrenches: FootWrenches | None = None
 # -- Inverse dynamics ------------------------------------------------------------------------------------------------
 
 
-#: A plate that bears so much less or more than the motion asks for while the other foot is in the air is worth a note.
+#: Relative difference, in single support, between the load on a plate and that required by the motion that is noted.
 LOAD_TOLERANCE = 0.15
 
 
 @dataclass(frozen=True, eq=False)
 class Torques:
-    """What the joints of a person did over n frames.
+    """Joint torques of a person over n frames.
 
     Attributes:
-        robot: the body.
-        trial: what it was measured in.
+        robot: the body model.
+        trial: the trial.
         time: n, s.
         q, v, a: the motion.
-        mass: of the body, kg, as it counted here.
-        torque: n x 42, N m at the joints as in `Robot.joints`, after six numbers of the base that are zero.
-        residual: n x 6, force (N) and moment about the origin of the pelvis (N m) that the plates leave unexplained, in
-            world axes: what would have to act on the pelvis beside the ground.
-        foot_wrenches: what the plates said.
-        notes: what was decided on the way, one sentence each.
+        mass: of the body, kg, as used in inverse dynamics.
+        torque: n x 42, N m at the joints in the order of `Robot.joints`, after six zeros for the base.
+        residual: n x 6, force (N) and moment about the origin of the pelvis (N m) not explained by the plates, in world
+            axes: the wrench that would have to act on the pelvis in addition to the ground.
+        foot_wrenches: wrenches from the plates.
+        notes: remarks on the processing, one sentence each.
 
     >>> torques = compute_torques(fit(walk, static))
     >>> np.nanmax(torques.joint_torque("left_ankle_dorsiflexion")), torques.residual_rms
@@ -111,15 +112,15 @@ class Torques:
     notes: tuple[str, ...]
 
     def joint_torque(self, joint: str, include_unknown: bool = False) -> Array:
-        """Torque of one joint, n, N m; NaN where it is not known, unless asked for `include_unknown`."""
+        """Return the torque of one joint, n, N m; NaN where unknown, unless `include_unknown`."""
         values = self.torque[:, self.robot.joint(joint).v]
         return values if include_unknown else np.where(self.valid(joint), values, np.nan)
 
     def valid(self, joint: str) -> Mask:
-        """When the torque of a joint is known: all that the ground does to the feet beyond it is measured.
+        """Return when the torque of a joint is known, that is, all ground reaction on feet distal to it is measured.
 
-        Back, neck and arms have no foot beyond them. The wrench is put on the foot as a whole, so that the joint of the
-        toes is known only in the air.
+        Back, neck and arms have no foot distal to them. The wrench acts on the foot as a whole, so the torque of the
+        toe joint is known only in swing.
         """
         return self._valid[joint]
 
@@ -142,23 +143,23 @@ class Torques:
         return self.text()
 
     def recording(self) -> Recording:
-        """Motion, torques, ground forces and residual on one clock.
+        """Return motion, torques, ground reaction forces and residual as a recording.
 
-        Channels are named as in recordings of robots: ``q``, ``v``, ``center_of_mass``, ``contacts``, ``phase`` (which
-        feet stand), ``command/torque``; and ``torque_per_kg``, ``residual``. Torques that are not known are NaN. Forces
-        are ``sensed/force/...`` and count as all that feet carry if the plates measured every step; else
-        ``plate/force/...``. Both are wrenches about the middle of the sole, NaN where no plate is loaded.
+        Channels are named as in recordings of robots: ``q``, ``v``, ``center_of_mass``, ``contacts``, ``phase`` (feet
+        in stance), ``command/torque``; and ``torque_per_kg``, ``residual``. Unknown torques are NaN. Forces are
+        ``sensed/force/...``, the complete load of the feet, if the plates measured every step; else
+        ``plate/force/...``. Both are wrenches about the middle of the sole, NaN while no plate is loaded.
 
         >>> compute_torques(fit(walk, static)).recording().save("walk.poise")  # then: poise report walk.poise
         """
         return _to_recording(self)
 
     def summary(self) -> dict[str, Any]:
-        """Plain values for JSON: peak moments per kg, agreement with stored ones, residual; units are in the keys."""
+        """Return plain values for JSON: peak moments per kg, agreement with stored ones, residual; keys have units."""
         return torques_summary(self)
 
     def text(self) -> str:
-        """The same as tables to read."""
+        """Return the summary as text tables."""
         return torques_text(self)
 
     @property
@@ -169,18 +170,19 @@ class Torques:
 
 
 def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torques:
-    """Inverse dynamics of a fitted motion and the force plates of its trial: torques at all joints.
+    """Compute the torques of all joints by inverse dynamics of a fitted motion and the force plates of its trial.
+
+    If the fit did not know the mass, the mass measured by the plates is used. Takes about 0.1 ms per frame.
 
     Args:
-        fit: body and motion, a `poise.human.fitting.Fit` or alike; its motion is filtered already.
-        cutoff: of a low-pass filter on the ground forces (Hz); by default none. The same for motion and forces is often
-            recommended against peaks at the strike, but brought torques nearer to those of laboratories in no trial.
-
-    If the mass was not known to the fit, it is that which the plates bear. About 0.1 ms a frame.
+        fit: body model and motion, a `poise.human.fitting.Fit` or similar; its motion is already filtered.
+        cutoff: cut-off of a low-pass filter on the ground reaction forces (Hz); by default none. The same cut-off for
+            motion and forces is often recommended against peaks at initial contact, but it did not bring torques closer
+            to those of laboratories in any trial.
     """
     if len(fit.time) != len(fit.trial.time):
         raise TrialError(
-            f"{fit.trial.path}: {len(fit.time)} frames of motion and {len(fit.trial.time)} of the trial; fit it again",
+            f"{fit.trial.path}: {len(fit.time)} frames of motion, {len(fit.trial.time)} in the trial; fit it again",
             path=fit.trial.path,
         )
     wrenches = foot_wrenches(fit, cutoff)
@@ -189,11 +191,11 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
     if any(MASS_NOT_GIVEN in note for note in fit.notes):
         try:
             mass = mass_from_plates(fit, wrenches)
-            notes.append(f"mass {mass:.1f} kg, as the plates bear it")
+            notes.append(f"mass {mass:.1f} kg, from the force plates")
         except TrialError as error:
             notes.append(str(error))
     model = fit.robot.model.copy()
-    model.armature = np.zeros(model.nv)  # a trace of motor inertia steadies simulations; people have none
+    model.armature = np.zeros(model.nv)  # motor inertia, which stabilises simulations; people have none
     for k in range(model.njoints):
         model.inertias[k] = pinocchio.Inertia(
             model.inertias[k].mass * mass / fit.robot.mass,
@@ -218,13 +220,13 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
 
 
 def _torques(fit: MotionWithPlates, model: pinocchio.Model, wrenches: FootWrenches) -> tuple[Array, Array]:
-    """Torques, n x nv, and residuals, n x 6."""
+    """Compute torques, n x nv, and residuals, n x 6."""
     data = model.createData()
     torque, residual = np.zeros((len(fit.time), model.nv)), np.zeros((len(fit.time), 6))
     feet = {side: fit.robot.foot(side).joint for side in SIDES}
     forces = [pinocchio.Force.Zero() for _ in range(model.njoints)]
     for k, (q, v, a) in enumerate(zip(fit.q, fit.v, fit.a, strict=True)):
-        pinocchio.forwardKinematics(model, data, q)  # rnea does not place the joints in the world
+        pinocchio.forwardKinematics(model, data, q)  # rnea does not compute joint placements in the world frame
         for side, joint in feet.items():
             wrench = pinocchio.Force(wrenches.force[side][k], wrenches.moment[side][k])
             forces[joint] = data.oMi[joint].actInv(wrench)
@@ -236,16 +238,16 @@ def _torques(fit: MotionWithPlates, model: pinocchio.Model, wrenches: FootWrench
 
 
 def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array, mass: float) -> list[str]:
-    """What a reader should know of each plate."""
+    """Return remarks on each plate contact, and on feet beside the plates."""
     found = []
     vertical = np.sum([wrenches.force[side][:, 2] for side in SIDES], axis=0)
     for each in wrenches.plate_contacts:
         name, span = fit.trial.plates[each.plate].name, f"{fit.time[each.begin]:.2f} to {fit.time[each.end - 1]:.2f} s"
         note = f"{name}, {span}: {each.side} foot"
         if each.shared:
-            note += ", but the other foot is on it as well: its torques are not known"
+            note += ", shared with the other foot: its torques are unknown"
         elif not each.complete:
-            note += f", but {1e3 * each.overhang:.0f} mm of it are beyond the edge: its torques are not known"
+            note += f", {1e3 * each.overhang:.0f} mm beyond the edge: its torques are unknown"
         else:
             other = next(side for side in SIDES if side != each.side)
             alone = np.zeros(len(fit.time), dtype=bool)
@@ -255,7 +257,7 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
             share = float(vertical[alone].sum() / required[alone].sum()) if alone.any() else 1.0
             if abs(share - 1.0) > LOAD_TOLERANCE:
                 note += (
-                    f", which alone bears {100 * share:.0f} % of what the motion asks for: is the mass {mass:.1f} kg?"
+                    f", bears {100 * share:.0f} % of the load that the motion requires: check the mass of {mass:.1f} kg"
                 )
         found.append(note)
     off_plates = {side: float(np.mean(~wrenches.has_wrench(side))) for side in SIDES}
@@ -271,7 +273,7 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
 
 
 AXES = ("x", "y", "z")
-#: How a recording of measured torques calls what made it.
+#: Behavior name in the provenance of recordings of measured torques.
 TORQUES_BEHAVIOR = "human torques"
 WRENCH_LABELS = ("fx", "fy", "fz", "mx", "my", "mz")
 WRENCH_UNITS = ("N", "N", "N", "N m", "N m", "N m")
@@ -308,7 +310,7 @@ def _to_recording(torques: Torques) -> Recording:
 
 
 def _centers_and_soles(torques: Torques) -> tuple[Array, dict[Side, Array]]:
-    """Center of mass and middle of each sole, n x 3, m."""
+    """Compute the center of mass and the middle of each sole, n x 3, m."""
     robot = torques.robot
     model, data = robot.model, robot.model.createData()
     center = np.empty((len(torques.time), 3))

@@ -1,16 +1,18 @@
-"""Ground reaction wrench on each foot from force plates, and when it is complete.
+"""Ground reaction wrench on each foot from force plates, and when it is completely known.
 
-A plate is loaded for an interval of frames, and during all of it belongs to the foot whose middle is nearest to the
-centre of pressure. With c the centre, F the force and m the moment about it, the wrench on the foot about the world's
-origin is
+A plate is loaded for an interval of frames, and during this interval it is assigned to the foot whose middle is nearest
+to the centre of pressure. With c the centre of pressure, F the force and m the moment about c, the wrench on the foot
+about the world's origin is
 
-    (Σ F,  Σ c x F + m)      over the plates that belong to it
+    (Σ F,  Σ c x F + m)      over the plates assigned to the foot
 
-which is known only if the foot is in the air, or all of its sole is on these plates and no other foot is on them.
+It is completely known only if the foot is in the air, or if its whole sole is on these plates and the other foot is
+not.
 
-A foot stands where one of the points under it is low and slow: less than 4 cm above the lowest places of that foot, and
-below 0.4 m/s (against the belt of a treadmill). Events of the trial have the last word between a strike and the next
-toe-off of the same foot, or between a toe-off and the next strike; laboratories often mark only some of them.
+A foot is in stance if one of the points under it is low and slow: less than 4 cm above the lowest positions of that
+foot, and below 0.4 m/s (relative to the treadmill belt). Events of the trial take precedence between an initial contact
+and the next toe-off of the same foot, and between a toe-off and the next initial contact; laboratories often mark only
+some of the events.
 """
 
 from __future__ import annotations
@@ -30,14 +32,14 @@ from poise.robots import SIDES, Robot, Side
 
 
 class MotionWithPlates(Protocol):
-    """A body in motion, such as a `poise.human.fitting.Fit`: n frames, those of the trial.
+    """A motion of a human model in a trial with force plates, for example a `poise.human.fitting.Fit`; n frames.
 
     Attributes:
-        robot: a human of the library.
+        robot: a human model.
         trial: with force plates.
         time: n, s.
         q, v, a: configurations, velocities, accelerations, n x nq, n x nv, n x nv.
-        notes: what was decided on the way, one sentence each.
+        notes: remarks on the processing, one sentence each.
     """
 
     @property
@@ -59,29 +61,29 @@ class MotionWithPlates(Protocol):
 # -- Stance of the feet ------------------------------------------------------------------------------------------------
 
 
-#: Points under a foot, as the human of the library names them.
+#: Points under a foot; frames of the human model.
 FOOT_POINTS = ("heel", "first_metatarsal", "fifth_metatarsal", "toe_tip")
-#: A point that is higher than this above the lowest places of its foot does not touch, m: soles of a fitted body are
-#: one to two centimetres off the floor.
+#: A point higher than this above the lowest positions of its foot is not in contact, m: soles of a scaled model are one
+#: to two centimetres off the floor.
 CONTACT_HEIGHT = 0.04
-#: A point that is faster than this does not stand, m/s: swinging feet have 0.5 m/s even at the turn of the heel.
+#: A point faster than this is not in stance, m/s: a swinging heel has 0.5 m/s even at its turning point.
 CONTACT_SPEED = 0.4
-#: Events are at frames but for rounding, s.
+#: Rounding tolerance of event times, s.
 TIME_TOLERANCE = 1e-6
-#: How far an event may be from what the motion says, s: beyond it an event tells nothing of a foot on its own.
+#: Time before the first and after the last event within which that event overrides the motion, s.
 EVENT_MARGIN = 0.1
-#: Between a strike and a toe-off no more than this passes in a walk, s; longer ones have an event missing between them.
+#: Longest stance or swing in walking, s; between events further apart another event is missing.
 LONGEST_STANCE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class FootStance:
-    """Feet over n frames.
+    """Foot points and stance over n frames.
 
     Attributes:
         points: by side, n x 4 x 3, m, in the order of `FOOT_POINTS`.
-        near_ground: by side, n x 4: which of them are near the ground.
-        stance: by side, n: when the foot stands.
+        near_ground: by side, n x 4: which points are near the ground.
+        stance: by side, n: whether the foot is in stance.
     """
 
     points: dict[Side, Array]
@@ -89,12 +91,12 @@ class FootStance:
     stance: dict[Side, Mask]
 
     def foot_center(self, side: Side) -> Array:
-        """Halfway between heel and tip of the toes, n x 3, m."""
+        """Return the midpoint of heel and tip of the toes, n x 3, m."""
         return np.asarray((self.points[side][:, 0] + self.points[side][:, 3]) / 2.0)
 
 
 def detect_stance(motion: MotionWithPlates) -> FootStance:
-    """Follows the soles of a person through a trial."""
+    """Detect the stance of both feet from the motion of the soles and the events of the trial."""
     points = _foot_points(motion)
     belt = _belt_velocity(motion, points)
     near_ground, stance = {}, {}
@@ -118,7 +120,7 @@ def _foot_points(motion: MotionWithPlates) -> dict[Side, Array]:
 
 
 def _belt_velocity(motion: MotionWithPlates, points: dict[Side, Array]) -> Array:
-    """Velocity of the ground, (3,), m/s: that of a treadmill, else zero."""
+    """Return the velocity of the ground, (3,), m/s: that of a treadmill belt, else zero."""
     heel = {side: own[:, 0] for side, own in points.items()}
     ball = {side: own[:, 1] for side, own in points.items()}
     d = walking_direction(motion.q[:, :3], heel, ball)
@@ -133,13 +135,13 @@ def _is_still(time: Array, points: Array, near_ground: Mask, belt: Array) -> Mas
 
 
 def _apply_events(motion: MotionWithPlates, side: Side, stance: Mask) -> Mask:
-    """The same, corrected between pairs of events."""
+    """Correct the stance of a foot between pairs of events."""
     found, time = stance.copy(), motion.time
     own = sorted((event for event in motion.trial.events if event.side == side), key=lambda event: event.time)
     for one, two in itertools.pairwise(own):
         if one.kind != two.kind and two.time - one.time < LONGEST_STANCE:
             found[(time >= one.time - TIME_TOLERANCE) & (time < two.time - TIME_TOLERANCE)] = one.kind == "strike"
-    if own:  # shortly before the first event and after the last one it is that event which counts
+    if own:  # shortly before the first event and after the last one, that event decides
         first, last = own[0], own[-1]
         found[(time >= first.time - EVENT_MARGIN) & (time < first.time - TIME_TOLERANCE)] = first.kind == "off"
         found[(time >= last.time - TIME_TOLERANCE) & (time < last.time + EVENT_MARGIN)] = last.kind == "strike"
@@ -149,24 +151,24 @@ def _apply_events(motion: MotionWithPlates, side: Side, stance: Mask) -> Mask:
 # -- Wrench on each foot -----------------------------------------------------------------------------------------------
 
 
-#: A load of less than this, s, in the middle of a trial is the plate ringing.
+#: Shortest load in the middle of a trial, s; shorter ones are vibrations of the plate.
 SHORTEST_LOAD = 0.05
-#: How far a sole may be beyond the edge of its plate, m: a fitted foot is right to one or two centimetres.
+#: Distance that a sole may extend beyond the edge of its plate, m: the foot position is accurate to one or two cm.
 EDGE_TOLERANCE = 0.02
-#: A foot that stands by its motion this long before or after its plate is loaded, s, bears less than the threshold.
+#: Time before and after the load of its plate in which a foot in stance bears less than the force threshold, s.
 EDGE_TIME = 0.05
 
 
 @dataclass(frozen=True)
 class PlateContact:
-    """Frames from `begin` to before `end` in which a plate is loaded by one foot.
+    """An interval of frames, `begin` to before `end`, in which a plate is loaded by one foot.
 
     Attributes:
-        plate: its number.
+        plate: index of the plate.
         side: of the foot.
-        overhang: how far the foot is beyond the edge of what measures it, m, 0 if it is not: the largest of all frames
-            but a few.
-        shared: whether the other foot is on the same plate for a while.
+        overhang: largest distance of the foot beyond the edge of the plates that measure it, m, without the few worst
+            frames; 0 inside.
+        shared: whether the other foot is on the same plate for some time.
     """
 
     plate: int
@@ -178,22 +180,22 @@ class PlateContact:
 
     @property
     def complete(self) -> bool:
-        """Whether it measures all of the load of this foot, and nothing else."""
+        """Whether the plate measures the complete load of this foot and no other load."""
         return self.overhang <= EDGE_TOLERANCE and not self.shared
 
 
 @dataclass(frozen=True, eq=False)
 class FootWrenches:
-    """The wrench of the ground on each foot over n frames.
+    """Ground reaction wrench on each foot over n frames.
 
     Attributes:
         force: by side, n x 3, N, on the body, in world axes.
         moment: by side, n x 3, N m, about the world's origin.
-        stance: by side, n: the foot is on the ground, on a plate or beside.
-        loaded: by side, n: a plate bears more than 20 N of it.
-        measured: by side, n: all that the ground does to the foot is known; also in the air, where that is nothing.
-        plate_contacts: which foot was on which plate, when.
-        foot_stance: where the soles are.
+        stance: by side, n: the foot is on the ground, on a plate or beside it.
+        loaded: by side, n: a plate under the foot is loaded by more than 20 N.
+        measured: by side, n: the wrench on the foot is completely known, which includes swing, where it is zero.
+        plate_contacts: the intervals of each foot on each plate.
+        foot_stance: positions of the foot points.
     """
 
     force: dict[Side, Array]
@@ -205,25 +207,25 @@ class FootWrenches:
     foot_stance: FootStance
 
     def has_wrench(self, side: Side) -> Mask:
-        """Frames with a wrench of some kind: the foot is in the air, or a plate bears at least some of it."""
+        """Return the frames with a wrench: the foot is in the air, or at least partly on a plate."""
         return ~self.stance[side] | self.loaded[side]
 
     @property
     def known(self) -> Mask:
-        """Frames in which all that the ground does to the body is measured."""
+        """Frames in which the ground reaction on the body is completely known."""
         return np.asarray(np.logical_and.reduce([self.measured[side] for side in SIDES]))
 
 
 def foot_wrenches(motion: MotionWithPlates, cutoff: float | None = None) -> FootWrenches:
-    """Puts the plates of a trial under the feet of the person.
+    """Assign the force plates of a trial to the feet and compute the wrench on each foot.
 
     Args:
-        motion: a fitted trial, with plates.
-        cutoff: of a low-pass filter on the forces (Hz, Butterworth of second order, there and back); None: as they are.
+        motion: a fitted trial with plates.
+        cutoff: cut-off of a zero-phase second-order Butterworth low-pass filter on the forces (Hz); None: no filter.
     """
     if not motion.trial.plates:
         raise TrialError(
-            f"{motion.trial.path}: no force plates; torques of legs need them, give a trial that has some",
+            f"{motion.trial.path}: no force plates; leg torques require them, give a trial with force plates",
             path=motion.trial.path,
             element="plates",
         )
@@ -251,7 +253,7 @@ def foot_wrenches(motion: MotionWithPlates, cutoff: float | None = None) -> Foot
 
 
 def _low_pass_plate(plate: ForcePlate, rate: float, cutoff: float | None) -> ForcePlate:
-    """Force and moment about the middle of the plate, low-passed; the centre follows from them."""
+    """Filter force and moment about the middle of a plate, and compute its centre of pressure from them."""
     loaded = plate.force[:, 2:] > LOADED_FORCE
     if cutoff is not None:
         plate_center = plate.corners.mean(axis=0)
@@ -270,7 +272,7 @@ def _low_pass_plate(plate: ForcePlate, rate: float, cutoff: float | None) -> For
 
 
 def _plate_contacts(number: int, plate: ForcePlate, time: Array, feet: FootStance) -> list[PlateContact]:
-    """Stretches in which a plate is loaded, each with the foot that is nearest to the centre of pressure, by load."""
+    """Return the intervals in which a plate is loaded, each with the foot nearest to the load-weighted CoP."""
     found = []
     on = np.concatenate([[False], plate.force[:, 2] > LOADED_FORCE, [False]])
     for begin, end in np.flatnonzero(np.diff(on.astype(np.int8))).reshape(-1, 2).tolist():
@@ -293,7 +295,7 @@ def _plate_contacts(number: int, plate: ForcePlate, time: Array, feet: FootStanc
 def _check_contact(
     each: PlateContact, every: list[PlateContact], plates: list[ForcePlate], feet: FootStance, time: Array
 ) -> PlateContact:
-    """How far the foot is beyond the plates that measure it, and whether the other one is on the same plate."""
+    """Compute the overhang of a foot beyond its plates, and whether the other foot is on the same plate."""
     other = next(side for side in SIDES if side != each.side)
     hulls = [convex_hull(plate.corners[:, :2]) for plate in plates]
     overhang, both = [], 0
@@ -316,6 +318,6 @@ def _check_contact(
 
 
 def _dilate_mask(mask: Mask, time: Array) -> Mask:
-    """Mask with the frames up to `EDGE_TIME` before and after."""
+    """Extend a mask by the frames up to `EDGE_TIME` before and after."""
     frames = round(EDGE_TIME / float(np.median(np.diff(time)))) if len(time) > 1 else 0
     return np.convolve(mask, np.ones(2 * frames + 1), mode="same") > 0.5
