@@ -32,9 +32,7 @@ from poise.runs.walk_motion import Walk
 
 Value = str | int | float | bool | None
 
-MOTIONS: dict[str, type[Motion]] = {
-    cls.name: cls for cls in (Reach, Stand, Squat, Walk, Navigate)
-}
+MOTIONS: dict[str, type[Motion]] = {cls.name: cls for cls in (Reach, Stand, Squat, Walk, Navigate)}
 #: Parts of a horizontal push, with their defaults; the size has none and must be given.
 PUSH_DEFAULTS: dict[str, float] = {"size": math.nan, "direction": 0.0, "duration": 0.1, "time": 3.0}
 SPEED_DEFAULTS: dict[str, float] = {"forward": 0.0, "left": 0.0, "turning": 0.0}
