@@ -181,7 +181,7 @@ class Recording:
         return digest.saturations(self)
 
     def milliseconds(self, of: str = "control") -> dict[str, float | None]:
-        """Return median, p99 and max of the computing time (ms) per control call, or of the solver (``of="solver"``)."""
+        """Return median, p99 and max computing time (ms) of a control step, or of the solver (``of="solver"``)."""
         return digest.percentiles(self, f"{of}/milliseconds")
 
     def fallbacks(self) -> dict[str, int]:
