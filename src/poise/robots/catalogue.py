@@ -19,7 +19,7 @@ from poise.robots.human.human_model import SHAPE_ARGUMENTS, human_description
 
 LIBRARY = Path(__file__).parent / "library"
 PACKAGE = "example-robot-data"
-MISSING_MODELS = f"the package {PACKAGE}, which holds its model, is not installed; pip install poise[robots]"
+MISSING_MODELS = f"its model is in the package {PACKAGE}, which is not installed; run pip install poise[robots]"
 #: The robot whose model is generated when it is loaded.
 GENERATED_ROBOT = "human"
 

@@ -77,7 +77,7 @@ def _add_frame(
     model: pinocchio.Model, description: Description, section: str, part: Attachment, parent_index: int
 ) -> int:
     if model.existFrame(part.name):
-        message = f"{section} cannot add a frame '{part.name}', since there is one; give it another name"
+        message = f"{section} cannot add a frame '{part.name}', because it exists already; give another name"
         raise RobotError(f"{description.file}: {message}", file=description.file, element=part.name)
     parent = model.frames[parent_index]
     placement = parent.placement * pinocchio.SE3(
@@ -117,9 +117,7 @@ def solve_stance(
     if stance.balanced:
         q, error = balance_posture(model, q, feet)
         if not error <= TOLERANCE:
-            message = (
-                f"[stances.{name}] cannot be balanced ({error:.2g} m or rad left); bend the knees of its joints more"
-            )
+            message = f"[stances.{name}] cannot be balanced ({error:.2g} m or rad left); bend the knees more"
             raise RobotError(f"{description.file}: {message}", file=description.file, element=name)
         _check_range(q, joints, limits, description, name)
     return q
@@ -196,7 +194,7 @@ def _check_range(q: Array, joints: Sequence[Joint], limits: JointLimits, descrip
     for joint, low, high in zip(joints, limits.lower, limits.upper, strict=True):
         if not low <= q[joint.q] <= high:
             outside = f"puts '{joint.name}' at {q[joint.q]:.4g}, outside its range {low:.4g} to {high:.4g}"
-            message = f"{description.file}: [stances.{name}] {outside}; choose its joints so that this one stays inside"
+            message = f"{description.file}: [stances.{name}] {outside}; change its joint angles"
             raise RobotError(message, file=description.file, element=joint.name)
 
 

@@ -117,7 +117,7 @@ class State:
     def support_center(self) -> Array:
         """Centroid of the support polygon (m, 2)."""
         if len(self.support_polygon) == 0:
-            raise self._error("contacts", "without contacts there is no support; give contacts=robot.feet")
+            raise self._error("contacts", "there is no support polygon without contacts; give contacts=robot.feet")
         return _read_only(polygon.centroid(self.support_polygon))
 
     def __repr__(self) -> str:

@@ -43,7 +43,7 @@ def read_urdf(path: Path) -> str:
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise RobotError(f"{path}: not a URDF, since it is not XML: {error}", file=str(path)) from None
+        raise RobotError(f"{path}: not a URDF, because it is not XML: {error}", file=str(path)) from None
     if root.tag != "robot":
         message = f"{path}: not a URDF: its outermost element is <{root.tag}>, expected <robot>"
         raise RobotError(message, file=str(path), element=root.tag)
@@ -67,7 +67,7 @@ def build_model(path: Path, text: str) -> pinocchio.Model:
     if model is not None and not reason:
         return model
     element = re.search(r"(?:link|joint) ?[\['](.+?)[\]']", reason, re.IGNORECASE)
-    message = f"{path}: not a URDF that can be built: {reason}"
+    message = f"{path}: no model can be built from this URDF: {reason}"
     raise RobotError(message, file=str(path), element=element[1] if element else "")
 
 
@@ -191,23 +191,25 @@ def check_inertias(model: pinocchio.Model, description: Description) -> tuple[st
         image = mirrored_inertia(model, joint)
         model.inertias[joint] = image[0] if image else repaired_inertia(body)
         source = (
-            f"that of '{_link_name(model, model.getJointId(image[1]))}' is used, mirrored" if image else "it was raised"
+            f"that of '{_link_name(model, model.getJointId(image[1]))}' is used, mirrored"
+            if image
+            else "it was increased"
         )
-        notes.append(f"the inertia of '{link}' is that of no solid body; {source}")
+        notes.append(f"the inertia of '{link}' is not physical; {source}")
     return tuple(notes)
 
 
 def _inertia_fault(model: pinocchio.Model, body: pinocchio.Inertia, link: str) -> str:
     if not pinocchio.computeTotalMass(model) > 0.0 and not any(inertia.mass < 0.0 for inertia in model.inertias):
-        return "all links together have no mass; give each moving link an <inertial>"
+        return "the total mass is zero; give each moving link an <inertial>"
     if not np.isfinite(body.inertia).all():
         return f"link '{link}' has an inertia that is not finite; correct its <inertial>"
     if body.mass < 0.0:
         return f"link '{link}' has mass {body.mass:.3g} kg; expected a positive number"
     values = ", ".join(f"{value:.3g}" for value in np.linalg.eigvalsh(body.inertia))
     return (
-        f"link '{link}' (with what is fixed to it) has mass {body.mass:.3g} kg and principal inertias {values} kg m^2, "
-        "which no solid body has; correct its <inertial> or give repair_inertias=True"
+        f"link '{link}' (with its fixed links) has mass {body.mass:.3g} kg and principal inertias {values} kg m^2, "
+        "which is not physical; correct its <inertial> or give repair_inertias=True"
     )
 
 

@@ -182,7 +182,7 @@ class BodyShape:
         Default stature: mean of the table. Default mass: 22.5 kg/m² (a normal body mass index) times stature squared.
         """
         if sex not in SEXES:
-            raise unknown_name_error("a human is male or female in the tables of its segments, not", str(sex), SEXES)
+            raise unknown_name_error("sex of a human: expected male or female, not", str(sex), SEXES)
         kind: Sex = "male" if sex == "male" else "female"
         stature = _check_number("height", MEAN_STATURE[kind] if height is None else height, HEIGHT_RANGE, "m")
         body_mass = _check_number("mass", 22.5 * stature**2 if mass is None else mass, MASS_RANGE, "kg")
@@ -226,7 +226,7 @@ class BodyShape:
         for name, value in numbers.items():
             if name not in known or name == "sex":
                 raise unknown_name_error(
-                    "the shape of a human has no number", name, [each for each in known if each != "sex"]
+                    "the shape of a human has no parameter", name, [each for each in known if each != "sex"]
                 )
             values[name] = _check_parameter(name, value, isinstance(known[name], tuple))
         return replace(self, **values)
