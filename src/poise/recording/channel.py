@@ -95,15 +95,19 @@ class Channel:
         words = tuple(str(i) for i in range(columns)) if labels is None else tuple(labels)
         if len(words) != columns or len(set(words)) != len(words):
             shape = f"{columns} columns" if array.ndim == 2 else "one value per sample"
-            raise RecordingError(f"channel {key!r} has {shape} and the labels {words!r}; give each column its own")
+            raise RecordingError(
+                f"channel {key!r} has {shape} and the labels {words!r}; give one unique label per column"
+            )
         units = (unit,) * max(columns, 1) if isinstance(unit, str) else tuple(unit)
         if len(units) != max(columns, 1):
-            raise RecordingError(f"channel {key!r} has {max(columns, 1)} columns and {len(units)} units; give one each")
+            raise RecordingError(
+                f"channel {key!r} has {max(columns, 1)} columns and {len(units)} units; give one unit per column"
+            )
         if not key or any(printable(word) != word for word in (key, *words, *units, label)):
-            raise RecordingError(f"channel {key!r} has a key, label or unit that is not text; give each as words")
+            raise RecordingError(f"channel {key!r} has an empty key, or a key, label or unit that is not valid text")
         if not is_channel_key(key):
             raise RecordingError(
-                f"channel {key!r} has a key with other letters than a-z, 0-9, _ and slashes between words; "
+                f"channel {key!r}: a key consists of words of a-z, 0-9 and _, separated by slashes; "
                 f"give the key {channel_key(key)!r} and label={key!r}"
             )
         self.header = ChannelHeader(key, kind, words, units, label or key)
@@ -188,7 +192,7 @@ def _check_values(key: str, values: ArrayLike) -> tuple[ChannelKind, Values]:
         kind = "text"
         array = np.array(values, dtype=object)
     else:
-        raise RecordingError(f"channel {key!r} holds {array.dtype}; expected numbers or texts")
+        raise RecordingError(f"channel {key!r} has type {array.dtype}; expected numbers or texts")
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise RecordingError(f"channel {key!r} has shape {array.shape}; expected n values or n x k, k > 0")
     return kind, np.ascontiguousarray(array, dtype=KIND_TYPES[kind][0])

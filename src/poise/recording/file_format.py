@@ -228,7 +228,7 @@ class FileContents:
         if end is not None:
             self.ending = dict(json.loads(end))
             if self.ending["samples"] != self.samples:
-                raise ValueError("the end does not belong to what stands before it")
+                raise ValueError("the end stream does not match the samples")
             self.provenance.update(self.ending.get("provenance", {}))
             self.finished = True
             return
@@ -242,7 +242,7 @@ class FileContents:
             batch.validate(full=True)
             channels = [_channel(header, column) for header, column in zip(headers, batch.columns, strict=True)]
             if int(metadata["crc32"]) != checksum(channels, fields):
-                raise ValueError("the numbers are not those that were written")
+                raise ValueError("the checksum does not match")
             first = int(metadata["first"])
             if first > self.samples:
                 raise ValueError("samples are missing")
@@ -272,7 +272,7 @@ def _read_head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarr
         head = {key.decode(): value.decode() for key, value in (reader.schema.metadata or {}).items()}
         version = int(head["poise.recording"])
     except Exception:  # as above
-        raise RecordingError("is not a Poise recording, or was cut off at its very beginning; record it anew") from None
+        raise RecordingError("is not a Poise recording, or is truncated in its header; record it again") from None
     if version > FORMAT_VERSION:
         raise RecordingError(
             f"was written in format {version}; this version of Poise reads formats up to {FORMAT_VERSION}: update Poise"
@@ -280,7 +280,7 @@ def _read_head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarr
     try:
         return version, dict(json.loads(head["poise.provenance"])), reader
     except Exception:  # as above
-        raise RecordingError("is damaged at its very beginning; record it anew") from None
+        raise RecordingError("has a damaged header; record it again") from None
 
 
 def _header(field: pyarrow.Field, key: str, label: str) -> ChannelHeader:
@@ -289,7 +289,7 @@ def _header(field: pyarrow.Field, key: str, label: str) -> ChannelHeader:
     if columns != max(len(labels), 1) or columns != len(units):
         raise ValueError("columns without label or unit")
     if not is_channel_key(key):
-        raise ValueError("a key that is none")
+        raise ValueError("invalid key")
     kinds = {each: kind for kind, each in _arrow_types().items()}
     return ChannelHeader(key, kinds[field.type.value_type if labels else field.type], labels, units, label)
 

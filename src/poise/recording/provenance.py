@@ -61,7 +61,7 @@ def json_round_trip(provenance: Mapping[str, Any]) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads(to_json(provenance))
     except (TypeError, ValueError) as error:
         raise RecordingError(
-            f"the provenance cannot be written as JSON ({error}); give texts, numbers, lists"
+            f"the provenance cannot be written as JSON ({error}); give texts, numbers, lists or mappings"
         ) from None
     return facts
 
@@ -77,7 +77,7 @@ def _json_value(value: object) -> object:
         return value.item()
     if isinstance(value, PathLike):
         return fspath(value)
-    raise TypeError(f"{type(value).__name__} is no such value")
+    raise TypeError(f"{type(value).__name__} is not supported")
 
 
 def _object_text(value: object) -> str | None:
@@ -104,7 +104,7 @@ def robot_from_provenance(facts: Mapping[str, Any]) -> Robot | str:
     """
     name, source = (str(facts.get(key, "")) for key in ("robot", "source"))
     parts = facts.get("parts") or {}
-    reason = "the recording does not name it"
+    reason = "the recording does not name its robot"
     for place in filter(None, (name, source if source.endswith((".urdf", ".toml")) else "")):
         try:
             return load_robot(place, **(parts if place == name else {}))

@@ -205,7 +205,7 @@ class Recorder:
 
     def __call__(self, step: ControlStep) -> None:
         if self._recording is not None:
-            raise RecordingError("this recorder has finished; make another")
+            raise RecordingError("this recorder has finished; create a new one")
         open_block = self._open_block
         if open_block is None or not open_block.block.layout.fits(step):
             open_block = self._start_block(
@@ -244,7 +244,9 @@ class Recorder:
         self._open_block = None
         if self._failure is not None:
             raise WriteError(
-                f"{self._failure}; the recording itself is whole: save it elsewhere", self._recording, str(self.path)
+                f"{self._failure}; the recording in memory is complete: save it elsewhere",
+                self._recording,
+                str(self.path),
             )
         return self._recording
 
@@ -381,7 +383,7 @@ def record_into(steps: Iterable[ControlStep], recorder: Recorder, progress: Prog
     except BaseException as error:
         _finish_anyway(recorder, f"{type(error).__name__}: {error}")
         if recorder.path is not None:
-            error.add_note(f"What was recorded until then is in {recorder.path}.")
+            error.add_note(f"The motion recorded until then is in {recorder.path}.")
         raise
     return recorder.finish()
 

@@ -62,7 +62,7 @@ class Recording:
         by_key: dict[str, Channel] = {}
         for channel in channels:
             if channel.key in by_key:
-                raise RecordingError(f"two channels have the key {channel.key!r}; give each its own")
+                raise RecordingError(f"two channels have the key {channel.key!r}; give each channel a unique key")
             by_key[channel.key] = channel
         time_channel = by_key.get("time")
         if time_channel is None or time_channel.labels or time_channel.header.kind != "number":
@@ -71,14 +71,14 @@ class Recording:
             if len(channel) != len(time_channel):
                 raise RecordingError(
                     f"channel {channel.key!r} has {len(channel)} samples and time "
-                    f"{len(time_channel)}; give all the same"
+                    f"{len(time_channel)}; give all channels the same length"
                 )
         self.__dict__.update(channels=MappingProxyType(by_key), provenance=json_round_trip(provenance))
         self.__dict__.update(robot=robot, complete=complete)
         self.__dict__.update(_by_label={channel.label: channel for channel in reversed(by_key.values())})
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name} cannot be set: a recording does not change; make another from its channels")
+        raise AttributeError(f"{name} cannot be set: a recording is immutable; create a new one from its channels")
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -165,7 +165,9 @@ class Recording:
         if robot is None:
             raise RecordingError(f"a state needs its robot; give robot=poise.load_robot({name!r})")
         if self.labels["q"] != CoordinateLabels.of(robot).q_labels:
-            raise RecordingError(f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give it")
+            raise RecordingError(
+                f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give the recorded robot"
+            )
         return robot
 
     def levels(self) -> dict[str, dict[str, float | str | None]]:
@@ -286,10 +288,10 @@ def check_reserved_channels(channels: Iterable[Channel]) -> None:
         )
         if (channel.header.kind, bool(channel.labels)) != (kind, columns):
             expected = f"{kind}s {'in labelled columns' if columns else 'one per sample'}"
-            raise RecordingError(f"channel {channel.key!r} holds {channel.header.kind}s; expected {expected}")
+            raise RecordingError(f"channel {channel.key!r} contains {channel.header.kind}s; expected {expected}")
     for key, other in _REQUIRED_WITH.items():
         if key in keys and other not in keys:
-            raise RecordingError(f"channel {key!r} is there without {other!r}; expected both")
+            raise RecordingError(f"channel {key!r} is present without {other!r}; expected both")
 
 
 # -- Loading a recording from its file -------------------------------------------------------------------------------
@@ -319,20 +321,20 @@ def load_recording(path: str | PathLike[str], robot: Robot | None = None, partia
     except RecordingError as error:
         raise _error(file, str(error)) from None
     if not contents.finished and not partial:
-        raise _error(file, f"is cut off or damaged; {_describe_intact(contents)}")
+        raise _error(file, f"is truncated or damaged; {_describe_intact(contents)}")
     try:
         channels = concatenate(contents.parts) if contents.parts else (Channel("time", "s", np.zeros(0)),)
         check_reserved_channels(channels)
         complete = contents.finished and bool(contents.ending.get("complete", True))
         return Recording(channels, contents.provenance, robot, complete)
     except RecordingError as error:
-        raise _error(file, f"is no recording that Poise wrote: {error}") from None
+        raise _error(file, f"is not a valid recording: {error}") from None
 
 
 def _describe_intact(contents: FileContents) -> str:
     """Describe the intact part of a truncated file and how to open it."""
     if not contents.samples:
-        return "no sample of it is intact"
+        return "no sample is intact"
     until = [f" up to {channel.values[-1]:.3f} s" for channel in contents.parts[-1] if channel.key == "time"]
     which = f"{contents.samples} samples" if contents.samples > 1 else "1 sample"
     return f"{which}{''.join(until)} intact: open with load_recording(path, partial=True)"
@@ -347,10 +349,10 @@ def _read_bytes(path: Path) -> bytes:
         raise _error(path, "does not exist; give the name of a .poise file") from None
     except (OSError, ValueError) as error:
         raise _error(
-            path, f"cannot be read: {error.strerror if isinstance(error, OSError) else error}; give a file that can"
+            path, f"cannot be read: {error.strerror if isinstance(error, OSError) else error}; give a readable file"
         ) from None
     if not data:
-        raise _error(path, "is empty; it was never written, or cut off at once")
+        raise _error(path, "is empty; give a complete .poise file")
     return data
 
 

@@ -161,7 +161,7 @@ def summary(recording: Recording) -> str:
     """Summarise a recording: residuals of levels and tasks, tightest limit, rows at a bound, times, fallbacks."""
     lines = [_title(recording)]
     if not recording.complete:
-        lines.append("incomplete: the file was cut off; this is its intact part")
+        lines.append("incomplete: the file is truncated; this is its intact part")
     elif recording.provenance.get("ended", "finished") != "finished":
         lines.append(f"ended early: {recording.provenance['ended']}")
     if len(recording):
