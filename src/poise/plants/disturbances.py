@@ -132,7 +132,7 @@ class CarriedBox:
         across = left - right
         distance = float(np.linalg.norm(across))
         if distance < MIN_HAND_DISTANCE:
-            least = f"expected {100 * MIN_HAND_DISTANCE:g} or more to hold a box between"
+            least = f"expected {100 * MIN_HAND_DISTANCE:g} cm or more to hold a box"
             message = f"the hands are {100 * distance:.1f} cm apart; {least}"
             raise PlantError(f"{message}; start from robot.stance('carrying')", "carried")
         y = across / distance
@@ -203,7 +203,7 @@ class HardwareFault:
     def __post_init__(self) -> None:
         if type(self) is HardwareFault:
             raise PlantError(
-                "a HardwareFault does not say what breaks; give ForceCellFault, SwappedSoleSensors or WeakMotor", "kind"
+                "HardwareFault is an abstract class; use ForceCellFault, SwappedSoleSensors or WeakMotor", "kind"
             )
         require_number(self.time, f"{type(self).__name__}.time", unit="s")
 
@@ -230,8 +230,8 @@ class HardwareFault:
         except ValueError:  # also a PlantError
             pass
         expected = "cell:SIDE:CORNER:dead|stuck|nan@TIME, swapped@TIME or weak:JOINT:SHARE@TIME"
-        reach = f"with corners from 0 to {CELL_COUNT - 1}, shares from 0 to 1, and s"
-        raise UsageError(f"'{text}' is not a breakdown; expected {expected} {reach}, like cell:left:2:dead@1.5")
+        reach = f"with CORNER from 0 to {CELL_COUNT - 1}, SHARE from 0 to 1, TIME in s"
+        raise UsageError(f"'{text}' is not a hardware fault; expected {expected} {reach}, like cell:left:2:dead@1.5")
 
 
 @dataclass(frozen=True)

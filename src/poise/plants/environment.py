@@ -60,7 +60,7 @@ class SolidBox:
         rotation = require_vector(np.ravel(self.rotation), 9, f"{class_name}.rotation").reshape(3, 3)
         if np.abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0.0:
             raise PlantError(
-                f"{class_name}.rotation is no rotation; expected a 3 x 3 matrix, columns of unit length", class_name
+                f"{class_name}.rotation is not a rotation; expected an orthonormal 3 x 3 matrix", class_name
             )
         if self.friction is not None:
             require_number(self.friction, f"{class_name}.friction", low=0.0)
@@ -123,7 +123,7 @@ class Plate:
             return cls(pose.act(part.sole.center), pose.rotation[:, 2].copy(), **settings)
         if normal is None:
             raise PlantError(
-                f"Plate.at_frame({part.name}) has no normal; give the way it faces, e.g. (-1, 0, 0)", "normal"
+                f"Plate.at_frame({part.name}) has no normal; give its outward normal, e.g. (-1, 0, 0)", "normal"
             )
         n = require_vector(normal, 3, "normal")
         return cls(pose.translation - BALL_RADIUS * n / np.linalg.norm(n), n, **settings)
@@ -157,7 +157,7 @@ class Wall(Plate):
         n = np.asarray(self.normal, dtype=np.float64)
         if abs(n[2]) > ANGLE_TOLERANCE * np.linalg.norm(n):
             raise PlantError(
-                f"Wall.normal is {format_value(self.normal)}; expected a horizontal one, or use Plate", "normal"
+                f"Wall.normal is {format_value(self.normal)}; expected a horizontal normal, or use Plate", "normal"
             )
 
 
@@ -357,4 +357,4 @@ def parse_terrain(text: str) -> Terrain:
         raise UsageError(f"terrain '{text}': {error}") from None
     except ValueError:
         pass
-    raise UsageError(f"'{text}' is no terrain; expected flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT")
+    raise UsageError(f"'{text}' is not a terrain; expected flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT")

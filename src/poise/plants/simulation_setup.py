@@ -138,7 +138,7 @@ def start_on_terrain(start: State, ground: Terrain) -> State:
         start,
     )
     if {"soles", "balance"} & set(found.unmet):
-        raise PlantError(f"{robot.name} cannot stand on {ground}; give a start whose soles lie on it", "ground")
+        raise PlantError(f"{robot.name} cannot stand on {ground}; give a start with its soles on the ground", "ground")
     return State(robot, found.state.q, start.v, start.time, start.contacts)
 
 
@@ -225,9 +225,7 @@ def make_setup(start: Any, contact_frames: Sequence[Frame], **settings: Any) -> 
         settings["sensors"].delay,
     )
     if period > MAX_PERIOD:
-        raise PlantError(
-            f"period is {period:g} s; expected at most {MAX_PERIOD:g} s, since contacts are fast", "period"
-        )
+        raise PlantError(f"period is {period:g} s; expected at most {MAX_PERIOD:g} s for stable contacts", "period")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise PlantError(f"seed is {seed!r}; expected a whole number, zero or more", "seed")
     if abs(round(delay / period) * period - delay) > 1e-6 * period:
@@ -251,7 +249,9 @@ def make_setup(start: Any, contact_frames: Sequence[Frame], **settings: Any) -> 
     ):
         for frame in frames:
             if frame.robot_name != robot.name:
-                raise PlantError(f"{what}: '{frame.name}' is of {frame.robot_name}; give parts of {robot.name}", what)
+                raise PlantError(
+                    f"{what}: '{frame.name}' belongs to {frame.robot_name}; give parts of {robot.name}", what
+                )
     for fault in settings["faults"]:
         fault.check(robot)
     if settings["carried_box"] is not None:

@@ -118,7 +118,7 @@ def check_contact_dimension(model: mujoco.MjModel) -> None:
     """Raise `PlantError` unless all contacts have three rows (a normal, two tangents) and elliptic friction cones."""
     touching = (model.geom_contype | model.geom_conaffinity) != 0
     if model.opt.cone != mujoco.mjtCone.mjCONE_ELLIPTIC or (model.geom_condim[touching] != 3).any():
-        raise PlantError("the contacts of this model are not of three rows; give every geom condim 3", "condim")
+        raise PlantError("contacts must have three rows and elliptic cones; set condim 3 for every geom", "condim")
 
 
 # -- Sensor model: noise and resolution ------------------------------------------------------------------------------

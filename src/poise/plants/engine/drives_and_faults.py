@@ -44,7 +44,7 @@ class CommandErrors:
         is_finite = np.isfinite(array)
         if is_finite.all():
             return array
-        self.add(f"{name} not finite", f"a command had a {name} that is no number; {fallback}, in these joints")
+        self.add(f"{name} not finite", f"a command had a non-finite {name}; {fallback} in these joints")
         return np.where(is_finite, array, 0.0)
 
 
@@ -62,13 +62,13 @@ class Motors:
 
     def set_command(self, command: Command) -> None:
         """Set the command, valid until the next one."""
-        advice = "zero is used (give PositionServos() to follow velocities)"
+        advice = "zero is used (use PositionServos() to follow velocities)"
         torque = self._command_errors.finite_or_zero(command.torque, len(self._limits), "torque", advice)
         beyond = np.abs(torque) > self._limits
         if beyond.any():
             self.saturation_counts += beyond
             self._command_errors.add(
-                "torque cut off", "a torque beyond its limit was cut off; plant.saturation_counts counts by joint"
+                "torque cut off", "a torque was clipped at its limit; see plant.saturation_counts by joint"
             )
         self._control[:] = torque
 
@@ -117,7 +117,7 @@ class Servos:
         if beyond.any():
             self.saturation_counts += beyond
             self._command_errors.add(
-                "torque cut off", "a servo gave its largest torque; plant.saturation_counts counts by joint"
+                "torque cut off", "a servo was at its torque limit; see plant.saturation_counts by joint"
             )
         velocity = self._command_errors.finite_or_zero(
             command.velocity, len(self._rate) + 6, "velocity", "zero is used"
@@ -125,7 +125,7 @@ class Servos:
         self._rate = velocity[6:]
         if command.position is not None:  # joint angles to be reached at the end of the period
             angles = self._command_errors.finite_or_zero(
-                command.position, len(self._rate), "position", "the velocity is followed"
+                command.position, len(self._rate), "position", "the velocity is used"
             )
             if np.isfinite(command.position).all() and len(command.position) == len(self._rate):
                 self._target = angles - command.period * self._rate

@@ -70,7 +70,7 @@ def add_capsules(
     try:
         found = capsules(robot)
     except RobotError as error:
-        return (f"only soles and hands touch, since the robot has no shapes: {error}",)
+        return (f"only soles and hands collide, because the robot's shapes cannot be read: {error}",)
     feet = {part.joint for part in parts if isinstance(part, Foot)}
     others = {part.joint for part in parts} - feet
     ankles = _ankles(robot, feet)
@@ -151,7 +151,7 @@ def add_visuals(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot)
     try:
         shapes = list(robot.visual_geometry.geometryObjects)
     except RobotError as error:
-        return (f"nothing of the robot is drawn: {error}",)
+        return (f"the robot is not drawn: {error}",)
     notes = []
     for i, shape in enumerate(shapes):
         try:

@@ -94,7 +94,8 @@ def compile_scene(setup: SimulationSetup) -> CompiledScene:
     coordinates = CoordinateMap(robot, model)
     set_start(model, data, coordinates, setup)
     if data.ncon and data.contact.dist.min() < -MAX_PENETRATION:
-        notes.append(f"the start reaches {-100 * data.contact.dist.min():.1f} cm into what it stands on, and jumps out")
+        depth = -100 * data.contact.dist.min()
+        notes.append(f"the start penetrates ground or objects by {depth:.1f} cm; the contacts push the robot out")
     return CompiledScene(model, data, coordinates, gains, tuple(notes))
 
 
@@ -342,7 +343,7 @@ class MujocoSimulation:
 
     def _freeze(self) -> None:
         """Restore the configuration before the last command at zero velocity, and stop the simulation there."""
-        self.failure = f"the simulation failed at {self.clock.time:.3f} s and is frozen there; try a shorter period"
+        self.failure = f"the simulation failed at {self.clock.time:.3f} s and the robot is frozen; try a shorter period"
         data = self.data
         self._qpos[:], self._qvel[:] = self._last_good_state[0], 0.0
         for array in (data.ctrl, data.xfrc_applied, data.qacc_warmstart):

@@ -70,16 +70,19 @@ class Session:
             given = str(hello.get("protocol"))[:20]
             return (
                 "protocol",
-                f"the server speaks protocol {PROTOCOL}, not {given}; use one version of Poise on both sides",
+                f"the server uses protocol {PROTOCOL}, not {given}; use the same version of Poise on both sides",
             )
         robot, joints = read_text(hello, "robot")[:60], read_names(hello, "joints")
         ours = tuple(joint.name for joint in self.robot.joints)
         if robot != self.robot.name:
-            return "robot", f"the server moves '{self.robot.name}', not '{robot}'; load the same robot on both sides"
+            return (
+                "robot",
+                f"the server has '{self.robot.name}', not '{robot}'; load the same robot on both sides",
+            )
         if joints != ours:
-            return "robot", f"the server's '{robot}' has {len(ours)} joints, not these {len(joints)}, or others"
+            return "robot", f"the joints of '{robot}' ({len(joints)}) differ from those of the server ({len(ours)})"
         if self.name and hello.get("token") != self._token and time.monotonic() - self._last_activity <= self.timeout:
-            return "busy", "another client commands this robot; wait until it is done"
+            return "busy", "another client commands this robot; wait until it disconnects"
         return None
 
     def begin(self, peer: bytes, token: Any) -> None:
@@ -184,7 +187,7 @@ class ServerSocket:
         except zmq.ZMQError as error:
             self._close_sockets()
             why = os.strerror(error.errno or 0)
-            raise PlantError(f"cannot listen at '{address}': {why}; choose another", "address") from None
+            raise PlantError(f"cannot listen at '{address}': {why}; use another address", "address") from None
         self.address = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
 
     def wait(self, milliseconds: int) -> bool:
@@ -336,7 +339,7 @@ class PlantServer:
             raise MalformedError("malformed message")
         elif status := self._session.status_of(message):
             self.counts["command of an old session" if status == "superseded" else "command without a session"] += 1
-            refused = {"kind": "refused", "reason": status, "text": "this session is over, or never was"}
+            refused = {"kind": "refused", "reason": status, "text": "this session has ended or is unknown"}
             self._server_socket.answer(peer, {**refused, "session": message.get("session")})
         elif message["kind"] == "bye":
             self._session.end()

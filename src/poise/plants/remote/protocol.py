@@ -58,11 +58,11 @@ def check_address(address: Any, allow_remote: bool = True) -> str:
         return text
     found = re.fullmatch(r"tcp://(\[[0-9a-fA-F:.]+\]|[\w.*-]+):(\d{1,5})", text)
     if not found or int(found[2]) > 65535:
-        raise PlantError(f"'{text}' is no address; expected tcp://HOST:PORT, like {ADDRESS}", "address")
+        raise PlantError(f"'{text}' is not an address; expected tcp://HOST:PORT, like {ADDRESS}", "address")
     if not allow_remote and not is_loopback(found[1]):
         raise PlantError(
-            f"'{text}' can be reached from other machines, and whoever reaches it moves the robot; "
-            f"if that is meant, say so: allow_remote=True, or 'poise serve --bind {found[1]}'",
+            f"'{text}' can be reached from other machines, which could then command the robot; "
+            f"to allow this, use allow_remote=True or 'poise serve --bind {found[1]}'",
             "address",
         )
     return text

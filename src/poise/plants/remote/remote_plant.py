@@ -77,7 +77,7 @@ class ClientConnection:
         if why:
             raise PlantError(f"'{self.address}': {why}", "robot" if self.closed_reason else "address")
         advice = f"is 'poise serve --robot {self.robot.name} --address {self.address}' running?"
-        raise PlantError(f"nothing answers at '{self.address}' within {connect_timeout:g} s; {advice}", "address")
+        raise PlantError(f"no answer from '{self.address}' within {connect_timeout:g} s; {advice}", "address")
 
     def send(self, message: Message | bytes) -> bool:
         """Send a message without waiting; return whether it was sent."""
@@ -341,7 +341,7 @@ class RemotePlant(Plant):
         counts = self._connection.counts
         counts["no state"] += 1
         if counts["no state"] == 1:
-            self.notes.append(f"no state: none arrived for {self.timeout:g} s; the last one was used again")
+            self.notes.append(f"no state: none arrived for {self.timeout:g} s; the last state was used again")
         if self._connection.closed_reason and not counts["link ended"]:
             counts["link ended"] += 1
             self.notes.append(f"link ended: {self._connection.closed_reason}")
