@@ -174,17 +174,15 @@ class InputLayout:
         for name in self.axes:
             if name not in COMMAND_AXES:
                 raise UsageError(
-                    f"layout '{self.name}': a stick has no axis '{name}'; expected {', '.join(COMMAND_AXES)}"
+                    f"layout '{self.name}': unknown axis '{name}'; expected one of {', '.join(COMMAND_AXES)}"
                 )
         for mode in self.modes.values():
             if mode not in GUIDING_MODES:
                 raise UsageError(
-                    f"layout '{self.name}': there is no mode '{mode}'; expected {', '.join(GUIDING_MODES)}"
+                    f"layout '{self.name}': unknown mode '{mode}'; expected one of {', '.join(GUIDING_MODES)}"
                 )
         if not 0.0 <= self.dead_zone < 1.0:
-            raise UsageError(
-                f"layout '{self.name}': dead_zone is {self.dead_zone!r}; expected a share from 0 to below 1"
-            )
+            raise UsageError(f"layout '{self.name}': dead_zone is {self.dead_zone!r}; expected 0 or more and below 1")
 
     @property
     def has_only_buttons(self) -> bool:

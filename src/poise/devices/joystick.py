@@ -31,7 +31,7 @@ class Operator(Device):
 
     def __init__(self, layout: InputLayout = GAMEPAD, mode: str = "trunk") -> None:
         if not isinstance(layout, InputLayout):
-            raise UsageError(f"an operator needs an InputLayout, e.g. poise.devices.GAMEPAD; given {layout!r}")
+            raise UsageError(f"Operator.layout is {layout!r}; expected an InputLayout, e.g. poise.devices.GAMEPAD")
         self.layout = layout
         self.mode: GuidingMode = guiding_mode(mode)
         self._pressed: frozenset[Hashable] | None = frozenset()
@@ -92,9 +92,9 @@ class Joystick(Device):
         self._pygame, self._owns_pygame = pygame, _ = _load_pygame()
         count = pygame.joystick.get_count()
         if count == 0:
-            raise UsageError("no joystick or gamepad is plugged in; plug one in, or give a script or --random")
+            raise UsageError("no joystick or gamepad is connected; connect one, or use a script or --random")
         if not (isinstance(index, int) and 0 <= index < count):
-            raise UsageError(f"there is no joystick {index!r}; {count} plugged in, counted from 0")
+            raise UsageError(f"there is no joystick {index!r}; expected an index from 0 to {count - 1}")
         self._index = index
         self._device: Any = None
         self._open()

@@ -121,7 +121,7 @@ class Script(Device):
         except (ValueError, RecursionError) as error:
             raise UsageError(f"script '{name}' is not JSON ({error}); expected e.g. [{_ENTRY_EXAMPLE}]") from None
         if not isinstance(value, list):
-            raise UsageError(f"script '{name}' is no list of entries; expected e.g. [{_ENTRY_EXAMPLE}]")
+            raise UsageError(f"script '{name}' is not a list of entries; expected e.g. [{_ENTRY_EXAMPLE}]")
         try:
             return cls(value)
         except UsageError as error:
@@ -143,7 +143,7 @@ def _parse_entry(index: int, value: Any) -> ScriptEntry:
         raise UsageError(f'entry {index} has no "{missing[0]}"; expected e.g. {_ENTRY_EXAMPLE}')
     unknown = [str(key) for key in value if key not in _ENTRY_KEYS]
     if unknown:
-        raise UsageError(f'entry {index} has a "{unknown[0]}", which nothing reads; expected {", ".join(_ENTRY_KEYS)}')
+        raise UsageError(f'entry {index} has an unknown key "{unknown[0]}"; expected {", ".join(_ENTRY_KEYS)}')
     time, mode, axes, lift = value["time"], value["mode"], value["input"], value.get("lift", 0.5)
     if not is_number(time):
         raise UsageError(f"entry {index}: time is {format_value(time)}; expected seconds, zero or more")
@@ -151,7 +151,7 @@ def _parse_entry(index: int, value: Any) -> ScriptEntry:
         expected = f"expected {len(COMMAND_AXES)} numbers ({', '.join(COMMAND_AXES)})"
         raise UsageError(f"entry {index}: input is {format_value(axes)}; {expected}")
     if not is_number(lift):
-        raise UsageError(f"entry {index}: lift is {format_value(lift)}; expected a share from 0 to 1")
+        raise UsageError(f"entry {index}: lift is {format_value(lift)}; expected a number from 0 to 1")
     try:
         return ScriptEntry(float(time), make_command(mode, axes, lift))
     except UsageError as error:
@@ -196,9 +196,9 @@ class RandomDevice(Device):
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise UsageError(f"seed is {seed!r}; expected a whole number, zero or more")
         if not (isinstance(slot, (int, float)) and math.isfinite(slot) and slot > 0.0):
-            raise UsageError(f"slot is {slot!r}; expected positive seconds")
+            raise UsageError(f"slot is {slot!r}; expected a positive number of seconds")
         if not (isinstance(uniform, (int, float)) and 0.0 <= uniform <= 1.0):
-            raise UsageError(f"uniform is {uniform!r}; expected a share from 0 to 1")
+            raise UsageError(f"uniform is {uniform!r}; expected a fraction from 0 to 1")
         if not modes or any(mode not in GUIDING_MODES for mode in modes):
             raise UsageError(f"modes is {modes!r}; expected some of {', '.join(GUIDING_MODES)}")
         self.seed, self.slot, self.uniform, self.modes = seed, float(slot), float(uniform), tuple(modes)
