@@ -5,11 +5,9 @@ from poise.human import gait
 
 walk, static = human.sample_trial(height=1.68, mass=61.0, sex="female", cycles=2)
 fit = human.fit(walk, static, sex="female")  # for files: human.fit_trial("walk.c3d")
-print(
-    f"{len(fit.marker_placement.labels)} markers, {1e3 * fit.rms:.1f} mm rms; thighs {fit.shape.thigh[0]:.2f} and ",
-    end="",
-)
-print(f"{fit.shape.thigh[1]:.2f} m")
+left, right = fit.shape.thigh
+markers = len(fit.marker_placement.labels)
+print(f"{markers} markers, {1e3 * fit.rms:.1f} mm rms; thighs {left:.2f} and {right:.2f} m")
 
 study = human.study_gait([fit], variants=[gait.PAPER, gait.TWO_PHASES, gait.BEST])
 for outcome in study.statistics.results:

@@ -118,7 +118,7 @@ def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[st
         (["run", "reach", "--profile", "jerky"], "no --profile 'jerky'"),
         (["run", "reach", "--robot", "taols"], "did you mean 'talos'?"),
         (["run", "reach", "--robot", "no/such.urdf"], "no/such.urdf: there is no such file"),
-        (["run", "reach", "--robot", "README.md"], "README.md: not a URDF, since it is not XML"),
+        (["run", "reach", "--robot", "README.md"], "README.md: not a URDF, because it is not XML"),
         (["run", "reach", "--seconds", "soon"], "'soon' is not a time"),
         (["run", "reach", "--seconds", "-1"], "'-1' is not a time"),
         (["run", "reach", "--seconds", "inf"], "'inf' is not a time"),

@@ -78,7 +78,7 @@ def test_what_is_intact_of_a_file_that_was_cut_off_is_exported_when_asked(
     data = recorded.read_bytes()
     cut.write_bytes(data[: int(0.8 * len(data))])
     said = error_line(capsys, "export", cut, "--out", out)
-    assert "is cut off" in said
+    assert "is truncated" in said
     assert "give --partial" in said
     assert cli.main(["export", str(cut), "--out", str(out), "--partial"]) == 0
     assert 1 < len(exports.read_trajectory(out).time) < 120

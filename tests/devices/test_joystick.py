@@ -163,7 +163,7 @@ def test_without_anything_plugged_in_one_line_says_so(library: FakeLibrary) -> N
     with pytest.raises(UsageError, match="there is no joystick 3"):
         Joystick(index=3)
     library.count = 0
-    with pytest.raises(UsageError, match="plugged in") as caught:
+    with pytest.raises(UsageError, match="is connected") as caught:
         Joystick()
     assert "\n" not in str(caught.value)
 

@@ -260,7 +260,7 @@ def test_a_breakdown_is_read_from_the_command_line(text: str, expected: Hardware
 )
 def test_a_bad_breakdown_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(
-        UsageError, match=r"is not a breakdown; expected cell:SIDE:CORNER.* like cell:left:2:"
+        UsageError, match=r"is not a hardware fault; expected cell:SIDE:CORNER.* like cell:left:2:"
     ) as caught:
         HardwareFault.parse(text)
     assert "\n" not in str(caught.value)
@@ -281,7 +281,7 @@ def test_a_robot_without_feet_has_no_soles_to_break(tmp_path: Path, fault: Hardw
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (lambda: HardwareFault(1.0), "does not say what breaks"),
+        (lambda: HardwareFault(1.0), "HardwareFault is an abstract class"),
         (lambda: ForceCellFault(float("nan"), "left", 0), "ForceCellFault.time is nan"),
         (lambda: ForceCellFault(1.0, "both", 0), "ForceCellFault.side is 'both'"),
         (lambda: ForceCellFault(1.0, "left", True), "ForceCellFault.corner is True"),

@@ -80,14 +80,14 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "gains": (lambda: PositionServos(damping="much"), "PositionServos.damping is"),
     "box": (lambda: SolidBox((0, 0, 0), (1, 1, 0)), "SolidBox.size is (1, 1, 0); expected 3 positive lengths"),
-    "turned box": (lambda: SolidBox((0, 0, 0), (1, 1, 1), np.ones((3, 3))), "SolidBox.rotation is no rotation"),
+    "turned box": (lambda: SolidBox((0, 0, 0), (1, 1, 1), np.ones((3, 3))), "SolidBox.rotation is not a rotation"),
     "plate": (lambda: Plate((0, 0, 0), (0, 0, 0)), "Plate.normal is (0, 0, 0); expected a direction"),
-    "wall": (lambda: Wall((0, 0, 0), (0, 0, 1)), "Wall.normal is (0, 0, 1); expected a horizontal one"),
+    "wall": (lambda: Wall((0, 0, 0), (0, 0, 1)), "Wall.normal is (0, 0, 1); expected a horizontal normal"),
     "table": (lambda: Table((0, 0, 0), (1, 0, 1)), "Table.normal is (1, 0, 1); expected (0, 0, 1)"),
     "slippery": (lambda: Table((0, 0, 0), friction=-1.0), "Table.friction is -1.0"),
     "no normal": (
         lambda: Plate.at_frame(ROBOT.stance("standing"), ROBOT.hand("left")),
-        "has no normal; give the way it faces",
+        "has no normal; give its outward normal",
     ),
 }
 
@@ -119,4 +119,4 @@ def test_a_start_inside_the_ground_is_noted() -> None:
     start = ROBOT.stance("standing")
     q = start.q.copy()
     q[2] -= 0.03
-    assert "the start reaches 3.0 cm into what it stands on" in MujocoPlant(start.replace(q=q)).notes[0]
+    assert "the start penetrates ground or objects by 3.0 cm" in MujocoPlant(start.replace(q=q)).notes[0]

@@ -295,11 +295,11 @@ def test_who_brings_another_robot_or_protocol_is_told_so(
     standing: PlantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nao = load_robot("nao")
-    with pytest.raises(PlantError, match=f"moves '{biped().name}', not 'nao'; load the same robot") as caught:
+    with pytest.raises(PlantError, match=f"has '{biped().name}', not 'nao'; load the same robot") as caught:
         RemotePlant(standing.address, nao)
     assert "\n" not in str(caught.value)
     monkeypatch.setattr("poise.plants.remote.remote_plant.PROTOCOL", 99)
-    with pytest.raises(PlantError, match="speaks protocol 1, not 99"):
+    with pytest.raises(PlantError, match="uses protocol 1, not 99"):
         RemotePlant(standing.address, biped())
 
 
@@ -312,10 +312,10 @@ def test_a_robot_with_other_joints_under_the_same_name_is_refused(standing: Plan
 def test_where_nobody_answers_one_line_says_what_to_do() -> None:
     with PlantServer(IdealPlant(biped().stance("standing")), FREE_ADDRESS) as server:
         address = server.address  # it listens, but nobody serves
-        with pytest.raises(PlantError, match=r"nothing answers at .* within 0\.2 s; is 'poise serve") as caught:
+        with pytest.raises(PlantError, match=r"no answer from .* within 0\.2 s; is 'poise serve") as caught:
             RemotePlant(address, biped(), connect_timeout=0.2)
         assert "\n" not in str(caught.value)
-        with pytest.raises(PlantError, match=r"cannot listen at .*choose another"):
+        with pytest.raises(PlantError, match=r"cannot listen at .*use another address"):
             PlantServer(IdealPlant(biped().stance("standing")), address)
 
 
@@ -324,13 +324,13 @@ def test_where_nobody_answers_one_line_says_what_to_do() -> None:
 )
 def test_what_is_no_address_is_refused(address: object) -> None:
     for make in (lambda: RemotePlant(address, biped()), lambda: PlantServer(ideal()[0], address)):  # type: ignore[arg-type]
-        with pytest.raises(PlantError, match="is no address; expected tcp://HOST:PORT"):
+        with pytest.raises(PlantError, match="is not an address; expected tcp://HOST:PORT"):
             make()
 
 
 @pytest.mark.parametrize("address", ["tcp://0.0.0.0:0", "tcp://*:0", "tcp://192.168.0.1:5560", "tcp://[::]:0"])
 def test_a_server_that_others_could_reach_must_be_asked_for(address: str) -> None:
-    with pytest.raises(PlantError, match="allow_remote=True, or 'poise serve --bind"):
+    with pytest.raises(PlantError, match="allow_remote=True or 'poise serve --bind"):
         PlantServer(ideal()[0], address)
     assert check_address(address) == address
     for here in ("tcp://127.0.0.1:0", "tcp://localhost:0", "tcp://127.1.2.3:0", "tcp://[::1]:0", "ipc:///tmp/robot"):

@@ -129,9 +129,9 @@ def test_serving_ends_after_its_seconds_or_with_ctrl_c() -> None:
     ("arguments", "words"),
     [
         (["--robot", "nobody"], "nobody"),
-        (["--robot", "nao", "--address", "nowhere"], "is no address"),
+        (["--robot", "nao", "--address", "nowhere"], "is not an address"),
         (["--robot", "nao", "--address", "tcp://0.0.0.0:0"], "--bind 0.0.0.0"),
-        (["--robot", "nao", "--bind", "no host"], "is no address"),
+        (["--robot", "nao", "--bind", "no host"], "is not an address"),
         (["--robot", "nao", "--bind", "192.0.2.1"], "cannot listen at"),
         (["--actuators", "magic"], "magic"),
         (["--seconds", "0"], "not a time"),

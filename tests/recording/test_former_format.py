@@ -106,5 +106,5 @@ def test_saved_again_it_is_the_same_recording_in_todays_format(path: Path, tmp_p
 def test_a_former_file_that_was_changed_is_recognised(tmp_path: Path, letter: bytes) -> None:
     data = next(file.read_bytes() for file in (NAMES, STAND) if letter in file.read_bytes())
     (tmp_path / "a.poise").write_bytes(data.replace(letter, letter[:-1] + b"?"))
-    with pytest.raises(RecordingError, match="is cut off or damaged; no sample"):
+    with pytest.raises(RecordingError, match="is truncated or damaged; no sample"):
         load_recording(tmp_path / "a.poise")

@@ -189,7 +189,7 @@ def test_a_process_that_is_killed_leaves_all_but_the_last_quarter_of_a_second(tm
         process.kill()
         process.communicate()
     assert process.returncode == -signal.SIGKILL
-    with pytest.raises(RecordingError, match=r"cut off .* samples up to .* s intact: .*partial=True"):
+    with pytest.raises(RecordingError, match=r"truncated .* samples up to .* s intact: .*partial=True"):
         load_recording(path)
     recording = load_recording(path, partial=True)
     assert not recording.complete

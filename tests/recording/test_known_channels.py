@@ -24,7 +24,7 @@ ODD = {
 @pytest.mark.parametrize("odd", ODD)
 def test_a_known_name_with_something_else_in_it_is_refused(odd: str, tmp_path: Path) -> None:
     Recording([CLOCK, ODD[odd]]).save(tmp_path / "odd.poise")
-    with pytest.raises(RecordingError, match=r"is no recording that Poise wrote: channel '.*expected"):
+    with pytest.raises(RecordingError, match=r"is not a valid recording: channel '.*expected"):
         load_recording(tmp_path / "odd.poise")
 
 

@@ -182,7 +182,7 @@ def test_finishing_twice_gives_the_same_and_ends_the_recorder() -> None:
     assert recorder.samples == 1
     assert recorder.finish() is recorder.finish()
     assert recorder.samples == 1
-    with pytest.raises(RecordingError, match="make another"):
+    with pytest.raises(RecordingError, match="create a new one"):
         recorder(Motion().step(1))
 
 

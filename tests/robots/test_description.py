@@ -25,7 +25,7 @@ MISTAKES = [
     ({"feet": {"left": FOOT | {"sole": [1, 0, 0, 1]}}}, "has no area", "feet.left.sole"),
     ({"feet": {"left": FOOT | {"sole": [0, float("nan"), 0, 1]}}}, "expected the numbers", "feet.left.sole"),
     ({"feet": {"left": FOOT | {"frame": "left_fot"}}}, "did you mean 'left_foot'", "left_fot"),
-    ({"feet": {"left": FOOT | {"position": [0, 0, 1], "name": "head"}}}, "give it another name", "head"),
+    ({"feet": {"left": FOOT | {"position": [0, 0, 1], "name": "head"}}}, "give another name", "head"),
     ({"hands": {"frame": "{side}_hand"}}, "names no frame", "left_hand"),
     ({"gaze": {"frame": "head", "axis": [0, 0, 0]}}, "expected a direction", "gaze.axis"),
     ({"chest": "pelvi"}, "did you mean 'pelvis'", "pelvi"),

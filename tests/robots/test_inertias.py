@@ -61,13 +61,11 @@ def test_a_repaired_body_takes_after_its_sound_twin(tmp_path: Path) -> None:
     sound = link("right_shank", inertia="0.03 0.02 0.015")
     text = BIPED.replace(link("right_shank"), sound).replace(link("left_shank"), link("left_shank", inertia="9 1 1"))
     path = write_urdf(tmp_path, text)
-    with pytest.raises(RobotError, match="no solid body") as caught:
+    with pytest.raises(RobotError, match="which is not physical") as caught:
         load_robot(path)
     assert caught.value.element == "left_shank"
     biped = load_robot(path, repair_inertias=True)
-    assert biped.notes == (
-        "the inertia of 'left_shank' is that of no solid body; that of 'right_shank' is used, mirrored",
-    )
+    assert biped.notes == ("the inertia of 'left_shank' is not physical; that of 'right_shank' is used, mirrored",)
     body = biped.model.inertias[biped.joint("left_knee").index]
     assert np.diag(body.inertia) == pytest.approx([0.03, 0.02, 0.015])
 
@@ -77,7 +75,7 @@ def test_a_body_without_twin_becomes_compact(tmp_path: Path) -> None:
         tmp_path, robot(link("base"), link("bob", inertia="1e-9 1e-9 1e-8"), joint("hinge", "base", "bob"))
     )
     pendulum = load_robot(path, repair_inertias=True)
-    assert pendulum.notes == ("the inertia of 'bob' is that of no solid body; it was raised",)
+    assert pendulum.notes == ("the inertia of 'bob' is not physical; it was increased",)
     radius = (1.0 / 2700.0 * 3 / (4 * np.pi)) ** (1 / 3)
     assert pendulum.model.inertias[2].inertia == pytest.approx(np.eye(3) * 0.4 * radius**2, rel=1e-3, abs=1e-9)
 

@@ -140,8 +140,8 @@ BROKEN = {
     "lower < upper": (PENDULUM.replace('"-1.5"', '"2"'), "hinge"),
     "not a float": (robot(link("base"), link("bob", mass="heavy"), joint("hinge", "base", "bob")), "bob"),
     "mass -3": (robot(link("base"), link("bob", mass="-3"), joint("hinge", "base", "bob")), "bob"),
-    "have no mass": (robot('<link name="base"/>'), "base"),
-    "no solid body": (robot(link("base"), link("bob", inertia="1 0.1 0.1"), joint("hinge", "base", "bob")), "bob"),
+    "the total mass is zero": (robot('<link name="base"/>'), "base"),
+    "is not physical": (robot(link("base"), link("bob", inertia="1 0.1 0.1"), joint("hinge", "base", "bob")), "bob"),
     "mass 0 kg": (robot(link("base"), '<link name="bob"/>', joint("hinge", "base", "bob")), "bob"),
     "Planar": (robot(link("base"), link("bob"), joint("slide", "base", "bob", kind="planar")), "slide"),
 }

@@ -1,11 +1,11 @@
-"""What an operator holds in the hand, or what takes its place: each device becomes a `OperatorCommand` of the guidance.
+"""Input devices of an operator, and programs in their place; each device returns an `OperatorCommand` at a time.
 
-| device | is |
+| device | description |
 |---|---|
-| `Operator` | a person at a device: takes its readings through a layout, and remembers the mode |
-| `Joystick` | an operator at a joystick or gamepad that is plugged in here (needs ``poise[gamepad]``) |
-| `Script` | entries of a JSON file, each held until the next |
-| `RandomDevice` | any command at any time, reproducible |
+| `Operator` | converts readings of a device through a layout, and stores the guiding mode |
+| `Joystick` | joystick or gamepad connected to this machine (needs ``poise[gamepad]``) |
+| `Script` | entries of a JSON file, each valid until the next |
+| `RandomDevice` | random commands, reproducible by a seed |
 
 Layouts are data: `FLIGHT_STICK` ([Sugihara2008], section IV), `GAMEPAD`, `KEYBOARD`.
 

@@ -1,4 +1,4 @@
-"""Raw readings of input devices, and the layouts that map their axes, buttons and levers to a stick.
+"""Raw readings of input devices, and layouts that map their axes, buttons and levers to an `OperatorCommand`.
 
 | | `FLIGHT_STICK` ([Sugihara2008], section IV) | `GAMEPAD` (W3C "standard") | `KEYBOARD` (names of browsers) |
 |---|---|---|---|
@@ -13,10 +13,11 @@
 | left, right hand | - | left, right face button (2, 1) | 4, 5 |
 | next, previous mode | toggle switch forward, back (5, 6) | lower face button (0), back (8) | N, B |
 
-Modes of a gamepad lie where the part is: a shoulder, a face button to the left. Keys that drive in the studio (W A S D
-Q E and the arrows) mean the same here. A stick that is pushed away bows, as a nose goes down in an aircraft.
+The mode buttons of a gamepad are on the side of the guided part: left shoulder, left face button. The driving keys of
+the studio (W A S D Q E and the arrows) mean the same here. Pushing the stick forward bows the trunk, like the nose of
+an aircraft.
 
-No two drivers number a flight stick alike: `dataclasses.replace` a layout for yours.
+Drivers number the axes of flight sticks differently: adapt a layout with `dataclasses.replace`.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from poise.plans import COMMAND_AXES, GUIDING_MODES, GuidingMode
 
 @dataclass(frozen=True)
 class Reading:
-    """What a device shows, numbered or named as the device has it. An empty one is that of a device that is unplugged.
+    """Raw values of a device, numbered or named as by its driver. An empty reading means a disconnected device.
 
     Args:
         axes: each from -1 to 1; as in browsers and drivers, right, back and clockwise are positive.
-        buttons: those that are pressed, by number, or keys by their name, like ``"KeyW"``.
+        buttons: pressed buttons by number, or keys by name, for example ``"KeyW"``.
         hat: right and up, each -1, 0 or 1.
-        throttles: levers and triggers, which have no middle: each from 0 (pulled back, let go) to 1.
+        throttles: levers and triggers, which have no center: each from 0 (pulled back, released) to 1.
 
     >>> Reading(axes=(0.0, -1.0), buttons={0})
     """
@@ -59,13 +60,13 @@ class Reading:
 
     @property
     def is_connected(self) -> bool:
-        """Whether a device that works stands behind it: there is something in it, and nothing but numbers."""
+        """Whether the device works: the reading is not empty and all its numbers are finite."""
         numbers = (*self.axes, *self.throttles, *self.hat)
         return bool(self.axes or self.throttles or self.buttons or any(self.hat)) and all(map(math.isfinite, numbers))
 
 
 def _numbers(values: object) -> tuple[float, ...]:
-    """The values, with NaN for what is no number: a driver may hand over anything."""
+    """Convert values of a driver, of any type, to numbers; NaN if a value is not a number."""
     try:
         return tuple([_number(value) for value in values])  # type: ignore[attr-defined]
     except TypeError:
@@ -82,19 +83,19 @@ def _number(value: object) -> float:
 # -- Layout ----------------------------------------------------------------------------------------------------------
 
 
-#: Share of an axis around its middle that counts as let go: springs of worn sticks leave up to a tenth.
+#: Fraction of an axis around its center that counts as zero: worn springs leave up to a tenth.
 DEAD_ZONE = 0.12
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the device; sign -1 where the device counts the other way."""
+    """An axis of the device; sign -1 if its direction is inverted."""
 
     index: int
     sign: float = 1.0
 
     def value(self, reading: Reading, dead_zone: float) -> float:
-        """From -1 to 1 without the dead zone d: ``sign(x) (|x| - d) / (1 - d)``, so that it begins at zero."""
+        """Return the deflection from -1 to 1, continuous at the dead zone d: ``sign(x) (|x| - d) / (1 - d)``."""
         x = self.sign * _value_at(reading.axes, self.index, 0.0)
         size = min(abs(x), 1.0)
         if size <= dead_zone:
@@ -105,13 +106,13 @@ class Axis:
 
 @dataclass(frozen=True)
 class ButtonPair:
-    """Two buttons or keys, or a switch of three positions: one gives -1, the other 1, both or none 0."""
+    """Two buttons or keys, or a switch with three positions: one gives -1, the other 1, both or neither 0."""
 
     minus: Hashable
     plus: Hashable
 
     def value(self, reading: Reading, dead_zone: float) -> float:
-        """-1, 0 or 1."""
+        """Return -1, 0 or 1."""
         return float(self.plus in reading.buttons) - float(self.minus in reading.buttons)
 
 
@@ -123,20 +124,20 @@ class Hat:
     sign: float = 1.0
 
     def value(self, reading: Reading, dead_zone: float) -> float:
-        """-1, 0 or 1."""
+        """Return -1, 0 or 1, times the sign."""
         return self.sign * _value_at(reading.hat, self.index, 0.0)
 
 
 @dataclass(frozen=True)
 class Throttle:
-    """A lever or trigger, from 0 to 1; sign -1 where it is to count downwards."""
+    """A lever or trigger, from 0 to 1; sign -1 for negative values; `missing` is the value if the device lacks it."""
 
     index: int
     sign: float = 1.0
     missing: float = 0.0
 
     def value(self, reading: Reading, dead_zone: float) -> float:
-        """From 0 to its sign."""
+        """Return a value from 0 to `sign`."""
         return self.sign * min(max(_value_at(reading.throttles, self.index, self.missing), 0.0), 1.0)
 
 
@@ -145,17 +146,17 @@ InputElement = Axis | ButtonPair | Hat | Throttle
 
 @dataclass(frozen=True)
 class InputLayout:
-    """How a device is read.
+    """Mapping from the elements of a device to the axes and modes of an `OperatorCommand`.
 
     Args:
-        name: of the layout.
-        axes: for each axis of a stick (forward, left, up, roll, pitch, yaw) the parts that move it; they are added.
-        modes: buttons that choose a guiding mode.
-        next_mode, previous_mode: buttons that go on to the next mode of `GUIDING_MODES`, or back, in a cycle.
-        lifts: for the left and the right foot the parts that say how high it is lifted, added to `lift`; when neither
-            foot is guided the mean of both counts.
-        lift: where the sum begins.
-        dead_zone: share of an axis around its middle that counts as let go.
+        name: name of the layout.
+        axes: elements of the device for each command axis (forward, left, up, roll, pitch, yaw); they are added.
+        modes: buttons that select a guiding mode.
+        next_mode, previous_mode: buttons that select the next or previous mode of `GUIDING_MODES`, in a cycle.
+        lifts: elements that set the lift of the left and of the right foot, added to `lift`; if no foot is guided, the
+            mean of both is used.
+        lift: initial value of the sum.
+        dead_zone: fraction of an axis around its center that counts as zero.
 
     >>> replace(GAMEPAD, dead_zone=0.05)
     """
@@ -173,26 +174,24 @@ class InputLayout:
         for name in self.axes:
             if name not in COMMAND_AXES:
                 raise UsageError(
-                    f"layout '{self.name}': a stick has no axis '{name}'; expected {', '.join(COMMAND_AXES)}"
+                    f"layout '{self.name}': unknown axis '{name}'; expected one of {', '.join(COMMAND_AXES)}"
                 )
         for mode in self.modes.values():
             if mode not in GUIDING_MODES:
                 raise UsageError(
-                    f"layout '{self.name}': there is no mode '{mode}'; expected {', '.join(GUIDING_MODES)}"
+                    f"layout '{self.name}': unknown mode '{mode}'; expected one of {', '.join(GUIDING_MODES)}"
                 )
         if not 0.0 <= self.dead_zone < 1.0:
-            raise UsageError(
-                f"layout '{self.name}': dead_zone is {self.dead_zone!r}; expected a share from 0 to below 1"
-            )
+            raise UsageError(f"layout '{self.name}': dead_zone is {self.dead_zone!r}; expected 0 or more and below 1")
 
     @property
     def has_only_buttons(self) -> bool:
-        """Whether the device has nothing but buttons or keys: then an empty reading says that none is pressed."""
+        """Whether the device has only buttons or keys: then an empty reading means that none is pressed."""
         parts = [part for parts in (*self.axes.values(), *self.lifts) for part in parts]
         return all(isinstance(part, ButtonPair) for part in parts)
 
     def deflections(self, reading: Reading) -> tuple[float, ...]:
-        """The six axes of a stick; sums beyond 1 are the stick's to bring inside."""
+        """Return the six command axes; `OperatorCommand` clips sums beyond 1."""
         return tuple(
             [
                 sum([part.value(reading, self.dead_zone) for part in self.axes.get(name, ())], 0.0)
@@ -201,12 +200,12 @@ class InputLayout:
         )
 
     def foot_lift(self, reading: Reading, mode: GuidingMode) -> float:
-        """How high a stepping foot is lifted, from 0 to 1."""
+        """Return the lift of a stepping foot, from 0 to 1."""
         left, right = (self.lift + sum([part.value(reading, self.dead_zone) for part in parts]) for parts in self.lifts)
         return {"left foot": left, "right foot": right}.get(mode, 0.5 * (left + right))
 
     def mode_after(self, pressed: frozenset[Hashable], mode: GuidingMode) -> GuidingMode:
-        """The mode after some buttons have just been pressed."""
+        """Return the guiding mode after the given buttons were newly pressed."""
         steps = len(pressed & set(self.next_mode)) - len(pressed & set(self.previous_mode))
         chosen = [name for button, name in self.modes.items() if button in pressed]
         return chosen[0] if chosen else GUIDING_MODES[(GUIDING_MODES.index(mode) + steps) % len(GUIDING_MODES)]
@@ -216,10 +215,10 @@ def _value_at(values: Sequence[float], index: int, missing: float) -> float:
     return values[index] if 0 <= index < len(values) else missing
 
 
-# -- The layouts that come with Poise --------------------------------------------------------------------------------
+# -- Predefined layouts ----------------------------------------------------------------------------------------------
 
 
-#: The joystick of the paper (Saitek AV8R): a main stick that turns about three axes, and a small one on its tip.
+#: The joystick of the paper (Saitek AV8R): a main stick with three axes, and a small stick on its tip.
 FLIGHT_STICK = InputLayout(
     "flight_stick",
     axes={
@@ -236,7 +235,8 @@ FLIGHT_STICK = InputLayout(
     lift=0.0,
 )
 
-#: What browsers and game libraries bring almost any gamepad to; triggers are throttles, the D-pad is the hat.
+#: The standard layout to which browsers and game libraries map most gamepads; triggers are throttles, the D-pad is the
+#: hat.
 GAMEPAD = InputLayout(
     "gamepad",
     axes={
@@ -253,7 +253,7 @@ GAMEPAD = InputLayout(
     lifts=((Hat(1, 0.5),), (Hat(1, 0.5),)),
 )
 
-#: Keys by `KeyboardEvent.code`, which is where a key is, not what is printed on it.
+#: Keys by `KeyboardEvent.code`, which identifies the position of a key, not its label.
 KEYBOARD = InputLayout(
     "keyboard",
     axes={
@@ -270,5 +270,5 @@ KEYBOARD = InputLayout(
     lifts=((ButtonPair("KeyG", "KeyT"),), (ButtonPair("KeyG", "KeyT"),)),
 )
 
-#: By name.
+#: All predefined layouts by name.
 LAYOUTS = {layout.name: layout for layout in (FLIGHT_STICK, GAMEPAD, KEYBOARD)}

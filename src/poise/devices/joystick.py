@@ -1,4 +1,4 @@
-"""Operator, who turns readings of a device into sticks and modes, and Joystick, a device plugged into this machine."""
+"""`Operator`, which converts readings of a device to commands, and `Joystick`, a device connected to this machine."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from poise.plans import GuidingMode, OperatorCommand, guiding_mode
 
 
 class Operator(Device):
-    """Turns the readings of a device into sticks, and remembers which mode the buttons have chosen.
+    """Converts the readings of a device to commands, and stores the guiding mode selected by the buttons.
 
-    A press switches the mode once, however long it lasts; a button that is already down when the device is plugged in
-    again switches nothing. A device that is unplugged, or says NaN, is a centred stick; the mode stays.
+    A press switches the mode once, independent of its duration; a button that is already pressed when the device is
+    reconnected has no effect. A disconnected device, or one that returns NaN, gives zero axes and keeps the mode.
 
     Args:
-        layout: what each axis and button means.
-        mode: to begin with.
+        layout: meaning of each axis and button.
+        mode: initial guiding mode.
 
     >>> operator = Operator(KEYBOARD)
     >>> operator.update(Reading(buttons={"KeyW", "Digit1"}))
-    Stick(mode='left foot', axes=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), lift=0.5)
+    OperatorCommand(mode='left foot', axes=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), lift=0.5)
     """
 
     def __init__(self, layout: InputLayout = GAMEPAD, mode: str = "trunk") -> None:
         if not isinstance(layout, InputLayout):
-            raise UsageError(f"an operator needs an InputLayout, e.g. poise.devices.GAMEPAD; given {layout!r}")
+            raise UsageError(f"Operator.layout is {layout!r}; expected an InputLayout, e.g. poise.devices.GAMEPAD")
         self.layout = layout
         self.mode: GuidingMode = guiding_mode(mode)
         self._pressed: frozenset[Hashable] | None = frozenset()
         self._stick = OperatorCommand(self.mode)
 
     def update(self, reading: Reading | None) -> OperatorCommand:
-        """The stick for a new reading; None, like an empty one, for a device that is unplugged."""
+        """Return the command for a new reading; None or an empty reading means a disconnected device."""
         if reading is None or not (reading.is_connected or self.layout.has_only_buttons):
-            self._pressed = None  # what is down when the device comes back was not pressed now
+            self._pressed = None  # buttons already pressed on reconnection do not count as new
             self._stick = OperatorCommand(self.mode, lift=self._stick.lift)
             return self._stick
         down = frozenset(reading.buttons)
@@ -52,37 +52,37 @@ class Operator(Device):
         return self._stick
 
     def read(self, time: float) -> OperatorCommand:
-        """The latest stick, whatever the time."""
+        """Return the latest command, for any time."""
         return self._stick
 
 
-# -- Joystick: a joystick or gamepad that is plugged into this machine -----------------------------------------------
+# -- Joystick --------------------------------------------------------------------------------------------------------
 
 
-#: Buttons of the standard layout by the number that browsers give them, and what SDL calls them.
+#: Buttons of the standard layout: number in browsers, and name in SDL.
 _BUTTON_NAMES = {
     0: "A", 1: "B", 2: "X", 3: "Y", 4: "LEFTSHOULDER", 5: "RIGHTSHOULDER",
     8: "BACK", 9: "START", 10: "LEFTSTICK", 11: "RIGHTSTICK",
 }  # fmt: skip
 _AXIS_NAMES = ("LEFTX", "LEFTY", "RIGHTX", "RIGHTY")
-#: What SDL says of an axis at its end.
+#: SDL's value of an axis at its end.
 _AXIS_END = 32767.0
 
 
 class Joystick(Device):
-    """An operator at a device that is plugged in here, read through SDL (pygame-ce) without any window.
+    """Joystick or gamepad connected to this machine, read through SDL (pygame-ce) without a window.
 
-    A pad that SDL knows is brought to the standard layout, whatever its maker; anything else is read as it is: the
-    first five axes are axes, those after them throttles (FLIGHT_STICK). Read it from the thread that made it. Pulled
-    out, it is a centred stick; put back, it works again.
+    SDL maps the gamepads that it knows to the standard layout. For all other devices the first five axes are axes and
+    the following ones are throttles (`FLIGHT_STICK`). Read it from the thread that created it. While it is disconnected
+    it gives zero axes; after reconnection it works again.
 
     Args:
-        layout: None: `GAMEPAD` for a pad that SDL knows, else `FLIGHT_STICK`.
-        index: which, if more than one is plugged in.
-        mode: to begin with.
+        layout: None: `GAMEPAD` for a gamepad known to SDL, else `FLIGHT_STICK`.
+        index: index of the device if there are several, from 0.
+        mode: initial guiding mode.
 
     Raises:
-        UsageError: without pygame-ce, or if nothing is plugged in.
+        UsageError: if pygame-ce is not installed, or no device is connected.
 
     >>> device = Joystick()
     >>> device.name, device.read(0.0)
@@ -92,9 +92,9 @@ class Joystick(Device):
         self._pygame, self._owns_pygame = pygame, _ = _load_pygame()
         count = pygame.joystick.get_count()
         if count == 0:
-            raise UsageError("no joystick or gamepad is plugged in; plug one in, or give a script or --random")
+            raise UsageError("no joystick or gamepad is connected; connect one, or use a script or --random")
         if not (isinstance(index, int) and 0 <= index < count):
-            raise UsageError(f"there is no joystick {index!r}; {count} plugged in, counted from 0")
+            raise UsageError(f"there is no joystick {index!r}; expected an index from 0 to {count - 1}")
         self._index = index
         self._device: Any = None
         self._open()
@@ -102,14 +102,14 @@ class Joystick(Device):
 
     @property
     def name(self) -> str:
-        """What the device calls itself."""
+        """Name reported by the device."""
         return str(self._name)
 
     def read(self, time: float) -> OperatorCommand:
-        """What the device says now, whatever the time."""
+        """Return the current command of the device, for any time."""
         try:
             reading = self._reading()
-        except Exception:  # a driver that fails is a device that is gone; the loop goes on
+        except Exception:  # a failing driver counts as a disconnected device; the control loop continues
             self._device = reading = None
         return self.operator.update(reading)
 
@@ -125,9 +125,9 @@ class Joystick(Device):
     def _reading(self) -> Reading | None:
         pygame = self._pygame
         added, removed = pygame.JOYDEVICEADDED, pygame.JOYDEVICEREMOVED
-        kinds = [event.type for event in pygame.event.get([added, removed])]  # this also lets SDL look at the device
+        kinds = [event.type for event in pygame.event.get([added, removed])]  # this also makes SDL poll the device
         if self._owns_pygame:
-            pygame.event.clear()  # of axes and buttons we ask the state; their events would only fill the queue
+            pygame.event.clear()  # axes and buttons are polled; their events would only fill the queue
         if removed in kinds or self._device is None:
             self._device = None
             if pygame.joystick.get_count() <= self._index:
@@ -156,18 +156,18 @@ class Joystick(Device):
         axes = [stick.get_axis(number) for number in range(stick.get_numaxes())]
         buttons = [number for number in range(stick.get_numbuttons()) if stick.get_button(number)]
         hat = stick.get_hat(0) if stick.get_numhats() else (0.0, 0.0)
-        # A lever that is pushed away says -1, one that is pulled back 1.
+        # A lever pushed forward gives -1, one pulled back gives 1.
         return Reading(axes[:5], buttons, hat, [0.5 - 0.5 * lever for lever in axes[5:]])
 
 
 def _load_pygame() -> tuple[Any, bool]:
-    """pygame with its joysticks ready; and whether it is ours alone, without a window of the program's."""
+    """Return pygame with joysticks initialised, and whether Poise alone uses it (the program has no window)."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")  # else it is silent without a window in front
+    os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")  # otherwise no input without a focused window
     pygame: Any = load("pygame", "_sdl2.controller")
     owns_pygame = not pygame.display.get_init()
     if owns_pygame:
-        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # events need a screen, but not a real one
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # events need a display; a dummy is enough
         pygame.display.init()
     pygame.joystick.init()
     return pygame, owns_pygame

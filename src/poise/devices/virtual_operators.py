@@ -1,8 +1,7 @@
-"""The Device interface, and operators that are programs: scripted, random, or guiding the robot to goals.
+"""The interface `Device`, and programs in place of an operator: scripted, random, or guiding the robot to goals.
 
-Where a `Script` says what the hands of an operator do whatever happens, a `GoalOperator` is told what they are after.
-It sees where the navigation points are before each motion segment, and gives the stick that a person would: full as
-long as the place is far, less when it is near.
+A `Script` gives commands at fixed times. A `GoalOperator` closes the loop: it observes the navigation points before
+each motion segment, and commands full deflection while the goal is far, and less when it is near, like a person would.
 """
 
 from __future__ import annotations
@@ -55,13 +54,13 @@ class Device(Interface):
 
     @abstractmethod
     def read(self, time: float) -> OperatorCommand:
-        """What is asked for at a time of the motion (s). Always finite; never raises, and never waits."""
+        """Return the command at a time of the motion (s). Always finite; never raises, and never waits."""
 
     def observe(self, points: NavigationPoints) -> None:
-        """The current navigation points (m, rad), passed before each `read`."""
+        """Receive the current navigation points (m, rad); called before each `read`."""
 
 
-# -- Script: what an operator would do, written down -----------------------------------------------------------------
+# -- Script ----------------------------------------------------------------------------------------------------------
 
 
 _ENTRY_EXAMPLE = '{"time": 0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]}'
@@ -70,20 +69,20 @@ _ENTRY_KEYS = ("time", "mode", "input", "lift")
 
 @dataclass(frozen=True)
 class ScriptEntry:
-    """From a time on (s), this stick."""
+    """A command that is valid from a time (s) on."""
 
     time: float
     command: OperatorCommand
 
 
 class Script(Device):
-    """Entries, each held until the next; before the first the stick is centred, in the mode of the first.
+    """Commands at given times, each valid until the next; before the first entry all axes are zero, in its mode.
 
     Args:
-        entries: in the order of their times, at least one; or the same as a file has them.
+        entries: at least one entry, in the order of time; or mappings as in a file, see `load`.
 
     Attributes:
-        seconds: when the last entry begins (s).
+        seconds: time of the last entry (s).
 
     >>> forward, rest = OperatorCommand("trunk", (1, 0, 0, 0, 0, 0)), OperatorCommand("trunk")
     >>> script = Script([ScriptEntry(0.0, forward), ScriptEntry(4.0, rest)])
@@ -107,10 +106,10 @@ class Script(Device):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Script:
-        """Reads a JSON list of ``{"time": s, "mode": name, "input": [6 numbers]}``, each with a ``"lift"`` if wanted.
+        """Read a JSON list of ``{"time": s, "mode": name, "input": [6 numbers]}``, each with an optional ``"lift"``.
 
         Raises:
-            UsageError: one line that names the file and the entry, counted from 0.
+            UsageError: if the file or an entry is invalid; the message has the file and the index of the entry, from 0.
 
         >>> Script.load("down_the_stairs.json").seconds
         """
@@ -122,14 +121,14 @@ class Script(Device):
         except (ValueError, RecursionError) as error:
             raise UsageError(f"script '{name}' is not JSON ({error}); expected e.g. [{_ENTRY_EXAMPLE}]") from None
         if not isinstance(value, list):
-            raise UsageError(f"script '{name}' is no list of entries; expected e.g. [{_ENTRY_EXAMPLE}]")
+            raise UsageError(f"script '{name}' is not a list of entries; expected e.g. [{_ENTRY_EXAMPLE}]")
         try:
             return cls(value)
         except UsageError as error:
             raise UsageError(f"script '{name}': {error}") from None
 
     def read(self, time: float) -> OperatorCommand:
-        """The stick of the entry that holds at a time (s)."""
+        """Return the command of the entry that is valid at a time (s)."""
         index = 0 if math.isnan(time) else bisect_right(self._times, time)
         return self.entries[index - 1].command if index else self._initial
 
@@ -144,7 +143,7 @@ def _parse_entry(index: int, value: Any) -> ScriptEntry:
         raise UsageError(f'entry {index} has no "{missing[0]}"; expected e.g. {_ENTRY_EXAMPLE}')
     unknown = [str(key) for key in value if key not in _ENTRY_KEYS]
     if unknown:
-        raise UsageError(f'entry {index} has a "{unknown[0]}", which nothing reads; expected {", ".join(_ENTRY_KEYS)}')
+        raise UsageError(f'entry {index} has an unknown key "{unknown[0]}"; expected {", ".join(_ENTRY_KEYS)}')
     time, mode, axes, lift = value["time"], value["mode"], value["input"], value.get("lift", 0.5)
     if not is_number(time):
         raise UsageError(f"entry {index}: time is {format_value(time)}; expected seconds, zero or more")
@@ -152,40 +151,40 @@ def _parse_entry(index: int, value: Any) -> ScriptEntry:
         expected = f"expected {len(COMMAND_AXES)} numbers ({', '.join(COMMAND_AXES)})"
         raise UsageError(f"entry {index}: input is {format_value(axes)}; {expected}")
     if not is_number(lift):
-        raise UsageError(f"entry {index}: lift is {format_value(lift)}; expected a share from 0 to 1")
+        raise UsageError(f"entry {index}: lift is {format_value(lift)}; expected a number from 0 to 1")
     try:
         return ScriptEntry(float(time), make_command(mode, axes, lift))
     except UsageError as error:
         raise UsageError(f"entry {index}: {error}") from None
 
 
-# -- RandomDevice: any command at any time ----------------------------------------------------------------------------
+# -- RandomDevice ----------------------------------------------------------------------------------------------------
 
 
-#: Modes are drawn for so many slots at once, so that no time is far from where drawing begins.
+#: Number of slots whose modes are drawn together, so that the modes at any time take few random numbers.
 MODE_BLOCK = 64
-#: Longest that a mode is kept, in slots.
+#: Longest duration of a mode in slots.
 MAX_MODE_SLOTS = 7
-#: Of the slots in which a foot is guided, the share in which it is lifted.
+#: Fraction of the slots with a guided foot in which it is lifted.
 LIFT_SHARE = 0.35
-#: What tells the numbers of axes from those of modes.
+#: Identifiers of the random streams of axes and of modes.
 _AXES_STREAM, _MODES_STREAM = 0, 1
-#: No motion lasts longer (s), thirty years; whole slots are then still told apart.
+#: Longest time (s), thirty years; slot numbers are still exact there.
 _MAX_TIME = 1e9
 
 
 class RandomDevice(Device):
-    """A hand that does not care: a new stick every slot, in a new mode every one to seven slots.
+    """Random commands: a new command in every time slot, and a new mode after one to seven slots.
 
-    What it says is a function of seed and time alone. In a slot the six axes are, with probability `uniform`, drawn
-    uniformly from -1 to 1, else each is -1 or 1 (bang-bang). While a foot is guided it is lifted in 35 % of the slots;
-    in the others it is moved as it is or put down, in equal shares. The lift is uniform.
+    The command depends only on seed and time. The six axes of a slot are drawn uniformly from -1 to 1 with probability
+    `uniform`; otherwise each is -1 or 1 (bang-bang). A guided foot is lifted in 35 % of the slots; in half of the
+    others it is moved at its height, in the other half it is put down. The lift is uniformly distributed.
 
     Args:
-        seed: a whole number, zero or more.
-        slot: how long a stick is held (s); 0.5 is the usual length of a motion segment.
-        uniform: share of the slots that are not bang-bang.
-        modes: to choose from.
+        seed: an integer, zero or more.
+        slot: duration of a command (s); 0.5 is the default length of a motion segment.
+        uniform: fraction of the slots that are not bang-bang.
+        modes: guiding modes to choose from.
 
     >>> RandomDevice(seed=7).read(12.3) == RandomDevice(seed=7).read(12.4)
     True
@@ -197,20 +196,20 @@ class RandomDevice(Device):
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise UsageError(f"seed is {seed!r}; expected a whole number, zero or more")
         if not (isinstance(slot, (int, float)) and math.isfinite(slot) and slot > 0.0):
-            raise UsageError(f"slot is {slot!r}; expected positive seconds")
+            raise UsageError(f"slot is {slot!r}; expected a positive number of seconds")
         if not (isinstance(uniform, (int, float)) and 0.0 <= uniform <= 1.0):
-            raise UsageError(f"uniform is {uniform!r}; expected a share from 0 to 1")
+            raise UsageError(f"uniform is {uniform!r}; expected a fraction from 0 to 1")
         if not modes or any(mode not in GUIDING_MODES for mode in modes):
             raise UsageError(f"modes is {modes!r}; expected some of {', '.join(GUIDING_MODES)}")
         self.seed, self.slot, self.uniform, self.modes = seed, float(slot), float(uniform), tuple(modes)
 
     def read(self, time: float) -> OperatorCommand:
-        """The stick of the slot that a time (s) lies in."""
+        """Return the command of the slot that contains a time (s)."""
         time = min(max(time, 0.0), _MAX_TIME) if not math.isnan(time) else 0.0
         return _draw_command(self.seed, int(time // self.slot), self.uniform, self.modes)
 
 
-@lru_cache(maxsize=256)  # a loop asks the same slot many times
+@lru_cache(maxsize=256)  # a control loop reads the same slot many times
 def _draw_command(seed: int, slot: int, uniform: float, modes: tuple[GuidingMode, ...]) -> OperatorCommand:
     random = np.random.default_rng([seed, _AXES_STREAM, slot])
     mode = _modes(seed, slot // MODE_BLOCK, modes)[slot % MODE_BLOCK]
@@ -227,7 +226,7 @@ def _draw_command(seed: int, slot: int, uniform: float, modes: tuple[GuidingMode
 
 @lru_cache(maxsize=256)
 def _modes(seed: int, block: int, modes: tuple[GuidingMode, ...]) -> tuple[GuidingMode, ...]:
-    """The modes of a block of slots."""
+    """Return the modes of a block of slots."""
     random = np.random.default_rng([seed, _MODES_STREAM, block])
     found: list[GuidingMode] = []
     while len(found) < MODE_BLOCK:
@@ -235,35 +234,37 @@ def _modes(seed: int, block: int, modes: tuple[GuidingMode, ...]) -> tuple[Guidi
     return tuple(found[:MODE_BLOCK])
 
 
-# -- Pilot -----------------------------------------------------------------------------------------------------------
+# -- GoalOperator ----------------------------------------------------------------------------------------------------
 
 
-#: A foot is where it should be within this share of the leg: 3 mm on a robot of 58 cm.
+#: Tolerance of a foot at its goal, as a fraction of the leg length: 3 mm on a robot of 58 cm.
 FOOT_TOLERANCE = 0.012
-#: A foot that hangs over its place is within this share; what is left is made up for while it lands.
+#: Tolerance of a lifted foot above its goal, as a fraction of the leg length; the rest is corrected during landing.
 HOVER_TOLERANCE = 0.03
-#: The trunk is where it should be within this share of the leg, and this angle (rad): feet stand about as exactly.
+#: Tolerance of the trunk at its goal, as a fraction of the leg length and as an angle (rad): about the accuracy of the
+#: feet.
 TRUNK_TOLERANCE, YAW_TOLERANCE = 0.12, 0.06
-#: A hand is where it should be within this share of the leg: 3 mm on a robot of 58 cm.
+#: Tolerance of a hand at its goal, as a fraction of the leg length: 3 mm on a robot of 58 cm.
 HAND_TOLERANCE = 0.012
-#: An operator turns where the way leads, by no more than this (rad), until it is as near as this share of the leg.
+#: Largest turn towards a trunk goal (rad), and the distance, as a fraction of the leg length, below which the trunk
+#: turns to the yaw of the goal.
 MAX_TURN, TURN_DISTANCE = 0.3, 0.8
 
 
 class GuidanceGoal(Protocol):
-    """One thing to be done by guiding one point."""
+    """A goal that is reached by guiding one navigation point."""
 
     def command(self, points: NavigationPoints, workspace: Workspace) -> OperatorCommand | None:
-        """What to say when the points are seen like this; None when it is done."""
+        """Return the command for the current navigation points; None if the goal is reached."""
 
 
 @dataclass(frozen=True)
 class FootGoal:
-    """A foot is lifted, moved through the air, and put down ([Sugihara2008], section V: one-foot standing).
+    """Lift a foot, move it through the air, and put it down ([Sugihara2008], section V: one-foot standing).
 
     Args:
-        side: which foot.
-        x, y, yaw: of the middle of its sole (m, rad).
+        side: side of the foot.
+        x, y, yaw: goal of the middle of its sole in the world (m, rad).
     """
 
     side: Side
@@ -288,10 +289,10 @@ class FootGoal:
 
 @dataclass(frozen=True)
 class TrunkGoal:
-    """The trunk is guided to a place; the feet follow by themselves.
+    """Guide the trunk to a place; the feet follow automatically.
 
     Args:
-        x, y, yaw: of the trunk (m, rad).
+        x, y, yaw: goal of the trunk in the world (m, rad).
     """
 
     x: float
@@ -299,7 +300,7 @@ class TrunkGoal:
     yaw: float = 0.0
 
     def command(self, points: NavigationPoints, workspace: Workspace) -> OperatorCommand | None:
-        # The middle of the feet is what has arrived: the centre of mass sways.
+        # The middle of the feet is compared with the goal, because the centre of mass sways.
         feet: tuple[Footstep, ...] = tuple(points.feet.values())
         error = complex(self.x, self.y) - sum((foot.place for foot in feet), 0j) / len(feet)
         heading = float(points.attitude[2])
@@ -325,11 +326,11 @@ class TrunkGoal:
 
 @dataclass(frozen=True)
 class HandGoal:
-    """A hand is guided to a place; the body follows, with a step if it must.
+    """Guide a hand to a place; the body follows, with a step if necessary.
 
     Args:
-        side: which hand.
-        x, y, z: its place (m).
+        side: side of the hand.
+        x, y, z: goal of the hand in the world (m).
     """
 
     side: Side
@@ -350,18 +351,18 @@ class HandGoal:
 
 
 class GoalOperator(Device):
-    """Runs goals, one after the other, by guiding the robot that it sees.
+    """Operator that pursues goals, one after the other, by observing and guiding the robot.
 
     Args:
-        goals: in their order.
-        workspace: of the robot: what a full stick is worth.
-        seconds: for which it is patient.
-        hand_positions: where the hands really are in the world, by side (m, 3), for who looks at the robot itself;
-            None: as the navigation points have them, which is where they are led.
+        goals: goals in their order.
+        workspace: workspace of the robot: the displacements that correspond to full deflection.
+        seconds: longest duration of its input (s).
+        hand_positions: returns the measured positions of the hands in the world, by side (m, 3); None: use the
+            navigation points, which are the commanded positions.
 
     Attributes:
-        finished: whether all is done, and the robot had a segment's time to come to rest.
-        current: number of the goal that it is at.
+        finished: whether all goals are reached, and the robot had the time of one segment to come to rest.
+        current: index of the current goal.
 
     >>> operator = GoalOperator([TrunkGoal(1.0, 0.0), HandGoal("left", 1.3, 0.2, 0.9)], Workspace.of(robot))
     >>> navigate = Navigate(robot, operator)
@@ -380,7 +381,7 @@ class GoalOperator(Device):
         self._last = OperatorCommand()
 
     def observe(self, points: NavigationPoints) -> None:
-        """Looks at the robot."""
+        """Store the navigation points, with the measured positions of the hands if available."""
         if self.hand_positions is not None:
             back, center = points.trunk.T, points.center
             hands = {
@@ -391,7 +392,7 @@ class GoalOperator(Device):
         self._points = points
 
     def read(self, time: float) -> OperatorCommand:
-        """The stick for the goal that it is at; centred, in the last mode, when all is done."""
+        """Return the command for the current goal; zero axes in the last mode if all goals are reached."""
         if self._points is None:
             return self._last
         while self.current < len(self.goals):

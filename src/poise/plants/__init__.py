@@ -1,4 +1,4 @@
-"""The only things that move: `IdealPlant`, which obeys exactly, and `MujocoPlant`, a robot in a physics engine."""
+"""Plants that execute commands: `IdealPlant` (exact integration), `MujocoPlant` (physics simulation), `RemotePlant`."""
 
 from poise.control import Controller
 from poise.plants.control_loop import IdealPlant, Plant, control_step, steps

@@ -1,4 +1,4 @@
-"""The control loop, Plant, which is all that it moves, and IdealPlant, which executes commands exactly."""
+"""The control loop, the interface `Plant`, and `IdealPlant`, which executes commands exactly."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Plant(Interface):
     context manager that closes itself.
 
     Attributes:
-        robot: the description that it shares with the controller.
+        robot: the robot model that it shares with the controller.
         start: initial state; None: the first `state()`.
         fall: time and cause of the first fall, one sentence; empty: no fall.
         notes: warnings of construction, then the first occurrence of each error, one sentence each.
@@ -61,7 +61,7 @@ class Plant(Interface):
 
     @abstractmethod
     def advance(self) -> None:
-        """Move on by the period of the command."""
+        """Advance by the period of the command."""
 
     def readings(self) -> SensorReadings | None:
         """Sensor readings at the time of the state: forces (N, N m), IMU, encoders; None: no sensors."""
@@ -96,7 +96,7 @@ class Plant(Interface):
 
 
 def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[ControlStep]:
-    """Runs controller and plant for some seconds of motion, one step per period.
+    """Run controller and plant for a number of seconds of motion; yield one step per sampling period.
 
     >>> for step in steps(controller, plant, seconds=3.0):
     ...     print(step.state.time, step.command.fallback)
@@ -109,7 +109,10 @@ def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Cont
 
 
 def control_step(controller: Controller, plant: Plant) -> ControlStep:
-    """One period: measure, decide, act. Both arguments inherit from `Controller` and `Plant`; `steps` adapts others."""
+    """Run one sampling period: measure, compute the command, apply it.
+
+    Both arguments must inherit from `Controller` and `Plant`; `steps` adapts other objects.
+    """
     state, readings = plant.state(), plant.readings()
     start = time.perf_counter()
     controller.update_sensors(readings)
@@ -120,14 +123,14 @@ def control_step(controller: Controller, plant: Plant) -> ControlStep:
     return ControlStep(state, command, milliseconds, readings)
 
 
-# -- IdealPlant: a robot that does exactly what it is told -----------------------------------------------------------
+# -- IdealPlant ------------------------------------------------------------------------------------------------------
 
 
 class IdealPlant(Plant):
-    """Integrates commands: no mass, no contact, no delay.
+    """Kinematic plant that integrates commands exactly: no mass, no contact forces, no delay.
 
-    Velocities are taken at once and held for the period; accelerations are constant over it. Both are exact on the
-    base's rotation. Contacts stay those of the start; `State.contacts` may be changed with `stand_on`.
+    A commanded velocity is reached immediately and held for the period; an acceleration is constant over the period.
+    The rotation of the base is integrated exactly. Contacts are those of the start; `stand_on` changes them.
 
     >>> plant = poise.IdealPlant(robot.stance("standing"))
     """
@@ -143,19 +146,19 @@ class IdealPlant(Plant):
         self._command: Command | None = None
 
     def state(self) -> State:
-        """Where the robot is now."""
+        """Return the current state."""
         return self._state
 
     def stand_on(self, contacts: tuple[Frame, ...]) -> None:
-        """From now on the robot stands on these parts."""
+        """Set the parts in contact from now on."""
         self._state = self._state.replace(contacts=contacts)
 
     def apply(self, command: Command) -> None:
-        """What to do until the next command."""
+        """Set the command, valid until the next one."""
         self._command = command
 
     def advance(self) -> None:
-        """Lets the command's period pass."""
+        """Advance by the period of the command."""
         command, state = self._command, self._state
         if command is None:
             return
@@ -167,11 +170,11 @@ class IdealPlant(Plant):
             step = (0.5 * period) * (state.v + velocity)
         robot = state.robot
         q = pinocchio.integrate(robot.model, state.q, step)
-        # The command keeps its velocity for good, so the state may share it.
+        # A command never changes its velocity, so the state may share the array.
         self._state = State._unchecked(robot, q, velocity, self._next_time(period), state.contacts)
 
     def _next_time(self, period: float) -> float:
-        """Time after one more period: counted, not summed, as long as periods are equal."""
+        """Return the time after one more period; equal periods are counted, not summed, to avoid rounding drift."""
         if period != self._period:
             self._clock_start, self._ticks, self._period = self._state.time, 0, period
         self._ticks += 1

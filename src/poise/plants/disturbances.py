@@ -1,4 +1,4 @@
-"""Disturbances that a controller does not know of: pushes, loads, a carried box, model errors and hardware faults."""
+"""Disturbances unknown to the controller: pushes, loads, a carried box, model errors and hardware faults."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from poise.robots import Frame, Robot, State
 
 @dataclass(frozen=True, eq=False)
 class Push:
-    """A constant force for a while. Its impulse is exactly ``force · duration``, whatever the rate of the simulation.
+    """A constant force for some time. Its impulse is exactly ``force · duration`` for every period of the simulation.
 
     Args:
         force: in the world's axes (N, 3).
-        duration: s.
-        time: when it begins (s), on the clock of the states.
-        frame: at whose origin it acts; None: at the center of mass of the base's body.
+        duration: duration (s).
+        time: start of the push (s), in the time of the states.
+        frame: the force acts at the origin of this frame; None: at the center of mass of the base's body.
 
     >>> Push((100, 0, 0), duration=0.1, time=1.0), Push.parse("100,0,0,0.1@1.0")
     """
@@ -43,7 +43,7 @@ class Push:
 
     @classmethod
     def parse(cls, text: str) -> Push:
-        """A push as the command line writes it: ``FX,FY,FZ,DURATION@TIME`` in N and s."""
+        """Parse a push of the command line: ``FX,FY,FZ,DURATION@TIME`` in N and s."""
         before, at, after = text.partition("@")
         try:
             numbers = [float(word) for word in (*before.split(","), after)] if at else []
@@ -56,19 +56,19 @@ class Push:
         return cls(numbers[:3], numbers[3], numbers[4])
 
     def active_fraction(self, begin: float, end: float) -> float:
-        """How much of the time from begin to end it acts, from 0 to 1."""
+        """Return the fraction (0 to 1) of the interval from begin to end (s) in which the push acts."""
         return max(min(end, self.time + self.duration) - max(begin, self.time), 0.0) / (end - begin)
 
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """A weight that a robot carries and its controller does not know of.
+    """A load carried by the robot and unknown to its controller.
 
     Args:
-        frame: what carries it, e.g. ``robot.hand("left")`` or ``robot.chest``.
-        mass: kg.
-        position: of the load, or of the knot of its string, in that frame (m, 3).
-        string_length: length of the string on which it hangs (m); 0: it is fixed.
+        frame: the frame that carries it, e.g. ``robot.hand("left")`` or ``robot.chest``.
+        mass: mass (kg).
+        position: position of the load, or of the upper end of its string, in that frame (m, 3).
+        string_length: length of the string on which the load hangs (m); 0: the load is fixed to the frame.
 
     >>> Load(robot.hand("left"), mass=2.0, string_length=0.3)
     """
@@ -86,24 +86,25 @@ class Load:
         require_number(self.string_length, "Load.string_length", low=0.0, unit="m")
 
 
-# -- Carried: an object in both hands --------------------------------------------------------------------------------
+# -- Carried box -----------------------------------------------------------------------------------------------------
 
 
-#: Hands that are nearer than this (m) hold nothing between them: a palm's thickness.
+#: Smallest distance of the hands (m) at which they can hold a box: a palm's thickness.
 MIN_HAND_DISTANCE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedBox:
-    """A box that a robot holds with both hands, and its controller does not know of.
+    """A box that the robot holds with both hands and that is unknown to its controller.
 
-    Its middle is midway between the hands of the start, y from the right hand to the left one and z as near to upward
-    as that leaves. Both hands hold it where they are then: the points do not part, and the hands turn on it only
-    against a soft grip. So its weight is borne by both arms, and hands that move apart pull on each other.
+    In the start, its center is midway between the hands, y points from the right hand to the left hand, and z is as
+    vertical as possible. Each hand is attached to the box at its initial position: the position is fixed, the
+    orientation is held by a soft grip. So both arms carry the weight, and hands that move apart pull on each other.
 
     Args:
-        mass: kg.
-        size: lengths of its edges (m, 3), ahead, across and up; None: across from hand to hand, half of that otherwise.
+        mass: mass (kg).
+        size: lengths of its edges (m, 3) along x (forward), y (from hand to hand) and z (up); None: the distance of the
+            hands along y, half of it along x and z.
 
     >>> plant = poise.MujocoPlant(robot.stance("carrying"), carried_box=CarriedBox.of_mass_fraction(robot, 0.10))
     """
@@ -118,25 +119,25 @@ class CarriedBox:
 
     @classmethod
     def of_mass_fraction(cls, robot: Robot, fraction: float, size: ArrayLike | None = None) -> CarriedBox:
-        """One that weighs this share of a robot's mass: 0.10 is ten percent."""
+        """Return a box whose mass is this fraction of the robot's mass: 0.10 is ten percent."""
         return cls(require_positive(fraction, "CarriedBox.of_mass_fraction") * robot.mass, size)
 
     def check(self, robot: Robot) -> None:
-        """Makes sure that a robot has two hands, or raises one line."""
+        """Raise an error if the robot does not have two hands."""
         robot.hand("left"), robot.hand("right")
 
     def pose_and_size(self, start: State) -> tuple[pinocchio.SE3, Array]:
-        """world_from_box in a start, and the lengths of its edges (m, 3)."""
+        """Return world_from_box in a start state, and the lengths of its edges (m, 3)."""
         left, right = (start.pose(start.robot.hand(side)).translation for side in ("left", "right"))
         across = left - right
         distance = float(np.linalg.norm(across))
         if distance < MIN_HAND_DISTANCE:
-            least = f"expected {100 * MIN_HAND_DISTANCE:g} or more to hold a box between"
+            least = f"expected {100 * MIN_HAND_DISTANCE:g} cm or more to hold a box"
             message = f"the hands are {100 * distance:.1f} cm apart; {least}"
             raise PlantError(f"{message}; start from robot.stance('carrying')", "carried")
         y = across / distance
         ahead = np.cross(y, [0.0, 0.0, 1.0])
-        if np.linalg.norm(ahead) < 0.1:  # one hand is above the other: there is no "ahead" but the world's
+        if np.linalg.norm(ahead) < 0.1:  # one hand is above the other: use the world's x axis as forward
             ahead = np.array([1.0, 0.0, 0.0]) - y[0] * y
         x = ahead / np.linalg.norm(ahead)
         size = np.array([0.5, 1.0, 0.5]) * distance if self.size is None else np.array(self.size, dtype=np.float64)
@@ -148,14 +149,14 @@ class CarriedBox:
 
 @dataclass(frozen=True)
 class ModelError:
-    """What a controller does not know of its robot.
+    """Differences between the simulated robot and the model of its controller.
 
     Args:
-        mass: fraction by which every link is heavier, its rotational inertia too: 0.1 is ten percent.
-        friction: fraction by which the ground and all things grip better than `friction` says: -0.2 is more slippery.
-        damping: of every joint (N m s/rad).
-        dry_friction: of every joint (N m): below this torque a joint at rest does not move.
-        armature: inertia of every joint's rotor beyond what the model has (kg m²).
+        mass: relative increase of mass and rotational inertia of every link: 0.1 is ten percent.
+        friction: relative increase of the friction coefficient of ground and objects: -0.2 is more slippery.
+        damping: viscous damping of every joint (N m s/rad).
+        dry_friction: dry friction of every joint (N m): below this torque a joint at rest does not move.
+        armature: rotor inertia of every joint in addition to that of the model (kg m²).
 
     >>> plant = poise.MujocoPlant(robot, model_error=ModelError(mass=0.1, damping=0.5))
     """
@@ -167,32 +168,32 @@ class ModelError:
     armature: float = 0.0
 
     def __post_init__(self) -> None:
-        require_number(self.mass, "ModelError.mass", low=-0.9)  # a tenth of a robot is still one; nothing is none
+        require_number(self.mass, "ModelError.mass", low=-0.9)  # the mass must stay positive: at least a tenth
         require_number(self.friction, "ModelError.friction", low=-1.0)
         require_number(self.damping, "ModelError.damping", low=0.0, unit="N m s/rad")
         require_number(self.dry_friction, "ModelError.dry_friction", low=0.0, unit="N m")
         require_number(self.armature, "ModelError.armature", low=0.0, unit="kg m²")
 
 
-# -- What breaks in a robot while it moves ---------------------------------------------------------------------------
+# -- Hardware faults -------------------------------------------------------------------------------------------------
 
 
-#: What a broken cell says: zero; what it said last; no number.
+#: Output of a faulty force cell: zero, its last value, or NaN.
 CellOutput = Literal["dead", "stuck", "nan"]
 CELL_OUTPUTS: tuple[CellOutput, ...] = ("dead", "stuck", "nan")
-#: A sole has four cells, at its corners.
+#: Number of force cells of a sole, one at each corner.
 CELL_COUNT = 4
 
 
 @dataclass(frozen=True)
 class HardwareFault:
-    """Something that breaks at a time and stays broken: a `ForceCellFault`, `SwappedSoleSensors` or a `WeakMotor`.
+    """A permanent fault from a given time on: `ForceCellFault`, `SwappedSoleSensors` or `WeakMotor`.
 
-    Cells and cables change only what is sensed: the ground carries the robot as before, and its controller is told
-    something else. A weak motor is weak indeed. Nobody tells the controller of either.
+    Faults of cells and cables change only the sensor readings, not the contact forces. A weak motor changes the motion.
+    The controller is not informed of a fault.
 
     Args:
-        time: when it breaks (s), on the clock of the states.
+        time: time of the fault (s), in the time of the states.
 
     >>> poise.MujocoPlant(robot, faults=[ForceCellFault(1.5, "left", 2), HardwareFault.parse("weak:left_knee:0.3@1")])
     """
@@ -202,16 +203,16 @@ class HardwareFault:
     def __post_init__(self) -> None:
         if type(self) is HardwareFault:
             raise PlantError(
-                "a HardwareFault does not say what breaks; give ForceCellFault, SwappedSoleSensors or WeakMotor", "kind"
+                "HardwareFault is an abstract class; use ForceCellFault, SwappedSoleSensors or WeakMotor", "kind"
             )
         require_number(self.time, f"{type(self).__name__}.time", unit="s")
 
     def check(self, robot: Robot) -> None:
-        """Makes sure that a robot has what is to break, or raises one line."""
+        """Raise an error if the robot does not have the faulty part."""
 
     @staticmethod
     def parse(text: str) -> HardwareFault:
-        """A breakdown as the command line writes it, with the time in s.
+        """Parse a fault of the command line, with the time in s.
 
         >>> HardwareFault.parse("cell:left:2:dead@1.5"), HardwareFault.parse("cell:right:0:stuck@1")
         >>> HardwareFault.parse("swapped@2"), HardwareFault.parse("weak:left_knee:0.3@1")
@@ -229,19 +230,19 @@ class HardwareFault:
         except ValueError:  # also a PlantError
             pass
         expected = "cell:SIDE:CORNER:dead|stuck|nan@TIME, swapped@TIME or weak:JOINT:SHARE@TIME"
-        reach = f"with corners from 0 to {CELL_COUNT - 1}, shares from 0 to 1, and s"
-        raise UsageError(f"'{text}' is not a breakdown; expected {expected} {reach}, like cell:left:2:dead@1.5")
+        reach = f"with CORNER from 0 to {CELL_COUNT - 1}, SHARE from 0 to 1, TIME in s"
+        raise UsageError(f"'{text}' is not a hardware fault; expected {expected} {reach}, like cell:left:2:dead@1.5")
 
 
 @dataclass(frozen=True)
 class ForceCellFault(HardwareFault):
-    """A force cell that says something else than what it feels. The six-axis sensor of the ankle is another sensor.
+    """A force cell with a wrong output. The six-axis force sensor of the ankle is not affected.
 
     Args:
-        time: s.
-        side: of its foot, "left" or "right".
-        corner: number of the cell, from 0 to 3, counter-clockwise from the front left one, as `foot.corners` has them.
-        output: "dead", zero; "stuck", what it said last; "nan", no number.
+        time: time of the fault (s).
+        side: side of its foot, "left" or "right".
+        corner: index of the cell, from 0 to 3, counter-clockwise from the front left one, as in `foot.corners`.
+        output: "dead": zero; "stuck": its last value; "nan": NaN.
 
     >>> ForceCellFault(1.5, "left", corner=2, output="dead")
     """
@@ -269,11 +270,11 @@ class ForceCellFault(HardwareFault):
 
 @dataclass(frozen=True)
 class SwappedSoleSensors(HardwareFault):
-    """Cables that were swapped: what the left sole feels is told as the right's, and the other way round.
+    """Swapped sensor cables: the left sole's readings are reported as the right's, and vice versa.
 
-    That goes for the cells, corner by corner, and for the six-axis sensors of the ankles, which measure in axes of
-    their own soles: a wrench ``(R_lᵀ F, R_lᵀ τ)`` of the left sole is told as that of the right one, ``(R_r R_lᵀ F, R_r
-    R_lᵀ τ)`` in world axes, with R_l and R_r world_from_sole.
+    This affects the cells, corner by corner, and the six-axis sensors of the ankles, which measure in the axes of their
+    soles: a wrench ``(R_lᵀ F, R_lᵀ τ)`` of the left sole is reported as that of the right sole, ``(R_r R_lᵀ F, R_r R_lᵀ
+    τ)`` in world axes, with R_l and R_r world_from_sole.
 
     >>> SwappedSoleSensors(2.0)
     """
@@ -284,12 +285,12 @@ class SwappedSoleSensors(HardwareFault):
 
 @dataclass(frozen=True)
 class WeakMotor(HardwareFault):
-    """A motor or servo that has only a share of its torque left: its limit becomes ``torque_fraction · limit``.
+    """A motor or servo with reduced torque: its torque limit becomes ``torque_fraction · limit``.
 
     Args:
-        time: s.
-        joint: its name.
-        torque_fraction: from 0, a joint that hangs loose, to 1, one that is whole again.
+        time: time of the fault (s).
+        joint: name of the joint.
+        torque_fraction: from 0, no torque, to 1, full torque (a repaired motor).
 
     >>> WeakMotor(1.0, "left_knee", torque_fraction=0.3)
     """

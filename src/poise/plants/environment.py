@@ -1,9 +1,10 @@
-"""The environment of a simulated robot: terrain, and fixed objects such as walls and tables.
+"""Environment of a simulated robot: terrain, and fixed objects such as walls and tables.
 
 >>> parse_terrain("slope:5"), parse_terrain("stairs:0.1,0.3,4")
 (Slope(degrees=5.0), Stairs(rise=0.1, run=0.3, count=4))
 
-They do not move. A box is placed by its middle; a plate, a wall or a table by the middle of the face that is touched.
+Objects do not move. The position of a box is that of its center; the position of a plate, wall or table is that of the
+center of its contact face.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from poise.parsing import format_value
 from poise.plants.plant_errors import PlantError, require_number, require_positive, require_vector
 from poise.robots import Foot, Frame, State
 
-#: Radius of the ball with which a hand touches (m), about a fingertip: its frame is then all but the point of contact.
+#: Radius of a hand's contact ball (m), about that of a fingertip, so that the frame is close to the contact point.
 BALL_RADIUS = 0.01
-#: A normal is horizontal or vertical to this (rad): rounding of angles that were given in degrees with four digits.
+#: Tolerance for horizontal and vertical normals (rad): rounding of angles given in degrees with four digits.
 ANGLE_TOLERANCE = 1e-4
 
 
-#: Coefficient of friction between rubber soles and a dry floor, if nothing else is asked.
+#: Default coefficient of friction: rubber soles on a dry floor.
 FLOOR_FRICTION = 0.8
 
 
@@ -38,7 +39,7 @@ class SolidBox:
     """A solid box.
 
     Args:
-        position: of its middle in the world (m, 3).
+        position: of its center in the world (m, 3).
         size: lengths of its edges (m, 3).
         rotation: world_from_box, 3 x 3.
         friction: coefficient; None: that of the ground.
@@ -59,27 +60,27 @@ class SolidBox:
         rotation = require_vector(np.ravel(self.rotation), 9, f"{class_name}.rotation").reshape(3, 3)
         if np.abs(rotation @ rotation.T - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0.0:
             raise PlantError(
-                f"{class_name}.rotation is no rotation; expected a 3 x 3 matrix, columns of unit length", class_name
+                f"{class_name}.rotation is not a rotation; expected an orthonormal 3 x 3 matrix", class_name
             )
         if self.friction is not None:
             require_number(self.friction, f"{class_name}.friction", low=0.0)
 
     @property
     def box(self) -> SolidBox:
-        """Itself, as a box."""
+        """The box itself."""
         return self
 
 
 @dataclass(frozen=True, eq=False)
 class Plate:
-    """A flat plate, known by the face that is touched.
+    """A flat plate, given by its contact face.
 
     Args:
-        position: of the middle of this face in the world (m, 3).
-        normal: the way it faces, out of the plate (3, any length).
-        size: the two lengths of its edges, the first the more horizontal one (m, 2).
+        position: of the center of this face in the world (m, 3).
+        normal: outward normal of the face (3, any length).
+        size: lengths of its edges (m, 2), the horizontal edge first.
         friction: coefficient; None: that of the ground.
-        thickness: behind the face (m).
+        thickness: thickness behind the face (m).
 
     >>> plate = Plate(position=(0, 0.1, 0), normal=(0, -0.5, 0.866), size=(0.3, 0.2))
     """
@@ -107,12 +108,12 @@ class Plate:
 
     @classmethod
     def at_frame(cls, state: State, part: Frame, normal: ArrayLike | None = None, **settings: Any) -> Plate:
-        """The plate that a part just touches in a state.
+        """Return the plate that a part just touches in a state.
 
         Args:
-            state: where the robot is.
-            part: a foot, then the plate lies under its sole; or a hand or any frame, which touches with a ball.
-            normal: the way the plate faces; needed unless the part is a foot.
+            state: state of the robot.
+            part: a foot, for a plate under its sole; or a hand or any other frame, which touches with a ball.
+            normal: outward normal of the plate; required unless the part is a foot.
             settings: size, friction, thickness.
 
         >>> plate = Plate.at_frame(start, robot.hand("left"), normal=(-1, 0, 0))
@@ -122,14 +123,14 @@ class Plate:
             return cls(pose.act(part.sole.center), pose.rotation[:, 2].copy(), **settings)
         if normal is None:
             raise PlantError(
-                f"Plate.at_frame({part.name}) has no normal; give the way it faces, e.g. (-1, 0, 0)", "normal"
+                f"Plate.at_frame({part.name}) has no normal; give its outward normal, e.g. (-1, 0, 0)", "normal"
             )
         n = require_vector(normal, 3, "normal")
         return cls(pose.translation - BALL_RADIUS * n / np.linalg.norm(n), n, **settings)
 
     @property
     def box(self) -> SolidBox:
-        """The same as a box: z along the normal, x horizontal."""
+        """The plate as a box: z along the normal, x horizontal."""
         n = np.asarray(self.normal, dtype=np.float64)
         z = n / np.linalg.norm(n)
         flat_region = np.cross([0.0, 0.0, 1.0], z)
@@ -146,7 +147,7 @@ class Plate:
 
 
 class Wall(Plate):
-    """A plate that faces sideways: `normal` is horizontal.
+    """A vertical plate: `normal` is horizontal.
 
     >>> wall = Wall(position=(0.5, 0, 1), normal=(-1, 0, 0), size=(1, 2))
     """
@@ -156,13 +157,13 @@ class Wall(Plate):
         n = np.asarray(self.normal, dtype=np.float64)
         if abs(n[2]) > ANGLE_TOLERANCE * np.linalg.norm(n):
             raise PlantError(
-                f"Wall.normal is {format_value(self.normal)}; expected a horizontal one, or use Plate", "normal"
+                f"Wall.normal is {format_value(self.normal)}; expected a horizontal normal, or use Plate", "normal"
             )
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Plate):
-    """A plate that faces up: `position` is the middle of its top.
+    """A horizontal plate that faces up: `position` is the center of its top.
 
     >>> table = Table(position=(0.5, 0, 0.8), size=(1.0, 0.6))
     """
@@ -176,45 +177,45 @@ class Table(Plate):
             raise PlantError(f"Table.normal is {format_value(self.normal)}; expected (0, 0, 1), or use Plate", "normal")
 
 
-#: Anything of these may stand in the world.
+#: Fixed objects of an environment.
 EnvironmentObject = SolidBox | Plate
 
 
 def box_pose(box: SolidBox) -> pinocchio.SE3:
-    """world_from_box."""
+    """Return world_from_box."""
     return pinocchio.SE3(np.asarray(box.rotation, dtype=np.float64), np.asarray(box.position, dtype=np.float64))
 
 
-# -- What a robot stands on ------------------------------------------------------------------------------------------
+# -- Terrain ---------------------------------------------------------------------------------------------------------
 
 
-#: The first step of stairs rises this far ahead of the origin (m): beyond the toes of every library robot, and near.
+#: Distance from the origin to the first step of stairs (m): just beyond the toes of every library robot.
 STAIRS_DISTANCE = 0.4
 #: Width of stairs, and length of the landing after them (m).
 STAIRS_WIDTH, LANDING_LENGTH = 4.0, 4.0
-#: Edge of the boxes of uneven ground (m): longer than a foot, so that one sole meets one or two of them, not ten.
+#: Edge of the boxes of uneven ground (m): longer than a foot, so that a sole touches one or two of them, not ten.
 TILE_SIZE = 0.3
-#: Uneven ground has so many boxes behind the origin and to each side, and so many ahead of it: 2.1 m, and 8.1 m for a
-#: walk of 20 steps.
+#: Number of boxes of uneven ground behind the origin and to each side (2.1 m), and in front of it (8.1 m, for a walk of
+#: 20 steps).
 TILES_ASIDE, TILES_AHEAD = 7, 27
 
 
 @runtime_checkable
 class Terrain(Protocol):
-    """Something to stand on; at the origin it has height zero."""
+    """Ground of a simulation: an infinite plane with boxes; its height at the origin is zero."""
 
     @property
     def plane(self) -> pinocchio.SE3:
-        """world_from_plane: an endless plane, z its normal."""
+        """world_from_plane: an infinite plane with normal z."""
 
     def boxes(self, seed: int, flat_region: Array) -> list[SolidBox]:
-        """Boxes on the plane, for a plant of this seed; no random one rises inside the rectangle `flat_region`.
+        """Return the boxes on the plane for the seed of a plant; random boxes are left out in `flat_region`.
 
-        It holds the soles of the start: lowest x and y, highest x and y (2 x 2, m).
+        `flat_region` is the rectangle around the soles of the start: lowest x and y, highest x and y (2 x 2, m).
         """
 
     def elevation(self, x: float, y: float) -> float:
-        """Of the ground at a place (m), roughly where it is uneven: good enough to tell whether a robot has fallen."""
+        """Return the height of the ground at a point (m); approximate on uneven ground, for the detection of falls."""
 
 
 @dataclass(frozen=True)
@@ -234,10 +235,10 @@ class FlatTerrain:
 
 @dataclass(frozen=True)
 class Slope:
-    """A plane through the origin that rises ahead of the robot, along x, by an angle; it falls for a negative one.
+    """An inclined plane through the origin that rises along x, or falls for a negative angle.
 
     Args:
-        degrees: between -45 and 45; no sole grips on more.
+        degrees: inclination, from -45 to 45 degrees; soles slip on steeper slopes.
     """
 
     degrees: float
@@ -259,12 +260,12 @@ class Slope:
 
 @dataclass(frozen=True)
 class Stairs:
-    """Steps ahead of the robot, the first 0.4 m from the origin, and a landing after the last.
+    """Stairs in front of the robot along x, the first step 0.4 m from the origin, and a landing after the last step.
 
     Args:
-        rise: of one step (m); negative ones lead down.
+        rise: height of one step (m); negative for stairs that lead down.
         run: depth of one step (m).
-        count: of steps.
+        count: number of steps.
     """
 
     rise: float
@@ -279,7 +280,7 @@ class Stairs:
 
     @property
     def plane(self) -> pinocchio.SE3:
-        """The lowest level."""
+        """The plane of the lowest level."""
         return pinocchio.SE3(np.eye(3), np.array([0.0, 0.0, min(self.count * self.rise, 0.0)]))
 
     def boxes(self, seed: int, flat_region: Array) -> list[SolidBox]:
@@ -304,11 +305,11 @@ class Stairs:
 
 @dataclass(frozen=True)
 class RoughTerrain:
-    """Boxes of 30 cm with random heights; level under the feet of the start.
+    """Uneven ground: boxes of 30 cm with random heights; flat under the feet of the start.
 
     Args:
-        height: of the highest box (m); each is between zero and this, equally likely.
-        seed: of the heights; None: that of the plant.
+        height: largest height of a box (m); heights are uniformly distributed between zero and this value.
+        seed: seed of the heights; None: that of the plant.
     """
 
     height: float
@@ -339,7 +340,7 @@ class RoughTerrain:
 
 
 def parse_terrain(text: str) -> Terrain:
-    """The ground that the command line names: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT."""
+    """Parse a terrain of the command line: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT."""
     name, _, words = text.partition(":")
     try:
         numbers = [float(word) for word in words.split(",")] if words else []
@@ -356,4 +357,4 @@ def parse_terrain(text: str) -> Terrain:
         raise UsageError(f"terrain '{text}': {error}") from None
     except ValueError:
         pass
-    raise UsageError(f"'{text}' is no terrain; expected flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT")
+    raise UsageError(f"'{text}' is not a terrain; expected flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT")

@@ -1,4 +1,4 @@
-"""MujocoPlant: a robot in a physics engine that shares no code with its controller, and the detection of its falls."""
+"""`MujocoPlant`, a robot in a physics engine that shares no code with its controller, and detection of its falls."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors,
 from poise.robots import Frame, Robot, State
 from poise.state import SensorReadings
 
-#: A base lower than this share of its height in the start, or tilted by more (degrees), comes up again in no motion
-#: that is meant: a deep squat leaves more than half of the height, a deep bow less than this tilt at the pelvis.
+#: A robot counts as fallen if its base is lower than this fraction of its initial height, or tilted by more than this
+#: angle (degrees). A deep squat keeps more than half of the height; a deep bow tilts the pelvis by less.
 FALLEN_HEIGHT, FALLEN_TILT = 0.5, 60.0
 
 
 class FallDetector:
-    """Watches for a fall, and keeps the first one that it sees.
+    """Detects the first fall.
 
-    A robot has fallen when a body other than its parts, and what these carry, touches the ground, when its base is
-    lower than half of its height in the start, or tilted by more than 60 degrees. A box in its hands may touch it.
+    A robot has fallen if a body other than its contact parts (and the bodies that these carry) touches the ground, if
+    its base is lower than half of its initial height, or if its base is tilted by more than 60 degrees. A carried box
+    may touch the ground.
     """
 
     def __init__(self, start: State, model: mujoco.MjModel, ground: Terrain, parts: Sequence[Frame]) -> None:
         self.reason = ""
         names, subtrees = start.robot.model.names, start.robot.model.subtrees
-        # toes and fingers belong to the foot or hand that carries them
+        # Toes and fingers belong to the foot or hand that carries them.
         part_bodies = {int(model.body(names[joint]).id) for part in parts for joint in subtrees[part.joint]}
         self._ground = ground
         x, y, z = start.q[:3]
@@ -46,7 +47,7 @@ class FallDetector:
         up = start.pose(start.robot.frame(start.robot.model.names[1])).rotation[2]
         self._up: tuple[float, float, float] = (float(up[0]), float(up[1]), float(up[2]))
         self._min_upright = math.cos(math.radians(FALLEN_TILT))
-        # Ground counts 1 and a body that is no part 2: only a contact of the two counts 3.
+        # Ground geoms are 1, geoms of other bodies than parts are 2: the sum 3 means a contact between the two.
         self._geom_kind = np.zeros(model.ngeom, dtype=np.int64)
         for geom in range(model.ngeom):
             body = int(model.geom_bodyid[geom])
@@ -57,7 +58,7 @@ class FallDetector:
         self._model = model
 
     def update(self, data: mujoco.MjData, time: float) -> None:
-        """Looks once more."""
+        """Check for a fall at a time (s)."""
         if self.reason:
             return
         x, y, z, qw, qx, qy, qz = data.qpos[:7].tolist()
@@ -84,36 +85,36 @@ class FallDetector:
 
 
 class MujocoPlant(Plant):
-    """A simulated robot on the ground, built from the same model as its controller's.
+    """A robot simulated in MuJoCo, built from the same pinocchio model that its controller uses.
 
-    Each `apply` and `advance` lets the command's period pass, in steps of the simulation. `state` is what the
-    controller sees, through its sensors; `truth` is how it really is. Nothing here raises once the plant is built: what
-    a command lacks is replaced and counted, and if the engine fails the robot is frozen and `failure` says so.
+    Each `apply` and `advance` simulates the period of the command. `state` is the state measured by the sensors, for
+    the controller; `truth` is the true state. No method raises after construction: missing values of a command are
+    replaced and counted, and if the engine fails, the robot is frozen and `failure` has the reason.
 
     Args:
-        start: a State to start from, or a Robot, which then starts in its stance "standing". On a slope the soles are
-            set down on it, see `poise.plants.simulation_setup`; `plant.start` is where it really starts.
+        start: initial State, or a Robot, which starts in its stance "standing". On a slope the soles are placed on the
+            plane, see `poise.plants.simulation_setup`; `plant.start` is the resulting state.
         ground: `FlatTerrain`, `Slope`, `Stairs` or `RoughTerrain`.
-        objects: walls, tables, plates and boxes around it.
+        objects: walls, tables, plates and boxes in the environment.
         friction: coefficient between the robot and all that it touches; 0.8 is rubber on a dry floor.
-        pushes: forces on any body at any time.
-        loads: weights that it carries and its controller does not know of.
-        carried_box: a box that it holds with both hands, of which its controller does not know either.
+        pushes: external forces on any body at any time.
+        loads: loads that it carries, unknown to its controller.
+        carried_box: a box that it holds with both hands, unknown to its controller.
         actuators: `TorqueMotors`, which need commands with torques, or `PositionServos`, which need velocities.
-        sensors: how well the controller sees; perfect by default.
-        faults: what breaks while it moves: force cells, the cables of the soles, motors.
-        model_error: how the robot differs from what the controller knows.
-        contact_frames: parts that may touch besides feet and hands, each with a ball at its frame: they appear in
-            contacts and forces, and the robot has not fallen when they touch the ground.
-        period: of the simulation (s); that of the controller is independent of it.
-        seed: of noise and uneven ground. The same seed and commands give the same motion, to the last bit.
+        sensors: noise, delay and resolution of the sensors; ideal by default.
+        faults: hardware faults during the motion: force cells, the cables of the soles, motors.
+        model_error: differences between the robot and the model of its controller.
+        contact_frames: parts that may touch the environment besides feet and hands, each with a ball at its frame: they
+            appear in contacts and forces, and do not count as a fall if they touch the ground.
+        period: simulation step (s), independent of the sampling period of the controller.
+        seed: seed of noise and uneven ground. The same seed and commands give bit-identical motions.
         self_collision: whether its bodies collide with each other, as capsules.
-        visuals: whether its visual meshes are in `model`, for rendering.
+        visuals: whether `model` contains the visual meshes, for rendering.
 
     Attributes:
-        model, data: of MuJoCo, to render or to look deeper.
-        start: where it starts.
-        notes: what could not be built, and what went wrong for the first time, one sentence each.
+        model, data: model and data of MuJoCo, for rendering or inspection.
+        start: initial state.
+        notes: parts that could not be built, then the first occurrence of each error, one sentence each.
 
     >>> plant = poise.MujocoPlant(robot, pushes=[Push((80, 0, 0), duration=0.1, time=1.0)])
     >>> recording = poise.record(controller, plant, seconds=3.0)
@@ -180,17 +181,17 @@ class MujocoPlant(Plant):
         self._true_state: State | None = None
         self._measured_state: State | None = None
 
-    # -- what can be seen ------------------------------------------------------------------------------------------
+    # -- observation -----------------------------------------------------------------------------------------------
 
     @property
     def time(self) -> float:
-        """Since the motion began (s)."""
+        """Time of the simulation (s), in the time of the states."""
         return self._simulation.clock.time
 
     def state(self) -> State:
-        """What the controller sees: encoders, an estimate of the base, and contacts that feel a force.
+        """Return the measured state: joint angles from encoders, an estimate of the base, and contacts from forces.
 
-        With a delay, everything but the time is as old as that.
+        With a sensor delay, all values except the time are older by the delay.
         """
         if self._measured_state is None:
             sample = self._simulation.delayed_sample()
@@ -201,11 +202,11 @@ class MujocoPlant(Plant):
         return self._measured_state
 
     def readings(self) -> SensorReadings:
-        """What the sensors say, at the same time."""
+        """Return the sensor readings at the time of the state."""
         return self._faulty_sensors.readings(self._noise, self.state(), self.truth())
 
     def truth(self) -> State:
-        """How it really is; no robot knows that."""
+        """Return the true state, which is not available on a real robot."""
         if self._true_state is None:
             sample = self._simulation.sample()
             contacts = self._sensor_model.contacts(sample, None)
@@ -213,7 +214,7 @@ class MujocoPlant(Plant):
         return self._true_state
 
     def joint_torques(self) -> Array:
-        """Torques of motors or servos in the last simulation step (nv - 6; N m, N)."""
+        """Return the torques of motors or servos in the last simulation step (nv - 6; N m, N)."""
         return np.array(self.data.actuator_force)
 
     @property
@@ -223,40 +224,40 @@ class MujocoPlant(Plant):
 
     @property
     def fallen(self) -> bool:
-        """Whether it ever fell, or the simulation failed."""
+        """True after the first fall, or after the simulation failed."""
         return bool(self._fall_detector.reason or self.failure)
 
     @property
     def fall(self) -> str:  # type: ignore[override]  # seen by the simulation
-        """When and how it fell first, in a sentence; empty if it did not."""
+        """Time and cause of the first fall or failure, one sentence; empty: no fall."""
         return self._fall_detector.reason or self.failure
 
     @property
     def counts(self) -> Counter[str]:  # type: ignore[override]  # kept by the drive
-        """How often which fallback was used, by name."""
+        """Number of errors in commands by name."""
         return self._command_errors.counts
 
     @property
     def saturation_counts(self) -> NDArray[np.int64]:
-        """Per joint, how many commands asked for more torque than it has."""
+        """Number of commands with a torque at or beyond its limit, per joint."""
         return self._drive.saturation_counts
 
-    # -- what it does ----------------------------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------------
 
     def push(self, push: Push) -> None:
-        """One push more, decided on while it moves.
+        """Add a push during the motion.
 
         >>> plant.push(Push((60, 0, 0), duration=0.1, time=plant.time))
         """
         self._simulation.push(push)
 
     def apply(self, command: Command) -> None:
-        """What to do until the next command."""
+        """Set the command, valid until the next one."""
         self._command = command
         self._drive.set_command(command)
 
     def advance(self) -> None:
-        """Lets the command's period pass."""
+        """Simulate the period of the command."""
         if self._command is None:
             return
         self._simulation.run(self._command.period, self._faulty_drive)

@@ -1,4 +1,4 @@
-"""PlantError, and the argument checks that raise it."""
+"""`PlantError`, and checks of arguments that raise it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from poise.parsing import check_number, check_positive, check_vector, format_val
 
 
 class PlantError(PoiseError, ValueError):
-    """A plant, or something in its world, that cannot be built as given.
+    """Invalid argument of a plant or of an object in its environment.
 
     Attributes:
-        element: what is at fault, e.g. ``"friction"``.
+        element: the invalid argument, e.g. ``"friction"``.
     """
 
     def __init__(self, message: str, element: str = "") -> None:
@@ -26,24 +26,24 @@ class PlantError(PoiseError, ValueError):
 
 
 def require_number(value: Any, what: str, low: float = -np.inf, high: float = np.inf, unit: str = "") -> float:
-    """A finite number from low to high, both included, or a PlantError."""
+    """Return a finite number from low to high, both included; raise `PlantError` otherwise."""
     return check_number(value, what, lambda message: PlantError(message, what), low, high, unit)
 
 
 def require_positive(value: Any, what: str, unit: str = "") -> float:
-    """A finite number above zero, or a PlantError."""
+    """Return a finite number above zero; raise `PlantError` otherwise."""
     return check_positive(value, what, lambda message: PlantError(message, what), unit)
 
 
 def require_vector(values: ArrayLike, size: int, what: str, unit: str = "") -> Array:
-    """Finite numbers that nobody can write to, or a PlantError."""
+    """Return a read-only array of finite numbers; raise `PlantError` otherwise."""
     array = check_vector(values, size, what, lambda message: PlantError(message, what), unit)
     array.flags.writeable = False
     return array
 
 
 def require_members(values: Any, kind: type[Any] | tuple[type[Any], ...], what: str, example: str) -> tuple[Any, ...]:
-    """A tuple of things of one kind, given as a sequence or as one thing, or a PlantError."""
+    """Return a tuple of objects of one type, given as a sequence or a single object; raise `PlantError` otherwise."""
     given = (values,) if isinstance(values, kind) else values
     if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(one, kind) for one in given):
         return tuple(given)

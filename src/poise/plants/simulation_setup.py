@@ -1,8 +1,8 @@
-"""Setup of a simulation: actuators, sensors, the start on a slope, and all arguments of MujocoPlant, checked.
+"""Setup of a simulation: actuators, sensors, the start on a slope, and validation of all arguments of `MujocoPlant`.
 
-Starts are given for a floor. On a slope each foot that carries the robot is turned with the plane and set down on it,
-its middle above or below where it was; the base keeps its orientation, and the center of mass stands above the middle
-of the soles again. What the posture has to give for that, it gives: ankles and knees mostly.
+Start states are defined on a floor. On a slope each foot in contact is rotated with the plane and placed on it, with
+its middle moved only vertically; the base keeps its orientation, and the center of mass is again above the middle of
+the soles. The posture changes as much as needed, mostly at ankles and knees.
 """
 
 from __future__ import annotations
@@ -27,24 +27,25 @@ from poise.tasks import CenterOfMass, Orientation, Pose, Posture
 
 @dataclass(frozen=True)
 class TorqueMotors:
-    """Motors that give the torque they are told, up to the limits of the robot; what is cut off is counted."""
+    """Motors that apply the commanded torque up to the robot's limits; saturated commands are counted."""
 
 
 @dataclass(frozen=True, eq=False)
 class PositionServos:
-    """Servos that hold the joints at targets: ``torque = K (target - q) + D (rate - v)``, up to the robot's limits.
+    """Position servos: ``torque = K (target - q) + D (rate - v)``, up to the robot's limits.
 
-    Targets start where the servos hold the robot still in its start, beyond its angles by ``torque / K``, and move with
-    the velocities that are commanded: ``target += rate · dt``. So a controller of velocities that sees a joint sag
-    raises its target until it is where it should be. A target stays within ``limit / K`` of the joint's angle, since
-    beyond that no torque is to be had. Torques in commands are not used.
+    The initial targets hold the robot in its start: they differ from its angles by ``torque / K``. They move with the
+    commanded velocities: ``target += rate · dt``. So a velocity controller that measures the deflection of a joint
+    moves its target until the joint is in place. A target stays within ``limit / K`` of the joint's angle, since a
+    larger error gives no more torque. Torques in commands are ignored.
 
     Args:
-        stiffness: K (N m/rad), a number or one per joint; None: as the robot's data file says; where it says nothing, a
-            joint gives its largest torque at 0.02 rad.
-        stiffness_scale: of that stiffness, where none is given: drives have a gain that can be set.
-        damping: D (N m s/rad), a number or one per joint; None: critical, with the inertia that the joint sees in the
-            start, ``D = 2 √(K M_ii)``.
+        stiffness: K (N m/rad), a number or one per joint; None: that of the robot's data file, or else the stiffness
+            with which a joint reaches its largest torque at an error of 0.02 rad.
+        stiffness_scale: factor on the default stiffness, like the adjustable gain of a drive; unused if `stiffness` is
+            given.
+        damping: D (N m s/rad), a number or one per joint; None: critical damping with the joint's inertia in the start,
+            ``D = 2 √(K M_ii)``.
 
     >>> plant = poise.MujocoPlant(start, actuators=PositionServos())
     """
@@ -63,15 +64,15 @@ class PositionServos:
                     raise PlantError(f"PositionServos.{name} is {format_value(value)}; expected positive numbers", name)
 
 
-# -- Sensors: how well a simulated robot knows its own state ---------------------------------------------------------
+# -- Sensors ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Sensors:
-    """Noise, delay and steps of all sensors of a robot; perfect unless said otherwise.
+    """Noise, delay and resolution of all sensors of a robot; ideal sensors by default.
 
     Noise is white: a new value at every tick of the controller, normally distributed, with the standard deviations
-    below. One number s, the level, sets them all; 0.01 is what good sensors with a simple estimator leave.
+    below. One number, the level s, scales all of them; 0.01 corresponds to good sensors with a simple estimator.
 
     | what | deviation |
     |---|---|
@@ -83,9 +84,9 @@ class Sensors:
 
     Args:
         noise: the level s.
-        delay: how old everything is that a controller sees (s): a whole number of steps of the simulation.
-        encoder_step: angles of the joints come in multiples of this (rad).
-        force_step: forces of cells and ankles come in multiples of this (N), moments in tenths of it (N m).
+        delay: delay of all readings (s): an integer multiple of the simulation step.
+        encoder_step: resolution of joint angles (rad).
+        force_step: resolution of forces of cells and ankles (N); that of moments is a tenth of it (N m).
 
     >>> Sensors(noise=0.01, delay=0.004, encoder_step=2e-5)
     """
@@ -102,18 +103,22 @@ class Sensors:
         require_number(self.force_step, "Sensors.force_step", low=0.0, unit="N")
 
 
-# -- A start on ground that is not level -----------------------------------------------------------------------------
+# -- Start on a slope ------------------------------------------------------------------------------------------------
 
 
-#: A sole this near to the plane lies on it (m, and rad for its tilt): less than contacts give way.
+#: Distance (m) and tilt (rad) at which a sole counts as flat on the plane: less than contacts sink in.
 FLATNESS_TOLERANCE = 1e-4
 
 
 def start_on_terrain(start: State, ground: Terrain) -> State:
-    """The start, with its soles on the plane of a ground; the same object if they lie on it already."""
+    """Return the start with its soles on the plane of the terrain; the same object if they already are.
+
+    Raises:
+        PlantError: if the robot cannot reach a balanced start on the terrain.
+    """
     feet = [part for part in start.contacts if isinstance(part, Foot)]
     if np.abs(ground.plane.rotation[:, 2] - [0.0, 0.0, 1.0]).max() < FLATNESS_TOLERANCE or not feet:
-        return start  # steps and boxes leave the start level
+        return start  # with steps and boxes the ground under the start is horizontal
     sole_targets = [_on_plane(start, foot, ground) for foot in feet]
     if all(goal.isApprox(start.pose(foot), FLATNESS_TOLERANCE) for goal, foot in zip(sole_targets, feet, strict=True)):
         return start
@@ -133,12 +138,12 @@ def start_on_terrain(start: State, ground: Terrain) -> State:
         start,
     )
     if {"soles", "balance"} & set(found.unmet):
-        raise PlantError(f"{robot.name} cannot stand on {ground}; give a start whose soles lie on it", "ground")
+        raise PlantError(f"{robot.name} cannot stand on {ground}; give a start with its soles on the ground", "ground")
     return State(robot, found.state.q, start.v, start.time, start.contacts)
 
 
 def _on_plane(start: State, foot: Foot, ground: Terrain) -> pinocchio.SE3:
-    """world_from_foot with the sole on the plane."""
+    """Return world_from_foot with the sole on the plane."""
     pose = start.pose(foot)
     normal = ground.plane.rotation[:, 2]
     turn = pinocchio.Quaternion.FromTwoVectors(pose.rotation[:, 2], normal).matrix()
@@ -148,16 +153,16 @@ def _on_plane(start: State, foot: Foot, ground: Terrain) -> pinocchio.SE3:
     return pinocchio.SE3(rotation, middle - rotation @ foot.sole.center)
 
 
-# -- Scene: all that a plant simulates, checked once -----------------------------------------------------------------
+# -- SimulationSetup: validated arguments of MujocoPlant -------------------------------------------------------------
 
 
-#: The longest step of a simulation (s): half the time constant of a contact, the least that keeps it stable.
+#: Longest step of a simulation (s): half the time constant of a contact, the stability limit.
 MAX_PERIOD = 0.005
 
 
 @dataclass(frozen=True, eq=False)
 class SimulationSetup:
-    """What is to be simulated; `MujocoPlant` says what each of these is."""
+    """Validated arguments of `MujocoPlant`, which documents them."""
 
     start: State
     parts: tuple[Frame, ...]
@@ -182,12 +187,16 @@ class SimulationSetup:
 
     @property
     def delay_steps(self) -> int:
-        """Of the sensors, in steps of the simulation."""
+        """Delay of the sensors in simulation steps."""
         return round(self.sensors.delay / self.period)
 
 
 def make_setup(start: Any, contact_frames: Sequence[Frame], **settings: Any) -> SimulationSetup:
-    """A scene from what a user gave; a PlantError says what is wrong with it."""
+    """Validate the arguments of `MujocoPlant` and place the start on the terrain.
+
+    Raises:
+        PlantError: if an argument is invalid.
+    """
     if isinstance(start, Robot):
         start = start.stance("standing")
     if not isinstance(start, State):
@@ -216,9 +225,7 @@ def make_setup(start: Any, contact_frames: Sequence[Frame], **settings: Any) -> 
         settings["sensors"].delay,
     )
     if period > MAX_PERIOD:
-        raise PlantError(
-            f"period is {period:g} s; expected at most {MAX_PERIOD:g} s, since contacts are fast", "period"
-        )
+        raise PlantError(f"period is {period:g} s; expected at most {MAX_PERIOD:g} s for stable contacts", "period")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise PlantError(f"seed is {seed!r}; expected a whole number, zero or more", "seed")
     if abs(round(delay / period) * period - delay) > 1e-6 * period:
@@ -242,7 +249,9 @@ def make_setup(start: Any, contact_frames: Sequence[Frame], **settings: Any) -> 
     ):
         for frame in frames:
             if frame.robot_name != robot.name:
-                raise PlantError(f"{what}: '{frame.name}' is of {frame.robot_name}; give parts of {robot.name}", what)
+                raise PlantError(
+                    f"{what}: '{frame.name}' belongs to {frame.robot_name}; give parts of {robot.name}", what
+                )
     for fault in settings["faults"]:
         fault.check(robot)
     if settings["carried_box"] is not None:

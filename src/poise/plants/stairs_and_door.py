@@ -1,4 +1,4 @@
-"""The environment of [Sugihara2008], figure 9: a stage, stairs that lead down from it (A), a room, and its door (B)."""
+"""Environment of [Sugihara2008], figure 9: a platform, stairs that lead down from it (A), a room, and its door (B)."""
 
 from __future__ import annotations
 
@@ -14,38 +14,40 @@ from poise.plants.environment import BALL_RADIUS, EnvironmentObject, SolidBox, W
 from poise.plants.plant_errors import require_positive
 from poise.robots import Robot
 
-#: How recordings and choices call this world.
+#: Name of this environment in recordings and options.
 STAIRS_AND_DOOR = "stairs and door"
-#: Sizes as shares of the leg, so that the world is as large for every robot. A step down: 2 cm for mighty, 5 cm for G1.
+#: Height of a step as a fraction of the leg length: 2 cm for mighty, 5 cm for G1. Most sizes are fractions of the leg
+#: length, so that the environment scales with the robot.
 STEP_RISE = 0.078
-#: Depth of a tread, in lengths of a sole: 13 cm for mighty, a foot and some more.
+#: Depth of a tread in lengths of a sole: 13 cm for mighty, a foot and some more.
 TREAD_DEPTH = 1.31
-#: From the toes of the start to the first edge; from the last edge to the door; how far the door is to the left.
+#: Fractions of the leg length: from the toes of the start to the first edge; from the last edge to the door; offset of
+#: the door to the left.
 DISTANCE_TO_STAIRS, ROOM_LENGTH, DOOR_OFFSET = 0.2, 2.4, 0.25
-#: Length of the stage behind the start, width of all of it, height of the wall.
+#: Fractions of the leg length: platform behind the start, width of the environment, height of the wall.
 STAGE_LENGTH, TOTAL_WIDTH, WALL_HEIGHT = 2.0, 6.0, 3.2
-#: The hand is led to this height above the hand of a standing robot, a little below the shoulder: an arm that is level
-#: pulls the body ahead rather than down.
+#: Height of the target above the hand of the standing robot, as a fraction of the leg length: slightly below the
+#: shoulder, because a horizontal arm pulls the body forward rather than down.
 TARGET_HEIGHT_OFFSET = 0.5
-#: A sole keeps from the edge of a tread this share of what the longest step leaves beyond a sole: half of it would be
-#: the most, and leave nothing for feet that are not quite in place. At the least it is the second share of the leg.
+#: Clearance between a sole and the edge of a tread, as a fraction of longest step minus sole length: one half is the
+#: maximum, and leaves nothing for inaccurate footsteps. Its minimum is the second value, a fraction of the leg length.
 EDGE_CLEARANCE, MIN_EDGE_CLEARANCE = 0.3, 0.005
-#: The hand is to stop this far before it touches the door (m).
+#: Gap between the hand's contact ball and the door at the target (m).
 DOOR_GAP = 0.003
 
 
 @dataclass(frozen=True, eq=False)
 class StairsAndDoor:
-    """Ground that leads down in steps along x, at height zero where the robot starts, and the door of the room below.
+    """Terrain with stairs that lead down along x, at height zero at the start, and the door of the room below.
 
     Args:
-        first_edge: where the first step leads down (m).
-        rise, run, count: height and depth of a step (m), and how many there are.
-        room: from the last edge to the door (m).
-        door: how far the place that is to be touched is to the left, and how high above the floor of the room (m).
+        first_edge: x of the first edge (m).
+        rise, run, count: height and depth of a step (m), and number of steps.
+        room: distance from the last edge to the door (m).
+        door: y of the target point on the door, and its height above the floor of the room (m).
         sole_half_size: half length and half width of a sole (m).
-        edge_clearance: that a sole keeps from the edge of a tread (m).
-        leg_length: that the rest is scaled with (m).
+        edge_clearance: clearance between a sole and the edge of a tread (m).
+        leg_length: leg length with which the other sizes are scaled (m).
 
     >>> stage = StairsAndDoor.of(robot)
     >>> plant = poise.MujocoPlant(robot, ground=stage, objects=stage.objects)
@@ -68,7 +70,7 @@ class StairsAndDoor:
 
     @classmethod
     def of(cls, robot: Robot, workspace: Workspace | None = None) -> StairsAndDoor:
-        """The stage for a robot, as large for it as for any other."""
+        """Return the environment scaled to a robot."""
         space = workspace or Workspace.of(robot)
         leg, half = space.leg, (space.sole_half.real, space.sole_half.imag)
         start = robot.stance("standing")
@@ -92,12 +94,12 @@ class StairsAndDoor:
 
     @property
     def floor(self) -> float:
-        """Height of the room (m)."""
+        """Height of the room's floor (m)."""
         return -self.count * self.rise
 
     @property
     def edges(self) -> tuple[float, ...]:
-        """Where the steps lead down (m)."""
+        """x of the edges of the steps (m)."""
         return tuple(self.first_edge + k * self.run for k in range(self.count))
 
     @property
@@ -118,7 +120,7 @@ class StairsAndDoor:
         return -self.rise * sum(x >= edge for edge in self.edges)
 
     def under(self, step: Footstep) -> Footstep:
-        """The footstep on this ground, moved along until all four corners of its sole are on one tread."""
+        """Return the footstep on this terrain, shifted along x until all four corners of its sole are on one tread."""
         long, wide = self.sole_half_size
         return Stairway(
             self.first_edge, -self.rise, self.run, self.count, long, long, self.edge_clearance, wide
@@ -128,18 +130,18 @@ class StairsAndDoor:
 
     @property
     def door_x(self) -> float:
-        """Where the face of the door is (m, along x)."""
+        """x of the face of the door (m)."""
         return self.edges[-1] + self.room
 
     @property
     def target(self) -> Array:
-        """B: where the left hand is to be led (m, 3), just before its ball touches the door."""
+        """Target B of the left hand (m, 3), just before its contact ball touches the door."""
         aside, high = self.door
         return np.array([self.door_x - BALL_RADIUS - DOOR_GAP, aside, self.floor + high])
 
     @property
     def objects(self) -> tuple[EnvironmentObject, ...]:
-        """The door, and the wall that it is in, a little behind its face."""
+        """The door and its wall, whose face is slightly behind that of the door."""
         aside, _ = self.door
         leaf, tall = 0.8 * self.leg_length, 0.85 * WALL_HEIGHT * self.leg_length
         thick = 0.05 * self.leg_length
@@ -156,8 +158,8 @@ class StairsAndDoor:
 
     @property
     def outline(self) -> dict[str, list[list[float]]]:
-        """For figures: `profile`, the ground and the door from the side, as x and z (m); `edges` and `door` from above,
-        as x and y at both ends of each (m); `target`, B (m)."""
+        """Lines for figures: `profile`, the ground and the door from the side, as x and z (m); `edges` and `door` from
+        above, as x and y at both ends of each (m); `target`, the point B (m)."""
         aside, _ = self.door
         wide, leaf, top = (
             0.5 * TOTAL_WIDTH * self.leg_length,
@@ -173,7 +175,7 @@ class StairsAndDoor:
         return {"profile": profile, "edges": edges, "door": door, "target": [self.target.tolist()]}
 
     def is_in_room(self, step: Footstep, tolerance: float) -> bool:
-        """Whether a foot stands on the floor of the room, its whole sole beyond the stairs, to this height (m)."""
+        """Return whether a whole sole is beyond the stairs, on the floor of the room within a height tolerance (m)."""
         long, wide = self.sole_half_size
         reach = long * abs(math.cos(step.yaw)) + wide * abs(math.sin(step.yaw))
         return step.x - reach > self.edges[-1] and abs(step.z - self.floor) <= tolerance

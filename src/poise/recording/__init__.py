@@ -1,8 +1,8 @@
-"""What happened, as channels with keys, labels and units on one clock.
+"""Recordings of motions: channels with keys, labels and units that share one time axis.
 
-The control loop yields steps and does not know who listens. A `Recorder` listens and makes a `Recording`, which can be
-asked (``recording["center_of_mass"]``), read (``recording.summary()``) and kept (``recording.save(path)``,
-`load_recording`). `record` does all of it for a controller and a plant.
+`record` runs a controller and a plant and returns a `Recording`. A `Recorder` does the same for any iterable of control
+steps. A recording gives arrays (``recording["center_of_mass"]``) and a text summary (``recording.summary()``), and is
+saved and loaded with ``recording.save(path)`` and `load_recording`.
 """
 
 from poise.recording.channel import ABSENT_CODE, Channel, Values, channel_key, make_unique, printable

@@ -1,4 +1,4 @@
-"""Channel: one quantity over time with key, label and unit; keys from labels; joining the channels of several parts."""
+"""Channels (one quantity over time with key, label and unit), keys made from labels, and concatenation in time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from poise.errors import RecordingError
 ChannelKind = Literal["number", "code", "text"]
 Values = NDArray[Any]
 
-#: What stands where a code did not exist; a number is NaN there and a text empty.
+#: Value of an absent code; an absent number is NaN and an absent text is empty.
 ABSENT_CODE = -128
 
-#: How each kind is kept, and what stands where there is no value. Texts are objects, as numpy's own cut trailing zeros.
+#: numpy type and absent value of each kind. Texts are objects, because numpy's string type drops trailing null bytes.
 KIND_TYPES: dict[ChannelKind, tuple[type, Any]] = {
     "number": (np.float64, np.nan),
     "code": (np.int8, ABSENT_CODE),
@@ -27,14 +27,14 @@ KIND_TYPES: dict[ChannelKind, tuple[type, Any]] = {
 
 
 class ChannelHeader(NamedTuple):
-    """What a channel is, without its values.
+    """Description of a channel without its values.
 
     Attributes:
-        key: an identifier such as ``"center_of_mass"`` or ``"error/reach/left_palm"``.
-        kind: ``"number"`` (float64), ``"code"`` (int8, such as the sides of rows) or ``"text"``.
-        labels: one word per column; empty for a channel with a single value per sample.
-        units: one per column, exactly one if there are no labels.
-        label: the channel in words: ``"error/reach/position of left_palm"``.
+        key: identifier, for example ``"center_of_mass"`` or ``"error/reach/left_palm"``.
+        kind: ``"number"`` (float64), ``"code"`` (int8, e.g. the active side of a row) or ``"text"``.
+        labels: one label per column; empty for a channel with a single value per sample.
+        units: one unit per column, exactly one if there are no labels.
+        label: readable name: ``"error/reach/position of left_palm"``.
     """
 
     key: str
@@ -47,31 +47,31 @@ class ChannelHeader(NamedTuple):
     def of(
         cls, key: str, kind: ChannelKind, labels: tuple[str, ...] = (), units: tuple[str, ...] = ("",)
     ) -> ChannelHeader:
-        """A header whose label is its key."""
+        """Return a header whose label is its key."""
         return cls(key, kind, labels, units, key)
 
     @property
     def unit(self) -> str:
-        """The unit of all columns, or the different ones in a row: ``"m, rad"``."""
+        """The unit of all columns, or the list of different units: ``"m, rad"``."""
         return join_units(self.units)
 
     def absent_values(self, samples: int) -> Values:
-        """Values for so many samples, all absent."""
+        """Return an array of absent values for a number of samples."""
         dtype, absent = KIND_TYPES[self.kind]
         return np.full((samples, len(self.labels)) if self.labels else samples, absent, dtype=dtype)
 
 
 class Channel:
-    """One quantity over time: a value, or a row of labelled values, per sample. It cannot be written to.
+    """One quantity over time: one value, or one row of labelled values, per sample. It is read-only.
 
     Args:
-        key: how it is asked for; ``key/column`` is one of its columns. Words of a to z, 0 to 9 and _ with slashes
-            between; `channel_key` makes one from a label.
-        unit: of all columns, or one for each; "" where there is none.
-        values: n values, or n x k with k labels. Numbers become float64; int8 and booleans stay small integers
-            (codes); words become text.
-        labels: one word per column, all different; columns are numbered otherwise.
-        label: the channel in words, for summaries, reports and exports; the key by default.
+        key: identifier; ``key/column`` is one of its columns. It consists of words of a-z, 0-9 and _, separated by
+            slashes; `channel_key` makes one from a label.
+        unit: unit of all columns, or a sequence with one unit per column; "" if there is none.
+        values: n values, or n x k with k labels. Numbers become float64; int8 and booleans become int8 codes; strings
+            become text.
+        labels: one label per column, all different; by default the columns are numbered.
+        label: readable name for summaries, reports and exports; the key by default.
 
     >>> Channel("center_of_mass", "m", [[0.0, 0.0, 0.7]], labels=("x", "y", "z")).column("z")
     array([0.7])
@@ -95,15 +95,19 @@ class Channel:
         words = tuple(str(i) for i in range(columns)) if labels is None else tuple(labels)
         if len(words) != columns or len(set(words)) != len(words):
             shape = f"{columns} columns" if array.ndim == 2 else "one value per sample"
-            raise RecordingError(f"channel {key!r} has {shape} and the labels {words!r}; give each column its own")
+            raise RecordingError(
+                f"channel {key!r} has {shape} and the labels {words!r}; give one unique label per column"
+            )
         units = (unit,) * max(columns, 1) if isinstance(unit, str) else tuple(unit)
         if len(units) != max(columns, 1):
-            raise RecordingError(f"channel {key!r} has {max(columns, 1)} columns and {len(units)} units; give one each")
+            raise RecordingError(
+                f"channel {key!r} has {max(columns, 1)} columns and {len(units)} units; give one unit per column"
+            )
         if not key or any(printable(word) != word for word in (key, *words, *units, label)):
-            raise RecordingError(f"channel {key!r} has a key, label or unit that is not text; give each as words")
+            raise RecordingError(f"channel {key!r} has an empty key, or a key, label or unit that is not valid text")
         if not is_channel_key(key):
             raise RecordingError(
-                f"channel {key!r} has a key with other letters than a-z, 0-9, _ and slashes between words; "
+                f"channel {key!r}: a key consists of words of a-z, 0-9 and _, separated by slashes; "
                 f"give the key {channel_key(key)!r} and label={key!r}"
             )
         self.header = ChannelHeader(key, kind, words, units, label or key)
@@ -112,7 +116,7 @@ class Channel:
 
     @classmethod
     def _unchecked(cls, header: ChannelHeader, values: Values) -> Channel:
-        """A channel from values known to fit the header; they are taken over, not copied."""
+        """Build a channel from values known to fit the header; they are not copied and become read-only."""
         channel = object.__new__(cls)
         channel.header, channel.values = header, values
         values.flags.writeable = False
@@ -120,31 +124,31 @@ class Channel:
 
     @property
     def key(self) -> str:
-        """How it is asked for: ``"error/reach/left_palm"``."""
+        """Identifier: ``"error/reach/left_palm"``."""
         return self.header.key
 
     @property
     def label(self) -> str:
-        """The channel in words: ``"error/reach/position of left_palm"``."""
+        """Readable name: ``"error/reach/position of left_palm"``."""
         return self.header.label
 
     @property
     def unit(self) -> str:
-        """The unit of all columns, or the different ones in a row: ``"m, rad"``."""
+        """The unit of all columns, or the list of different units: ``"m, rad"``."""
         return self.header.unit
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One word per column; empty if there is a single value per sample."""
+        """One label per column; empty if there is a single value per sample."""
         return self.header.labels
 
     @property
     def units(self) -> tuple[str, ...]:
-        """One per column."""
+        """One unit per column."""
         return self.header.units
 
     def column(self, label: str) -> Values:
-        """The values of one column, n."""
+        """Return the n values of one column."""
         return self.values[:, self.labels.index(label)]
 
     def __len__(self) -> int:
@@ -156,17 +160,17 @@ class Channel:
 
 
 def join_units(units: Iterable[str]) -> str:
-    """The different units among those given, in their order: ``"m, rad"``."""
+    """Join the different units in their order: ``"m, rad"``."""
     return ", ".join(dict.fromkeys(word for unit in units for word in unit.split(", ") if word))
 
 
 def printable(word: str) -> str:
-    """The word with what cannot be written to a file (half a character) replaced by question marks."""
+    """Replace characters that cannot be encoded as UTF-8 (lone surrogates) by question marks."""
     return str(word).encode("utf-8", "replace").decode()
 
 
 def make_unique(words: Iterable[str]) -> tuple[str, ...]:
-    """The same words, those that were there before numbered: a, b, a becomes a, b, a (2)."""
+    """Number repeated words: a, b, a becomes a, b, a (2)."""
     seen: dict[str, None] = {}
     for word in words:
         name, count = word, 1
@@ -188,7 +192,7 @@ def _check_values(key: str, values: ArrayLike) -> tuple[ChannelKind, Values]:
         kind = "text"
         array = np.array(values, dtype=object)
     else:
-        raise RecordingError(f"channel {key!r} holds {array.dtype}; expected numbers or texts")
+        raise RecordingError(f"channel {key!r} has type {array.dtype}; expected numbers or texts")
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise RecordingError(f"channel {key!r} has shape {array.shape}; expected n values or n x k, k > 0")
     return kind, np.ascontiguousarray(array, dtype=KIND_TYPES[kind][0])
@@ -197,19 +201,19 @@ def _check_values(key: str, values: ArrayLike) -> tuple[ChannelKind, Values]:
 # -- Keys ------------------------------------------------------------------------------------------------------------
 
 
-#: A key: words of these letters with slashes between.
+#: A key: words separated by slashes.
 _KEY_PATTERN = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*", re.ASCII)
 
-#: Names of tasks that say what is held of which part: the part comes first in a key, and of its position nothing else.
+#: Task names of the form "quantity of part". In the key the part comes first; "position" is left out.
 _PART_PATTERN = re.compile(
     r"(position|orientation|pose|direction|gaze|contact|planar contact|force|normal forces|friction|wrench cone"
     r"|center of pressure|box|polyhedron|half space|height) (?:of|at) (?:the )?(.+)"
 )
-#: Names of tasks that the field abbreviates.
+#: Task names with a usual abbreviation.
 _ABBREVIATIONS = {"divergent component": "dcm"}
 
-#: Labels that begin so go on with names: of a level and one of its tasks, or of a contact. Each name is one word of
-#: the key, even if there are slashes in it. Labels with the same names share the words.
+#: Prefixes of labels that are followed by names: of a level and one of its tasks, or of a contact. Each name becomes
+#: one word of the key, even if it contains slashes. The same name gives the same word in all labels.
 _NAMED_PREFIXES: dict[str, tuple[str, int]] = {
     **dict.fromkeys(("error", "error_norm"), ("level", 2)),
     **dict.fromkeys(("slack", "active", "active_count"), ("level", 1)),
@@ -219,10 +223,10 @@ _NAMED_PREFIXES: dict[str, tuple[str, int]] = {
 
 
 class ChannelKeys:
-    """The keys of the channels of one recording, made from their labels; ``keys[label]`` is always the same.
+    """Map from labels to keys for the channels of one recording; ``keys[label]`` always returns the same key.
 
-    A name becomes a word of small letters, digits and underscores; one that makes a word that another name of the same
-    kind has already is numbered: ``left_palm``, ``left_palm_2``. The same labels in the same order give the same keys.
+    A name becomes a word of lower-case letters, digits and underscores. If another name of the same kind has the same
+    word, a number is added: ``left_palm``, ``left_palm_2``. The same labels in the same order give the same keys.
 
     >>> ChannelKeys()["error/balance/divergent component"]
     'error/balance/dcm'
@@ -255,7 +259,7 @@ class ChannelKeys:
 
 
 def channel_key(label: str) -> str:
-    """The key of a channel, as far as no other channel has it: `ChannelKeys` for one label alone.
+    """Return the key of one label, ignoring other channels that could have the same key (see `ChannelKeys`).
 
     >>> channel_key("error/reach/position of left_palm")
     'error/reach/left_palm'
@@ -264,12 +268,12 @@ def channel_key(label: str) -> str:
 
 
 def is_channel_key(text: str) -> bool:
-    """Whether a text can be the key of a channel."""
+    """Return whether a text is a valid channel key."""
     return _KEY_PATTERN.fullmatch(text) is not None
 
 
 def _key_word(name: str) -> str:
-    """A name as one word of a key; a name that is such a word stays as it is."""
+    """Convert a name to one word of a key; a name that already is one is not changed."""
     part = _PART_PATTERN.fullmatch(name)
     if part is not None:
         name = part[2] if part[1] == "position" else f"{part[2]} {part[1]}"
@@ -280,7 +284,7 @@ def _key_word(name: str) -> str:
 
 
 def _unique_word(word: str, others: Iterable[str]) -> str:
-    """The word, with a number behind it if it is one of the others."""
+    """Append a number to a word if it is one of the others."""
     taken, found, count = set(others), word, 1
     while found in taken:
         count += 1
@@ -288,7 +292,7 @@ def _unique_word(word: str, others: Iterable[str]) -> str:
     return found
 
 
-# -- Parts of a recording --------------------------------------------------------------------------------------------
+# -- Concatenation in time -------------------------------------------------------------------------------------------
 
 
 #: Channels that cover the same samples.
@@ -296,10 +300,10 @@ ChannelGroup = Sequence[Channel]
 
 
 def concatenate(parts: Sequence[ChannelGroup]) -> tuple[Channel, ...]:
-    """The channels of all parts, each over all samples.
+    """Concatenate parts of a recording in time; each channel of the result covers all samples.
 
-    Tasks come and go while a robot moves, so one part may have channels, or columns, that another has not: these are
-    absent (NaN) there. A channel that returns with another unit or kind is another channel, ``key_2``.
+    Tasks are added and removed during a motion, so a part may lack channels or columns of another part: their values
+    are absent (NaN) there. A channel with the same key but another unit or kind becomes a separate channel, ``key_2``.
     """
     if len(parts) == 1:
         return tuple(parts[0])
@@ -323,7 +327,7 @@ def concatenate(parts: Sequence[ChannelGroup]) -> tuple[Channel, ...]:
 
 
 class _ChannelUnion:
-    """Which channel of the whole, and which of its columns, a channel of a part belongs to."""
+    """Union of the channels of all parts: assigns each channel of a part to a channel of the result and its columns."""
 
     def __init__(self) -> None:
         self._first: dict[str, ChannelHeader] = {}

@@ -1,20 +1,19 @@
-"""Writing and reading .poise files, whole or cut off.
+"""File format of recordings: writing and reading .poise files, complete or truncated.
 
-A file is a row of Arrow IPC streams, one behind the other, and is only ever appended to:
+A file is a sequence of Arrow IPC streams and is only ever appended to:
 
-1. A head without fields. The metadata of its schema hold ``poise.recording`` (the version of this format) and
-   ``poise.provenance`` (JSON).
-2. For each stretch of time over which the channels stay the same, a stream with one field per channel, named by its
-   key: float64, int8 or text, in lists of fixed size where a channel has columns. The metadata of a field hold
-   ``label``, the channel in words, and ``labels`` and ``units`` of its columns (JSON). Each record batch carries, in
-   its own metadata, ``first`` (number of its first sample) and ``crc32``. A batch that begins before the end of the
-   one before repeats it.
-   Where the writer was interrupted, the eight bytes that end a stream may be there twice.
-3. An end without fields: ``poise.end`` (JSON: number of samples, how the recording ended).
+1. A header stream without fields. The metadata of its schema contain ``poise.recording`` (the version of this format)
+   and ``poise.provenance`` (JSON).
+2. For each time interval with the same channels, a stream with one field per channel, named by its key: float64, int8
+   or text, in lists of fixed size if the channel has columns. The metadata of a field contain ``label``, the readable
+   name of the channel, and ``labels`` and ``units`` of its columns (JSON). The metadata of each record batch contain
+   ``first`` (index of its first sample) and ``crc32``. A batch that begins before the end of the previous batch repeats
+   it. If the writer was interrupted, the eight bytes that end a stream may occur twice.
+3. An end stream without fields: ``poise.end`` (JSON: number of samples, how the recording ended).
 
-In format 1 a field was named by its label, and there was no key: the key is made from the label when it is read.
+In format 1 a field was named by its label and had no key: the key is made from the label on reading.
 
-What is written reaches the operating system with each batch: a process that dies loses no more than the last one.
+Each batch is flushed to the operating system: a process that is killed loses at most the last batch.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ from poise.recording.provenance import to_json
 if TYPE_CHECKING:
     from poise.recording.recording import Recording
 
-#: Version of the format; it grows when an older Poise could no longer read what is written.
+#: Version of the format; increase it if an older Poise cannot read new files.
 FORMAT_VERSION = 2
 
-#: Samples per batch in a file that is saved at once: some 10 MB for a humanoid.
+#: Samples per batch if a whole recording is saved: about 10 MB for a humanoid.
 BATCH_SIZE = 4096
 
 
@@ -52,7 +51,7 @@ def _arrow_types() -> dict[ChannelKind, pyarrow.DataType]:
 
 
 class _OpenStream(NamedTuple):
-    """A stream that is being written, and what its channels are."""
+    """A stream being written, with the headers of its channels."""
 
     headers: tuple[ChannelHeader, ...]
     checksum: int
@@ -61,29 +60,29 @@ class _OpenStream(NamedTuple):
 
 
 class FileWriter:
-    """A file that is being written.
+    """Writer of a .poise file, batch by batch.
 
     Args:
-        path: where to; what is there is overwritten.
-        provenance: goes into the head, which is written at once.
+        path: the file; it is overwritten if it exists.
+        provenance: facts for the header, which is written immediately.
 
     Raises:
-        OSError: from any method, when the file cannot be written.
+        OSError: from any method, if the file cannot be written.
     """
 
     def __init__(self, path: Path, provenance: Mapping[str, Any]) -> None:
         self.path = path
         self.samples = 0
         self._open_stream: _OpenStream | None = None
-        # Not a Python file: nothing may interrupt a batch halfway, not even Ctrl-C.
+        # Not a Python file, because Ctrl-C must not interrupt the writing of a batch.
         self._file = pyarrow.OSFile(str(path), "wb")
         self._sink = pyarrow.BufferedOutputStream(self._file, 1 << 20)
         self._write_metadata({"poise.recording": str(FORMAT_VERSION), "poise.provenance": to_json(provenance)})
 
     def write(self, first: int, channels: Sequence[Channel]) -> None:
-        """Appends samples, of which the first has this number, and hands them to the operating system.
+        """Append samples, of which the first has index `first`, and flush them to the operating system.
 
-        Safe to repeat after an interruption: samples that are there twice are read once.
+        It is safe to repeat a write after an interruption: duplicate samples are skipped on reading.
         """
         headers = tuple(channel.header for channel in channels)
         open_stream = self._open_stream
@@ -100,7 +99,7 @@ class FileWriter:
         self.samples = first + len(channels[0])
 
     def close(self, ending: Mapping[str, Any]) -> None:
-        """Writes the end, without which a file counts as cut off."""
+        """Write the end stream, without which a file counts as truncated, and close the file."""
         if self._sink.closed:
             return
         if self._open_stream is not None:
@@ -110,7 +109,7 @@ class FileWriter:
         self._file.close()
 
     def abandon(self) -> None:
-        """Closes the file as it is."""
+        """Close the file without an end stream."""
         with contextlib.suppress(OSError):
             self._sink.close()
         with contextlib.suppress(OSError):
@@ -122,7 +121,7 @@ class FileWriter:
 
 
 def save(recording: Recording, path: str | PathLike[str]) -> None:
-    """Writes a whole recording beside its place, then moves it there: it appears whole or not at all."""
+    """Write a whole recording to a temporary file and rename it, so that `path` is never incomplete."""
     target = check_output_path(path)
     channels = tuple(recording.channels.values())
     try:
@@ -141,18 +140,18 @@ def save(recording: Recording, path: str | PathLike[str]) -> None:
 
 
 def check_output_path(path: str | PathLike[str]) -> Path:
-    """Where a file goes, links followed; what is wrong with the place is said before anything is written there."""
+    """Return the output path with links resolved; raise `RecordingError` if it cannot be written to."""
     return writable_path(path, lambda message: RecordingError(message, path=str(path)))
 
 
 def write_error(path: Path, error: OSError) -> RecordingError:
-    """What a failed write is called."""
+    """Return the `RecordingError` for a failed write."""
     message = f"{path} cannot be written: {failure_reason(error)}; give another place or make room"
     return RecordingError(message, path=str(path))
 
 
 def headers_checksum(headers: Sequence[ChannelHeader], version: int = FORMAT_VERSION) -> int:
-    """CRC-32 of what the channels are; in format 1 of all but their keys, with the label in the place of the key."""
+    """Return the CRC-32 of channel headers; in format 1 they have no keys and the label comes first."""
     fields: Sequence[Sequence[Any]] = headers
     if version == 1:
         fields = [(header.label, header.kind, header.labels, header.units) for header in headers]
@@ -160,7 +159,7 @@ def headers_checksum(headers: Sequence[ChannelHeader], version: int = FORMAT_VER
 
 
 def checksum(channels: Sequence[Channel], start: int) -> int:
-    """CRC-32 of the values of channels, continued from that of their headers."""
+    """Return the CRC-32 of the values of channels, continued from that of their headers (`start`)."""
     for channel in channels:
         text = channel.header.kind == "text"
         start = zlib.crc32("\n".join(channel.values.flat).encode() if text else channel.values.tobytes(), start)
@@ -187,24 +186,24 @@ def _column(channel: Channel) -> pyarrow.Array:
     return pyarrow.FixedSizeListArray.from_arrays(flat, len(channel.labels)) if channel.labels else flat
 
 
-# -- Reading ``.poise`` files, whole or cut off ----------------------------------------------------------------------
+# -- Reading ---------------------------------------------------------------------------------------------------------
 
 
-#: The bytes that end an Arrow stream.
+#: The bytes at the end of an Arrow stream.
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 class FileContents:
-    """What is intact of a file, from its beginning to the first thing that is wrong.
+    """Intact contents of a file, from its beginning to the first error.
 
     Attributes:
-        provenance: from the head; how the recording ended is added from the end.
+        provenance: facts of the header, updated by those of the end stream.
         parts: channels of each batch.
-        finished: whether the end is there and agrees with the rest.
-        ending: what the end says.
+        finished: whether the end stream exists and agrees with the samples.
+        ending: contents of the end stream.
 
     Raises:
-        RecordingError: for bytes that are no recording at all, or of a later format; the message lacks the file.
+        RecordingError: if the bytes are not a recording, or have a newer format; the message lacks the file name.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -219,7 +218,7 @@ class FileContents:
             head.read_all()
             while not self.finished:
                 self._read_stream(source)
-        except Exception:  # what Arrow, JSON and numpy raise on bytes that are missing or wrong has no common class
+        except Exception:  # the errors of Arrow, JSON and numpy for missing or wrong bytes have no common class
             return
 
     def _read_stream(self, source: pyarrow.BufferReader) -> None:
@@ -229,7 +228,7 @@ class FileContents:
         if end is not None:
             self.ending = dict(json.loads(end))
             if self.ending["samples"] != self.samples:
-                raise ValueError("the end does not belong to what stands before it")
+                raise ValueError("the end stream does not match the samples")
             self.provenance.update(self.ending.get("provenance", {}))
             self.finished = True
             return
@@ -243,18 +242,18 @@ class FileContents:
             batch.validate(full=True)
             channels = [_channel(header, column) for header, column in zip(headers, batch.columns, strict=True)]
             if int(metadata["crc32"]) != checksum(channels, fields):
-                raise ValueError("the numbers are not those that were written")
+                raise ValueError("the checksum does not match")
             first = int(metadata["first"])
             if first > self.samples:
                 raise ValueError("samples are missing")
-            if first == self.samples:  # otherwise it repeats what was read
+            if first == self.samples:  # otherwise the batch repeats samples already read
                 self.parts.append(channels)
                 self.samples += batch.num_rows
 
     def _headers(self, schema: pyarrow.Schema) -> tuple[ChannelHeader, ...]:
         if self.version > 1:
             return tuple(_header(field, field.name, field.metadata[b"label"].decode()) for field in schema)
-        # Labels that can be keys come first: they stay what they are.
+        # Labels that are valid keys come first, so that they are not changed.
         keys = {label: self._keys[label] for label in sorted(schema.names, key=is_channel_key, reverse=True)}
         return tuple(_header(field, keys[field.name], field.name) for field in schema)
 
@@ -267,13 +266,13 @@ def _skip_repeated_ends(source: pyarrow.BufferReader) -> None:
 
 
 def _read_head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarrow.ipc.RecordBatchStreamReader]:
-    """The version of the format, the provenance, and the stream that must be read to its end before the next begins."""
+    """Return format version, provenance and header stream, which must be read to its end before the next stream."""
     try:
         reader = pyarrow.ipc.open_stream(source)
         head = {key.decode(): value.decode() for key, value in (reader.schema.metadata or {}).items()}
         version = int(head["poise.recording"])
     except Exception:  # as above
-        raise RecordingError("is not a Poise recording, or was cut off at its very beginning; record it anew") from None
+        raise RecordingError("is not a Poise recording, or is truncated in its header; record it again") from None
     if version > FORMAT_VERSION:
         raise RecordingError(
             f"was written in format {version}; this version of Poise reads formats up to {FORMAT_VERSION}: update Poise"
@@ -281,7 +280,7 @@ def _read_head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarr
     try:
         return version, dict(json.loads(head["poise.provenance"])), reader
     except Exception:  # as above
-        raise RecordingError("is damaged at its very beginning; record it anew") from None
+        raise RecordingError("has a damaged header; record it again") from None
 
 
 def _header(field: pyarrow.Field, key: str, label: str) -> ChannelHeader:
@@ -290,7 +289,7 @@ def _header(field: pyarrow.Field, key: str, label: str) -> ChannelHeader:
     if columns != max(len(labels), 1) or columns != len(units):
         raise ValueError("columns without label or unit")
     if not is_channel_key(key):
-        raise ValueError("a key that is none")
+        raise ValueError("invalid key")
     kinds = {each: kind for kind, each in _arrow_types().items()}
     return ChannelHeader(key, kinds[field.type.value_type if labels else field.type], labels, units, label)
 

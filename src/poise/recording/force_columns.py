@@ -1,4 +1,4 @@
-"""Columns of a sample for contact wrenches and sensor readings, while contacts come and go."""
+"""Columns of a sample for contact wrenches and sensor readings, with contacts that change during the motion."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from poise.state import ContactForces, SensorReadings
 
 Columns = slice | NDArray[np.intp]
-#: Sets columns aside for a channel of this label, these labels of columns and their units, and tells where they are.
+#: Reserves columns for a channel, given its label, the labels of its columns and their units; returns their slice.
 ReserveColumns = Callable[[str, tuple[str, ...], tuple[str, ...]], slice]
 
 AXES = ("x", "y", "z")
 _WRENCH = (("fx", "fy", "fz", "mx", "my", "mz"), ("N", "N", "N", "N m", "N m", "N m"))
-#: Of the weight: what presses less than this on the ground is noise of the sensors and no stance.
+#: Vertical force, as a fraction of the weight, below which contact forces are sensor noise.
 MIN_CONTACT_LOAD = 0.02
 
 
 class WrenchColumns:
-    """Columns for the wrench (N, N m; 6) and the point (m; 3) of every contact that was seen so far.
+    """Columns for the wrench (N, N m; 6) and the point (m; 3) of every contact so far.
 
-    A walking robot loses and gains contacts several times a second. Each keeps its columns, NaN while it does not
-    touch, so that the layout of a recording changes only when a part touches for the first time.
+    A walking robot makes and breaks contacts several times a second. Each contact keeps its columns, with NaN while it
+    is open, so that the layout of a recording changes only if a part touches for the first time.
 
     Args:
-        reserve: sets columns aside.
-        channels: what the labels of wrenches and of points are, before the name of the contact.
-        names: of the contacts in the step at hand.
-        previous: those of the layout before, which stay.
+        reserve: reserves columns.
+        channels: prefixes of the labels of wrenches and of points, before the name of the contact.
+        names: names of the contacts in the current step.
+        previous: columns of the previous layout, whose contacts are kept.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class WrenchColumns:
         self._find_columns(tuple(names))
 
     def fits(self, forces: ContactForces) -> bool:
-        """Whether all these contacts have their columns."""
+        """Return whether all these contacts have columns."""
         return forces.names in self._columns or self._find_columns(forces.names)
 
     def write(self, row: Array, forces: ContactForces | None) -> int:
-        """Copies the forces into a line of numbers; how many numbers of wrenches they are."""
+        """Copy the forces into a row of a sample; return how many wrench components were written."""
         if forces is None:
             row[self.wrenches] = row[self.points] = np.nan
             return 0
@@ -72,11 +72,12 @@ class WrenchColumns:
         return forces.wrenches.size
 
     def center_of_pressure(self, numbers: Array, weight: float) -> Array:
-        """Where the ground pushes in each of n lines (n, 2), m; NaN below `MIN_CONTACT_LOAD` of the weight.
+        """Return the centre of pressure (CoP) of each of n rows (n x 2, m); NaN below `MIN_CONTACT_LOAD` of the weight.
 
             h = Σ f_zi z_i / Σ f_zi,   p of `poise.state.balance.center_of_pressure` on the plane z = h
 
-        The plane goes through the contacts, weighted by their load: it moves smoothly from one stair to the next.
+        The height h of the plane is the mean height of the contacts, weighted by their vertical force: it changes
+        smoothly from one stair to the next.
         """
         n, k = len(numbers), len(self.names)
         wrenches = numbers[:, self.wrenches].reshape(n, k, 6)
@@ -89,7 +90,7 @@ class WrenchColumns:
         return center_of_pressure(points, wrenches[..., :3], wrenches[..., 3:])
 
     def _find_columns(self, names: tuple[str, ...]) -> bool:
-        """Finds the columns of contacts in an order that was not met before; False if one has none."""
+        """Find and store the columns of contacts in a new order; return False if a contact has no columns."""
         unique = _unique_names(names)
         if any(name not in self.names for name in unique):
             return False
@@ -110,7 +111,7 @@ def _unique_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _join_slices(spans: Sequence[slice]) -> slice:
-    """Spans that follow each other, as one."""
+    """Join consecutive slices."""
     return slice(spans[0].start, spans[-1].stop) if spans else slice(0, 0)
 
 
@@ -122,14 +123,14 @@ _CORNER_LABELS = ("front left", "back left", "back right", "front right")
 
 
 class SensorColumns:
-    """Columns for measured forces, force cells, inertial unit, encoders, and the true state where it is another.
+    """Columns for measured forces, force cells, IMU, encoders, and the true state if it differs from the measured one.
 
     Args:
-        reserve: sets columns aside.
+        reserve: reserves columns.
         labels: labels of the joints.
-        readings: of the step at hand; None if only the layout before had any.
-        truth: whether the true state is not the measured one.
-        previous: those of the layout before, which stay.
+        readings: sensor readings of the current step; None if only the previous layout had any.
+        truth: whether the true state differs from the measured state.
+        previous: columns of the previous layout, which are kept.
     """
 
     def __init__(
@@ -163,7 +164,7 @@ class SensorColumns:
             self.truth = q, reserve("true/v", labels.v_labels, labels.rate_units("/s"))
 
     def fits(self, readings: SensorReadings, state: State) -> bool:
-        """Whether all that was sensed has its columns."""
+        """Return whether all sensor readings have columns."""
         return (
             (self.truth is not None or not differs_from_truth(readings, state))
             and readings.cells.keys() <= self.cells.keys()
@@ -171,7 +172,7 @@ class SensorColumns:
         )
 
     def write(self, row: Array, readings: SensorReadings | None) -> None:
-        """Copies what was sensed into a line of numbers; NaN for what is missing."""
+        """Copy sensor readings into a row of a sample; missing values are NaN."""
         if readings is None:
             self._clear(row)
             return
@@ -194,9 +195,9 @@ class SensorColumns:
 
 
 def differs_from_truth(readings: SensorReadings, state: State) -> bool:
-    """Whether the state that was measured is not the one that the plant is in."""
+    """Return whether the measured state differs from the true state of the plant."""
     truth = readings.truth
-    # Bytes, not numbers: several times faster, and of two zeros that differ in sign nothing is lost.
+    # Comparing bytes is several times faster than comparing numbers; 0.0 and -0.0 may count as different.
     return truth is not state and (
         (truth.q is not state.q and truth.q.tobytes() != state.q.tobytes())
         or (truth.v is not state.v and truth.v.tobytes() != state.v.tobytes())

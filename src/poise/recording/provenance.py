@@ -1,4 +1,4 @@
-"""What a recording carries beside its samples: provenance, and the names of its coordinates."""
+"""Provenance of a recording (versions, robot, controller, plant), and labels and units of a robot's coordinates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from poise.tasks import ACCELERATION, VELOCITY
 
 
 def environment_facts(robot: Robot) -> dict[str, Any]:
-    """What is true of any motion recorded now: version of Poise, date (ISO 8601), machine, robot and its source."""
+    """Return facts for every recording: version of Poise, date (ISO 8601), machine, robot and its source."""
     return {
         "poise": installed_version(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -36,7 +36,7 @@ def environment_facts(robot: Robot) -> dict[str, Any]:
 
 
 def controller_facts(controller: Controller, plant: Plant) -> dict[str, Any]:
-    """What produces the motion: the controller with its period, order, solver and hierarchy, and the plant."""
+    """Return facts on the controller (name, sampling period in s, order, solver, hierarchy) and the plant."""
     orders, behavior = {VELOCITY: "velocity", ACCELERATION: "acceleration"}, controller.behavior
     function = behavior.function if isinstance(behavior, FunctionBehavior) else behavior
     return {
@@ -52,12 +52,16 @@ def controller_facts(controller: Controller, plant: Plant) -> dict[str, Any]:
 
 
 def json_round_trip(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """The same facts as a file gives them back: plain values in dicts and lists."""
+    """Convert facts to the values that a file gives back: numbers and texts in dicts and lists.
+
+    Raises:
+        RecordingError: if a value cannot be written as JSON.
+    """
     try:
         facts: dict[str, Any] = json.loads(to_json(provenance))
     except (TypeError, ValueError) as error:
         raise RecordingError(
-            f"the provenance cannot be written as JSON ({error}); give texts, numbers, lists"
+            f"the provenance cannot be written as JSON ({error}); give texts, numbers, lists or mappings"
         ) from None
     return facts
 
@@ -73,11 +77,11 @@ def _json_value(value: object) -> object:
         return value.item()
     if isinstance(value, PathLike):
         return fspath(value)
-    raise TypeError(f"{type(value).__name__} is no such value")
+    raise TypeError(f"{type(value).__name__} is not supported")
 
 
 def _object_text(value: object) -> str | None:
-    """How an object prints; one that would print its address gives its name and settings instead."""
+    """Return ``str(value)``; if that contains a memory address, the type name and public attributes instead."""
     if value is None:
         return None
     text = str(value)
@@ -89,17 +93,18 @@ def _object_text(value: object) -> str | None:
     return f"{type(value).__name__}({settings})"
 
 
-# -- Whose motion a recording is: the robot that it names ------------------------------------------------------------
+# -- Robot of a recording --------------------------------------------------------------------------------------------
 
 
 def robot_from_provenance(facts: Mapping[str, Any]) -> Robot | str:
-    """The robot that the provenance of a recording speaks of, or what went wrong, in words.
+    """Load the robot named in the provenance of a recording; if that fails, return the reason as text.
 
-    It is found by its name, with what it was told beside it (the height of a human), or by the file it once came from.
+    The robot is loaded by its name with the recorded arguments (e.g. the height of a human), or else from the file
+    named as its source.
     """
     name, source = (str(facts.get(key, "")) for key in ("robot", "source"))
     parts = facts.get("parts") or {}
-    reason = "the recording does not name it"
+    reason = "the recording does not name its robot"
     for place in filter(None, (name, source if source.endswith((".urdf", ".toml")) else "")):
         try:
             return load_robot(place, **(parts if place == name else {}))
@@ -119,7 +124,7 @@ _BASE_VELOCITY_LABELS = ("base_vx", "base_vy", "base_vz", "base_wx", "base_wy", 
 class CoordinateLabels:
     """Labels and units of q, v, accelerations and torques, the range of each joint, and the weight (N).
 
-    A free-flying base comes first: its position (m) and quaternion in q, its linear and angular velocity in v.
+    The floating base comes first: its position (m) and quaternion in q, its linear and angular velocity in v.
     """
 
     q_labels: tuple[str, ...]
@@ -157,11 +162,11 @@ class CoordinateLabels:
         return self.q_units[7:]
 
     def rate_units(self, per: str) -> tuple[str, ...]:
-        """Units of v (``per`` = "/s") or of accelerations ("/s^2")."""
+        """Return the units of v (``per`` = "/s") or of accelerations ("/s^2")."""
         return tuple(unit + per for unit in (*["m"] * 3, *["rad"] * 3, *self.joint_units))
 
     def effort_labels(self, size: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Labels and units of torques: of all of v, or of the actuated joints alone."""
+        """Return labels and units of `size` torques: those of all of v, or of the actuated joints only."""
         units = (
             "N",
             "N",

@@ -1,4 +1,4 @@
-"""Recorder: steps of a control loop become a recording, in memory and in a file, with progress."""
+"""Recording of a control loop in memory and to a file, with a progress bar: `record`, `record_steps`, `Recorder`."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from poise.recording.file_format import FileWriter
     from poise.robots import Robot
 
-#: A run that ends sooner than this (s) shows nothing: it would only flicker.
+#: Seconds until the bar appears; in a shorter run it would only flicker.
 BAR_DELAY = 1.0
-#: The bar is drawn anew every so often (s), which costs the loop nothing and looks steady.
+#: Seconds between two updates of the bar: negligible cost, steady display.
 REFRESH_INTERVAL = 0.1
-#: A log gets a line every so often (s).
+#: Seconds between two lines in a log.
 LOG_INTERVAL = 30.0
-#: Characters of the bar, and of the whole line, which fits a terminal of 80.
+#: Width of the bar and of the whole line in characters; the line fits a terminal of 80 columns.
 BAR_WIDTH, LINE_WIDTH = 30, 79
 
 
 class ProgressBar:
-    """A progress bar on standard error: how far, how long still. Silent unless a person looks at it for a while.
+    """Progress bar on standard error with the estimated remaining time. It is shown only on a terminal, after a delay.
 
-    Call it with the time of the motion so far (s), then `close` it, which leaves the line clean for what follows.
+    Call it with the elapsed time of the motion (s), then `close` it, which clears the line.
 
     Args:
-        title: is going on, such as ``"reach on g1"``.
-        total: seconds of motion in all.
-        stream: where to, if not standard error; silent unless it is a terminal.
-        delay: seconds until it appears.
-        unit: of the total, if it is not seconds.
-        count_items: whether whole things are counted: then it tells how many a second.
-        log_lines: whether a stream that is no terminal, such as the log of a night's work, gets a line now and then.
+        title: title of the bar, for example ``"reach on g1"``.
+        total: total duration of the motion (s), or number of items.
+        stream: output stream, default standard error.
+        delay: seconds until the bar appears.
+        unit: unit of the total, default seconds.
+        count_items: whether items are counted; then the bar shows the rate per second and a suffix.
+        log_lines: whether a stream that is not a terminal, for example a log file, gets a line every 30 s.
 
     >>> with ProgressBar("reach on g1", 10.0) as bar:
     ...     poise.record(controller, plant, 10.0, progress=bar)
@@ -75,14 +75,14 @@ class ProgressBar:
         self._drawn = False
 
     def __call__(self, finished: float, suffix: str = "") -> None:
-        if self._first is None:  # what was done before it took no time now
+        if self._first is None:  # progress before the first call took no time in this run
             self._first = finished
         if not self._enabled or (now := time.monotonic()) < self._next_time:
             return
         self._next_time = now + (REFRESH_INTERVAL if self._terminal else LOG_INTERVAL)
         share = min(max(finished / self.total, 0.0), 1.0) if self.total > 0.0 else 1.0
         elapsed, progressed = now - self._begin, finished - self._first
-        reliable = progressed > 0.02 * (self.total - self._first)  # sooner it is a guess
+        reliable = progressed > 0.02 * (self.total - self._first)  # below 2 % the estimate is a guess
         left = f"{elapsed / progressed * (self.total - finished):.0f} s left" if reliable else ""
         if self.count_items:
             text = f"{finished:.0f} of {self.total:.0f} {self.unit} {progressed / elapsed:.3g}/s  {left}  {suffix}"
@@ -95,7 +95,7 @@ class ProgressBar:
         self._print(f"{self.title[: max(LINE_WIDTH - len(end), 0)]}{end}"[:LINE_WIDTH])
 
     def close(self) -> None:
-        """Leaves the line clean for what follows."""
+        """Clear the line of the bar."""
         if self._drawn and self._terminal:
             self._print("", "\r")
             self._drawn = False
@@ -111,7 +111,7 @@ class ProgressBar:
         try:
             print(line, end=end, file=self._stream, flush=True)
             self._drawn = True
-        except (OSError, ValueError):  # the terminal is gone; the motion goes on
+        except (OSError, ValueError):  # the terminal was closed; the motion continues
             self._enabled = False
 
 
@@ -122,15 +122,15 @@ def _is_terminal(stream: TextIO | None) -> bool:
         return False
 
 
-# -- Recorder: listens to the control loop ---------------------------------------------------------------------------
+# -- Recorder --------------------------------------------------------------------------------------------------------
 
 
-#: A file is never further behind the motion than this (s).
+#: Longest delay between a sample and its writing to the file (s).
 MAX_FILE_LAG = 0.25
 
 
 class WriteError(RecordingError):
-    """The file could not be written to the end; all that was recorded is in ``recording``, to be saved elsewhere."""
+    """The file could not be written completely; ``recording`` has all samples and can be saved elsewhere."""
 
     def __init__(self, message: str, recording: Recording, path: str) -> None:
         super().__init__(message, path=path)
@@ -138,7 +138,7 @@ class WriteError(RecordingError):
 
 
 class _FinishedBlock(NamedTuple):
-    """Samples whose block is full, linked to those before them."""
+    """Samples of a completed block, linked to the previous block."""
 
     first: int
     part: ChannelGroup
@@ -146,7 +146,7 @@ class _FinishedBlock(NamedTuple):
 
 
 class _OpenBlock(NamedTuple):
-    """The block that is being filled, the number of its first sample, and what is done."""
+    """The block being filled, the index of its first sample, and the last completed block."""
 
     block: SampleBlock
     first: int
@@ -154,18 +154,18 @@ class _OpenBlock(NamedTuple):
 
 
 class Recorder:
-    """A listener: call it with each `ControlStep`, then `finish`.
+    """Collects control steps into a `Recording`: call it with each `ControlStep`, then call `finish`.
 
-    While the robot moves, a file is written along if a path is given, never more than 0.25 s behind: a process that is
-    killed leaves a file that `load_recording` opens with ``partial=True``. If the disk fails meanwhile, the motion goes
-    on and `finish` tells.
+    If a path is given, the file is written during the motion, at most 0.25 s behind: if the process is killed,
+    `load_recording` opens the file with ``partial=True``. If writing fails, the motion continues and `finish` raises
+    `WriteError`.
 
-    A call may be interrupted anywhere by Ctrl-C: its step then counts as a whole or not at all.
+    If Ctrl-C interrupts a call, its step is recorded completely or not at all.
 
     Args:
-        robot: whose motion it is.
-        path: a ``.poise`` file to write along; what is there is overwritten.
-        provenance: facts beyond version, date, machine and robot; ``recorder.provenance`` takes more until the end.
+        robot: the robot that moves.
+        path: a ``.poise`` file written during the motion; it is overwritten if it exists.
+        provenance: facts besides version, date, machine and robot; ``recorder.provenance`` accepts more until `finish`.
 
     >>> recorder = Recorder(robot, "walk.poise")
     >>> for step in steps(controller, plant, seconds=3.0):
@@ -183,7 +183,7 @@ class Recorder:
         self.path = None if path is None else Path(path)
         self.provenance = json_round_trip({**environment_facts(robot), **provenance})
         self._labels = CoordinateLabels.of(robot)
-        self._block_start = self._last_time = np.nan  # of the first sample nothing is late
+        self._block_start = self._last_time = np.nan  # NaN, so that the first sample does not count as late
         self._contacts: tuple[object, str] = ((), "")
         self._open_block: _OpenBlock | None = None
         self._recording: Recording | None = None
@@ -199,20 +199,20 @@ class Recorder:
 
     @property
     def samples(self) -> int:
-        """How many steps were recorded."""
+        """Number of recorded steps."""
         if self._recording is not None:
             return len(self._recording)
         return 0 if self._open_block is None else self._open_block.first + self._open_block.block.count
 
     def __call__(self, step: ControlStep) -> None:
         if self._recording is not None:
-            raise RecordingError("this recorder has finished; make another")
+            raise RecordingError("this recorder has finished; create a new one")
         open_block = self._open_block
         if open_block is None or not open_block.block.layout.fits(step):
             open_block = self._start_block(
                 SampleLayout(self._labels, step, None if open_block is None else open_block.block.layout)
             )
-        elif open_block.block.count == BLOCK_CAPACITY:  # left full by an interruption
+        elif open_block.block.count == BLOCK_CAPACITY:  # still full after an interruption
             open_block = self._start_block(open_block.block.layout)
         state, block = step.state, open_block.block
         if state.contacts != self._contacts[0]:
@@ -221,16 +221,19 @@ class Recorder:
             self._block_start = state.time
         block.add(step, self._contacts[1])
         interval, self._last_time = state.time - self._last_time, state.time
-        # The next sample would come too late (give or take half a period of rounding), or the clock was set back.
+        # The next sample would come too late (with half a period of tolerance for rounding), or time went backwards.
         late = state.time + 1.5 * interval >= self._block_start + MAX_FILE_LAG or interval < 0.0
         if late or block.count == BLOCK_CAPACITY:
             self._start_block(block.layout)
 
     def finish(self, outcome: str = "finished") -> Recording:
-        """The recording; a file is closed. Asking again gives the same.
+        """Close the file, if any, and return the recording. Further calls return the same recording.
 
         Args:
-            outcome: how it ended, for the provenance: ``"finished"``, ``"interrupted"`` or what went wrong.
+            outcome: how the motion ended, for the provenance: ``"finished"``, ``"interrupted"`` or an error message.
+
+        Raises:
+            WriteError: if the file could not be written completely.
         """
         if self._recording is None:
             if self._open_block is not None and self._open_block.block.count:
@@ -242,23 +245,25 @@ class Recorder:
         self._open_block = None
         if self._failure is not None:
             raise WriteError(
-                f"{self._failure}; the recording itself is whole: save it elsewhere", self._recording, str(self.path)
+                f"{self._failure}; the recording in memory is complete: save it elsewhere",
+                self._recording,
+                str(self.path),
             )
         return self._recording
 
     def _start_block(self, layout: SampleLayout) -> _OpenBlock:
-        """Begins a block; the samples of the last one are handed to the file."""
+        """Start a new block and write the samples of the last one to the file."""
         open_block = self._open_block
         finished = None if open_block is None else open_block.finished
         if open_block is not None and open_block.block.count:
             finished = _FinishedBlock(open_block.first, open_block.block.channels(), finished)
-        # The one moment at which samples change hands: an interruption finds them on one side or the other.
+        # One assignment moves the samples to the finished blocks, so that an interruption cannot lose or repeat them.
         self._open_block = started = _OpenBlock(SampleBlock(layout), self.samples, finished)
         self._write()
         return started
 
     def _write(self) -> None:
-        """Appends to the file what it does not have yet."""
+        """Append all finished blocks that are not yet in the file."""
         if self._writer is not None:
             try:
                 for finished in reversed(_finished_blocks(self._open_block, self._writer.samples)):
@@ -286,7 +291,7 @@ class Recorder:
 
 
 def _finished_blocks(open_block: _OpenBlock | None, since: int = 0) -> list[_FinishedBlock]:
-    """What is done from this sample on, the latest first."""
+    """Return the finished blocks that start at sample `since` or later, the latest first."""
     blocks, finished = [], None if open_block is None else open_block.finished
     while finished is not None and finished.first >= since:
         blocks.append(finished)
@@ -294,18 +299,18 @@ def _finished_blocks(open_block: _OpenBlock | None, since: int = 0) -> list[_Fin
     return blocks
 
 
-# -- Running the control loop with a recorder at its side ------------------------------------------------------------
+# -- Running and recording a control loop ----------------------------------------------------------------------------
 
 
-#: Called after each step with the time of the motion so far (s).
+#: Callback with the elapsed time of the motion (s), called after each step.
 Progress = Callable[[float], object]
 
 
 class RecordingInterrupted(KeyboardInterrupt):
-    """Ctrl-C while recording: a KeyboardInterrupt that brings what was recorded until then.
+    """KeyboardInterrupt (Ctrl-C) during a recording, with the samples recorded so far.
 
     Attributes:
-        recording: the motion so far; if a path was given, the file holds the same.
+        recording: the motion so far; if a path was given, the file has the same samples.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -322,16 +327,16 @@ def record(
     provenance: Mapping[str, Any] = MappingProxyType({}),
     view: bool | Callable[[ControlStep], None] = False,
 ) -> Recording:
-    """Run a controller on a plant for some seconds and record the motion.
+    """Run a controller on a plant for a number of seconds and record the motion.
 
     Args:
-        controller: what decides: one of ours, or a `Controller` of your own.
-        plant: what moves: one of ours, or a `poise.plants.Plant` of your own.
-        seconds: of motion.
-        path: a ``.poise`` file to write along, so that nothing is lost if the process dies.
-        progress: called after each step with the time of the motion so far (s). By default a `ProgressBar` on standard
-            error, which only a terminal shows, and only after a second; ``progress=lambda time: None`` for none at all.
-        provenance: further facts, such as ``{"seed": 7, "command_line": "poise run walk --seed 7"}``.
+        controller: a controller of Poise, or any `Controller`.
+        plant: a plant of Poise, or any `poise.plants.Plant`.
+        seconds: duration of the motion (s).
+        path: a ``.poise`` file written during the motion, so that at most 0.25 s are lost if the process is killed.
+        progress: callback with the elapsed time of the motion (s), called after each step. By default a `ProgressBar`
+            on standard error, shown only on a terminal after one second; ``progress=lambda time: None`` disables it.
+        provenance: further facts, for example ``{"seed": 7, "command_line": "poise run walk --seed 7"}``.
         view: True shows the motion in the browser, at real time, and keeps the page until the user presses Enter; an
             open `poise.view` shows it there; False (default) shows nothing and costs nothing.
 
@@ -346,7 +351,7 @@ def record(
 
     def steps_with_provenance() -> Iterator[ControlStep]:
         for i, step in enumerate(steps(controller, plant, seconds)):
-            if i == 0:  # a controller that asks a behavior knows its hierarchy only now
+            if i == 0:  # a controller with a behavior knows its hierarchy only after the first step
                 recorder.provenance.update({**controller_facts(controller, plant), **provenance})
             if show is not None:
                 show(step)
@@ -378,15 +383,15 @@ def record_steps(
     progress: Progress | None = None,
     provenance: Mapping[str, Any] = MappingProxyType({}),
 ) -> Recording:
-    """Records any steps, wherever they come from; arguments as for `record`.
+    """Record an iterable of control steps; arguments as for `record`.
 
-    Whatever ends the steps early, the file is closed properly and says how it ended.
+    If an exception ends the steps early, the file is closed properly and its provenance has the reason.
     """
     return record_into(steps, Recorder(robot, path, provenance), progress)
 
 
 def record_into(steps: Iterable[ControlStep], recorder: Recorder, progress: Progress | None) -> Recording:
-    """Lets a recorder hear steps until they end; whatever ends them, its file is closed properly and says how."""
+    """Pass steps to a recorder until they end; if an exception ends them, the file is closed with the reason."""
     try:
         for step in steps:
             recorder(step)
@@ -397,13 +402,13 @@ def record_into(steps: Iterable[ControlStep], recorder: Recorder, progress: Prog
     except BaseException as error:
         _finish_anyway(recorder, f"{type(error).__name__}: {error}")
         if recorder.path is not None:
-            error.add_note(f"What was recorded until then is in {recorder.path}.")
+            error.add_note(f"The motion recorded until then is in {recorder.path}.")
         raise
     return recorder.finish()
 
 
 def _finish_anyway(recorder: Recorder, outcome: str) -> Recording:
-    """The recording, even if its file cannot be written."""
+    """Return the recording, even if its file cannot be written."""
     try:
         return recorder.finish(outcome)
     except WriteError as error:

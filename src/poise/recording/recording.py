@@ -1,4 +1,4 @@
-"""Recording: what happened, as channels with key, label and unit on one clock; loading one from a file."""
+"""`Recording`, the immutable result of a motion as channels on one time axis, and `load_recording`."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ Value = TypeVar("Value")
 
 
 class Recording:
-    """The frozen result of a motion: channels, and where they come from.
+    """Immutable result of a motion: channels and their provenance.
 
-    ``recording["center_of_mass"]`` is an array, n x 3; ``recording["center_of_mass/x"]`` one of its columns, n.
-    ``recording.units`` and ``recording.labels`` answer to the same keys. The label of a channel, which tells it in
-    words (``"error/reach/position of left_palm"``), is taken for its key (``"error/reach/left_palm"``), too. Where a
-    channel did not exist, because its task was not part of the hierarchy, numbers are NaN, codes -128 and texts empty.
+    ``recording["center_of_mass"]`` is an array, n x 3; ``recording["center_of_mass/x"]`` is one of its columns, n.
+    ``recording.units`` and ``recording.labels`` take the same keys. The readable label of a channel
+    (``"error/reach/position of left_palm"``) is accepted in place of its key (``"error/reach/left_palm"``). In samples
+    in which a channel did not exist, because its task was not part of the hierarchy, numbers are NaN, codes -128 and
+    texts empty.
 
     Args:
-        channels: all of the same length, one of them ``"time"`` (s).
-        provenance: what made them; anything that can be written as JSON.
-        robot: whose motion it is, for `state`.
-        complete: False for what is left of a file that was cut off.
+        channels: channels of the same length, one of them ``"time"`` (s).
+        provenance: facts on the origin of the data; anything that can be written as JSON.
+        robot: the robot that moved, for `state`.
+        complete: False for the intact part of a truncated file.
 
     >>> recording = poise.load_recording("walk.poise")
     >>> recording["q/left_knee_joint"].max(), recording.units["q/left_knee_joint"]
@@ -61,7 +62,7 @@ class Recording:
         by_key: dict[str, Channel] = {}
         for channel in channels:
             if channel.key in by_key:
-                raise RecordingError(f"two channels have the key {channel.key!r}; give each its own")
+                raise RecordingError(f"two channels have the key {channel.key!r}; give each channel a unique key")
             by_key[channel.key] = channel
         time_channel = by_key.get("time")
         if time_channel is None or time_channel.labels or time_channel.header.kind != "number":
@@ -70,39 +71,39 @@ class Recording:
             if len(channel) != len(time_channel):
                 raise RecordingError(
                     f"channel {channel.key!r} has {len(channel)} samples and time "
-                    f"{len(time_channel)}; give all the same"
+                    f"{len(time_channel)}; give all channels the same length"
                 )
         self.__dict__.update(channels=MappingProxyType(by_key), provenance=json_round_trip(provenance))
         self.__dict__.update(robot=robot, complete=complete)
         self.__dict__.update(_by_label={channel.label: channel for channel in reversed(by_key.values())})
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name} cannot be set: a recording does not change; make another from its channels")
+        raise AttributeError(f"{name} cannot be set: a recording is immutable; create a new one from its channels")
 
     @property
     def time(self) -> NDArray[np.float64]:
-        """The clock (s), n."""
+        """Times of the n samples (s)."""
         return self.channels["time"].values
 
     @property
     def period(self) -> float:
-        """The usual time between two samples (s); NaN for fewer than two."""
+        """Sampling period: the median time between two samples (s); NaN for fewer than two samples."""
         return float(np.median(np.diff(self.time))) if len(self) > 1 else np.nan
 
     @property
     def duration(self) -> float:
-        """How long the motion lasts (s): a sample stands for the period that follows it."""
+        """Duration of the motion (s), including one sampling period after the last sample."""
         return float(self.time[-1] - self.time[0]) + self.period if len(self) > 1 else 0.0
 
     def __len__(self) -> int:
         return len(self.time)
 
     def __iter__(self) -> Iterator[str]:
-        """The keys of the channels."""
+        """Iterate over the keys of the channels."""
         return iter(self.channels)
 
     def keys(self) -> KeysView[str]:
-        """The keys of the channels, so that ``dict(recording)`` works."""
+        """Return the keys of the channels, so that ``dict(recording)`` works."""
         return self.channels.keys()
 
     def __contains__(self, name: object) -> bool:
@@ -125,7 +126,7 @@ class Recording:
         return _ChannelProperty(self, lambda channel, label: channel.labels if label is None else ())
 
     def _find(self, name: str) -> tuple[Channel, str | None] | None:
-        """A channel of that key or label, or the channel and label of a column."""
+        """Find a channel by key or label, or a column: return the channel and the label of the column or None."""
         for channels in (self.channels, self._by_label):
             if name in channels:
                 return channels[name], None
@@ -147,7 +148,7 @@ class Recording:
         return found
 
     def state(self, index: int, robot: Robot | None = None) -> State:
-        """The state of one sample, for the robot that was recorded (or given, if the recording was loaded)."""
+        """Return the state of one sample; give the robot if the recording was loaded without it."""
         robot = self._check_robot(robot)
         parts = {part.name: part for part in (*robot.feet, *robot.hands)}
         names = str(self["contacts"][index]) if "contacts" in self else ""
@@ -155,7 +156,7 @@ class Recording:
         return State(robot, self["q"][index], self["v"][index], float(self.time[index]), contacts)
 
     def states(self, robot: Robot | None = None) -> Iterator[State]:
-        """The states of all samples, one after the other."""
+        """Iterate over the states of all samples."""
         return (self.state(i, robot) for i in range(len(self)))
 
     def _check_robot(self, robot: Robot | None) -> Robot:
@@ -164,45 +165,48 @@ class Recording:
         if robot is None:
             raise RecordingError(f"a state needs its robot; give robot=poise.load_robot({name!r})")
         if self.labels["q"] != CoordinateLabels.of(robot).q_labels:
-            raise RecordingError(f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give it")
+            raise RecordingError(
+                f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; give the recorded robot"
+            )
         return robot
 
     def levels(self) -> dict[str, dict[str, float | str | None]]:
-        """Residual of each level: ``{name: {"rms", "max", "unit"}}``, None where a level was never asked for."""
+        """Return the residual of each level: ``{name: {"rms", "max", "unit"}}``; None if a level was never active."""
         return {level.name: {"rms": level.rms, "max": level.max, "unit": level.unit} for level in self.residuals()}
 
     def residuals(self) -> list[digest.LevelResidual]:
-        """Residual of each level and of its tasks, in order of importance."""
+        """Return the residual of each level and of its tasks, in order of priority."""
         return digest.level_residuals(self)
 
     def saturations(self) -> list[digest.Saturation]:
-        """Rows that were at a bound, the one that was there longest first."""
+        """Return the rows that were at a bound, the largest share of samples first."""
         return digest.saturations(self)
 
     def milliseconds(self, of: str = "control") -> dict[str, float | None]:
-        """Median, p99 and max of the time that a whole control call took, or the solver alone (``of="solver"``)."""
+        """Return median, p99 and max computing time (ms) of a control step, or of the solver (``of="solver"``)."""
         return digest.percentiles(self, f"{of}/milliseconds")
 
     def fallbacks(self) -> dict[str, int]:
-        """How often each fallback was used; empty if none was."""
+        """Return how often each fallback was used; empty if none was used."""
         return digest.count_texts(self, "control/fallback")
 
     def nonfinite_commands(self) -> int:
-        """How many commands held a NaN or an infinite number; a controller promises none."""
+        """Return the number of commands with a NaN or infinite value; a correct controller never sends one."""
         return int(np.sum(self["command/nonfinite"] > 0)) if "command/nonfinite" in self else 0
 
     def summary(self) -> str:
-        """Residual of each level and task, tightest limit, slowest solve, fallbacks: a text to read."""
+        """Return a text with the residual of each level and task, tightest limit, computing times and fallbacks."""
         return summary(self)
 
     def to_dataframe(self, channels: Iterable[str] | None = None) -> pandas.DataFrame:
-        """The samples as a pandas DataFrame: one row each, the index ``time`` (s), a column for each number.
+        """Return the samples as a pandas DataFrame: one row per sample, index ``time`` (s), one column per value.
 
-        A channel with columns becomes one for each, ``center_of_mass/x`` or ``q/left_knee_joint``; another keeps its
-        key. Numbers are float64, codes int8 and texts objects. ``frame.attrs["units"]`` holds the unit of each column.
+        The columns of a channel are named ``center_of_mass/x`` or ``q/left_knee_joint``; a channel without columns has
+        its key as name. Numbers are float64, codes int8 and texts objects. ``frame.attrs["units"]`` has the unit of
+        each column.
 
         Args:
-            channels: which ones, in this order, by their keys or those of single columns; all by default.
+            channels: keys of channels or of single columns, in the order of the frame; default all channels.
 
         >>> recording.to_dataframe(["center_of_mass", "q/left_knee_joint"]).describe()
         """
@@ -225,7 +229,7 @@ class Recording:
         return frame
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes a ``.poise`` file; it appears whole or not at all."""
+        """Write a ``.poise`` file; the file is never left incomplete."""
         from poise.recording.file_format import save
 
         save(self, path)
@@ -236,7 +240,7 @@ class Recording:
 
 
 class _ChannelProperty(Mapping[str, Value], Generic[Value]):
-    """One fact of each channel, under the keys that the recording answers to."""
+    """Mapping from the keys of a recording to one property of each channel or column."""
 
     def __init__(self, recording: Recording, fact: Callable[[Channel, str | None], Value]) -> None:
         self._recording, self._property = recording, fact
@@ -254,10 +258,10 @@ class _ChannelProperty(Mapping[str, Value], Generic[Value]):
         return len(self._recording.channels)
 
 
-# -- Channels that Poise itself writes, and what they hold -----------------------------------------------------------
+# -- Reserved channels -----------------------------------------------------------------------------------------------
 
 
-#: Kind of each, and whether it has columns; a key that ends with a slash stands for all that begin so.
+#: Kind of each channel that Poise writes, and whether it has columns; a key that ends with a slash is a prefix.
 _RESERVED_CHANNELS: dict[str, tuple[ChannelKind, bool]] = {
     **dict.fromkeys(("q", "v", "center_of_mass", "error/", "force/", "force_point/", "true/"), ("number", True)),
     **dict.fromkeys(("command/velocity", "command/acceleration", "command/torque"), ("number", True)),
@@ -267,12 +271,12 @@ _RESERVED_CHANNELS: dict[str, tuple[ChannelKind, bool]] = {
     "active/": ("code", True),
     **dict.fromkeys(("solver/status", "control/fallback", "contacts", "phase", "joint_limit/nearest"), ("text", False)),
 }
-#: Channels that are of no use without another.
+#: Channels that require another channel.
 _REQUIRED_WITH = {"joint_limit/margin": "joint_limit/nearest"}
 
 
 def check_reserved_channels(channels: Iterable[Channel]) -> None:
-    """Raises a RecordingError for a channel that has one of our keys and not what belongs there."""
+    """Raise `RecordingError` if a channel with a reserved key has the wrong kind or the wrong columns."""
     keys = []
     for channel in channels:
         keys.append(channel.key)
@@ -284,23 +288,26 @@ def check_reserved_channels(channels: Iterable[Channel]) -> None:
         )
         if (channel.header.kind, bool(channel.labels)) != (kind, columns):
             expected = f"{kind}s {'in labelled columns' if columns else 'one per sample'}"
-            raise RecordingError(f"channel {channel.key!r} holds {channel.header.kind}s; expected {expected}")
+            raise RecordingError(f"channel {channel.key!r} contains {channel.header.kind}s; expected {expected}")
     for key, other in _REQUIRED_WITH.items():
         if key in keys and other not in keys:
-            raise RecordingError(f"channel {key!r} is there without {other!r}; expected both")
+            raise RecordingError(f"channel {key!r} is present without {other!r}; expected both")
 
 
 # -- Loading a recording from its file -------------------------------------------------------------------------------
 
 
 def load_recording(path: str | PathLike[str], robot: Robot | None = None, partial: bool = False) -> Recording:
-    """The recording in a ``.poise`` file, bit by bit as it was.
+    """Load a recording from a ``.poise`` file; the values are bit-identical to those recorded.
 
     Args:
         path: the file.
-        robot: the robot that was recorded, if `Recording.state` is to be used.
-        partial: open what is intact of a file that was cut off, because the process that wrote it died;
+        robot: the recorded robot, needed for `Recording.state`.
+        partial: accept a truncated file (for example, the process that wrote it was killed) and load its intact part;
             ``recording.complete`` is then False.
+
+    Raises:
+        RecordingError: if the file cannot be read, is not a recording, or is truncated and `partial` is False.
 
     >>> poise.load_recording("walk.poise").duration
     3.0
@@ -314,20 +321,20 @@ def load_recording(path: str | PathLike[str], robot: Robot | None = None, partia
     except RecordingError as error:
         raise _error(file, str(error)) from None
     if not contents.finished and not partial:
-        raise _error(file, f"is cut off or damaged; {_describe_intact(contents)}")
+        raise _error(file, f"is truncated or damaged; {_describe_intact(contents)}")
     try:
         channels = concatenate(contents.parts) if contents.parts else (Channel("time", "s", np.zeros(0)),)
         check_reserved_channels(channels)
         complete = contents.finished and bool(contents.ending.get("complete", True))
         return Recording(channels, contents.provenance, robot, complete)
     except RecordingError as error:
-        raise _error(file, f"is no recording that Poise wrote: {error}") from None
+        raise _error(file, f"is not a valid recording: {error}") from None
 
 
 def _describe_intact(contents: FileContents) -> str:
-    """How much is there, and how to open it."""
+    """Describe the intact part of a truncated file and how to open it."""
     if not contents.samples:
-        return "no sample of it is intact"
+        return "no sample is intact"
     until = [f" up to {channel.values[-1]:.3f} s" for channel in contents.parts[-1] if channel.key == "time"]
     which = f"{contents.samples} samples" if contents.samples > 1 else "1 sample"
     return f"{which}{''.join(until)} intact: open with load_recording(path, partial=True)"
@@ -342,10 +349,10 @@ def _read_bytes(path: Path) -> bytes:
         raise _error(path, "does not exist; give the name of a .poise file") from None
     except (OSError, ValueError) as error:
         raise _error(
-            path, f"cannot be read: {error.strerror if isinstance(error, OSError) else error}; give a file that can"
+            path, f"cannot be read: {error.strerror if isinstance(error, OSError) else error}; give a readable file"
         ) from None
     if not data:
-        raise _error(path, "is empty; it was never written, or cut off at once")
+        raise _error(path, "is empty; give a complete .poise file")
     return data
 
 

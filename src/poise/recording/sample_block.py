@@ -1,4 +1,4 @@
-"""Samples of control steps in preallocated memory: which numbers a step has, and a block of them."""
+"""Storage of control steps in preallocated arrays: `SampleLayout` assigns columns, `SampleBlock` holds the samples."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from poise.solvers import LOWER, UPPER, Program
 if TYPE_CHECKING:
     from poise.control import Command, ControlStep, TaskErrors
 
-#: Columns of the single numbers that every step has.
+#: Columns of the scalars of every step.
 TIME, CONTROL, SOLVER, ITERATIONS = range(4)
 _SCALARS = (("time", "s"), ("control/milliseconds", "ms"), ("solver/milliseconds", "ms"), ("solver/iterations", ""))
 
 
 class LevelRows(NamedTuple):
-    """Where the rows of a level stand among all, and its channels."""
+    """Rows of a level within the program, and the headers of its channels."""
 
     span: slice
     slack: ChannelHeader
@@ -40,17 +40,16 @@ class LevelRows(NamedTuple):
 
 
 class SampleLayout:
-    """Names and places of all that is recorded of a step, as long as the hierarchy does not change.
+    """Names and columns of all recorded values of a step, valid as long as the hierarchy does not change.
 
-    The numbers of a step stand in one line of a matrix, in the columns that `numbers` names; `commands`, `errors`,
-    `levels`, `forces` and `sensors` say where the parts that may be missing are. `fits` tells whether another step has
-    the same parts.
+    The numbers of a step are one row of a matrix, with the columns listed in `numbers`; `commands`, `errors`, `levels`,
+    `forces` and `sensors` are the columns of optional values. `fits` tells whether another step has the same layout.
 
     Args:
         coordinates: labels of q and v.
-        step: the first one of its kind.
-        previous: the layout of the steps before it; contacts, sensors and phases that these had keep their place, and
-            all channels their keys.
+        step: the first step with this layout.
+        previous: layout of the preceding steps; their contacts, sensors and phases keep columns here, and all channels
+            keep their keys.
     """
 
     def __init__(self, coordinates: CoordinateLabels, step: ControlStep, previous: SampleLayout | None = None) -> None:
@@ -81,7 +80,7 @@ class SampleLayout:
         self.has_phase: bool = bool(step.command.phase) or (previous is not None and previous.has_phase)
 
     def fits(self, step: ControlStep) -> bool:
-        """Whether all that this step has stands in this layout; what it has not is then absent."""
+        """Return whether this layout has columns for all values of a step; values that the step lacks are absent."""
         command, readings = step.command, step.readings
         if command.forces is not None and (self.forces is None or not self.forces.fits(command.forces)):
             return False
@@ -97,7 +96,7 @@ class SampleLayout:
             if errors.tasks != self._tasks:
                 return False
             self._tasks = errors.tasks
-        # Programs written into the same memory share the list that tells where their levels begin.
+        # Programs in the same memory share the list of first rows of their levels.
         if solution is not None and solution.program.level_begin is not self._begin:
             if _names(solution.program) != self._names:
                 return False
@@ -154,7 +153,7 @@ class SampleLayout:
         self.rows = program.rows
         for k, name in enumerate(make_unique(_level_label(name) for name in program.names)):
             blocks = [rows for rows in program.levels[k] if len(rows)]
-            if not blocks:  # nothing is asked for at this level for now: absent, like a task that is gone
+            if not blocks:  # a level without rows at this time is absent, like a task that was removed
                 continue
             labels = make_unique(printable(rows.label(i)) for rows in blocks for i in range(len(rows)))
             unit = join_units(printable(rows.unit) for rows in blocks)
@@ -169,18 +168,18 @@ class SampleLayout:
 
 
 def _names(program: Program) -> tuple[object, ...]:
-    """All that the channels of a program are named after; two programs of equal names have the same channels."""
+    """Return all names used for the channels of a program; programs with equal names have the same channels."""
     rows = [(rows.name, rows.unit, rows.labels) for level in program.levels for rows in level]
     return (program.names, program.level_begin, rows)
 
 
 def _level_label(name: str) -> str:
-    """The name of a level inside the label of a channel, where a slash would end it."""
+    """Return the name of a level for use in the label of a channel, with slashes replaced, as they separate names."""
     return printable(name).replace("/", "|")
 
 
 def _row_labels(labels: Sequence[str] | None, size: int) -> tuple[str, ...]:
-    """One different word per row."""
+    """Return one unique label per row; row numbers if the labels do not fit."""
     words = tuple(map(printable, labels or ()))
     return make_unique(words) if len(words) == size else tuple(str(i) for i in range(size))
 
@@ -188,7 +187,7 @@ def _row_labels(labels: Sequence[str] | None, size: int) -> tuple[str, ...]:
 # -- Block -----------------------------------------------------------------------------------------------------------
 
 
-#: Samples in a block: a quarter of a second at 500 Hz, and some 300 kB for a humanoid.
+#: Samples in a block: a quarter of a second at 500 Hz, about 300 kB for a humanoid.
 BLOCK_CAPACITY = 128
 
 _PRESSURE_HEADER = ChannelHeader.of("center_of_pressure", "number", ("x", "y"), ("m", "m"))
@@ -201,8 +200,8 @@ _TEXT_HEADERS = tuple(ChannelHeader.of(key, "text") for key in ("solver/status",
 class SampleBlock:
     """Up to `BLOCK_CAPACITY` samples of one layout.
 
-    `add` only copies numbers into place; norms, largest slacks, margins and centers of pressure are taken when the
-    block is turned into channels, for all of its samples at once.
+    `add` only copies numbers; norms, largest slacks, margins and centers of pressure are computed in `channels`, for
+    all samples at once.
     """
 
     def __init__(self, layout: SampleLayout) -> None:
@@ -210,7 +209,7 @@ class SampleBlock:
         self.count = 0
         self._numbers = np.empty((BLOCK_CAPACITY, layout.width))
         self._has_command = np.empty((BLOCK_CAPACITY, len(layout.commands)), dtype=bool)
-        self._forces = np.zeros(BLOCK_CAPACITY)  # how many numbers the commanded forces have
+        self._forces = np.zeros(BLOCK_CAPACITY)  # number of components of the commanded forces
         self._slack = np.empty((BLOCK_CAPACITY, layout.rows))
         self._sides = np.empty((BLOCK_CAPACITY, layout.rows), dtype=np.int8)
         self._status: list[str] = [""] * BLOCK_CAPACITY
@@ -219,7 +218,7 @@ class SampleBlock:
         self._phase: list[str] = [""] * BLOCK_CAPACITY
 
     def add(self, step: ControlStep, contacts: str) -> None:
-        """Copies a step that fits the layout; it counts once all of it is in place."""
+        """Copy a step that fits the layout; `count` increases only after all values are copied."""
         state, command, layout, i = step.state, step.command, self.layout, self.count
         row = self._numbers[i]
         row[TIME], row[CONTROL] = state.time, step.milliseconds
@@ -255,8 +254,8 @@ class SampleBlock:
         self.count = i + 1
 
     def channels(self) -> tuple[Channel, ...]:
-        """The samples so far."""
-        with np.errstate(all="ignore"):  # a robot that went astray is recorded as it is
+        """Return the samples so far as channels."""
+        with np.errstate(all="ignore"):  # a diverging robot is recorded without warnings
             return self._channels()
 
     def _channels(self) -> tuple[Channel, ...]:
@@ -270,7 +269,7 @@ class SampleBlock:
         for k, span in enumerate(layout.commands):
             if span is not None:
                 nonfinite += np.where(self._has_command[:n, k], (~np.isfinite(numbers[:, span])).sum(axis=1), 0)
-        if layout.forces is not None:  # contacts that do not touch are NaN and not wrong
+        if layout.forces is not None:  # NaN of open contacts is not an error
             nonfinite += self._forces[:n] - np.isfinite(numbers[:, layout.forces.wrenches]).sum(axis=1)
         channels.append(_channel(_NONFINITE_HEADER, nonfinite))
         if layout.sensors is not None:
@@ -310,6 +309,6 @@ class SampleBlock:
 
 
 def _channel(header: ChannelHeader, values: Values) -> Channel:
-    """A channel with its own copy of the values, n if there are no labels and n x k otherwise."""
+    """Build a channel with a copy of the values: n without labels, n x k with k labels."""
     shape = (len(values), len(header.labels)) if header.labels else (len(values),)
     return Channel._unchecked(header, np.array(values, order="C").reshape(shape))

@@ -1,4 +1,4 @@
-"""Statistics of a recording: residuals of levels, saturated rows, times, and a summary as text."""
+"""Statistics of a recording: residuals of levels, saturated rows, computing times, and a summary as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Residual(NamedTuple):
-    """How far something was from being met: root mean square, maximum and last value of |e(t)|, None if never asked.
+    """Residual of a task: root mean square, maximum and last value of the error |e(t)|; None if it was never active.
 
     At time t, e(t) stacks the errors of the rows; rms is ``sqrt(mean_t |e(t)|^2)`` over the samples in which the task
     was part of the hierarchy.
@@ -32,10 +32,10 @@ class Residual(NamedTuple):
 
 
 class LevelResidual(NamedTuple):
-    """Residual of all tasks of a level together, and of each. Where no errors of tasks are known, it is the slack.
+    """Residual of all tasks of a level together, and of each task. If no task errors are recorded, it is the slack.
 
-    Tasks of different units are stacked as they are; the unit then names them all: ``"m, rad"``. Its channels are
-    ``slack/KEY``, ``active/KEY`` and ``error/KEY/...``.
+    Tasks of different units are stacked without scaling; the unit then lists all of them: ``"m, rad"``. The channels of
+    the level are ``slack/KEY``, ``active/KEY`` and ``error/KEY/...``.
     """
 
     name: str
@@ -49,8 +49,8 @@ class LevelResidual(NamedTuple):
 
 
 class Saturation(NamedTuple):
-    """A row that was at one of its bounds: ``side`` is "lower" or "upper", ``share`` of the samples from 0 to 1,
-    ``longest`` the longest time without a break (s)."""
+    """A row at one of its bounds: ``side`` is "lower" or "upper", ``share`` the fraction of samples from 0 to 1,
+    ``longest`` the longest uninterrupted time (s)."""
 
     level: str
     row: str
@@ -60,7 +60,7 @@ class Saturation(NamedTuple):
 
 
 def level_residuals(recording: Recording) -> list[LevelResidual]:
-    """Levels in the order of the hierarchy, each with its tasks."""
+    """Return the residuals of the levels in the order of the hierarchy, each with its tasks."""
     tasks: dict[str, list[Channel]] = {
         key.removeprefix("slack/"): [] for key in recording.channels if key.startswith("slack/")
     }
@@ -91,9 +91,9 @@ def _level(recording: Recording, key: str, channels: list[Channel]) -> LevelResi
 
 
 def label_part(channel: Channel, index: int) -> str:
-    """A name in the label of a channel: the level (place 1) or the task (2) of ``"error/reach/position of hand"``.
+    """Return the level (index 1) or the task (2) from the label of a channel: ``"error/reach/position of hand"``.
 
-    Where the label is not made so, it is that of the key.
+    If the label does not have this form, the name is taken from the key.
     """
     for text in (channel.label, channel.key):
         parts = text.split("/", 2)
@@ -110,7 +110,7 @@ def _residual(name: str, unit: str, size: Array) -> Residual:
 
 
 def saturations(recording: Recording) -> list[Saturation]:
-    """Rows at a bound, the one that was longest first."""
+    """Return the rows at a bound, the largest share of samples first."""
     period = recording.period if len(recording) > 1 else 0.0
     found = []
     for key, channel in recording.channels.items():
@@ -125,13 +125,13 @@ def saturations(recording: Recording) -> list[Saturation]:
 
 
 def _longest_run(saturated: NDArray[np.bool_]) -> int:
-    """Length of the longest run of True."""
+    """Return the length of the longest run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], saturated, [False]))))
     return int((edges[1::2] - edges[::2]).max(initial=0))
 
 
 def percentiles(recording: Recording, name: str) -> dict[str, float | None]:
-    """Median, 99th percentile and maximum of a channel; None where it has no values."""
+    """Return median, 99th percentile and maximum of a channel; None if it has no values."""
     values = recording[name] if name in recording else np.zeros(0)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -141,27 +141,27 @@ def percentiles(recording: Recording, name: str) -> dict[str, float | None]:
 
 
 def count_texts(recording: Recording, name: str) -> dict[str, int]:
-    """How often each text of a channel occurs, the most frequent first.
+    """Count how often each text of a channel occurs, the most frequent first.
 
-    Empty texts do not count, and what follows a colon is no part of a name: ``"hold: the state has NaN"`` is a hold.
+    Empty texts are skipped, and text after a colon is ignored: ``"hold: the state has NaN"`` counts as ``"hold"``.
     """
     if name not in recording:
         return {}
     return dict(Counter(str(text).partition(":")[0] for text in recording[name] if text).most_common())
 
 
-# -- A recording in a page of text -----------------------------------------------------------------------------------
+# -- Summary as text -------------------------------------------------------------------------------------------------
 
 
-#: How many rows at a bound are told.
+#: Largest number of rows at a bound listed in a summary.
 MAX_ROWS_SHOWN = 8
 
 
 def summary(recording: Recording) -> str:
-    """Residual of each level and its tasks, tightest limit, rows at a bound, times, fallbacks."""
+    """Summarise a recording: residuals of levels and tasks, tightest limit, rows at a bound, times, fallbacks."""
     lines = [_title(recording)]
     if not recording.complete:
-        lines.append("incomplete: the file was cut off; this is its intact part")
+        lines.append("incomplete: the file is truncated; this is its intact part")
     elif recording.provenance.get("ended", "finished") != "finished":
         lines.append(f"ended early: {recording.provenance['ended']}")
     if len(recording):
@@ -256,7 +256,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _slack(recording: Recording, level: LevelResidual) -> str:
-    """The largest slack of a level, in the unit of its rows, which is not that of its errors."""
+    """Format the largest slack of a level, in the unit of its rows, which differs from that of its errors."""
     if level.slack is None:
         return "-"
     return f"{_number(level.slack)} {recording.units[f'slack/{level.key}']}".rstrip()

@@ -1,11 +1,11 @@
-"""Robots: frozen descriptions of bodies, with handles to the parts that tasks speak of.
+"""Robot models: loading, states, parts (feet, hands, joints, frames) and joint limits.
 
 >>> robot = poise.load_robot("g1")
 >>> robot.foot("left").sole, robot.hand("right").name, robot.limits.velocity
 >>> robot.stance("standing").center_of_mass
 
-The library holds one data file per robot (`poise.robots.library`); any other URDF is loaded by its path, with its feet,
-hands and stances declared as `poise.robots.description` says.
+The library has one data file per robot (`poise.robots.library`). Any other URDF is loaded by its path; its feet, hands
+and stances are declared as described in `poise.robots.description`.
 """
 
 from poise.robots.catalogue import format_listing, has_position_servos, library_names, listing

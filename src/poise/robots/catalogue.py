@@ -1,7 +1,7 @@
-"""The library: robots known by name, one data file each.
+"""Library of robots that are loaded by name, with one data file ``name.toml`` each.
 
-The model is ``name.urdf`` beside ``name.toml`` where Poise has its own; that of the human is made from tables; all
-others are in the package example-robot-data.
+The model is ``name.urdf`` beside ``name.toml`` if Poise bundles it. The model of the human is generated from tables.
+All other models come from the package example-robot-data.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from poise.robots.human.human_model import SHAPE_ARGUMENTS, human_description
 
 LIBRARY = Path(__file__).parent / "library"
 PACKAGE = "example-robot-data"
-MISSING_MODELS = f"the package {PACKAGE}, which holds its model, is not installed; pip install poise[robots]"
-#: The robot whose model is made when it is loaded.
+MISSING_MODELS = f"its model is in the package {PACKAGE}, which is not installed; run pip install poise[robots]"
+#: The robot whose model is generated when it is loaded.
 GENERATED_ROBOT = "human"
 
 
 def library_names() -> list[str]:
-    """Names of the robots that have a data file."""
+    """Return the names of all robots that have a data file, sorted."""
     return sorted(path.stem for path in LIBRARY.glob("*.toml"))
 
 
 def is_bundled(name: str) -> bool:
-    """Whether Poise itself holds the model of a library robot, or makes it."""
+    """Return whether Poise bundles or generates the model of a library robot."""
     return name == GENERATED_ROBOT or os.path.isfile(LIBRARY / f"{name}.urdf")
 
 
 def has_position_servos(name: str) -> bool:
-    """Whether a robot of the library has position servos, and torques only in simulation; looked up without loading."""
+    """Return whether a library robot is position-controlled (torques only in simulation), without loading its model."""
     if name not in library_names():
         return False
     return bool(read_toml(LIBRARY / f"{name}.toml").get("servos", {}).get("usual", False))
 
 
 def models_folder() -> Path | None:
-    """The folder ``share`` in which the package example-robot-data lies; None if it is not installed.
+    """Return the folder ``share`` that contains the package example-robot-data; None if it is not installed.
 
-    The package holds only data and cannot be imported: its list of files says where they are.
+    The package contains only data and cannot be imported, so the folder is found from its list of files.
     """
     try:
         files = metadata.distribution(PACKAGE).files or []
@@ -58,7 +58,7 @@ def models_folder() -> Path | None:
 
 
 def library_description(name: str, parts: Mapping[str, Any]) -> Description:
-    """The description of a library robot, with some of its keys replaced."""
+    """Return the description of a library robot, with the keys in `parts` replaced."""
     names = library_names()
     if name not in names:
         advice = f"there are {', '.join(names)}, or give the path of a URDF file"
@@ -84,7 +84,7 @@ def library_description(name: str, parts: Mapping[str, Any]) -> Description:
 
 
 def listing() -> list[dict[str, Any]]:
-    """What is in the library, one dictionary per robot: what its data file says, and whether its model is here.
+    """List the library: one dictionary per robot, with facts from its data file and whether its model is installed.
 
     Keys: name, dof (actuated joints), mass (kg), height (m), source, available, message (why it is not available).
     """
@@ -99,7 +99,7 @@ def listing() -> list[dict[str, Any]]:
 
 
 def format_listing(robots: Sequence[Mapping[str, Any]]) -> str:
-    """A listing as text, one robot a line."""
+    """Format a listing as text, one line per robot."""
     lines = [f"{'robot':<8} {'joints':>6} {'mass':>8} {'height':>8}  source"]
     for robot in robots:
         numbers = f"{robot['dof']:>6} {robot['mass']:>5.1f} kg {robot['height']:>6.2f} m"

@@ -1,4 +1,4 @@
-"""Capsules: a simple solid around every part of a body, for distances that are cheap and smooth."""
+"""Capsules fitted around the links of a robot, for collision distances that are cheap to compute and smooth."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from poise.extras import scipy
 from poise.robots.robot import Robot
 from poise.robots.urdf import shape_vertices
 
-#: Grows whenever the same shapes would give other capsules, or they are stored in another way.
+#: Increase it if the same shapes give other capsules, or if the storage format changes.
 CACHE_VERSION = 1
-#: Capsules of so many different shapes are at hand.
+#: Number of robots with different shapes whose capsules are kept in memory.
 CACHE_SIZE = 32
 
 
 @dataclass(frozen=True, eq=False)
 class Capsule:
-    """All points within a radius of a segment, fixed to one joint's body, around the shapes of one or more links.
+    """Capsule (all points within a radius of a line segment) that encloses one or more links moved by one joint.
 
     Attributes:
-        links: names of the links that it holds, the bulkiest first.
+        links: names of the enclosed links, the bulkiest first.
         joint: number of the joint that carries them.
         center: middle of the segment, in the joint's frame (m).
-        half_axis: from the middle to one end of the segment, in the joint's frame (m); zero for a ball.
-        radius: m.
-        points: corners of the convex hull of the shapes, in the joint's frame (k x 3, m); all inside the capsule.
+        half_axis: vector from the middle to one end of the segment, in the joint's frame (m); zero for a ball.
+        radius: radius (m).
+        points: vertices of the convex hull of the shapes, in the joint's frame (k x 3, m); all inside the capsule.
     """
 
     links: tuple[str, ...]
@@ -46,16 +46,16 @@ class Capsule:
 
     @property
     def name(self) -> str:
-        """Of its bulkiest link."""
+        """Name of its bulkiest link."""
         return self.links[0]
 
     @property
     def volume(self) -> float:
-        """m³."""
+        """Volume (m³)."""
         return _volume(2.0 * float(np.linalg.norm(self.half_axis)), self.radius)
 
     def depth(self, points: Array) -> Array:
-        """How deep points lie inside (m); negative outside."""
+        """Return the depth of points (k x 3, m, in the joint's frame) below the surface (m); negative outside."""
         from_center = points - self.center
         squared = float(self.half_axis @ self.half_axis)
         along = np.clip(from_center @ self.half_axis / squared, -1.0, 1.0) if squared else np.zeros(len(points))
@@ -64,11 +64,11 @@ class Capsule:
 
 
 def capsules(robot: Robot) -> tuple[Capsule, ...]:
-    """Capsules around all links of a robot, in the order of its joints; fitted once, in about a second.
+    """Return capsules around all links of a robot, in the order of its joints; the first call takes about a second.
 
-    A link is held by its collision shapes, or by those that are drawn if it has none (the hands of G1). Links that move
-    together share a capsule where that is not bulkier than one for each. Robots with the same shapes share theirs, and
-    those around meshes are kept on disk, see `poise.cache`.
+    A link is represented by its collision shapes, or by its visual shapes if it has none (the hands of G1). Links that
+    move together share a capsule if that is not bulkier than one capsule for each. Robots with the same shapes share
+    their capsules, and capsules around meshes are cached on disk, see `poise.cache`.
 
     >>> [(capsule.name, capsule.radius) for capsule in capsules(poise.load_robot("g1"))]
     """
@@ -85,9 +85,9 @@ _recent_capsules: OrderedDict[str, tuple[Capsule, ...]] = OrderedDict()
 
 
 def _cached_capsules(key: str, robot: Robot) -> tuple[Capsule, ...]:
-    """Those of another robot with the same shapes, or those on disk, or new ones.
+    """Return capsules from memory or from the disk cache, or else fit new ones.
 
-    On disk are those around meshes, which take long to read.
+    Only capsules around meshes are cached on disk, because meshes take long to read.
     """
     meshes = bool(robot._geometry.mesh_addresses())
     result = _recent_capsules.get(key) or _from_arrays(load_arrays(key) if meshes else None, robot)
@@ -121,7 +121,7 @@ def _to_arrays(found: tuple[Capsule, ...]) -> Arrays:
 
 
 def _from_arrays(arrays: Arrays | None, robot: Robot) -> tuple[Capsule, ...] | None:
-    """The capsules of stored arrays; None if these are none, or are not what `_to_arrays` makes."""
+    """Rebuild capsules from stored arrays; None if there are none or they are not in the format of `_to_arrays`."""
     try:
         assert arrays is not None
         solids, points = arrays["solids"], arrays["points"]
@@ -143,10 +143,11 @@ def _from_arrays(arrays: Arrays | None, robot: Robot) -> tuple[Capsule, ...] | N
 
 
 def fit_capsule(points: Array) -> tuple[Array, Array, float]:
-    """Center, half axis and radius of a small capsule around points (k x 3, m), of volume near the least.
+    """Fit a capsule of nearly minimal volume around points (k x 3, m); return its center, half axis and radius (m).
 
-    Starts from the axes of the box and of the principal inertia, and improves direction and place of the two slimmest
-    by a search without derivatives (the volume has corners). Every point is inside, to the last bit but one.
+    The search starts from the coordinate axes and the principal axes of the points, and refines direction and position
+    of the two axes with the smallest volume by a derivative-free search (the volume is not differentiable). The radius
+    is enlarged by 1e-12 of itself, so that every point is inside despite rounding.
     """
     best = min((_refine_axis(points, *start) for start in _initial_axes(points)[:2]), key=lambda found: found[0])
     _, axis, anchor = best
@@ -155,7 +156,7 @@ def fit_capsule(points: Array) -> tuple[Array, Array, float]:
 
 
 def _link_points(robot: Robot) -> dict[int, Array]:
-    """Corners of the convex hull of each link that has shapes, by the number of its frame, in its joint's frame."""
+    """Return the vertices of the convex hull of each link with shapes, in its joint's frame, by the link's frame id."""
     links: dict[int, Array] = {}
     for shapes in _shape_sources(robot):
         found: dict[int, list[Array]] = {}
@@ -170,7 +171,7 @@ def _link_points(robot: Robot) -> dict[int, Array]:
 
 
 def _shape_sources(robot: Robot) -> Iterable[Sequence[pinocchio.GeometryObject]]:
-    """Shapes that collide, then those that are drawn; without meshes on disk one kind has to do."""
+    """Yield the collision shapes, then the visual shapes; skip one kind if its meshes cannot be read, but not both."""
     failed = 0
     for kind in ("collision_geometry", "visual_geometry"):
         try:
@@ -182,7 +183,7 @@ def _shape_sources(robot: Robot) -> Iterable[Sequence[pinocchio.GeometryObject]]
 
 
 def hull_vertices(points: Array) -> Array:
-    """Those of the points that are corners of their convex hull; all of them if they lie in a plane."""
+    """Return the points that are vertices of their convex hull; all points if they lie in a plane."""
     try:
         corners: Array = points[scipy.spatial.ConvexHull(points).vertices]
         return corners
@@ -191,7 +192,7 @@ def hull_vertices(points: Array) -> Array:
 
 
 def _merge_links(parts: list[tuple[tuple[str, ...], Array]]) -> list[tuple[tuple[str, ...], Array]]:
-    """Joins parts of one body as long as two of them fit into one capsule no bulkier than their own two together."""
+    """Merge parts of one body as long as a common capsule of two parts is no bulkier than their two capsules."""
     merged = [(links, points, _initial_axes(points)[0][0]) for links, points in parts]
     while len(merged) > 1:
         unions = []
@@ -208,7 +209,7 @@ def _merge_links(parts: list[tuple[tuple[str, ...], Array]]) -> list[tuple[tuple
 
 
 def _initial_axes(points: Array) -> list[tuple[float, Array, Array]]:
-    """(volume, axis, a point of the axis) of capsules along six axes, the slimmest first."""
+    """Return (volume, axis, point on the axis) of capsules along six axes, the smallest volume first."""
     axes = [*np.eye(3), *np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]]
     found = []
     for axis in axes:
@@ -221,7 +222,7 @@ def _initial_axes(points: Array) -> list[tuple[float, Array, Array]]:
 
 
 def _refine_axis(points: Array, volume: float, axis: Array, anchor: Array) -> tuple[float, Array, Array]:
-    if volume < 1e-12:  # a tenth of a millimetre cubed: points on a line
+    if volume < 1e-12:  # m³, a cube with sides of 0.1 mm: the points lie on a line
         return volume, axis, anchor
     orthogonal = _orthogonal_axes(axis)
     size = np.ptp(points, axis=0).max()
@@ -235,16 +236,16 @@ def _refine_axis(points: Array, volume: float, axis: Array, anchor: Array) -> tu
         return _volume(high - low, radius) / volume
 
     corners = np.vstack([np.zeros(4), 0.1 * np.eye(4)])  # tilts of 6 degrees, shifts of a tenth of the size
-    options = {"initial_simplex": corners, "maxfev": 250, "xatol": 1e-3, "fatol": 1e-3}  # a tenth of a percent will do
+    options = {"initial_simplex": corners, "maxfev": 250, "xatol": 1e-3, "fatol": 1e-3}  # 0.1 % is accurate enough
     found = scipy.optimize.minimize(relative_volume, np.zeros(4), method="Nelder-Mead", options=options)
     return (found.fun * volume, *line(found.x)) if found.fun < 1.0 else (volume, axis, anchor)
 
 
 def _enclosing_ends(points: Array, axis: Array, anchor: Array) -> tuple[float, float, float]:
-    """Ends (along the axis, from the anchor) and radius of the shortest capsule about an axis that holds all points.
+    """Return both ends (m along the axis, from the anchor) and the radius of the shortest capsule around all points.
 
-    A point at height z and distance x from the axis is inside if one end lies at ``z - √(r² - x²)`` or above and the
-    other at ``z + √(r² - x²)`` or below; r is the greatest x.
+    The radius r is the largest distance x of a point from the axis. A point at height z is inside if the upper end is
+    at ``z - √(r² - x²)`` or above and the lower end is at ``z + √(r² - x²)`` or below.
     """
     from_anchor = points - anchor
     z = from_anchor @ axis
@@ -252,13 +253,13 @@ def _enclosing_ends(points: Array, axis: Array, anchor: Array) -> tuple[float, f
     greatest = squared.max()
     reach = np.sqrt(greatest - squared)
     low, high = float((z + reach).min()), float((z - reach).max())
-    if low > high:  # one ball holds them all
+    if low > high:  # one ball encloses all points
         low = high = 0.5 * (low + high)
     return low, high, float(np.sqrt(greatest))
 
 
 def _orthogonal_axes(axis: Array) -> Array:
-    """Two unit vectors across an axis, as columns."""
+    """Return two unit vectors orthogonal to an axis and to each other, as columns (3 x 2)."""
     return np.linalg.svd(axis[None])[2][1:].T
 
 

@@ -1,23 +1,23 @@
-"""Description: what a URDF does not say about a robot: feet, hands, gaze, stances, servos, corrections to limits.
+"""Robot description: what a URDF lacks (feet, hands, gaze, stances, servos, corrections of joint limits).
 
 The same keys are read from a library file, from ``robot.toml`` beside ``robot.urdf``, and from the arguments of
 `load_robot`:
 
     urdf = "robot.urdf"              # relative to this file
     packages = ["meshes"]            # directories in which package:// addresses are looked up
-    source = "who made the description, under which licence"
+    source = "author and licence of the description"
     height = 1.32                    # m; measured on the visual shapes if left out
-    mass = 33.3                      # kg, and dof = 29 (joints): what is published, for the list of the library
+    mass = 33.3                      # kg; mass and dof = 29 (joints) are published values shown in the library listing
     locked = ["{side}_gripper"]      # joints to remove, at angle zero; or a table of angles
-    repair_inertias = true           # make unphysical inertias physical instead of refusing them
-    armature_per_torque = 2e-4       # inertia of rotors seen through their gears, kg m² per N m of the torque limit
+    repair_inertias = true           # repair unphysical inertias instead of refusing them
+    armature_per_torque = 2e-4       # reflected rotor inertia, kg m² per N m of the torque limit
     chest = "torso_link"
-    rest = "standing"                # the stance that postures fall back to; the first if left out
+    rest = "standing"                # the default posture; the first stance if left out
 
-    [feet]                           # both at once, or [feet.left] and [feet.right] apart
+    [feet]                           # both feet, or separate tables [feet.left] and [feet.right]
     frame = "{side}_ankle_link"      # {side}, {s}, {S}: left/right, l/r, L/R
     sole = [-0.05, 0.12, -0.03, 0.02]     # x_min, x_max, y_min, y_max (m), of the left foot; mirrored for the right
-    position = [0.0, 0.0, -0.035]    # of the sole in that frame (m), if it is another frame; mirrored, too
+    position = [0.0, 0.0, -0.035]    # of the sole in that frame (m), if it differs from it; mirrored for the right
     rotation = [0.0, 0.0, 0.0]       # of the sole in that frame: roll, pitch, yaw (rad)
 
     [hands]                          # position and rotation as above
@@ -27,19 +27,19 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
     frame = "head"
     axis = [1.0, 0.0, 0.0]           # viewing direction in that frame
 
-    [armature]                       # the same by joint, kg m²; "*" is every joint not named
+    [armature]                       # reflected rotor inertia by joint, kg m²; "*" is every joint not named
     "{side}_knee" = 0.025
 
     [limits.velocity]                # lower, upper, velocity, acceleration, torque; "*" is every joint not named
     "*" = 10.0
 
-    [servos]                         # joints that hold angles, see `ServoData`
-    usual = true                     # whether the robot takes angles, and torques only in simulation
-    full_torque = 0.02               # error at which a servo gives its largest torque (rad)
+    [servos]                         # position servos, see `ServoData`
+    usual = true                     # whether the robot is position-controlled, with torques only in simulation
+    full_torque = 0.02               # angle error at which a servo reaches its largest torque (rad)
     regulation.proportional = 0.3    # gains on servos, see `poise.behaviors.ZmpBalanceSettings`
 
     [stances.standing]               # angles not named are zero, or the nearest angle in range
-    balanced = true                  # move base and legs until the soles are flat and the weight is over their middle
+    balanced = true                  # move base and legs until the soles are flat and the CoM is over their middle
     joints."{side}_knee" = 0.4       # one number for both sides or [left, right]
 """
 
@@ -57,8 +57,8 @@ from poise.errors import RobotError
 from poise.parsing import KeyTable, parse_toml
 from poise.robots.parts import SIDES, Side, Sole
 
-#: A servo of which nothing else is said gives its largest torque at this error (rad): one degree. With five times that,
-#: a robot that stands on servos and is pushed sways for seconds, or falls (measured on the library robots).
+#: Default angle error at which a servo reaches its largest torque (rad): one degree. With five times that value, a
+#: robot that stands on servos and is pushed sways for seconds, or falls (measured on the library robots).
 SATURATION_ERROR = 0.02
 
 
@@ -67,10 +67,10 @@ class ServoData:
     """Position servos of a robot, from the table ``[servos]`` of its data file.
 
     Args:
-        position_controlled: whether its joints take angles, and torques only in simulation.
-        saturation_error: error of an angle at which a servo gives its largest torque (rad).
-        regulation: what suits this robot of `poise.behaviors.ZmpBalanceSettings`, by name.
-        walking: likewise while it walks, and numbers of its `poise.plans.style.Style`.
+        position_controlled: whether its joints accept angles, and torques only in simulation.
+        saturation_error: angle error at which a servo reaches its largest torque (rad).
+        regulation: values of `poise.behaviors.ZmpBalanceSettings` for this robot, by name.
+        walking: the same while walking, and values of `poise.plans.style.Style`, by name.
     """
 
     position_controlled: bool = False
@@ -80,7 +80,7 @@ class ServoData:
 
 
 def parse_servos(table: KeyTable) -> ServoData:
-    """Read from the table ``[servos]``; an empty one is as good as none."""
+    """Read the table ``[servos]``; an empty table gives the defaults."""
     position_controlled = table.flag("usual", False)
     error = table.number("full_torque") if table.has("full_torque") else SATURATION_ERROR
     if not error > 0.0:
@@ -91,26 +91,29 @@ def parse_servos(table: KeyTable) -> ServoData:
 
 
 def _named_settings(table: KeyTable) -> Mapping[str, float | str]:
-    """Numbers, and words, by name; which names there are is for those to say who use them."""
+    """Return numbers and texts by name. The code that uses the settings checks the names."""
     words = {name: value for name, value in table.values.items() if isinstance(value, str)}
     return MappingProxyType({name: words.get(name) or table.number(name) for name in table.values})
 
 
-# -- Left and right written once -------------------------------------------------------------------------------------
+# -- Left and right: names and numbers given once for both sides -----------------------------------------------------
 
 
 def with_side(pattern: str, side: Side) -> str:
-    """The name on one side: ``with_side("{S}HipYaw", "left") == "LHipYaw"``."""
+    """Fill the side placeholders of a name: ``with_side("{S}HipYaw", "left") == "LHipYaw"``."""
     return pattern.replace("{side}", side).replace("{s}", side[0]).replace("{S}", side[0].upper())
 
 
 def has_side_placeholder(name: str) -> bool:
-    """Whether a name stands for both sides."""
+    """Return whether a name contains a placeholder for the side, and so means both sides."""
     return with_side(name, "left") != name
 
 
 def mirrored_name(name: str, known: Container[str]) -> str | None:
-    """The same part on the other side, if it is known: ``left_knee`` of ``right_knee``, ``LKnee`` of ``RKnee``."""
+    """Return the name of the same part on the other side, or None if it is not in `known`.
+
+    ``left_knee`` becomes ``right_knee``, ``LKnee`` becomes ``RKnee``.
+    """
     swap = {"left": "right", "right": "left", "l": "r", "r": "l", "L": "R", "R": "L"}
     for word in (r"left|right", r"^[lr](?=_)", r"^[LR](?=[A-Z])"):
         other = re.sub(word, lambda match: swap[match[0]], name)
@@ -120,9 +123,9 @@ def mirrored_name(name: str, known: Container[str]) -> str | None:
 
 
 def expand_sides(table: KeyTable) -> Iterator[tuple[Side, KeyTable, bool]]:
-    """A part given once for both sides, or apart under ``left`` and ``right``: side, table, whether to mirror it.
+    """Yield (side, table, whether to mirror it) for a part given once for both sides, or under ``left`` and ``right``.
 
-    What is given once is written for the left: on the right the names change side and the numbers are mirrored.
+    A part given once describes the left side: on the right side the names change side and the numbers are mirrored.
     """
     if any(side in table.values for side in SIDES):
         yield from ((side, table.table(side), False) for side in SIDES if table.has(side))
@@ -136,7 +139,7 @@ def expand_sides(table: KeyTable) -> Iterator[tuple[Side, KeyTable, bool]]:
 
 
 def joint_values(table: KeyTable) -> dict[str, float]:
-    """Numbers by joint name; a name for both sides takes one number or the pair [left, right]."""
+    """Return numbers by joint name; a name with a side placeholder takes one number or the pair [left, right]."""
     joints: dict[str, float] = {}
     for name, value in table.values.items():
         if not has_side_placeholder(name):
@@ -158,7 +161,7 @@ LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")
 
 @dataclass(frozen=True)
 class Attachment:
-    """A frame placed on another one: position (m) and roll, pitch, yaw (rad) in it; both zero for that frame itself."""
+    """A frame given by its position (m) and roll, pitch, yaw (rad) in another frame; all zero for that frame itself."""
 
     frame: str
     name: str
@@ -166,7 +169,7 @@ class Attachment:
     rotation: Vector = (0.0, 0.0, 0.0)
 
     def mirror_image(self) -> Attachment:
-        """Its image on the other side of the body: y, roll and yaw change sign."""
+        """Return the mirror image on the other side of the body: y, roll and yaw change sign."""
         (x, y, z), (roll, pitch, yaw) = self.position, self.rotation
         return replace(self, position=(x, -y, z), rotation=(-roll, pitch, -yaw))
 
@@ -177,7 +180,7 @@ class Attachment:
 
 @dataclass(frozen=True)
 class StanceSpec:
-    """A named posture: joint angles, and whether base and legs are to be moved until it is balanced."""
+    """A named posture: joint angles (rad), and whether base and legs are moved until it is balanced."""
 
     joints: Mapping[str, float]
     balanced: bool
@@ -185,10 +188,10 @@ class StanceSpec:
 
 @dataclass(frozen=True)
 class Description:
-    """Everything that is said about a robot outside its URDF; the module says how to write it.
+    """All data of a robot that are not in its URDF; the module docstring explains the keys.
 
-    ``urdf_text`` is the URDF itself where it was made rather than read, ``load_arguments`` what
-    `load_robot` was told beside a name.
+    ``urdf_text`` is the URDF itself if it was generated, not read from a file. ``load_arguments`` are the arguments of
+    `load_robot` that shaped it.
     """
 
     name: str
@@ -214,7 +217,7 @@ class Description:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file, or one line on what is wrong with it."""
+    """Return the tables of a TOML file; raise `RobotError` if it cannot be read or parsed."""
     try:
         return parse_toml(path.read_bytes())
     except ValueError as error:
@@ -226,7 +229,15 @@ def read_toml(path: Path) -> dict[str, Any]:
 def parse_description(
     values: Mapping[str, Any], name: str, file: str, folder: Path, packages: tuple[Path, ...] = ()
 ) -> Description:
-    """A description from its keys; relative paths start at the folder, more packages may lie in other places."""
+    """Build a description from its keys.
+
+    Args:
+        values: the keys, as in the module docstring.
+        name: name of the robot if the keys do not give one.
+        file: file named in error messages.
+        folder: folder to which relative paths refer.
+        packages: further folders in which ``package://`` addresses are looked up.
+    """
     table = KeyTable(values, file)
     description = Description(
         name=table.text("name", name),
@@ -248,7 +259,7 @@ def parse_description(
         rest=table.text("rest") if table.has("rest") else None,
         servos=parse_servos(table.table("servos")),
     )
-    for fact in ("dof", "mass"):  # shown in the list of the library and compared by its tests
+    for fact in ("dof", "mass"):  # used only by the library listing and its tests; checked here
         _optional_positive(table, fact)
     table.check_unused()
     return description

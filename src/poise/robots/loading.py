@@ -1,14 +1,14 @@
-"""load_robot: from a name or a file to a Robot with its parts and stances.
+"""Loading of robots: `load_robot` builds a `Robot` with its parts and stances from a name or a file.
 
-The middle between the soles comes to the world origin, with x forward and z up. A balanced stance is then corrected by
-moving the base and the joints that carry the feet, and only those, until
+A stance is placed with the middle between the soles at the world origin, x forward and z up. A balanced stance is then
+corrected by moving the base and the joints that carry the feet, and only those, until
 
-    both soles lie flat at z = 0, side by side at the distance they had,
-    the base has the orientation it had,
-    the center of mass stands above the middle of the soles.
+    both soles are flat at z = 0, side by side at their initial distance,
+    the base has its initial orientation,
+    the center of mass (CoM) is above the middle of the soles.
 
-Each step is the shortest change d of base and legs that solves the linearised equations ``J d = e``: Newton's method,
-``d = pinv(J) e``.
+The equations are solved by Newton's method. Each step is the smallest change d of base and legs that solves the
+linearised equations ``J d = e``: ``d = pinv(J) e``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from poise.robots.urdf import GeometrySource, build_model, check_inertias, mimic
 
 @dataclass(frozen=True)
 class RobotParts:
-    """The handles of a robot, as the fields of `Robot`."""
+    """Frames, feet, hands, head and chest of a robot, as in the fields of `Robot`."""
 
     frames: dict[str, Frame]
     feet: tuple[Foot, ...]
@@ -44,7 +44,7 @@ class RobotParts:
 
 
 def resolve_parts(model: pinocchio.Model, description: Description) -> RobotParts:
-    """Resolve every part of a description in a model."""
+    """Find every part of a description in a model; frames for soles, hands and gaze are added to the model."""
 
     def resolve(section: str, part: Attachment) -> tuple[str, int, int, str]:
         index = _frame_index(model, description, section, part.frame)
@@ -77,7 +77,7 @@ def _add_frame(
     model: pinocchio.Model, description: Description, section: str, part: Attachment, parent_index: int
 ) -> int:
     if model.existFrame(part.name):
-        message = f"{section} cannot add a frame '{part.name}', since there is one; give it another name"
+        message = f"{section} cannot add a frame '{part.name}', because it exists already; give another name"
         raise RobotError(f"{description.file}: {message}", file=description.file, element=part.name)
     parent = model.frames[parent_index]
     placement = parent.placement * pinocchio.SE3(
@@ -91,7 +91,7 @@ def _add_frame(
 # -- Stances ---------------------------------------------------------------------------------------------------------
 
 
-#: Newton's method on these smooth equations ends within ten steps or never; the tolerance (m, rad) is that of rounding.
+#: Newton's method on these smooth equations converges within ten steps or never. The tolerance (m, rad) is at rounding.
 MAX_NEWTON_STEPS, TOLERANCE = 20, 1e-10
 
 
@@ -103,7 +103,7 @@ def solve_stance(
     description: Description,
     name: str,
 ) -> Array:
-    """The configuration of a named stance, or one line on why there is none."""
+    """Return the configuration q of a named stance; raise `RobotError` if it cannot be reached or balanced."""
     stance = description.stances[name]
     names = [joint.name for joint in joints]
     for joint_name in stance.joints:
@@ -117,9 +117,7 @@ def solve_stance(
     if stance.balanced:
         q, error = balance_posture(model, q, feet)
         if not error <= TOLERANCE:
-            message = (
-                f"[stances.{name}] cannot be balanced ({error:.2g} m or rad left); bend the knees of its joints more"
-            )
+            message = f"[stances.{name}] cannot be balanced ({error:.2g} m or rad left); bend the knees more"
             raise RobotError(f"{description.file}: {message}", file=description.file, element=name)
         _check_range(q, joints, limits, description, name)
     return q
@@ -128,7 +126,7 @@ def solve_stance(
 def posture_from_angles(
     model: pinocchio.Model, joints: Sequence[Joint], limits: JointLimits, angles: Mapping[str, float]
 ) -> Array:
-    """Base at the origin, the given angles, and for all other joints zero or the nearest angle in range."""
+    """Return q with the base at the origin and the given angles (rad); other joints at zero or the nearest limit."""
     q: Array = pinocchio.neutral(model)
     for joint, low, high in zip(joints, limits.lower, limits.upper, strict=True):
         q[joint.q] = angles.get(joint.name, min(max(0.0, low), high))
@@ -136,7 +134,7 @@ def posture_from_angles(
 
 
 def place_on_ground(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> Array:
-    """The same posture with the middle of the soles at the world origin, x forward, z up."""
+    """Move the base of q so that the middle of the soles is at the world origin, x forward, z up."""
     data = model.createData()
     pinocchio.framesForwardKinematics(model, data, q)
     world_from_middle = pinocchio.SE3.Interpolate(data.oMf[feet[0].index], data.oMf[feet[-1].index], 0.5)
@@ -145,7 +143,7 @@ def place_on_ground(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> A
 
 
 def balance_posture(model: pinocchio.Model, q: Array, feet: Sequence[Foot]) -> tuple[Array, float]:
-    """The balanced neighbour of a grounded posture, and what is left of the equations (m and rad, largest)."""
+    """Return the balanced configuration near q, and the largest remaining error of the equations (m or rad)."""
     data = model.createData()
     pinocchio.framesForwardKinematics(model, data, q)
     sides = [float(data.oMf[foot.index].translation[1]) for foot in feet]
@@ -187,7 +185,7 @@ def _stance_equations(
 
 
 def _leg_indices(model: pinocchio.Model, feet: Sequence[Foot]) -> list[int]:
-    """Indices in v of the base and of all joints that carry a foot."""
+    """Return the indices in v of the base and of all joints that carry a foot."""
     joints = sorted({int(joint) for foot in feet for joint in model.supports[foot.joint] if joint > 0})
     return [model.idx_vs[joint] + i for joint in joints for i in range(model.nvs[joint])]
 
@@ -196,20 +194,20 @@ def _check_range(q: Array, joints: Sequence[Joint], limits: JointLimits, descrip
     for joint, low, high in zip(joints, limits.lower, limits.upper, strict=True):
         if not low <= q[joint.q] <= high:
             outside = f"puts '{joint.name}' at {q[joint.q]:.4g}, outside its range {low:.4g} to {high:.4g}"
-            message = f"{description.file}: [stances.{name}] {outside}; choose its joints so that this one stays inside"
+            message = f"{description.file}: [stances.{name}] {outside}; change its joint angles"
             raise RobotError(message, file=description.file, element=joint.name)
 
 
 # -- From a description to a Robot -----------------------------------------------------------------------------------
 
 
-#: Most degrees of freedom, with those of the base, before any joint is locked. Pinocchio's work space holds four arrays
-#: of nv³ numbers: 260 MB for this many, 8 MB for a humanoid with hands.
+#: Largest number of degrees of freedom, including the base, before joints are locked. Pinocchio's Data contains four
+#: arrays of nv³ numbers: 260 MB for this number, 8 MB for a humanoid with hands.
 MAX_DEGREES_OF_FREEDOM = 200
 
 
 def build_robot(description: Description) -> Robot:
-    """The robot of a description."""
+    """Build a robot from its description."""
     text = read_urdf(description.urdf) if description.urdf_text is None else description.urdf_text
     shapes = GeometrySource(description.urdf, description.packages, description.locked, text)
     model = _lock_joints(_check_size(build_model(description.urdf, text), description), description)
@@ -245,7 +243,7 @@ def build_robot(description: Description) -> Robot:
 
 
 def _check_size(model: pinocchio.Model, description: Description) -> pinocchio.Model:
-    """The model, unless it has more joints than any robot: work space grows with the cube of their number."""
+    """Return the model; raise `RobotError` if it has too many joints, as memory grows with the cube of their number."""
     if model.nv > MAX_DEGREES_OF_FREEDOM:
         file = str(description.urdf)
         raise RobotError(
@@ -289,7 +287,7 @@ def _joints(model: pinocchio.Model, description: Description) -> tuple[Joint, ..
 
 
 def _rest(stances: Mapping[str, Array], description: Description, zero_posture: Array) -> Array:
-    """The stance chosen for rest, else the first one, else all joints straight."""
+    """Return the stance declared as ``rest``, else the first stance, else the zero posture."""
     if description.rest is None:
         return next(iter(stances.values()), zero_posture)
     if description.rest not in stances:
@@ -302,23 +300,23 @@ def _read_only(values: Array) -> Array:
     return values
 
 
-# -- load_robot: from a name or a file to a Robot --------------------------------------------------------------------
+# -- load_robot ------------------------------------------------------------------------------------------------------
 
 
-#: Folders above a URDF in which its packages may lie: package/urdf/variant/robot.urdf is as deep as they are published.
+#: Number of folders above a URDF that are searched for its packages: published ones use package/urdf/variant/robot.urdf
 MAX_PACKAGE_DEPTH = 4
 
 
 def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
-    """A robot of the library by its name, or any URDF file by its path.
+    """Load a robot of the library by its name, or any URDF file by its path.
 
     Args:
         name_or_path: ``"g1"``, ``"talos"``, ``"romeo"``, ``"icub"``, ``"nao"``, ``"mighty"``, ``"hoap3"``,
-            ``"human"``; or the path of a URDF, or of the TOML file that describes one. ``robot.toml`` beside
-            ``robot.urdf`` is read without being named.
+            ``"human"``; or the path of a URDF, or of the TOML file that describes one. If ``robot.toml`` is beside
+            ``robot.urdf``, it is read automatically.
         parts: feet, hands, gaze, chest, stances, limits, rest, locked, packages, ...: the keys of
-            `poise.robots.description`, each of which replaces that of the file. A human takes height (m), mass (kg),
-            sex (``"male"``, ``"female"``) and shape, the numbers of `poise.robots.human.BodyShape`.
+            `poise.robots.description`; each replaces the key of the file. The human also takes height (m), mass (kg),
+            sex (``"male"``, ``"female"``) and shape, a table of values of `poise.robots.human.BodyShape`.
 
     >>> robot = load_robot("g1")
     >>> robot = load_robot("arm.urdf", hands={"left": {"frame": "tool"}}, stances={"ready": {"joints": {"elbow": 1.0}}})
@@ -327,7 +325,7 @@ def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
 
 
 def describe_robot(name_or_path: str | Path, **parts: Any) -> Description:
-    """What `load_robot` builds, before it is built: quick, and says whether there is such a robot."""
+    """Return the description that `load_robot` would build; fast, and raises `RobotError` if there is no such robot."""
     text = str(name_or_path)
     path = Path(text)
     if path.suffix.lower() in (".urdf", ".toml", ".xml") or len(path.parts) > 1 or os.path.isfile(path):

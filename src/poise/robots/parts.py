@@ -1,4 +1,4 @@
-"""Parts of a robot (joints, frames, feet, hands, gaze) and the limits of its joints."""
+"""Parts of a robot (joints, frames, feet, hands, gaze), joint limits and rotor inertias."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ SIDES: tuple[Side, Side] = ("left", "right")
 
 
 def other_side(side: Side) -> Side:
-    """The opposite side of the body."""
+    """Return the opposite side of the body."""
     return "left" if side == "right" else "right"
 
 
 def side_sign(side: Side) -> float:
-    """Sign of y on a side: 1 to the left, -1 to the right."""
+    """Return the sign of y on a side: 1 for left, -1 for right."""
     return 1.0 if side == "left" else -1.0
 
 
 @dataclass(frozen=True)
 class Joint:
-    """One actuated joint with a single degree of freedom.
+    """An actuated joint with one degree of freedom.
 
     Args:
         name: as in the robot's description.
-        index: its number among the joints of the pinocchio model.
-        q: where its angle (rad, or m for a sliding joint) stands in a configuration.
-        v: where its rate stands in a velocity; ``v - 6`` is its place in `Limits`.
+        index: id in the pinocchio model.
+        q: index of its angle (rad, or m for a sliding joint) in a configuration.
+        v: index of its rate in a velocity; ``v - 6`` is its index in `JointLimits`.
     """
 
     name: str
@@ -53,9 +53,9 @@ class Frame:
 
     Args:
         name: as in the robot's description, or as added by its data file.
-        index: its number among the frames of the pinocchio model.
-        joint: number of the joint that carries it.
-        robot_name: whose frame it is.
+        index: id in the pinocchio model.
+        joint: id of the joint that carries it.
+        robot_name: name of the robot to which it belongs.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Sole:
-    """The flat rectangle under a foot that touches the ground, in the foot's own frame (m)."""
+    """The flat rectangle under a foot that touches the ground, in the foot's frame (m)."""
 
     x_min: float
     x_max: float
@@ -91,7 +91,7 @@ class Sole:
 
     @property
     def half_size(self) -> tuple[float, float]:
-        """Half length and half width (m): from the center to the edges."""
+        """Half length and half width (m)."""
         return 0.5 * (self.x_max - self.x_min), 0.5 * (self.y_max - self.y_min)
 
 
@@ -110,29 +110,29 @@ class Foot(Frame):
 
 @dataclass(frozen=True)
 class Hand(Frame):
-    """A hand: the frame that reaches."""
+    """A hand: the frame that is moved to a target in reaching."""
 
     side: Side
 
 
 @dataclass(frozen=True)
 class GazeFrame(Frame):
-    """Where the robot looks from, and the unit vector in that frame along which it looks."""
+    """Frame of the eyes or camera, and the viewing direction as a unit vector in that frame."""
 
     axis: tuple[float, float, float]
 
 
-# -- What the joints of a robot can do -------------------------------------------------------------------------------
+# -- Joint limits and rotor inertias ---------------------------------------------------------------------------------
 
 
-#: A joint reaches its full speed in a tenth of a second where nothing better is known, and never needs more than
-#: 200 rad/s^2: at that rate it turns 0.1 rad from rest in 32 ms.
+#: Default acceleration limit: full speed within a tenth of a second (s), but at most 200 rad/s^2, with which a joint
+#: turns 0.1 rad from rest in 32 ms.
 DEFAULT_RISE_TIME, MAX_ACCELERATION = 0.1, 200.0
 
 
 @dataclass(frozen=True, eq=False)
 class JointLimits:
-    """Ranges of the actuated joints, one value per joint in the order of `Robot.joints` (index ``v - 6``).
+    """Limits of the actuated joints, one value per joint in the order of `Robot.joints` (index ``v - 6``).
 
     Args:
         lower, upper: range of the joint angle (rad; m for a sliding joint), lower < upper.
@@ -140,7 +140,7 @@ class JointLimits:
         acceleration: largest acceleration (rad/s^2), positive.
         torque: largest torque (N m), positive.
 
-    All are finite; the arrays cannot be written to.
+    All values are finite; the arrays are read-only.
     """
 
     lower: Array
@@ -157,7 +157,11 @@ class JointLimits:
 
 
 def read_limits(model: pinocchio.Model, joints: Sequence[Joint], description: Description) -> JointLimits:
-    """The limits of the model, corrected by those of the description, and checked."""
+    """Return the limits of the model, corrected by those of the description.
+
+    Raises:
+        RobotError: if a limit is missing, not finite or not positive, or a range is empty.
+    """
     q, v = [joint.q for joint in joints], [joint.v for joint in joints]
     velocity = _apply_corrections("velocity", model.upperVelocityLimit[v], joints, description)
     values = {
@@ -170,7 +174,7 @@ def read_limits(model: pinocchio.Model, joints: Sequence[Joint], description: De
         "torque": _apply_corrections("torque", model.upperEffortLimit[v], joints, description),
     }
     for kind, array in values.items():
-        valid = np.isfinite(array) & (np.abs(array) < 1e6)  # pinocchio writes 1.8e308 where there is no limit
+        valid = np.isfinite(array) & (np.abs(array) < 1e6)  # pinocchio uses 1.8e308 if there is no limit
         if kind not in ("lower", "upper"):
             valid &= array > 0.0
         for joint, value in zip(np.array(joints, dtype=object)[~valid], array[~valid], strict=True):
@@ -188,7 +192,7 @@ def read_limits(model: pinocchio.Model, joints: Sequence[Joint], description: De
 def read_armature(
     model: pinocchio.Model, joints: Sequence[Joint], limits: JointLimits, description: Description
 ) -> Array:
-    """Inertia of the rotors seen through their gears (kg m²), one per joint: the model's own, corrected."""
+    """Return the reflected rotor inertia of each joint (kg m²): that of the model, corrected by the description."""
     model_values = model.armature[[joint.v for joint in joints]]
     if description.armature_per_torque is not None:
         model_values = description.armature_per_torque * limits.torque
@@ -210,7 +214,7 @@ def _apply_corrections(kind: str, model_values: Array, joints: Sequence[Joint], 
 def _merge_by_joint(
     table: str, corrections: Mapping[str, float], model_values: Array, joints: Sequence[Joint], description: Description
 ) -> Array:
-    """What is given, but for joints that a table names."""
+    """Return the model's values, replaced for the joints that a table names ("*" replaces all others)."""
     names = [joint.name for joint in joints]
     for name in corrections:
         if name != "*" and name not in names and name not in description.locked:

@@ -1,4 +1,4 @@
-"""Robot: the frozen description of a body; State: its configuration at one instant; its joints by limb."""
+"""`Robot`, an immutable robot model, and `State`, its configuration and velocity at one instant; limbs and legs."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from poise.robots.description import ServoData
 from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits
 from poise.robots.urdf import GeometrySource, vertical_extent
 
-#: Acceleration of free fall g (m/s²), a positive number; gravity points along -z of the world.
+#: Acceleration of gravity g (m/s²), a positive number; gravity points along -z of the world.
 GRAVITY = 9.81
-#: A quaternion this close to unit length is one: integration in double precision drifts far less in an hour.
+#: Largest deviation of a quaternion from unit length; integration in double precision drifts far less in an hour.
 UNIT_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A robot at one instant. It cannot change; `replace` makes another.
+    """State of a robot at one instant. It is immutable; `replace` returns a changed copy.
 
     Args:
-        robot: whose state it is.
+        robot: the robot.
         q: configuration: position of the base in the world (m), its quaternion (x, y, z, w), joint angles (rad).
-        v: velocity: linear (m/s) and angular (rad/s) of the base in its own frame, joint rates (rad/s); or rest.
-        time: seconds since the motion began.
-        contacts: the parts that stand on something, usually feet.
+        v: velocity: linear (m/s) and angular (rad/s) of the base in its own frame, joint rates (rad/s); default zero.
+        time: time since the motion began (s).
+        contacts: the parts in contact with the environment, usually feet.
 
     >>> start = poise.load_robot("g1").stance("standing")
     >>> start.pose(start.robot.hand("left")).translation  # where the left hand is, in the world
@@ -65,14 +65,14 @@ class State:
 
     @classmethod
     def _unchecked(cls, robot: Robot, q: Array, v: Array, time: float, contacts: tuple[Frame, ...]) -> State:
-        """A state from values that are known to be right, without looking at them: for the control loop.
+        """Build a state without checks, from values known to be valid: for the control loop.
 
-        The arrays are taken over, not copied: whoever hands them in must not write to them again.
+        The arrays are not copied and become read-only: the caller must not write to them again.
         """
         q.setflags(write=False)
         v.setflags(write=False)
         state = object.__new__(cls)
-        fields = state.__dict__  # one by one: half the time of update()
+        fields = state.__dict__  # assigning fields one by one takes half the time of update()
         fields["robot"] = robot
         fields["q"] = q
         fields["v"] = v
@@ -81,7 +81,7 @@ class State:
         return state
 
     def replace(self, **changes: Any) -> State:
-        """The same state but for the given fields, checked anew: ``state.replace(time=0.5, contacts=())``."""
+        """Return a copy with the given fields changed and checked: ``state.replace(time=0.5, contacts=())``."""
         try:
             return replace(self, **changes)
         except TypeError:
@@ -92,7 +92,7 @@ class State:
             ) from None
 
     def pose(self, frame: Frame) -> pinocchio.SE3:
-        """Pose of a frame in the world, ``world_from_frame``."""
+        """Return the pose of a frame in the world, ``world_from_frame``."""
         return self.robot._kinematics(self).oMf[frame.index].copy()
 
     @cached_property
@@ -104,7 +104,7 @@ class State:
     def support_polygon(self) -> Array:
         """Convex hull of all contacts, seen from above: k x 2 (m), counter-clockwise.
 
-        A foot counts with the corners of its sole, any other part with its origin.
+        A foot contributes the corners of its sole, any other part its origin.
         """
         points = [np.zeros((0, 2))]
         for part in self.contacts:
@@ -117,7 +117,7 @@ class State:
     def support_center(self) -> Array:
         """Centroid of the support polygon (m, 2)."""
         if len(self.support_polygon) == 0:
-            raise self._error("contacts", "without contacts there is no support; give contacts=robot.feet")
+            raise self._error("contacts", "there is no support polygon without contacts; give contacts=robot.feet")
         return _read_only(polygon.centroid(self.support_polygon))
 
     def __repr__(self) -> str:
@@ -157,29 +157,29 @@ def _read_only(values: ArrayLike) -> Array:
     return array
 
 
-# -- Robot: the frozen description of a body, with handles to its parts ----------------------------------------------
+# -- Robot -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Robot:
-    """A body with a free-flying base, its joints, and the parts that tasks speak of. Made by `load_robot`.
+    """Robot model with a floating base, its joints and named parts. Built by `load_robot`.
 
     Args:
         name: short name.
-        model: the pinocchio model: a free-flyer ``root_joint``, then the actuated joints; locked joints are gone.
-        source: where the description is from.
+        model: the pinocchio model: a free-flyer ``root_joint``, then the actuated joints; locked joints are removed.
+        source: origin of the description.
         joints: actuated joints in the order of q, v and `limits`.
         frames: every frame by its name.
         feet, hands: left first; empty if none was declared.
-        head: where it looks from and along, if declared.
+        head: gaze frame and viewing direction, if declared.
         chest: frame of the upper trunk, if declared.
-        limits: ranges of the joints.
-        rest: the configuration postures fall back to.
+        limits: limits of the joints.
+        rest: the default configuration of posture tasks.
         stances: configurations by name, see `stance`.
-        servos: what is known of position servos in its joints.
-        notes: what was corrected in the description, one sentence each.
-        load_arguments: what `load_robot` was told beside the name, for a human: height, mass, sex, shape. With these a
-            recording finds the same body again.
+        servos: data of the position servos in its joints.
+        notes: corrections made to the description, one sentence each.
+        load_arguments: arguments of `load_robot` besides the name; for a human: height, mass, sex, shape. A recording
+            stores them to rebuild the same body.
 
     >>> robot = poise.load_robot("g1")
     >>> robot.hand("left"), robot.joint("left_knee_joint"), robot.stance("standing").center_of_mass
@@ -206,19 +206,19 @@ class Robot:
 
     @cached_property
     def mass(self) -> float:
-        """Mass of all bodies (kg)."""
+        """Total mass (kg)."""
         return float(pinocchio.computeTotalMass(self.model))
 
     @property
     def weight(self) -> float:
-        """Force of gravity on all bodies, m g (N), with g = `GRAVITY`."""
+        """Weight m g (N), with g = `GRAVITY`."""
         return GRAVITY * self.mass
 
     @cached_property
     def height(self) -> float:
-        """From the lowest to the highest point with all joints at zero (m), as declared or else as measured.
+        """Height with all joints at zero (m): as declared, or else measured.
 
-        It is measured on the visual shapes, or between the frames if these cannot be read.
+        It is measured on the visual shapes, or between the frames if the shapes cannot be read.
         """
         if self._height is not None:
             return self._height
@@ -233,23 +233,23 @@ class Robot:
 
     @cached_property
     def visual_geometry(self) -> pinocchio.GeometryModel:
-        """The shapes that are drawn, with their meshes; read from disk when first asked for."""
+        """Visual shapes with their meshes; read from disk on first access."""
         return self._geometry.load(pinocchio.VISUAL)
 
     @cached_property
     def collision_geometry(self) -> pinocchio.GeometryModel:
-        """The shapes that collide, with their meshes; read from disk when first asked for."""
+        """Collision shapes with their meshes; read from disk on first access."""
         return self._geometry.load(pinocchio.COLLISION)
 
     @property
     def gaze(self) -> GazeFrame:
-        """Where it looks from and along; an error if none was declared."""
+        """Gaze frame with its viewing direction; raises `RobotError` if none was declared."""
         if self.head is None:
             raise self._undeclared_error("gaze", "gaze={'frame': '...', 'axis': [1, 0, 0]}")
         return self.head
 
     def foot(self, side: str) -> Foot:
-        """The left or the right foot."""
+        """Return the ``"left"`` or ``"right"`` foot."""
         for foot in self.feet:
             if foot.side == side:
                 return foot
@@ -258,7 +258,7 @@ class Robot:
         raise self._undeclared_error(f"{side} foot", f"feet={{'{side}': {{'frame': '...', {sole}}}}}")
 
     def hand(self, side: str) -> Hand:
-        """The left or the right hand."""
+        """Return the ``"left"`` or ``"right"`` hand."""
         for hand in self.hands:
             if hand.side == side:
                 return hand
@@ -266,19 +266,22 @@ class Robot:
         raise self._undeclared_error(f"{side} hand", f"hands={{'{side}': {{'frame': '...'}}}}")
 
     def joint(self, name: str) -> Joint:
-        """An actuated joint by its name."""
+        """Return an actuated joint by its name."""
         if name not in self._joints:
             raise unknown_name_error(f"{self.name} has no joint", name, self._joints)
         return self._joints[name]
 
     def frame(self, name: str) -> Frame:
-        """Any frame by its name: links and joints of the URDF, and those added for soles, hands and gaze."""
+        """Return a frame by its name: links and joints of the URDF, and frames added for soles, hands and gaze."""
         if name not in self.frames:
             raise unknown_name_error(f"{self.name} has no frame", name, self.frames)
         return self.frames[name]
 
     def stance(self, name: str) -> State:
-        """A state at rest in a named posture, on all its feet, x forward, middle of the soles at the world origin."""
+        """Return the state at rest in a named stance, with all feet in contact.
+
+        x points forward; the middle of the soles is at the world origin.
+        """
         if name not in self._states:
             advice = f"declare it: stances={{{name!r}: {{'joints': {{...}}}}}}"
             raise unknown_name_error(f"{self.name} has no stance", name, self.stances, advice=advice)
@@ -293,7 +296,10 @@ class Robot:
         return {name: State(self, q, contacts=self.feet) for name, q in self.stances.items()}
 
     def _kinematics(self, state: State) -> pinocchio.Data:
-        """Work space of this thread with all frames placed as in a state; made once, since that costs a millisecond."""
+        """Return this thread's pinocchio Data with forward kinematics of a state.
+
+        Data is created once per thread, since that takes a millisecond.
+        """
         scratch = self._scratch
         try:
             if scratch.state is state:
@@ -321,17 +327,18 @@ class Robot:
 
 
 class Limb(NamedTuple):
-    """A part of the body: its name, such as "left leg" or "trunk", and its joints from the base outwards."""
+    """A limb: its name, for example "left leg" or "trunk", and its joints from the base outwards."""
 
     name: str
     joints: tuple[str, ...]
 
 
 def limbs(robot: Robot) -> tuple[Limb, ...]:
-    """Left and right leg, trunk, head, left and right arm, then what belongs to none; those without joints left out.
+    """Group the joints by limb: left and right leg, trunk, head, left and right arm, other joints; empty ones left out.
 
-    A chain leads from the base to each foot, each hand and the gaze. Joints on one chain alone are that limb, those
-    that several chains share are the trunk. Joints beyond, such as fingers, go with the limb that carries them.
+    A chain of joints leads from the base to each foot, each hand, the gaze frame and the chest. Joints on one chain
+    belong to that limb; joints shared by several chains belong to the trunk. Joints beyond the end of a chain, for
+    example fingers, belong to the limb that carries them.
 
     >>> [limb.name for limb in limbs(poise.load_robot("talos"))]
     ['left leg', 'right leg', 'trunk', 'head', 'left arm', 'right arm']
@@ -357,7 +364,7 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
 
 
 def _chain(robot: Robot, joint: int) -> set[int]:
-    """Numbers of the joints between the base and a joint, itself included."""
+    """Return the ids of the joints between the base and a joint, including that joint."""
     chain = set()
     while joint > 1:  # 0 is the world, 1 the free-flying base
         chain.add(joint)
@@ -365,29 +372,32 @@ def _chain(robot: Robot, joint: int) -> set[int]:
     return chain
 
 
-# -- Legs: how long, how high and how strong -------------------------------------------------------------------------
+# -- Leg length, hip height and leg strength -------------------------------------------------------------------------
 
 
 def leg_length(robot: Robot) -> float:
-    """From the first joint of a leg to the sole, with all joints at zero (m): what step lengths are shares of."""
+    """Return the distance from the first joint of a leg to the sole with all joints at zero (m).
+
+    Step lengths are given as fractions of it.
+    """
     zero_state = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
     foot = robot.feet[0]
     return float(np.linalg.norm(zero_state.pose(_hip(robot)).translation - zero_state.pose(foot).translation))
 
 
 def leg_strength(robot: Robot) -> float:
-    """Largest torque of a joint of a leg, as a share of the robot's weight times the length of the leg."""
+    """Return the largest joint torque of a leg, divided by weight times leg length (dimensionless)."""
     chain = set(robot.model.supports[robot.feet[0].joint])
     largest_torque = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
     return largest_torque / (robot.weight * leg_length(robot))
 
 
 def hip_height(state: State) -> float:
-    """From a sole up to the first joint of its leg (m)."""
+    """Return the height of the hip, the first joint of a leg, above the sole of its foot (m)."""
     robot = state.robot
     return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
 
 
 def _hip(robot: Robot) -> Frame:
-    """The first joint of a leg."""
+    """Return the frame of the first joint of the first foot's leg."""
     return robot.frame(robot.model.names[list(robot.model.supports[robot.feet[0].joint])[2]])

@@ -1,9 +1,9 @@
-"""URDF: the text of a robot's model, its inertias, and the shapes of its links.
+"""URDF files: parsing into a pinocchio model, checks and repair of inertias, and loading of link shapes.
 
 With I the rotational inertia about the center of mass (kg m^2), the second moments of the mass along its principal axes
-are ``s_i = trace(I)/2 - eigenvalue_i(I)``. Each is an integral of a square, so a solid body has ``s_i > 0``: this says
-at once that I is positive definite and that its eigenvalues satisfy the triangle inequality. Physics engines refuse
-anything else.
+are ``s_i = trace(I)/2 - eigenvalue_i(I)``. Each is an integral of a square, so a solid body has ``s_i > 0``. This
+implies that I is positive definite and that its eigenvalues satisfy the triangle inequality. Physics engines refuse
+all other inertias.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from poise.robots.description import Description, mirrored_name
 
 
 def read_urdf(path: Path) -> str:
-    """The text of a URDF file, checked to be XML with a robot in it.
+    """Return the text of a URDF file; raise `RobotError` if it is not XML with a ``<robot>`` element.
 
-    ``package:///name`` is written where ``package://name`` is meant in some published files; it is corrected here.
+    Some published files contain ``package:///name`` instead of ``package://name``; this is corrected here.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def read_urdf(path: Path) -> str:
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise RobotError(f"{path}: not a URDF, since it is not XML: {error}", file=str(path)) from None
+        raise RobotError(f"{path}: not a URDF, because it is not XML: {error}", file=str(path)) from None
     if root.tag != "robot":
         message = f"{path}: not a URDF: its outermost element is <{root.tag}>, expected <robot>"
         raise RobotError(message, file=str(path), element=root.tag)
@@ -51,9 +51,9 @@ def read_urdf(path: Path) -> str:
 
 
 def build_model(path: Path, text: str) -> pinocchio.Model:
-    """The model with a free-flying base, all joints moving.
+    """Build the pinocchio model of a URDF text with a free-flyer base and no locked joints.
 
-    The parser drops an element that it cannot read and goes on; here that is an error, too.
+    The parser skips elements that it cannot read; here they raise `RobotError`, like all other failures.
     """
     model, failure = None, ""
     with capture_stderr() as captured:
@@ -67,18 +67,18 @@ def build_model(path: Path, text: str) -> pinocchio.Model:
     if model is not None and not reason:
         return model
     element = re.search(r"(?:link|joint) ?[\['](.+?)[\]']", reason, re.IGNORECASE)
-    message = f"{path}: not a URDF that can be built: {reason}"
+    message = f"{path}: no model can be built from this URDF: {reason}"
     raise RobotError(message, file=str(path), element=element[1] if element else "")
 
 
 def mimic_joints(text: str) -> dict[str, str]:
-    """Joints that a URDF ties to another joint (``<mimic>``), each with the one that leads."""
+    """Return the joints with a ``<mimic>`` element, each with the joint that it follows."""
     ties = [(joint.get("name", ""), joint.find("mimic")) for joint in ElementTree.fromstring(text).iter("joint")]
     return {name: mimic.get("joint", "") for name, mimic in ties if mimic is not None}
 
 
 def clean_message(text: str) -> str:
-    """What a library below has to say, in one line and without where in its own sources it says so."""
+    """Reduce an error message of a compiled library to one line without its source locations."""
     message = re.search(r"^message: ([^\n]*)", text, re.MULTILINE)
     lines = [message[1]] if message else text.splitlines()
     words = [re.sub(r"^(Error|Warning):\s*", "", line.strip()).rstrip(".") for line in lines]
@@ -87,7 +87,7 @@ def clean_message(text: str) -> str:
 
 @contextmanager
 def capture_stderr() -> Iterator[IO[str]]:
-    """Keep what compiled libraries write to the standard error stream: it can be read from the file that is given."""
+    """Redirect the standard error stream, including that of compiled libraries, to the temporary file yielded."""
     with tempfile.TemporaryFile("w+", errors="replace") as captured:
         if sys.stderr is not None:
             sys.stderr.flush()
@@ -104,37 +104,38 @@ def capture_stderr() -> Iterator[IO[str]]:
 
 
 def reduction_arguments(model: pinocchio.Model, locked: Mapping[str, float]) -> tuple[list[int], Array]:
-    """Numbers of the locked joints, and a configuration with their angles (rad)."""
+    """Return the ids of the locked joints, and a configuration with their angles (rad)."""
     q = pinocchio.neutral(model)
     indices = [int(model.getJointId(name)) for name in locked]
     for index, angle in zip(indices, locked.values(), strict=True):
         joint = model.joints[index]
-        if joint.nv == 1:  # a planar or floating joint is locked where it is
+        if joint.nv == 1:  # planar and floating joints are locked at their neutral configuration
             q[joint.idx_q : joint.idx_q + joint.nq] = [angle] if joint.nq == 1 else [np.cos(angle), np.sin(angle)]
     return indices, q
 
 
-# -- Inertias that no solid body can have ----------------------------------------------------------------------------
+# -- Checks and repair of inertias -----------------------------------------------------------------------------------
 
 
-#: Moments below this fraction of the largest are rounding, not thickness: the body would be 0.1 % as thick as long.
+#: Second moments below this fraction of the largest are rounding errors: the body would be 0.1 % as thick as long.
 MIN_MOMENT_RATIO = 1e-6
-#: A ball of aluminium (kg/m^3) is about as compact as a part of a robot can be, and a gram (kg) is as good as nothing.
+#: Density (kg/m^3) and mass (kg) used for repairs: a ball of aluminium is about as compact as a robot part can be, and
+#: one gram is negligible.
 ALUMINIUM_DENSITY, MIN_MASS = 2700.0, 1e-3
-#: Twins have the same mass (1 %) and mirrored centers of mass (1 mm).
+#: Left and right bodies are mirror images if their masses agree within 1 % and their centers of mass within 1 mm.
 MASS_TOLERANCE, POSITION_TOLERANCE = 0.01, 1e-3
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
 
 
 def second_moments(inertia: Array) -> Array:
-    """The three moments s of a rotational inertia about the center of mass (kg m^2, ascending)."""
+    """Return the three second moments s of a rotational inertia about the center of mass (kg m^2, ascending)."""
     eigenvalues = np.linalg.eigvalsh(inertia)
     return np.asarray(eigenvalues.sum() / 2 - eigenvalues[::-1])
 
 
 def is_physical(body: pinocchio.Inertia) -> bool:
-    """Whether a solid body can have this mass and inertia."""
+    """Return whether a solid body can have this mass and inertia."""
     if not (np.isfinite(body.mass) and np.isfinite(body.lever).all() and np.isfinite(body.inertia).all()):
         return False
     moments = second_moments(body.inertia)
@@ -142,9 +143,9 @@ def is_physical(body: pinocchio.Inertia) -> bool:
 
 
 def repaired_inertia(body: pinocchio.Inertia) -> pinocchio.Inertia:
-    """The body with each moment at least that of a ball of aluminium of its mass m and radius r, ``s = m r^2 / 5``.
+    """Raise each second moment to at least ``s = m r^2 / 5``, that of an aluminium ball of the same mass m, radius r.
 
-    Its center stays, and so does its mass unless it has none.
+    The center of mass is kept, and so is the mass unless it is below `MIN_MASS`.
     """
     eigenvalues, axes = np.linalg.eigh(body.inertia)
     mass = max(body.mass, MIN_MASS)
@@ -154,7 +155,10 @@ def repaired_inertia(body: pinocchio.Inertia) -> pinocchio.Inertia:
 
 
 def mirrored_inertia(model: pinocchio.Model, joint: int) -> tuple[pinocchio.Inertia, str] | None:
-    """The inertia of the same body on the other side, mirrored, and the name of its joint, if there is a sound one."""
+    """Return the mirrored inertia of the same body on the other side and the name of its joint.
+
+    None if there is no such body, if its inertia is not physical, or if mass or center of mass differ.
+    """
     name = mirrored_name(model.names[joint], list(model.names))
     other = model.getJointId(name) if name else joint
     if other == joint or not is_physical(model.inertias[other]):
@@ -169,10 +173,10 @@ def mirrored_inertia(model: pinocchio.Model, joint: int) -> tuple[pinocchio.Iner
 
 
 def check_inertias(model: pinocchio.Model, description: Description) -> tuple[str, ...]:
-    """Make sure that every moving body of a model can exist; returns what was repaired, one sentence each.
+    """Check that every moving body of a model has a physical inertia; return the repairs made, one sentence each.
 
-    With leave to repair, a body takes the inertia of its sound twin on the other side, or else becomes compact;
-    without, the first that cannot exist is an error which names its link.
+    With ``repair_inertias``, a body takes the mirrored inertia of its counterpart on the other side, or else that of
+    `repaired_inertia`. Without it, the first unphysical inertia raises `RobotError` with the name of its link.
     """
     file = str(description.urdf)
     notes = []
@@ -187,49 +191,52 @@ def check_inertias(model: pinocchio.Model, description: Description) -> tuple[st
         image = mirrored_inertia(model, joint)
         model.inertias[joint] = image[0] if image else repaired_inertia(body)
         source = (
-            f"that of '{_link_name(model, model.getJointId(image[1]))}' is used, mirrored" if image else "it was raised"
+            f"that of '{_link_name(model, model.getJointId(image[1]))}' is used, mirrored"
+            if image
+            else "it was increased"
         )
-        notes.append(f"the inertia of '{link}' is that of no solid body; {source}")
+        notes.append(f"the inertia of '{link}' is not physical; {source}")
     return tuple(notes)
 
 
 def _inertia_fault(model: pinocchio.Model, body: pinocchio.Inertia, link: str) -> str:
     if not pinocchio.computeTotalMass(model) > 0.0 and not any(inertia.mass < 0.0 for inertia in model.inertias):
-        return "all links together have no mass; give each moving link an <inertial>"
+        return "the total mass is zero; give each moving link an <inertial>"
     if not np.isfinite(body.inertia).all():
         return f"link '{link}' has an inertia that is not finite; correct its <inertial>"
     if body.mass < 0.0:
         return f"link '{link}' has mass {body.mass:.3g} kg; expected a positive number"
     values = ", ".join(f"{value:.3g}" for value in np.linalg.eigvalsh(body.inertia))
     return (
-        f"link '{link}' (with what is fixed to it) has mass {body.mass:.3g} kg and principal inertias {values} kg m^2, "
-        "which no solid body has; correct its <inertial> or give repair_inertias=True"
+        f"link '{link}' (with its fixed links) has mass {body.mass:.3g} kg and principal inertias {values} kg m^2, "
+        "which is not physical; correct its <inertial> or give repair_inertias=True"
     )
 
 
 def _link_name(model: pinocchio.Model, joint: int) -> str:
-    """The first link that a joint moves."""
+    """Return the name of the first link that a joint moves."""
     links = (frame.name for frame in model.frames if frame.parentJoint == joint and frame.type == pinocchio.BODY)
     return str(next(links, model.names[joint]))
 
 
-# -- The shapes of a robot, with their meshes ------------------------------------------------------------------------
+# -- Shapes and meshes -----------------------------------------------------------------------------------------------
 
 
-#: Turns a mesh with y up (as some Collada files say of themselves) so that z is up.
+#: Rotation of a mesh with y up (as declared in some Collada files) to z up.
 Y_UP = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(np.pi / 2, 0.0, 0.0), np.zeros(3))
-#: Points on a circle: between two of them it bulges by 1 - cos(pi / 24), 0.9 % of its radius, and a ball both ways.
+#: Number of points on a circle: the error between two points is 1 - cos(pi / 24), 0.9 % of the radius; on a sphere it
+#: occurs in both directions.
 CIRCLE_POINTS = 24
-#: Shapes of so many robots, drawn or colliding, are kept for the next that has the same; those of G1 take 250 MB.
+#: Number of visual or collision geometries kept in memory for robots with the same shapes; those of G1 take 250 MB.
 CACHE_SIZE = 6
 
 
 @dataclass(frozen=True)
 class GeometrySource:
-    """Where the shapes are: the URDF, the directories of its packages, and the joints locked in the model.
+    """Source of the shapes: the URDF, the directories of its packages, and the joints locked in the model.
 
-    The text is that of which the model was built, whatever became of the file since; of a URDF that was made rather
-    than read, the path is only a name.
+    `text` is the URDF from which the model was built, even if the file changed later. If the URDF was generated, `path`
+    is only a name.
     """
 
     path: Path
@@ -238,9 +245,9 @@ class GeometrySource:
     text: str
 
     def cache_key(self) -> str | None:
-        """The same for shapes that are the same: description, locked joints, and the meshes by size and time.
+        """Return a hash of URDF text, locked joints, packages, and size and modification time of all meshes.
 
-        None if a mesh is not where we look, as its reader knows more folders: nobody could tell that it changed.
+        None if a mesh is not in the known folders: pinocchio searches more folders, and a change would go unnoticed.
         """
         facts: list[object] = [str(self.path), self.text, sorted(self.locked.items()), list(map(str, self.packages))]
         for address in self.mesh_addresses():
@@ -251,13 +258,13 @@ class GeometrySource:
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
     def mesh_addresses(self) -> list[str]:
-        """Addresses of the files of meshes."""
+        """Return the addresses of all mesh files, sorted."""
         return sorted({mesh.get("filename", "") for mesh in ElementTree.fromstring(self.text).iter("mesh")})
 
     def load(self, kind: pinocchio.GeometryType) -> pinocchio.GeometryModel:
-        """The visual or collision shapes, attached to the joints and frames of the robot's model.
+        """Load the visual or collision shapes, attached to the joints and frames of the robot's model.
 
-        Meshes are shared by all robots that have the same, where each is placed is not.
+        Robots with the same shapes share the meshes, but not the placements.
         """
         key = self.cache_key()
         if key is None:
@@ -275,7 +282,7 @@ class GeometrySource:
         return shapes.copy()
 
     def _mesh_paths(self, address: str) -> list[Path]:
-        """Where a mesh may lie."""
+        """Return the paths at which a mesh may be found."""
         if not address.startswith("package://"):
             return [self.path.parent / address.removeprefix("file://")]
         return [package / address.removeprefix("package://") for package in self.packages]
@@ -308,7 +315,7 @@ _lock = threading.Lock()
 
 
 def vertical_extent(model: pinocchio.Model, q: Array, shapes: pinocchio.GeometryModel) -> tuple[float, float]:
-    """Lowest and highest point of the shapes in a configuration (m); of the frames if there are no shapes."""
+    """Return the lowest and highest z of the shapes in a configuration (m); of the frames if there are no shapes."""
     data = model.createData()
     pinocchio.framesForwardKinematics(model, data, q)
     heights = [] if len(shapes.geometryObjects) else [pose.translation[2:] for pose in data.oMf]
@@ -320,14 +327,14 @@ def vertical_extent(model: pinocchio.Model, q: Array, shapes: pinocchio.Geometry
 
 
 def shape_vertices(shape: pinocchio.GeometryObject) -> Array:
-    """The vertices of a mesh, or points of the surface of a simple shape, in its own frame (m).
+    """Return the vertices of a mesh, or points on the surface of a primitive shape, in its own frame (k x 3, m).
 
-    Of a ball or a cylinder they are on circles around z, between which it bulges by less than 2 % of its radius; of any
-    other simple shape they are the corners of the box around it.
+    For spheres and cylinders the points are on circles around z, with an error below 2 % of the radius; for any other
+    primitive shape they are the corners of its bounding box.
     """
     geometry = shape.geometry
-    if hasattr(geometry, "vertices"):  # of coal, whose classes of meshes are many
-        return np.asarray(geometry.vertices())  # the scale of the mesh is in them
+    if hasattr(geometry, "vertices"):  # coal has many mesh classes
+        return np.asarray(geometry.vertices())  # already scaled
     match type(geometry).__name__:
         case "Sphere":
             latitude = np.linspace(-np.pi / 2, np.pi / 2, CIRCLE_POINTS // 2 + 1)
@@ -340,7 +347,7 @@ def shape_vertices(shape: pinocchio.GeometryObject) -> Array:
 
 
 def _circle_points(radii: Array, heights: Array) -> Array:
-    """Points on circles around z."""
+    """Return points on circles around z with the given radii and heights (m)."""
     angle = np.linspace(0.0, 2.0 * np.pi, CIRCLE_POINTS, endpoint=False)
     x, y = np.outer(radii, np.cos(angle)), np.outer(radii, np.sin(angle))
     return np.column_stack([x.ravel(), y.ravel(), np.repeat(heights, CIRCLE_POINTS)])
@@ -355,9 +362,9 @@ def _size_and_time(file: Path) -> tuple[int, int] | None:
 
 
 def _has_y_up(mesh: str) -> bool:
-    """Whether a Collada file says that its y axis is up; the mesh reader leaves that to us."""
+    """Return whether a Collada file declares that its y axis is up; the mesh reader ignores that declaration."""
     if not mesh.lower().endswith(".dae"):
         return False
     with open(mesh, encoding="utf-8", errors="replace") as file:
-        found = re.search(r"<up_axis>\s*(\w+)\s*</up_axis>", file.read(65536))  # it stands in the head of the file
+        found = re.search(r"<up_axis>\s*(\w+)\s*</up_axis>", file.read(65536))  # it is in the header
     return found is not None and found[1] == "Y_UP"

@@ -1,1 +1,1 @@
-"""From a robot and its surroundings to a model of MuJoCo, and from MuJoCo's numbers to ours."""
+"""MuJoCo model of a robot and its environment, and conversion between MuJoCo's and Poise's coordinates."""

@@ -1,8 +1,8 @@
-"""Simulated sensors: contact forces of MuJoCo, and the state, with the noise and resolution of real sensors.
+"""Simulated sensors: contact forces from MuJoCo, and the state, with the noise and resolution of real sensors.
 
-At a contact MuJoCo has a force f in axes (normal, two tangents) of the contact, at a point p. In world axes it is
-``F = Cᵀ f`` on the second of the two surfaces and -F on the first. A part feels the sum of F and, about its point o
-(the middle of a sole, the origin of any other part), of ``(p - o) x F``.
+MuJoCo gives the force f of a contact in the contact's axes (normal, two tangents), at a point p. In world axes it is
+``F = Cᵀ f`` on the second of the two surfaces and -F on the first. The wrench on a part is the sum of all F, and of all
+``(p - o) x F`` about its reference point o (the middle of a sole, the origin of any other part).
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 class ContactMap:
-    """Which surfaces of a model feel for which part: four for a sole, one for any other part, in the order of parts.
+    """Map from the geoms of a model to contact sensors: four for a sole, one for any other part, in the order of parts.
 
     Args:
-        robot: whose parts they are.
-        model: of MuJoCo.
-        parts: what can touch.
+        robot: the robot.
+        model: its MuJoCo model.
+        parts: parts that can touch the environment.
     """
 
     def __init__(self, robot: Robot, model: mujoco.MjModel, parts: Sequence[Frame]) -> None:
         self.sites = np.array([model.site(part.name).id for part in parts], dtype=np.int64)
         counts = [4 if isinstance(part, Foot) else 1 for part in parts]
         size = sum(counts)
-        #: Number of the part of each feeler, and one more for what is none.
+        #: Index of the part of each sensor; the last entry is for geoms without a sensor.
         self.parts: Indices = np.repeat(np.arange(len(parts) + 1), [*counts, 1])
         corners = np.flatnonzero(np.repeat([isinstance(part, Foot) for part in parts], counts))
-        #: Sums over feelers: to parts, and to the corners of soles.
+        #: Matrices that sum over sensors: to parts, and to the corners of soles.
         self.to_parts: Array = (self.parts == np.arange(len(parts))[:, None]).astype(np.float64)
         self.to_corners: Array = (np.arange(size + 1) == corners[:, None]).astype(np.float64)
-        #: Number of the feeler of each geom; the last for a geom that is none.
+        #: Index of the sensor of each geom; the last index for a geom without a sensor.
         self.of_geom: Indices = np.full(model.ngeom, size)
         self.is_world: NDArray[np.bool_] = model.geom_bodyid == 0
         begins = np.cumsum([0, *counts])
         for part, begin in zip(parts, begins, strict=False):
             body = model.body(robot.model.names[part.joint]).id
-            if not isinstance(part, Foot):  # capsules around a hand feel for it
+            if not isinstance(part, Foot):  # forces on the capsules around a hand count as forces on the hand
                 self.of_geom[model.geom_bodyid == body] = begin
         for part, begin, count in zip(parts, begins, counts, strict=False):
             for i in range(count):
@@ -60,11 +60,11 @@ class ContactMap:
 
 
 class ContactReadings:
-    """What the parts of a robot feel after one step, worked out as far as it is asked for.
+    """Contact forces on the parts of a robot after one step; forces, wrenches and cells are computed on demand.
 
     Attributes:
-        points: of the parts (k, 3), in the world.
-        rotations: world_from_part of each (k, 3, 3).
+        points: reference points of the parts (k, 3), in the world (m).
+        rotations: world_from_part of each part (k, 3, 3).
     """
 
     def __init__(self, contact_map: ContactMap, data: mujoco.MjData) -> None:
@@ -76,8 +76,8 @@ class ContactReadings:
         a, b = contact_map.of_geom.take(first), contact_map.of_geom.take(second)
         apart = contact_map.is_world.take(first) != contact_map.is_world.take(second)
         self._sensor_index: Indices = np.minimum(a, b)
-        self._sign: Array = np.sign(a - b) * apart  # on the second surface, on the first, or on none of ours
-        # Every contact here has three rows, and those of contacts come last; none if the engine ran out of memory.
+        self._sign: Array = np.sign(a - b) * apart  # 1: on the second surface, -1: on the first, 0: on no part
+        # Every contact has three rows, and contact rows come last; there are none if the engine ran out of memory.
         begin = data.nefc - 3 * count
         self._force: Array = data.efc_force[begin:].reshape(count, 3).copy() if begin >= 0 else np.zeros((count, 3))
         self._frames: Array = contact.frame.copy()
@@ -85,12 +85,12 @@ class ContactReadings:
 
     @property
     def normal_forces(self) -> Array:
-        """Per part the sum of the normal forces on it (N)."""
+        """Sum of the normal forces on each part (N)."""
         return self._contact_map.to_parts.take(self._sensor_index, axis=1) @ (np.abs(self._sign) * self._force[:, 0])
 
     @cached_property
     def wrenches(self) -> Array:
-        """Per part its force and the moment about its point, in world axes (k, 6)."""
+        """Force and moment about the reference point of each part, in world axes (k, 6; N, N m)."""
         F = self._forces
         arm = self._points - self.points.take(self._contact_map.parts.take(self._sensor_index), axis=0, mode="clip")
         moment = arm[:, _NEXT] * F[:, _AFTER] - arm[:, _AFTER] * F[:, _NEXT]
@@ -101,7 +101,7 @@ class ContactReadings:
 
     @cached_property
     def cells(self) -> Array:
-        """Per corner of all soles in turn the force along the sole's normal (N)."""
+        """Force along the sole's normal at each corner of all soles, sole by sole (N)."""
         normals = self.rotations[:, :, 2].take(self._contact_map.parts.take(self._sensor_index), axis=0, mode="clip")
         along: Array = np.einsum("ni,ni->n", self._forces, normals)
         cells: Array = self._contact_map.to_corners.take(self._sensor_index, axis=1) @ along
@@ -109,37 +109,37 @@ class ContactReadings:
 
     @cached_property
     def _forces(self) -> Array:
-        """On our surfaces, in world axes (n, 3)."""
+        """Force of each contact on the robot, in world axes (n, 3; N)."""
         turned: Array = (self._force[:, None, :] @ self._frames.reshape(-1, 3, 3))[:, 0]
         return self._sign[:, None] * turned
 
 
 def check_contact_dimension(model: mujoco.MjModel) -> None:
-    """Makes sure that every contact of a model has three rows: a normal and two tangents, without pyramids."""
+    """Raise `PlantError` unless all contacts have three rows (a normal, two tangents) and elliptic friction cones."""
     touching = (model.geom_contype | model.geom_conaffinity) != 0
     if model.opt.cone != mujoco.mjtCone.mjCONE_ELLIPTIC or (model.geom_condim[touching] != 3).any():
-        raise PlantError("the contacts of this model are not of three rows; give every geom condim 3", "condim")
+        raise PlantError("contacts must have three rows and elliptic cones; set condim 3 for every geom", "condim")
 
 
-# -- What sensors make of the truth: noise and steps -----------------------------------------------------------------
+# -- Sensor model: noise and resolution ------------------------------------------------------------------------------
 
 
-#: A part is in contact when the normal force on it is above this share of the weight: above the noise of any force cell
-#: (a thousandth of its range), and below what a foot carries when it has just touched down or is about to leave, which
-#: controllers take for 5 %.
+#: A part is in contact if the normal force on it is above this fraction of the weight: above the noise of any force
+#: cell (a thousandth of its range), and below the load of a foot just after initial contact or just before toe-off,
+#: which controllers assume to be 5 %.
 CONTACT_THRESHOLD = 0.01
-#: Gravity, which an accelerometer feels as if the robot were pushed up (m/s²).
+#: Reading of an accelerometer at rest due to gravity, in world axes (m/s²).
 GRAVITY_REACTION = np.array([0.0, 0.0, GRAVITY])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TrueSample:
-    """The truth at one instant.
+    """True values at one instant.
 
     Attributes:
-        q, v: as pinocchio has them.
-        acceleration: of the base's origin, in world axes (m/s²).
-        contact_readings: forces on the parts.
+        q, v: configuration and velocity in pinocchio's convention.
+        acceleration: acceleration of the base's origin, in world axes (m/s²).
+        contact_readings: contact forces on the parts.
     """
 
     q: Array
@@ -149,14 +149,14 @@ class TrueSample:
 
 
 class SensorModel:
-    """The sensors of one robot: from samples to what a controller receives.
+    """Sensors of a robot: converts true samples to the measured values that a controller receives.
 
     Args:
-        robot: whose sensors they are.
-        parts: what can touch, feet and others.
-        sensors: how good they are.
-        weight: of the robot, in N.
-        random: where noise comes from.
+        robot: the robot.
+        parts: parts that can touch the environment, feet and others.
+        sensors: noise, delay and resolution.
+        weight: weight of the robot (N).
+        random: random generator of the noise.
     """
 
     def __init__(
@@ -171,11 +171,11 @@ class SensorModel:
         self.exact = sensors == Sensors(delay=sensors.delay)
 
     def draw_noise(self) -> Array | None:
-        """New values for one tick; None for sensors without noise."""
+        """Draw the noise of one tick; None for sensors without noise."""
         return self._scale * self._random.standard_normal(len(self._scale)) if self.sensors.noise else None
 
     def state(self, sample: TrueSample, noise: Array | None, time: float) -> State:
-        """What a controller sees."""
+        """Return the measured state at a time (s)."""
         if self.exact:
             return State._unchecked(self.robot, sample.q, sample.v, time, self.contacts(sample, noise))
         q, v, step = sample.q, sample.v, self.sensors.encoder_step
@@ -187,7 +187,7 @@ class SensorModel:
         return State._unchecked(self.robot, q, v, time, self.contacts(sample, noise))
 
     def contacts(self, sample: TrueSample, noise: Array | None) -> tuple[Frame, ...]:
-        """The parts that feel a force."""
+        """Return the parts whose measured normal force is above the contact threshold."""
         normal_forces = sample.contact_readings.normal_forces
         if noise is not None:
             normal_forces = normal_forces + noise[self._slices["wrenches"]][2::6]
@@ -195,7 +195,7 @@ class SensorModel:
         return tuple([part for part, N in zip(self.parts, normal_forces.tolist(), strict=True) if threshold < N])
 
     def wrenches(self, sample: TrueSample, noise: Array | None) -> Array:
-        """Forces and moments on the parts, in world axes."""
+        """Return the measured forces and moments on the parts, in world axes (k, 6; N, N m)."""
         wrenches, step = sample.contact_readings.wrenches, self.sensors.force_step
         if noise is not None:
             wrenches = wrenches + noise[self._slices["wrenches"]].reshape(-1, 6)
@@ -206,7 +206,7 @@ class SensorModel:
         return wrenches
 
     def cells(self, sample: TrueSample, noise: Array | None) -> Mapping[str, Array]:
-        """Per foot the forces on the corners of its sole (N, 4)."""
+        """Return the measured forces at the corners of each sole (N, 4), by the name of the foot."""
         cells, step = sample.contact_readings.cells, self.sensors.force_step
         if noise is not None:
             cells = cells + noise[self._slices["cells"]]
@@ -215,7 +215,7 @@ class SensorModel:
         return dict(zip(self.feet, cells.reshape(-1, 4), strict=True))
 
     def imu(self, sample: TrueSample, noise: Array | None) -> Imu:
-        """Orientation, angular velocity, acceleration of the base."""
+        """Return the measured orientation, angular velocity and acceleration of the base."""
         R = pinocchio.Quaternion(sample.q[3:7]).matrix()
         orientation, angular_velocity, acceleration = (
             sample.q[3:7],
@@ -230,7 +230,7 @@ class SensorModel:
 
 
 def _noise_deviations(nv: int, parts: int, feet: int, level: float) -> tuple[Array, dict[str, slice]]:
-    """Standard deviations of all noise in one vector, as the table in `Sensors` has them, and where which stand."""
+    """Return the standard deviations of all noise (table in `Sensors`) as one vector, and the slices of quantities."""
     pieces = {
         "q": np.full(nv, 0.1),
         "v": np.concatenate([np.full(6, 1.0), np.full(nv - 6, 5.0)]),
@@ -243,13 +243,13 @@ def _noise_deviations(nv: int, parts: int, feet: int, level: float) -> tuple[Arr
     return level * np.concatenate(list(pieces.values())), slices
 
 
-# -- Measured --------------------------------------------------------------------------------------------------------
+# -- Sensor readings -------------------------------------------------------------------------------------------------
 
 
 class LazySensorReadings(SensorReadings):
-    """A `SensorReadings` that keeps a sample and its noise, and makes forces, cells and IMU of them on demand.
+    """A `SensorReadings` that stores a sample and its noise, and computes forces, cells and IMU on demand.
 
-    A control loop makes one at every tick, and most are never looked at.
+    The control loop creates one at every tick, and most of them are never used.
     """
 
     __slots__ = ("_cells", "_forces", "_measured_state", "_noise", "_sample", "_sensor_model", "_true_state")

@@ -1,4 +1,4 @@
-"""Motors and servos that execute commands, and faults of motors and sensors as they occur."""
+"""Motors and servos that execute commands, and simulation of hardware faults of motors and sensors."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from poise.state import ContactForces
 
 
 class CommandErrors:
-    """What went wrong in a loop that must not raise: counted by name, and told once."""
+    """Errors in commands, counted by name and noted once, because the control loop must not raise."""
 
     def __init__(self, notes: list[str]) -> None:
         self.counts: Counter[str] = Counter()
         self._notes = notes
 
     def add(self, name: str, sentence: str) -> None:
-        """One more; the sentence is noted the first time."""
+        """Count an error; the sentence is added to the notes the first time."""
         if not self.counts[name]:
             self._notes.append(f"{name}: {sentence}")
         self.counts[name] += 1
 
     def finite_or_zero(self, values: Any, count: int, name: str, fallback: str) -> Array:
-        """The values, with zeros for what is not a finite number; all zeros if they are missing or of another size."""
+        """Return the values with zeros in place of non-finite numbers; all zeros if the size is not `count`."""
         try:
             array = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -44,52 +44,52 @@ class CommandErrors:
         is_finite = np.isfinite(array)
         if is_finite.all():
             return array
-        self.add(f"{name} not finite", f"a command had a {name} that is no number; {fallback}, in these joints")
+        self.add(f"{name} not finite", f"a command had a non-finite {name}; {fallback} in these joints")
         return np.where(is_finite, array, 0.0)
 
 
 class Motors:
-    """Torques of commands go to the motors, which cut them off at their limits.
+    """Torque motors: pass the torques of commands to MuJoCo's motors, which clip them at their limits.
 
     Attributes:
-        saturation_counts: per joint, in how many commands its torque was beyond its limit.
+        saturation_counts: number of commands with a torque beyond its limit, per joint.
     """
 
     def __init__(self, robot: Robot, data: mujoco.MjData, command_errors: CommandErrors) -> None:
         self.saturation_counts = np.zeros(len(robot.joints), dtype=np.int64)
-        self._limits = robot.limits.torque * (1.0 + 1e-9)  # a controller may use a limit to the last bit
+        self._limits = robot.limits.torque * (1.0 + 1e-9)  # tolerance, since a controller may use the whole limit
         self._control, self._command_errors = data.ctrl, command_errors
 
     def set_command(self, command: Command) -> None:
-        """What to do until the next command."""
-        advice = "zero is used (give PositionServos() to follow velocities)"
+        """Set the command, valid until the next one."""
+        advice = "zero is used (use PositionServos() to follow velocities)"
         torque = self._command_errors.finite_or_zero(command.torque, len(self._limits), "torque", advice)
         beyond = np.abs(torque) > self._limits
         if beyond.any():
             self.saturation_counts += beyond
             self._command_errors.add(
-                "torque cut off", "a torque beyond its limit was cut off; plant.saturation_counts counts by joint"
+                "torque cut off", "a torque was clipped at its limit; see plant.saturation_counts by joint"
             )
         self._control[:] = torque
 
     def set_torque_limit(self, joint: int, torque: float) -> None:
-        """From now on a joint has no more than this torque (N m), which the engine cuts off; it is counted so."""
+        """Set the torque limit of a joint (N m) used for counting; the engine itself clips the torque."""
         self._limits[joint] = torque * (1.0 + 1e-9)
 
     def update(self, period: float) -> None:
-        """Nothing changes between commands."""
+        """Do nothing, since torques are constant between commands."""
 
 
 class Servos:
-    """Velocities of commands move the targets of the servos, see `PositionServos`.
+    """Position servos: the velocities of commands move the servo targets, see `PositionServos`.
 
     Args:
         scene: the simulated robot in its start.
-        torque: that holds it there, where the targets begin.
+        torque: torques that hold the start posture; they set the initial targets (N m).
         gains: stiffness and damping.
 
     Attributes:
-        saturation_counts: per joint, in how many commands its servo gave its largest torque at the end.
+        saturation_counts: number of commands at whose end the servo was at its largest torque, per joint.
     """
 
     def __init__(
@@ -109,59 +109,59 @@ class Servos:
         self._qpos = data.qpos
         self._target, self._rate = self._qpos.take(self._angles) + torque / stiffness, np.zeros(len(torque))
         self._control[:] = self._target
-        self._force[:] = 0.0  # nothing was asked so far
+        self._force[:] = 0.0  # no torque counts as saturated before the first command
 
     def set_command(self, command: Command) -> None:
-        """What to do until the next command."""
+        """Set the command, valid until the next one."""
         beyond = np.abs(self._force) >= self._limits * (1.0 - 1e-9)
         if beyond.any():
             self.saturation_counts += beyond
             self._command_errors.add(
-                "torque cut off", "a servo gave its largest torque; plant.saturation_counts counts by joint"
+                "torque cut off", "a servo was at its torque limit; see plant.saturation_counts by joint"
             )
         velocity = self._command_errors.finite_or_zero(
             command.velocity, len(self._rate) + 6, "velocity", "zero is used"
         )
         self._rate = velocity[6:]
-        if command.position is not None:  # angles that are to be reached when the period is over
+        if command.position is not None:  # joint angles to be reached at the end of the period
             angles = self._command_errors.finite_or_zero(
-                command.position, len(self._rate), "position", "the velocity is followed"
+                command.position, len(self._rate), "position", "the velocity is used"
             )
             if np.isfinite(command.position).all() and len(command.position) == len(self._rate):
                 self._target = angles - command.period * self._rate
 
     def set_torque_limit(self, joint: int, torque: float) -> None:
-        """From now on a joint has no more than this torque (N m). Its target moves as before: no servo knows of it."""
+        """Set the torque limit of a joint (N m) used for counting. Its target moves as before."""
         self._limits[joint] = torque
 
     def update(self, period: float) -> None:
-        """Lets the targets move for one step of the simulation."""
+        """Move the targets by one step of the simulation (s)."""
         q, target = self._qpos.take(self._angles), self._target + period * self._rate
         self._target = np.clip(target, q - self._max_error, q + self._max_error)
         self._control[:] = self._target + self._rate_gain * self._rate
 
 
-# -- Breakdowns as they happen ---------------------------------------------------------------------------------------
+# -- Hardware faults -------------------------------------------------------------------------------------------------
 
 
-#: Times are the same to this (s): rounding of a clock that counts, and a millionth of a step of any simulation.
+#: Tolerance for equal times (s): above the rounding of a counting clock, and a millionth of a simulation step.
 TIME_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class SensorFaults:
-    """What is broken at one instant.
+    """Sensor faults present at one instant.
 
     Attributes:
-        cells: what broken cells say (N), by the name of the foot and the number of the corner.
-        soles: names of the feet whose cables are swapped; empty if none are.
+        cells: output of faulty cells (N), by the name of the foot and the index of the corner.
+        soles: names of the feet whose cables are swapped; empty if none are swapped.
     """
 
     cells: Mapping[tuple[str, int], float]
     soles: tuple[str, ...] = ()
 
     def faulty_cells(self, cells: Mapping[str, Array]) -> Mapping[str, Array]:
-        """What is told of cells that feel this."""
+        """Return the readings of cells after the faults, given the correct readings (N)."""
         output = {foot: values.copy() for foot, values in cells.items()}
         for (foot, corner), value in self.cells.items():
             output[foot][corner] = value
@@ -171,7 +171,7 @@ class SensorFaults:
         return output
 
     def faulty_forces(self, forces: ContactForces, rotations: Array) -> ContactForces:
-        """What is told of forces on parts whose rotations are world_from_part (k, 3, 3)."""
+        """Return the readings of force sensors after the faults; `rotations` are world_from_part (k, 3, 3)."""
         if not self.soles:
             return forces
         one, other = (forces.names.index(foot) for foot in self.soles)
@@ -182,7 +182,7 @@ class SensorFaults:
 
 
 class FaultyReadings(LazySensorReadings):
-    """What sensors said of which some are broken."""
+    """Sensor readings with faults."""
 
     __slots__ = ("_sensor_faults",)
     _sensor_faults: SensorFaults
@@ -209,9 +209,9 @@ class FaultyReadings(LazySensorReadings):
 
 
 class FaultySensors:
-    """Watches the sensors of a robot break, one look at every tick of its controller.
+    """Applies sensor faults at their times, checked at every tick of the controller.
 
-    A sensor that breaks at a time spoils what is measured from then on; with a delay that is seen so much later.
+    A fault affects the values measured from its time on; if sensors have a delay, the controller sees it later by that.
     """
 
     def __init__(
@@ -224,14 +224,14 @@ class FaultySensors:
         self._sensor_faults: SensorFaults | None = None
 
     def readings(self, noise: Array | None, measured_state: State, true_state: State) -> LazySensorReadings:
-        """What the sensors say now, broken or not."""
+        """Return the current sensor readings, with the faults that have occurred."""
         sample = self._simulation.delayed_sample()
         if self._sensor_faults is None:
             return LazySensorReadings(self._sensor_model, sample, noise, measured_state, true_state)
         return FaultyReadings(self._sensor_faults, self._sensor_model, sample, noise, measured_state, true_state)
 
     def update(self, noise: Array | None) -> None:
-        """Lets break what is due; what cells say before that is kept for those that get stuck."""
+        """Apply all faults that are due, and store the readings of the cells for later "stuck" faults."""
         if not self._pending:
             return
         clock = self._simulation.clock
@@ -239,14 +239,14 @@ class FaultySensors:
         current_cells = self._sensor_model.cells(self._simulation.delayed_sample(), noise)
         self._last_cells = (
             self._last_cells or current_cells
-        )  # one that is broken from the beginning never said anything else
+        )  # a cell that is stuck from the beginning keeps its first value
         while self._pending and self._pending[0].time <= measured + TIME_TOLERANCE:
             self._sensor_faults = self._add_fault(self._pending.pop(0))
         self._last_cells = current_cells
 
     def _add_fault(self, fault: HardwareFault) -> SensorFaults:
         cells, soles = (self._sensor_faults.cells, self._sensor_faults.soles) if self._sensor_faults else ({}, ())
-        if not isinstance(fault, ForceCellFault):  # cables that are swapped once more are right again
+        if not isinstance(fault, ForceCellFault):  # swapping the cables twice restores the order
             return SensorFaults(cells, () if soles else (self._feet["left"], self._feet["right"]))
         foot, corner = self._feet[fault.side], fault.corner
         last = cells.get((foot, corner), float(self._last_cells[foot][corner]))
@@ -255,7 +255,7 @@ class FaultySensors:
 
 
 class FaultyDrive:
-    """A drive of which some motors lose their strength, each before the first step of the simulation at its time."""
+    """A drive with weak motors: each torque limit is reduced before the first simulation step at the fault's time."""
 
     def __init__(
         self, drive: Motors | Servos, robot: Robot, simulation: MujocoSimulation, faults: Sequence[WeakMotor]
@@ -267,7 +267,7 @@ class FaultyDrive:
         self._pending = sorted(faults, key=lambda b: b.time)
 
     def update(self, period: float) -> None:
-        """Gets ready for one step of the simulation."""
+        """Apply faults that are due, then prepare one step of the simulation (s)."""
         while self._pending and self._pending[0].time <= self._clock.time + TIME_TOLERANCE:
             weak = self._pending.pop(0)
             motor, limit = self._model.actuator(weak.joint), weak.torque_fraction * self._torque[weak.joint]
@@ -280,6 +280,6 @@ class FaultyDrive:
 def with_motor_faults(
     drive: Motors | Servos, robot: Robot, simulation: MujocoSimulation, faults: Sequence[HardwareFault]
 ) -> Motors | Servos | FaultyDrive:
-    """A drive whose motors become as weak as they are told to; the same drive if none does."""
+    """Wrap a drive to apply its `WeakMotor` faults; return the same drive if there are none."""
     weak = [fault for fault in faults if isinstance(fault, WeakMotor)]
     return FaultyDrive(drive, robot, simulation, weak) if weak else drive

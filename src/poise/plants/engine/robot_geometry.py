@@ -1,12 +1,12 @@
 """Collision and visual geometry of the robot in MuJoCo: sole corners, hand balls, capsules, meshes.
 
-A sole touches with four balls whose lowest points are the corners of its rectangle, so that the plant's sole is the
-controller's, and each ball is one force cell. A hand touches things with one ball at its frame; the capsules around the
-body of a hand are for the ground alone, where a robot that has fallen must not sink in: a wall they would reach before
-the ball does.
+A sole has four contact balls whose lowest points are the corners of its rectangle, so that the soles of plant and
+controller agree, and each ball is one force cell. A hand touches objects with one ball at its frame. The capsules
+around a hand collide only with the ground, so that a fallen robot does not sink in; they would touch a wall before the
+ball does.
 
-A Collada file may hold several materials, whose triangles the reader behind `robot.visual_geometry` mixes up; such a
-mesh is drawn by its convex hull here. Pictures with every detail are made by `poise.report`.
+The mesh reader of `robot.visual_geometry` mixes up the triangles of Collada files with several materials; Collada
+meshes are therefore drawn as their convex hulls here. `poise.report` renders all details.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from poise.robots import Capsule, Foot, Frame, Robot, capsules, shape_vertices
 
 #: Radius of the balls under a sole (m).
 CORNER_RADIUS = 0.005
-#: What a geom is and what it collides with, in the bits of MuJoCo: a pair collides if the one is what the other wants.
+#: Bits of MuJoCo's contype and conaffinity: geoms collide if contype of one and conaffinity of the other share a bit.
 GROUND_BIT, OBJECT_BIT, SELF_BIT = 1, 2, 4
-#: Friction of the robot's own surfaces. Of two surfaces the rougher one decides, which is always the other.
+#: Friction of the robot's surfaces: negligible, so that the friction of the environment determines each contact.
 ROBOT_FRICTION = (1e-5, 1e-6, 1e-6)
 
-#: Groups of geoms in a viewer: what is seen, and what touches.
+#: Geom groups of a viewer: visual geoms and contact geoms.
 VISUAL_GROUP, CONTACT_GROUP = 1, 3
 
 
 def add_contact_geometry(bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame]) -> None:
-    """Adds the balls with which parts touch, called ``"left_sole 0"`` to ``"left_sole 3"``, and a site at each part."""
+    """Add the contact balls of the parts, named ``"left_sole 0"`` to ``"left_sole 3"``, and a site at each part."""
     for part in parts:
         body, joint_from_part = bodies[part.joint], robot.model.frames[part.index].placement
         foot = isinstance(part, Foot)
@@ -66,11 +66,11 @@ def add_contact_geometry(bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequ
 def add_capsules(
     bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame], self_collision: bool
 ) -> tuple[str, ...]:
-    """Adds the capsules, called ``"capsule 0"`` and so on; returns a note if the robot's shapes cannot be read."""
+    """Add the capsules, named ``"capsule 0"`` and so on; return a note if the robot's shapes cannot be read."""
     try:
         found = capsules(robot)
     except RobotError as error:
-        return (f"only soles and hands touch, since the robot has no shapes: {error}",)
+        return (f"only soles and hands collide, because the robot's shapes cannot be read: {error}",)
     feet = {part.joint for part in parts if isinstance(part, Foot)}
     others = {part.joint for part in parts} - feet
     ankles = _ankles(robot, feet)
@@ -101,7 +101,7 @@ def add_capsules(
 
 
 def _ankles(robot: Robot, feet: set[int]) -> dict[int, Array]:
-    """Per body just above a foot (shin and ankle) where its next joint towards the foot is, in its own frame (m)."""
+    """Return the position of the next joint of the two bodies above each foot (shin, ankle), in their frame (m)."""
     found = {}
     for foot in feet:
         *_, shin, ankle, last = robot.model.supports[foot]
@@ -111,9 +111,10 @@ def _ankles(robot: Robot, feet: set[int]) -> dict[int, Array]:
 
 
 def _trim_capsule(capsule: Capsule, ankle: Array) -> tuple[Array, Array] | None:
-    """Middle and half axis of a capsule whose round end does not reach beyond a joint; None if nothing is left of it.
+    """Shorten a capsule to end at a joint, round end included; return center and half axis, or None if it vanishes.
 
-    A capsule around a shin ends in a ball as wide as the calf, which would touch ground that the ankle is far above.
+    A capsule around a shin ends in a ball as wide as the calf, which would touch the ground although the ankle is high
+    above it.
     """
     far = float(np.linalg.norm(ankle))
     if far <= capsule.radius:
@@ -130,27 +131,27 @@ def _trim_capsule(capsule: Capsule, ankle: Array) -> tuple[Array, Array] | None:
 
 
 def _from_z(axis: Array) -> Array:
-    """A rotation that turns z into an axis."""
+    """Return a rotation that maps z to an axis."""
     x = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-# -- What is drawn of a robot ----------------------------------------------------------------------------------------
+# -- Visual geometry -------------------------------------------------------------------------------------------------
 
 
 Faces = NDArray[np.int32]
 
-#: For shapes without a colour of their own.
+#: Colour of shapes that have none.
 DEFAULT_COLOR = (0.80, 0.80, 0.78, 1.0)
 
 
 def add_visuals(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot) -> tuple[str, ...]:
-    """Adds the shapes; returns one note for each that cannot be drawn."""
+    """Add the visual shapes; return one note for each shape that cannot be drawn."""
     try:
         shapes = list(robot.visual_geometry.geometryObjects)
     except RobotError as error:
-        return (f"nothing of the robot is drawn: {error}",)
+        return (f"the robot is not drawn: {error}",)
     notes = []
     for i, shape in enumerate(shapes):
         try:
@@ -168,7 +169,7 @@ def add_visuals(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot)
             contype=0,
             conaffinity=0,
             group=VISUAL_GROUP,
-            rgba=color if max(color[:3]) > 0.0 else DEFAULT_COLOR,  # black says that nobody chose
+            rgba=color if max(color[:3]) > 0.0 else DEFAULT_COLOR,  # black means that no colour was given
         )
     return tuple(notes)
 
@@ -176,14 +177,14 @@ def add_visuals(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot)
 def _geom_of(
     spec: mujoco.MjSpec, shape: pinocchio.GeometryObject, name: str
 ) -> tuple[mujoco.mjtGeom, tuple[float, float, float]]:
-    """Kind and size of the geom; a mesh is added to the world, a solid that MuJoCo lacks becomes the box around it."""
+    """Return type and size of the geom; a mesh is added to the spec, a solid unknown to MuJoCo becomes its box."""
     solid, kinds = shape.geometry, mujoco.mjtGeom
     match type(solid).__name__:
         case "Sphere":
             return kinds.mjGEOM_SPHERE, (solid.radius, 0.0, 0.0)
         case "Cylinder":
             return kinds.mjGEOM_CYLINDER, (solid.radius, solid.halfLength, 0.0)
-    if not hasattr(solid, "tri_indices"):  # of coal, whose classes of meshes are many
+    if not hasattr(solid, "tri_indices"):  # coal has many mesh classes
         half = np.abs(shape_vertices(shape)).max(axis=0)
         return kinds.mjGEOM_BOX, (float(half[0]), float(half[1]), float(half[2]))
     points, faces = _triangles(shape)
@@ -193,7 +194,7 @@ def _geom_of(
         name=name,
         uservert=points.ravel(),
         userface=faces.ravel(),
-        inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,  # the only kind that any surface has
+        inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,  # the only kind defined for every surface
     )
     return kinds.mjGEOM_MESH, (1.0, 1.0, 1.0)
 

@@ -1,14 +1,14 @@
 """The robot in MuJoCo, built from its pinocchio model: bodies, joints, actuators, and the conversion of coordinates.
 
-Every joint of the model becomes a body that stands where the joint stands and carries the same inertia: mass, center
-and the six entries of its tensor. No URDF is read again, so nothing can be understood in two ways: mass matrix, bias
-forces and center of mass agree with pinocchio's to rounding (`tests/conformance/test_mujoco_twin.py`).
+Every joint of the pinocchio model becomes a body at the same position with the same inertia: mass, center and the six
+entries of its tensor. The URDF is not parsed again, so the two models cannot differ: mass matrix, bias forces and
+center of mass agree with pinocchio's to rounding (`tests/conformance/test_mujoco_twin.py`).
 
     pinocchio   q = (p, x y z w, angles)   v = (Rᵀ ṗ, ω, rates)
     MuJoCo      q = (p, w x y z, angles)   v = (ṗ, ω, rates)
 
-with p the base's place, R its rotation and ω its angular velocity in its own axes. Joints are found by their names,
-for a load that swings has joints of its own among them.
+with p the base's position, R its rotation and ω its angular velocity in its own axes. Joints are looked up by name,
+because a swinging load adds joints to the model.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from poise.plants.plant_errors import PlantError
 from poise.plants.simulation_setup import PositionServos
 from poise.robots import Robot, State
 
-#: Impedance of dry friction in joints: MuJoCo lets a joint creep that friction should hold, and with these values ten
-#: times less than with its own.
+#: Impedance of dry friction in joints: MuJoCo lets a joint creep although friction should hold it; with these values it
+#: creeps ten times less than with MuJoCo's defaults.
 FRICTION_IMPEDANCE = (0.99, 0.999, 0.001, 0.5, 2.0)
 
 
 def add_bodies(spec: mujoco.MjSpec, robot: Robot, error: ModelError) -> list[mujoco.MjsBody]:
-    """Adds the robot to a world; returns its bodies by the number of their joint, the world first."""
+    """Add the robot to a spec; return its bodies in the order of pinocchio's joints, with the world body first."""
     model = robot.model
     axes = _axes(model)
     bodies = [spec.worldbody]
@@ -39,7 +39,7 @@ def add_bodies(spec: mujoco.MjSpec, robot: Robot, error: ModelError) -> list[muj
             name=model.names[joint], pos=place.translation, quat=quaternion(place.rotation)
         )
         scale = 1.0 + error.mass
-        I = scale * inertia.inertia  # noqa: E741  about its center, in axes of the joint
+        I = scale * inertia.inertia  # noqa: E741  about its center, in the joint's axes
         body.mass, body.ipos, body.explicitinertial = scale * inertia.mass, inertia.lever, True
         body.fullinertia = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
         bodies.append(body)
@@ -62,13 +62,13 @@ def add_bodies(spec: mujoco.MjSpec, robot: Robot, error: ModelError) -> list[muj
 
 
 def quaternion(rotation: Array) -> Array:
-    """(w, x, y, z), as MuJoCo has it."""
+    """Convert a rotation matrix to a quaternion (w, x, y, z), in MuJoCo's order."""
     x, y, z, w = pinocchio.Quaternion(np.asarray(rotation)).coeffs()
     return np.array([w, x, y, z])
 
 
 def _axes(model: pinocchio.Model) -> dict[int, tuple[mujoco.mjtJoint, Array]]:
-    """Kind and axis of every joint but the base's: what its rate does to its own body."""
+    """Return type and axis of every joint except the base's, from the joint Jacobian in the joint's frame."""
     data, found = model.createData(), {}
     pinocchio.computeJointJacobians(model, data, pinocchio.neutral(model))
     for joint in range(2, model.njoints):
@@ -79,11 +79,11 @@ def _axes(model: pinocchio.Model) -> dict[int, tuple[mujoco.mjtJoint, Array]]:
     return found
 
 
-# -- Motors and servos as actuators of MuJoCo ------------------------------------------------------------------------
+# -- Motors and servos as MuJoCo actuators ---------------------------------------------------------------------------
 
 
 def add_motors(spec: mujoco.MjSpec, robot: Robot) -> None:
-    """A torque motor per joint, limited by the engine itself."""
+    """Add a torque motor per joint, whose torque MuJoCo limits."""
     for joint, limit in zip(robot.joints, robot.limits.torque, strict=True):
         motor = spec.add_actuator(
             name=joint.name,
@@ -96,7 +96,7 @@ def add_motors(spec: mujoco.MjSpec, robot: Robot) -> None:
 
 
 def add_servos(spec: mujoco.MjSpec, robot: Robot, stiffness: Array, damping: Array) -> None:
-    """A servo per joint: a force ``K c - K q - D v``, limited by the engine; c is ``target + D/K rate``."""
+    """Add a servo per joint: a force ``K c - K q - D v``, limited by MuJoCo; c is ``target + D/K rate``."""
     for joint, limit, K, D in zip(robot.joints, robot.limits.torque, stiffness, damping, strict=True):
         spec.add_actuator(
             name=joint.name,
@@ -112,7 +112,7 @@ def add_servos(spec: mujoco.MjSpec, robot: Robot, stiffness: Array, damping: Arr
 
 
 def servo_gains(servos: PositionServos, start: State) -> tuple[Array, Array]:
-    """Stiffness and damping of every joint, see `PositionServos`."""
+    """Return stiffness and damping of every joint, see `PositionServos`."""
     robot = start.robot
     count = len(robot.joints)
     K = _per_joint(
@@ -134,11 +134,11 @@ def _per_joint(given: object, count: int, name: str, default: Array) -> Array:
     return np.broadcast_to(values, count).copy()
 
 
-# -- Configurations and velocities in MuJoCo's coordinates and in pinocchio's ----------------------------------------
+# -- Conversion between MuJoCo's and pinocchio's coordinates ---------------------------------------------------------
 
 
 class CoordinateMap:
-    """Where the robot's coordinates stand in a model of MuJoCo."""
+    """Indices of the robot's coordinates in a MuJoCo model, and conversion to and from pinocchio's convention."""
 
     def __init__(self, robot: Robot, model: mujoco.MjModel) -> None:
         joints = [model.joint(robot.model.names[j]) for j in range(2, robot.model.njoints)]
@@ -150,11 +150,11 @@ class CoordinateMap:
         self._rotated, self._inverse = np.zeros(3), np.zeros(4)
 
     def configuration(self, qpos: Array) -> Array:
-        """q as pinocchio has it, in new memory."""
+        """Return q in pinocchio's convention, as a new array."""
         return qpos.take(self._qpos_indices)
 
     def velocity(self, qpos: Array, qvel: Array) -> Array:
-        """v as pinocchio has it, in new memory."""
+        """Return v in pinocchio's convention, as a new array."""
         v = qvel.take(self.dofs)
         mujoco.mju_negQuat(self._inverse, qpos[3:7])
         mujoco.mju_rotVecQuat(self._rotated, v[:3], self._inverse)
@@ -162,7 +162,7 @@ class CoordinateMap:
         return v
 
     def write(self, q: Array, v: Array, data: mujoco.MjData) -> None:
-        """Puts the robot where q and v say; loads that swing stay as they are."""
+        """Set configuration and velocity of the robot; swinging loads are not changed."""
         data.qpos[self._qpos_indices] = q
         data.qvel[self.dofs] = v
         mujoco.mju_rotVecQuat(self._rotated, v[:3], data.qpos[3:7])

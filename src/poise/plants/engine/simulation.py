@@ -1,13 +1,13 @@
-"""A scene compiled for MuJoCo, put to rest on its contacts, stepped with its pushes, and sampled.
+"""MuJoCo simulation: compiles a scene, settles the robot on its contacts, steps it with pushes, and samples it.
 
-A contact of MuJoCo carries only what it is pressed for: soles that just touch the ground carry nothing, and a robot
-that starts so falls a tenth of a millimetre with a jolt. So a robot that starts at rest is pressed into the ground by
-the depth d at which its contacts, held still, carry its weight,
+The force of a MuJoCo contact grows with its penetration: soles that just touch the ground carry nothing, and a robot
+that starts like this falls a tenth of a millimetre with a jolt. So a robot that starts at rest is lowered into the
+ground by the depth d at which its contacts, at zero acceleration, carry its weight,
 
     |N(d)| = weight · N_z / |N|,
 
-with N the sum of their normal forces: on a floor the weight, on a slope its part across the slope. These forces are
-also what its sensors say before anything has moved.
+with N the sum of their normal forces: on a floor the weight, on a slope its component normal to the slope. These forces
+are also the sensor readings before the first step.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from poise.plants.engine.world import (
 from poise.plants.simulation_setup import PositionServos, SimulationSetup
 from poise.robots import GRAVITY, Robot, State
 
-#: Uneven ground is level under the soles of the start and so far around them (m): room for a foot to slip or to shift.
+#: Uneven ground is flat under the soles of the start and within this distance (m): room for a foot to slip or shift.
 FLAT_MARGIN = 0.05
-#: A start that reaches deeper into the ground or a thing (m) is a mistake, for contacts give way by much less.
+#: Penetration of the start into ground or objects above which a note is given (m); contacts sink in by much less.
 MAX_PENETRATION = 0.002
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledScene:
-    """A scene in MuJoCo, placed in its start.
+    """A scene in MuJoCo, in its start configuration.
 
     Attributes:
-        coordinates: where the robot's are.
+        coordinates: indices of the robot's coordinates.
         gains: stiffness and damping of the servos; None with motors.
-        notes: what could not be built, one sentence each.
+        notes: parts that could not be built, one sentence each.
     """
 
     model: mujoco.MjModel
@@ -65,7 +65,7 @@ class CompiledScene:
 
 
 def compile_scene(setup: SimulationSetup) -> CompiledScene:
-    """Compiles a scene and puts the robot in its start."""
+    """Compile a scene and set the robot to its start."""
     start, error = setup.start, setup.model_error
     robot, friction_scale = setup.robot, 1.0 + error.friction
     spec = new_world(setup.period)
@@ -88,18 +88,19 @@ def compile_scene(setup: SimulationSetup) -> CompiledScene:
     model = spec.compile()
     if setup.self_collision:
         model = _without_neighbours(spec, model, setup)
-    # MuJoCo takes a center of mass within a micrometre of its joint for the joint; a wrist of iCub has one.
+    # MuJoCo treats a center of mass within a micrometre of its joint as equal to the joint, e.g. in a wrist of iCub.
     model.body_sameframe[:] = mujoco.mjtSameFrame.mjSAMEFRAME_NONE
     data = mujoco.MjData(model)
     coordinates = CoordinateMap(robot, model)
     set_start(model, data, coordinates, setup)
     if data.ncon and data.contact.dist.min() < -MAX_PENETRATION:
-        notes.append(f"the start reaches {-100 * data.contact.dist.min():.1f} cm into what it stands on, and jumps out")
+        depth = -100 * data.contact.dist.min()
+        notes.append(f"the start penetrates ground or objects by {depth:.1f} cm; the contacts push the robot out")
     return CompiledScene(model, data, coordinates, gains, tuple(notes))
 
 
 def set_start(model: mujoco.MjModel, data: mujoco.MjData, coordinates: CoordinateMap, setup: SimulationSetup) -> None:
-    """Puts the robot and what it carries where the start says."""
+    """Set the robot, its loads and its box to the start state."""
     coordinates.write(setup.start.q, setup.start.v, data)
     hang_loads_vertically(data, model, setup.start, setup.loads)
     if setup.carried_box is not None:
@@ -108,7 +109,7 @@ def set_start(model: mujoco.MjModel, data: mujoco.MjData, coordinates: Coordinat
 
 
 def _without_neighbours(spec: mujoco.MjSpec, model: mujoco.MjModel, setup: SimulationSetup) -> mujoco.MjModel:
-    """The model without collisions of bodies that touch in the start: neighbours, whose capsules overlap."""
+    """Compile the model without collisions of bodies that touch in the start, since capsules of neighbours overlap."""
     data = mujoco.MjData(model)
     set_start(model, data, CoordinateMap(setup.robot, model), setup)
     bodies = np.sort(model.geom_bodyid[data.contact.geom], axis=1)
@@ -118,7 +119,7 @@ def _without_neighbours(spec: mujoco.MjSpec, model: mujoco.MjModel, setup: Simul
 
 
 def _sole_rectangle(start: State) -> Array:
-    """The rectangle around the soles of a start, and some room: lowest x and y, highest x and y (2 x 2, m)."""
+    """Return the rectangle around the soles of a start with a margin: lowest x and y, highest x and y (2 x 2, m)."""
     feet = start.robot.feet
     corners = np.array([start.pose(foot).act(corner)[:2] for foot in feet for corner in foot.corners]).reshape(-1, 2)
     if not len(corners):
@@ -126,23 +127,23 @@ def _sole_rectangle(start: State) -> Array:
     return np.array([corners.min(axis=0) - FLAT_MARGIN, corners.max(axis=0) + FLAT_MARGIN])
 
 
-# -- A robot at rest on its contacts before the first step -----------------------------------------------------------
+# -- Settling on contacts before the first step ----------------------------------------------------------------------
 
 
-#: Deeper than this (m) no start is pressed: ten times what the heaviest library robot needs.
+#: Largest depth by which a start is lowered (m): ten times what the heaviest library robot needs.
 MAX_DEPTH = 0.002
-#: Halvings of that depth: to a nanometre.
+#: Number of bisection steps: the depth is found to a nanometre.
 BISECTION_STEPS = 21
 
 
 def settle_on_contacts(
     model: mujoco.MjModel, data: mujoco.MjData, weight: float, other_heights: Sequence[int] = ()
 ) -> bool:
-    """Lowers the base by what its contacts give way, and leaves their forces in `data`.
+    """Lower the base until its contacts carry the weight (N); their forces are then in `data`.
 
-    `other_heights` are coordinates that sink with the base: heights of what is carried.
+    `other_heights` are indices in qpos that are lowered with the base: the height of a carried box.
 
-    Returns False, and changes nothing, if the contacts do not carry the robot: it starts in the air.
+    Returns False, and changes nothing, if the contacts do not carry the robot, e.g. because it starts in the air.
     """
     heights = [2, *other_heights]
     height = data.qpos[heights]
@@ -164,7 +165,7 @@ def settle_on_contacts(
 
 
 def _contacts_carry(model: mujoco.MjModel, data: mujoco.MjData, weight: float) -> bool:
-    """Whether the contacts of a robot that is held still carry its weight."""
+    """Return whether the contacts of a robot at zero acceleration carry its weight (N)."""
     mujoco.mj_forward(model, data)
     data.qacc[:] = 0.0
     mujoco.mj_inverse(model, data)
@@ -174,13 +175,13 @@ def _contacts_carry(model: mujoco.MjModel, data: mujoco.MjData, weight: float) -
     return bool(N[2] > 0.0 and weight * N[2] <= N @ N)
 
 
-# -- Pushes as forces of MuJoCo --------------------------------------------------------------------------------------
+# -- Pushes ----------------------------------------------------------------------------------------------------------
 
 
 class PushForces:
-    """Applies pushes for the time that they last within each step, so that their impulse is exact.
+    """Applies pushes, scaled by the fraction of each step in which they act, so that their impulse is exact.
 
-    A force F at a point p of a body is, for MuJoCo, F at the body's center of mass c and a moment ``(p - c) x F``.
+    MuJoCo represents a force F at a point p of a body as F at its center of mass c and a moment ``(p - c) x F``.
     """
 
     def __init__(self, robot: Robot, model: mujoco.MjModel, data: mujoco.MjData, pushes: Sequence[Push]) -> None:
@@ -192,7 +193,7 @@ class PushForces:
             self.add(push)
 
     def add(self, push: Push, now: float = -np.inf) -> None:
-        """One push more; those that were over by now are forgotten."""
+        """Add a push; pushes that ended before `now` (s) are removed."""
         self._pushes = [known for known in self._pushes if known[0].time + known[0].duration >= now]
         joint = 1 if push.frame is None else push.frame.joint
         place = None if push.frame is None else self._robot.model.frames[push.frame.index].placement.translation.copy()
@@ -200,11 +201,11 @@ class PushForces:
         self.end = max(self.end, push.time + push.duration)
 
     def step(self, begin: float, end: float) -> None:
-        """One step of the simulation, with what pushes in it."""
+        """Run one step of the simulation from begin to end (s), with the pushes active in it."""
         if begin >= self.end and not self._acting:
             mujoco.mj_step(self._model, self._data)
             return
-        mujoco.mj_step1(self._model, self._data)  # where all bodies are now
+        mujoco.mj_step1(self._model, self._data)  # updates the positions of all bodies
         self._applied[:] = 0.0
         self._acting = False
         for push, body, place in self._pushes:
@@ -219,19 +220,19 @@ class PushForces:
         mujoco.mj_step2(self._model, self._data)
 
 
-# -- Clock: a controller and a simulation that tick at their own rates -----------------------------------------------
+# -- Clock: periods of the controller in steps of the simulation -----------------------------------------------------
 
 
 class SimulationClock:
-    """Counts steps of a simulation so that they keep up with the periods of a controller.
+    """Counts the simulation steps that are due for each period of the controller.
 
-    The time of the simulation is ``begin + steps · period``, counted and never summed up. After n periods T of the
-    controller it has made ``floor(n T / period)`` steps: where the ratio is no whole number, it takes a step more now
-    and then, and is never more than one step behind.
+    The time of the simulation is ``begin + steps · period``, counted and never summed. After n periods T of the
+    controller it has made ``floor(n T / period)`` steps: if the ratio is not an integer, it makes an additional step
+    now and then, and is never more than one step behind.
 
     Args:
-        begin: s.
-        period: of the simulation (s).
+        begin: start time (s).
+        period: step of the simulation (s).
     """
 
     def __init__(self, begin: float, period: float) -> None:
@@ -240,40 +241,40 @@ class SimulationClock:
 
     @property
     def time(self) -> float:
-        """s."""
+        """Time of the simulation (s)."""
         return self.begin + self.steps * self.period
 
     def steps_due(self, tick: Any) -> int:
-        """How many steps to make for one more period of the controller (s); the last good one if it is none."""
+        """Return the number of steps for one more controller period (s); an invalid period is replaced by the last."""
         good = isinstance(tick, (int, float)) and 0.0 < tick < math.inf
         if good and tick != self._tick:
             self._from, self._ticks, self._tick = self._from + self._ticks * self._tick, 0, float(tick)
         self._ticks += 1
         passed = self._from + self._ticks * self._tick
-        # A millionth of a step: more than rounding of a day, and far less than a step.
+        # The tolerance of a millionth of a step is above the rounding of a day of motion.
         return max(math.floor(passed / self.period + 1e-6) - self.steps, 0)
 
 
 # -- Simulation ------------------------------------------------------------------------------------------------------
 
 
-#: A joint that turns at a million rad/s, or a base as fast (m/s), is no motion but a simulation that has failed.
+#: Speed (rad/s, m/s) above which the simulation counts as failed.
 MAX_SPEED = 1e6
 
 
 class Drive(Protocol):
-    """What moves the joints."""
+    """Actuators of the joints."""
 
     def update(self, period: float) -> None:
-        """Gets ready for one step of the simulation."""
+        """Prepare one step of the simulation (s)."""
 
 
 class MujocoSimulation:
-    """Steps a scene, and keeps samples for as long as its sensors are late.
+    """Steps a scene, and stores samples for the delay of its sensors.
 
     Attributes:
-        clock: its time.
-        failure: "" or why it failed; from then on nothing moves but the time.
+        clock: the simulation's clock.
+        failure: why the simulation failed, or ""; after a failure only the time advances.
     """
 
     def __init__(self, setup: SimulationSetup, scene: CompiledScene) -> None:
@@ -288,9 +289,9 @@ class MujocoSimulation:
         check_contact_dimension(self.model)
         self._push_forces = PushForces(setup.robot, self.model, self.data, setup.pushes)
         self._contact_map = ContactMap(setup.robot, self.model, setup.parts)
-        for warning in self.data.warning:  # MuJoCo prints each the first time; failures are ours to tell
+        for warning in self.data.warning:  # MuJoCo prints each warning only the first time; this suppresses it
             warning.number = 1
-        #: Torques that hold the robot still in its start; zeros if nothing does.
+        #: Torques that hold the robot in its start (N m); zeros if it is not settled on contacts.
         self.holding_torque: Array = np.zeros(len(scene.coordinates.angles))
         weight, at_rest = GRAVITY * float(self.model.body_mass.sum()), not setup.start.v.any()
         carried = () if setup.carried_box is None else (box_height_index(self.model),)
@@ -305,7 +306,7 @@ class MujocoSimulation:
         self._history: deque[TrueSample] = deque([self.sample()], maxlen=self._delay_steps + 1)
 
     def sample(self) -> TrueSample:
-        """How it is now, with the forces of the step that led here."""
+        """Return the current true values, with the contact forces of the last step."""
         if self._last is None:
             places, data = self._coordinates, self.data
             q, v = places.configuration(self._qpos), places.velocity(self._qpos, self._qvel)
@@ -313,11 +314,11 @@ class MujocoSimulation:
         return self._last
 
     def delayed_sample(self) -> TrueSample:
-        """How it was when the sensors looked; the start, as long as they have seen nothing else."""
+        """Return the true values at the time of measurement, earlier by the sensor delay; initially the start."""
         return self._history[0] if self._delay_steps else self.sample()
 
     def run(self, period: float, drive: Drive) -> None:
-        """Lets a period of the controller pass."""
+        """Run the simulation for one controller period (s)."""
         clock, count = self.clock, self.clock.steps_due(period)
         self._last = None
         if self.failure:
@@ -337,12 +338,12 @@ class MujocoSimulation:
             self._freeze()
 
     def push(self, push: Push) -> None:
-        """Something pushes, from its time on."""
+        """Add a push during the simulation."""
         self._push_forces.add(push, self.clock.time)
 
     def _freeze(self) -> None:
-        """Goes back to before the last command, at rest, and stays there."""
-        self.failure = f"the simulation failed at {self.clock.time:.3f} s and is frozen there; try a shorter period"
+        """Restore the configuration before the last command at zero velocity, and stop the simulation there."""
+        self.failure = f"the simulation failed at {self.clock.time:.3f} s and the robot is frozen; try a shorter period"
         data = self.data
         self._qpos[:], self._qvel[:] = self._last_good_state[0], 0.0
         for array in (data.ctrl, data.xfrc_applied, data.qacc_warmstart):

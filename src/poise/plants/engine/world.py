@@ -1,14 +1,15 @@
 """The environment in MuJoCo: contact parameters, ground, objects, and the loads and the box that a robot carries.
 
-MuJoCo's contacts are damped springs, scaled by the mass that they move: a contact is left to its own with a time
-constant and critical damping, and its impedance says how much of that motion it reaches against what presses it. They
-are chosen so that robots of 28 to 90 kg rest quietly at steps of 1 ms (measured with a controller of the posture):
-soles sink in by 0.07 to 0.16 mm, speeds at rest are below 1e-8, and on a slope of 10 degrees a sole creeps by
-0.014 mm/s. MuJoCo's own values (0.02 s, 0.9 to 0.95, friction as stiff as the normal direction) give 0.7 mm and 3 mm/s.
+MuJoCo's contacts are damped springs, scaled by the mass that they move: the reference motion of a contact has a time
+constant and critical damping, and the impedance is the fraction of this motion that the contact reaches against the
+applied forces. The values are chosen so that robots of 28 to 90 kg stand still at steps of 1 ms (measured with a
+posture controller): soles sink in by 0.07 to 0.16 mm, speeds at rest are below 1e-8, and on a slope of 10 degrees a
+sole creeps by 0.014 mm/s. MuJoCo's defaults (0.02 s, 0.9 to 0.95, friction as stiff as the normal direction) give
+0.7 mm and 3 mm/s.
 
-A weld of MuJoCo is a damped spring, scaled by the mass that it moves, as contacts are (see `world`). Its points hold as
-those do; its turn is softer, with the square of `WELD_TORQUE_SCALE`, so that hands that turn
-as they are lifted are not wrenched.
+A weld of MuJoCo is a damped spring, scaled by the mass that it moves, like a contact. Its position has the same
+parameters as contacts; its rotation is softer, by the square of `WELD_TORQUE_SCALE`, so that hands that turn while
+they are lifted do not meet large torques.
 """
 
 from __future__ import annotations
@@ -26,20 +27,21 @@ from poise.plants.engine.robot_model import quaternion
 from poise.plants.environment import SolidBox, Terrain
 from poise.robots import GRAVITY, State
 
-#: Of a contact (s): ten steps, and a tenth of the time in which a robot that is pushed can react.
+#: Time constant of a contact (s): ten simulation steps, and a tenth of the time in which a pushed robot can react.
 TIME_CONSTANT = 0.01
-#: How much of the reference acceleration a contact reaches, without load and loaded, and the depth between (m).
+#: Impedance of a contact, MuJoCo's solimp: the fraction of the reference acceleration that it reaches without and with
+#: load, the depth of the transition (m), and the midpoint and power of the transition.
 IMPEDANCE = (0.95, 0.99, 0.001, 0.5, 2.0)
-#: Friction is so much stiffer than the normal direction: creeping is inversely proportional to it, and the engine's
-#: solver takes one iteration a step at rest with 1, 10 and 100 alike.
+#: Stiffness of friction relative to the normal direction, MuJoCo's impratio: creeping is inversely proportional to it,
+#: and at rest the engine's solver takes one iteration per step with 1, 10 and 100.
 FRICTION_RATIO = 100.0
-#: Rolling and twisting friction (m): none to speak of, for a sole resists twisting with its four corners.
+#: Rolling and twisting friction (m): negligible, because a sole resists twisting with its four corners.
 ROLLING = 1e-6
 CHECKER = "ground"
 
 
 def new_world(period: float) -> mujoco.MjSpec:
-    """An empty world with our settings."""
+    """Return an empty MuJoCo spec with the solver settings; `period` is the simulation step (s)."""
     spec = mujoco.MjSpec()
     compiler, option = spec.compiler, spec.option
     compiler.degree = compiler.autolimits = compiler.fusestatic = compiler.balanceinertia = False
@@ -56,7 +58,7 @@ def new_world(period: float) -> mujoco.MjSpec:
 
 
 def _add_appearance(spec: mujoco.MjSpec) -> None:
-    """Light, sky and the pattern of the ground, for whoever draws this world."""
+    """Add light, sky and the texture of the ground, for rendering."""
     spec.worldbody.add_light(
         type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, pos=[0, 0, 4], dir=[0, 0, -1], diffuse=[0.55, 0.55, 0.53]
     )
@@ -76,7 +78,7 @@ def _add_appearance(spec: mujoco.MjSpec) -> None:
 
 
 def add_ground(spec: mujoco.MjSpec, ground: Terrain, friction: float, seed: int, flat_region: Array) -> None:
-    """The plane, called ``"ground"``, and its boxes, called ``"ground 0"`` and so on."""
+    """Add the ground plane, named ``"ground"``, and the boxes of the terrain, named ``"ground 0"`` and so on."""
     plane = ground.plane
     spec.worldbody.add_geom(
         name="ground",
@@ -92,7 +94,7 @@ def add_ground(spec: mujoco.MjSpec, ground: Terrain, friction: float, seed: int,
 
 
 def add_objects(spec: mujoco.MjSpec, objects: Sequence[SolidBox], friction: float, friction_scale: float) -> None:
-    """Boxes called ``"object 0"`` and so on, each with its own friction or this one, times `friction_scale`."""
+    """Add boxes named ``"object 0"`` and so on; friction is that of the box or `friction`, times `friction_scale`."""
     for i, box in enumerate(objects):
         mu = friction_scale * (friction if box.friction is None else box.friction)
         _add_box(spec, f"object {i}", box, mu, OBJECT_BIT, [0.72, 0.60, 0.45, 1.0])
@@ -123,17 +125,17 @@ def _surface(friction: float, kind: int) -> dict[str, object]:
     }
 
 
-# -- Loads as bodies of MuJoCo ---------------------------------------------------------------------------------------
+# -- Loads -----------------------------------------------------------------------------------------------------------
 
 
-#: A load is a ball of this density (kg/m³), which sets its size and inertia: water, or a bag of tools.
+#: Density of a load (kg/m³), a ball, which sets its size and inertia: that of water, or a bag of tools.
 LOAD_DENSITY = 1000.0
-#: Swinging dies out: this share of what would just stop it from swinging, as air and the knot do.
+#: Damping ratio of a swinging load, due to air and the attachment of its string.
 SWING_DAMPING_RATIO = 0.02
 
 
 def add_loads(bodies: list[mujoco.MjsBody], start: State, loads: Sequence[Load]) -> None:
-    """Adds the loads, called ``"load 0"`` and so on; strings hang straight down (`hang_loads_vertically`)."""
+    """Add the loads, named ``"load 0"`` and so on; `hang_loads_vertically` then turns strings straight down."""
     model = start.robot.model
     for i, load in enumerate(loads):
         radius = (load.mass / LOAD_DENSITY * 3 / (4 * np.pi)) ** (1 / 3)
@@ -142,7 +144,7 @@ def add_loads(bodies: list[mujoco.MjsBody], start: State, loads: Sequence[Load])
         body.mass, body.explicitinertial = load.mass, True
         body.ipos, body.inertia = [0.0, 0.0, -load.string_length], [0.4 * load.mass * radius**2] * 3
         if load.string_length > 0.0:
-            swing = load.mass * (load.string_length**2 + 0.4 * radius**2)  # inertia about the knot
+            swing = load.mass * (load.string_length**2 + 0.4 * radius**2)  # inertia about the upper end
             damping = 2.0 * SWING_DAMPING_RATIO * np.sqrt(load.mass * GRAVITY * load.string_length * swing)
             body.add_joint(name=_load_name(i), type=mujoco.mjtJoint.mjJNT_BALL, damping=damping)
             _add_shape(
@@ -152,7 +154,7 @@ def add_loads(bodies: list[mujoco.MjsBody], start: State, loads: Sequence[Load])
 
 
 def hang_loads_vertically(data: mujoco.MjData, model: mujoco.MjModel, start: State, loads: Sequence[Load]) -> None:
-    """Turns the strings straight down."""
+    """Set the joints of hanging loads so that their strings point straight down."""
     for i, load in enumerate(loads):
         if load.string_length > 0.0:
             world_from_carrier = start.robot._kinematics(start).oMi[load.frame.joint].rotation
@@ -176,21 +178,21 @@ def _add_shape(body: mujoco.MjsBody, kind: mujoco.mjtGeom, size: list[float], be
     )
 
 
-# -- A carried box in MuJoCo: a free body, welded to both hands ------------------------------------------------------
+# -- Carried box: a free body, welded to both hands ------------------------------------------------------------------
 
 
-#: What the body, its joint and its geom are called.
+#: Name of the box's body, joint and geom.
 CARRIED_BODY = "carried"
-#: Scale of the turn (m). A hand that turns by 0.1 rad on a box of a tenth of its robot's mass then feels a quarter to
-#: two fifths of what its wrist can give: 0.24 N m on HOAP-3, 0.11 on NAO, 1.1 on G1, 2.7 on Talos. With 0.3 it would be
-#: twice what the wrist has and more.
+#: Torque scale of the weld (m). The torque on a hand that turns by 0.1 rad on a box of a tenth of its robot's mass is
+#: then a quarter to two fifths of the wrist's limit: 0.24 N m on HOAP-3, 0.11 on NAO, 1.1 on G1, 2.7 on Talos. With 0.3
+#: it would be twice the wrist's limit and more.
 WELD_TORQUE_SCALE = 0.1
-#: Where a weld has this scale among its numbers.
+#: Index of the torque scale in the data of a weld.
 TORQUE_SCALE_INDEX = 10
 
 
 def add_carried_box(spec: mujoco.MjSpec, start: State, carried: CarriedBox) -> None:
-    """Adds the box where the hands of a start hold it. It touches the ground and things, not the robot."""
+    """Add the box between the hands of a start. It collides with the ground and with objects, not with the robot."""
     world_from_box, size = carried.pose_and_size(start)
     body = spec.worldbody.add_body(
         name=CARRIED_BODY, pos=world_from_box.translation, quat=quaternion(world_from_box.rotation)
@@ -224,7 +226,7 @@ def add_carried_box(spec: mujoco.MjSpec, start: State, carried: CarriedBox) -> N
 
 
 def set_box_velocity(model: mujoco.MjModel, data: mujoco.MjData, start: State) -> None:
-    """Gives the box the velocity of the hands: the mean of both."""
+    """Set the velocity of the box to the mean velocity of the hands."""
     robot = start.robot
     kinematics, axes = robot.model.createData(), pinocchio.LOCAL_WORLD_ALIGNED
     pinocchio.forwardKinematics(robot.model, kinematics, start.q, start.v)
@@ -239,12 +241,12 @@ def set_box_velocity(model: mujoco.MjModel, data: mujoco.MjData, start: State) -
 
 
 def box_height_index(model: mujoco.MjModel) -> int:
-    """Where the height of the box stands among the coordinates."""
+    """Return the index of the box's height in qpos."""
     return int(model.joint(CARRIED_BODY).qposadr[0]) + 2
 
 
 def box_support_forces(model: mujoco.MjModel, data: mujoco.MjData, start: State, carried: CarriedBox) -> Array:
-    """Generalised forces that bear the box, half of its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
+    """Return the generalised forces that carry the box, half of its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
     share, J = 0.5 * GRAVITY * carried.mass, np.zeros((3, model.nv))
     total = np.zeros(model.nv)
     for hand in start.robot.hands:

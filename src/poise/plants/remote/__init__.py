@@ -3,7 +3,7 @@
 >>> PlantServer(poise.MujocoPlant(robot)).serve()                       # here, or `poise serve`
 >>> poise.record(controller, RemotePlant("tcp://127.0.0.1:5560", robot), seconds=3.0)    # there
 
-The messages stand in `poise.plants.remote.protocol`, why they are sent as they are in docs/remote.md.
+The messages are documented in `poise.plants.remote.protocol`, the design of the protocol in docs/remote.md.
 """
 
 from poise.plants.remote.plant_server import PlantServer

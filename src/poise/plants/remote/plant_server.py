@@ -1,4 +1,4 @@
-"""PlantServer: lets another process command a plant; its socket, sessions, and the hold without commands."""
+"""`PlantServer`, which lets another process command a plant: its socket, sessions, and the hold without commands."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ from poise.plants.remote.protocol import (
 from poise.robots import Robot, State
 from poise.state import Snapshot
 
-#: Sessions that are remembered after their end, so that a late command of one can be told from a stranger's.
+#: Number of ended sessions that are remembered, to tell their late commands from those of unknown clients.
 REMEMBERED_SESSIONS = 32
 
 
 class Session:
-    """One client at a time, known by a word that only it was told.
+    """Session of one client at a time, identified by a random name that only the client receives.
 
     Args:
-        robot: what is served.
-        timeout: seconds of silence after which another client may take over.
+        robot: the served robot.
+        timeout: seconds without a message after which another client may take over.
 
     Attributes:
-        name: of the session; empty when nobody commands.
-        peer: the connection on which its client spoke last.
-        last_command: number of the last command that was obeyed.
-        notes_received: how many notes the client has.
+        name: name of the session; empty if there is no client.
+        peer: connection of the client's last message.
+        last_command: sequence number of the last executed command.
+        notes_received: number of notes that the client has received.
     """
 
     def __init__(self, robot: Robot, timeout: float) -> None:
@@ -65,60 +65,63 @@ class Session:
         self._ended: deque[bytes] = deque(maxlen=REMEMBERED_SESSIONS)
 
     def refusal(self, hello: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Why a client cannot be let in, as a reason and a sentence; None if it can."""
+        """Return why a client is refused, as a reason and a sentence; None if it is accepted."""
         if hello.get("protocol") != PROTOCOL:
             given = str(hello.get("protocol"))[:20]
             return (
                 "protocol",
-                f"the server speaks protocol {PROTOCOL}, not {given}; use one version of Poise on both sides",
+                f"the server uses protocol {PROTOCOL}, not {given}; use the same version of Poise on both sides",
             )
         robot, joints = read_text(hello, "robot")[:60], read_names(hello, "joints")
         ours = tuple(joint.name for joint in self.robot.joints)
         if robot != self.robot.name:
-            return "robot", f"the server moves '{self.robot.name}', not '{robot}'; load the same robot on both sides"
+            return (
+                "robot",
+                f"the server has '{self.robot.name}', not '{robot}'; load the same robot on both sides",
+            )
         if joints != ours:
-            return "robot", f"the server's '{robot}' has {len(ours)} joints, not these {len(joints)}, or others"
+            return "robot", f"the joints of '{robot}' ({len(joints)}) differ from those of the server ({len(ours)})"
         if self.name and hello.get("token") != self._token and time.monotonic() - self._last_activity <= self.timeout:
-            return "busy", "another client commands this robot; wait until it is done"
+            return "busy", "another client commands this robot; wait until it disconnects"
         return None
 
     def begin(self, peer: bytes, token: Any) -> None:
-        """Lets a client in; one that asks twice stays in its session."""
+        """Start a session for a client; a repeated request with the same token continues the session."""
         if not self.name or token != self._token:
             self.end()
             self.name, self._token, self.last_command, self.notes_received = secrets.token_bytes(16), token, 0, 0
         self.note_activity(peer)
 
     def end(self) -> None:
-        """Nobody commands any more."""
+        """End the session."""
         if self.name:
             self._ended.append(self.name)
         self.name, self.peer, self._token = b"", b"", b""
 
     def note_activity(self, peer: bytes) -> None:
-        """Its client spoke, maybe on a new connection."""
+        """Record a message of the client, possibly on a new connection."""
         self.peer, self._last_activity = peer, time.monotonic()
 
     def status_of(self, message: Message) -> str:
-        """What a message is that claims a session: '' if it is this one's, else 'superseded' or 'unknown'."""
+        """Classify the session of a message: '' for this session, else 'superseded' or 'unknown'."""
         session = message.get("session")
         if self.name and session == self.name:
             return ""
         return "superseded" if session in self._ended else "unknown"
 
 
-# -- Hold: what a robot does while nobody commands it ----------------------------------------------------------------
+# -- Hold without commands -------------------------------------------------------------------------------------------
 
 
 class CommandTimeoutHold:
-    """Commands that keep a robot where it is: no velocity for servos, torques of a `DampedHold` for motors.
+    """Commands that hold a robot in place: zero velocity for servos, torques of a `DampedHold` for motors.
 
-    It begins with the first command after `release`. A part that touches down later, such as a foot that was in the
-    air, is taken in: the hold then begins anew with it.
+    The hold starts with the first `command` after `release`. If a part touches down later, for example a swing foot,
+    the hold starts again with this contact.
 
     Args:
-        robot: to hold.
-        period: seconds between two commands.
+        robot: the robot.
+        period: time between two commands (s).
     """
 
     def __init__(self, robot: Robot, period: float) -> None:
@@ -128,50 +131,50 @@ class CommandTimeoutHold:
         self._uses_torque = True
 
     def release(self, command: Command) -> None:
-        """Somebody commands again; whether with torques tells what the next hold needs."""
+        """End the hold, since a client's command arrived; whether it has torques decides on those of the next hold."""
         self._hold, self._uses_torque = None, command.torque is not None
         if command.torque is not None:
             self._torque = command.torque
 
     def command(self, state: State, reason: str) -> Command:
-        """The command for a state. Never raises."""
+        """Return the hold command for a state. Never raises."""
         still = np.zeros(len(state.v))
-        # Without an acceleration an ideal plant stops at once, and servos look at nothing but the velocity.
+        # Without an acceleration an ideal plant stops immediately, and servos use only the velocity.
         return Command(still, None, self._torques(state) if self._uses_torque else None, self._period, fallback=reason)
 
     def _torques(self, state: State) -> Array:
-        """Torques within their limits; those before where none are to be had."""
+        """Return hold torques within their limits (N m); the previous torques if they cannot be computed."""
         try:
             snapshot = self._snapshot.at(state)
             if self._hold is None or not set(state.contacts) <= {part.frame for part in self._hold.forces.contacts}:
                 self._hold = DampedHold(snapshot, (), self._period)
             torque = np.clip(self._hold.torque(state), -self._limit, self._limit)
-        except Exception:  # there is nothing left to fall back to but what was
+        except Exception:  # the only fallback left is the previous torque
             return self._torque
         if np.isfinite(torque).all():
             self._torque = torque
         return self._torque
 
 
-# -- Door: the server's end of the socket ----------------------------------------------------------------------------
+# -- Server socket ---------------------------------------------------------------------------------------------------
 
 
-#: Longest that closing waits for the system to free the address (s); it takes a millisecond.
+#: Longest time that closing waits for the system to release the address (s); usually it takes a millisecond.
 CLOSE_TIMEOUT = 1.0
-#: Messages that are looked at in one turn, so that a flood of them cannot keep the robot waiting.
+#: Largest number of messages processed per tick, so that a flood of messages cannot delay the robot.
 MAX_MESSAGES = 100
 
 
 class ServerSocket:
-    """Listens at an address, and answers each peer on its own connection; what is no message is counted and dropped.
+    """Listens at an address and answers each peer on its own connection; invalid messages are counted and dropped.
 
     Args:
-        address: port 0 for any free one.
-        allow_remote: whether it may be reached from other machines.
-        counts: where to count.
+        address: address to bind; port 0 for any free port.
+        allow_remote: whether the address may be reachable from other machines.
+        counts: counter of errors.
 
     Attributes:
-        address: where it listens.
+        address: the bound address.
     """
 
     def __init__(self, address: str, allow_remote: bool, counts: Counter[str]) -> None:
@@ -184,15 +187,15 @@ class ServerSocket:
         except zmq.ZMQError as error:
             self._close_sockets()
             why = os.strerror(error.errno or 0)
-            raise PlantError(f"cannot listen at '{address}': {why}; choose another", "address") from None
+            raise PlantError(f"cannot listen at '{address}': {why}; use another address", "address") from None
         self.address = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
 
     def wait(self, milliseconds: int) -> bool:
-        """Until something arrives, but no longer; says whether it did."""
+        """Wait for a message for at most this time (ms); return whether one arrived."""
         return bool(self._socket.poll(milliseconds))
 
     def messages(self) -> Iterator[tuple[bytes, Message]]:
-        """What has arrived, and from which peer."""
+        """Yield the messages that have arrived, each with its peer."""
         while self._monitor.poll(0):
             event = zmq.utils.monitor.recv_monitor_message(self._monitor)["event"]
             self._counts["connection ended"] += event == zmq.EVENT_DISCONNECTED
@@ -209,14 +212,14 @@ class ServerSocket:
                 yield peer, message
 
     def answer(self, peer: bytes, message: dict[str, Any]) -> None:
-        """Sends at once or not at all."""
+        """Send a message without waiting; it is dropped and counted if that fails."""
         try:
             self._socket.send_multipart([peer, encode(message)], zmq.NOBLOCK)
-        except zmq.ZMQError:  # it does not listen any more
+        except zmq.ZMQError:  # the peer is gone
             self._counts["answer not sent"] += 1
 
     def close(self) -> None:
-        """Gives the address back; when this returns, another may have it."""
+        """Release the address; after the return another socket can bind it."""
         if self._socket.closed:
             return
         self._socket.unbind(self.address)
@@ -232,36 +235,36 @@ class ServerSocket:
         self._socket.close(linger=0)
 
 
-# -- PlantServer: lets another process command a plant ---------------------------------------------------------------
+# -- PlantServer -----------------------------------------------------------------------------------------------------
 
 
-#: In lock-step a client may think for so long (s) before another may take its place: binding a large hierarchy takes
-#: half a second.
+#: Seconds without a message after which another client may take over in lock-step: binding a large hierarchy takes half
+#: a second.
 SESSION_TIMEOUT = 2.0
-#: A simulation that is behind the clock by less than this (s) catches up; by more, it lets the time go.
+#: A simulation that is late by less than this (s) catches up; if it is later, the lost time is skipped.
 MAX_LAG = 0.1
 
 
 class PlantServer:
     """Serves a plant to one client at a time, in lock-step or in real time.
 
-    In lock-step the plant moves only when it is told, one command at a time: the motion is that of a local plant to the
-    last bit, and without commands time stands still. In real time it moves by its own clock; without a command for
-    `timeout` seconds it is held (see `CommandTimeoutHold`), until commands come again. Malformed, oversized
-    and late messages, and those of strangers, are refused and counted; they change nothing.
+    In lock-step the plant advances by one period per command: the motion is bit-identical to that of a local plant, and
+    time does not advance without commands. In real time the plant advances with the clock; without a command for
+    `timeout` seconds the robot is held (see `CommandTimeoutHold`) until the next command. Malformed, oversized and late
+    messages, and messages of unknown clients, are refused and counted; they have no effect.
 
     Args:
         plant: any plant.
-        address: where to listen; port 0 for any free one, see `self.address`.
-        realtime: whether the plant moves by the clock.
-        period: of the plant's steps in real time (s).
-        timeout: how long the last command holds (s).
-        allow_remote: must be said to listen where other machines can reach it. Nothing is encrypted, and whoever
-            reaches it can command the robot.
+        address: address to bind; port 0 for any free port, see `self.address`.
+        realtime: whether the plant advances with the clock.
+        period: step of the plant in real time (s).
+        timeout: time for which the last command is valid in real time (s).
+        allow_remote: must be True to bind an address that other machines can reach. Connections are not encrypted, and
+            every client that reaches the address can command the robot.
 
     Attributes:
-        address: where it listens.
-        counts: commands that were obeyed, and what was refused, by name.
+        address: the bound address.
+        counts: number of executed commands, and of refused messages, by name.
         timed_out: whether the robot is held because commands are missing.
 
     >>> with PlantServer(poise.MujocoPlant(robot), realtime=True) as server:
@@ -287,14 +290,14 @@ class PlantServer:
         self.timed_out = False
         self._session = Session(plant.robot, self.timeout if self.realtime else SESSION_TIMEOUT)
         self._hold = CommandTimeoutHold(plant.robot, self.period)
-        self._sequence = 0  # of states
-        self._last_command_time = -math.inf  # when the last command came
+        self._sequence = 0  # sequence number of states
+        self._last_command_time = -math.inf  # arrival of the last command
         self._stop_event = threading.Event()
         self._server_socket = ServerSocket(address, allow_remote, self.counts)
         self.address = self._server_socket.address
 
     def serve(self, seconds: float | None = None) -> Counter[str]:
-        """Serves for some seconds, or until `stop` is called or an exception such as KeyboardInterrupt ends it."""
+        """Serve for a number of seconds, or until `stop` is called or an exception (KeyboardInterrupt) is raised."""
         end = math.inf if seconds is None else time.monotonic() + seconds
         due = time.monotonic()
         while not self._stop_event.is_set() and time.monotonic() < end:
@@ -302,16 +305,16 @@ class PlantServer:
                 self._receive()
                 self._tick()
                 due = self._sleep_until(due)
-            elif self._server_socket.wait(50):  # ms, so that a stop is noticed
+            elif self._server_socket.wait(50):  # ms, so that `stop` takes effect soon
                 self._receive()
         return self.counts
 
     def stop(self) -> None:
-        """Ends `serve`, from any thread."""
+        """End `serve`; may be called from any thread."""
         self._stop_event.set()
 
     def close(self) -> None:
-        """Gives the address back; when this returns, another server can have it."""
+        """Release the address; after the return another server can bind it."""
         self._server_socket.close()
 
     def __enter__(self) -> PlantServer:
@@ -320,7 +323,7 @@ class PlantServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # -- what is heard ---------------------------------------------------------------------------------------------
+    # -- messages --------------------------------------------------------------------------------------------------
 
     def _receive(self) -> None:
         for peer, message in self._server_socket.messages():
@@ -336,7 +339,7 @@ class PlantServer:
             raise MalformedError("malformed message")
         elif status := self._session.status_of(message):
             self.counts["command of an old session" if status == "superseded" else "command without a session"] += 1
-            refused = {"kind": "refused", "reason": status, "text": "this session is over, or never was"}
+            refused = {"kind": "refused", "reason": status, "text": "this session has ended or is unknown"}
             self._server_socket.answer(peer, {**refused, "session": message.get("session")})
         elif message["kind"] == "bye":
             self._session.end()
@@ -369,7 +372,7 @@ class PlantServer:
             self.counts["late command"] += 1
             if (
                 sequence == session.last_command and not self.realtime
-            ):  # its answer was lost: once more, but not obeyed twice
+            ):  # the answer was lost: send it again, but do not execute the command twice
                 self._server_socket.answer(peer, self._state_message())
             return
         late = self._sequence - read_integer(message, "sees") > self.timeout / self.period
@@ -397,10 +400,10 @@ class PlantServer:
             self._sequence += 1
             self._server_socket.answer(peer, self._state_message())
 
-    # -- what it does ----------------------------------------------------------------------------------------------
+    # -- real time -------------------------------------------------------------------------------------------------
 
     def _tick(self) -> None:
-        """One step by the clock, told to the client if there is one."""
+        """Advance the plant by one step and send the state to the client, if any; hold the robot without commands."""
         if time.monotonic() - self._last_command_time > self.timeout:
             if not self.timed_out:
                 self.timed_out = True
@@ -412,7 +415,7 @@ class PlantServer:
             self._server_socket.answer(self._session.peer, self._state_message())
 
     def _sleep_until(self, due: float) -> float:
-        """Sleeps until the next step is due, and returns when that is."""
+        """Sleep until the next step is due, and return its time (s, monotonic clock)."""
         due += self.period
         now = time.monotonic()
         if now < due:

@@ -1,4 +1,4 @@
-"""The protocol of remote plants: addresses, messages in msgpack, and the states, commands and reports that they carry.
+"""Protocol of remote plants: addresses, sockets, and msgpack messages with states, commands and reports.
 
 | kind | from | carries |
 |---|---|---|
@@ -9,9 +9,9 @@
 | refused | server | reason, text; and what is refused: token, session, or answers |
 | bye | client | session |
 
-`answers` is the sequence number of the last command that was obeyed; `sees` the sequence number of the state that a
-command was computed for; `known` how many notes of the plant the client has. A session is 16 random bytes that only its
-client and the server know.
+`answers` is the sequence number of the last executed command; `sees` is the sequence number of the state for which a
+command was computed; `known` is the number of notes of the plant that the client has received. A session is 16 random
+bytes known only to its client and the server.
 """
 
 from __future__ import annotations
@@ -34,47 +34,47 @@ from poise.plants.plant_errors import PlantError
 from poise.robots import Frame, Robot, State
 from poise.state import ContactForces, Imu, SensorReadings
 
-#: Where a plant is served unless told otherwise.
+#: Default address of a served plant.
 ADDRESS = "tcp://127.0.0.1:5560"
-#: Largest message that is looked at, bytes: twenty times what a humanoid's state takes.
+#: Largest message that is decoded (bytes): twenty times the state of a humanoid.
 MAX_MESSAGE_SIZE = 64 * 1024
-#: Larger messages than this libzmq does not even receive: it closes the connection. It lies above `MAX_MESSAGE_SIZE`,
-#: so that what is merely too large can be counted.
+#: Largest message that libzmq receives (bytes); it closes the connection if a message is larger. It is above
+#: `MAX_MESSAGE_SIZE`, so that oversized messages can be counted.
 MAX_RECEIVED_SIZE = 16 * MAX_MESSAGE_SIZE
-#: Messages that wait in a socket, and bytes in the buffers of the system below it: about as many states or commands as
-#: are made in the 0.2 s after which they are of no use.
+#: Queue length of a socket (messages), and size of the system's buffers (bytes): about the states or commands of 0.2 s,
+#: after which they are obsolete.
 QUEUE_LENGTH, BUFFER_SIZE = 50, 64 * 1024
 
 
 def check_address(address: Any, allow_remote: bool = True) -> str:
-    """An address of the form ``tcp://HOST:PORT`` or ``ipc://PATH``, or a PlantError.
+    """Return an address of the form ``tcp://HOST:PORT`` or ``ipc://PATH``; raise `PlantError` otherwise.
 
     Args:
-        address: port 0 stands for any that is free; localhost for 127.0.0.1.
-        allow_remote: whether the host may be another than this machine's loopback.
+        address: port 0 means any free port; localhost is replaced by 127.0.0.1.
+        allow_remote: whether hosts other than the loopback interface are allowed.
     """
     text = address.replace("//localhost:", "//127.0.0.1:") if isinstance(address, str) else repr(address)
     if re.fullmatch(r"ipc://[^\s]+", text):
         return text
     found = re.fullmatch(r"tcp://(\[[0-9a-fA-F:.]+\]|[\w.*-]+):(\d{1,5})", text)
     if not found or int(found[2]) > 65535:
-        raise PlantError(f"'{text}' is no address; expected tcp://HOST:PORT, like {ADDRESS}", "address")
+        raise PlantError(f"'{text}' is not an address; expected tcp://HOST:PORT, like {ADDRESS}", "address")
     if not allow_remote and not is_loopback(found[1]):
         raise PlantError(
-            f"'{text}' can be reached from other machines, and whoever reaches it moves the robot; "
-            f"if that is meant, say so: allow_remote=True, or 'poise serve --bind {found[1]}'",
+            f"'{text}' can be reached from other machines, which could then command the robot; "
+            f"to allow this, use allow_remote=True or 'poise serve --bind {found[1]}'",
             "address",
         )
     return text
 
 
 def address_at_host(address: str, host: str) -> str:
-    """The same address at another host."""
+    """Replace the host of an address."""
     return re.sub(r"^tcp://.*:(\d+)$", rf"tcp://{host}:\1", check_address(address))
 
 
 def open_socket(kind: int, address: str) -> zmq.Socket[bytes]:
-    """A socket for an address, which never waits when it is closed and keeps only what is still of use."""
+    """Open a socket for an address; it does not linger on close, and its queues are short."""
     require("zmq", "msgpack")
     opened: zmq.Socket[bytes] = zmq.Context.instance().socket(kind)
     opened.setsockopt(zmq.LINGER, 0)
@@ -84,7 +84,7 @@ def open_socket(kind: int, address: str) -> zmq.Socket[bytes]:
         opened.setsockopt(option, QUEUE_LENGTH)
     for option in (zmq.SNDBUF, zmq.RCVBUF):
         opened.setsockopt(option, BUFFER_SIZE)
-    # A link that is cut without a word is noticed and made anew; on a good one this is a few bytes a second.
+    # Heartbeats detect a broken connection, which is then reopened; they take a few bytes per second.
     opened.setsockopt(zmq.HEARTBEAT_IVL, 1000)
     opened.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
     opened.setsockopt(zmq.RECONNECT_IVL, 20)
@@ -92,24 +92,25 @@ def open_socket(kind: int, address: str) -> zmq.Socket[bytes]:
     return opened
 
 
-# -- The messages ----------------------------------------------------------------------------------------------------
+# -- Messages --------------------------------------------------------------------------------------------------------
 
 
 Message = dict[str, Any]
 
-#: Changes whenever a message changes its meaning.
+#: Protocol version; increase it if the meaning of a message changes.
 PROTOCOL = 1
-#: Without a command for so long (s) a robot holds, and without a state a controller sees the last one again: the link
-#: is lost. In this time a deviation of the balance doubles (a body on its ankles falls with 3 to 4 per second).
+#: Seconds without a message after which the connection counts as lost: without commands the robot holds, without states
+#: the controller uses the last state. In this time a balance error doubles (an inverted pendulum on its ankles falls
+#: with 3 to 4 per second).
 TIMEOUT = 0.2
-#: Longest that a command may hold (s): a simulation in lock-step makes so many steps before it listens again.
+#: Longest period of a command (s), which a simulation in lock-step runs before it receives the next message.
 MAX_COMMAND_PERIOD = 1.0
-#: Sequence numbers are below this: a thousand a second for longer than any machine runs.
+#: Upper bound of sequence numbers: at a thousand per second they last longer than any machine.
 MAX_SEQUENCE = 2**62
 
 
 class MalformedError(ValueError):
-    """A message that is not one of ours; `name` is what it is counted as."""
+    """An invalid message; `name` is the name under which it is counted."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -117,20 +118,20 @@ class MalformedError(ValueError):
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """The bytes of a message."""
+    """Encode a message as bytes."""
     data: bytes = msgpack.packb(message)
     return data
 
 
 def decode(frames: list[bytes]) -> Message:
-    """The message of some frames, which must be one, small, and a map with a kind."""
+    """Decode a message; raise `MalformedError` unless it is a single frame below the size limit, a map with a kind."""
     if sum(map(len, frames)) > MAX_MESSAGE_SIZE:
         raise MalformedError("oversized message")
     if len(frames) != 1:
         raise MalformedError("malformed message")
     try:
         message = msgpack.unpackb(frames[0])
-    except Exception:  # whatever the bytes are, they are not ours
+    except Exception:  # any failure means that the bytes are not a message
         raise MalformedError("malformed message") from None
     if not isinstance(message, dict) or not isinstance(message.get("kind"), str):
         raise MalformedError("malformed message")
@@ -138,12 +139,12 @@ def decode(frames: list[bytes]) -> Message:
 
 
 def float_bytes(values: Any) -> bytes | None:
-    """Numbers as bytes, exact to the last bit; None stays None."""
+    """Convert numbers to bytes without loss of precision; None stays None."""
     return None if values is None else np.ascontiguousarray(values, dtype="<f8").tobytes()
 
 
 def read_array(message: Mapping[str, Any], name: str, size: int | None) -> Array:
-    """So many finite numbers of a message (None: as many as there are), or a MalformedError."""
+    """Read `size` finite numbers of a message (None: any number of them); raise `MalformedError` otherwise."""
     data = message.get(name)
     if not isinstance(data, bytes) or len(data) % 8 or (size is not None and len(data) != 8 * size):
         raise MalformedError("malformed message")
@@ -154,12 +155,12 @@ def read_array(message: Mapping[str, Any], name: str, size: int | None) -> Array
 
 
 def read_optional_array(message: Mapping[str, Any], name: str, size: int) -> Array | None:
-    """The same, or None where there are none."""
+    """Read an array like `read_array`, or None if the message has none."""
     return None if message.get(name) is None else read_array(message, name, size)
 
 
 def read_number(message: Mapping[str, Any], name: str) -> float:
-    """A finite number of a message, or a MalformedError."""
+    """Read a finite number of a message; raise `MalformedError` otherwise."""
     value = message.get(name)
     if not is_number(value):
         raise MalformedError("malformed message")
@@ -167,7 +168,7 @@ def read_number(message: Mapping[str, Any], name: str) -> float:
 
 
 def read_integer(message: Mapping[str, Any], name: str) -> int:
-    """A whole number, zero or more, or a MalformedError."""
+    """Read an integer, zero or more; raise `MalformedError` otherwise."""
     value = message.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MAX_SEQUENCE:
         raise MalformedError("malformed message")
@@ -175,7 +176,7 @@ def read_integer(message: Mapping[str, Any], name: str) -> int:
 
 
 def read_text(message: Mapping[str, Any], name: str) -> str:
-    """Words of a message, on one line, or a MalformedError."""
+    """Read a text of a message as one line; raise `MalformedError` otherwise."""
     value = message.get(name)
     if not isinstance(value, str):
         raise MalformedError("malformed message")
@@ -183,7 +184,7 @@ def read_text(message: Mapping[str, Any], name: str) -> str:
 
 
 def read_names(message: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """A list of words, or a MalformedError."""
+    """Read a list of texts; raise `MalformedError` otherwise."""
     value = message.get(name)
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise MalformedError("malformed message")
@@ -191,28 +192,28 @@ def read_names(message: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 
 def read_counts(message: Mapping[str, Any], name: str) -> Counter[str]:
-    """Counts by name, or a MalformedError."""
+    """Read counts by name; raise `MalformedError` otherwise."""
     value = message.get(name)
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
         raise MalformedError("malformed message")
     return Counter({name: read_integer(value, name) for name in value})
 
 
-# -- States, and what sensors say with them, as parts of messages ----------------------------------------------------
+# -- States and sensor readings --------------------------------------------------------------------------------------
 
 
-#: A robot touches the world with fewer parts than this.
+#: Largest number of parts in contact in a message.
 MAX_PARTS = 100
 
 
 def state_message(state: State) -> Message:
-    """A state without its robot, which both sides have."""
+    """Encode a state without its robot, which both sides have."""
     contacts = [part.name for part in state.contacts]
     return {"q": float_bytes(state.q), "v": float_bytes(state.v), "time": float(state.time), "contacts": contacts}
 
 
 def readings_message(readings: SensorReadings | None, state: State) -> Message | None:
-    """What was sensed at the time of a state; the truth is left out where it is the state itself."""
+    """Encode sensor readings at the time of a state; the true state is left out if it equals the state."""
     if readings is None:
         return None
     forces, imu, truth = readings.forces, readings.imu, state_message(readings.truth)
@@ -229,7 +230,7 @@ def readings_message(readings: SensorReadings | None, state: State) -> Message |
 
 
 class StateDecoder:
-    """Makes states of a robot from messages; raises MalformedError for what can be none."""
+    """Decodes states and sensor readings of a robot; raises `MalformedError` for invalid messages."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -238,7 +239,7 @@ class StateDecoder:
         self._contacts: dict[tuple[str, ...], tuple[Frame, ...]] = {}
 
     def state(self, message: Any) -> State:
-        """A state, looked at as closely as one that a user made."""
+        """Decode a state, with the same checks as `State`."""
         _check_map(message)
         model = self.robot.model
         q, v = read_array(message, "q", model.nq), read_array(message, "v", model.nv)
@@ -250,7 +251,7 @@ class StateDecoder:
             raise MalformedError("malformed message") from None
 
     def readings(self, message: Any, state: State) -> SensorReadings | None:
-        """What was sensed with a state; None where the plant has no sensors."""
+        """Decode the sensor readings of a state; None if the plant has no sensors."""
         if message is None:
             return None
         _check_map(message)
@@ -276,7 +277,7 @@ class StateDecoder:
         )
 
     def _contact_frames(self, names: tuple[str, ...]) -> tuple[Frame, ...]:
-        """The parts of these names; the same tuple for the same names, which controllers notice."""
+        """Return the parts with these names; the same names give the same tuple object, which controllers rely on."""
         found = self._contacts.get(names)
         if found is None:
             if len(names) > MAX_PARTS or not all(name in self._parts for name in names):
@@ -292,11 +293,11 @@ def _check_map(message: Any) -> None:
         raise MalformedError("malformed message")
 
 
-# -- Commands as messages --------------------------------------------------------------------------------------------
+# -- Commands --------------------------------------------------------------------------------------------------------
 
 
 def command_message(command: Command) -> Message:
-    """What a plant needs of a command; the solution that justifies it stays with the controller."""
+    """Encode the parts of a command that a plant needs; the solver's solution is not sent."""
     return {
         "velocity": float_bytes(command.velocity),
         "acceleration": float_bytes(command.acceleration),
@@ -309,7 +310,7 @@ def command_message(command: Command) -> Message:
 
 
 def decode_command(message: Mapping[str, Any], robot: Robot) -> Command:
-    """The command of a message for a robot, all of it finite, or a MalformedError."""
+    """Decode the command of a message for a robot; raise `MalformedError` if a value is missing or not finite."""
     nv = robot.model.nv
     period = read_number(message, "period")
     if not 0.0 < period <= MAX_COMMAND_PERIOD:
@@ -326,33 +327,33 @@ def decode_command(message: Mapping[str, Any], robot: Robot) -> Command:
 
 
 def resample_command(command: Command, step: float) -> Command:
-    """The same command for a plant that takes shorter or longer steps (s), until the next command comes.
+    """Convert a command to a plant with shorter or longer steps (s), until the next command arrives.
 
-    A position q is meant for the end of the command's period T. Servos go there with the velocity v that comes with it,
-    on the line ``q + (t - T) v``, and are at its point ``q - (T - step) v`` when the first step is over.
+    The position q is to be reached at the end of the command's period T. Servos move with the commanded velocity v
+    along the line ``q + (t - T) v``, and are at ``q - (T - step) v`` after the first step.
     """
     if command.position is None:
         return replace(command, period=step)
     return replace(command, period=step, position=command.position - (command.period - step) * command.velocity[6:])
 
 
-# -- Reports: all that a served plant tells at one instant -----------------------------------------------------------
+# -- Reports: all values that a served plant sends with a state ------------------------------------------------------
 
 
-#: Notes sent at once, and letters of each.
+#: Largest number of notes in a message, and characters per note.
 MAX_NOTES, MAX_NOTE_LENGTH = 10, 300
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What arrives with each state.
+    """Contents of a state message.
 
     Attributes:
-        sequence: number of the state.
-        last_command: number of the last command that was obeyed.
-        state, readings, time, fallen, fall: as the plant has them, where it has them.
-        counts, server_counts: what went wrong in the plant, and on the server's side of the link.
-        notes, notes_offset: further notes of the plant, after so many others.
+        sequence: sequence number of the state.
+        last_command: sequence number of the last executed command.
+        state, readings, time, fallen, fall: as in `Plant`.
+        counts, server_counts: number of errors in the plant, and in the server, by name.
+        notes, notes_offset: further notes of the plant, and the number of notes before them.
         timed_out: whether the robot is held because commands are missing.
     """
 
@@ -371,7 +372,7 @@ class Report:
 
 
 def report_message(plant: Plant, notes_received: int) -> Message:
-    """What a plant tells, with notes after those that are known."""
+    """Encode the report of a plant, with the notes that the client has not received."""
     state = plant.state()
     return {
         "state": state_message(state),
@@ -386,7 +387,7 @@ def report_message(plant: Plant, notes_received: int) -> Message:
 
 
 def decode_report(message: Mapping[str, Any], decoder: StateDecoder) -> Report:
-    """The report of a message, all of it looked at, or a MalformedError."""
+    """Decode and check the report of a message; raise `MalformedError` if it is invalid."""
     state = decoder.state(message.get("state"))
     return Report(
         sequence=read_integer(message, "sequence"),

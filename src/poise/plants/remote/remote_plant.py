@@ -1,4 +1,4 @@
-"""RemotePlant: a plant that moves in another process, and the connection to its server."""
+"""`RemotePlant`, a plant that runs in another process, and the connection to its server."""
 
 from __future__ import annotations
 
@@ -33,26 +33,28 @@ from poise.plants.remote.protocol import (
 from poise.robots import Robot, State
 from poise.state import SensorReadings
 
-#: Seconds between two attempts to join.
+#: Seconds between two attempts to join a session.
 RETRY_INTERVAL = 0.1
-#: Messages that are looked at before the loop goes on, whatever else arrives.
+#: Largest number of messages processed per call, so that the loop always continues.
 MAX_MESSAGES = 1000
-#: Refusals that do not change by waiting.
+#: Reasons of refusal that are not retried.
 PERMANENT_REFUSALS = ("robot", "protocol")
 
 
 class ClientConnection:
-    """Sends without waiting, listens until a deadline, and joins a session; what goes wrong is counted, never raised.
+    """Connection to a server: joins a session, sends without waiting, and receives until a deadline.
+
+    Errors are counted, not raised; only `join` raises.
 
     Args:
-        address: of the server.
-        robot: that it must serve.
-        on_message: called with each message that is not about joining.
+        address: address of the server.
+        robot: the robot that the server must have.
+        on_message: called with each welcome and state message, and with each refusal of a command.
 
     Attributes:
-        session: what the server calls us; empty while we have not joined.
-        closed_reason: why the server will not have us any more; empty as long as it may.
-        counts: what went wrong, by name.
+        session: name of the session; empty before joining.
+        closed_reason: why the connection ended for good; empty while it can be used or retried.
+        counts: number of errors by name.
     """
 
     def __init__(self, address: str, robot: Robot, on_message: Callable[[Message], None]) -> None:
@@ -61,11 +63,11 @@ class ClientConnection:
         self.counts: Counter[str] = Counter()
         self._on_message, self._token, self._next_hello, self._refused = on_message, b"", -math.inf, ""
         self._socket = open_socket(zmq.DEALER, self.address)
-        self._socket.setsockopt(zmq.IMMEDIATE, 1)  # nothing is kept for a server that is away: it would be old
+        self._socket.setsockopt(zmq.IMMEDIATE, 1)  # do not queue messages while disconnected: they would be outdated
         self._socket.connect(self.address)
 
     def join(self, connect_timeout: float) -> None:
-        """Joins a session, or raises a PlantError that says why not, after so many seconds at most."""
+        """Join a session within a timeout (s); raise `PlantError` with the reason if that fails."""
         end = time.monotonic() + connect_timeout
         self.listen(lambda: end, lambda: bool(self.session or self.closed_reason))
         if self.session:
@@ -75,10 +77,10 @@ class ClientConnection:
         if why:
             raise PlantError(f"'{self.address}': {why}", "robot" if self.closed_reason else "address")
         advice = f"is 'poise serve --robot {self.robot.name} --address {self.address}' running?"
-        raise PlantError(f"nothing answers at '{self.address}' within {connect_timeout:g} s; {advice}", "address")
+        raise PlantError(f"no answer from '{self.address}' within {connect_timeout:g} s; {advice}", "address")
 
     def send(self, message: Message | bytes) -> bool:
-        """Sends at once or not at all; says whether it did."""
+        """Send a message without waiting; return whether it was sent."""
         data = message if isinstance(message, bytes) else encode(message)
         try:
             self._socket.send(data, zmq.NOBLOCK)
@@ -88,9 +90,9 @@ class ClientConnection:
         return True
 
     def listen(self, deadline: Callable[[], float], is_enough: Callable[[], bool]) -> bool:
-        """Takes what arrives until it is enough, or until a deadline on the monotonic clock; says whether it was.
+        """Process messages until `is_enough()` or until the deadline (s, monotonic clock); return whether it is enough.
 
-        Both may change with what arrives.
+        Both functions are called again after each message. If there is no session, joining is attempted.
         """
         while True:
             self._receive()
@@ -108,12 +110,12 @@ class ClientConnection:
                 self._socket.poll(math.ceil(1e3 * left))
 
     def close(self) -> None:
-        """Says goodbye, so that the next client need not wait."""
+        """End the session, so that the next client need not wait, and close the socket."""
         if self._socket.closed:
             return
         if self.session:
             self.send({"kind": "bye", "session": self.session})
-        self._socket.close(linger=100)  # ms for the last word
+        self._socket.close(linger=100)  # ms, to send the last message
         self.session, self.closed_reason = b"", "closed"
 
     def _hello(self) -> None:
@@ -127,7 +129,7 @@ class ClientConnection:
         try:
             self._socket.send(encode({**hello, "token": self._token}), zmq.NOBLOCK)
         except zmq.ZMQError:
-            return  # there is no connection yet
+            return  # not connected yet
 
     def _receive(self) -> None:
         for _ in range(MAX_MESSAGES):
@@ -156,7 +158,7 @@ class ClientConnection:
     def _welcome(self, message: Message) -> None:
         name = message.get("session")
         if self.session or not self._token or message.get("token") != self._token:
-            return  # an answer to a hello that was answered before
+            return  # repeated answer to an earlier hello
         if message.get("protocol") != PROTOCOL or not isinstance(name, bytes) or len(name) != 16:
             raise MalformedError("malformed message")
         self._on_message(message)
@@ -171,38 +173,38 @@ class ClientConnection:
         elif reason == "malformed":
             self._on_message(message)
         elif not self.session or message.get("session") != self.session:
-            return  # of a session that we have left ourselves
+            return  # refusal of a session that this client has already left
         elif reason == "superseded":
             self.counts["session taken over"] += 1
             self.session, self.closed_reason = b"", "another client took over"
-        else:  # the server has begun anew and does not know us
+        else:  # the server was restarted and does not know the session
             self.counts["session lost"] += 1
             self.session = b""
 
 
-# -- RemotePlant: a plant that moves in another process --------------------------------------------------------------
+# -- RemotePlant -----------------------------------------------------------------------------------------------------
 
 
-#: A state this much before its time (s) is on time: rounding of clocks that count differently.
+#: Tolerance for times of states (s), for rounding of clocks with different periods.
 TIME_TOLERANCE = 1e-9
 
 
 class RemotePlant(Plant):
-    """A plant for the control loop whose robot, or simulation, is served by a `PlantServer` elsewhere.
+    """A plant whose robot or simulation is served by a `PlantServer` in another process.
 
-    In lock-step `advance` sends the command and waits for the state that follows. In real time `apply` sends the
-    command, and `advance` waits until a period has passed on the robot's own clock. Once built, nothing raises: without
-    a state for `timeout` seconds the last one is used again, which `counts["no state"]` tells; from then on `advance`
-    waits no longer than a period, and goes on as soon as the link is back.
+    In lock-step `advance` sends the command and waits for the next state. In real time `apply` sends the command, and
+    `advance` waits until a period has passed on the robot's clock. No method raises after construction: without a state
+    for `timeout` seconds the last state is used again and counted in `counts["no state"]`; then `advance` waits at most
+    one period, and continues normally as soon as the connection is restored.
 
     Args:
-        address: of the server, like ``tcp://127.0.0.1:5560``.
-        robot: the same as there.
-        timeout: how long to wait for a state (s).
-        connect_timeout: how long to wait for the server to let us in (s).
+        address: address of the server, for example ``tcp://127.0.0.1:5560``.
+        robot: the same robot as that of the server.
+        timeout: longest wait for a state (s).
+        connect_timeout: longest wait for a session (s).
 
     Raises:
-        PlantError: if nobody answers, or the server moves another robot, speaks another protocol, or is busy.
+        PlantError: if there is no answer, or if the server has another robot, another protocol, or another client.
 
     >>> with RemotePlant("tcp://127.0.0.1:5560", robot) as plant:
     ...     recording = poise.record(controller, plant, seconds=3.0)
@@ -225,63 +227,63 @@ class RemotePlant(Plant):
         self._state: State
         self._readings: SensorReadings | None
         self._period, self._due = 0.0, 0.0
-        self._notes_received = 0  # notes of the server that we have
+        self._notes_received = 0  # number of notes received from the server
         self._command: Command | None = None
         self._sequence, self._state_sequence = 0, 0
-        self._pending_command: bytes | None = None  # a command in lock-step that was not answered yet
+        self._pending_command: bytes | None = None  # unanswered command in lock-step
         self._sent_time = self._received_time = -math.inf
         self._connection = ClientConnection(address, robot, self._handle)
         self._connection.join(self.connect_timeout)
 
-    # -- what can be seen ------------------------------------------------------------------------------------------
+    # -- observation -----------------------------------------------------------------------------------------------
 
     def state(self) -> State:
-        """The last state that arrived."""
+        """Return the last received state."""
         return self._state
 
     def readings(self) -> SensorReadings | None:
-        """What the sensors said with it; None if the served plant has none."""
+        """Return the sensor readings of the state; None if the served plant has none."""
         return self._readings
 
     def truth(self) -> State:
-        """How the robot really is, where the served plant knows; else the state."""
+        """Return the true state if the served plant has sensor readings; else the measured state."""
         return self._state if self._readings is None else self._readings.truth
 
     @property
     def time(self) -> float:
-        """Of the served plant, when the last state arrived (s)."""
+        """Time of the served plant in its last message (s)."""
         return self._report.time
 
     @property
     def fallen(self) -> bool:
-        """Whether the robot ever fell, as far as the served plant knows."""
+        """True after the first fall reported by the served plant."""
         return self._report.fallen
 
     @property
     def fall(self) -> str:  # type: ignore[override]  # as it was last reported
-        """When and how, in a sentence; empty if it did not."""
+        """Time and cause of the first fall, one sentence; empty: no fall."""
         return self._report.fall
 
     @property
     def timed_out(self) -> bool:
-        """Whether the server held the robot because our commands were missing."""
+        """Whether the server holds the robot because commands are missing, as last reported."""
         return self._report.timed_out
 
     @property
     def connected(self) -> bool:
-        """Whether a state arrived within the limit."""
+        """Whether a state arrived within the last `timeout` seconds."""
         return time.monotonic() - self._received_time <= self.timeout
 
     @property
     def counts(self) -> Counter[str]:  # type: ignore[override]  # of both sides
-        """How often what went wrong: in the served plant, on this side of the link, and on the ``server: ...``'s."""
+        """Number of errors by name: in the served plant, in this client, and in the server (``server: ...``)."""
         server_counts = Counter({f"server: {name}": count for name, count in self._report.server_counts.items()})
         return self._report.counts + self._connection.counts + server_counts
 
-    # -- what it does ----------------------------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------------
 
     def apply(self, command: Command) -> None:
-        """What to do until the next command."""
+        """Set the command, valid until the next one; in real time it is sent immediately."""
         self._command = command
         if self.realtime:
             self._sequence += 1
@@ -289,38 +291,38 @@ class RemotePlant(Plant):
                 self._connection.send(self._message(command))
 
     def advance(self) -> None:
-        """Lets the command's period pass."""
+        """Advance by the period of the command."""
         if self.realtime:
             self._advance_realtime()
         elif self._command is not None:
             self._advance_lockstep(self._command)
 
     def close(self) -> None:
-        """Leaves the robot; it holds."""
+        """End the session; in real time the server then holds the robot."""
         self._connection.close()
 
     def _advance_lockstep(self, command: Command) -> None:
-        """Lock-step: one command, one answer."""
+        """Advance in lock-step: send one command and wait for its answer."""
         now, wait = time.monotonic(), self.timeout
         if self._pending_command is None:
             self._sequence += 1
             self._pending_command = self._message(command)
             self._sent_time = now
             self._connection.send(self._pending_command)
-        else:  # the last one is still on its way or lost; to send others would make them late
+        else:  # the last command is delayed or lost; further commands would be late, too
             self._connection.counts["command dropped"] += 1
             wait = command.period
             if now - self._sent_time > self.timeout and self._connection.session:
                 self._sent_time = now
-                self._connection.send(self._pending_command)  # the server obeys a number only once
+                self._connection.send(self._pending_command)  # the server executes a sequence number only once
         if not self._connection.listen(lambda: now + wait, lambda: self._pending_command is None):
             self._count_missing_state()
 
     def _advance_realtime(self) -> None:
-        """Real time: until a period has passed there, on average."""
+        """Advance in real time: wait until a period has passed on the robot's clock, on average."""
         period = self._period if self._command is None else self._command.period
         before, start = self._state, time.monotonic()
-        # What is late by less than half a period is made up for; where it is more, the count begins anew.
+        # A delay below half a period is compensated in the next call; a larger one restarts the schedule.
         if not 0.0 <= before.time - self._due < max(0.5 * period, self._period) - TIME_TOLERANCE:
             self._due = before.time
         self._due += period
@@ -339,7 +341,7 @@ class RemotePlant(Plant):
         counts = self._connection.counts
         counts["no state"] += 1
         if counts["no state"] == 1:
-            self.notes.append(f"no state: none arrived for {self.timeout:g} s; the last one was used again")
+            self.notes.append(f"no state: none arrived for {self.timeout:g} s; the last state was used again")
         if self._connection.closed_reason and not counts["link ended"]:
             counts["link ended"] += 1
             self.notes.append(f"link ended: {self._connection.closed_reason}")
@@ -356,7 +358,7 @@ class RemotePlant(Plant):
         return encode({**head, "known": self._notes_received, **command_message(command)})
 
     def _handle(self, message: Message) -> None:
-        """A state, a welcome, which is one too, or a refusal of a command."""
+        """Process a state, a welcome message (which contains a state), or the refusal of a command."""
         if message["kind"] == "refused":
             self._connection.counts["command refused"] += 1
             if message.get("answers") == self._sequence:
@@ -366,7 +368,7 @@ class RemotePlant(Plant):
         if message["kind"] == "welcome":
             self._begin(message, report)
         elif report.sequence <= self._state_sequence:
-            return  # the answer to a question that was asked twice
+            return  # repeated answer
         elif report.last_command == self._sequence:
             self._pending_command = None
         self._report, self._state, self._readings, self._state_sequence = (
@@ -381,7 +383,7 @@ class RemotePlant(Plant):
             self._notes_received += len(report.notes)
 
     def _begin(self, message: Message, report: Report) -> None:
-        """A session begins: the first one, or one with a server that has begun anew."""
+        """Start a session: the first one, or a new one after a restart of the server."""
         period, start = read_number(message, "period"), self._decoder.state(message.get("start"))
         if not period > 0.0:
             raise MalformedError("malformed message")

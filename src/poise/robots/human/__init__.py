@@ -1,4 +1,4 @@
-"""The human of the library: a body of 42 degrees of freedom made from tables, stature, mass and sex.
+"""Human model with 42 degrees of freedom, generated from anthropometric tables for a stature, mass and sex.
 
 >>> robot = poise.load_robot("human", height=1.68, mass=61.0, sex="female")
 """

@@ -4,12 +4,12 @@ corrigendum.
 
 Columns: length (m) of a person of mean stature, mass (% of the body), centre of mass and radii of gyration (% of the
 length, from the first of the two points), in the segment's axes X forward, Y up, Z to the right. A radius r gives the
-element ``m (r L)²`` of the inertia tensor about the centre of mass; below zero stands for ``-m (r L)²``, which the
-paper writes with an imaginary r.
+element ``m (r L)²`` of the inertia tensor about the centre of mass; a negative r means ``-m (r L)²``, which the paper
+writes with an imaginary r.
 
 Conflicts between the public copies of the table: the male leg has 4.8 % here (4.5 elsewhere; only 4.8 brings the sum to
-100 %), the male forearm 0.283 m (0.253 elsewhere). The foot is the corrected one, for which the length is that from the
-ankle to the middle of the metatarsal heads: 0.139 and 0.117 m give the same places (m) as the first print.
+100 %), the male forearm 0.283 m (0.253 elsewhere). The foot is that of the corrigendum, with the length measured from
+the ankle to the middle of the metatarsal heads: 0.139 and 0.117 m give the same positions (m) as the first print.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from poise.parsing import is_number
 Sex = Literal["male", "female"]
 SEXES: tuple[Sex, Sex] = ("male", "female")
 
-#: Stature of the people behind the lengths (m).
+#: Mean stature of the subjects of the table (m).
 MEAN_STATURE = {"male": 1.77, "female": 1.61}
 
-#: From the segment's axes to Poise's: x forward, y left, z up.
+#: Rotation from the segment's axes to Poise's axes: x forward, y left, z up.
 POISE_FROM_SEGMENT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 
 class SegmentParameters(NamedTuple):
-    """One row of the table, as printed; `center` and `unit_inertia` give it in Poise's axes."""
+    """One row of the table, as printed; `center` and `unit_inertia` convert it to Poise's axes."""
 
     length: float
     mass: float
@@ -52,20 +52,20 @@ class SegmentParameters(NamedTuple):
 
     @property
     def center(self) -> Array:
-        """Centre of mass of the right or middle segment as a share of its length, x forward, y left, z up."""
+        """Centre of mass of the right or middle segment as a fraction of its length, x forward, y left, z up."""
         center: Array = POISE_FROM_SEGMENT @ np.array([self.x, self.y, self.z]) / 100.0
         return center
 
     @property
     def unit_inertia(self) -> Array:
-        """Inertia about the centre of mass per mass and length squared, in the same axes."""
+        """Inertia about the centre of mass, divided by mass and squared length, in the same axes."""
         r = np.array([[self.xx, self.xy, self.xz], [self.xy, self.yy, self.yz], [self.xz, self.yz, self.zz]]) / 100.0
         return np.asarray(POISE_FROM_SEGMENT @ (np.sign(r) * r**2) @ POISE_FROM_SEGMENT.T)
 
 
-#: Origins and ends: head C7T1 to vertex; torso C7T1 to L5S1; pelvis L5S1 to the middle of the hip centres; thigh hip to
-#: knee; shank knee to ankle; foot ankle to the middle of the metatarsal heads; upper arm shoulder to elbow; forearm
-#: elbow to wrist; hand wrist to the middle of the knuckles.
+#: Start and end of each segment: head C7T1 to vertex; torso C7T1 to L5S1; pelvis L5S1 to the middle of the hip centres;
+#: thigh hip to knee; shank knee to ankle; foot ankle to the middle of the metatarsal heads; upper arm shoulder to
+#: elbow; forearm elbow to wrist; hand wrist to the middle of the knuckles.
 SEGMENT_TABLE: dict[Sex, dict[str, SegmentParameters]] = {
     "male": {
         "head": SegmentParameters(0.277, 6.7, 2.0, 53.6, 0.1, 28, 21, 30, -7, -2, 3),
@@ -91,15 +91,18 @@ SEGMENT_TABLE: dict[Sex, dict[str, SegmentParameters]] = {
     },
 }
 
-#: Distance between the anterior superior iliac spines (m), and from their middle to the hip centres and to L5S1 as
-#: shares of it (forward, up, to either side), as [Dumas2007] takes them from Reed.
+#: Distance between the anterior superior iliac spines (m), and offsets from their middle to the hip centres and to L5S1
+#: as fractions of it (forward, up, to either side), which [Dumas2007] takes from Reed.
 ASIS_WIDTH = {"male": 0.224, "female": 0.238}
 HIP_CENTER_OFFSET = {"male": (-0.095, -0.370, 0.361), "female": (-0.139, -0.336, 0.372)}
 LUMBAR_OFFSET = {"male": (-0.335, -0.032), "female": (-0.340, 0.049)}
 
 
 def mass_fractions(sex: Sex) -> dict[str, float]:
-    """Share of the body's mass in each segment: the printed ones divided by their sum (100.2 % for men)."""
+    """Return the mass of each segment as a fraction of the body mass: the printed values divided by their sum.
+
+    The sum of the printed values is 100.2 % for men.
+    """
     pairs = {"thigh", "shank", "foot", "upper_arm", "forearm", "hand"}
     total = sum(row.mass * (2 if name in pairs else 1) for name, row in SEGMENT_TABLE[sex].items())
     return {name: row.mass / total for name, row in SEGMENT_TABLE[sex].items()}
@@ -111,35 +114,36 @@ def mass_fractions(sex: Sex) -> dict[str, float]:
 #: One number for each side, left first.
 LeftRight = tuple[float, float]
 
-#: Shares of the stature [Drillis & Contini 1966, in Winter 2009]: height of the ankle, length and width of the foot.
+#: Fractions of the stature [Drillis & Contini 1966, in Winter 2009]: height of the ankle, length and width of the foot.
 ANKLE_HEIGHT, FOOT_LENGTH, FOOT_WIDTH = 0.039, 0.152, 0.055
-#: Distance of the shoulder centres as a share of the stature, as models after [Dumas2007] have it.
+#: Distance of the shoulder centres as a fraction of the stature, as in models based on [Dumas2007].
 SHOULDER_WIDTH = 0.2401
-#: Of a foot of 0.271 m, 0.064 m is behind the ankle; shoulders are 4 cm below C7T1 and 2 cm before it on a man of
-#: 1.77 m, so that they are at 0.818 of the stature (Drillis & Contini); fingers are longer than the
-#: hand to the knuckles by a third.
+#: Of a foot of 0.271 m, 0.064 m is behind the ankle. On a man of 1.77 m the shoulders are 4 cm below C7T1 and 2 cm in
+#: front of it, so that they are at 0.818 of the stature (Drillis & Contini). Fingers are a third longer than the hand
+#: from wrist to knuckles.
 HEEL_SHARE, SHOULDER_DROP, SHOULDER_FORWARD, FINGER_TO_HAND_RATIO = 0.064 / 0.271, 0.040 / 1.77, 0.020 / 1.77, 1.33
 
-#: What a person can be (m, kg): from a child that walks to the tallest and heaviest ever measured.
+#: Accepted stature (m) and mass (kg): from a child that can walk to the tallest and heaviest people ever measured.
 HEIGHT_RANGE, MASS_RANGE = (0.7, 2.8), (8.0, 450.0)
 
 
 @dataclass(frozen=True)
 class BodyShape:
-    """Lengths (m), angles (rad) and mass (kg) of a body; of pairs, left first.
+    """Lengths (m), angles (rad) and mass (kg) of a human body; pairs are (left, right).
 
     Attributes:
-        sex, height, mass: whose tables, stature, mass.
-        hip_width: between the hip centres; lumbar_forward, lumbar_up: L5S1 seen from their middle.
+        sex, height, mass: sex (selects the table), stature, body mass.
+        hip_width: between the hip centres; lumbar_forward, lumbar_up: position of L5S1 relative to their middle.
         spines_width: between the anterior superior iliac spines.
         torso: L5S1 to C7T1; head: C7T1 to vertex.
-        shoulder_width: between the shoulder centres; shoulder_drop, shoulder_forward: seen from C7T1.
+        shoulder_width: between the shoulder centres; shoulder_drop, shoulder_forward: their position relative to C7T1.
         thigh, shank: hip to knee, knee to ankle.
-        torsion: turn of the shank below the knee about its own axis, toes outwards positive.
-        varus: turn of the shank at the knee in the frontal plane, knees apart positive.
+        torsion: rotation of the shank below the knee about its own axis, toes outwards positive.
+        varus: rotation of the shank at the knee in the frontal plane, knees apart positive.
         ankle_height: above the sole; foot: ankle to the metatarsal heads, toes: from there to the tip, heel: ankle to
             the back of the heel, all along the sole; foot_width.
-        upper_arm, forearm, hand, fingers: shoulder to elbow to wrist to knuckles to tip of the middle finger.
+        upper_arm, forearm, hand, fingers: shoulder to elbow, elbow to wrist, wrist to knuckles, knuckles to the tip of
+            the middle finger.
 
     >>> BodyShape.of(height=1.79, mass=66.5, sex="male").with_parameters(thigh=(0.44, 0.43)).thigh
     (0.44, 0.43)
@@ -173,12 +177,12 @@ class BodyShape:
 
     @classmethod
     def of(cls, height: float | None = None, mass: float | None = None, sex: str = "male") -> BodyShape:
-        """The mean body [Dumas2007] of that sex, scaled to a stature (m) and a mass (kg).
+        """Return the mean body [Dumas2007] of a sex, scaled to a stature (m) and a mass (kg).
 
-        Without a stature that of the table; without a mass 22.5 kg/m² times the stature squared, a usual body.
+        Default stature: mean of the table. Default mass: 22.5 kg/m² (a normal body mass index) times stature squared.
         """
         if sex not in SEXES:
-            raise unknown_name_error("a human is male or female in the tables of its segments, not", str(sex), SEXES)
+            raise unknown_name_error("sex of a human: expected male or female, not", str(sex), SEXES)
         kind: Sex = "male" if sex == "male" else "female"
         stature = _check_number("height", MEAN_STATURE[kind] if height is None else height, HEIGHT_RANGE, "m")
         body_mass = _check_number("mass", 22.5 * stature**2 if mass is None else mass, MASS_RANGE, "kg")
@@ -216,30 +220,30 @@ class BodyShape:
         )
 
     def with_parameters(self, **numbers: Any) -> BodyShape:
-        """The same body with other numbers; a single one for a pair counts for both sides."""
+        """Return a copy with other values; for a pair, a single number applies to both sides."""
         known = {field.name: getattr(self, field.name) for field in fields(self)}
         values: dict[str, Any] = {}
         for name, value in numbers.items():
             if name not in known or name == "sex":
                 raise unknown_name_error(
-                    "the shape of a human has no number", name, [each for each in known if each != "sex"]
+                    "the shape of a human has no parameter", name, [each for each in known if each != "sex"]
                 )
             values[name] = _check_parameter(name, value, isinstance(known[name], tuple))
         return replace(self, **values)
 
     def parameters(self) -> dict[str, Any]:
-        """All but sex, height and mass as plain values; `with_parameters` gives the shape back from them."""
+        """Return all values except sex, height and mass as numbers and lists, the arguments of `with_parameters`."""
         out = {field.name: getattr(self, field.name) for field in fields(self)}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in out.items() if k not in ("sex", "height", "mass")}
 
     @property
     def hip_height(self) -> float:
-        """Of the hip centres above the sole with straight legs, the mean of both (m)."""
+        """Height of the hip centres above the sole with straight legs, mean of both sides (m)."""
         return sum(sum(pair) for pair in (self.thigh, self.shank, self.ankle_height)) / 2.0
 
 
 def body_shape(parts: Mapping[str, Any]) -> BodyShape:
-    """The shape that arguments of `load_robot` speak of: height, mass, sex, and numbers of their own in ``shape``."""
+    """Build the shape from arguments of `load_robot`: height, mass, sex, and shape, a table of `BodyShape` values."""
     shape = BodyShape.of(parts.get("height"), parts.get("mass"), parts.get("sex", "male"))
     numbers = parts.get("shape", {})
     if not isinstance(numbers, Mapping):
@@ -260,7 +264,10 @@ def _check_number(name: str, value: Any, allowed: tuple[float, float], unit: str
 
 
 def _check_parameter(name: str, value: Any, sided: bool) -> Any:
-    """A length is positive and below 2 m, an angle within a right angle; L5S1 may lie behind, shoulders too."""
+    """Check one value of a shape: a length is 0.001 to 2 m, an angle within ±90 degrees.
+
+    The offsets of L5S1 and of the shoulders may be negative, within ±1 m.
+    """
     given = list(value) if isinstance(value, (tuple, list)) else [value] * (2 if sided else 1)
     angle, signed = name in ("torsion", "varus"), name in ("lumbar_forward", "shoulder_forward", "shoulder_drop")
     low, high = (-math.pi / 2, math.pi / 2) if angle else (-1.0, 1.0) if signed else (1e-3, 2.0)

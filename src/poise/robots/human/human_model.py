@@ -1,6 +1,6 @@
-"""The human as a robot description: URDF text, segment masses and inertias, shapes, soles, hands and gaze.
+"""Robot description of the human: URDF text, segment masses and inertias, shapes, soles, hands and gaze.
 
-Radii are shares of lengths, drawn by eye to the girths of the mean body.
+The radii of the shapes are fractions of segment lengths, chosen by eye to match the girths of the mean body.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from poise.robots.human.skeleton import INTERMEDIATE_LINKS, JointInstance, human
 from poise.robots.parts import SIDES, Side, side_sign
 
 MIRROR = np.diag([1.0, -1.0, 1.0])
-#: Toes and fingers as a share of the foot's and the hand's mass. A choice: the tables keep both whole.
+#: Toes and fingers as a fraction of the mass of foot and hand. A choice: the tables do not divide foot and hand.
 TOES_MASS_SHARE, FINGERS_MASS_SHARE = 0.15, 0.18
-#: A link between two axes is a ball of this mass (kg) and radius (m), taken from the segment that it leads to: too
-#: little to feel, enough for physics engines, which refuse links without mass.
+#: An intermediate link between two joint axes is a ball of this mass (kg) and radius (m), subtracted from the next
+#: segment. It has a negligible effect, but physics engines refuse links without mass.
 DUMMY_MASS, DUMMY_RADIUS = 1e-3, 0.02
 
 
 class SegmentInertia(NamedTuple):
-    """Mass (kg), centre (m) in the link's frame, inertia about the centre (kg m²)."""
+    """Mass (kg), centre of mass (m) in the link's frame, and inertia about the centre of mass (kg m²) of a segment."""
 
     mass: float
     center: Array
     inertia: Array
 
     def without(self, part: SegmentInertia) -> SegmentInertia:
-        """What is left when a part is taken out."""
+        """Return the inertia that remains after a part is removed."""
         mass = self.mass - part.mass
         center = (self.mass * self.center - part.mass * part.center) / mass
         about = self.inertia_about(center) - part.inertia_about(center)
         return SegmentInertia(mass, center, about)
 
     def inertia_about(self, point: Array) -> Array:
-        """Inertia about another point (kg m²)."""
+        """Return the inertia about another point (kg m²)."""
         d = self.center - point
         return np.asarray(self.inertia + self.mass * ((d @ d) * np.eye(3) - np.outer(d, d)))
 
@@ -52,7 +52,7 @@ class SegmentInertia(NamedTuple):
 
 
 def link_inertias(shape: BodyShape) -> dict[str, SegmentInertia]:
-    """Mass, centre and inertia of each link by name; together exactly the mass of the body."""
+    """Return mass, centre of mass and inertia of each link by name; the masses sum exactly to the body mass."""
     parts = {
         "pelvis": _pelvis(shape),
         "torso": _torso(shape),
@@ -69,7 +69,7 @@ def link_inertias(shape: BodyShape) -> dict[str, SegmentInertia]:
 
 
 def _segment_inertia(shape: BodyShape, name: str, length: float, side: Side | None) -> SegmentInertia:
-    """A segment as the table has it: right or middle; the left one is its mirror image."""
+    """Return the inertia of a segment from the table of right and middle segments; left segments are mirrored."""
     row = anthropometry.SEGMENT_TABLE[shape.sex][name]
     mass = anthropometry.mass_fractions(shape.sex)[name] * shape.mass
     center, inertia = row.center * length, row.unit_inertia * mass * length**2
@@ -79,19 +79,19 @@ def _segment_inertia(shape: BodyShape, name: str, length: float, side: Side | No
 
 
 def _pelvis(shape: BodyShape) -> SegmentInertia:
-    """From L5S1, seen from the middle of the hip centres."""
+    """Return the inertia of the pelvis: the table refers to L5S1, the link's origin is midway between the hips."""
     length = float(np.hypot(shape.lumbar_forward, shape.lumbar_up))
     lumbar = np.array([shape.lumbar_forward, 0.0, shape.lumbar_up])
     return _segment_inertia(shape, "pelvis", length, None).translate(lumbar)
 
 
 def _torso(shape: BodyShape) -> SegmentInertia:
-    """From C7T1, seen from L5S1."""
+    """Return the inertia of the torso: the table refers to C7T1, the link's origin is L5S1."""
     return _segment_inertia(shape, "torso", shape.torso, None).translate(np.array([0.0, 0.0, shape.torso]))
 
 
 def _split_segment(shape: BodyShape, side: Side, name: str, end: str, share: float) -> dict[str, SegmentInertia]:
-    """A foot or a hand in two: the end is a slab, and what is left is such that both together are the segment."""
+    """Split a foot or a hand into two links: the end is a cuboid; both together have the inertia of the segment."""
     i = SIDES.index(side)
     segment = _segment_inertia(shape, name, getattr(shape, name)[i], side)
     root = next(joint.position for joint in human_joints(shape) if joint.child == f"{side}_{end}")
@@ -106,7 +106,7 @@ def _split_segment(shape: BodyShape, side: Side, name: str, end: str, share: flo
 
 
 def _add_dummy_masses(shape: BodyShape, parts: dict[str, SegmentInertia]) -> dict[str, SegmentInertia]:
-    """Links between axes get their specks from the link that they lead to."""
+    """Give intermediate links their small masses, subtracted from the next segment."""
     dummy_mass = DUMMY_MASS * shape.mass / 75.0
     ball = 0.4 * dummy_mass * DUMMY_RADIUS**2 * np.eye(3)
     pending: list[str] = []
@@ -122,7 +122,7 @@ def _add_dummy_masses(shape: BodyShape, parts: dict[str, SegmentInertia]) -> dic
     return parts
 
 
-# -- What a human looks like -----------------------------------------------------------------------------------------
+# -- Shapes of the links ---------------------------------------------------------------------------------------------
 
 
 COLORS = {
@@ -135,7 +135,7 @@ COLORS = {
 
 
 class BodyCapsule(NamedTuple):
-    """A rounded rod on a link between two points (m); `collides` and `visible` say what it is for."""
+    """A capsule on a link between two points (m), used as a visual shape, a collision shape or both."""
 
     link: str
     start: Array
@@ -147,7 +147,7 @@ class BodyCapsule(NamedTuple):
 
 
 def body_capsules(shape: BodyShape) -> list[BodyCapsule]:
-    """All solids of a body."""
+    """Return the capsules of all links of a body."""
     parts = _trunk(shape)
     for side in SIDES:
         parts += _leg(shape, side) + _arm(shape, side)
@@ -218,7 +218,7 @@ def _leg(shape: BodyShape, side: Side) -> list[BodyCapsule]:
         out.append(_capsule(f, start, (ball, 0.32 * inner * wide, sole), flat, "shoe", collides=False))
         tip = (0.8 * toes, 0.22 * inner * wide - 0.1 * y * wide, 0.0)
         out.append(_capsule(e, (0.0, 0.3 * inner * wide, 0.0), tip, 0.95 * low, "shoe", collides=False))
-    # below the toes lies a thin rod: it touches when the heel rises, and not while the sole is flat
+    # A thin rod below the toes: it touches the ground while the heel rises, and not while the sole is flat.
     bar = (0.45 * toes, 0.3 * wide, 0.012 - low)
     out.append(_capsule(e, bar, (bar[0], -bar[1], bar[2]), 0.011, "shoe", visible=False))
     return out
@@ -257,14 +257,14 @@ def _arm(shape: BodyShape, side: Side) -> list[BodyCapsule]:
 # -- From a shape to a description -----------------------------------------------------------------------------------
 
 
-#: Arguments of `load_robot` that shape a human; all others are those of any robot.
+#: Arguments of `load_robot` that define the shape of a human; all others apply to every robot.
 SHAPE_ARGUMENTS = ("height", "mass", "sex", "shape")
-#: Part of the foot's width that is flat on the ground, by eye.
+#: Half width of the flat sole as a fraction of the foot's width, chosen by eye.
 FLAT_WIDTH_SHARE = 0.4
 
 
 def human_description(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The keys of a description (see `poise.robots.description`), and the text of its URDF."""
+    """Return the keys of the description of a human (see `poise.robots.description`), and its URDF text."""
     shape = body_shape(values)
     given = {key: value for key, value in values.items() if key not in ("sex", "shape")}
     parts = {"feet": _feet(shape), "hands": _hands(shape), "gaze": _gaze(shape)}
@@ -272,7 +272,7 @@ def human_description(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def urdf_text(shape: BodyShape) -> str:
-    """The body as a URDF, with frames for the points under the feet: heel, metatarsal heads, tip of the toes."""
+    """Return the URDF of a body, with frames for the points under the feet: heel, metatarsal heads, tip of the toes."""
     root = ElementTree.Element("robot", name="human")
     for name, color in COLORS.items():
         ElementTree.SubElement(ElementTree.SubElement(root, "material", name=name), "color", rgba=color)
@@ -289,7 +289,7 @@ def urdf_text(shape: BodyShape) -> str:
 
 
 def foot_points(shape: BodyShape, side: Side) -> dict[str, tuple[str, Array]]:
-    """Points in the plane of the sole that can touch the ground: name of the frame, link, place in it (m)."""
+    """Return the points of a sole that can touch the ground, by frame name: link, and position in the link (m)."""
     i, y = SIDES.index(side), side_sign(side)
     h, wide = shape.ankle_height[i], shape.foot_width[i]
     toes = next(joint.position for joint in human_joints(shape) if joint.child == f"{side}_toes")
@@ -302,7 +302,7 @@ def foot_points(shape: BodyShape, side: Side) -> dict[str, tuple[str, Array]]:
 
 
 def _feet(shape: BodyShape) -> dict[str, Any]:
-    """The sole is under the foot without its toes, which lift off last."""
+    """Return the table ``feet``; the sole does not include the toes, which lift off last."""
     feet: dict[str, Any] = {}
     for i, side in enumerate(SIDES):
         half = FLAT_WIDTH_SHARE * shape.foot_width[i]
@@ -316,7 +316,7 @@ def _feet(shape: BodyShape) -> dict[str, Any]:
 
 
 def _hands(shape: BodyShape) -> dict[str, Any]:
-    """In the palm, before the bones of the hand."""
+    """Return the table ``hands``; the frame is in the palm, in front of the bones of the hand."""
     return {
         side: {"frame": f"{side}_hand", "name": f"{side}_palm", "position": [0.2 * size, 0.0, -0.7 * size]}
         for side, size in zip(SIDES, shape.hand, strict=True)
@@ -324,7 +324,7 @@ def _hands(shape: BodyShape) -> dict[str, Any]:
 
 
 def _gaze(shape: BodyShape) -> dict[str, Any]:
-    """Between the eyes, at the height of the sellion."""
+    """Return the table ``gaze``; the frame is between the eyes, at the sellion."""
     _, position = landmarks(shape)["sellion"]
     return {"frame": "head", "name": "eyes", "position": position.tolist(), "axis": [1.0, 0.0, 0.0]}
 
@@ -344,7 +344,7 @@ def _add_link(root: ElementTree.Element, name: str, body: SegmentInertia, capsul
 
 
 def _add_capsule(link: ElementTree.Element, kind: str, capsule: BodyCapsule) -> None:
-    """A cylinder with a ball at each end."""
+    """Add a capsule to a link as a cylinder with a sphere at each end."""
     span = capsule.end - capsule.start
     length = float(np.linalg.norm(span))
     if length > 0.0:

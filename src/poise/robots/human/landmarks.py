@@ -1,7 +1,7 @@
-"""Landmarks: places on the skin where markers are put, on the mean body; a person's own are found from a trial.
+"""Positions of anatomical landmarks (where markers are attached) on the mean body.
 
-Shares of lengths are choices after anatomical drawings; a marker's place on a person is measured, so that these only
-say where to begin, and what a synthetic trial looks like.
+The positions are fractions of segment lengths, chosen after anatomical drawings. Marker positions of a person are
+measured from a trial; these values are only their initial guess, and the marker positions of synthetic trials.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LandmarkPosition = tuple[str, Array]
 
 
 def landmarks(shape: BodyShape) -> dict[str, LandmarkPosition]:
-    """Each landmark by name: the link that carries it, and its place in that link's frame (m).
+    """Return all landmarks by name: the link that carries it, and its position in that link's frame (m).
 
     >>> landmarks(BodyShape.of(1.77))["left_asis"]
     ('pelvis', array([...]))
@@ -30,7 +30,7 @@ def landmarks(shape: BodyShape) -> dict[str, LandmarkPosition]:
 
 
 def _joint_centers(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
-    """Centres of the joints: no skin, but what skeletons of animation software know."""
+    """Return the joint centres, which the skeletons of animation software use instead of skin markers."""
     i, y = SIDES.index(side), side_sign(side)
     shoulder = (shape.shoulder_forward, 0.5 * y * shape.shoulder_width, shape.torso - shape.shoulder_drop)
     positions = {
@@ -46,13 +46,13 @@ def _joint_centers(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
 
 
 def asis_midpoint(shape: BodyShape) -> Array:
-    """Middle of the anterior superior iliac spines, seen from the middle of the hip centres (m)."""
+    """Return the midpoint of the anterior superior iliac spines, relative to the middle of the hip centres (m)."""
     forward, up, _ = anthropometry.HIP_CENTER_OFFSET[shape.sex]
     return np.array([-forward, 0.0, -up]) * shape.spines_width
 
 
 def _pelvis(shape: BodyShape) -> dict[str, LandmarkPosition]:
-    """The four spines lie in one plane, which is level in the zero posture."""
+    """Return the landmarks of the pelvis; its four iliac spines are in one plane, horizontal in the zero posture."""
     middle, wide = asis_midpoint(shape), shape.spines_width
     back = middle - np.array([0.66 * wide, 0.0, 0.0])  # the pelvis is two thirds as deep as wide
     out = {
@@ -94,7 +94,7 @@ def _leg(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
     thigh, shank, height = shape.thigh[i], shape.shank[i], shape.ankle_height[i]
     ball, toes, wide = shape.foot[i], shape.toes[i], shape.foot_width[i]
     knee, ankle = 0.13 * thigh, 0.09 * shank  # half widths
-    # the ankle's axis is turned outwards by the torsion; its markers are on the shank
+    # Torsion rotates the ankle's axis outwards; the ankle markers are on the shank.
     lateral = np.array([-y * np.sin(y * shape.torsion[i]), y * np.cos(shape.torsion[i]), 0.0])
     top = mtp_height(shape, side) - height
     positions = {
@@ -116,7 +116,7 @@ def _leg(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
 
 
 def _arm(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
-    """In the anatomical posture the thumb, and the radius, are on the outer side."""
+    """Return the landmarks of an arm; in the anatomical posture the thumb and the radius are lateral."""
     i, y = SIDES.index(side), side_sign(side)
     upper, fore, hand, fingers = shape.upper_arm[i], shape.forearm[i], shape.hand[i], shape.fingers[i]
     elbow, wrist = 0.14 * upper, 0.11 * fore  # half widths

@@ -1,14 +1,15 @@
-"""The 42 degrees of freedom: which joint turns what about which axis, where it sits, and how far it goes.
+"""Skeleton of the human: axes, positions, ranges, torque and speed limits of its 36 joints.
 
 Axes and order follow the recommendations of the International Society of Biomechanics [Wu2002, Wu2005]: flexion about
 the axis to the right, then ab- or adduction about the axis forward, then rotation about the axis along the segment. The
 zero posture is the anatomical one: upright, arms hanging, palms forward. A sign means the same on both sides: flexion,
-adduction, internal rotation, dorsiflexion, inversion, pronation, ulnar deviation are positive; so are leaning back, to
-the right, and turning to the left for spine and neck.
+adduction, internal rotation, dorsiflexion, inversion, pronation and ulnar deviation are positive. For spine and neck,
+leaning back, leaning to the right and turning to the left are positive.
 
-Ranges are physiological with five to ten degrees of slack: a marker that is off by a centimetre must not push a joint
-against its stop in ordinary walking. Torques are of the order of the largest isometric ones of young adults, at 75 kg,
-and grow with the mass; speeds are those of quick movements. Both are choices, generous ones.
+With the six degrees of freedom of the pelvis the body has 42. Ranges are physiological plus five to ten degrees, so
+that a marker error of a centimetre does not push a joint against its limit in ordinary walking. Torques are of the
+order of the largest isometric torques of young adults at 75 kg, and scale with body mass; speeds are those of fast
+movements. Torques and speeds are generous choices.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ from poise.robots.parts import SIDES, Side, side_sign
 
 Vector = tuple[float, float, float]
 
-#: Flexion turns forward and up, extension of the trunk back: both about the axis to the right.
+#: Flexion moves a segment forward and up, extension moves the trunk back: both are about the axis to the right.
 RIGHTWARD: Vector = (0.0, -1.0, 0.0)
 LEFTWARD: Vector = (0.0, 1.0, 0.0)
 FORWARD: Vector = (1.0, 0.0, 0.0)
 UPWARD: Vector = (0.0, 0.0, 1.0)
-#: Axis of the subtalar joint of a right foot: 42 degrees up and 9 degrees inwards from the line forward, the means that
-#: models of the leg have used since Inman 1976.
+#: Axis of the subtalar joint of a right foot: 42 degrees up and 9 degrees inwards from the forward axis, the mean
+#: values used in leg models since Inman 1976.
 SUBTALAR_AXIS: Vector = (0.787, 0.121, 0.605)
-#: The mass to which the torques belong (kg).
+#: Body mass to which the torques of the table refer (kg).
 REFERENCE_MASS = 75.0
 
 
 class JointSpec(NamedTuple):
-    """One joint of a limb: name, child link, axis on the right side, range (degrees), torque (N m), speed (rad/s)."""
+    """Joint of a limb in the tables: name, child link, axis on the right side, range (degrees), torque (N m), rad/s."""
 
     name: str
     child: str
@@ -47,7 +48,7 @@ class JointSpec(NamedTuple):
 
 
 class JointInstance(NamedTuple):
-    """A joint of a body: place (m) and turn (roll, pitch, yaw) in the parent link, axis, range (rad), N m, rad/s."""
+    """Joint of a body: position (m) and roll, pitch, yaw (rad) in the parent link, axis, range (rad), N m, rad/s."""
 
     name: str
     parent: str
@@ -90,7 +91,7 @@ NECK_JOINTS = (
     JointSpec("neck_bending", "neck_ring", FORWARD, -45, 45, 40, 10),
     JointSpec("neck_rotation", "head", UPWARD, -80, 80, 30, 10),
 )
-#: Links between the axes of a joint, which carry next to nothing.
+#: Links between the axes of a joint with several degrees of freedom; their mass is negligible.
 INTERMEDIATE_LINKS = frozenset(
     spec.child
     for spec in (*LEG_JOINTS, *ARM_JOINTS, *BACK_JOINTS, *NECK_JOINTS)
@@ -99,7 +100,7 @@ INTERMEDIATE_LINKS = frozenset(
 
 
 def human_joints(shape: BodyShape) -> list[JointInstance]:
-    """All 36 joints of a body, parents before children: left leg, right leg, back, neck, left arm, right arm."""
+    """Return all 36 joints of a body, parents before children: left leg, right leg, back, neck, left arm, right arm."""
     joints: list[JointInstance] = []
     for side in SIDES:
         joints += _limb_joints("pelvis", side, LEG_JOINTS, _leg_positions(shape, side), shape)
@@ -112,7 +113,7 @@ def human_joints(shape: BodyShape) -> list[JointInstance]:
 
 
 def mtp_height(shape: BodyShape, side: Side) -> float:
-    """Height of the axis of the toes above the sole (m): they are about as thick as a fifth of the ankle's height."""
+    """Return the height of the metatarsophalangeal axis above the sole (m), a quarter of the ankle's height."""
     return 0.25 * shape.ankle_height[SIDES.index(side)]
 
 
@@ -160,7 +161,7 @@ def _limb_joints(
 
 
 def _fixed_rotation(child: str, side: Side | None, shape: BodyShape) -> Vector:
-    """Varus turns the shank inwards below the knee, torsion the ankle outwards about the shank."""
+    """Return roll, pitch, yaw (rad) due to varus (shank inwards below the knee) and torsion (ankle outwards)."""
     if side is None:
         return (0.0, 0.0, 0.0)
     i, y = SIDES.index(side), side_sign(side)
@@ -168,6 +169,6 @@ def _fixed_rotation(child: str, side: Side | None, shape: BodyShape) -> Vector:
 
 
 def _mirrored_axis(axis: Vector) -> Vector:
-    """The axis of the mirrored turn: what turns inwards on the right turns inwards on the left."""
+    """Return the axis of the left joint, so that an angle means the same on both sides (e.g. inwards is positive)."""
     x, y, z = axis
     return -x, y, -z
