@@ -1,4 +1,4 @@
-"""References over time: footsteps, the divergent component of motion, swinging feet, styles."""
+"""Motion plans: footsteps, reference of the divergent component of motion (DCM), swing feet, walking styles."""
 
 from poise.plans.feasibility import FeasibilityCheck, check_feasibility, repair_style
 from poise.plans.footstep_plan import (

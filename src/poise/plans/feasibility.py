@@ -1,7 +1,8 @@
-"""Feasibility of a walk: whether it keeps its balance in the next steps, why not, and the smallest repair of its style.
+"""Feasibility check of a walk over its next steps, and the smallest repair of a style that fails it.
 
-The body is taken for a pendulum of constant height, ``c̈ = ω² (c - z)``, that follows its reference as the robot would,
-with the pressure z held inside the soles. How far inside, at worst, is the margin of the verdict.
+The robot is modelled as a pendulum of constant height, ``c̈ = ω² (c - z)``, which follows its centre-of-mass reference
+as the robot would, with the zero moment point (ZMP) z confined to the soles. The smallest distance from the commanded z
+to the edge of the soles is the margin of the check.
 """
 
 from __future__ import annotations
@@ -29,28 +30,28 @@ from poise.plans.gait_parameters import BodyDimensions, Speed, gait_of_style
 from poise.plans.style import PARAMETERS, Style
 from poise.plans.support_region import StanceSoles
 
-#: Seconds between two looks ahead: a fortieth of a step.
+#: Time step of the preview (s): a fortieth of a step.
 TICK = 0.01
-#: How many steps are looked at.
+#: Number of steps in the preview.
 PREVIEW_STEPS = 2
-#: A body whose ξ is further from both feet than this share of a leg is lost.
+#: The walk counts as a fall if ξ is further than this fraction of the leg length from both feet.
 CAPTURE_LIMIT = 0.6
-#: Longest step as a share of the leg. Greatest acceleration of a swinging foot (m/s²): none of five robots made more,
-#: and weak legs, by their strength, not even that.
+#: Longest step as a fraction of the leg length. Largest acceleration of a swing foot (m/s²): none of five robots
+#: exceeded it; for weak legs the limit is proportional to the leg strength (m/s² per unit of it).
 LONGEST_STEP, LARGEST_SWING_ACCELERATION, SWING_ACCELERATION_BY_STRENGTH = 0.55, 22.0, 55.0
-#: Peak acceleration of the smoothest way over a distance d in a time T, times T² / d.
+#: Peak acceleration of a minimum-jerk motion over a distance d in a time T, times T² / d.
 PEAK_ACCELERATION = 5.77
 
 
 @dataclass(frozen=True)
 class FeasibilityCheck:
-    """How a walk stands.
+    """Result of a feasibility check.
 
     Attributes:
-        margin: how far inside the soles the pressure stays, at worst (m); negative: how far outside it would have to
-            be, or by how much steps are too long.
-        seconds: from now until it leaves them, or comes nearest to their edge.
-        reason: in words.
+        margin: smallest distance of the ZMP inside the soles (m); negative: how far outside it would have to be, or by
+            how much the steps are too long.
+        seconds: time from now until the ZMP leaves the soles, or comes nearest to their edge.
+        reason: explanation of the result as text.
     """
 
     margin: float
@@ -59,7 +60,7 @@ class FeasibilityCheck:
 
     @property
     def feasible(self) -> bool:
-        """Whether it is expected to keep its balance."""
+        """Whether the walk is expected to keep its balance."""
         return self.margin >= 0.0
 
     def __str__(self) -> str:
@@ -76,14 +77,14 @@ def check_feasibility(
     adapt: Callable[[FootstepPlan, GaitPhase, float, complex, float], GaitPhase] | None = None,
     steps: int = PREVIEW_STEPS,
 ) -> FeasibilityCheck:
-    """Looks some steps ahead.
+    """Simulate the next steps of a walk with a pendulum model and return the worst ZMP margin.
 
     Args:
-        plan, phase, time, state: where the walk is.
-        reference: how its centre of mass is led.
-        body: its lengths.
-        adapt: how steps are moved where the body needs them; None: they stay where they are planned.
-        steps: how many are looked at.
+        plan, phase, time, state: current footstep plan, gait phase, time (s) and state of the centre of mass.
+        reference: law that commands the centre of mass.
+        body: dimensions of the robot.
+        adapt: step adaptation, as `StepAdapter.adapt`; None: steps stay where they are planned.
+        steps: number of steps to simulate.
     """
     leg_check = check_legs(plan, body)
     if leg_check is not None:
@@ -106,11 +107,11 @@ def check_feasibility(
         z = reference.command(plan, phase, time, CenterState(c, v)).zmp
         margin = soles.margin(z)
         if margin < worst:
-            if worst >= 0.0:  # where it leaves the soles first: what comes after follows from that
+            if worst >= 0.0:  # report the first time outside the soles: later ones are its consequence
                 when, where = time - begin, _describe_pressure(phase, z)
             worst = margin
         z = soles.project(z)
-        # Exact for a pressure that stays for one tick.
+        # Exact solution for a ZMP that is constant over one tick.
         grow, sink = math.cosh(omega * TICK), math.sinh(omega * TICK)
         c, v = z + (c - z) * grow + v * sink / omega, (c - z) * omega * sink + v * grow
         time += TICK
@@ -125,7 +126,7 @@ def check_feasibility(
 
 
 def check_legs(plan: FootstepPlan, body: BodyDimensions) -> FeasibilityCheck | None:
-    """What the legs cannot do, if anything."""
+    """Return a failed check if the steps are too long for the legs or too fast for the swing foot, else None."""
     step_geometry, single = plan.gait.step_geometry, plan.gait.timing.single_support
     length = math.hypot(step_geometry.forward, 2.0 * step_geometry.sideways)
     longest = LONGEST_STEP * body.leg_length
@@ -145,7 +146,7 @@ def check_legs(plan: FootstepPlan, body: BodyDimensions) -> FeasibilityCheck | N
 
 
 def _next_phase(plan: FootstepPlan, phase: GaitPhase, time: float) -> GaitPhase | None:
-    """The phase that follows when all goes as planned."""
+    """Return the phase that follows according to the plan; None if the walk has ended."""
     timing = plan.gait.timing
     if phase.kind == "single":
         landing = phase.steps + 1 >= plan.steps
@@ -158,7 +159,7 @@ def _next_phase(plan: FootstepPlan, phase: GaitPhase, time: float) -> GaitPhase 
 
 
 def _describe_pressure(phase: GaitPhase, z: complex) -> str:
-    """Where a pressure is, in words."""
+    """Describe as text where a ZMP lies relative to the feet."""
     if phase.kind != "single":
         return "with both feet standing"
     foot: Footstep = phase.support
@@ -172,25 +173,27 @@ def _describe_pressure(phase: GaitPhase, z: complex) -> str:
 # -- Repair ----------------------------------------------------------------------------------------------------------
 
 
-#: Balance parameters of [Dalibard2012] section IV.B, which a repair may change; and the step length, last.
+#: Parameters that a repair may change: the balance parameters of [Dalibard2012] section IV.B, then the step length.
 BALANCE_PARAMETERS = ("sway", "sway_phase", "single_support", "double_support", "step_length")
-#: Shares of its range that a parameter changes by are weighed equally, but for steps, which a user sees first.
+#: Cost factors of changes, each relative to the range of its parameter. All are 1 except for step length and speed,
+#: because the user notices these first.
 PARAMETER_COSTS = {"step_length": 3.0, "speed": 3.0}
-#: What stands for the step length where a speed is given: which share of it is walked.
+#: Name of the search variable that replaces the step length if a speed is given: fraction of that speed.
 SPEED_SHARE = "speed"
-#: A repaired walk keeps the pressure so far inside the soles, as a share of their width.
+#: Margin of the ZMP inside the soles that a repaired walk must keep, as a fraction of the smaller sole dimension.
 SAFE_MARGIN = 0.05
-#: Steps that a walk is tried for, from standing.
+#: Number of steps that are checked, from standing.
 CHECKED_STEPS = 6
 
 
 class StyleRepair(NamedTuple):
-    """A style that walks, and how it differs.
+    """Result of `repair_style`.
 
     Attributes:
-        style, speed: which walk, as far as was found; the speed is None where none was given.
-        check: on them.
-        changes: in words, one line each; none if nothing had to change.
+        style, speed: the repaired walk, or the requested one if no repair was found; the speed is None if none was
+            given.
+        check: feasibility check of this style and speed.
+        changes: one line of text per changed parameter; empty if nothing changed.
     """
 
     style: Style
@@ -206,12 +209,14 @@ def check_walk(
     speed: Speed | None = None,
     steps: int = CHECKED_STEPS,
 ) -> FeasibilityCheck:
-    """The verdict on a whole walk with a style, from standing; the worst of its steps.
+    """Check a walk with a style from standing, over several steps.
 
     Args:
-        style, body: what walks.
-        center: ``"divergent"`` or ``"sinusoid"``, see `poise.plans.footstep_plan`.
-        speed: (m/s, m/s, rad/s) instead of the style's own steps.
+        style: style of the walk.
+        body: dimensions of the robot.
+        center: reference of the centre of mass, ``"divergent"`` or ``"sinusoid"``, see `poise.plans.footstep_plan`.
+        speed: (forward m/s, to the left m/s, turning rad/s) instead of the step lengths of the style.
+        steps: number of steps to check.
     """
     plan = FootstepPlan(gait_of_style(style, body, speed), math.inf)
     reference: CenterReference = (
@@ -226,11 +231,18 @@ def check_walk(
 def repair_style(
     style: Style, body: BodyDimensions, center: str = "divergent", speed: Speed | None = None
 ) -> StyleRepair:
-    """The style nearest to one that is wanted that keeps its balance.
+    """Return the feasible style that is nearest to a requested one.
 
-    Near is what changes the balance parameters by small shares of their ranges. A walk that is known to work is looked
-    for first, and then the way back to what was wanted is gone as far as it carries. Where a speed is given, which
-    takes steps of its own length, a walk may become slower instead of its steps shorter.
+    The distance is the weighted sum of squared changes of the balance parameters, each relative to its range. The
+    search first looks for any candidate that is feasible, then bisects from it towards the requested style, then
+    refines the result with COBYLA. If a speed is given, which determines the step length, the repair reduces the speed
+    instead of the step length.
+
+    Args:
+        style, body, center, speed: as of `check_walk`.
+
+    Returns:
+        The repair; its `check` fails if no feasible candidate was found.
     """
     safe = SAFE_MARGIN * min(body.sole_size)
     unrepaired = check_walk(style, body, center, speed)
@@ -260,10 +272,10 @@ def repair_style(
 
 
 class _RepairSearch:
-    """What a repair may change: numbers of a style, and how much slower it goes.
+    """Search space of a repair: parameters of a style, and the fraction of the requested speed.
 
     Attributes:
-        requested: what is wanted.
+        requested: values of the requested walk, in the order of `names`.
     """
 
     def __init__(self, style: Style, body: BodyDimensions, names: Sequence[str], speed: Speed | None) -> None:
@@ -285,7 +297,7 @@ class _RepairSearch:
         return float(np.sum(((values - self.requested) / self._spans) ** 2))
 
     def without_small_changes(self, values: Array) -> Array:
-        """Without changes that nobody would see."""
+        """Return the values with changes below 0.1 % of the weighted range undone."""
         changed = np.abs(values - self.requested) > 1e-3 * self._spans
         return np.where(changed, np.clip(values, self._low, self._high), self.requested)
 
@@ -298,7 +310,7 @@ class _RepairSearch:
         return tuple(found)
 
     def candidates(self) -> list[Array]:
-        """What is likely to walk: balanced sway, steps quick or slow, longer on both feet, shorter steps."""
+        """Return walks that are likely to be feasible: balanced sway, other durations, shorter or slower steps."""
         found = []
         for single, double, shorter in product((1.0, 0.8, 0.6, 1.3), (1.0, 2.0, 3.0, 5.0), (1.0, 0.7, 0.4, 0.15)):
             changes = {
@@ -327,7 +339,7 @@ def _clip(name: str, value: float) -> float:
 
 
 def _bisect_towards(walking: Array, requested: Array, spare_margin: Callable[[Array], float]) -> Array:
-    """As far from a walk that works towards the one that is wanted as it works."""
+    """Return the point nearest to the requested walk on the line from a feasible one that is still feasible."""
     low, high = 0.0, 1.0
     for _ in range(8):
         middle = 0.5 * (low + high)

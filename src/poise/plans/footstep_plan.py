@@ -1,4 +1,9 @@
-"""Footstep plan: the footsteps to come, and the reference of the centre of mass that leads over them."""
+"""Footstep plan, and reference laws that command the centre of mass (CoM) over its footsteps.
+
+`FootstepPlan` gives the next footsteps and the reference of the divergent component of motion (DCM) ``ξ = c + ċ / ω``
+(see `poise.plans.gait_parameters`). `DcmReference` and `SinusoidReference` turn the plan and the measured state into a
+commanded zero moment point (ZMP). Points of the ground plane are complex numbers x + i y in the world frame (m).
+"""
 
 from __future__ import annotations
 
@@ -13,22 +18,24 @@ from poise.plans.footsteps import Footstep, GaitPhase, quintic_point
 from poise.plans.gait_parameters import GaitParameters, dcm_in_double_support, dcm_in_single_support, steady_dcm_offset
 from poise.robots import side_sign
 
-#: So long the weight takes to come to rest between the feet after the last step, s.
+#: Seconds in which the weight comes to rest between the feet after the last step.
 STOPPING_TIME = 0.3
-#: How many steps are looked ahead before the walk is taken to go on for ever: of an error e^{-ωT} is left by each, a
-#: fifth.
+#: Number of previewed steps, after which the walk is assumed to repeat for ever. Each step reduces the error of this
+#: assumption by e^{-ωT}, to about a fifth.
 PREVIEW_STEPS = 2
 
 
 @dataclass(frozen=True)
 class FootstepPlan:
-    """What is to be walked.
+    """Footsteps of a walk with constant gait parameters.
 
     Args:
-        gait: of every step from now on.
-        steps: after how many steps in all the feet come side by side; infinite: never.
-        ground: puts a footstep on ground that is known, e.g. on the next stair; None: as under the other foot.
-        slope: how far unknown ground rises per metre along x and along y, as x + i y.
+        gait: gait parameters of every step from now on.
+        steps: number of steps from the start of the walk, the last of which brings the feet side by side; infinite: the
+            walk does not end.
+        ground: function that places a footstep on known ground, e.g. on the next stair; None: the ground continues at
+            the height of the other foot, with `slope`.
+        slope: rise of the ground per metre along x and along y, as x + i y.
     """
 
     gait: GaitParameters
@@ -37,22 +44,29 @@ class FootstepPlan:
     slope: complex = 0.0
 
     def footstep(self, support: Footstep, number: int) -> Footstep:
-        """The footstep of that number, while `support` stands; beyond the last one side by side."""
+        """Return the footstep of the given number for the support foot `support`; beside it from the last step on."""
         step_geometry = self.gait.step_geometry
         step = step_geometry.footstep_beside(support) if number >= self.steps else step_geometry.next_footstep(support)
         return self.on_ground(support, step)
 
     def on_ground(self, support: Footstep, step: Footstep) -> Footstep:
-        """The same footstep on the ground."""
+        """Return `step` with its height (and on stairs its place) on the ground, given the support foot."""
         if self.ground is not None:
             return self.ground(step)
         rise = ((step.place - support.place) * self.slope.conjugate()).real
         return step.with_place(step.place, support.z + rise)
 
     def dcm_at_end(self, support: Footstep, goal: Footstep, number: int, ahead: int = PREVIEW_STEPS) -> complex:
-        """Where ξ is to be at the end of the single support on `support`, before the step of that number lands."""
+        """Return the reference ξ at the end of the single support on `support`, before the step `number` lands.
+
+        Args:
+            support: support foot.
+            goal: footstep of the swing foot.
+            number: number of this step in the walk.
+            ahead: number of steps to preview; beyond them the walk is assumed to repeat every two steps.
+        """
         timing, omega = self.gait.timing, self.gait.omega
-        if number >= self.steps:  # the last step: to rest in the middle
+        if number >= self.steps:  # last step: come to rest midway between the feet
             middle = 0.5 * (support.place + goal.place)
             return dcm_in_double_support(support.place, middle, middle, STOPPING_TIME, STOPPING_TIME, omega)[0]
         after = self.footstep(goal, number + 1)
@@ -68,14 +82,14 @@ class FootstepPlan:
         )[0]
 
     def dcm_at_begin(self, support: Footstep, number: int) -> complex:
-        """Where ξ is to be at the begin of the single support on `support`."""
+        """Return the reference ξ at the begin of the single support on `support`."""
         goal = self.footstep(support, number)
         return dcm_in_single_support(
             support.place, self.dcm_at_end(support, goal, number), self.gait.timing.single_support, self.gait.omega
         )
 
     def dcm_reference(self, phase: GaitPhase, elapsed: float) -> tuple[complex, complex]:
-        """ξ and z of the plan, so many seconds into a phase."""
+        """Return reference ξ and ZMP z, `elapsed` seconds after the begin of a phase."""
         omega, left, support = self.gait.omega, max(phase.seconds - elapsed, 0.0), phase.support
         if phase.kind == "single":
             end = self.dcm_at_end(support, phase.goal, phase.steps + 1)
@@ -85,7 +99,7 @@ class FootstepPlan:
             return dcm_in_double_support(phase.other_foot.place, support.place, end, left, phase.seconds, omega)
         middle = phase.middle
         if phase.kind == "starting":
-            # From rest to where the first step takes ξ over; the ground that this needs is under both feet.
+            # A quintic from rest to ξ at the begin of the first step; its ZMP stays between the two feet.
             end = self.dcm_at_begin(support, phase.steps + 1)
             away = omega * (end - support.place)
             xi, rate, _ = quintic_point(
@@ -98,28 +112,28 @@ class FootstepPlan:
 
 
 def capture_feet(phase: GaitPhase, xi: complex) -> tuple[Footstep, Footstep]:
-    """Which foot stays and which one steps to catch a body whose ξ leaves both: the one that is further steps."""
+    """Return (support foot, stepping foot) for a capture step: the foot further from ξ steps."""
     feet = phase.support, phase.other_foot
     near_foot = min(feet, key=lambda foot: abs(foot.place - xi))
     return near_foot, feet[1] if near_foot is feet[0] else feet[0]
 
 
-# -- How the centre of mass is led while walking ---------------------------------------------------------------------
+# -- Reference laws of the centre of mass ----------------------------------------------------------------------------
 
 
 class CenterState(NamedTuple):
-    """Of the centre of mass over the ground: place (m) and velocity (m/s), as x + i y."""
+    """Horizontal position (m) and velocity (m/s) of the CoM, as x + i y."""
 
     place: complex
     velocity: complex
 
 
 class CenterCommand(NamedTuple):
-    """What the centre of mass should do.
+    """Command of a reference law.
 
     Attributes:
-        zmp: where the ground should push (m); the acceleration is ω² (c - z).
-        dcm: where ξ should be (m).
+        zmp: commanded ZMP z (m); the acceleration of the CoM c is then ω² (c - z).
+        dcm: reference ξ (m); of `SinusoidReference`, the target of the CoM.
     """
 
     zmp: complex
@@ -127,19 +141,19 @@ class CenterCommand(NamedTuple):
 
 
 class CenterReference(Protocol):
-    """From where a walk is to what its centre of mass should do; asking twice gives the same answer."""
+    """Law that commands the CoM from plan, phase, time (s) and CoM state; it keeps no state between calls."""
 
     def command(self, plan: FootstepPlan, phase: GaitPhase, time: float, state: CenterState) -> CenterCommand: ...
 
 
 @dataclass(frozen=True)
 class DcmReference:
-    """Follows the divergent component of motion ξ of the plan, which looks at the footsteps to come.
+    """Feedback on the DCM ξ of the plan, which takes the next footsteps into account.
 
     ``z = z_ref + (1 + k/ω) (ξ - ξ_ref)``, so that the error of ξ decays as e^{-kt}.
 
     Args:
-        feedback: k, 1/s. From 1 to 15 all walk; 4 is calm, and fast enough for the ankles.
+        feedback: gain k, 1/s. Walks succeed with 1 to 15; 4 is smooth, and fast enough for the ankles.
     """
 
     feedback: float = 4.0
@@ -153,16 +167,15 @@ class DcmReference:
 
 @dataclass(frozen=True)
 class SinusoidReference:
-    """The reference of [Dalibard2012] section III.C, which knows nothing of footsteps to come.
+    """Sinusoidal CoM reference of [Dalibard2012] section III.C, without preview of footsteps.
 
-    Along the way the centre of mass is servoed to the middle of the feet, also while one of them swings; across it
-    follows a sine whose period is that of two steps, both by eq. (8), ``c̈* = -λ_p (c - c*) - λ_D ċ`` with
-    ``λ_D = 2 sqrt(λ_p)``.
+    Forward, the CoM is servoed to the middle of the feet, also while one of them swings; sideways it follows a sinusoid
+    with the period of two steps. Both use eq. (8), ``c̈* = -λ_p (c - c*) - λ_D ċ`` with ``λ_D = 2 sqrt(λ_p)``.
 
     Args:
-        amplitude: of the sway (m).
-        phase: when it is greatest, after the middle of a single support (rad of the cycle of two steps).
-        gain: λ_p, 1/s². The lag behind a walk is 2 / sqrt(λ_p) seconds: 0.2 s.
+        amplitude: amplitude of the sway (m).
+        phase: phase of the largest sway, after the middle of a single support (rad of the cycle of two steps).
+        gain: λ_p, 1/s². The CoM lags behind the target by 2 / sqrt(λ_p) seconds: 0.2 s.
     """
 
     amplitude: float
@@ -175,14 +188,15 @@ class SinusoidReference:
         return CenterCommand(state.place - pull / plan.gait.omega**2, place)
 
     def center_target(self, plan: FootstepPlan, phase: GaitPhase, time: float) -> complex:
-        """c*: the middle of the feet, and the sway to the side of the foot that bears (m)."""
+        """Return c* (m): the middle of the feet plus the sway towards the support foot."""
         timing, elapsed = plan.gait.timing, phase.elapsed(time)
         share, _, _ = minimum_jerk(elapsed / phase.seconds)
         swing_share = share if phase.kind == "single" else 0.0
         support, last, goal = phase.support, phase.other_foot, phase.goal
         middle = 0.5 * (support.place + last.place + (goal.place - last.place) * swing_share)
         yaw = 0.5 * (support.yaw + last.yaw + (goal.yaw - last.yaw) * swing_share)
-        # Seconds since the step began with its double support; a walk starts at the end of that and stops at its begin.
+        # Seconds since the step began with its double support. It stays at the end of the double support while starting
+        # and standing, and at its begin while stopping.
         into = {
             "single": timing.double_support + timing.single_support * elapsed / phase.seconds,
             "double": elapsed,
@@ -195,17 +209,18 @@ class SinusoidReference:
 
     @staticmethod
     def balanced_amplitude(plan: FootstepPlan) -> float:
-        """The amplitude (m) for which the pressure of a pendulum reaches the middle of each foot.
+        """Return the amplitude (m) with which the ZMP of a pendulum reaches the middle of each foot.
 
-        Of ``c = A sin Ωt`` it is at ``z = (1 + Ω²/ω²) c``: the quicker the steps, the less sway they take.
+        For ``c = A sin Ωt`` the ZMP is ``z = (1 + Ω²/ω²) c``: quicker steps need less sway.
         """
         gait = plan.gait
         return 0.5 * gait.step_geometry.width / (1.0 + (math.pi / (gait.timing.step * gait.omega)) ** 2)
 
     def lead_compensation(self, plan: FootstepPlan) -> tuple[float, float]:
-        """Amplitude (m) and phase (rad) with which the body really sways by `amplitude`, `phase` later than asked.
+        """Return the amplitude (m) and phase (rad) to command for an actual sway of `amplitude` and `phase`.
 
-        By eq. (8) it follows ``c* e^{iΩt}`` as ``c* / (1 + iΩ / sqrt(λ_p))²``: smaller, and late.
+        By eq. (8) the CoM follows ``c* e^{iΩt}`` as ``c* / (1 + iΩ / sqrt(λ_p))²``: with a smaller amplitude and a lag,
+        which this compensates.
         """
         turn = math.pi / (plan.gait.timing.step * math.sqrt(self.gain))
         return self.amplitude * (1.0 + turn**2), self.phase - 2.0 * math.atan(turn)

@@ -1,4 +1,8 @@
-"""Footsteps, the gait that places them, phases of a walk, stairs, and the swing foot between two of them."""
+"""Footsteps, step geometry, gait phases, stairs, and swing-foot trajectories.
+
+`StepGeometry` places the next footstep relative to the support foot, `GaitPhase` describes a single or double support,
+`Stairway` moves footsteps onto treads, and `SwingTrajectory` moves a foot to a footstep that may change on the way.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +21,12 @@ from poise.state import Snapshot
 
 @dataclass(frozen=True)
 class Footstep:
-    """A foot on the ground.
+    """Placement of a foot on the ground.
 
     Args:
-        side: which foot.
+        side: left or right foot.
         x, y: middle of its sole in the world (m).
-        yaw: where its toes point (rad, not wrapped: a walk may turn many times).
+        yaw: heading of the toes in the world (rad, not wrapped: a walk may make several turns).
         z: height of the ground there (m).
     """
 
@@ -34,37 +38,37 @@ class Footstep:
 
     @classmethod
     def of(cls, where: State | Snapshot, foot: Foot, yaw: float = 0.0) -> Footstep:
-        """A foot as it stands; its yaw is the one next to that given (rad), so that a walk may turn many times."""
+        """Return the current placement of a foot, with the equivalent yaw angle that is nearest to `yaw` (rad)."""
         pose = where.pose(foot)
         x, y, z = (float(value) for value in pose.act(foot.sole.center))
         return cls(foot.side, x, y, yaw + so3.wrap_angle(so3.yaw_of(pose.rotation) - yaw), z)
 
     @property
     def place(self) -> complex:
-        """Middle of the sole, from above, as x + i y (m)."""
+        """Horizontal position of the middle of the sole, as x + i y (m)."""
         return complex(self.x, self.y)
 
     @property
     def heading(self) -> complex:
-        """Where the toes point, of length one."""
+        """Unit vector in the direction of the toes, as x + i y."""
         return cmath.exp(1j * self.yaw)
 
     def with_place(self, place: complex, z: float | None = None) -> Footstep:
-        """The same foot elsewhere."""
+        """Return the same footstep at another place (m), and at another height if `z` is given (m)."""
         return Footstep(self.side, place.real, place.imag, self.yaw, self.z if z is None else z)
 
     @property
     def position_xy(self) -> Array:
-        """Middle of the sole, from above (m, 2)."""
+        """Horizontal position of the middle of the sole (m, 2)."""
         return np.array([self.x, self.y])
 
     @property
     def rotation(self) -> Array:
-        """world_from_foot of a flat foot."""
+        """Rotation world_from_foot of a flat foot."""
         return so3.yaw_matrix(self.yaw)
 
     def corners(self, half: complex) -> list[complex]:
-        """Corners of a sole of this half length and width (m), from above, counter-clockwise from the front left."""
+        """Return the corners of a sole of given half length + i half width (m), counter-clockwise from front left."""
         place, heading, (a, b) = self.place, self.heading, (half.real, half.imag)
         return [place + complex(x, y) * heading for x, y in ((a, b), (-a, b), (-a, -b), (a, -b))]
 
@@ -76,13 +80,13 @@ class Footstep:
 
 @dataclass(frozen=True)
 class StepGeometry:
-    """What each step adds.
+    """Displacement of each step relative to the support foot.
 
     Args:
         forward: m per step, negative backwards.
-        sideways: m per step of both feet together, positive to the left.
+        sideways: m per step, averaged over both feet, positive to the left.
         turn: rad per step, positive to the left.
-        width: between the middles of the feet (m).
+        width: lateral distance between the middles of the feet (m).
     """
 
     forward: float = 0.0
@@ -91,10 +95,10 @@ class StepGeometry:
     width: float = 0.2
 
     def next_footstep(self, support: Footstep, z: float | None = None) -> Footstep:
-        """Where the other foot goes while this one stands.
+        """Return the next footstep of the swing foot, given the support foot.
 
-        The feet walk on both sides of a line that turns by `turn` per step. Sideways, only the foot on the side that
-        the walk goes to steps out, by twice the amount; the other follows.
+        The feet follow both sides of a line that turns by `turn` per step. In a sideways walk, the foot on the side of
+        the motion steps out by twice the amount, and the other foot closes up.
         """
         side = other_side(support.side)
         outward = side_sign(side)
@@ -103,12 +107,17 @@ class StepGeometry:
         return Footstep(side, at.real, at.imag, support.yaw + self.turn, support.z if z is None else z)
 
     def footstep_beside(self, support: Footstep) -> Footstep:
-        """Where the other foot goes to end side by side."""
+        """Return the footstep that brings the swing foot beside the support foot."""
         return StepGeometry(width=self.width).next_footstep(support)
 
     @classmethod
     def from_speed(cls, speed: tuple[float, float, float], step_seconds: float, width: float) -> StepGeometry:
-        """The gait that walks at (vx, vy, turning rate) in m/s and rad/s."""
+        """Return the step geometry of a walk at (vx, vy, turning rate) in m/s and rad/s.
+
+        Args:
+            step_seconds: duration of a step (s).
+            width: lateral distance between the feet (m).
+        """
         vx, vy, wz = speed
         return cls(vx * step_seconds, vy * step_seconds, wz * step_seconds, width)
 
@@ -116,22 +125,23 @@ class StepGeometry:
 # -- Phases of a walk ------------------------------------------------------------------------------------------------
 
 
-#: Of "double" and below both feet stand; "starting" shifts the weight, "stopping" brings it to rest.
+#: Only "single" has one foot on the ground; "starting" shifts the weight to the first support foot, "stopping" brings
+#: it to rest between the feet.
 PhaseKind = Literal["single", "double", "standing", "starting", "stopping"]
 
 
 @dataclass(frozen=True)
 class GaitPhase:
-    """A part of a walk.
+    """Phase of a walk: a single support, or a kind of double support.
 
     Attributes:
-        kind: on one foot, or what both feet do.
-        begin: when it began (s).
-        seconds: how long it lasts; infinite for standing.
-        support: the foot that bears, or will bear.
-        other_foot: the other foot, where it stands or stood.
-        goal: where that foot goes; where nothing swings, the support.
-        steps: how many were made before.
+        kind: single support, or one of the phases with both feet on the ground.
+        begin: time at its begin (s).
+        seconds: duration (s); infinite for standing.
+        support: support foot; in a double support, the foot that bears the weight next.
+        other_foot: the other foot; in a single support, the footstep that it left.
+        goal: next footstep of the swing foot; equal to the support foot if no foot swings.
+        steps: number of steps completed before this phase.
     """
 
     kind: PhaseKind
@@ -144,14 +154,14 @@ class GaitPhase:
 
     @property
     def name(self) -> str:
-        """As recordings call it."""
+        """Name of the phase in recordings."""
         if self.kind == "single":
             return f"{self.support.side} support"
         return "double support" if self.kind == "double" else self.kind
 
     @property
     def middle(self) -> complex:
-        """Between the feet (m)."""
+        """Midpoint between the feet, as x + i y (m)."""
         return 0.5 * (self.support.place + self.other_foot.place)
 
     @property
@@ -166,36 +176,39 @@ class GaitPhase:
         return time - self.begin >= self.seconds - 1e-9
 
     def first_support_feet(self, speed: tuple[float, float, float]) -> tuple[Footstep, Footstep]:
-        """Which foot stands first and which goes: the right one stands, unless the walk goes or turns to the right."""
+        """Return (support foot, swing foot) of the first step of a walk at a speed (m/s, m/s, rad/s).
+
+        The right foot is the support foot, unless the walk moves or turns to the right.
+        """
         _, aside, turn = speed
         side = "left" if aside < 0.0 or (aside == 0.0 and turn < 0.0) else "right"
         return (self.support, self.other_foot) if self.support.side == side else (self.other_foot, self.support)
 
-    # -- what comes next -------------------------------------------------------------------------------------------
+    # -- next phases -------------------------------------------------------------------------------------------------
 
     def starting_phase(self, time: float, seconds: float, support_foot: Footstep, swing_foot: Footstep) -> GaitPhase:
-        """The weight passes to the foot that stays."""
+        """Return the phase in which the weight shifts to the first support foot."""
         return GaitPhase("starting", time, seconds, support_foot, swing_foot, support_foot, self.steps)
 
     def single_support_phase(self, time: float, seconds: float, goal: Footstep) -> GaitPhase:
-        """The other foot is lifted."""
+        """Return the single support in which the foot on the side of `goal` swings to it."""
         swinging = self.other_foot if self.other_foot.side == goal.side else self.support
         support_foot = self.support if self.support.side == other_side(goal.side) else self.other_foot
         return GaitPhase("single", time, seconds, support_foot, swinging, goal, self.steps)
 
     def touchdown_phase(self, time: float, seconds: float, landing_foot: Footstep, kind: PhaseKind) -> GaitPhase:
-        """The foot that swung has landed, and will bear next."""
+        """Return the double support (of the given kind) after the swing foot has landed at `landing_foot`."""
         return GaitPhase(kind, time, seconds, landing_foot, self.support, landing_foot, self.steps + 1)
 
     def standing_phase(self, time: float) -> GaitPhase:
-        """Both feet stand, until something happens."""
+        """Return a phase of unlimited duration with both feet on the ground."""
         return replace(self, kind="standing", begin=time, seconds=math.inf)
 
 
-# -- Stairway: stairs that a plan knows of, and where feet go on them ------------------------------------------------
+# -- Stairway: known stairs, and footsteps on their treads -----------------------------------------------------------
 
 
-#: A sole is kept this far from the edge of a tread (m): what a step lands off its place.
+#: Clearance of a sole from the edge of a tread (m): the landing error of a step.
 TREAD_CLEARANCE = 0.02
 
 
@@ -204,13 +217,13 @@ class Stairway:
     """Stairs that rise along x.
 
     Args:
-        begin: where the first one rises (m).
-        rise: of one (m); negative ones lead down.
-        run: depth of one (m).
-        count: of them.
-        back, front: how far a sole reaches behind and before its middle (m).
-        clearance: that a sole keeps from the edge of a tread (m).
-        half_width: how far a sole reaches to either side of its middle (m); zero: feet point along x, more or less.
+        begin: x of the first riser (m).
+        rise: height of one stair (m); negative: the stairs lead down.
+        run: depth of one tread (m).
+        count: number of stairs.
+        back, front: distance from the middle of a sole to its back and front edge (m).
+        clearance: smallest distance of a sole from the edge of a tread (m).
+        half_width: half the width of a sole (m); zero: feet are assumed to point roughly along x.
 
     >>> plan = FootstepPlan(gait, steps=20, ground=Stairway(0.4, 0.05, 0.3, 4, back=0.085, front=0.085).place_on_tread)
     """
@@ -225,7 +238,7 @@ class Stairway:
     half_width: float = 0.0
 
     def place_on_tread(self, step: Footstep) -> Footstep:
-        """The footstep on the stairs, moved along until its whole sole has one tread under it, if one is so deep."""
+        """Return the footstep moved along x until the whole sole is on one tread, if the tread is deep enough."""
         c, s = abs(math.cos(step.yaw)), self.half_width * abs(math.sin(step.yaw))
         back, front = (max(end, end * c + s) + self.clearance for end in (self.back, self.front))
         x = self._clear_of_edge(step.x, back, front) if back + front <= self.run else step.x
@@ -246,28 +259,33 @@ class Stairway:
 # -- Trajectory of the swing foot towards a footstep that may still move ---------------------------------------------
 
 
-#: The foot is highest after this share of the swing: it leaves quickly and comes down slowly.
+#: Fraction of the swing after which the foot is highest: slightly before the middle, so that it comes down slowly.
 APEX_SHARE = 0.48
-#: There it falls by so many heights per T²: like s³(1-s)³, the curve that asks for the least lift of the hip at its
-#: begin; a foot that rested at its highest would take twice of that.
+#: Downward acceleration at the apex, in lift heights per T². Similar to that of s³(1-s)³, which needs the least
+#: acceleration of the hip at its begin; a foot with zero acceleration at the apex would need twice as much.
 APEX_ACCELERATION = 22.0
-#: How fast it touches down, m/s: so slow that the ground hardly notices, so fast that it arrives.
+#: Touchdown speed, m/s: slow enough for a small impact, fast enough to reach the ground.
 TOUCHDOWN_SPEED = 0.1
-#: A foot that finds no ground goes on down, ever faster, up to this (m/s) by this (m/s²): a robot drops no faster.
+#: Largest speed (m/s) and acceleration (m/s²) of a foot that continues downwards because it has not met the ground.
 SEARCH_SPEED, SEARCH_ACCELERATION = 0.35, 3.0
-#: Onto a stair the foot is lifted for this share of the swing before it goes ahead; a rise of more than so much (m) is
-#: a stair.
+#: Fraction of the swing for which the foot is only lifted before it moves ahead onto a higher stair; smallest height
+#: difference (m) that counts as a stair.
 LIFT_SHARE, LEAST_STAIR = 0.22, 0.01
-#: Down a stair it is above its place for this share of the swing before it lands: its heel clears the edge.
+#: Fraction of the swing at its end for which the foot only moves down onto a lower stair, so that its heel clears the
+#: edge.
 HOVER_SHARE = 0.2
-#: With less than this left, s, the curve is not bent any more.
+#: Remaining seconds below which the curve is not replanned.
 LEAST_REPLAN_TIME = 0.02
 
 CurvePoint = tuple[complex, complex, complex]
 
 
 def quintic_point(now: CurvePoint, end: CurvePoint, remaining: float, after: float) -> CurvePoint:
-    """Value, rate and acceleration after some seconds, on the quintic that reaches `end` in `remaining` seconds."""
+    """Evaluate the quintic from the point `now` that reaches the point `end` in `remaining` seconds.
+
+    Returns:
+        Value, rate and acceleration `after` seconds; those at the end if `after` is larger than `remaining`.
+    """
     (x, v, a), (x1, v1, a1), T = now, end, remaining
     s = min(after / T, 1.0)
     D = x1 - x - (v + 0.5 * a * T) * T
@@ -282,19 +300,18 @@ def quintic_point(now: CurvePoint, end: CurvePoint, remaining: float, after: flo
 
 @dataclass(frozen=True)
 class SwingTrajectory:
-    """How the middle of a sole moves, and how its motion goes on.
+    """Current point of a swing-foot trajectory, for the middle of the sole.
 
-    It is planned anew at every tick from its own last value, so a footstep that moves bends the curve and never makes
-    it jump.
+    The trajectory is replanned at every tick from its own last value, so that it stays smooth if the footstep moves.
 
     Attributes:
-        plane: place x + i y (m), its rate and acceleration.
-        height: the same of z (m).
-        yaw: the same of yaw (rad).
-        apex: how high it is lifted (m, in the world).
-        lift: how high that is above the higher of both ends (m).
-        lift_share: for which share of the swing it is lifted before it goes anywhere.
-        hover_share: for which share of it it only comes down.
+        plane: position x + i y (m), its rate and acceleration.
+        height: height z (m), its rate and acceleration.
+        yaw: yaw (rad), its rate and acceleration.
+        apex: largest height in the world (m).
+        lift: height of the apex above the start (m).
+        lift_share: fraction of the swing in which the foot is only lifted, at its begin.
+        hover_share: fraction of the swing in which the foot only moves down, at its end.
     """
 
     plane: CurvePoint
@@ -307,7 +324,7 @@ class SwingTrajectory:
 
     @classmethod
     def of(cls, start: Footstep, goal: Footstep, lift: float) -> SwingTrajectory:
-        """At rest where a foot stands, about to be lifted above the higher of both ends."""
+        """Return a trajectory at rest at `start`, with its apex `lift` (m) above the higher of start and goal."""
         rise = goal.z - start.z
         apex = max(start.z, goal.z) + lift
         lift_share, hover_share = LIFT_SHARE * (rise > LEAST_STAIR), HOVER_SHARE * (rise < -LEAST_STAIR)
@@ -315,12 +332,19 @@ class SwingTrajectory:
         return cls(*still, apex, lift + max(rise, 0.0), lift_share, hover_share)
 
     def rest_at(self, at: Footstep) -> SwingTrajectory:
-        """The foot as it rests on something that it met early."""
+        """Return the trajectory at rest at `at`, where the foot met an obstacle early."""
         return replace(self, plane=(at.place, 0.0, 0.0), height=(at.z, 0.0, 0.0), yaw=(at.yaw, 0.0, 0.0))
 
     def advance(self, goal: Footstep, elapsed: float, remaining: float, period: float) -> SwingTrajectory:
-        """One period later, with so many seconds since its begin and until touchdown."""
-        if remaining <= LEAST_REPLAN_TIME:  # straight down, until something is touched
+        """Return the trajectory one period later.
+
+        Args:
+            goal: footstep to reach.
+            elapsed: seconds since the begin of the swing.
+            remaining: seconds until the planned touchdown; negative if it is late.
+            period: sampling period (s).
+        """
+        if remaining <= LEAST_REPLAN_TIME:  # straight down until contact
             (place, _, _), (z, fall, _), (yaw, _, _) = self.plane, self.height, self.yaw
             faster = (
                 min(fall.real, -TOUCHDOWN_SPEED)

@@ -1,14 +1,15 @@
 """Gait parameters of a style on one robot, and the divergent component of motion (DCM) over its steps.
 
-With c the centre of mass at height h, ``ω = sqrt(g / h)`` and ``ξ = c + ċ / ω``, the body moves as ``ξ̇ = ω (ξ - z)``,
-away from the zero moment point z. A step has a double support of T_d seconds, in which z passes in a straight line from
-the last foot p₋ to the next one p, and a single support of T_s seconds with z at p. Backwards from where ξ is to end::
+With c the centre of mass (CoM) at height h, ``ω = sqrt(g / h)`` and the DCM ``ξ = c + ċ / ω``, the robot moves as
+``ξ̇ = ω (ξ - z)``, away from the zero moment point (ZMP) z. A step has a double support of T_d seconds, in which z moves
+in a straight line from the last foot p₋ to the next one p, and a single support of T_s seconds with z at p. Integrated
+backwards from the final value ξ_end::
 
     ξ(begin of single support) = p + (ξ_end - p) e^{-ω T_s}
     ξ(begin of double support) = p₋ + u + (ξ(begin of single support) - p - u) e^{-ω T_d},   u = (p - p₋) / (ω T_d)
 
-A point of the plane is a complex number ``x + i y``, which Python handles ten times faster than an array of two, and
-which turns by a product; arrays do as well.
+A point of the plane is a complex number ``x + i y``: ten times faster in Python than an array of two, and rotated by a
+multiplication. The functions also accept arrays.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class StepTiming:
     """Durations of a step, in seconds.
 
     Args:
-        single_support: on one foot.
-        double_support: on both, before it.
+        single_support: duration of the single support (s).
+        double_support: duration of the double support before it (s).
     """
 
     single_support: float
@@ -44,19 +45,27 @@ class StepTiming:
 
     @property
     def step(self) -> float:
-        """Of single and double support together."""
+        """Duration of a step: single and double support (s)."""
         return self.single_support + self.double_support
 
 
 def dcm_in_single_support(foot: Point, end_dcm: Point, seconds: float, omega: float) -> Point:
-    """ξ so many seconds before it is to be at `end_dcm`, on one foot."""
+    """Return ξ in a single support with the ZMP at `foot`, `seconds` before ξ reaches `end_dcm`."""
     return foot + (end_dcm - foot) * math.exp(-omega * seconds)
 
 
 def dcm_in_double_support(
     last: Point, foot: Point, end_dcm: Point, remaining: float, duration: float, omega: float
 ) -> tuple[Point, Point]:
-    """ξ and z, `remaining` seconds before the end of a double support of `duration` seconds, where ξ is `end_dcm`."""
+    """Return ξ and z in a double support from `last` to `foot`, `remaining` seconds before its end.
+
+    Args:
+        last, foot: positions of z at the begin and at the end (m).
+        end_dcm: ξ at the end (m).
+        remaining: seconds until the end.
+        duration: duration of the double support (s).
+        omega: ω (1/s).
+    """
     rate = (foot - last) / duration
     z = foot - rate * remaining
     lead = rate / omega
@@ -64,7 +73,9 @@ def dcm_in_double_support(
 
 
 def initial_dcm(feet: Sequence[Point], end_dcm: Point, timing: StepTiming, omega: float) -> Point:
-    """ξ at the begin of the double support from feet[0] to feet[1], such that it is at `end_dcm` after the last foot.
+    """Return ξ at the begin of the double support from feet[0] to feet[1] for which ξ ends at `end_dcm`.
+
+    ξ reaches `end_dcm` at the end of the single support on the last foot.
 
     >>> initial_dcm([left, right, left_again], end_dcm=left_again, timing=StepTiming(0.4, 0.1), omega=3.5)
     """
@@ -75,15 +86,17 @@ def initial_dcm(feet: Sequence[Point], end_dcm: Point, timing: StepTiming, omega
 
 
 def steady_dcm_offset(stride: Point, other: Point, timing: StepTiming, omega: float, turn: float = 0.0) -> Point:
-    """Where ξ is at the end of a single support, seen from its foot, in a walk that repeats itself every two steps.
+    """Return ξ at the end of a single support, relative to its foot, in a walk that repeats every two steps.
 
-    One step back, ``b = c(stride) + ε b'`` with ``c(u) = u (1 - e^{-ω T_d}) / (ω T_d)`` and ``ε = e^{-ω (T_s + T_d)}``;
-    two steps back it is itself, turned.
+    From one step to the next, ``b = c(stride) + ε b'`` with ``c(u) = u (1 - e^{-ω T_d}) / (ω T_d)`` and
+    ``ε = e^{-ω (T_s + T_d)}``; after two steps the offset is the same, rotated by `turn`.
 
     Args:
-        stride: from this foot to the next (m).
-        other: from the next foot to the one after.
-        turn: how far two steps turn the walk (rad); points are then complex numbers.
+        stride: vector from this foot to the next (m).
+        other: vector from the next foot to the one after (m).
+        timing: durations of a step.
+        omega: ω (1/s).
+        turn: rotation of the walk in two steps (rad); if not zero, points must be complex numbers.
     """
     share = -math.expm1(-omega * timing.double_support) / (omega * timing.double_support)
     shrink = math.exp(-omega * timing.step)
@@ -96,35 +109,36 @@ def steady_dcm_offset(stride: Point, other: Point, timing: StepTiming, omega: fl
 # -- Gait parameters -------------------------------------------------------------------------------------------------
 
 
-#: Forward and to the left (m/s), and turning to the left (rad/s).
+#: Walking speed: forward and to the left (m/s), and turning to the left (rad/s).
 Speed = tuple[float, float, float]
 
-#: The leg (m) for which styles give their durations; others take times as the root of their length, like pendulums.
+#: Leg length (m) to which the durations of styles refer; durations scale with the square root of the leg length, as for
+#: pendulums.
 REFERENCE_LEG_LENGTH = 0.8
-#: Faster walks make steps longer and quicker alike, the ratio of both stays, as it does with people [Sekiya1996]; but
-#: no quicker than this share of the style's own time.
+#: Faster walks have longer and quicker steps, with a constant ratio of step length to step frequency, as in humans
+#: [Sekiya1996]; but no step is shorter in time than this fraction of the step duration of the style.
 SHORTEST_STEP_SHARE = 0.75
-#: Both feet stand for no less than this, s for a leg of 0.8 m.
+#: Shortest double support, s for a leg of 0.8 m.
 SHORTEST_DOUBLE_SUPPORT = 0.05
-#: A leg is not stretched beyond this share of its length: straight knees neither push nor yield. At the end of a step
-#: the foot is so many step lengths ahead of, or behind, the hip.
+#: Largest extension of a leg as a fraction of its length: a straight knee can neither push nor absorb. Horizontal
+#: distance of foot and hip at the end of a step, in step lengths.
 LARGEST_EXTENSION, FOOT_FROM_HIP = 0.965, 0.6
-#: Hips are as high as the steps allow, but no higher than standing by more than this share of the leg: the less knees
-#: are bent, the less they and the ankles have to bear.
+#: Largest height of the hips above their standing height, as a fraction of the leg length. Within it the hips are as
+#: high as the steps allow, because less bent knees need smaller torques in knees and ankles.
 LARGEST_HIP_RAISE = 0.05
 
 
 @dataclass(frozen=True)
 class BodyDimensions:
-    """What a plan knows of a body.
+    """Dimensions of a robot that plans depend on.
 
     Args:
         leg_length: length of a straight leg from its first joint to the sole (m), see `poise.robots.leg_length`.
-        stance_width: between the middles of the feet, standing (m).
-        com_height: of the centre of mass above the ground, standing (m).
-        hip_height: likewise of the hips.
+        stance_width: distance between the middles of the feet when standing (m).
+        com_height: height of the CoM above the ground when standing (m).
+        hip_height: height of the hips above the ground when standing (m).
         sole_size: length and width of a sole (m).
-        leg_strength: largest torque of a leg's joint as a share of m g times the leg.
+        leg_strength: largest torque of a leg joint, divided by m g times the leg length.
     """
 
     leg_length: float
@@ -136,7 +150,7 @@ class BodyDimensions:
 
     @classmethod
     def of(cls, start: State) -> BodyDimensions:
-        """Of a robot that stands on both feet."""
+        """Measure the dimensions of a robot that stands on both feet."""
         robot = start.robot
         left, right = (Footstep.of(start, robot.foot(side)) for side in SIDES)
         return cls(
@@ -151,14 +165,14 @@ class BodyDimensions:
 
 @dataclass(frozen=True)
 class GaitParameters:
-    """How a body walks, in metres and seconds.
+    """Gait of a robot in metres and seconds.
 
     Attributes:
-        step_geometry: what each step adds.
-        timing: its durations (s).
-        step_height: height of a step (m).
-        com_height: of the centre of mass above the ground (m).
-        omega: ω of a pendulum of that height (1/s).
+        step_geometry: displacement of each step.
+        timing: durations of a step (s).
+        step_height: lift of the swing foot (m).
+        com_height: height of the CoM above the ground (m).
+        omega: natural frequency ω of a pendulum of that height (1/s).
     """
 
     step_geometry: StepGeometry
@@ -169,11 +183,13 @@ class GaitParameters:
 
 
 def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None) -> GaitParameters:
-    """The pace of a style on a body.
+    """Return the gait parameters of a style on a robot.
 
     Args:
-        speed: (forward m/s, to the left m/s, turning rad/s) instead of the style's own step lengths; faster walks
-            have quicker steps.
+        style: style, with lengths relative to the leg length.
+        body: dimensions of the robot.
+        speed: (forward m/s, to the left m/s, turning rad/s) instead of the step lengths of the style; steps become
+            quicker if the speed exceeds that of the style.
     """
     time_scale = math.sqrt(body.leg_length / REFERENCE_LEG_LENGTH)
     timing = StepTiming(time_scale * style.single_support, time_scale * style.double_support)
@@ -184,7 +200,7 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
     else:
         own_speed = abs(style.step_length) * body.leg_length / timing.step
         time_factor = max(min(math.sqrt(own_speed / max(math.hypot(*speed[:2]), 1e-9)), 1.0), SHORTEST_STEP_SHARE)
-        # Both feet give up most of their time: the swinging leg needs what there is.
+        # The double support is shortened most, because the swing leg needs the remaining time.
         double = max(
             time_factor**2 * timing.double_support, min(SHORTEST_DOUBLE_SUPPORT * time_scale, timing.double_support)
         )
@@ -199,7 +215,7 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
 
 
 def _hip_drop(body: BodyDimensions, step_geometry: StepGeometry) -> float:
-    """How much lower the hips must be for steps of this length (m)."""
+    """Return by how much the hips must be lowered from standing for steps of this length (m); negative: raised."""
     foot_distance = FOOT_FROM_HIP * math.hypot(step_geometry.forward, 2.0 * step_geometry.sideways)
     reach = LARGEST_EXTENSION * body.leg_length
     return body.hip_height - math.sqrt(max(reach**2 - foot_distance**2, (0.7 * reach) ** 2))

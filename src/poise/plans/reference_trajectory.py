@@ -1,4 +1,8 @@
-"""Reference trajectories of centre of mass and feet over time: standing, squatting, and a walk planned in advance."""
+"""Reference trajectories of the centre of mass (CoM) and the feet: standing, squatting, and a walk planned in advance.
+
+A `ReferenceTrajectory` returns a `TrajectorySample` for a time. Positions are relative to the sole of one foot, the
+reference sole, so that a robot without a measured position in the world can follow them.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +24,13 @@ ZERO_TWIST = np.zeros(6)
 
 
 class TrajectorySample(NamedTuple):
-    """What is wanted at one time, all seen from the middle of the reference sole, in its axes.
+    """Reference at one time, relative to the middle of the reference sole and in its axes.
 
     Attributes:
-        center, center_rate: of the centre of mass (m, m/s, 3).
-        other_sole, other_sole_rate: reference_from_other, the other sole (its middle), and its rate: velocity (m/s) as
-            seen from the reference sole, angular velocity relative to it (rad/s).
-        load_share: of the weight that the reference sole bears, if all goes as planned.
+        center, center_rate: position and velocity of the CoM (m, m/s, 3).
+        other_sole, other_sole_rate: pose reference_from_other of the middle of the other sole, and its rate: velocity
+            (m/s) as seen from the reference sole, angular velocity relative to it (rad/s).
+        load_share: planned fraction of the weight on the reference sole.
     """
 
     center: Array
@@ -37,7 +41,7 @@ class TrajectorySample(NamedTuple):
 
 
 class ReferenceTrajectory(Protocol):
-    """Something with references over time; asking twice gives the same answer."""
+    """Reference as a function of time (s), with a duration `seconds`."""
 
     @property
     def seconds(self) -> float: ...
@@ -46,12 +50,12 @@ class ReferenceTrajectory(Protocol):
 
 
 class StandReference:
-    """Nothing moves: the first scenario of [Galdeano2014].
+    """Constant reference of a standing robot: the first scenario of [Galdeano2014].
 
     Args:
-        center: of mass, as seen from the reference sole (m).
-        other_sole: reference_from_other.
-        seconds: how long.
+        center: CoM in the frame of the reference sole (m, 3).
+        other_sole: pose reference_from_other of the other sole.
+        seconds: duration (s).
     """
 
     def __init__(self, center: Array, other_sole: pinocchio.SE3, seconds: float = 5.0) -> None:
@@ -63,13 +67,17 @@ class StandReference:
 
 
 class SquatReference:
-    """The centre of mass goes down and up like a cosine, in so many cycles: the second scenario.
+    """Squats with a cosine height of the CoM: the second scenario of [Galdeano2014].
 
     Args:
-        center, other_sole: as of `StandReference`, at the top.
-        depth: how far down (m).
-        frequency: 1/s.
-        cycles: how many, after `begin` seconds.
+        center, other_sole: as of `StandReference`, at the top of the squat.
+        depth: vertical travel of the CoM (m).
+        frequency: cycles per second (1/s).
+        cycles: number of cycles.
+        begin: seconds before the first cycle.
+
+    Raises:
+        PoiseError: if depth, frequency or cycles is not a positive number.
     """
 
     def __init__(
@@ -99,22 +107,22 @@ class SquatReference:
         )
 
 
-#: k (1/s): a change of a squat is applied to 95 % within a second.
+#: Rate k (1/s) at which depth and frequency of a squat change: 95 % of a change is applied within a second.
 SQUAT_RATE = 5.0
-#: A squat that ends is over below this depth (m): less than what anybody sees.
+#: Depth (m) below which an ending squat counts as standing: too small to be seen.
 STANDING_DEPTH = 1e-4
 
 
 class SquatOscillator:
-    """Height of a squatting centre of mass below where it stands, a cosine whose depth and frequency may change::
+    """Height of the CoM in a squat relative to standing, a cosine whose depth and frequency may change::
 
         h = -d (1 - cos φ) / 2        d̈ = k² (d* - d) - 2 k ḋ        φ̈ = k (ω* - φ̇)
 
-    with d* the wanted depth and ω* the wanted frequency. Both come so smoothly that ḣ never jumps: servos could not
-    follow that.
+    with d* the commanded depth and ω* the commanded angular frequency. Both change smoothly, so that ḣ is continuous:
+    servos cannot follow a jump.
 
     Attributes:
-        height, rate, acceleration: h (m) and its derivatives, now.
+        height, rate, acceleration: current h (m) and its derivatives (m/s, m/s²).
 
     >>> oscillator = SquatOscillator()
     >>> oscillator.advance(0.001, depth=0.05, frequency=0.5)
@@ -124,7 +132,7 @@ class SquatOscillator:
         self.rest()
 
     def rest(self) -> None:
-        """Stand, at once."""
+        """Reset to standing, without a transition."""
         self._depth = self._depth_rate = self._phase = self._phase_rate = 0.0
         self.height = self.rate = self.acceleration = 0.0
 
@@ -148,12 +156,12 @@ class SquatOscillator:
 
 
 class LiveSquatReference:
-    """A squat whose depth and frequency change while it moves, for a body on position servos.
+    """Reference of a squat whose depth and frequency change while it runs, for a robot with position servos.
 
     Args:
-        center: of mass, as seen from the reference sole, when it stands (m, 3).
-        other_sole: reference_from_other.
-        oscillator: see there.
+        center: CoM of the standing robot in the frame of the reference sole (m, 3).
+        other_sole: pose reference_from_other of the other sole.
+        oscillator: height of the squat; the caller advances it.
 
     >>> LiveSquatReference(*standing(start), oscillator).sample(0.0).center_rate
     """
@@ -164,7 +172,7 @@ class LiveSquatReference:
         self._top, self._other, self._oscillator = np.array(center), other_sole, oscillator
 
     def sample(self, time: float) -> TrajectorySample:
-        """The reference now; `SquatOscillator.advance` moves it on."""
+        """Return the current reference, whatever the time; `SquatOscillator.advance` moves it on."""
         up = np.array([0.0, 0.0, 1.0])
         return TrajectorySample(
             self._top + self._oscillator.height * up, self._oscillator.rate * up, self._other, ZERO_TWIST
@@ -172,7 +180,7 @@ class LiveSquatReference:
 
 
 def minimum_jerk_step(elapsed: float, seconds: float) -> tuple[float, float]:
-    """From 0 to 1 with minimum jerk, and its rate (1/s)."""
+    """Return the value and rate (1/s) of a minimum-jerk transition from 0 to 1 in `seconds`, `elapsed` seconds in."""
     s, rate, _ = minimum_jerk(min(max(elapsed / seconds, 0.0), 1.0))
     return float(s), float(rate) / seconds
 
@@ -180,30 +188,34 @@ def minimum_jerk_step(elapsed: float, seconds: float) -> tuple[float, float]:
 # -- Walking pattern -------------------------------------------------------------------------------------------------
 
 
-#: Seconds between two samples of the centre of mass: its ω is below 10/s, and a straight line between them is off by
-#: less than a micrometre.
+#: Seconds between two samples of the CoM. Its ω is below 10/s, so that linear interpolation is exact to less than a
+#: micrometre.
 SAMPLE_PERIOD = 0.001
-#: So long the walker stands afterwards (s).
+#: Seconds of standing after the last step.
 SECONDS_AFTER = 1.5
-#: Feet whose heights differ by less (m) stand on level ground.
+#: Largest height difference of the feet (m) that counts as level ground.
 LEVEL_TOLERANCE = 1e-3
-#: In this share of a swing the foot goes ahead; it is lifted before and set down after it.
+#: Interval of a swing, as fractions of it, in which the foot moves horizontally; before and after it only moves
+#: vertically.
 ADVANCE_INTERVAL = (0.05, 0.95)
 
 
 class WalkingPattern:
-    """Walks a `FootstepPlan` by the clock: feet on quintics, the centre of mass on the divergent component of the plan.
+    """Walking pattern computed in advance from a `FootstepPlan`, with phases at fixed times.
 
-    What of it is standing, a step or a double support is nobody's business but the plan's: whoever follows it sees two
-    curves without a gap.
+    The feet move on quintics, and the CoM follows the divergent component of motion (DCM) of the plan. Both are
+    continuous over standing, single and double support, so that a follower need not know the phases.
 
     Args:
-        plan: what is walked.
-        left, right: where the feet stand at first.
-        height: of the centre of mass at first (m); it passes to that of the pace while the walk starts.
-        reference: the foot from which all is seen.
-        wait: seconds before it starts.
-        start: seconds in which the weight first passes to one foot.
+        plan: footstep plan on level ground with a finite number of steps.
+        left, right: initial footsteps.
+        height: initial height of the CoM above the ground (m); it changes to that of the gait while the walk starts.
+        reference: side of the reference sole.
+        wait: seconds of standing before the walk starts.
+        start: seconds in which the weight shifts to the first support foot.
+
+    Raises:
+        PoiseError: if the plan has no end, or the ground is not level.
     """
 
     def __init__(
@@ -229,7 +241,7 @@ class WalkingPattern:
         self._center, self._rate, self._zmp = self._integrate_center()
 
     def _plan_phases(self, left: Footstep, right: Footstep, wait: float, start: float) -> list[GaitPhase]:
-        """All phases, by the clock."""
+        """Return all phases with their times."""
         plan, timing = self.footstep_plan, self.footstep_plan.gait.timing
         phase = GaitPhase("standing", 0.0, wait, right, left, right)
         phases = [phase]
@@ -254,7 +266,7 @@ class WalkingPattern:
         return phases
 
     def _integrate_center(self) -> tuple[Array, Array, Array]:
-        """Centre of mass over the ground (x + i y), its velocity, and the pressure, on the grid: ``ċ = ω (ξ - c)``."""
+        """Integrate ``ċ = ω (ξ - c)``; return the CoM (x + i y), its velocity and the zero moment point per sample."""
         omega, count = self.footstep_plan.gait.omega, int(self.seconds / SAMPLE_PERIOD) + 2
         xi, z = np.array([self.footstep_plan.dcm_reference(*self._phase_at(SAMPLE_PERIOD * i)) for i in range(count)]).T
         center = np.empty(count, dtype=complex)
@@ -265,14 +277,14 @@ class WalkingPattern:
         return center, omega * (xi - center), z
 
     def phase(self, time: float) -> GaitPhase:
-        """What the plan does at a time."""
+        """Return the phase at a time (s)."""
         return self.phases[max(bisect.bisect_right(self._begins, time + 1e-9) - 1, 0)]
 
     def _phase_at(self, time: float) -> tuple[GaitPhase, float]:
         phase = self.phase(time)
         return phase, time - phase.begin
 
-    # -- what is wanted --------------------------------------------------------------------------------------------
+    # -- reference ---------------------------------------------------------------------------------------------------
 
     def sample(self, time: float) -> TrajectorySample:
         place, velocity = self.center(time)
@@ -295,7 +307,7 @@ class WalkingPattern:
         )
 
     def _load_share(self, time: float) -> float:
-        """Of the weight on the reference foot: how near the pressure is to it."""
+        """Return the fraction of the weight on the reference foot, from the place of the ZMP between the feet."""
         phase = self.phase(time)
         on_reference = phase.support.side == self.reference
         if phase.kind == "single":
@@ -310,12 +322,12 @@ class WalkingPattern:
         return 1.0 - min(max(distance_share, 0.0), 1.0)
 
     def _index(self, time: float) -> tuple[int, float]:
-        """Which sample of the grid comes before a time, and how far it is to the next, from 0 to 1."""
+        """Return the index of the sample before a time, and the fraction of the way to the next, from 0 to 1."""
         at = min(max(time / SAMPLE_PERIOD, 0.0), len(self._center) - 1.001)
         return int(at), at - int(at)
 
     def center(self, time: float) -> tuple[Array, Array]:
-        """Centre of mass in the world and its velocity (m, m/s, 3)."""
+        """Return position and velocity of the CoM in the world (m, m/s, 3)."""
         i, share = self._index(time)
         c = (1.0 - share) * self._center[i] + share * self._center[i + 1]
         v = (1.0 - share) * self._rate[i] + share * self._rate[i + 1]
@@ -325,7 +337,7 @@ class WalkingPattern:
         return np.array([c.real, c.imag, z]), np.array([v.real, v.imag, height_rate * (high - low)])
 
     def foot(self, side: Side, time: float) -> tuple[tuple[Array, float], tuple[Array, float]]:
-        """Middle of a sole in the world (m) and its yaw (rad), and the rates of both."""
+        """Return the middle of a sole in the world (m) and its yaw (rad), and the rates of both (m/s, rad/s)."""
         phase, elapsed = self._phase_at(time)
         if phase.kind != "single" or side == phase.support.side:
             foot = phase.support if side == phase.support.side else phase.other_foot
@@ -334,7 +346,7 @@ class WalkingPattern:
         early, late = (share * seconds for share in ADVANCE_INTERVAL)
         s, rate = minimum_jerk_step(elapsed - early, late - early)
         u = min(max(elapsed / seconds, 0.0), 1.0)
-        # 64 u³ (1 - u)³ is 1 in the middle, and begins and ends without speed and without jerk in the knee.
+        # 64 u³ (1 - u)³ is 1 in the middle, with zero speed and acceleration at both ends: no jerk in the knee.
         lift, lifting = 64.0 * (u * (1.0 - u)) ** 3, 192.0 * (u * (1.0 - u)) ** 2 * (1.0 - 2.0 * u) / seconds
         high = self.footstep_plan.gait.step_height
         way = np.array([goal.x - begin.x, goal.y - begin.y, goal.z - begin.z])

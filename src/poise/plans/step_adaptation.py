@@ -1,4 +1,8 @@
-"""Step adaptation: where and when to step after a disturbance (after Khadiv et al. 2016)."""
+"""Step adaptation: place and time of the next footstep after a disturbance (after Khadiv et al. 2016).
+
+`StepAdapter.adapt` moves the next footstep of a phase, and its touchdown time, such that the divergent component of
+motion (DCM) ξ ends at its planned offset from the new footstep. Points are complex numbers x + i y (m).
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,9 @@ class StepLimits:
     """Limits of a step.
 
     Args:
-        forward: furthest ahead and behind of the support foot (m).
-        narrowest, widest: between the middles of the feet, sideways (m).
-        soonest, latest: until touchdown, from now (s).
+        forward: largest distance ahead of and behind the support foot (m).
+        narrowest, widest: lateral distance between the middles of the feet (m).
+        soonest, latest: time from now until touchdown (s).
     """
 
     forward: float
@@ -31,9 +35,10 @@ class StepLimits:
     latest: float
 
 
-#: Weights of a step that lands elsewhere (1/m²), at another time (of e^{ωT}), and of an end that is off (1/m²).
+#: Weights of the change of the step position (1/m²), of the change of e^{ωT} (touchdown time), and of the error of the
+#: final DCM offset (1/m²).
 PLACE_WEIGHT, TIME_WEIGHT, END_WEIGHT = 1.0, 0.02, 1000.0
-#: How many times are tried.
+#: Number of touchdown times that are tried.
 TIME_SAMPLES = 33
 
 
@@ -47,18 +52,20 @@ def adapt_step(
     limits: StepLimits,
     outward: float,
 ) -> tuple[complex, float]:
-    """Place of the next step and seconds until it, nearest to what was planned, that catch the body.
+    """Return place (m) and time (s) of the next step, nearest to the planned ones, that keep ξ bounded.
 
-    All in the axes of the support foot, seen from it, as x + i y. With T the time left, ξ will be at
-    ``z + (ξ - z) e^{ωT}``, and is to be at ``u + b``, u the step and b its offset::
+    All points are relative to the support foot and in its axes, as x + i y. After the remaining time T, ξ is at
+    ``z + (ξ - z) e^{ωT}``, which must equal ``u + b``, with u the step and b the offset of ξ from it::
 
         minimise  PLACE |u - u*|² + TIME (e^{ωT} - e^{ωT*})² + END |b - b*|²
 
     Args:
-        xi, pressure: ξ and the pressure point z that will be kept (m).
-        nominal_step, offset: u* and b* (m).
-        remaining: T* (s).
-        outward: +1 if the step is to the left.
+        xi, pressure: ξ and the zero moment point (ZMP) z, which is assumed constant (m).
+        nominal_step, offset: planned u* and b* (m).
+        remaining: planned T* (s).
+        omega: ω (1/s).
+        limits: limits of place and time.
+        outward: +1 if the left foot steps, -1 if the right foot does.
     """
     soonest, latest = min(limits.soonest, remaining + 1.0), max(limits.latest, limits.soonest)
     times = np.linspace(soonest, latest, TIME_SAMPLES)
@@ -76,26 +83,28 @@ def adapt_step(
     return complex(x[i], y[i]), float(times[i])
 
 
-# -- What the feet of one phase allow --------------------------------------------------------------------------------
+# -- Adaptation in one phase -----------------------------------------------------------------------------------------
 
 
-#: What the ankle does before a step moves, as a share of half the sole: a step only changes for what is beyond.
+#: Range of the ZMP that the ankle uses before a step is moved, as a fraction of half the sole: a step changes only for
+#: disturbances beyond it.
 ANKLE_SHARE = 0.6
-#: Steps as shares of the leg: how far ahead, how much wider than standing, and the narrowest gap between the feet.
+#: Limits of steps as fractions of the leg length: distance ahead, width beyond that of standing, and smallest gap
+#: between the feet.
 LONGEST_STEP, WIDEST_STEP, LEAST_GAP = 0.65, 0.7, 0.04
-#: No step lands earlier after its begin than this (s, for a leg of 0.8 m), nor this much later than planned.
+#: Shortest duration of a swing (s, for a leg of 0.8 m), and largest delay of a touchdown (s).
 SHORTEST_SWING, LONGEST_DELAY = 0.25, 0.15
-#: In the last of a swing, s, the goal stays; before that it moves within this time constant, s.
+#: Seconds before touchdown in which the goal is no longer moved, and time constant (s) with which it moves before that.
 FREEZE_TIME, SMOOTHING_TIME = 0.08, 0.02
 
 
 class StepAdapter:
-    """Pressure and steps of one phase.
+    """Step adaptation for one phase.
 
     Args:
-        body: its lengths.
-        phase: its feet do not move while it lasts.
-        feedback: k of the divergent component, 1/s.
+        body: dimensions of the robot.
+        phase: current phase, whose feet on the ground do not move.
+        feedback: gain k of the DCM feedback, 1/s.
     """
 
     def __init__(self, body: BodyDimensions, phase: GaitPhase, feedback: float) -> None:
@@ -113,7 +122,15 @@ class StepAdapter:
         self.time_scale = np.sqrt(body.leg_length / 0.8)
 
     def adapt(self, plan: FootstepPlan, phase: GaitPhase, time: float, xi: complex, period: float) -> GaitPhase:
-        """The phase with its next footstep, and its time, where the body will need it."""
+        """Return the phase with an adapted next footstep and duration.
+
+        Args:
+            plan: footstep plan.
+            phase: current single support.
+            time: current time (s).
+            xi: measured ξ in the world (m).
+            period: sampling period (s).
+        """
         elapsed = phase.elapsed(time)
         remaining = phase.seconds - elapsed
         if remaining < FREEZE_TIME or elapsed < 2.0 * period:

@@ -1,4 +1,7 @@
-"""Style: how a walk looks, as numbers that mean the same on every robot ([Dalibard2012] sections IV and VI)."""
+"""Walking styles: parameters of a walk that apply to every robot ([Dalibard2012] sections IV and VI).
+
+`STYLES` has the built-in styles by name; `Style.load` reads one from a TOML file, and `Style.blend` interpolates.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,16 @@ from poise.files import atomic_write_text, failure_reason
 from poise.parameters import Parameter, check_parameters, parameter, parameters
 from poise.parsing import parse_toml
 
-#: Which joints have their torque kept small.
+#: Groups of joints whose torque can be minimised.
 TORQUE_JOINTS = ("arms", "head", "arms and head")
 
 
 @dataclass(frozen=True)
 class Style:
-    """The numbers of a walk. Lengths are shares of the leg, so that a style fits robots of any size.
+    """Parameters of a walk. Lengths are fractions of the leg length, so that a style fits robots of any size.
 
-    Each number is declared with its unit, range and meaning; `PARAMETERS` has these declarations by name.
+    Each parameter is declared with its unit, range and description; `PARAMETERS` has these declarations by name.
+    `rest` has joint angles (rad) that replace those of the standing posture.
 
     >>> STYLES["proud"].blend(STYLES["sad"], 0.5)
     >>> Style.load("own_rest.toml")
@@ -80,7 +84,7 @@ class Style:
             raise UsageError(f"style '{self.name}': rest is {rest!r}; expected joints and their angles in rad")
 
     def blend(self, other: Style, share: float) -> Style:
-        """Between this style (share 0) and another (share 1)."""
+        """Return the interpolation between this style (share 0) and another (share 1)."""
         values = {n: (1.0 - share) * getattr(self, n) + share * getattr(other, n) for n in PARAMETERS}
         if share <= 0.0 or share >= 1.0:
             return self if share <= 0.0 else other
@@ -90,13 +94,13 @@ class Style:
         return Style(f"{self.name} to {other.name}", **values, torque_joints=nearer.torque_joints, rest=rest)
 
     def replace(self, **values: Any) -> Style:
-        """The same with some numbers changed."""
+        """Return a copy with some parameters changed."""
         _check_parameter_names(values, self.name)
         changes: dict[str, Any] = dict(values)
         return replace(self, **changes)
 
     def to_toml(self) -> str:
-        """As a TOML file, each number with its unit and what it is."""
+        """Return the text of a TOML file, with unit, range and description of each parameter as a comment."""
         lines = [f"name = {_toml_string(self.name)}", ""]
         for name, declared in PARAMETERS.items():
             unit = declared.unit or "no unit"
@@ -111,7 +115,7 @@ class Style:
         return "\n".join(lines) + "\n"
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes a TOML file."""
+        """Write a TOML file."""
         try:
             atomic_write_text(path, self.to_toml())
         except OSError as error:
@@ -119,7 +123,7 @@ class Style:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Style:
-        """Reads a TOML file; what it does not name is as in the neutral style."""
+        """Read a TOML file; parameters that it does not contain are those of the neutral style."""
         try:
             data = Path(path).read_bytes()
         except OSError as error:
@@ -128,7 +132,7 @@ class Style:
 
     @classmethod
     def from_toml(cls, data: bytes, path: str) -> Style:
-        """What a TOML file of that path says."""
+        """Parse the contents of a TOML file; `path` gives the default name and is used in error messages."""
         try:
             values = parse_toml(data)
         except ValueError as error:
@@ -138,7 +142,7 @@ class Style:
         return cls(name=name, **values)
 
 
-#: The numbers of a style, in the order of its fields.
+#: Numeric parameters of a style by name, in the order of its fields.
 PARAMETERS: dict[str, Parameter] = {
     name: declared for name, declared in parameters(Style).items() if declared.kind == "number"
 }
@@ -147,7 +151,7 @@ NEUTRAL = Style()
 
 
 def _toml_string(text: str) -> str:
-    """As TOML writes words, which is as JSON does."""
+    """Return a TOML string literal, which has the syntax of a JSON string."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -166,10 +170,10 @@ def _make_styles(**changes: dict[str, Any]) -> dict[str, Style]:
     return {name: replace(NEUTRAL, name=name, **values) for name, values in changes.items()}
 
 
-#: Section VI of the paper: relaxed, cautious, proud and sad; and some of our own.
+#: Built-in styles: relaxed, cautious, proud and sad of [Dalibard2012] section VI, and further ones.
 STYLES = _make_styles(
     neutral={},
-    # Arms and head sway by themselves against the legs.
+    # Arms and head swing passively against the legs.
     relaxed={"angular_momentum": 3.0, "torque": 0.1, "arm_posture": 0.1},
     # High and slow steps, arms raised, eyes on the ground.
     cautious={
@@ -195,7 +199,7 @@ STYLES = _make_styles(
         "arm_posture": 0.3,
         "head_pitch": 0.45,
     },
-    # In a hurry: long, quick steps, leaning into them.
+    # Hurried: long, quick steps, leaning forward.
     brisk={
         "step_length": 0.32,
         "single_support": 0.43,
@@ -204,7 +208,7 @@ STYLES = _make_styles(
         "angular_momentum": 3.0,
         "arm_posture": 0.3,
     },
-    # On tiptoe around a sleeper: knees bent, small, high, slow steps.
+    # Quiet: bent knees, small, high, slow steps.
     sneaking={
         "step_length": 0.18,
         "step_height": 0.16,
@@ -213,7 +217,7 @@ STYLES = _make_styles(
         "height": -0.08,
         "chest_pitch": 0.25,
     },
-    # On parade: high knees, a straight back, still arms.
+    # Parade: high knees, straight back, still arms.
     marching={
         "step_height": 0.2,
         "step_length": 0.3,

@@ -1,4 +1,8 @@
-"""Support region: where the ground can push while given feet stand, and margins of points to its edge."""
+"""Support region of the feet on the ground, and margins of points to its edge.
+
+`SupportRegion` handles feet at different heights and many points at once. `StanceSoles` is the version for level ground
+and one gait phase, with points as complex numbers x + i y (m).
+"""
 
 from __future__ import annotations
 
@@ -11,26 +15,27 @@ from poise.geometry import convex_hull, polygon
 from poise.plans.footsteps import Footstep, GaitPhase
 from poise.plans.gait_parameters import BodyDimensions
 
-#: Feet at heights that differ by less are on one plane (m): their region is good to a hundredth of that.
+#: Largest height difference of feet (m) that are treated as level; the error of the region is a hundredth of that.
 LEVEL_TOLERANCE = 1e-4
 
 
 def sole_corners(foot: Footstep, half: tuple[float, float], margin: float) -> list[tuple[float, float, float]]:
-    """Of a sole, shrunk by a margin on all sides (m)."""
+    """Return the corners in the world (m) of a sole of half length and half width `half`, shrunk by `margin` (m)."""
     shrunk = complex(half[0] - margin, half[1] - margin)
     return [(corner.real, corner.imag, foot.z) for corner in foot.corners(shrunk)]
 
 
 class SupportRegion:
-    """The region of one phase.
+    """Support region of one or two feet on the ground.
 
     Args:
-        feet: on the ground, one or two.
-        half, margin: of their soles (m).
+        feet: feet on the ground.
+        half, margin: half length and half width of a sole, and margin by which it is shrunk (m).
 
     Attributes:
-        is_level: whether all of it is at one height; else it is seen from the centre of mass, in perspective.
-        ground: the height at which zero moment points are meant (m).
+        is_level: whether all feet are at one height; if not, the region is projected from the centre of mass (CoM).
+        ground: height of the plane of the zero moment point (ZMP) (m).
+        polygon: convex hull of the corners seen from above (m, k x 2).
     """
 
     __slots__ = ("_normals", "_offsets", "_points", "ground", "is_level", "polygon")
@@ -46,14 +51,14 @@ class SupportRegion:
         self._offsets = np.einsum("ik,ki->i", self.polygon, self._normals)
 
     def margins(self, zmp: Array, center: Array) -> Array:
-        """How far inside points are (m, n), negative outside.
+        """Return the distances of points from the edge of the region (m, n), negative outside.
 
-        On feet of different heights the line of the force must pass through the hull of all contact points: seen from
-        the centre of mass, corners are moved to the plane of the zero moment point in perspective.
+        With feet at different heights, the line of the contact force must pass through the hull of all contact points:
+        the corners are projected from the CoM onto the plane of the ZMP.
 
         Args:
-            zmp: on the plane at the height `ground` (m, n x 2).
-            center: centre of mass (m, n x 3).
+            zmp: points on the plane at the height `ground` (m, n x 2).
+            center: CoM for each point (m, n x 3).
         """
         if self.is_level:
             return np.asarray((self._offsets - zmp @ self._normals).min(axis=1))
@@ -64,18 +69,18 @@ class SupportRegion:
 
     @property
     def edges(self) -> tuple[Array, Array]:
-        """Outward normals (k, 2) and offsets (k) of a level region: inside is ``n·z <= b``."""
+        """Outward normals n (k, 2) and offsets b (k) of the edges of a level region: inside is ``n·z <= b``."""
         return self._normals.T, self._offsets
 
     def margin(self, point: Array, center: Array) -> float:
-        """The same for one point."""
+        """Return the margin of one point (m), see `margins`."""
         return float(self.margins(np.asarray(point)[None, :2], np.asarray(center)[None])[0])
 
 
 def _margins(sole_corners: Array, points: Array) -> Array:
-    """Distance of points (n, 2) to the edges of the hulls of corners (n, k, 2), negative outside.
+    """Return the distances of points (n, 2) to the edges of the hulls of corners (n, k, 2), negative outside.
 
-    No hull is built: of all lines through two corners those with every corner on one side are its edges.
+    No hull is built: its edges are those lines through two corners that have all corners on one side.
     """
     k = sole_corners.shape[1]
     i, j = np.triu_indices(k, 1)
@@ -91,19 +96,19 @@ def _margins(sole_corners: Array, points: Array) -> Array:
     return np.asarray(gaps.min(axis=1))
 
 
-# -- Soles in stance: where the ground can push ----------------------------------------------------------------------
+# -- Soles in stance -------------------------------------------------------------------------------------------------
 
 
-#: The pressure is kept this far inside the soles: a sole is a little smaller than it looks.
+#: Fraction of the length and width of a sole that is used: the effective contact area is smaller than the sole.
 USABLE_SHARE = 0.95
 
 
 class StanceSoles:
-    """The soles that stand in a phase: rectangles around the places of the feet.
+    """Support polygon of a gait phase, from rectangular soles.
 
     Args:
-        body: how long and wide a sole is.
-        phase: its feet do not move while it lasts.
+        body: dimensions of the robot, with the size of its soles.
+        phase: current phase, whose feet on the ground do not move.
     """
 
     def __init__(self, body: BodyDimensions, phase: GaitPhase) -> None:
@@ -113,7 +118,7 @@ class StanceSoles:
         self.polygon = polygon.convex_hull([(corner.real, corner.imag) for corner in sole_corners])
 
     def project(self, z: complex) -> complex:
-        """The nearest point where the ground can push."""
+        """Return the point of the support polygon nearest to `z` (m)."""
         if self.single:
             heading = self.support.heading
             offset, half = (z - self.support.place) * heading.conjugate(), self.half
@@ -124,7 +129,7 @@ class StanceSoles:
         return complex(x, y)
 
     def margin(self, point: complex) -> float:
-        """How far inside the soles a point is (m); negative outside."""
+        """Return the distance of a point from the edge of the support polygon (m); negative outside."""
         if self.single:
             offset = (point - self.support.place) * self.support.heading.conjugate()
             dx, dy = self.half.real - abs(offset.real), self.half.imag - abs(offset.imag)

@@ -1,14 +1,14 @@
-"""Guidance: one guided point follows a stick, all others follow by synergy [Sugihara2008].
+"""Guidance: the operator moves one point of the robot, all other points follow by synergy [Sugihara2008].
 
     workspace, legs = Workspace.of(robot), LegReach.of(robot)
     goal = guided_goal(points, OperatorCommand("left foot", (1, 0, 0, 0, 0, 0)), workspace, legs)
 
-| file | is |
+| module | contents |
 |---|---|
-| `navigation_points`, `operator_command` | what there is, what the operator says, what is to be |
-| `workspace`, `limb_reach` | one robot: what a stick does, boundaries, reach |
-| `workspace_bounds` | projections onto them; places on the ground |
-| `synergy` | the step that the body needs; what follows |
+| `navigation_points`, `operator_command` | points of the robot and their goals; input of the operator |
+| `workspace`, `limb_reach` | displacement per segment, boundaries and reach of one robot |
+| `workspace_bounds` | projections onto the boundaries; search for places to land |
+| `synergy` | choice of a step; height, attitude and hands that follow |
 | `guiding_modes` | one function per guiding mode, with the equations of the paper |
 """
 

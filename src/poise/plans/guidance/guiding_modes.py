@@ -1,4 +1,7 @@
-"""Guiding modes: from the operator's stick to the goal of a segment, for a guided foot, trunk or hand."""
+"""Guiding modes: map an operator command to the goal of a motion segment, for a guided foot, trunk or hand.
+
+`guided_goal` is the entry point; `GUIDES` has one function per guiding mode.
+"""
 
 from __future__ import annotations
 
@@ -38,25 +41,26 @@ from poise.plans.guidance.workspace_bounds import (
 )
 from poise.robots import Side, other_side
 
-#: A step on the ground that moves or turns its foot by less (m, rad) is not made.
+#: Smallest displacement or rotation (m, rad) for which a foot steps.
 LEAST_STEP = 1e-3
 
 
 def goal_center_of_one_foot_standing(center: Vector, stance: Vector) -> Vector:
-    """Where the centre of mass goes to stand on one foot: above the stance foot, as high as it is.
+    """Return the goal of the centre of mass (CoM) for one-foot standing: above the stance foot, at its current height.
 
         ᵈp_B = p_RF + {(p_B - p_RF)ᵀ ĝ} ĝ                                [Sugihara2008, eq. 3, one-foot standing]
 
-    with ĝ the vertical, the left foot guided (m).
+    with ĝ the vertical and the left foot guided (m).
     """
     return stance[0], stance[1], stance[2] + (center[2] - stance[2])
 
 
 def goal_center_of_one_step(center: Vector, foot_goal: Vector, stance: Vector) -> Vector:
-    """Where the centre of mass goes with a step: above the middle of both feet, as high above it as above the stance
-    foot.
+    """Return the goal of the CoM for a step: above the middle of both feet (m).
 
         ᵈp_B = (ᵈp_LF + p_RF) / 2 + {(p_B - p_RF)ᵀ ĝ} ĝ                  [Sugihara2008, eq. 3, one-step]
+
+    Its height above that middle is its current height above the stance foot.
     """
     return (
         0.5 * (foot_goal[0] + stance[0]),
@@ -72,7 +76,7 @@ def guide_foot(
     legs: LegReach,
     ground: GroundProjection | None,
 ) -> Goal:
-    """The goal of the foot-guided mode."""
+    """Return the goal of the foot-guided mode."""
     side: Side = "left" if command.mode.startswith("left") else "right"
     draft = GoalDraft.of(points)
     if points.lifted == other_side(side):
@@ -105,8 +109,10 @@ def guide_foot(
 
 
 def _follow_foot(draft: GoalDraft, side: Side, workspace: Workspace, legs: LegReach) -> Goal:
-    """Centre of mass by equation (3), trunk yaw between the feet. The height is that above the middle of the feet that
-    stood: on level ground, that above the stance foot."""
+    """Finish a goal with the CoM by equation (3) and the trunk yaw midway between the feet.
+
+    The height above the middle of the previous stance feet is kept: on level ground, that above the stance foot.
+    """
     stance, foot = draft.feet[other_side(side)], draft.feet[side]
     at = (stance.x, stance.y, stance.z)
     center = (draft.place.real, draft.place.imag, stance.z + draft.height)
@@ -174,12 +180,12 @@ def _step(
 
 
 def _differs(a: Footstep, b: Footstep) -> bool:
-    """Whether it is worth to move a foot from one place to the other."""
+    """Return whether two footsteps differ by at least `LEAST_STEP`."""
     return max(abs(a.place - b.place), abs(a.yaw - b.yaw), abs(a.z - b.z)) >= LEAST_STEP
 
 
 def _note_moved(draft: GoalDraft, found: Footstep, target: Footstep) -> None:
-    """The boundary has had its say; what moved the foot after that is the ground or the reach of the legs."""
+    """Note a shift of the foot due to the ground or the reach of the legs, after the projection onto the region."""
     shift = abs(found.place - target.place)
     if shift > LEAST_STEP:
         draft.notes.append(f"{found.side} foot: moved by {100.0 * shift:.0f} cm to where it can be")
@@ -195,11 +201,11 @@ def guide_trunk(
     legs: LegReach,
     ground: GroundProjection | None,
 ) -> Goal:
-    """The goal of the trunk-guided mode; hands go home."""
+    """Return the goal of the trunk-guided mode; hands move to their home positions."""
     draft = GoalDraft.of(points)
     draft.hands = workspace.home_hands
     forward, left, up, roll, pitch, yaw = command.axes
-    if not (forward or left or yaw):  # nothing that feet have to do with
+    if not (forward or left or yaw):  # no command that may need a step
         draft.place = resting_center(draft, workspace)
     draft.commanded_rise = up * workspace.trunk_displacement[2]
     draft.height += draft.commanded_rise
@@ -217,7 +223,10 @@ def guide_trunk(
 
 
 def resting_center(draft: GoalDraft, workspace: Workspace) -> complex:
-    """Where the centre of mass stays: where it is, if it is in the stand-on region; else above the middle."""
+    """Return the CoM goal without a horizontal command, as x + i y (m).
+
+    On one foot: above it. Otherwise the current place if it is in the stand-on region, else the middle of the soles.
+    """
     if draft.lifted is not None:
         return draft.feet[other_side(draft.lifted)].place
     inside = project_center(draft.place, draft.feet, None, workspace).shift == 0.0
@@ -228,12 +237,12 @@ def resting_center(draft: GoalDraft, workspace: Workspace) -> complex:
 
 
 def distance_from_shoulder(hand_goal: Vector, shoulder: Vector) -> float:
-    """l = |ᵈp_LH - p_LS|  [Sugihara2008, eq. 5] (m)."""
+    """Return l = |ᵈp_LH - p_LS|  [Sugihara2008, eq. 5] (m)."""
     return math.dist(hand_goal, shoulder)
 
 
 def goal_shoulder(hand_goal: Vector, shoulder: Vector, longest: float) -> Vector:
-    """Where the shoulder goes: it stays as long as the arm reaches, and else is pulled by the hand.
+    """Return the goal of the shoulder: it stays if the arm reaches the hand goal, else the hand pulls it.
 
     ᵈp_LS = p_LS                                       (l <= l_max)
     ᵈp_LS = p_LS + (l - l_max) / l (ᵈp_LH - p_LS)      (l >  l_max)      [Sugihara2008, eq. 6]
@@ -245,7 +254,7 @@ def goal_shoulder(hand_goal: Vector, shoulder: Vector, longest: float) -> Vector
 
 
 def goal_center_of_traction(center: Vector, shoulder_goal: Vector, shoulder: Vector) -> Vector:
-    """Where the centre of mass goes: as far as the shoulder.  ᵈp_B = p_B + (ᵈp_LS - p_LS)  [Sugihara2008, eq. 7]"""
+    """Return the goal of the CoM, which moves with the shoulder: ᵈp_B = p_B + (ᵈp_LS - p_LS)  [Sugihara2008, eq. 7]."""
     return add(center, subtract(shoulder_goal, shoulder))
 
 
@@ -256,7 +265,7 @@ def guide_hand(
     legs: LegReach,
     ground: GroundProjection | None,
 ) -> Goal:
-    """The goal of the hand-guided mode; the other hand keeps its place in the body frame."""
+    """Return the goal of the hand-guided mode; the other hand keeps its pose in the body frame."""
     side: Side = "left" if command.mode.startswith("left") else "right"
     if side not in points.hands or side not in workspace.home_hands:
         return unchanged_goal(points, f"{side} hand: this robot has none; nothing moves")
@@ -284,9 +293,11 @@ def guide_hand(
 
 
 def attracted_center(goal: Vector, center: Vector, draft: GoalDraft, side: Side, workspace: Workspace) -> Vector:
-    """The centre of mass attracted by a hand: by equations (5) to (7), and then by as much as the hand is outside its
-    box, which bounds it where thighs and trunk are. So whatever stops the hand also pulls the body, and the hand never
-    gets stuck before the body moves."""
+    """Return the CoM goal that a hand goal pulls along (m).
+
+    First by equations (5) to (7), then by the distance of the hand outside its box, which keeps it away from thighs and
+    trunk. Any bound that stops the hand therefore also moves the body, and the hand does not get stuck.
+    """
     shoulder = add(center, rotate_to_world(draft.attitude, workspace.shoulders[side]))
     center = goal_center_of_traction(center, goal_shoulder(goal, shoulder, workspace.arm_reach), shoulder)
     target = rotate_to_trunk(draft.attitude, subtract(goal, center))
@@ -307,7 +318,7 @@ def subtract(a: Vector, b: Vector) -> Vector:
 def _turn_hand(
     draft: GoalDraft, hand: HandPoint, command: OperatorCommand, side: Side, workspace: Workspace
 ) -> HandPoint:
-    """The hand in another attitude, if its arm can do that."""
+    """Return the hand with its commanded attitude, if its arm has enough joints."""
     if not any(command.axes[3:]):
         return hand
     if workspace.hand_attitude == 0.0:
@@ -324,7 +335,7 @@ def _turn_hand(
 
 GuidingLaw = Callable[[NavigationPoints, OperatorCommand, Workspace, LegReach, GroundProjection | None], Goal]
 
-#: The map of every guiding mode.
+#: Function of each guiding mode.
 GUIDES: dict[GuidingMode, GuidingLaw] = {
     "left foot": guide_foot,
     "right foot": guide_foot,
@@ -342,16 +353,16 @@ def guided_goal(
     ground: GroundProjection | None = None,
     discard: bool = False,
 ) -> Goal:
-    """The goal of the next motion segment: of the guided point, and of the synergetic points from that.
+    """Return the goal of the next motion segment: of the guided point, and of the synergetic points that follow it.
 
         ᵈr_G = f_G(x),    ᵈr_S = f_S(ᵈr_G)                               [Sugihara2008, eqs. 1 and 2]
 
     Args:
-        points: where everything is when the segment begins, or the goal of the one before.
-        command: x.
-        workspace, legs: of the robot.
-        ground: puts a footstep on known ground; flat ground, at the height of the stance foot, if not given.
-        discard: the paper's rule: a command beyond a boundary is not done at all, instead of as far as possible.
+        points: navigation points at the begin of the segment, or the goal of the segment before.
+        command: operator command x.
+        workspace, legs: bounds and leg reach of the robot.
+        ground: places a footstep on known ground; default: flat ground at the height of the stance foot.
+        discard: discard a command beyond a boundary, as the paper does, instead of projecting it onto the boundary.
 
     >>> forward = OperatorCommand("trunk", (1, 0, 0, 0, 0, 0))
     >>> goal = guided_goal(standing_points(robot), forward, Workspace.of(robot), LegReach.of(robot))

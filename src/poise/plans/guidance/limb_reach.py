@@ -1,19 +1,19 @@
 """Geometric reach of limbs: distance from hip or shoulder to the end, and the heights of the body that both legs allow.
 
-A limb is a socket (hip, shoulder), a hinge (knee, elbow) and an end (ankle, hand). Whatever the joints of the socket
-do, the distance of the end depends on the hinge alone: with its axis a through h, turned by δ from where it is,
+A limb is a socket (hip, shoulder), a hinge (knee, elbow) and an end (ankle, hand). The distance from socket to end
+depends on the hinge angle only. With the hinge axis a through h, turned by δ from its current angle,
 
     e(δ) = h + exp([a] δ) (e - h),    reach(δ) = |e(δ) - s|
 
-Real sockets are several joints whose axes do not quite meet: s is the point that is nearest to them.
+Real sockets have several joints whose axes do not meet exactly: s is the point nearest to these axes.
 
-The hips are fixed in the body frame (origin p_B, the centre of mass; axes of the trunk, upright), the ankles above the
-soles. With the trunk turned by ψ, the sole at p_F and its toes along φ,
+The hips are fixed in the body frame (origin p_B, the centre of mass; axes of the upright trunk), the ankles in the
+frames of the soles. With the trunk at yaw ψ, and the sole at p_F with yaw φ,
 
     h = p_B + R(ψ) o,    a = p_F + R(φ) b,    slack = l - |h - a|
 
-where l is the longest leg. In truth the centre of mass moves in the trunk as limbs move, by a few per cent of the leg:
-`REACH_RESERVE` is kept for it, and inverse kinematics has the last word.
+where l is the longest reach of the leg. In reality the centre of mass (CoM) moves in the trunk as the limbs move, by a
+few per cent of the leg length: `REACH_RESERVE` accounts for it, and inverse kinematics decides in the end.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from poise.plans.footsteps import Footstep
 from poise.plans.guidance.navigation_points import NavigationPoints
 from poise.robots import Robot, Side, side_sign
 
-#: The hinge is tried at this many angles: a degree apart, between which the reach changes by less than 1e-4 of itself.
+#: Number of hinge angles that are evaluated: half a degree apart, so that the error of the reach is below 1e-4 of it.
 HINGE_SAMPLES = 721
-#: A hinge does not fold by more than this from straight (rad): then calf meets thigh on most robots.
+#: Largest flexion of a hinge from straight (rad): beyond it shank and thigh collide on most robots.
 LARGEST_FOLD = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class LimbReach:
-    """A limb in the standing stance (m, in the world).
+    """Dimensions of a limb in the standing stance (m, in the world).
 
     Args:
-        socket, end: places.
-        length: of the straight limb, whether or not its hinge can be straight.
+        socket, end: positions in the world.
+        length: length of the straight limb, whether or not its hinge can be straight.
         longest, shortest: reach within the range of the hinge.
-        joints: of the limb, from the socket outwards, as numbers of the model's joints.
-        hinge: which of them.
-        upper, lower: from socket to hinge, from hinge to end.
+        joints: joint indices of the model, from the socket outwards.
+        hinge: joint index of the hinge.
+        upper, lower: distance from socket to hinge, and from hinge to end.
     """
 
     socket: Array
@@ -62,35 +62,36 @@ class LimbReach:
     lower: float
 
     def reach_at_ankle_angle(self, angle: float) -> float:
-        """Reach (m) when the line to the socket and the lower part make an angle (rad) at the end, as an ankle does:
+        """Return the reach (m) for an angle θ (rad) at the end between the lower part and the line to the socket:
 
-        s cos θ + sqrt(t² - s² sin² θ),    s and t the lower and the upper part.
+        s cos θ + sqrt(t² - s² sin² θ),    with s and t the lower and the upper part.
         """
         c, s = math.cos(angle), math.sin(angle)
         return self.lower * c + math.sqrt(max(self.upper**2 - (self.lower * s) ** 2, 0.0))
 
 
 def measure_limb(robot: Robot, joints: Sequence[int], tip: Array | None, bend: float) -> LimbReach:
-    """The reach of a limb.
+    """Measure the reach of a limb in the standing stance.
 
     Args:
-        joints: its joints from the trunk outwards.
-        tip: the end in the world, standing; None for the point where the axes beyond the hinge meet (the ankle).
-        bend: how far from straight the hinge stays (rad).
+        robot: robot with the limb.
+        joints: joint indices of the limb from the trunk outwards.
+        tip: end in the world (m, 3); None: the point where the axes beyond the hinge meet (the ankle).
+        bend: smallest flexion of the hinge from straight (rad).
     """
     axis_lines = joint_axes(robot)
     lines = [axis_lines[joint] for joint in joints]
     end = lines[-1][0] if tip is None else tip
-    # The hinge is across the limb and in its middle, far from both ends.
+    # The hinge is the joint whose axis is most perpendicular to the limb and which is far from both ends.
     first, span = lines[0][0], end - lines[0][0]
     along = span / np.linalg.norm(span)
     across = [float(np.linalg.norm(np.cross(axis, along))) for _, axis in lines]
     inside = [min(float(np.linalg.norm(place - first)), float(np.linalg.norm(end - place))) for place, _ in lines]
     at = int(np.argmax(np.multiply(across, inside)))
     before = lines[:at] or lines[:1]
-    if tip is None:  # an axis along the leg says little about where on it the hip is
+    if tip is None:  # an axis along the leg does not determine where on the leg the hip is
         before = sorted(before, key=lambda line: abs(float(line[1] @ along)))
-    # The first joints of an arm, where it has more than two, move the shoulder itself.
+    # If an arm has more than two joints before the elbow, the first ones move the shoulder itself.
     before = before[:2] if tip is None else before[-2:]
     socket = nearest_point_to_lines(before, near=lines[max(at - 1, 0)][0])
     if tip is None and lines[at + 1 :]:
@@ -111,7 +112,7 @@ def measure_limb(robot: Robot, joints: Sequence[int], tip: Array | None, bend: f
 
 
 def joint_chain(robot: Robot, joint: int, stop: int = 1) -> tuple[int, ...]:
-    """Numbers of the joints from the base, or from one called `stop`, to a joint, which is the last."""
+    """Return the joint indices from the base, or from the joint `stop` (excluded), to `joint` (included)."""
     found: list[int] = []
     while joint > 1 and joint != stop:
         found.append(joint)
@@ -120,15 +121,17 @@ def joint_chain(robot: Robot, joint: int, stop: int = 1) -> tuple[int, ...]:
 
 
 def nearest_point_to_lines(lines: Sequence[tuple[Array, Array]], near: Array) -> Array:
-    """The point with the least sum of squared distances to lines (place, direction), the nearest to `near` if there are
-    many:  sum (I - a aᵀ) s = sum (I - a aᵀ) p."""
+    """Return the point s with the least sum of squared distances to lines (point p, unit direction a).
+
+    It solves sum (I - a aᵀ) s = sum (I - a aᵀ) p; if this is singular, it is the solution nearest to `near`.
+    """
     A = sum((np.eye(3) - np.outer(axis, axis) for _, axis in lines), np.zeros((3, 3)))
     b = sum(((np.eye(3) - np.outer(axis, axis)) @ place for place, axis in lines), np.zeros(3))
     return np.asarray(near + np.linalg.pinv(A, rcond=1e-6) @ (b - A @ near))
 
 
 def joint_axes(robot: Robot) -> dict[int, tuple[Array, Array]]:
-    """Place (m) and unit axis of every actuated joint in the world, standing, by the joint's number."""
+    """Return position (m) and unit axis of every actuated joint in the world, standing, by joint index."""
     model = robot.model
     data = model.createData()
     pinocchio.computeJointJacobians(model, data, robot.stance("standing").q)
@@ -140,7 +143,7 @@ def joint_axes(robot: Robot) -> dict[int, tuple[Array, Array]]:
 
 
 def _distances(turns: Array, place: Array, axis: Array, end: Array, socket: Array) -> Array:
-    """|e(δ) - s| for each turn δ of the hinge (Rodrigues' formula)."""
+    """Return |e(δ) - s| for each rotation δ of the hinge (Rodrigues' formula)."""
     arm = end - place
     c, s = np.cos(turns)[:, None], np.sin(turns)[:, None]
     turned = c * arm + s * np.cross(axis, arm) + (1.0 - c) * (axis @ arm) * axis
@@ -150,13 +153,14 @@ def _distances(turns: Array, place: Array, axis: Array, end: Array, socket: Arra
 # -- Legs: whether they reach, by geometry alone ---------------------------------------------------------------------
 
 
-#: Knees are never straighter than this (rad): straight ones neither push nor yield. 0.2 rad cost 0.5 % of the length.
+#: Smallest flexion of the knees (rad): a straight knee can neither push nor absorb. 0.2 rad cost 0.5 % of the length.
 LEAST_KNEE_BEND = 0.2
-#: Share of the leg kept for what the geometry does not know: the centre of mass moves in the trunk with the limbs.
+#: Fraction of the leg length kept in reserve for an effect that the geometry ignores: the CoM moves in the trunk with
+#: the limbs.
 REACH_RESERVE = 0.02
-#: An ankle keeps this far from its range (rad): a degree, for feedback.
+#: Margin of an ankle to its limits (rad): one degree, for feedback.
 ANKLE_MARGIN = 0.02
-#: Of bending towards the shin more than that (rad): thigh and shank are not quite equal, and the body moves over them.
+#: Larger margin for dorsiflexion (rad): thigh and shank are not exactly equal in length, and the body moves over them.
 DORSAL_MARGIN = 0.06
 
 
@@ -165,12 +169,12 @@ class LegReach:
     """Geometric reach of both legs (m, rad).
 
     Args:
-        hips: by side, in the body frame of the standing stance.
-        ankles: by side, in the frame of the sole's middle (x to the toes, z up).
-        hip_to_ankle: of a straight leg.
-        longest, shortest: between hip and ankle.
-        roll_range: by side, how far the leg may lean to the right (negative) and to the left over a flat foot.
-        pitch_range: by side, likewise backwards (negative) and forwards.
+        hips: positions by side, in the body frame of the standing stance.
+        ankles: positions by side, in the frame of the middle of the sole (x to the toes, z up).
+        hip_to_ankle: length of a straight leg.
+        longest, shortest: limits of the distance between hip and ankle.
+        roll_range: by side, largest lean of the leg over a flat foot to the right (negative) and to the left.
+        pitch_range: by side, largest lean backwards (negative) and forwards.
     """
 
     hips: Mapping[Side, Array]
@@ -183,7 +187,7 @@ class LegReach:
 
     @classmethod
     def of(cls, robot: Robot) -> LegReach:
-        """The legs of a robot, measured in its standing stance."""
+        """Measure the legs of a robot in its standing stance."""
         start = robot.stance("standing")
         hips, ankles = {}, {}
         lengths: list[float] = []
@@ -201,7 +205,7 @@ class LegReach:
             pitch[foot.side] = _ankle_range(robot, after, np.array([0.0, -1.0, 0.0]))
             lengths.append(leg.length)
             longest.append(leg.longest)
-            # A leg that folds over a flat foot leans its shank forwards, as far as the ankle bends.
+            # Flexion of a leg over a flat foot leans the shank forwards, which the range of the ankle limits.
             bent = min(pitch[foot.side][1] - ANKLE_MARGIN, 0.5 * math.pi)
             shortest.append(min(max(leg.shortest, leg.reach_at_ankle_angle(bent)), leg.longest))
         return cls(hips, ankles, min(lengths), min(longest), max(shortest), roll, pitch)
@@ -209,40 +213,50 @@ class LegReach:
     def extension_margin(
         self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None
     ) -> Array:
-        """How far a leg is from being stretched (m, n); negative where it does not reach.
+        """Return the margin of a leg to its longest reach (m, n); negative if it does not reach.
 
         Args:
             center: p_B (m, n x 3).
             yaw: ψ of the trunk (rad, n).
             soles: p_F, the middle of the sole (m, n x 3).
-            side: which leg.
-            heading: φ, yaw of the foot (rad, n); as the trunk if not given.
+            side: side of the leg.
+            heading: φ, yaw of the foot (rad, n); default: that of the trunk.
         """
         return np.asarray(self.longest - np.linalg.norm(self._ankle_to_hip(center, yaw, soles, side, heading), axis=1))
 
     def leg_roll(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
-        """Angle of the line from ankle to hip to the vertical in the frontal plane of the foot, positive to its left
-        (rad, n): to compare with `roll_range`."""
+        """Return the angle between the line from ankle to hip and the vertical in the frontal plane of the foot.
+
+        In rad (n), positive to the left of the foot; compare with `roll_range`. Args as of `extension_margin`.
+        """
         _, left, up = self._ankle_to_hip_in_foot(center, yaw, soles, side, heading)
         return np.asarray(np.arctan2(left, up))
 
     def leg_pitch(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
-        """Likewise in the sagittal plane, positive forwards (rad, n); the shank leans more by half the knee's bend."""
+        """Return the same angle in the sagittal plane, positive forwards (rad, n).
+
+        The shank leans by half the flexion of the knee more.
+        """
         forward, _, up = self._ankle_to_hip_in_foot(center, yaw, soles, side, heading)
         return np.asarray(np.arctan2(forward, up))
 
     def highest_com(self, points: NavigationPoints) -> float:
-        """The highest centre of mass (m, world) from which both legs reach their soles with `REACH_RESERVE` left:
+        """Return the highest CoM (m, world) from which both legs reach their soles with `REACH_RESERVE` left:
 
-        z = min over feet of  a_z + sqrt(l² - d²) - o_z,    d = |h - a| from above.
+        z = min over feet of  a_z + sqrt(l² - d²) - o_z,    d the horizontal distance |h - a|.
         """
         return self.com_heights(complex(points.center[0], points.center[1]), float(points.attitude[2]), points.feet)[1]
 
     def com_heights(self, center: complex, yaw: float, feet: Mapping[Side, Footstep]) -> tuple[float, float]:
-        """The lowest and the highest centre of mass (m, world) at a place.
+        """Return the lowest and highest CoM (m, world) at a horizontal position.
 
-        Too low, a leg is shorter than the shortest, its ankle is bent to the end of its range, or it stands out to its
-        side more than its ankle can lean inwards; too high, a leg is too short.
+        The lower bound is due to the shortest reach of a leg, the dorsiflexion of its ankle, or the inward lean of its
+        ankle; the upper bound is due to the longest reach.
+
+        Args:
+            center: horizontal position of the CoM, as x + i y (m).
+            yaw: yaw of the trunk (rad).
+            feet: feet by side.
         """
         low, high = -math.inf, math.inf
         turn, spare = cmath.exp(1j * yaw), REACH_RESERVE * self.hip_to_ankle
@@ -260,13 +274,15 @@ class LegReach:
         return low, high
 
     def _least_hip_height(self, away: complex, side: Side) -> float:
-        """How high the hip must be above the ankle (m) for the shank not to lean further than a flat foot allows.
+        """Return the least height of the hip above the ankle (m) at which the ankle allows the lean of the shank.
 
-        With links of equal length the shank leans by ``φ + arccos(L / l)``, φ the lean of the line from ankle to hip, L
-        its length and l that of the straight leg. Both fall as the hip rises: halved intervals find the bound.
+        With links of equal length the shank leans by ``φ + arccos(L / l)``, with φ the lean of the line from ankle to
+        hip, L its length and l that of the straight leg. Both terms decrease as the hip rises: bisection finds the
+        bound.
 
         Args:
-            away: from ankle to hip, from above, along and across the foot (m).
+            away: horizontal vector from ankle to hip, along and across the foot (m).
+            side: side of the leg.
         """
         limit, far = self.pitch_range[side][1] - DORSAL_MARGIN, abs(away)
         low, high = self.shortest, math.sqrt(max(self.longest**2 - far**2, 0.0))
@@ -278,13 +294,16 @@ class LegReach:
         return high
 
     def _shank_pitch(self, forward: float, far: float, up: float) -> float:
-        """How far it leans forwards (rad)."""
+        """Return the forward lean of the shank (rad) for a hip at `forward` and `up`, and horizontally `far` (m)."""
         return math.atan2(forward, up) + math.acos(min(math.hypot(far, up) / self.hip_to_ankle, 1.0))
 
     @cached_property
     def _leg_geometry(self) -> dict[Side, tuple[complex, complex, float, float]]:
-        """Hip and ankle from above; how high the centre of mass is above the sole with a leg of no length; and by how
-        much higher for every metre that the hip is to the left of the ankle, for the ankle's range."""
+        """Constants of each leg for `com_heights`.
+
+        Horizontal positions of hip and ankle; height of the CoM above the sole for a leg of zero length; rise of the
+        CoM per metre of the hip to the left of the ankle, due to the range of the ankle.
+        """
         found = {}
         for side, ankle in self.ankles.items():
             inwards = 0 if side == "left" else 1
@@ -301,7 +320,7 @@ class LegReach:
     def _ankle_to_hip_in_foot(
         self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None
     ) -> Array:
-        """From ankle to hip in the axes of the foot (m, 3 x n)."""
+        """Return the vector from ankle to hip in the axes of the foot (m, 3 x n)."""
         x, y, z = self._ankle_to_hip(center, yaw, soles, side, heading).T
         turn = np.atleast_1d(yaw if heading is None else heading)
         c, s = np.cos(turn), np.sin(turn)
@@ -309,18 +328,18 @@ class LegReach:
 
 
 def _rotate_about_z(vector: Array, yaw: Array) -> Array:
-    """R(ψ) v for each of n turns about the vertical."""
+    """Return R(ψ) v for each of n rotations about the vertical (n x 3)."""
     c, s = np.cos(np.atleast_1d(yaw)), np.sin(np.atleast_1d(yaw))
     x, y, z = vector
     return np.stack([c * x - s * y, s * x + c * y, np.full_like(c, z)], axis=1)
 
 
 def _ankle_range(robot: Robot, ankle: tuple[int, ...], forward: Array) -> tuple[float, float]:
-    """Range of the leg's lean over a flat foot that the joint along an axis allows (rad)."""
+    """Return the range of the lean of the leg over a flat foot (rad), from the ankle joint along an axis."""
     axis_lines = joint_axes(robot)
     along = [float(axis_lines[joint][1] @ forward) for joint in ankle]
     best = max(range(len(along)), key=lambda i: abs(along[i]), default=None)
-    if best is None or abs(along[best]) < 0.7:  # no such joint: nothing to compare with
+    if best is None or abs(along[best]) < 0.7:  # no joint along this axis: no limit
         return -math.inf, math.inf
     joint = next(joint for joint in robot.joints if joint.index == ankle[best])
     low, high = float(robot.limits.lower[joint.v - 6]), float(robot.limits.upper[joint.v - 6])

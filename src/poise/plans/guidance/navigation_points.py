@@ -16,11 +16,12 @@ from poise.robots import Side
 
 @dataclass(frozen=True, eq=False)
 class HandPoint:
-    """A hand as the body sees it.
+    """Pose of a hand in the body frame.
 
     Args:
-        position: in the body frame, whose origin is the centre of mass and whose axes are the trunk's (m, 3).
-        attitude: turn from its home attitude, a rotation vector in the trunk's axes (rad, 3).
+        position: position in the body frame, whose origin is the centre of mass and whose axes are those of the trunk
+            (m, 3).
+        attitude: rotation from its home attitude, a rotation vector in the axes of the trunk (rad, 3).
     """
 
     position: Array
@@ -29,15 +30,15 @@ class HandPoint:
 
 @dataclass(frozen=True, eq=False)
 class NavigationPoints:
-    """The navigation points ``r`` at one instant: trunk (its place is the centre of mass), feet and hands.
+    """Navigation points ``r`` at one instant: trunk (at the centre of mass), feet and hands.
 
     Args:
-        center: p_B, the centre of mass (m, 3).
+        center: p_B, the centre of mass in the world (m, 3).
         attitude: roll, pitch and yaw of the trunk (rad, 3); yaw is not wrapped, and zero is upright and along x.
-        feet: both, by side: the middle of the sole, its yaw, and its height, which is above the ground if it is lifted.
-        hands: by side; empty for a robot without any.
-        lifted: the foot in the air, if the robot stands on one.
-        last_moved: the foot that moved last; who has the choice moves the other one.
+        feet: both feet by side: middle of the sole, yaw and height, which is above the ground if the foot is lifted.
+        hands: hands by side; empty for a robot without hands.
+        lifted: side of the foot in the air, if the robot stands on one foot.
+        last_moved: side of the foot that moved last; if both feet are equally good, the other one steps next.
     """
 
     center: Array
@@ -49,7 +50,7 @@ class NavigationPoints:
 
     @property
     def trunk(self) -> Array:
-        """world_from_trunk, as a rotation."""
+        """Rotation world_from_trunk."""
         return np.asarray(pinocchio.rpy.rpyToMatrix(*self.attitude))
 
     @property
@@ -58,11 +59,11 @@ class NavigationPoints:
         return tuple(foot for side, foot in self.feet.items() if side != self.lifted)
 
     def hand_position(self, side: Side) -> Array:
-        """Where a hand is in the world (m, 3)."""
+        """Return the position of a hand in the world (m, 3)."""
         return self.center + self.trunk @ self.hands[side].position
 
     def replace(self, **changes: Any) -> NavigationPoints:
-        """The same, but for what is named."""
+        """Return a copy with the given fields changed."""
         return replace(self, **changes)
 
 
@@ -71,14 +72,14 @@ class NavigationPoints:
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """The goal set ``ᵈr`` of a motion segment.
+    """Goal ``ᵈr`` of a motion segment.
 
     Args:
-        points: where everything is to be at its end, at rest.
-        step: the foot that moves, if one does; `points.lifted` tells whether it ends in the air.
-        lift: how high that foot is lifted above the higher of both ends (m).
-        notes: what was not done as commanded, one sentence each: projected, discarded, a foot that must land first.
-        bulge: how far that foot goes out of the way of the other one in the middle of its swing (m, as x + i y).
+        points: navigation points at the end of the segment, at rest.
+        step: side of the foot that moves, if any; `points.lifted` tells whether it ends in the air.
+        lift: lift of that foot above the higher of both ends (m).
+        notes: deviations from the command, one sentence each: projected, discarded, a foot that must land first.
+        bulge: horizontal detour of that foot around the other one in the middle of its swing (m, as x + i y).
         projected: whether the command was beyond a boundary of the workspace.
     """
 

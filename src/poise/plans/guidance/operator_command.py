@@ -1,4 +1,4 @@
-"""What an operator says: which point is guided, and where to."""
+"""Operator command: the guided point, and its displacement as six stick axes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from poise.errors import UsageError, suggestion
 GuidingMode = Literal["left foot", "right foot", "trunk", "left hand", "right hand"]
 #: The guiding modes: each is named after its guided point.
 GUIDING_MODES: tuple[GuidingMode, ...] = get_args(GuidingMode)
-#: What the six axes of a stick ask of the guided point, each from -1 to 1.
+#: Motion of the guided point that each of the six stick axes commands, from -1 to 1.
 COMMAND_AXES = ("forward", "left", "up", "roll", "pitch", "yaw")
 
 
 @dataclass(frozen=True)
 class OperatorCommand:
-    """The input x of a device, as the guidance sees it: one value for a whole motion segment.
+    """Input x of an input device, constant for a whole motion segment.
 
     Args:
-        mode: the guided point.
-        axes: forward, left, up (position of the guided point), roll, pitch, yaw (its attitude), from -1 to 1; what is
-            beyond, or no number, is brought inside: no input can bankrupt the motion.
-        lift: how high a stepping foot is lifted, as a share of the most, from 0 to 1 (the throttles).
+        mode: guiding mode, named after the guided point.
+        axes: forward, left, up (position of the guided point), roll, pitch, yaw (its attitude), from -1 to 1. Values
+            outside are clipped, and values that are not finite become zero, so that every input is safe.
+        lift: lift of a stepping foot between its lowest and highest setting, from 0 to 1 (the throttles).
 
     >>> OperatorCommand("trunk", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     """
@@ -45,12 +45,12 @@ class OperatorCommand:
 
     @property
     def is_zero(self) -> bool:
-        """Whether nothing is asked for."""
+        """Whether all axes are zero."""
         return not any(self.axes)
 
 
 def guiding_mode(name: str) -> GuidingMode:
-    """The guiding mode of a name; case, and whether words are joined by blanks, hyphens or underscores, do not matter.
+    """Return the guiding mode of a name; case is ignored, and blanks, hyphens and underscores are equivalent.
 
     >>> guiding_mode("LEFT_HAND")
     'left hand'
@@ -64,7 +64,7 @@ def guiding_mode(name: str) -> GuidingMode:
     raise UsageError(f"there is no guiding mode '{name}'; {suggestion(words, GUIDING_MODES)}")
 
 
-#: Other names, among them the paper's own letters.
+#: Other names of modes, among them the abbreviations of the paper.
 _MODE_ALIASES: dict[str, GuidingMode] = {
     "lf": "left foot", "rf": "right foot", "lh": "left hand", "rh": "right hand", "b": "trunk",
     "body": "trunk", "com": "trunk", "foot": "left foot", "hand": "left hand",
@@ -77,5 +77,5 @@ def _clip(value: float, low: float) -> float:
 
 
 def make_command(mode: str, axes: Sequence[float], lift: float = 0.5) -> OperatorCommand:
-    """A stick from a name and a list of six numbers, as scripts and messages have them."""
+    """Return the command for the name of a mode and six numbers, as scripts and messages contain them."""
     return OperatorCommand(guiding_mode(mode), tuple(axes), lift)  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""Synergy: the steps, height, attitude and hands that follow the guided point, each within its bounds.
+"""Synergy: steps, height, attitude and hands that follow the guided point, each within its bounds.
 
-A guiding mode says where feet and centre of mass go from above; here the height, the attitude and the hands follow,
-each within its boundary, and become a `Goal`.
+A guiding mode sets the horizontal goals of feet and centre of mass (CoM) in a `GoalDraft`. `move_center` adds a step if
+the CoM or the yaw of the trunk needs one; `finish_goal` projects height, attitude and hands onto their bounds and
+returns the `Goal`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from poise.robots import Side, other_side, side_sign
 
 
 def format_length(metres: float) -> str:
-    """A length as people say it.
+    """Format a length in cm or mm.
 
     >>> format_length(0.042), format_length(0.0031)
     ('4 cm', '3 mm')
@@ -48,12 +49,12 @@ def format_length(metres: float) -> str:
 
 
 def projection_note(part: str, metres: float) -> str:
-    """A part was told to go beyond its boundary by so much."""
+    """Return the note that a part was commanded beyond its boundary by a length (m)."""
     return f"{part}: {format_length(metres)} beyond its boundary, projected"
 
 
 def rotation_note(part: str, radians: float) -> str:
-    """Likewise, of angles."""
+    """Return the note that a part was commanded beyond its boundary by an angle (rad)."""
     return f"{part}: {abs(math.degrees(radians)):.0f} degrees beyond its boundary, projected"
 
 
@@ -62,18 +63,18 @@ def rotation_note(part: str, radians: float) -> str:
 
 @dataclass
 class GoalDraft:
-    """A goal in the making; it begins as the points are.
+    """Goal under construction; it starts from the current points.
 
     Args:
-        points: where everything is now.
+        points: current navigation points.
         feet, lifted, step, lift: as in `NavigationPoints` and `Goal`.
-        place: centre of mass from above.
-        height: of the centre of mass above the middle of the feet that stand (m).
-        commanded_rise: by how much of it was commanded, with its sign (m).
+        place: horizontal position of the CoM, as x + i y (m).
+        height: height of the CoM above the middle of the stance feet (m).
+        commanded_rise: commanded change of the height, with its sign (m).
         attitude: roll, pitch and yaw of the trunk (rad).
-        hands: in the body frame.
-        hand_goals: of hands that are guided, in the world (m); they win over `hands`.
-        notes: what was not done as commanded.
+        hands: hands in the body frame.
+        hand_goals: goals of guided hands in the world (m); they take precedence over `hands`.
+        notes: deviations from the command.
         projected: whether the command was beyond a boundary.
     """
 
@@ -103,36 +104,36 @@ class GoalDraft:
         return self.attitude[2]
 
     def set_yaw(self, yaw: float) -> None:
-        """Another trunk yaw."""
+        """Set the yaw of the trunk (rad)."""
         self.attitude = (self.attitude[0], self.attitude[1], yaw)
 
     def set_step(self, foot: Footstep, lifted: Side | None, lift: float) -> None:
-        """A foot that moves."""
+        """Set the goal of the foot that moves, the side that ends in the air (or None), and its lift (m)."""
         self.feet = {side: foot if side == foot.side else old for side, old in self.feet.items()}
         self.lifted, self.step, self.lift = lifted, foot.side, lift
 
     def note_projection(self, part: str, metres: float) -> None:
-        """A part was commanded beyond its boundary, unless by so little that nobody sees."""
+        """Note that a part was commanded beyond its boundary (m), if by more than `LEAST_REPORTED`."""
         if metres > LEAST_REPORTED:
             self.projected = True
             self.notes.append(projection_note(part, metres))
 
     def note_angle_projection(self, part: str, radians: float) -> None:
-        """Likewise, of angles."""
+        """Note that a part was commanded beyond its boundary (rad), if by more than `LEAST_REPORTED`."""
         if abs(radians) > LEAST_REPORTED:
             self.projected = True
             self.notes.append(rotation_note(part, radians))
 
 
 def stance_height(feet: Feet, lifted: Side | None) -> float:
-    """Height of the middle of the feet that stand (m)."""
+    """Return the mean height of the feet on the ground (m)."""
     if lifted is None:
         return 0.5 * (feet["left"].z + feet["right"].z)
     return feet[other_side(lifted)].z
 
 
 def finish_goal(draft: GoalDraft, workspace: Workspace, legs: LegReach) -> Goal:
-    """The goal of a draft, with height, attitude and hands inside their boundaries."""
+    """Return the goal of a draft, with height, attitude and hands projected onto their bounds."""
     projection = project_yaw(draft.yaw, draft.feet, workspace)
     draft.note_angle_projection("trunk yaw", projection.shift)
     roll = project_value(draft.attitude[0], workspace.roll).value
@@ -152,18 +153,18 @@ def finish_goal(draft: GoalDraft, workspace: Workspace, legs: LegReach) -> Goal:
 
 
 def unchanged_goal(points: NavigationPoints, note: str) -> Goal:
-    """Nothing moves."""
+    """Return the goal in which nothing moves, with a note."""
     return Goal(points, notes=(note,))
 
 
 def discard_goal(goal: Goal, points: NavigationPoints) -> Goal:
-    """The paper's rule: what is beyond a boundary is not done at all."""
+    """Return the goal in which nothing moves: the paper discards a command beyond a boundary."""
     notes = tuple(note.replace(", projected", ", discarded") for note in goal.notes)
     return replace(Goal(points), notes=notes, projected=True)
 
 
 def rotate_to_world(attitude: Vector, vector: Vector) -> Vector:
-    """Rz(yaw) Ry(pitch) Rx(roll) v: from the trunk's axes to the world."""
+    """Rotate a vector from the axes of the trunk to the world: Rz(yaw) Ry(pitch) Rx(roll) v."""
     (roll, pitch, yaw), (x, y, z) = attitude, vector
     c, s = math.cos(roll), math.sin(roll)
     y, z = c * y - s * z, s * y + c * z
@@ -174,7 +175,7 @@ def rotate_to_world(attitude: Vector, vector: Vector) -> Vector:
 
 
 def rotate_to_trunk(attitude: Vector, vector: Vector) -> Vector:
-    """The inverse of `rotate_to_world`: from the world to the trunk's axes."""
+    """Rotate a vector from the world to the axes of the trunk; inverse of `rotate_to_world`."""
     (roll, pitch, yaw), (x, y, z) = attitude, vector
     c, s = math.cos(yaw), math.sin(yaw)
     x, y = c * x + s * y, c * y - s * x
@@ -185,7 +186,7 @@ def rotate_to_trunk(attitude: Vector, vector: Vector) -> Vector:
 
 
 def _height(draft: GoalDraft, workspace: Workspace, legs: LegReach) -> float:
-    """Height of the centre of mass in the world: as wanted, but such that both legs reach and none is folded up."""
+    """Return the height of the CoM in the world (m), limited such that no leg is too far extended or folded."""
     target = stance_height(draft.feet, draft.lifted) + draft.height
     lower = min(foot.z for side, foot in draft.feet.items() if side != draft.lifted)
     low, high = legs.com_heights(draft.place, draft.yaw, draft.feet)
@@ -227,15 +228,15 @@ def _vector(values: Array) -> Vector:
 # -- Choice of a step ------------------------------------------------------------------------------------------------
 
 
-#: A radian that the feet are off counts as much as this share of the leg that their middle is off: the edge of a sole
-#: that turns by a radian moves by about as much.
+#: Cost of a yaw error of the feet of one radian, equal to a position error of this fraction of the leg length: the edge
+#: of a sole moves by about that when it turns by a radian.
 YAW_COST = 0.5
-#: A step is worth it if it brings the feet nearer by this share of the leg; a tie is anything nearer than that.
+#: Least reduction of the error that justifies a step, as a fraction of the leg length; smaller differences are a tie.
 LEAST_IMPROVEMENT = 0.004
 
 
 class StepCandidate(NamedTuple):
-    """A foot that steps: where to, by how far the boundary moved it (m), and what is then left to be desired (m)."""
+    """Possible step: footstep, distance by which the boundary moved it (m), and error that remains after it (m)."""
 
     foot: Footstep
     clipped: float
@@ -243,7 +244,7 @@ class StepCandidate(NamedTuple):
 
 
 def goal_foot_of_a_step(center_goal: Vector, center: Vector, stance: Vector) -> Vector:
-    """Where a foot steps so that the middle of both feet comes below the goal of the centre of mass:
+    """Return the footstep that brings the middle of both feet below the goal of the CoM:
 
         ᵈp_LF = 2 [ᵈp_B - {(p_B - p_RF)ᵀ ĝ} ĝ] - p_RF                    [Sugihara2008, eq. 4]
 
@@ -260,10 +261,10 @@ def goal_foot_of_a_step(center_goal: Vector, center: Vector, stance: Vector) -> 
 def move_center(
     draft: GoalDraft, place: complex, workspace: Workspace, legs: LegReach, ground: GroundProjection | None, lift: float
 ) -> None:
-    """Brings the centre of mass of a draft to a place, with a step if that or the yaw of the trunk needs one.
+    """Move the CoM of a draft to a place, with a step if the place or the yaw of the trunk needs one.
 
-    After a step the centre of mass is above the middle of the feet, wherever these could go. If no step helps, the
-    place is projected onto the stand-on region. On one foot it is the lifted one that lands.
+    After a step the CoM is above the middle of the feet. If no step helps, the place is projected onto the stand-on
+    region. If the robot stands on one foot, the lifted foot lands.
     """
     points, shift = draft.points, place - draft.place
     if points.lifted is not None:
@@ -299,8 +300,11 @@ def choose_step(
     legs: LegReach,
     ground: GroundProjection | None,
 ) -> StepCandidate | None:
-    """The foot that is farther from the goal steps if that does half of what is wanted, else the one that does more:
-    sideways the farther one runs into the other. Feet as far as each other take turns. None if no step helps."""
+    """Return the best step, or None if no step helps.
+
+    The foot farther from the goal steps if this halves the error; otherwise the foot that reduces the error more, since
+    in a sideways motion the farther foot is blocked by the other. Feet at equal distances take turns.
+    """
     feet = points.feet
     before = _remaining_error(feet, place if leaves_region else None, yaw, workspace)
     near = LEAST_IMPROVEMENT * workspace.leg
@@ -335,7 +339,7 @@ def _step_candidate(
     if leaves_region:
         center = (place.real, place.imag, 0.0)
         x, y, _ = goal_foot_of_a_step(center, center, (stance.x, stance.y, 0.0))
-    else:  # a step to turn: the feet become square again, and go where the body goes
+    else:  # a step to turn: the feet become parallel and side by side again, and move with the body
         heading = Footstep(side, 0.0, 0.0, yaw).heading
         at = stance.place + 1j * side_sign(side) * workspace.width * heading + 2.0 * shift
         x, y = at.real, at.imag
@@ -348,7 +352,7 @@ def _step_candidate(
 
 
 def _remaining_error(feet: Feet, place: complex | None, yaw: float, workspace: Workspace) -> float:
-    """How far the feet are from being along a yaw, and below a place if that is what the step is for (m)."""
+    """Return the cost of the yaw error of the feet plus, if a place is given, the distance of their middle (m)."""
     needs_turn = YAW_COST * workspace.leg * abs(so3.wrap_angle(yaw - mean_yaw(feet)))
     return needs_turn if place is None else needs_turn + abs(middle_of_soles(feet) - place)
 
@@ -356,7 +360,7 @@ def _remaining_error(feet: Feet, place: complex | None, yaw: float, workspace: W
 def _land(
     draft: GoalDraft, side: Side, shift: complex, workspace: Workspace, legs: LegReach, ground: GroundProjection | None
 ) -> None:
-    """The lifted foot lands: by equation (4) as if it stood below where it is, so that it moves by twice as much."""
+    """Land the lifted foot: by equation (4) it moves by twice the shift of the CoM, from the point below it."""
     foot, stance = draft.feet[side], draft.feet[other_side(side)]
     at = foot.place + 2.0 * shift
     found = find_landing(Footstep(side, at.real, at.imag, draft.yaw, stance.z), stance, workspace, legs, ground)

@@ -1,13 +1,13 @@
-"""Workspace of a robot: how far its navigation points move per segment, and where they may be at its end.
+"""Workspace of a robot: displacement of its navigation points per segment, and their bounds at its end.
 
-All lengths follow from the robot: from its leg (hip to ankle, straight), its soles and its arms. The shares are
-choices, each with its reason. What the stick does per segment and what bounds the feet belong together: by equation (4)
-a step is twice the displacement of the centre of mass, which has left the stand-on region before it, so
+All lengths are proportional to dimensions of the robot: its leg (hip to ankle, straight), its soles and its arms. The
+factors are choices, each with its reason. The displacement per segment and the bounds of the feet must be consistent:
+by equation (4) a step is twice the displacement of the centre of mass (CoM), which first leaves the stand-on region, so
 
     2 (r + d) <= L
 
 with r the half length of the stand-on region of feet abreast, d the largest displacement per segment and L the longest
-step; otherwise a robot that discards what is beyond its boundary never makes a step forwards.
+step; otherwise a robot that discards commands beyond its boundary never steps forwards.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from poise.plans.guidance.limb_reach import ANKLE_MARGIN, LegReach, joint_chain,
 from poise.plans.guidance.navigation_points import HandPoint, NavigationPoints
 from poise.robots import Foot, Robot, Side, shape_vertices
 
-#: Elbows are never straighter than this (rad): straight ones are singular.
+#: Smallest flexion of the elbows (rad): a straight elbow is singular.
 LEAST_ELBOW_BEND = 0.15
 
 
 def standing_points(robot: Robot) -> NavigationPoints:
-    """The navigation points in the standing stance."""
+    """Return the navigation points of the standing stance."""
     start = robot.stance("standing")
     feet: dict[Side, Footstep] = {}
     for foot in robot.feet:
@@ -42,7 +42,7 @@ def standing_points(robot: Robot) -> NavigationPoints:
 
 
 def half_sizes(robot: Robot) -> tuple[complex, complex]:
-    """Half sizes of a sole, and of the whole foot around the sole's middle: its shapes may be larger."""
+    """Return half length + i half width (m) of a sole, and of the foot around its middle with its collision shapes."""
     foot = robot.feet[0]
     half = np.array(foot.sole.half_size)
     outline = np.maximum(half, _outline(robot, foot))
@@ -52,7 +52,7 @@ def half_sizes(robot: Robot) -> tuple[complex, complex]:
 def _outline(robot: Robot, foot: Foot) -> Array:
     try:
         shapes = robot.collision_geometry.geometryObjects
-    except RobotError:  # a robot whose meshes are not there still has soles
+    except RobotError:  # meshes are missing: use the soles alone
         return np.zeros(2)
     joint_from_sole = robot.model.frames[foot.index].placement
     found = [np.zeros(2)]
@@ -65,7 +65,7 @@ def _outline(robot: Robot, foot: Foot) -> Array:
 
 
 def measure_arm(robot: Robot, joint: int, hand: Array) -> tuple[Array, float, int]:
-    """Shoulder in the world, longest reach, number of joints that the legs do not share and the other arm neither."""
+    """Return the shoulder in the world (m, 3), the longest reach (m), and the number of joints of this arm alone."""
     others = [set(joint_chain(robot, other.joint)) for other in robot.hands if other.joint != joint]
     shared = set().union(*others) if others else set()
     joints = tuple(number for number in joint_chain(robot, joint) if number not in shared)
@@ -79,74 +79,82 @@ def measure_arm(robot: Robot, joint: int, hand: Array) -> tuple[Array, float, in
 Vector = tuple[float, float, float]
 Range = tuple[float, float]
 
-#: Longest step, share of the leg: half of it ahead of and half behind the hips costs 1.5 % of their height.
+#: Longest step as a fraction of the leg length: half of it ahead of and half behind the hips lowers them by 1.5 %.
 STEP = 0.35
-#: It reaches from one tread to the next, a sole and 6 mm on either side of the edge, within this share of the leg.
+#: The longest step at least reaches from one tread to the next: a sole plus this clearance (m; 6 mm on either side of
+#: the edge), but it is no longer than this fraction of the leg length.
 TREAD_CLEARANCE, STRIDE = 0.012, 0.45
-#: Feet keep this far apart, share of the leg: 6 mm on a robot of 58 cm.
+#: Smallest gap between the feet as a fraction of the leg length: 6 mm on a robot of 58 cm.
 GAP = 0.025
-#: Feet are no nearer than this share of their distance standing (shanks are as thick as feet are wide), nor wider.
+#: Smallest and largest lateral distance of the feet as fractions of that when standing (shanks are as thick as feet are
+#: wide).
 LEAST_WIDTH, LARGEST_WIDTH = 0.7, 1.5
-#: While the centre of mass is over one foot the other's ankle leans, by no more than this (rad): hips near their range.
+#: Largest lean of the other ankle while the CoM is over one foot (rad): the hips are then near their limits.
 LARGEST_ANKLE_LEAN = 0.4
-#: Feet toe in and out relative to each other by no more (rad): heels and knees stay apart.
+#: Limits of toe-in and toe-out relative to the stance foot (rad): heels and knees stay apart.
 TOES: Range = (-0.1, 0.35)
-#: Lift of a step, shares of the leg: 8 mm to 3 cm on a robot of 58 cm; and the highest foot above the other one.
+#: Lift of a step as fractions of the leg length: 8 mm to 3 cm on a robot of 58 cm; and largest height of a foot above
+#: the other one.
 LIFT: Range = (0.03, 0.12)
 HIGHEST_FOOT = 0.2
-#: Crouching, share of the leg: ankles and knees of all library robots go so far.
+#: Deepest crouch as a fraction of the leg length: ankles and knees of all library robots allow it.
 LARGEST_CROUCH = 0.15
-#: The stand-on region is the support region, shrunk about the middle of the feet to this share [Sugihara2008, fig. 5]:
-#: the other half is left for the pressure to move the body about.
+#: Scale of the stand-on region, which is the support region shrunk about the middle of the feet [Sugihara2008, fig. 5]:
+#: the other half is left for the zero moment point, which accelerates the body.
 STAND_ON = 0.5
-#: Largest displacements per segment, shares of the leg: feet forward, sideways, up; trunk likewise.
+#: Largest displacements per segment as fractions of the leg length, forward, sideways and up: of feet and of the trunk.
 FOOT: Vector = (0.2, 0.1, 0.1)
 TRUNK: Vector = (0.12, 0.08, 0.04)
-#: Attitudes per segment (rad): foot yaw, trunk roll, pitch and yaw, hand: all take some three segments to their bounds.
+#: Largest rotations per segment (rad): foot yaw; trunk roll, pitch and yaw; hand. Each needs about three segments to
+#: reach its bound.
 FOOT_TURN, TRUNK_TURN, HAND_TURN = 0.15, (0.05, 0.08, 0.1), 0.15
-#: Trunk attitude (rad): more roll than this moves the hips by centimetres; bending forwards is the useful direction.
+#: Bounds of trunk roll and pitch (rad): more roll would move the hips by centimetres; leaning forward is most useful.
 ROLL, PITCH = 0.12, (-0.12, 0.35)
-#: The feet turn when the trunk differs from their middle by more than the first (rad); the second is the bound.
+#: Yaw of the trunk relative to the feet beyond which they step (rad), and its bound (rad).
 TURN_AT, TURN = 0.2, 0.3
-#: A hand is guided by this share of the arm per segment, and no farther from the shoulder than the second share of the
-#: longest arm: a straight elbow is singular. Hands turn from home by no more than the last (rad).
+#: Largest displacement of a hand per segment as a fraction of the arm length; largest distance from the shoulder as a
+#: fraction of the longest reach, since a straight elbow is singular; largest rotation of a hand from home (rad).
 HAND, ARM, HAND_ATTITUDE = 0.12, 0.92, 0.6
-#: Arms that hang almost straight at home may be longer by as much as this, and yet keep the second share.
+#: For arms that are almost straight at home: allowed distance from the shoulder relative to that at home, and its
+#: limit as a fraction of the longest reach.
 HOME_ARM_SHARE, LARGEST_ARM_SHARE = 1.03, 0.985
-#: The hand box: so far back and down from home, shares of the arm (thighs), and inwards up to this share of home's
-#: distance from the middle (trunk).
+#: Bounds of the hand box: backwards and downwards from home as fractions of the arm length (thighs), and inwards to
+#: this fraction of the lateral distance at home (trunk).
 HAND_BACK, HAND_DOWN, HAND_INWARD = 0.02, 0.02, 0.9
-#: An arm needs as many joints to turn its hand while it stays in place.
+#: Number of arm joints needed to rotate a hand without moving it.
 JOINTS_OF_AN_ATTITUDE = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """What a stick does per segment, and the boundary of every navigation point (m, rad).
+    """Displacement per segment at full stick, and bounds of every navigation point (m, rad).
 
     Args:
-        leg: hip to ankle, straight.
+        leg: length of a straight leg, hip to ankle.
         foot_displacement, foot_turn: displacement of a foot per unit of stick: forward, left, up; yaw.
-        trunk_displacement, trunk_turn: of the centre of mass: forward, left, up; of the trunk: roll, pitch, yaw.
-        hand_displacement, hand_turn: of a hand along each axis; about each.
-        longest_step: L, the foot is so far ahead of, or behind, the stance foot at most.
-        width: between the middles of the soles, standing.
-        widths: bounds of that; the first is for parallel feet, see `least_width`.
-        gap: feet keep so far apart.
+        trunk_displacement, trunk_turn: displacement of the CoM: forward, left, up; rotation of the trunk: roll, pitch,
+            yaw.
+        hand_displacement, hand_turn: displacement of a hand along each axis; rotation about each axis.
+        longest_step: L, largest distance of a foot ahead of or behind the stance foot.
+        width: distance between the middles of the soles when standing.
+        widths: bounds of the lateral distance of the feet; the first is for parallel feet, see `least_width`.
+        gap: smallest gap between the feet.
         foot_half: half length and half width of a foot around the middle of its sole, as a complex number.
-        sole_half: likewise of what carries weight.
-        toes: yaw relative to the stance foot, outwards.
-        lift: of a step, at the lowest and the highest setting.
-        highest_foot: a lifted foot above the stance foot at most; feet on the ground differ by no more either.
-        com_heights: of the centre of mass above the lower foot.
-        roll, pitch: of the trunk, lowest and highest.
-        largest_trunk_yaw, stepping_yaw: trunk yaw relative to the feet: bound, and beyond which they step.
-        stand_on: share of the support region.
-        home_hands: hands in the body frame, standing; empty without hands.
-        shoulders: likewise.
+        sole_half: half length and half width of the sole, as a complex number.
+        toes: bounds of the yaw relative to the stance foot, positive outwards.
+        lift: lift of a step at the lowest and the highest setting.
+        highest_foot: largest height of a lifted foot above the stance foot, and largest height difference of feet on
+            the ground.
+        com_heights: bounds of the height of the CoM above the lower foot.
+        roll, pitch: bounds of the trunk attitude.
+        largest_trunk_yaw, stepping_yaw: trunk yaw relative to the feet: its bound, and the value beyond which they
+            step.
+        stand_on: scale of the stand-on region relative to the support region.
+        home_hands: hands in the body frame when standing; empty for a robot without hands.
+        shoulders: shoulders in the body frame when standing.
         arm_reach: l_max, largest distance of a hand from its shoulder.
-        hand_box: by side, lowest and highest corner of where a hand may be in the body frame.
-        hand_attitude: largest turn of a hand from home; zero if the arms have too few joints to guide it.
+        hand_box: by side, lowest and highest corner of the box of a hand in the body frame.
+        hand_attitude: largest rotation of a hand from home; zero if the arms have too few joints for it.
     """
 
     leg: float
@@ -179,7 +187,7 @@ class Workspace:
 
     @classmethod
     def of(cls, robot: Robot, legs: LegReach | None = None) -> Workspace:
-        """The workspace of a robot with two feet that stands.
+        """Return the workspace of a robot with two feet, measured in its standing stance.
 
         >>> workspace = Workspace.of(poise.load_robot("g1"))
         """
@@ -218,21 +226,23 @@ class Workspace:
         )  # fmt: skip
 
     def least_width(self, yaw: float) -> float:
-        """Least distance sideways of a foot turned by a yaw relative to the stance foot (m):
+        """Return the least lateral distance of a foot at a yaw (rad) relative to the stance foot (m):
 
             w >= b + b cos|ψ| + a sin|ψ| + gap
 
-        a and b half length and half width of a foot: a line along the stance foot then passes between both, wherever
-        they are along it.
+        with a and b half length and half width of a foot: a line along the stance foot then separates both feet,
+        whatever their positions along it.
         """
         a, b = self.foot_half.real, self.foot_half.imag
         return max(self.widths[0], b + b * math.cos(yaw) + a * abs(math.sin(yaw)) + self.gap)
 
 
 def _largest_width(legs: LegReach, width: float) -> float:
-    """With the centre of mass over one foot, the hip of the other leg is o from it and its ankle leans inwards by θ:
+    """Return the largest lateral distance of the feet for which the CoM can be above one of them (m).
 
-    w <= o + h tan θ + (sole's middle from the ankle).
+    The hip of the other leg is then at a lateral distance o from the CoM, and its ankle leans inwards by θ:
+
+    w <= o + h tan θ + (distance of the middle of the sole from the ankle).
     """
     left = legs.hips["left"]
     inwards = min(max(-legs.roll_range["left"][0] - ANKLE_MARGIN, 0.0), LARGEST_ANKLE_LEAN)
@@ -242,7 +252,7 @@ def _largest_width(legs: LegReach, width: float) -> float:
 
 
 def _box(side: Side, home: list[float], shoulder: Vector, arm: float) -> tuple[Vector, Vector]:
-    """Bounded where thighs and trunk are; elsewhere only by the arm, so that it is the arm that pulls the body."""
+    """Return the hand box: bounded at thighs and trunk; elsewhere only the arm reach bounds it and pulls the body."""
     x, y, z = home
     low, high = (x - HAND_BACK * arm, z - HAND_DOWN * arm), (shoulder[0] + arm, shoulder[2] + arm)
     inner, outer = HAND_INWARD * y, shoulder[1] + math.copysign(arm, y)

@@ -1,11 +1,11 @@
-"""Projections onto the workspace: the nearest permitted place of feet, hands and centre of mass, and places to land.
+"""Projections of feet, hands and centre of mass (CoM) onto the bounds of the workspace, and search for places to land.
 
-Every function here is a projection: what is inside stays as it is, what is outside comes back onto the boundary, and a
-second time changes nothing. Each says by how much it moved its argument. Places seen from above are complex numbers.
+The ``project_...`` functions are idempotent: a point inside its bounds is unchanged, a point outside moves onto the
+boundary. Each returns the projected value and the distance moved. Horizontal positions are complex numbers x + i y (m).
 
-Known ground moves a foot onto a tread and may so move it out of its region. Then the place is looked for on the way to
-the nominal one, beside the stance foot, and at last anywhere in the region: a foot that finds no place to land would
-leave the robot on one leg for ever.
+Known ground may move a foot onto a tread outside its region. The search for a landing place then proceeds towards the
+nominal place beside the stance foot, and finally over the whole region: a foot without a landing place would leave the
+robot on one leg.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from poise.robots import Side, other_side, side_sign
 
 Feet = Mapping[Side, Footstep]
 
-#: Moved by less (m, rad), nothing is said: a millimetre, a twentieth of a degree.
+#: Smallest projection that is reported (m, rad): a millimetre, a twentieth of a degree.
 LEAST_REPORTED = 1e-3
-#: Halves an interval of length one to rounding of lengths in metres.
+#: Number of bisections that reduce an interval of length one to the rounding error of lengths in metres.
 BISECTIONS = 40
-#: What a squared length (m²) is off by rounding, and more.
+#: Upper bound of the rounding error of a squared length (m²).
 ROUNDING = 1e-12
 
 
 class ProjectedFoot(NamedTuple):
-    """A foot inside its region, by how far it was moved (m) and turned (rad)."""
+    """Foot inside its region, and by how much it was moved (m) and rotated (rad)."""
 
     foot: Footstep
     shift: float
@@ -39,53 +39,55 @@ class ProjectedFoot(NamedTuple):
 
 
 class ProjectedPlace(NamedTuple):
-    """A place from above, and by how far it was moved (m)."""
+    """Horizontal position inside its bounds, and distance by which it was moved (m)."""
 
     place: complex
     shift: float
 
 
 class ProjectedVector(NamedTuple):
-    """A place (m) or a turn (rad) in the body frame, and by how far it was moved."""
+    """Position (m) or rotation vector (rad) in the body frame, and by how much it was moved."""
 
     place: Vector
     shift: float
 
 
 class ProjectedValue(NamedTuple):
-    """A number, and by how much it was moved, with its sign."""
+    """Number inside its bounds, and its signed change."""
 
     value: float
     shift: float
 
 
 def middle_of_soles(feet: Feet) -> complex:
-    """Between the middles of the soles, from above."""
+    """Return the horizontal midpoint between the soles, as x + i y (m)."""
     return 0.5 * (feet["left"].place + feet["right"].place)
 
 
 def mean_yaw(feet: Feet) -> float:
-    """Yaw between both feet, however often either has turned around (rad, near that of the left)."""
+    """Return the mean yaw of both feet (rad), for any number of full turns; near that of the left foot."""
     left = feet["left"].yaw
     return left + 0.5 * so3.wrap_angle(feet["right"].yaw - left)
 
 
 def project_value(value: float, bounds: Range) -> ProjectedValue:
-    """A number between two bounds."""
+    """Project a number onto an interval."""
     projection = min(max(value, bounds[0]), bounds[1])
     return ProjectedValue(projection, projection - value)
 
 
 def project_yaw(yaw: float, feet: Feet, workspace: Workspace) -> ProjectedValue:
-    """Trunk yaw, not too far from that of the feet; it keeps its whole turns."""
+    """Project the trunk yaw (rad) onto its bounds relative to the mean yaw of the feet; full turns are kept."""
     offset = so3.wrap_angle(yaw - mean_yaw(feet))
     projection = project_value(offset, (-workspace.largest_trunk_yaw, workspace.largest_trunk_yaw))
     return ProjectedValue(yaw + projection.shift, projection.shift)
 
 
 def project_foot(foot: Footstep, stance: Footstep, workspace: Workspace) -> ProjectedFoot:
-    """A foot in its region, a box in the frame of the stance foot: neither too far ahead nor behind, neither too near
-    nor too wide, toes neither too much in nor out. The yaw comes first: the narrowest width depends on it.
+    """Project a foot onto its region, a box in the frame of the stance foot.
+
+    The region bounds the distance ahead and behind, the lateral distance, and toe-in and toe-out. The yaw is projected
+    first, because the least lateral distance depends on it.
     """
     sign = side_sign(foot.side)
     relative = so3.wrap_angle(foot.yaw - stance.yaw)
@@ -106,23 +108,23 @@ def project_foot(foot: Footstep, stance: Footstep, workspace: Workspace) -> Proj
 
 
 def nominal_foot(stance: Footstep, workspace: Workspace, z: float | None = None) -> Footstep:
-    """The nominal place of the other foot: beside the stance foot, parallel, as far as when standing."""
+    """Return the nominal place of the other foot: beside and parallel to the stance foot, at the standing width."""
     side = other_side(stance.side)
     place = stance.place + 1j * side_sign(side) * workspace.width * stance.heading
     return Footstep(side, place.real, place.imag, stance.yaw, stance.z if z is None else z)
 
 
 def support_corners(feet: Feet, workspace: Workspace) -> list[tuple[float, float]]:
-    """Corners of both soles, from above (m)."""
+    """Return the corners of both soles, as (x, y) in the world (m)."""
     return [(corner.real, corner.imag) for foot in feet.values() for corner in foot.corners(workspace.sole_half)]
 
 
 def project_center(center: complex, feet: Feet, lifted: Side | None, workspace: Workspace) -> ProjectedPlace:
-    """The centre of mass in the stand-on region: the support region of both feet shrunk about their middle m,
+    """Project the CoM onto the stand-on region: the support region of both feet shrunk about their middle m,
 
         {m + s (x - m) : x in the support},    s = `stand_on`,
 
-    or above the middle of the sole, on one foot.
+    or, on one foot, the middle of its sole.
     """
     if lifted is not None:
         support_place = next(foot.place for side, foot in feet.items() if side != lifted)
@@ -141,8 +143,10 @@ def project_center(center: complex, feet: Feet, lifted: Side | None, workspace: 
 
 
 def _between_soles(place: complex, feet: Feet, workspace: Workspace) -> bool:
-    """Whether a place is nearer to the line between the feet than half a sole's width; then it is inside the support,
-    and no hull is needed to know it."""
+    """Return whether a place is nearer to the line between the feet than half the width of a sole.
+
+    It is then inside the support region, and the hull need not be computed.
+    """
     a, d = feet["left"].place, feet["right"].place - feet["left"].place
     offset = (place - a) * d.conjugate() / max(abs(d), 1e-9)  # along and across the line, m
     across = min(workspace.sole_half.real, workspace.sole_half.imag)
@@ -150,12 +154,12 @@ def _between_soles(place: complex, feet: Feet, workspace: Workspace) -> bool:
 
 
 def project_hand(hand: Vector, side: Side, workspace: Workspace) -> ProjectedVector:
-    """A hand in the body frame at the nearest place p of its box within the arm's reach l of its shoulder s:
+    """Project a hand in the body frame onto the nearest point p of its box within the reach l of its shoulder s:
 
         p(t) = box(q + t (s - q)),    |p - s| <= l
 
-    with q where it was told to go and t the least share between 0 and 1 that will do (the conditions of the nearest
-    point: the pull of the ball is along s - p, that of the box along its normals).
+    with q the commanded position and t the smallest value between 0 and 1 that fulfils this (optimality conditions of
+    the nearest point: the normal of the ball is along s - p, those of the box along its axes).
     """
     (x0, y0, z0), (x1, y1, z1) = workspace.hand_box[side]
     x, y, z = hand
@@ -180,7 +184,7 @@ def project_hand(hand: Vector, side: Side, workspace: Workspace) -> ProjectedVec
 
 
 def project_turn(turn: Vector, workspace: Workspace) -> ProjectedVector:
-    """A hand's turn from home, no longer than it may be; none where arms cannot turn their hands (rad)."""
+    """Project the rotation of a hand from home (rad) onto its largest angle; zero if the arm has too few joints."""
     x, y, z = turn
     angle, most = math.sqrt(x * x + y * y + z * z), workspace.hand_attitude
     if angle <= most:
@@ -192,23 +196,23 @@ def project_turn(turn: Vector, workspace: Workspace) -> ProjectedVector:
 # -- Landing: a foot on the ground, inside its region and within reach -----------------------------------------------
 
 
-#: Puts a footstep on known ground: onto a tread, with its height.
+#: Function that places a footstep on known ground, e.g. onto a tread at its height.
 GroundProjection = Callable[[Footstep], Footstep]
 
-#: Shares of the way to the nominal place that are tried.
+#: Fractions of the way to the nominal place that are tried.
 SEARCH_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
-#: Then the region on a grid of so many places along and across.
+#: Number of places along and across the foot in the grid search over the region that follows.
 SEARCH_GRID = (13, 5)
-#: Ground and region move a foot in turn at most so often.
+#: Largest number of alternating projections onto ground and region.
 PROJECTION_ROUNDS = 4
-#: A foot may stand outside its region by so much (m, rad): rounding.
+#: Rounding tolerance of the region of a foot (m, rad).
 REGION_TOLERANCE = 1e-6
 
 
 def find_landing(
     target: Footstep, stance: Footstep, workspace: Workspace, legs: LegReach, ground: GroundProjection | None
 ) -> Footstep | None:
-    """The foot on the ground nearest to where it is wanted; None only if known ground has no place at all."""
+    """Return the foot on the ground near its target, within its region and the reach of the legs; None if not found."""
     for foot in _candidate_feet(project_foot(target, stance, workspace).foot, stance, workspace, ground is not None):
         grounded = (
             foot.with_place(foot.place, stance.z)
@@ -223,8 +227,10 @@ def find_landing(
 def find_lifted(
     target: Footstep, stance: Footstep, workspace: Workspace, legs: LegReach, ground: GroundProjection | None
 ) -> Footstep | None:
-    """The lifted foot nearest to where it is wanted: within reach of a body above the stance foot, above the ground and
-    not too high; None if it cannot be lifted there."""
+    """Return the lifted foot near its target, or None if it cannot be lifted there.
+
+    The foot is above the ground, not too high, and within reach with the CoM above the stance foot.
+    """
     projection = project_foot(target, stance, workspace).foot
     nominal = nominal_foot(stance, workspace, projection.z)
     lowest = stance.z + workspace.com_heights[0]
@@ -277,7 +283,7 @@ def _interpolate(a: Footstep, b: Footstep, share: float, stance: Footstep, works
 def _project_onto_ground(
     foot: Footstep, stance: Footstep, workspace: Workspace, ground: GroundProjection
 ) -> Footstep | None:
-    """On the ground and in its region: projected onto either in turn, as long as that may help."""
+    """Return the foot on the ground and in its region, by alternating projections; None if these do not converge."""
     for _ in range(PROJECTION_ROUNDS):
         grounded = _ground_foot(ground, foot)
         if grounded is None or abs(grounded.z - stance.z) > workspace.highest_foot:
@@ -290,13 +296,13 @@ def _project_onto_ground(
 
 
 def _ground_foot(ground: GroundProjection, foot: Footstep) -> Footstep | None:
-    """On the ground, if the ground has a finite answer."""
+    """Return the foot on the ground, or None if the ground function returns values that are not finite."""
     grounded = ground(foot)
     return grounded if all(map(math.isfinite, (grounded.x, grounded.y, grounded.z, grounded.yaw))) else None
 
 
 def _legs_reach(foot: Footstep, stance: Footstep, workspace: Workspace, legs: LegReach) -> bool:
-    """Whether both legs reach from above the middle."""
+    """Return whether both legs reach their feet with the CoM above the middle of the feet."""
     feet = _feet_by_side(foot, stance)
     low, high = legs.com_heights(middle_of_soles(feet), mean_yaw(feet), feet)
     return max(min(foot.z, stance.z) + workspace.com_heights[0], low) <= high
