@@ -64,7 +64,7 @@ def test_what_a_process_refuses_is_the_error_of_its_job() -> None:
 def test_a_job_that_takes_too_long_is_ended() -> None:
     for timeout in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0):  # however long a process takes to begin
         fit_process = FitProcess(None, lambda fit_process: None, sleeps, timeout=timeout)
-        assert f"longer than {timeout:g} s" in fit_process.wait()
+        assert f"stopped after {timeout:g} s" in fit_process.wait()
         if fit_process.activity == "sleeps":
             break
     assert (fit_process.activity, fit_process.progress) == ("sleeps", 0.5)
@@ -76,13 +76,13 @@ def test_a_job_that_is_given_up_is_ended_at_once() -> None:
     fit_process = FitProcess(None, lambda fit_process: None, sleeps)
     assert not process_ended(fit_process.pid)
     fit_process.cancel()
-    assert "given up" in fit_process.wait()
+    assert "cancelled" in fit_process.wait()
     assert process_ended(fit_process.pid)
 
 
 def test_a_reader_that_breaks_down_is_an_error_in_one_line() -> None:
     error = FitProcess(None, lambda fit_process: None, dies).wait()
-    assert "broke down" in error
+    assert "crashed" in error
     assert "\n" not in error
 
 
@@ -115,7 +115,12 @@ def test_an_exhibit_has_the_angles_of_fit_and_reproduction(files: dict[str, byte
     )
     result = fit_and_reproduce(request, lambda words, share: told.append((words, share)))
     assert [share for _, share in told] == sorted(share for _, share in told)
-    assert {"reads", "fits the body", "follows the markers", "reproduces the gait"} == {words for words, _ in told}
+    assert {words for words, _ in told} == {
+        "reading the file",
+        "fitting the body",
+        "tracking the markers",
+        "reproducing the gait",
+    }
     assert (result.shape.height, result.shape.mass, result.shape.sex) == (1.68, 61.0, "female")
     assert "'my walk.trc', with 'me.trc'" in result.summary[0]
     assert result.markers.shape[1] + result.unknown_markers.shape[1] == len(
@@ -156,7 +161,7 @@ def test_somebody_who_stands_is_shown_without_a_gait(files: dict[str, bytes], tm
     result = fit_and_reproduce(FitRequest(UploadedFile(tmp_path / "a.trc", "a.trc")), lambda words, share: None)
     assert result.cycle is None
     assert result.reproductions == {}
-    assert "nothing is reproduced" in result.summary[-1]
+    assert "no gait cycle is reproduced" in result.summary[-1]
     assert result.as_json()["rows"] == []
 
 

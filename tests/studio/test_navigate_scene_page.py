@@ -144,7 +144,7 @@ def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(page_an
     wait_until(lambda: ["mode", "left hand"] in hub.command_values("control"))
     hub.show_frame(3, guidance={**REST, "mode": "left hand"})
     wait_until(lambda: page.locator('#modes [aria-pressed="true"]').inner_text() == "left hand")
-    page.get_by_text("it pulls the body").wait_for()
+    page.get_by_text("the body follows and the feet step").wait_for()
     page.get_by_label("Height of steps").fill("0.8")
     wait_until(lambda: ["lift", 0.8] in hub.command_values("control"))
 

@@ -83,7 +83,7 @@ def test_only_plain_files_of_the_folder_are_reachable(output: OutputFolder, tmp_
         "..\\secret.csv", str(output.folder / "walk.poise"), "%2e%2e/secret.csv", "none.poise", "x" * 10_000,
         None, 7, ["walk.poise"],
     ):  # fmt: skip
-        with pytest.raises(OutputError, match="no file of the output folder") as caught:
+        with pytest.raises(OutputError, match="is not in the output folder") as caught:
             output.path(name)  # type: ignore[arg-type]
         assert "\n" not in str(caught.value)
         assert len(str(caught.value)) < 250
@@ -104,7 +104,7 @@ def test_fresh_names_are_never_given_twice(output: OutputFolder) -> None:
     assert output.new_path("../../etc/x y", ".toml").name == "etc-x-y-1.toml"
     assert output.new_path("...", ".poise").parent == output.folder
     for suffix in ("", "poise", "./x", ".a/b", ".."):
-        with pytest.raises(OutputError, match="no ending"):
+        with pytest.raises(OutputError, match="not a file suffix"):
             output.new_path("walk", suffix)
 
 
@@ -154,11 +154,11 @@ def test_what_cannot_be_exported_is_said_and_nothing_raises(output: OutputFolder
     (tmp_path / "outside.poise").write_bytes(walk.read_bytes())
     heard = MessageLog()
     for name, format, words in (
-        ("none.poise", "csv", "no file of the output folder"),
-        ("../outside.poise", "csv", "no file of the output folder"),
-        ("table.csv", "bvh", "no recording"),
-        ("w.poise", "exe", "no format"),
-        ("w.poise", None, "no format"),
+        ("none.poise", "csv", "is not in the output folder"),
+        ("../outside.poise", "csv", "is not in the output folder"),
+        ("table.csv", "bvh", "not a recording"),
+        ("w.poise", "exe", "unknown export format"),
+        ("w.poise", None, "unknown export format"),
     ):
         output.export(name, format, heard)  # type: ignore[arg-type]
         assert heard[-1][0] == "error"
@@ -166,7 +166,7 @@ def test_what_cannot_be_exported_is_said_and_nothing_raises(output: OutputFolder
     output.export("bad.poise", "csv", heard)
     wait_until(lambda: len(heard) == 6, "the end of the export of no recording")
     assert heard[-1][0] == "error"
-    assert "bad.csv could not be made" in heard[-1][1]
+    assert "bad.csv could not be written" in heard[-1][1]
     assert "\n" not in heard[-1][1]
     assert sorted(os.listdir(output.folder)) == ["bad.poise", "table.csv", "w.poise"]
 
@@ -179,7 +179,7 @@ def test_at_most_two_exports_run_at_a_time_and_the_same_one_only_once(output: Ou
     for number in range(3):
         output.export(f"w{number}.poise", "csv", heard)
     output.export("w2.poise", "csv", heard)
-    assert heard == [("error", "w2.csv is being written already; wait until it is there")]
+    assert heard == [("error", "w2.csv is already being written; wait until it is complete")]
 
     def ended() -> bool:
         nonlocal most

@@ -174,7 +174,7 @@ def test_what_is_wrong_with_a_file_is_told(hub_and_server: tuple[FakeHub, Server
 def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(hub_and_server: tuple[FakeHub, Server]) -> None:
     most = next(control["max_bytes"] for control in CONTROLS if control["kind"] == "upload")
     assert upload(hub_and_server[1], b"=" * most) == ""
-    assert "too large: this takes at most 2 kB" in upload(hub_and_server[1], b"=" * (most + 1))
+    assert "too large: the limit is 2 kB" in upload(hub_and_server[1], b"=" * (most + 1))
     assert len(hub_and_server[0].uploads) == 1
 
 

@@ -220,9 +220,7 @@ def test_a_file_is_uploaded(page: Any, hub: FakeHub) -> None:
     assert hub.uploads == [("load", "mine.toml", b"name = 'mine'\n")]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"), [(b"=" * 900_000, "too large: this takes at most 2 kB"), (b"?", "is no TOML")]
-)
+@pytest.mark.parametrize(("content", "said"), [(b"=" * 900_000, "too large: the limit is 2 kB"), (b"?", "is no TOML")])
 def test_a_file_that_is_too_large_or_malformed_shows_why(page: Any, hub: FakeHub, content: bytes, said: str) -> None:
     choose_file(page, content)
     page.get_by_role("log").get_by_text(said).wait_for()

@@ -298,7 +298,7 @@ def test_a_crash_is_told_and_nothing_recorded_is_lost(page: Any, hub: Hub, folde
     name, number = current_frame(hub)["recording"]["file"], hub._simulation.pid
     assert number is not None
     os.kill(number, signal.SIGKILL)
-    page.get_by_text("the simulation died").first.wait_for()
+    page.get_by_text("the simulation process ended").first.wait_for()
     wait_until(
         lambda: hub._simulation.pid != number and current_frame(hub)["time"] < 3.0 and current_frame(hub)["playing"]
     )

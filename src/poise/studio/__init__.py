@@ -1,4 +1,7 @@
-"""The studio: design, guide, push and compare in the browser."""
+"""Browser application to design, guide, push and compare motions of simulated robots.
+
+`Hub` runs a scene in a simulation process, `Server` serves it to web browsers.
+"""
 
 from poise.studio.hub import Hub
 from poise.studio.web_server import Server

@@ -1,4 +1,8 @@
-"""Controls: what a scene lets its user turn, choose and press, as data that a page can draw."""
+"""Controls of a scene (sliders, dropdowns, switches, buttons, files) as data that the page draws.
+
+A scene declares its controls; the page renders them from `Control.as_json` and sends back values, which
+`value_from_page`, `clamp_number` and `option_or_first` bring into the declared limits.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,21 @@ from typing import Any, ClassVar
 
 from poise.parameters import Parameter
 
-#: A style has some twenty lines; nobody writes one of a quarter of a megabyte.
+#: Default size limit of an uploaded file (bytes). A style file has about twenty lines.
 MAX_UPLOAD_BYTES = 256_000
-#: Positions of a slider that is given no step.
+#: Number of positions of a slider that declares no step.
 SLIDER_POSITIONS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """Something to turn, choose or press.
+    """Base class of the controls of a scene.
 
     Args:
-        name: by which the scene knows it.
-        label: what the user reads.
-        group: under which heading it stands.
-        help: one sentence.
+        name: identifier, passed to `Scene.set_control`.
+        label: text beside the control.
+        group: heading of the panel that contains it.
+        help: tooltip, one sentence.
     """
 
     kind: ClassVar[str] = ""
@@ -38,10 +42,10 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True)
 class Slider(Control):
-    """A number within limits.
+    """Slider for a number between `low` and `high`.
 
     Args:
-        step: 0: two hundred positions.
+        step: increment; 0: the range divided by `SLIDER_POSITIONS`.
     """
 
     kind = "slider"
@@ -57,7 +61,7 @@ class Slider(Control):
 
 @dataclass(frozen=True, kw_only=True)
 class Dropdown(Control):
-    """One word of several."""
+    """Choice of one of several options."""
 
     kind = "dropdown"
     options: tuple[str, ...]
@@ -66,7 +70,7 @@ class Dropdown(Control):
 
 @dataclass(frozen=True, kw_only=True)
 class Switch(Control):
-    """On or off."""
+    """Switch, on or off."""
 
     kind = "switch"
     value: bool
@@ -74,14 +78,19 @@ class Switch(Control):
 
 @dataclass(frozen=True, kw_only=True)
 class Button(Control):
-    """Something that happens when it is pressed."""
+    """Button that triggers an action."""
 
     kind = "button"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Upload(Control):
-    """A file of the user's."""
+    """Upload of a file by the user.
+
+    Args:
+        accept: file suffixes that the file dialog offers, separated by commas, like ``".c3d,.trc"``.
+        max_bytes: size limit of the file (bytes).
+    """
 
     kind = "upload"
     accept: str
@@ -90,18 +99,18 @@ class Upload(Control):
 
 @dataclass(frozen=True, kw_only=True)
 class Save(Control):
-    """A file for the user."""
+    """Download of a file, see `Scene.file_to_save`."""
 
     kind = "save"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskItem:
-    """One thing among several that have an order.
+    """One task of a `TaskOrder`.
 
     Args:
-        constraint_type: "equality" or "box"; "" if there is no choice.
-        weight: for a weighted solver; None if it has none.
+        constraint_type: "equality" or "box"; "" if the user cannot choose.
+        weight: weight for the weighted solver; None if it has none.
     """
 
     name: str
@@ -120,7 +129,7 @@ class TaskItem:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOrder(Control):
-    """Things in order of importance, which can be moved."""
+    """List of tasks in order of priority, which the user can reorder."""
 
     kind = "task_order"
     items: tuple[TaskItem, ...]
@@ -130,13 +139,13 @@ class TaskOrder(Control):
 
 
 def control_for(parameter: Parameter, value: Any, group: str, name: str = "") -> Control | None:
-    """The control of a declared parameter: a slider, a choice or a switch; None for a free text or a list.
+    """Return the control of a declared parameter: a slider, a dropdown or a switch; None for free text or a list.
 
     Args:
-        parameter: its declaration, with unit, range and sentence.
-        value: that it has now.
-        group: heading under which it stands.
-        name: by which the scene knows it; "": that of the parameter.
+        parameter: declaration with unit, range and description.
+        value: current value.
+        group: heading of the panel that contains the control.
+        name: identifier of the control; "": the name of the parameter.
     """
     common: dict[str, Any] = {
         "name": name or parameter.name,
@@ -157,7 +166,10 @@ def control_for(parameter: Parameter, value: Any, group: str, name: str = "") ->
 
 
 def value_from_page(control: Control, value: object) -> Any:
-    """What a page sent for a control, inside its limits; nonsense is the lowest, the first, or off."""
+    """Return a value that a page sent, within the limits of its control.
+
+    An invalid value becomes the lower limit of a slider, the first option of a dropdown, or the truth value.
+    """
     if isinstance(control, Slider):
         return clamp_number(value, control.low, control.high)
     if isinstance(control, Dropdown):
@@ -166,11 +178,11 @@ def value_from_page(control: Control, value: object) -> Any:
 
 
 def clamp_number(value: object, low: float, high: float) -> float:
-    """What a page sent for a slider, inside its limits; nonsense is the lower one."""
+    """Clamp the value that a page sent for a slider; a value that is no number becomes `low`."""
     parsed = float(value) if isinstance(value, (int, float)) and value == value else low
     return min(max(parsed, low), high)
 
 
 def option_or_first(value: object, options: Sequence[str]) -> str:
-    """What a page sent for a choice; the first option if it is none of them."""
+    """Return the option that a page sent for a dropdown; the first option if it sent none of them."""
     return value if isinstance(value, str) and value in options else options[0]

@@ -1,4 +1,7 @@
-"""One export: ``python -m poise.studio.export_worker RECORDING FILE FORMAT``. It ends when its standard input does."""
+"""Worker process that exports one recording: ``python -m poise.studio.export_worker RECORDING FILE FORMAT``.
+
+The process stops when its standard input closes, so it does not outlive the studio.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,20 @@ from pathlib import Path
 
 from poise.errors import PoiseError
 
-#: Time to clean up after being told to end (s).
+#: Time to remove partial output after standard input has closed (s).
 CLEANUP_TIME = 2.0
-#: How much less important than the simulation this is, 0 to 19.
+#: Niceness of this process, 0 to 19: the simulation has priority.
 NICENESS = 10
 
 
 def main(source: str, target: str, format: str) -> int:
-    """The status of the process: 0 if the file is there, else 2, and one line on standard error."""
+    """Export a recording and return the exit status: 0 on success, else 2, with one line on standard error.
+
+    Args:
+        source: path of the recording.
+        target: path of the file to write.
+        format: "report", or a format of `poise.exports`.
+    """
     threading.Thread(target=_exit_when_stdin_closes, daemon=True).start()
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICENESS)
@@ -28,8 +37,8 @@ def main(source: str, target: str, format: str) -> int:
     except PoiseError as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
-        print("it was stopped", file=sys.stderr)
-    except Exception as error:  # whoever asked wants a line to read, whatever happened
+        print("the export was stopped", file=sys.stderr)
+    except Exception as error:  # the studio shows the last line of standard error, whatever happened
         print(f"{type(error).__name__}: {' '.join(str(error).split())[:300]}", file=sys.stderr)
     else:
         return 0
@@ -52,9 +61,9 @@ def _export(source: Path, target: Path, format: str) -> None:
 
 def _exit_when_stdin_closes() -> None:
     with contextlib.suppress(OSError):
-        while os.read(0, 4096):  # not sys.stdin, whose lock would be held when the process ends
+        while os.read(0, 4096):  # not sys.stdin: its lock would still be held when the process exits
             pass
-    _thread.interrupt_main()  # so that what is half written is cleaned up
+    _thread.interrupt_main()  # lets the main thread remove a partly written file
     time.sleep(CLEANUP_TIME)
     os._exit(130)
 

@@ -1,4 +1,4 @@
-"""Request and result of fitting a trial, as plain data that crosses processes."""
+"""Request and result of fitting a human model to a marker trial, as plain data sent between processes."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from poise.analysis import TABLE_I, TABLE_I_JOINTS, GaitCycle, normative_band, r
 from poise.arrays import Array
 from poise.robots import BodyShape, other_side
 
-#: Whose height, mass and sex count.
-SUBJECT_SOURCES = FROM_FILE, MANUAL = ("as the file says", "as given here")
-#: Names of the variants that are made, all at once, since a reproduction takes a sixth of the time of a fit.
+#: Where height, mass and sex of the subject come from.
+SUBJECT_SOURCES = FROM_FILE, MANUAL = ("from the file", "entered below")
+#: Names of the variants of `poise.human.gait` that are computed. All of them are computed at once, since a
+#: reproduction takes a sixth of the time of a fit.
 VARIANTS = ("best", "paper", "two phases")
 
 
 class UploadedFile(NamedTuple):
-    """A file of the user's: where a copy of it lies, and what the user calls it."""
+    """An uploaded file: path of the copy on disk, and the file name that the user gave."""
 
     path: Path
     name: str
 
 
 class FitRequest(NamedTuple):
-    """What is to be made.
+    """Input of a fit.
 
     Attributes:
-        trial: of the motion; None: a synthetic person walks.
-        static: of the same person standing, if there is one.
-        height, mass, sex: m, kg, "male" or "female"; None: as the file says.
+        trial: motion trial; None: a synthetic sample walk.
+        static: static calibration trial of the same subject, if there is one.
+        height, mass, sex: m, kg, "male" or "female"; None: taken from the file.
     """
 
     trial: UploadedFile | None = None
@@ -43,11 +44,11 @@ class FitRequest(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What the user calls it."""
+        """Name shown to the user."""
         return "sample walk" if self.trial is None else self.trial.name
 
     def with_user_names(self, text: str) -> str:
-        """A line in which files are called what the user calls them."""
+        """Return `text` with paths of copies replaced by the file names that the user gave."""
         for file in (self.trial, self.static):
             if file is not None:
                 text = text.replace(str(file.path), f"'{file.name}'")
@@ -57,19 +58,19 @@ class FitRequest(NamedTuple):
 # -- GaitResult ------------------------------------------------------------------------------------------------------
 
 
-#: Rotations whose curves are drawn: those that clinics look at first.
+#: Joint angles whose curves are plotted: those that a clinical gait analysis examines first.
 PLOTTED_ANGLES = ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")
 
 
 @dataclass(frozen=True, eq=False)
 class ReproducedCycle:
-    """The gait cycle as a variant reproduces it.
+    """Gait cycle reproduced by one variant.
 
     Attributes:
-        time: n, s, on the clock of the trial.
-        q: n x nq.
-        curves: the twelve rotations over the cycle, 101 x 12, degrees.
-        summary: how near it is in what angles do not tell.
+        time: n, s, in the time of the trial.
+        q: n x nq, configurations.
+        curves: twelve joint angles over the cycle, 101 x 12, degrees.
+        summary: sentences on the differences from the measured cycle: ranges of motion, heels, centre of mass, ZMP.
     """
 
     time: Array
@@ -80,21 +81,21 @@ class ReproducedCycle:
 
 @dataclass(frozen=True, eq=False)
 class GaitResult:
-    """A trial, the body that was fitted to it, and the reproductions of one gait cycle.
+    """Trial, human model fitted to it, and reproductions of one gait cycle.
 
     Attributes:
         title: name of the file.
-        shape: of the body.
+        shape: shape of the fitted body.
         time: n, s.
-        q: n x nq, of the body, on a floor that does not move.
-        markers, unknown_markers: n x k x 3, m; those that the body follows, and those that no marker set knows. NaN in
+        q: n x nq, configurations of the body; a walk on a treadmill is moved to a fixed floor.
+        markers, unknown_markers: n x k x 3, m; markers that the fit uses, and markers that no marker set knows. NaN in
             gaps.
-        heading: where the person walks, a horizontal direction of length 1.
-        cycle: the gait cycle that is reproduced; None: there is none, and nothing below.
-        curves: the twelve rotations as measured, 101 x 12, degrees.
-        reproductions: by the name of their variant.
-        summary: what the trial is, in sentences.
-        notes: what was decided and done, in sentences.
+        heading: walking direction, a horizontal unit vector.
+        cycle: gait cycle that is reproduced; None: the trial has none, and there are no curves and reproductions.
+        curves: twelve measured joint angles over the cycle, 101 x 12, degrees.
+        reproductions: reproduced cycles by the name of their variant.
+        summary: sentences that describe the trial and the fit.
+        notes: sentences on decisions of the fit.
     """
 
     title: str
@@ -111,8 +112,12 @@ class GaitResult:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """For pages: "curves" over the cycle, as "measured", of the "norm" (its deviation is the "band") and of all
-        "variants"; "rows" of the table of ranges; "summary" by variant, and "notes". Angles in degrees."""
+        """Return the data of the gait panel.
+
+        "curves" has one entry per plotted joint angle: "measured", the normative mean "norm" with its standard
+        deviation "band", and all "variants". "rows" is the table of ranges of motion, "summary" holds sentences by
+        variant, "notes" sentences on the fit. Angles are in degrees.
+        """
         data: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "summary": {}}
         if self.curves is None or self.cycle is None:
             return data
@@ -152,5 +157,5 @@ class GaitResult:
 
 
 def _round_tenths(curve: Iterable[float]) -> list[float]:
-    """A tenth of a degree is less than the width of a line."""
+    """Round angles to 0.1 degrees, which is less than the width of a plotted line."""
     return [round(float(value), 1) for value in curve]

@@ -1,4 +1,4 @@
-"""Fit service of the scene Human: take marker files from pages, fit each in a process of its own.
+"""Fit service of the scene Human: receive marker files from pages and fit each in a separate process.
 
     page -- file --> FitService -- FitRequest --> process: read, fit, reproduce -- GaitResult --> GaitPlayer --> view
 
@@ -23,29 +23,29 @@ from typing import Any
 from poise.studio.fit_data import MANUAL, FitRequest, GaitResult, UploadedFile
 from poise.studio.player import GaitPlayer
 
-# -- FitProcess: one fit in a process of its own --------------------------------------------------------------------
+# -- FitProcess: one fit in a separate process ----------------------------------------------------------------------
 
 
-#: Seconds that reading, fitting and reproducing may take: three times what the largest file needs.
+#: Time limit for reading, fitting and reproducing (s): three times what the largest file needs.
 TIMEOUT = 240.0
-#: Seconds in which a process that was killed is gone.
+#: Longest wait for a killed process to end (s).
 STOP_TIMEOUT = 5.0
 
 
 class FitProcess:
-    """Starts a process and listens to it, from a thread of its own.
+    """Worker process of one fit, and a thread that receives its messages.
 
     Args:
-        request: what is to be made.
-        on_done: told when it has ended, whatever the reason, from that thread.
-        work: what the process does; `poise.studio.fit_worker.run_fit`.
-        timeout: s that it may take.
+        request: input of the fit, passed to `work`.
+        on_done: called with this object from that thread when the process has ended, for any reason.
+        work: function that the process runs; None: `poise.studio.fit_worker.run_fit`.
+        timeout: time limit (s).
 
     Attributes:
-        activity, progress: what it is doing, and how much of all is done (0 to 1).
-        result: what came of it; None until then.
-        error: why nothing came of it, in one line; "" else.
-        cancelled: whether it was given up.
+        activity, progress: current activity as text, and the completed share of the whole (0 to 1).
+        result: result of the fit; None before it is complete, or if it failed.
+        error: reason of a failure, one line; "" if there is none.
+        cancelled: whether `cancel` was called.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class FitProcess:
         work: Callable[[Connection, Any], None] | None = None,
         timeout: float = TIMEOUT,
     ) -> None:
-        self.activity, self.progress = "begins", 0.0
+        self.activity, self.progress = "starting", 0.0
         self.result: GaitResult | None = None
         self.error, self.cancelled = "", False
         self._on_done, self._timeout = on_done, timeout
@@ -70,12 +70,12 @@ class FitProcess:
         threading.Thread(target=self._listen, daemon=True, name="studio fit").start()
 
     def cancel(self) -> None:
-        """Gives it up; it will have ended soon."""
+        """Kill the process; `on_done` is called soon afterwards."""
         self.cancelled = True
         self._process.kill()
 
     def wait(self) -> str:
-        """Returns when it has ended: "" or what went wrong, in one line."""
+        """Block until the process has ended; return "" or the reason of its failure, in one line."""
         self._finished.wait()
         return self.error
 
@@ -85,7 +85,7 @@ class FitProcess:
 
     @property
     def pid(self) -> int | None:
-        """Of the process, as the system counts."""
+        """Process identifier."""
         return self._process.pid
 
     def _listen(self) -> None:
@@ -93,19 +93,19 @@ class FitProcess:
         try:
             while self.result is None and not self.error:
                 if not self._connection.poll(max(end - time.monotonic(), 0.0)):
-                    self.error = f"it took longer than {self._timeout:g} s and was given up; cut it to some strides"
+                    self.error = f"the fit was stopped after {self._timeout:g} s; cut the trial to a few strides"
                     break
                 self._handle_message(*self._connection.recv())
         except (EOFError, OSError):
             self._process.join(STOP_TIMEOUT)
             code = self._process.exitcode
-            self.error = f"the file could not be read: its reader broke down (exit {code}); it may be damaged"
+            self.error = f"the fit process crashed (exit {code}); the file may be damaged: load another one"
         finally:
             self._process.kill()
             self._process.join(STOP_TIMEOUT)
             self._connection.close()
         if self.cancelled:
-            self.result, self.error = None, "it was given up for something else"
+            self.result, self.error = None, "the fit was cancelled"
         self._on_done(self)
         self._finished.set()
 
@@ -120,7 +120,9 @@ class FitProcess:
 
 
 def _run_worker(connection: Connection, request: Any) -> None:
-    from poise.studio.fit_worker import run_fit  # here: it brings much along, and pages are served by others
+    from poise.studio.fit_worker import (
+        run_fit,
+    )  # here: its imports are large, and the server process needs none of them
 
     run_fit(connection, request)
 
@@ -128,24 +130,27 @@ def _run_worker(connection: Connection, request: Any) -> None:
 # -- FitService ------------------------------------------------------------------------------------------------------
 
 
-#: How names of files with trials end.
+#: File suffixes of trials.
 TRIAL_SUFFIXES = (".c3d", ".trc")
-#: Letters of a file's name that are shown.
+#: Longest file name that is shown (characters).
 MAX_SHOWN_LENGTH = 60
-#: Buttons of the scene that are pressed here.
+#: Buttons of the scene that the fit service handles, rather than the simulation.
 BUTTONS = ("sample", "refit", "refit_without_static")
 
 
 class FitService:
-    """What works for the scene Human in the process of the pages.
+    """Fits uploaded trials for the scene Human; it lives in the server process.
 
-    Files are copied into a folder of its own, under names of its own, and read in a process of their own; one fit at a
-    time, and a new one ends the one before.
+    Files are copied into a temporary folder under generated names and are read in a worker process. One fit runs at a
+    time; a new fit cancels the previous one.
 
     Args:
-        post_message: tells pages something: "info" or "error", and a line.
-        show_result: shows what came of a trial.
-        control_values: of the controls, as they are now.
+        post_message: shows a message on all pages; its arguments are "info" or "error", and the text.
+        show_result: shows the player of a new result.
+        control_values: returns the current values of the controls.
+
+    Attributes:
+        player: player of the latest result; None before there is one.
     """
 
     def __init__(
@@ -163,30 +168,39 @@ class FitService:
         self._closed = False
         self.player: GaitPlayer | None = None
 
-    # -- what pages ask for ----------------------------------------------------------------------------------------
+    # -- requests of pages -----------------------------------------------------------------------------------------
 
     def upload(self, control: str, name: str, data: bytes) -> str:
-        """Takes a file, "trial" or "static"; returns when it is fitted, or with one line on why it is not."""
+        """Receive a trial and fit it; block until the fit has ended.
+
+        Args:
+            control: "trial" or "static".
+            name: file name that the user gave.
+            data: content of the file.
+
+        Returns:
+            "" on success, else one line that says what is wrong.
+        """
         shown_name = "".join(letter if letter.isprintable() else "?" for letter in name)[:MAX_SHOWN_LENGTH]
         suffix = Path(name).suffix.lower()
         if control not in ("trial", "static"):
-            return f"nothing here takes a file as '{control}'; reload the page"
+            return f"this scene has no upload '{control}'; reload the page"
         if suffix not in TRIAL_SUFFIXES:
-            return f"'{shown_name}' is no trial; expected a file that ends in {' or '.join(TRIAL_SUFFIXES)}"
+            return f"'{shown_name}' is not a marker file; expected a file that ends in {' or '.join(TRIAL_SUFFIXES)}"
         if not data:
             return f"'{shown_name}' is empty; choose a file with markers"
         with self._lock:
             if self._closed:
-                return "the scene has been left; come back and load it again"
+                return "the scene was closed; open it and load the file again"
             self._count += 1
             path = self._folder / f"{control}-{self._count}{suffix}"
             try:
                 path.write_bytes(data)
             except OSError as write_error:
-                return f"'{shown_name}' cannot be stored: {write_error.strerror or write_error}; make room on the disk"
+                return f"'{shown_name}' cannot be stored: {write_error.strerror or write_error}; free disk space"
             previous, self._files = self._files, {**self._files, control: UploadedFile(path, shown_name)}
             if "trial" not in self._files:
-                self._post_message("info", "the static trial counts when a trial of a motion comes")
+                self._post_message("info", "the static trial will be used with the next motion trial")
                 return ""
             fit_process = self._start_fit()
         error = fit_process.wait()
@@ -197,32 +211,32 @@ class FitService:
         return error
 
     def _remove_unused_files(self) -> None:
-        """Copies that are not needed any more."""
+        """Delete copies that no fit needs any more."""
         needed = {file.path for file in self._files.values()}
         for path in () if self._closed else list(self._folder.iterdir()):
             if path not in needed:
                 path.unlink(missing_ok=True)
 
     def handle_button(self, button: str) -> None:
-        """One of `BUTTONS`."""
+        """Handle a press of one of `BUTTONS`."""
         with self._lock:
             match button:
                 case "sample":
                     self._files = {}
                 case "refit" if self.player is None and "trial" not in self._files:
-                    self._post_message("error", "there is nothing to fit yet; load a trial, or take the sample")
+                    self._post_message("error", "no trial to fit; load a trial, or take the sample")
                     return
                 case "refit_without_static" if self._files.pop("static", None) is None or "trial" not in self._files:
-                    self._post_message("info", "there is no static trial any more")
+                    self._post_message("info", "no static trial is in use")
                     return
             if not self._closed:
                 self._start_fit(report_errors=True)
 
     def _start_fit(self, report_errors: bool = False) -> FitProcess:
-        """Starts a fit, and ends one that is under way.
+        """Start a fit, and cancel the one that is running.
 
         Args:
-            report_errors: nobody waits for it: what goes wrong is told to all.
+            report_errors: whether to show an error on all pages, as no upload waits for the result.
         """
         if self._fit_process is not None:
             self._fit_process.cancel()
@@ -248,14 +262,14 @@ class FitService:
             self.player = player
         self._show_result(player)
 
-    # -- what pages are told ---------------------------------------------------------------------------------------
+    # -- data for pages --------------------------------------------------------------------------------------------
 
     def result_data(self) -> dict[str, Any]:
-        """Curves and tables; "title" is "" before there are any."""
+        """Return the curves and tables of `GaitResult.as_json`; "title" is "" before there is a result."""
         return {"title": ""} if self.player is None else self.player.result.as_json()
 
     def progress_data(self) -> dict[str, Any]:
-        """What is being done, and how much of it is done (0 to 1); "" if nothing is."""
+        """Return "activity", a text, "" if no fit is running, and "progress" (0 to 1)."""
         fit_process = self._fit_process
         return {
             "activity": fit_process.activity if fit_process is not None and fit_process.running else "",
@@ -263,7 +277,7 @@ class FitService:
         }
 
     def close(self) -> None:
-        """Ends what is under way, and forgets all files."""
+        """Cancel the running fit and delete all files."""
         with self._lock:
             self._closed = True
             fit_process = self._fit_process

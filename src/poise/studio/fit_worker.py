@@ -1,4 +1,4 @@
-"""Worker process of the fit service: read, fit and reproduce a trial within limits of memory and time."""
+"""Worker process of the fit service: read, fit and reproduce a trial, with limits on memory and CPU time."""
 
 from __future__ import annotations
 
@@ -19,13 +19,22 @@ from poise.studio.fit_data import VARIANTS, FitRequest, GaitResult, ReproducedCy
 
 Progress = Callable[[str, float], None]
 
-#: What `fit` is doing, in words, and from where to where of the whole way it goes.
-FIT_STAGES = {"body": ("fits the body", 0.1, 0.5), "frames": ("follows the markers", 0.5, 0.85)}
+#: Stages of `fit`: text, and progress at begin and end of the stage.
+FIT_STAGES = {"body": ("fitting the body", 0.1, 0.5), "frames": ("tracking the markers", 0.5, 0.85)}
+#: Progress at which the reproduction starts.
 REPRODUCTION_START = 0.85
 
 
 def fit_and_reproduce(request: FitRequest, progress: Progress) -> GaitResult:
-    """Reads, fits and reproduces; PoiseError with one line for the user if that cannot be done.
+    """Read a trial, fit a body to it and reproduce one gait cycle.
+
+    Args:
+        request: files and subject.
+        progress: called with the current activity and the completed share (0 to 1).
+
+    Raises:
+        PoiseError: the trial cannot be read or fitted; the message is one line for the user. A trial without a gait
+            cycle is no error: the result then has no reproductions.
 
     >>> fit_and_reproduce(FitRequest(), print).title
     'sample walk'
@@ -35,7 +44,7 @@ def fit_and_reproduce(request: FitRequest, progress: Progress) -> GaitResult:
         activity, begin, end = FIT_STAGES.get(stage, (stage, 0.1, REPRODUCTION_START))
         progress(activity, begin + share * (end - begin))
 
-    progress("makes a sample" if request.trial is None else "reads", 0.0)
+    progress("generating the sample" if request.trial is None else "reading the file", 0.0)
     try:
         trial, static = _load_trials(request)
         fitted = fit(
@@ -60,26 +69,26 @@ def _gait_result(fitted: Fit, request: FitRequest, progress: Progress) -> GaitRe
     summary = [
         f"'{request.title}'{static}: {len(fitted.time)} frames at {trial.rate:g} Hz, "
         f"{is_known.sum()} of {len(is_known)} markers used",
-        f"the markers are {1e3 * fitted.rms:.1f} mm (rms) from the body, {fitted.shape.height:.2f} m and "
+        f"marker residual {1e3 * fitted.rms:.1f} mm (rms); body height {fitted.shape.height:.2f} m, mass "
         f"{fitted.shape.mass:.1f} kg",
     ]
     q, heading = fitted.q, np.array([1.0, 0.0, 0.0])
     measures: dict[str, gait.ReproductionQuality] = {}
     try:
         reference = gait.ReferenceWalk.from_fit(fitted)
-        q = reference.q  # on the floor, if it was measured on a treadmill
+        q = reference.q  # moved to a fixed floor if the trial was measured on a treadmill
         heading = walking_direction(q[:, :3], reference.foot_point("heel"), reference.foot_point("first_metatarsal"))
         walk = human.reproduce_walk(
             fitted,
             variants=[gait.find_variant(name) for name in VARIANTS],
             reference=reference,
             progress=lambda count: progress(
-                "reproduces the gait", REPRODUCTION_START + (1.0 - REPRODUCTION_START) * count / len(VARIANTS)
+                "reproducing the gait", REPRODUCTION_START + (1.0 - REPRODUCTION_START) * count / len(VARIANTS)
             ),
         )
         measures = dict(zip(VARIANTS, walk.qualities, strict=True))
     except GaitError as error:
-        summary.append(f"nothing is reproduced: {error}")
+        summary.append(f"no gait cycle is reproduced: {error}")
     shift = (q[:, :3] - fitted.q[:, :3])[:, np.newaxis]
     first_measures = measures.get(VARIANTS[0])
     return GaitResult(
@@ -104,9 +113,9 @@ def _reproduced_cycle(measures: gait.ReproductionQuality) -> ReproducedCycle:
         f"Ranges of motion differ by {np.abs(measures.differences).mean():.1f}° on average, by "
         f"{abs(difference):.1f}° at worst ({joint.replace('_', ' ')}); angles by "
         f"{measures.errors.mean():.1f}° rms over the cycle.",
-        f"Heels are {measures.heel_error:.1f} mm and the centre of mass "
-        f"{measures.center_of_mass_error:.1f} mm off (rms).",
-        f"The ZMP is inside the support for {measures.zmp_inside:.0%} of the cycle; measured: "
+        f"Position errors (rms): heels {measures.heel_error:.1f} mm, centre of mass "
+        f"{measures.center_of_mass_error:.1f} mm.",
+        f"The ZMP is inside the support polygon for {measures.zmp_inside:.0%} of the cycle; measured: "
         f"{measures.reference_zmp_inside:.0%}.",
     )
     return ReproducedCycle(measures.reproduction.time, measures.reproduction.q, measures.curves, summary)
@@ -115,16 +124,16 @@ def _reproduced_cycle(measures: gait.ReproductionQuality) -> ReproducedCycle:
 # -- Worker ----------------------------------------------------------------------------------------------------------
 
 
-#: How much less important than the simulation this is, 0 to 19.
+#: Niceness of this process, 0 to 19: the simulation has priority.
 NICENESS = 10
-#: Bytes that it may take, and s of a core: the largest file, 26 000 frames as TRC, takes 0.9 GB and 80 s. Whoever
-#: started it looks at the clock, but may be gone.
+#: Limits of memory (bytes) and CPU time (s). The largest file, 26 000 frames as TRC, takes 0.9 GB and 80 s. The parent
+#: process enforces a time limit as well, but may have exited.
 MEMORY_LIMIT, CPU_TIME_LIMIT = 4 << 30, 600
 
 
 def run_fit(connection: Connection, request: FitRequest) -> None:
-    """Sends ("progress", activity, share), and at last ("done", result) or ("refused", one line)."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    """Run a fit and send messages: ("progress", activity, share), then ("done", result) or ("refused", one line)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent process, which stops this one
     limit_resources()
     result: tuple[str, Any]
     try:
@@ -135,15 +144,15 @@ def run_fit(connection: Connection, request: FitRequest) -> None:
     except PoiseError as error:
         result = "refused", one_line(str(error))
     except MemoryError:
-        result = "refused", f"'{request.title}' is too large to be fitted here; cut it to some strides"
-    except Exception as error:  # whatever nonsense in a file makes its readers say: the user wants a line to read
+        result = "refused", f"'{request.title}' needs too much memory; cut it to a few strides"
+    except Exception as error:  # a damaged file can raise anything in its reader; the user gets one line
         result = "refused", one_line(f"'{request.title}' cannot be used ({type(error).__name__}: {error})")
-    with contextlib.suppress(OSError):  # nobody waits for it any more
+    with contextlib.suppress(OSError):  # the parent process has closed the connection
         connection.send(result)
 
 
 def limit_resources() -> None:
-    """Takes no more than its share of the machine."""
+    """Lower the priority of this process, and limit its memory and CPU time."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICENESS)
     with contextlib.suppress(ImportError, OSError, ValueError):
@@ -155,5 +164,5 @@ def limit_resources() -> None:
 
 
 def one_line(text: str) -> str:
-    """On one line, and not a page long."""
+    """Return `text` on one line, cut to 400 characters."""
     return " ".join(text.split())[:400]

@@ -1,12 +1,12 @@
-"""HTTP access control, and responses with security headers.
+"""HTTP access control, and HTTP responses with security headers.
 
-A studio bound to loopback is reached by the user of this machine, and by every web page that this user has open: a page
-of a stranger may send requests to `127.0.0.1`, and may even bear its name by pointing the stranger's own domain there
-(DNS rebinding). So the `Host` of a request must be a name of loopback with our port, and an `Origin`, which browsers
-send along with every websocket, must be ours.
+A studio bound to loopback can be reached by the user of the machine, and by every web page that the user has open: a
+page of another site can send requests to `127.0.0.1`, and can even use the studio's host name if its domain resolves to
+127.0.0.1 (DNS rebinding). Therefore the `Host` header of a request must be a loopback name with the studio's port, and
+an `Origin` header, which browsers send with every websocket, must be the studio's own.
 
-A studio bound elsewhere is reached by the whole network. There a token opens it: `/?token=...` leaves a cookie, and
-without the cookie nothing is answered but one line.
+A studio bound to another address can be reached from the network. It requires a token: `/?token=...` sets a cookie;
+requests without that cookie get a one-line error.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from poise.parsing import is_loopback
 if TYPE_CHECKING:
     from websockets.http11 import Response
 
-#: Names of loopback that a browser may write into `Host`.
+#: Loopback names that a browser may send as `Host`.
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 HeaderLookup = Callable[[str], Sequence[str]]  # all values of a header by its name
 
 
 def bracket_ipv6(host: str) -> str:
-    """A host as it stands in an address: numbers of IPv6 in brackets."""
+    """Return a host as written in a URL: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 @dataclass(frozen=True)
 class AccessControl:
-    """Decides on requests by their headers alone.
+    """Access control of requests by their headers.
 
     Args:
-        host: what the studio is bound to.
-        port: the port it is bound to.
-        token: what opens it; "" if nothing is needed, which is right on loopback only.
+        host: address that the studio is bound to.
+        port: port that the studio is bound to.
+        token: secret that requests must present; "": no token required, which is safe on loopback only.
 
     Example:
         >>> access = AccessControl("127.0.0.1", 8080)
@@ -62,34 +62,34 @@ class AccessControl:
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie. Browsers share cookies among the ports of a host, so it bears ours."""
+        """Name of the cookie. It contains the port, since browsers share cookies among the ports of a host."""
         return f"poise_studio_{self.port}"
 
     def request_error(self, header: HeaderLookup) -> str:
-        """Why a request is refused, in one line; "" if it is not."""
+        """Return the reason why `Host` or `Origin` of a request is refused, in one line; "" if it is accepted."""
         hosts = [value.lower() for value in header("Host")]
         if len(hosts) != 1 or not re.fullmatch(r"[a-z0-9._\-]+(:\d+)?|\[[0-9a-f:.]+\](:\d+)?", hosts[0]):
-            return "the request does not name the host it wants; use a web browser"
+            return "the request has no valid Host header; use a web browser"
         if is_loopback(self.host) and hosts[0] not in self._allowed_hosts():
-            return f"'{hosts[0]}' is not a name of this studio; open http://{bracket_ipv6(self.host)}:{self.port}/"
+            return f"'{hosts[0]}' is not the address of this studio; open http://{bracket_ipv6(self.host)}:{self.port}/"
         origins = [value.lower() for value in header("Origin")]
         if any(origin not in (f"http://{hosts[0]}", f"https://{hosts[0]}") for origin in origins):
-            return "the request comes from a page of another site; open the studio's own page"
+            return "the request comes from another site; open the page of the studio"
         return ""
 
     def token_matches(self, token: str) -> bool:
-        """True for our token. The time this takes does not tell how much of it was right."""
+        """Return whether `token` is the studio's, in constant time: the duration reveals nothing about the token."""
         return bool(self.token) and hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
     def authentication_error(self, header: HeaderLookup) -> str:
-        """Why a request without our token is refused, in one line; "" if it has the cookie or needs none."""
+        """Return the reason why a request without the cookie is refused; "" if it has the cookie or needs none."""
         if not self.token or any(self.token_matches(value) for value in self._cookie_values(header)):
             return ""
-        return "this studio needs its token; open the address with '?token=' that it printed when it started"
+        return "this studio requires a token; open the address with '?token=' that it printed at start"
 
     def _allowed_hosts(self) -> list[str]:
         names = [*LOOPBACK_NAMES, bracket_ipv6(self.host.lower())]
-        # Browsers leave the port of http out.
+        # Browsers omit the default port of http.
         return [f"{name}:{self.port}" for name in names] + (names if self.port == 80 else [])
 
     def _cookie_values(self, header: HeaderLookup) -> list[str]:
@@ -97,12 +97,12 @@ class AccessControl:
         return [value for name, _, value in pairs if name == self.cookie]
 
 
-# -- Answers over HTTP -----------------------------------------------------------------------------------------------
+# -- HTTP responses --------------------------------------------------------------------------------------------------
 
 
-#: The shell page and everything it needs.
+#: Folder of the studio's page and its scripts and styles.
 PAGE_FOLDER = Path(__file__).parent / "page"
-#: viser's built client, inside its package: not part of what viser promises, so pinned in pyproject.toml.
+#: Built client inside the viser package. It is not part of viser's public API, so viser is pinned in pyproject.toml.
 VISER_CLIENT = Path("client/build/index.html")
 
 CONTENT_TYPES = {
@@ -111,17 +111,17 @@ CONTENT_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-#: What is downloaded is never shown as a page of ours.
+#: Content type of downloads: browsers store them and never render them as a page of the studio.
 DOWNLOAD_TYPE = "application/octet-stream"
 
 
 def page_files() -> dict[str, bytes]:
-    """Content of the shell page's files by name. Only these names are served, so no path leads elsewhere."""
+    """Return the files of the studio's page by name. Only these names are served, so no path leads outside."""
     return {path.name: path.read_bytes() for path in sorted(PAGE_FOLDER.iterdir()) if path.suffix in CONTENT_TYPES}
 
 
 def viser_client() -> bytes:
-    """viser's built client: one HTML file with everything in it."""
+    """Return viser's built client: a single self-contained HTML file."""
     require("viser")
     spec = importlib.util.find_spec("viser")
     path = Path((spec and spec.origin) or "viser").parent / VISER_CLIENT
@@ -134,10 +134,13 @@ def viser_client() -> bytes:
 
 
 def response(body: bytes, content_type: str, policy: str, status: HTTPStatus = HTTPStatus.OK, **extra: str) -> Response:
-    """An answer that no other site may read or frame, that is taken for nothing but its `content_type`, and not kept.
+    """Build a response that other sites cannot read or frame, and that browsers neither cache nor sniff.
 
     Args:
+        body: content.
+        content_type: MIME type; the browser must not guess another one.
         policy: Content-Security-Policy: what this document may load.
+        status: HTTP status.
         extra: further headers, with `_` for `-`.
     """
     headers = websockets.datastructures.Headers(
@@ -159,25 +162,25 @@ def response(body: bytes, content_type: str, policy: str, status: HTTPStatus = H
 
 
 def text_response(text: str, status: HTTPStatus, **extra: str) -> Response:
-    """One line of text."""
+    """Build a response with one line of plain text."""
     return response(f"poise studio: {text}\n".encode(), "text/plain; charset=utf-8", policy(), status, **extra)
 
 
 def file_response(name: str, body: bytes) -> Response:
-    """A file that the browser stores under `name`."""
+    """Build a response that the browser downloads as a file called `name`."""
     disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
     return response(body, DOWNLOAD_TYPE, policy() + "; sandbox", Content_Disposition=disposition)
 
 
 def policy(*rules: str) -> str:
-    """A Content-Security-Policy: nothing but what `rules` allow; frames only of our own pages."""
+    """Return a Content-Security-Policy that allows only `rules`, and framing only by the studio's own pages."""
     return "; ".join(["default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'"])
 
 
 def page_policy(host: str) -> str:
-    """Of the shell page: its own files, its own websockets, viser's client in a frame."""
+    """Return the policy of the studio's page: its own files and websockets, and viser's client in a frame."""
     same_origin = "'self'"
-    # Older browsers do not take the websockets of a page for its own.
+    # In older browsers 'self' does not include websockets of the same host.
     sockets = f"connect-src {same_origin} ws://{host} wss://{host}"
     return policy(
         f"script-src {same_origin}",
@@ -189,7 +192,10 @@ def page_policy(host: str) -> str:
 
 
 def viser_policy(host: str) -> str:
-    """Of viser's client: one file that unpacks and evaluates itself and starts workers; but no outside address."""
+    """Return the policy of viser's client.
+
+    The client is one file that unpacks and evaluates itself and starts workers; it may not load from other hosts.
+    """
     return policy(
         "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob: data:",
         "worker-src 'self' blob: data:",
@@ -201,7 +207,7 @@ def viser_policy(host: str) -> str:
 
 
 def to_json(value: object) -> str:
-    """JSON that every browser reads: numbers that are not finite become null."""
+    """Encode a value as strict JSON; numbers that are not finite become null, as browsers reject NaN."""
     try:
         return json.dumps(value, allow_nan=False, separators=(",", ":"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Hub: what pages and the view talk to; it knows the simulation, and outlives it."""
+"""Hub of the studio: connects pages and the 3D view to the simulation process, and restarts it after a crash."""
 
 from __future__ import annotations
 
@@ -25,25 +25,31 @@ from poise.studio.scenes import all_scenes, find_scene
 from poise.studio.simulation_process import CRASH_WINDOW, MAX_CRASHES, SimulationClient, SimulationStart
 from poise.viewer import Viewer, ViewFrame
 
-#: Messages that are kept for pages that come late.
+#: Number of messages that are kept for pages that connect later.
 MESSAGE_HISTORY = 100
-#: Pictures a second of the view.
+#: Frames per second of the view.
 VIEW_RATE = 30.0
-#: Seconds between two looks for new files.
+#: Seconds between two checks for new files.
 FILE_CHECK_PERIOD = 1.0
-#: What takes longer than pages may wait: robots are loaded, files are read.
+#: Commands that run in a worker thread, since they load robots or read files and would block the pages.
 SLOW_COMMANDS = ("scene", "robot", "record", "replay", "export")
-#: Colour of a ghost: what is there beside the robot is blue and lets light through.
+#: Colour of a ghost, the second figure beside the robot: transparent blue.
 GHOST_COLOR = (0.25, 0.5, 0.95, 0.35)
 
 
 class Hub:
-    """One studio: a scene with a robot in the simulation, a view, an output folder and any number of pages.
+    """A studio: one scene with a robot in the simulation process, a view, an output folder and any number of pages.
 
     Args:
-        robot: name of the robot to begin with.
-        folder: for recordings and what is made of them.
-        scene: name of the scene to begin with.
+        robot: name of the first robot, or the path of a robot file.
+        folder: output folder of recordings and exports.
+        scene: name of the first scene.
+
+    Attributes:
+        output: output folder.
+        viewer: 3D view.
+        viewer_port: port of viser on loopback.
+        hello_version: increases whenever `hello` changes.
     """
 
     def __init__(self, robot: str, folder: Path, scene: str = "walk") -> None:
@@ -75,12 +81,12 @@ class Hub:
         self._view_thread = threading.Thread(target=self._update_view, name="studio view", daemon=True)
 
     def start(self) -> None:
-        """Begins the simulation, shows the robot."""
+        """Start the simulation and the view."""
         self._start_simulation()
         self._view_thread.start()
 
     def stop(self) -> None:
-        """Ends all of it; recordings are closed."""
+        """Stop the simulation, fits, exports and the view; an active recording is completed."""
         self._stopping.set()
         if self._view_thread.is_alive():
             self._view_thread.join(1.0)
@@ -91,9 +97,10 @@ class Hub:
         self.viewer.close()
         self._worker.shutdown(wait=False, cancel_futures=True)
 
-    # -- for pages -------------------------------------------------------------------------------------------------
+    # -- interface of pages, see `HubInterface` --------------------------------------------------------------------
 
     def hello(self) -> dict[str, Any]:
+        """Return what a page needs to draw itself: scenes, robots, controls, files and the gait result."""
         with self._lock:
             return {
                 "version": installed_version(),
@@ -113,6 +120,7 @@ class Hub:
             }
 
     def frame(self) -> dict[str, Any] | None:
+        """Return the latest data of the simulation, overlaid with those of a replay; None before the first frame."""
         frame, player, service = self._latest_frame, self._player, self._fit_service
         if frame is None:
             return None
@@ -120,14 +128,17 @@ class Hub:
         return {**frame, **replay_data, "gait": None if service is None else service.progress_data()}
 
     def messages(self, since: int) -> list[dict[str, Any]]:
+        """Return the messages after number `since`, oldest first."""
         return [message for message in list(self._messages) if message["number"] > since]
 
     def set_page_count(self, count: int) -> None:
+        """Set the number of connected pages; without any, sticks and keys are released."""
         if count == 0:
             self._simulation.send("stick", [0.0, 0.0, 0.0])
             self._simulation.send("operator_input", None)
 
     def handle_command(self, name: str, value: Any) -> None:
+        """Execute a command of a page (see `poise.studio.page_session.COMMANDS`); errors become messages."""
         if name in SLOW_COMMANDS:
             self._worker.submit(self._run_command, name, value)
         else:
@@ -140,6 +151,7 @@ class Hub:
             self._post_message("error", str(error))
 
     def upload(self, control: str, filename: str, data: bytes) -> str:
+        """Pass an uploaded file to the fit service or the scene; return "" or one line that says what is wrong."""
         service = self._fit_service
         if service is not None:
             return service.upload(control, filename, data)
@@ -151,9 +163,10 @@ class Hub:
         return ""
 
     def file_to_save(self, control: str) -> tuple[str, str]:
+        """Return name and text of the file of a save control."""
         return find_scene(self._scene_name).file_to_save(control, self._current_values())
 
-    # -- what pages ask for ----------------------------------------------------------------------------------------
+    # -- commands of pages -----------------------------------------------------------------------------------------
 
     def _dispatch_command(self, name: str, value: Any) -> None:
         match name:
@@ -161,9 +174,7 @@ class Hub:
                 self._restart_with(scene=find_scene(value).name)
             case "robot":
                 if value not in self._robot_names:
-                    raise UsageError(
-                        f"there is no robot '{value}' here; expected one of {', '.join(self._robot_names)}"
-                    )
+                    raise UsageError(f"unknown robot '{value}'; expected one of {', '.join(self._robot_names)}")
                 self._restart_with(robot=value)
             case "record":
                 self._record(value)
@@ -201,12 +212,12 @@ class Hub:
 
     @property
     def _robot_in_scene(self) -> str:
-        """Who is in the scene: not every scene is for every robot."""
+        """Name of the robot in the scene: the chosen one, or the first that the scene supports."""
         supported = find_scene(self._scene_name).robots
         return self._robot_name if not supported or self._robot_name in supported else supported[0]
 
     def _start_simulation(self) -> None:
-        """Starts the simulation of what is chosen."""
+        """Start the simulation of the chosen scene and robot, with the stored values of its controls."""
         with self._lock:
             initial = SimulationStart(
                 self._scene_name, self._robot_in_scene, self._control_values.get(self._scene_name, {}), self._limb
@@ -220,10 +231,10 @@ class Hub:
             self.hello_version += 1
         self._simulation.start(initial)
         robot = self._load_robot(initial.robot)
-        if self._player is not None:  # a crash is no reason to look away
+        if self._player is not None:  # after a crash, a replay stays in the view
             return
         self._set_view({"robot": (robot, None)}, {})
-        if self._latest_view is None:  # until the simulation has something to show
+        if self._latest_view is None:  # shown until the first frame of the simulation
             self.viewer.show(ViewFrame.from_state(robot.stance("standing")))
 
     def _record(self, on: bool) -> None:
@@ -270,8 +281,8 @@ class Hub:
         player.seek(value["time"])
 
     def _show_gait(self, player: GaitPlayer) -> None:
-        """Shows what the desk has made of a trial, from its beginning."""
-        if self._fit_service is None or self._fit_service.player is not player:  # the scene has been left
+        """Show the result of the fit service in the view, from its beginning."""
+        if self._fit_service is None or self._fit_service.player is not player:  # the user has left the scene
             return
         self._simulation.send("play", False)
         robot = player.robot
@@ -283,14 +294,14 @@ class Hub:
         self.hello_version += 1
 
     def _current_values(self) -> Mapping[str, Any]:
-        """What the controls say."""
+        """Return the latest values of the controls by name."""
         frame = self._latest_frame
         return {} if frame is None else frame["values"]
 
     def _on_drag(self, name: str, position: tuple[float, float, float]) -> None:
         self._simulation.send("move_handle", (name, position))
 
-    # -- what the simulation says ----------------------------------------------------------------------------------
+    # -- messages of the simulation --------------------------------------------------------------------------------
 
     def _on_simulation_message(self, kind: str, *payload: Any) -> None:
         match kind:
@@ -307,10 +318,10 @@ class Hub:
             case "recording_saved":
                 self._on_recording_saved(payload[0])
             case "failed":
-                self._crash_times.extend([time.monotonic()] * MAX_CRASHES)  # it would fail again
+                self._crash_times.extend([time.monotonic()] * MAX_CRASHES)  # no restart: it would fail again
                 self._post_message("error", payload[0])
             case "crashed":
-                self._post_message("error", f"the simulation stopped: {payload[0]}")
+                self._post_message("error", f"the simulation crashed: {payload[0]}")
             case "exited":
                 self._restart_after_crash(payload[0])
 
@@ -332,28 +343,31 @@ class Hub:
             self.viewer.set_ground(ground_boxes(ground, robot.stance("standing")), ground.plane, obstacles)
 
     def _set_view(self, figures: Mapping[str, tuple[Robot, Any]], drag_handles: Mapping[str, Point]) -> None:
-        """Who is in the view, and what can be dragged there."""
+        """Set the robots and the drag handles in the view."""
         with self._view_lock:
             self.viewer.set_drag_handles({}, self._on_drag)
             self.viewer.set_figures(figures)
             self.viewer.set_drag_handles(drag_handles, self._on_drag)
 
     def _restart_after_crash(self, code: int | None) -> None:
-        """After a crash: what was recorded is saved, the simulation begins anew with the controls as they were."""
+        """Save the recording of a crashed simulation, and restart it with the last values of its controls.
+
+        There is no restart after `MAX_CRASHES` crashes within `CRASH_WINDOW` seconds.
+        """
         if self._stopping.is_set():
             return
         path, self._recording_path = self._recording_path, None
         if path is not None and path.exists():
             load_recording(path, partial=True).save(path)
-            self._post_message("info", f"what was recorded until then is in {path.name}")
+            self._post_message("info", f"the recording up to the crash is in {path.name}")
             self._refresh_files()
         now = time.monotonic()
         too_often = len(self._crash_times) == MAX_CRASHES and now - self._crash_times[0] < CRASH_WINDOW
         self._crash_times.append(now)
         if too_often:
-            self._post_message("error", "the simulation does not run; choose another robot or scene, or reset")
+            self._post_message("error", "the simulation keeps failing; choose another robot or scene")
             return
-        self._post_message("error", f"the simulation died (exit {code}) and begins anew")
+        self._post_message("error", f"the simulation process ended (exit {code}) and is restarted")
         with self._lock:
             if self._latest_frame is not None:
                 self._control_values[self._scene_name] = {**self._latest_frame["values"], "walking": False}
@@ -372,13 +386,13 @@ class Hub:
         self._refresh_files()
 
     def _refresh_files(self) -> None:
-        """Pages learn of new files."""
+        """Make pages update their list of files if the output folder has changed."""
         if self.output.revision != self._output_revision:
             self._output_revision = self.output.revision
             self.hello_version += 1
 
     def _update_view(self) -> None:
-        """The view, thirty times a second, from whatever came last; and now and then a look for new files."""
+        """Thread of the view: show the latest frame at `VIEW_RATE`, and check for new files from time to time."""
         last_view, last_check = None, 0.0
         while not self._stopping.wait(1.0 / VIEW_RATE):
             view = self._current_view()

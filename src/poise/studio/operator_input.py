@@ -1,4 +1,8 @@
-"""Operator input from a page: keys, gamepad and on-screen sticks as one guidance device, with its key legend."""
+"""Operator input from a page: keys, gamepad and on-screen sticks combined into one guidance device.
+
+`OperatorInput` is the state of all inputs at one moment, `PageOperator` the device that a guided behavior reads, and
+`control_legend` the table of keys and axes that the page shows.
+"""
 
 from __future__ import annotations
 
@@ -23,26 +27,26 @@ from poise.devices import (
 from poise.parsing import is_number
 from poise.plans import COMMAND_AXES, GUIDING_MODES, GuidingMode, OperatorCommand, guiding_mode
 
-#: More keys, axes or buttons than that nobody has; what is beyond is not read.
+#: Largest number of keys, axes or buttons that is read; the rest is ignored.
 MAX_INPUTS = 64
-#: A stick that is let go stays within this; a trigger that is touched is beyond the second.
+#: A stick within the first value counts as released; a trigger beyond the second counts as touched.
 STICK_DEAD_ZONE, TRIGGER_DEAD_ZONE = 0.12, 0.05
-#: A button counts as pressed from here on, as browsers have it.
+#: A button above this value counts as pressed, as in browsers.
 PRESS_THRESHOLD = 0.5
-#: Of the W3C's standard pad: buttons that are triggers, and those of the D-pad: up, down, left, right.
+#: Indices in the W3C standard gamepad: triggers, and D-pad up, down, left, right.
 TRIGGER_BUTTONS, DPAD_BUTTONS = (6, 7), (12, 13, 14, 15)
-#: Of any other device: after so many axes come the levers.
+#: Number of stick axes of any other device; axes after these are throttle levers.
 STICK_AXES = 5
 
 
 @dataclass(frozen=True)
 class Gamepad:
-    """A gamepad or flight stick as browsers tell it: axes from -1 to 1, buttons from 0 to 1.
+    """State of a gamepad or flight stick as browsers report it.
 
     Args:
-        standard: whether the browser knows its layout.
-        axes: right, back and clockwise are positive.
-        buttons: how far each is pressed.
+        standard: whether the device has the W3C standard layout.
+        axes: from -1 to 1; right, back and clockwise are positive.
+        buttons: from 0 (released) to 1 (fully pressed).
     """
 
     standard: bool
@@ -51,10 +55,10 @@ class Gamepad:
 
     @property
     def reading(self) -> Reading:
-        """For the layouts `GAMEPAD`, if it is standard, or `FLIGHT_STICK`."""
+        """Reading for the layout `GAMEPAD` if the device is standard, else for `FLIGHT_STICK`."""
         down = {number for number, value in enumerate(self.buttons) if value > PRESS_THRESHOLD}
         if not self.standard:
-            # A lever that is pushed away says -1, one that is pulled back 1.
+            # A lever reads -1 when pushed forward and 1 when pulled back; a throttle goes from 0 (back) to 1.
             return Reading(
                 self.axes[:STICK_AXES], down, throttles=[0.5 - 0.5 * lever for lever in self.axes[STICK_AXES:]]
             )
@@ -65,7 +69,7 @@ class Gamepad:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody touches it; levers stay where they are."""
+        """Whether the device is untouched. Levers do not count: they stay where they were left."""
         sticks = self.axes if self.standard else self.axes[:STICK_AXES]
         return (
             max(map(abs, sticks), default=0.0) <= STICK_DEAD_ZONE
@@ -75,12 +79,12 @@ class Gamepad:
 
 @dataclass(frozen=True)
 class OperatorInput:
-    """All that is held at one moment.
+    """State of all inputs of a page at one moment.
 
     Args:
-        keys: that are down, by where they are on a keyboard, like ``"KeyW"``.
-        gamepad: None: none is plugged in, or the page is not in front.
-        axes: of the sticks on the screen: forward, left, up, roll, pitch, yaw, each from -1 to 1.
+        keys: pressed keys, by their position on the keyboard (`KeyboardEvent.code`), like ``"KeyW"``.
+        gamepad: None if no device is connected, or the page has no focus.
+        axes: of the on-screen sticks: forward, left, up, roll, pitch, yaw, each from -1 to 1.
     """
 
     keys: frozenset[str] = frozenset()
@@ -89,7 +93,7 @@ class OperatorInput:
 
     @classmethod
     def from_page(cls, message: object) -> OperatorInput:
-        """From what a page said; whatever of it makes no sense is not held."""
+        """Parse the message of a page; invalid parts count as released."""
         fields: Mapping[str, Any] = message if isinstance(message, Mapping) else {}
         keys = fields.get("keys")
         names = [key for key in keys[:MAX_INPUTS] if isinstance(key, str)] if isinstance(keys, list) else []
@@ -103,7 +107,7 @@ class OperatorInput:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is asked for."""
+        """Whether no key, stick or button is held."""
         return not self.keys and not any(self.axes) and (self.gamepad is None or self.gamepad.is_idle)
 
 
@@ -125,19 +129,19 @@ def _clamp(value: object) -> float:
 # -- PageOperator ----------------------------------------------------------------------------------------------------
 
 
-#: Where the lift of a foot stands when nobody moves it; what a device adds to that is added to the page's.
+#: Lift of a device at rest. A device's difference from this is added to the lift set on the page.
 NEUTRAL_LIFT = 0.5
 
 
 class PageOperator(Device):
-    """A device of the guidance (see `poise.devices`) that hears a page.
+    """Guidance device (see `poise.devices`) that combines the keyboard, gamepad and sticks of a page.
 
-    Of all that is held, for each axis the strongest counts. A robot listens once in a motion segment: what was pressed
-    and let go between is kept until it has been heard once, so that a tap of a key is one segment. The guided point is
-    the one that was chosen last, wherever.
+    On each axis the input with the largest magnitude is used. The robot reads the device once per motion segment, so a
+    key that is pressed and released between two readings is stored until the next one: a tap of a key gives one
+    segment. The guided point is the one chosen last on any of the devices.
 
     Attributes:
-        lift: of stepping feet, as the page has it, from 0 to 1.
+        lift: step height set on the page, from 0 to 1.
 
     >>> operator = PageOperator()
     >>> operator.set_input(OperatorInput(keys=frozenset({"KeyW"})))
@@ -159,7 +163,7 @@ class PageOperator(Device):
 
     @property
     def mode(self) -> GuidingMode:
-        """The guided point; it may be set."""
+        """The guided point; can be set."""
         return self._mode
 
     @mode.setter
@@ -167,10 +171,10 @@ class PageOperator(Device):
         self._mode = guiding_mode(name)
         for operator in self._operators:
             operator.mode = self._mode
-        self._taps = [0.0] * len(COMMAND_AXES)  # that was meant for another point
+        self._taps = [0.0] * len(COMMAND_AXES)  # stored taps were meant for the previous point
 
     def set_input(self, operator_input: OperatorInput | None) -> None:
-        """What is held from now on; None: nobody is heard any more, and nothing counts that was not heard yet."""
+        """Set the inputs held from now on; None: the page is gone, and stored taps are discarded."""
         current = operator_input or OperatorInput()
         gamepad = None if current.gamepad is None else current.gamepad.reading
         standard = current.gamepad is not None and current.gamepad.standard
@@ -196,12 +200,12 @@ class PageOperator(Device):
 
     @property
     def stick(self) -> OperatorCommand:
-        """What counts now."""
+        """Current command: inputs that are held, else stored taps."""
         axes = [now or tap for now, tap in zip(self._axes, self._taps, strict=True)]
         return OperatorCommand(self._mode, tuple(axes), self.lift + self._lift_offset)  # type: ignore[arg-type]
 
     def read(self, time: float) -> OperatorCommand:
-        """The same, and it has been heard."""
+        """Return the current command and clear stored taps."""
         stick = self.stick
         self._taps = [0.0] * len(COMMAND_AXES)
         return stick
@@ -210,17 +214,17 @@ class PageOperator(Device):
 # -- Legend ----------------------------------------------------------------------------------------------------------
 
 
-#: What the axes of a stick do on the page: to the minus side, to the plus side.
+#: Motion on each axis: negative direction, positive direction.
 AXIS_LABELS = {
-    "forward": "back, ahead", "left": "right, left", "up": "down, up", "roll": "lean left, right",
-    "pitch": "bow back, ahead", "yaw": "turn right, left",
+    "forward": "back, forward", "left": "right, left", "up": "down, up", "roll": "lean left, right",
+    "pitch": "lean back, forward", "yaw": "turn right, left",
 }  # fmt: skip
-#: What the guided points do, for people who see this for the first time.
-FOOT_HINT = "Ahead, back and aside step; up lifts the foot, and it stays in the air until down puts it down."
-HAND_HINT = "The hand goes where you push; when the arm is at its end, it pulls the body and the feet along."
-TRUNK_HINT = "The body goes where you push; the robot steps by itself when its feet do not carry it there."
+#: Short explanation of each kind of guided point, shown to the user.
+FOOT_HINT = "Forward, back and sideways make a step. Up lifts the foot, and it stays up until you push down."
+HAND_HINT = "The hand follows the stick. When the arm is fully extended, the body follows and the feet step."
+TRUNK_HINT = "The trunk follows the stick. The robot steps by itself when it has to."
 MODE_HINTS = {mode: {"foot": FOOT_HINT, "hand": HAND_HINT}.get(mode.split()[-1], TRUNK_HINT) for mode in GUIDING_MODES}
-#: What is on a standard pad, by the numbers of the W3C; other devices have numbers only.
+#: Labels of a standard gamepad by W3C index; axes and buttons of other devices are numbered.
 STICK_LABELS = {0: "left stick", 1: "left stick", 2: "right stick", 3: "right stick"}
 BUTTON_LABELS = {0: "A", 1: "B", 2: "X", 3: "Y", 4: "left shoulder", 5: "right shoulder", 8: "back"}
 TRIGGER_LABELS = ("left trigger", "right trigger")
@@ -228,17 +232,17 @@ ARROW_LABELS = {"ArrowUp": "↑", "ArrowDown": "↓", "ArrowLeft": "←", "Arrow
 
 
 def key_codes(layout: InputLayout) -> list[str]:
-    """All keys of a keyboard's layout."""
+    """Return all key codes of a keyboard layout, sorted."""
     parts = [part for parts in (*layout.axes.values(), *layout.lifts) for part in parts]
     codes = {key for part in parts if isinstance(part, ButtonPair) for key in (part.minus, part.plus)}
     return sorted(str(key) for key in {*codes, *layout.modes, *layout.next_mode, *layout.previous_mode})
 
 
 def control_legend(layout: InputLayout) -> list[list[str]]:
-    """Rows of what to use and what it does.
+    """Return the legend of a layout: rows of an input and what it does.
 
     >>> control_legend(KEYBOARD)[0]
-    ['S W, ↓ ↑', 'back, ahead']
+    ['S W, ↓ ↑', 'back, forward']
     """
     rows = [
         [_parts_label(layout.axes[name], layout), AXIS_LABELS[name]] for name in COMMAND_AXES if name in layout.axes
@@ -277,11 +281,11 @@ def _part_label(part: InputElement, layout: InputLayout) -> str:
         case Throttle(index=index):
             return TRIGGER_LABELS[index] if standard else f"lever {index}"
         case Hat():
-            return "cross"
+            return "D-pad" if standard else "hat"
 
 
 def _button_label(button: Hashable, layout: InputLayout) -> str:
-    """As it is printed: KeyW is W on most keyboards."""
+    """Return the label printed on a key or button: KeyW is W on most keyboards."""
     if isinstance(button, str):
         return ARROW_LABELS.get(button, button.removeprefix("Key").removeprefix("Digit"))
     has_label = isinstance(button, int) and layout.name == GAMEPAD.name

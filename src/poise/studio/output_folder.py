@@ -1,4 +1,7 @@
-"""Output folder of the studio: files that pages may see, and exports of recordings, each in its own process."""
+"""Output folder of the studio: files that pages can list and download, and exports of recordings.
+
+Each export runs in a separate process, see `poise.studio.export_worker`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from poise.errors import PoiseError
 
 FinishedCallback = Callable[[str, str], None]
 
-#: What can be made of a recording, and how names of such files end.
+#: Export formats of a recording, and the endings of their file names.
 FORMATS = {
     "csv": ".csv",
     "npz": ".npz",
@@ -30,16 +33,16 @@ FORMATS = {
     "mp4": ".mp4",
     "report": "-report.html",
 }
-#: Exports at a time: the simulation wants a core of its own.
+#: Number of exports that run at the same time: the simulation needs a core for itself.
 MAX_RUNNING = 2
-#: Exports that may wait.
+#: Number of exports that may wait.
 MAX_WAITING = 16
-#: Time to clean up for an export that is told to end (s).
+#: Longest wait for an export to clean up and end when the studio closes (s).
 STOP_TIMEOUT = 3.0
 
 
 class ExportJob(NamedTuple):
-    """One export that was asked for, and who is told of its end."""
+    """A requested export: recording, file to write, format, and the callback for its result."""
 
     source: Path
     target: Path
@@ -48,7 +51,7 @@ class ExportJob(NamedTuple):
 
 
 class ExportQueue:
-    """Starts exports, two at a time, in the order in which they were asked for."""
+    """Queue of exports that runs at most `MAX_RUNNING` at a time, in the order of the requests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -58,15 +61,15 @@ class ExportQueue:
         atexit.register(self.close)
 
     def start(self, source: Path, target: Path, format: str, on_finished: FinishedCallback) -> None:
-        """Begins an export, now or when others are done; `on_finished` is told how it ended."""
+        """Queue an export; `on_finished` is called with ("info" or "error", text) when it has ended or is refused."""
         refusal = ""
         with self._lock:
             if self._closed:
                 refusal = "the studio is closing"
             elif target in self._running or any(job.target == target for job in self._queue):
-                refusal = f"{target.name} is being written already; wait until it is there"
+                refusal = f"{target.name} is already being written; wait until it is complete"
             elif len(self._queue) >= MAX_WAITING:
-                refusal = f"{MAX_WAITING} exports are waiting already; try again when some are done"
+                refusal = f"{MAX_WAITING} exports are already waiting; try again when some are complete"
             else:
                 self._queue.append(ExportJob(source, target, format, on_finished))
         if refusal:
@@ -86,7 +89,7 @@ class ExportQueue:
         try:
             kind, text = self._run_process(job)
         except OSError as error:
-            kind, text = "error", f"{job.target.name} could not be made: {error.strerror or error}"
+            kind, text = "error", f"{job.target.name} could not be written: {error.strerror or error}"
         with self._lock:
             del self._running[job.target]
             closed = self._closed
@@ -96,7 +99,7 @@ class ExportQueue:
 
     def _run_process(self, job: ExportJob) -> tuple[str, str]:
         command = [sys.executable, "-m", "poise.studio.export_worker", str(job.source), str(job.target), job.format]
-        # Its standard input ends when this process does, however that happens: then it ends, too.
+        # The worker stops when its standard input closes, which happens whenever this process ends, even by a crash.
         with subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -113,12 +116,12 @@ class ExportQueue:
             error_lines = process.stderr.read()[-4000:].strip().splitlines()
             code = process.wait()
         if code == 0:
-            return "info", f"{job.target.name} is there, {job.target.stat().st_size / 1e6:.2f} MB"
-        reason = error_lines[-1] if error_lines else f"it ended with status {code}"
-        return "error", f"{job.target.name} could not be made: {reason}"
+            return "info", f"exported {job.target.name}, {job.target.stat().st_size / 1e6:.2f} MB"
+        reason = error_lines[-1] if error_lines else f"the export process ended with status {code}"
+        return "error", f"{job.target.name} could not be written: {reason}"
 
     def close(self) -> None:
-        """Ends all; nobody is told any more."""
+        """Stop all exports; no callbacks are called afterwards."""
         with self._lock:
             self._closed = True
             self._queue.clear()
@@ -138,21 +141,21 @@ class ExportQueue:
 # -- Output ----------------------------------------------------------------------------------------------------------
 
 
-#: Kinds of files by how their names end; others are not shown.
+#: Kinds of files by the endings of their names; other files are not listed.
 FILE_KINDS = {
     ".poise": "recording",
     "-report.html": "report",
     **{suffix: name for name, suffix in FORMATS.items() if name != "report"},
 }
-#: A file that was written to within so many seconds is still growing: its size is no news.
+#: A file modified within this time (s) counts as still being written, and changes of its size are ignored.
 GROWTH_PERIOD = 1.0
 
 
 class OutputError(PoiseError):
-    """A name that is none of a file in the output folder, or a folder that cannot be used.
+    """Unknown file name, unknown format, or an output folder that cannot be used.
 
     Attributes:
-        name: as given.
+        name: the name that was given.
     """
 
     def __init__(self, message: str, name: str = "") -> None:
@@ -161,13 +164,13 @@ class OutputError(PoiseError):
 
 
 class OutputFolder:
-    """A folder of recordings and what was made of them.
+    """Folder of recordings and their exports.
 
-    Only plain files of known kinds count, directly in the folder, with names that do not begin with a dot: no links, no
-    folders, nothing outside.
+    Only regular files of known kinds directly in the folder are listed, with names that do not begin with a dot; links,
+    subfolders and paths outside the folder are not.
 
     Args:
-        folder: made if it is missing.
+        folder: created if it is missing.
 
     >>> output = OutputFolder(Path("recordings"))
     >>> output.export("walk-g1-1.poise", "bvh", print)
@@ -181,7 +184,7 @@ class OutputFolder:
         except OSError as error:
             reason = error.strerror or str(error)
             raise OutputError(
-                f"the output folder '{folder}' cannot be used: {reason}; give another", str(folder)
+                f"the output folder '{folder}' cannot be used: {reason}; choose another folder", str(folder)
             ) from None
         self._lock = threading.Lock()
         self._reserved_names: set[str] = set()
@@ -190,7 +193,7 @@ class OutputFolder:
         self._exports = ExportQueue()
 
     def files(self) -> list[dict[str, Any]]:
-        """Name, kind, size in bytes and time (ISO 8601, UTC) of each file, the newest first."""
+        """Return "name", "kind", size in "bytes" and "time" (ISO 8601, UTC) of each file, newest first."""
         files = sorted(self._list_files().items(), key=lambda item: (-item[1].st_mtime_ns, item[0]))
         return [
             {
@@ -204,7 +207,7 @@ class OutputFolder:
 
     @property
     def revision(self) -> int:
-        """Grows whenever files come, go or have been written; while one is growing, only once at the end."""
+        """Number that increases when files appear, disappear or change; for a file being written, once at its end."""
         now = time.time()
         listing = {
             name: None if now - status.st_mtime < GROWTH_PERIOD else (status.st_size, status.st_mtime_ns)
@@ -217,21 +220,21 @@ class OutputFolder:
             return self._revision
 
     def path(self, name: str) -> Path:
-        """Where the file of exactly this name lies."""
+        """Return the path of the file of this name; raise OutputError if the folder has none."""
         if not isinstance(name, str) or name not in self._list_files():
-            quoted = repr(name) if isinstance(name, str) and len(name) < 100 else "what was asked for"
-            raise OutputError(f"{quoted} is no file of the output folder; choose one of its list", str(name)[:100])
+            quoted = repr(name) if isinstance(name, str) and len(name) < 100 else "the requested name"
+            raise OutputError(f"{quoted} is not in the output folder; choose a file of the list", str(name)[:100])
         return self.folder / name
 
     def new_path(self, stem: str, suffix: str) -> Path:
-        """A path that is not taken, nor was given to anybody before: the stem with the next number.
+        """Return a new path: the stem with the next number that neither exists nor was returned before.
 
         >>> output.new_path("walk-g1", ".poise").name
         'walk-g1-1.poise'
         """
         safe_stem = re.sub(r"[^A-Za-z0-9_-]+", "-", stem)[:80].strip("-") or "file"
         if not re.fullmatch(r"\.[a-z0-9]+", suffix):
-            raise OutputError(f"'{suffix}' is no ending of a file; expected a dot and letters, like .poise", suffix)
+            raise OutputError(f"'{suffix}' is not a file suffix; expected a dot and letters, like .poise", suffix)
         with self._lock:
             number = 1
             while f"{safe_stem}-{number}{suffix}" in self._reserved_names or os.path.lexists(
@@ -242,27 +245,29 @@ class OutputFolder:
             return self.folder / f"{safe_stem}-{number}{suffix}"
 
     def export(self, name: str, format: str, on_finished: Callable[[str, str], None]) -> None:
-        """Starts an export of a recording into a file beside it; one that is there is replaced at the end.
+        """Start the export of a recording to a file in the same folder; an existing file is replaced at the end.
 
         Args:
-            name: of a recording in the folder.
+            name: file name of a recording in the folder.
             format: csv, npz, bvh, mcap, html, mp4 or report.
-            on_finished: told ("info", ...) when it is there or ("error", ...) why it is not, from another thread, or
-                from this one if it cannot even begin. Nothing is raised.
+            on_finished: called with ("info", text) on success or ("error", text) on failure, from another thread, or
+                from this one if the export cannot start. Nothing is raised.
         """
         try:
             source = self.path(name)
             if _file_kind(name) != "recording":
-                raise OutputError(f"'{name}' is no recording; choose a .poise file", name)
+                raise OutputError(f"'{name}' is not a recording; choose a .poise file", name)
             if format not in FORMATS:
-                raise OutputError(f"there is no format {str(format)[:20]!r}; there are {', '.join(FORMATS)}", name)
+                raise OutputError(
+                    f"unknown export format {str(format)[:20]!r}; expected one of {', '.join(FORMATS)}", name
+                )
         except OutputError as error:
             on_finished("error", str(error))
             return
         self._exports.start(source, self.folder / f"{source.stem}{FORMATS[format]}", format, on_finished)
 
     def stop(self) -> None:
-        """Ends exports that are under way."""
+        """Stop running exports."""
         self._exports.close()
 
     def _list_files(self) -> dict[str, os.stat_result]:
@@ -274,11 +279,11 @@ class OutputFolder:
                         continue
                     try:
                         status = entry.stat(follow_symlinks=False)
-                    except OSError:  # gone meanwhile
+                    except OSError:  # deleted in the meantime
                         continue
                     if stat.S_ISREG(status.st_mode):
                         files[entry.name] = status
-        except OSError:  # the folder is gone: so are its files
+        except OSError:  # the folder was deleted
             return {}
         return files
 
@@ -288,5 +293,5 @@ def _file_kind(name: str) -> str:
 
 
 def _is_safe_name(name: str) -> bool:
-    """Whether a name can stand in a list, an address and a message."""
+    """Return whether a name can be shown in a list, a URL and a message."""
     return name.isprintable() and not set(name) & set('/\\"')

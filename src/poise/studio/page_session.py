@@ -1,4 +1,4 @@
-"""Websocket session of a page: commands it may send, data it receives, files it uploads."""
+"""Websocket sessions of pages: commands that a page sends, data that it receives, files that it uploads."""
 
 from __future__ import annotations
 
@@ -22,83 +22,89 @@ class FileStore(Protocol):
     """Files that can be downloaded."""
 
     def path(self, name: str) -> Path:
-        """Where the file of exactly this name lies; raises a PoiseError if there is none."""
+        """Return the path of the file of this name; raise PoiseError if there is none."""
         ...
 
 
 class HubInterface(Protocol):
-    """What pages hear and to whom they speak. Only `upload` and `file_to_save` block, in a thread."""
+    """Interface between pages and the studio. Only `upload` and `file_to_save` may block; they run in a thread."""
 
     @property
     def hello_version(self) -> int:
-        """Grows whenever `hello` has something new to say."""
+        """Increases whenever `hello` changes."""
         ...
 
     @property
     def viewer_port(self) -> int:
-        """Of viser, on loopback."""
+        """Port of viser on loopback."""
         ...
 
     @property
-    def output(self) -> FileStore: ...
+    def output(self) -> FileStore:
+        """Files for download."""
+        ...
 
-    def hello(self) -> dict[str, Any]: ...
+    def hello(self) -> dict[str, Any]:
+        """Return what a page needs to draw itself: scenes, robots, controls and files."""
+        ...
 
     def frame(self) -> dict[str, Any] | None:
-        """The latest state of the simulation; its "number" grows."""
+        """Return the latest data of the simulation; each new frame has another "number"."""
         ...
 
     def messages(self, since: int) -> list[dict[str, Any]]:
-        """What was said after message number `since`, the oldest first."""
+        """Return the messages after number `since`, oldest first."""
         ...
 
     def handle_command(self, name: str, value: Any) -> None:
-        """What a page asks for; returns at once and never raises."""
+        """Execute a command of a page; return at once and never raise."""
         ...
 
     def set_page_count(self, count: int) -> None:
-        """How many pages are connected now."""
+        """Set the number of connected pages."""
         ...
 
     def upload(self, control: str, filename: str, data: bytes) -> str:
-        """Takes a file; "" or one line that says what is wrong with it."""
+        """Receive a file; return "" or one line that says what is wrong with it."""
         ...
 
     def file_to_save(self, control: str) -> tuple[str, str]:
-        """Name and text of the file that a save control offers."""
+        """Return name and text of the file of a save control."""
         ...
 
 
-# -- What a page may ask for, and how each wish must look ------------------------------------------------------------
+# -- Commands of a page and their validation -------------------------------------------------------------------------
 
 
-#: Slow motion: real time, a half, a quarter, a tenth.
+#: Simulated time per real time: real time, a half, a quarter, a tenth.
 TIME_SCALES = (1, 0.5, 0.25, 0.1)
-#: Longest name of a scene, robot, control, file; the file systems' own limit.
+#: Longest name of a scene, robot, control or file (characters); the limit of common file systems.
 MAX_NAME_LENGTH = 255
-#: Nobody holds so many keys, and no pad has so many buttons.
+#: Largest number of keys, axes or buttons in a message.
 MAX_INPUTS = 64
 
 
 def parse_command(text: str | bytes) -> tuple[str, Any] | str:
-    """Name and value of a command of a page, or one line that says why it is none.
+    """Parse and validate a command of a page; return its name and value, or one line that says what is wrong.
 
     Args:
         text: JSON, `{"command": name, "value": value}`.
 
     Example:
         >>> parse_command('{"command": "time_scale", "value": 0.5}')
-        ('pace', 0.5)
+        ('time_scale', 0.5)
         >>> parse_command('{"command": "stick", "value": [2, 0, 0]}')
         "'stick' cannot be [2, 0, 0]; expected forward, left and turn, each between -1 and 1"
     """
     try:
         command = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
-        return "the page sent something that is not JSON; reload it"
+        return "the page sent a message that is not JSON; reload the page"
     name = command.get("command") if isinstance(command, dict) else None
     if not isinstance(name, str) or name not in COMMANDS:
-        return f"the page asked for {str(name)[:40]!r}; expected one of {', '.join(COMMANDS)}; reload it"
+        return (
+            f"the page sent unknown command {str(name)[:40]!r}; expected one of {', '.join(COMMANDS)}; reload the page"
+        )
     is_valid, expected = COMMANDS[name]
     value = command.get("value")
     return (name, value) if is_valid(value) else f"'{name}' cannot be {str(value)[:60]}; expected {expected}"
@@ -162,13 +168,13 @@ def _is_export(value: Any) -> bool:
     return isinstance(value, dict) and _is_name(value.get("file")) and _is_name(value.get("format"))
 
 
-#: Every command: what its value must be, and the same in words.
+#: Commands by name: the check of the value, and a description of valid values for error messages.
 COMMANDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "keep_alive": (_is_null, "nothing"),
     "stick": (_is_stick, "forward, left and turn, each between -1 and 1"),
     "operator_input": (
         _is_operator_input,
-        "keys, a gamepad (standard, axes, buttons) or null, and six axes between -1 and 1; or null for nothing",
+        "keys, a gamepad (standard, axes, buttons) or null, and six axes between -1 and 1; or null",
     ),
     "play": (_is_bool, "true or false"),
     "time_scale": (_is_time_scale, f"one of {', '.join(map(str, TIME_SCALES))}"),
@@ -182,28 +188,31 @@ COMMANDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "export": (_is_export, "a file and a format"),
 }
 
-# -- The conversation with a page: what it hears, what it asks for ---------------------------------------------------
+# -- Sessions --------------------------------------------------------------------------------------------------------
 
 
-#: Seconds between two looks at the hub. Twenty frames a second are as many as an eye follows in numbers and plots.
+#: Seconds between two updates of a page: the eye follows no more than 20 Hz in numbers and plots.
 POLL_PERIOD = 0.05
 
 
 class PageSessions:
-    """Talks with all pages that are open.
+    """Sessions of all open pages.
 
-    Each page has its own teller, so that one that reads slowly holds up nobody. A teller sends a frame only once the
-    page's browser has taken the one before (it answers a ping that follows the frame), and then sends the latest: what
-    a page has missed is never sent. Messages that another page has shown before are marked as "already_shown".
+    Each page has its own sender task, so a slow page does not delay others. The task sends the latest frame, and the
+    next one only after the browser has answered a ping that follows the frame; frames in between are dropped. Messages
+    that were sent to a page before this one connected are marked as "already_shown".
+
+    Args:
+        hub: source of the data and receiver of the commands.
     """
 
     def __init__(self, hub: HubInterface) -> None:
         self._hub = hub
         self._pages: set[ServerConnection] = set()
-        self._last_shared_message = -1  # number of the last message that some page has been told
+        self._last_shared_message = -1  # number of the last message that was sent to any page
 
     async def serve_page(self, page: ServerConnection) -> None:
-        """Talks with one page until it leaves."""
+        """Serve one page until it disconnects."""
         self._pages.add(page)
         self._hub.set_page_count(len(self._pages))
         sender = asyncio.create_task(self._send_updates(page))
@@ -241,25 +250,31 @@ class PageSessions:
                 await asyncio.sleep(POLL_PERIOD)
 
 
-# -- Takes a file from a page ----------------------------------------------------------------------------------------
+# -- Uploads ---------------------------------------------------------------------------------------------------------
 
 
-#: Seconds that a page may take for one piece: a phone on a poor network manages 64 kB.
+#: Time limit for one chunk of a file (s): a phone on a slow network sends 64 kB in that time.
 CHUNK_TIMEOUT = 30.0
-#: Seconds in which a page that was told so stops sending.
+#: Time for a page to stop sending after it has received an error (s).
 CLOSE_TIMEOUT = 2.0
 
 
 async def receive_upload(page: ServerConnection, hub: HubInterface, control: str, filename: str) -> None:
-    """Receives one file and tells the page in one line what was wrong with it; "" if nothing was.
+    """Receive one file from a page, pass it to `HubInterface.upload`, and reply with the error.
 
-    The page sends pieces as binary messages, then one text message; it hears `{"error": "..."}`. A file that grows too
-    large is refused at the piece that was one too many: nothing of it is kept.
+    The page sends chunks as binary messages, then one text message; the reply is `{"error": "..."}`, with "" on
+    success. A file is refused at the first chunk that exceeds the size limit, and its data are discarded.
+
+    Args:
+        page: websocket of the upload.
+        hub: receiver of the file.
+        control: name of the upload control.
+        filename: name of the file, as the user calls it.
     """
     with suppress(websockets.exceptions.ConnectionClosed, TimeoutError):
         error = await _receive_file(page, hub, control, filename)
         await page.send(to_json({"error": error}))
-        async with asyncio.timeout(CLOSE_TIMEOUT):  # closed with pieces unread, the line would be lost on its way
+        async with asyncio.timeout(CLOSE_TIMEOUT):  # closing with unread chunks would lose the reply on its way
             async for _ in page:
                 pass
 
@@ -267,18 +282,18 @@ async def receive_upload(page: ServerConnection, hub: HubInterface, control: str
 async def _receive_file(page: ServerConnection, hub: HubInterface, control: str, filename: str) -> str:
     upload_controls = {each["name"]: each for each in hub.hello()["controls"] if each["kind"] == "upload"}
     if control not in upload_controls:
-        return f"nothing here takes a file under the name '{control[:40]}'; reload the page"
+        return f"this scene has no upload '{control[:40]}'; reload the page"
     if not 0 < len(filename) <= MAX_NAME_LENGTH or any(letter in filename for letter in "/\\\0"):
-        return f"'{filename[:40]}' is no name of a file; rename it"
+        return f"'{filename[:40]}' is not a valid file name; rename the file"
     max_bytes = int(upload_controls[control].get("max_bytes", MAX_UPLOAD_BYTES))
     data = bytearray()
     while True:
         try:
             chunk = await asyncio.wait_for(page.recv(), CHUNK_TIMEOUT)
         except TimeoutError:
-            return f"'{filename}' did not arrive; nothing was heard for {CHUNK_TIMEOUT:g} s; try again"
+            return f"'{filename}' did not arrive: no data for {CHUNK_TIMEOUT:g} s; try again"
         if isinstance(chunk, str):
             return await asyncio.to_thread(hub.upload, control, filename, bytes(data))
         data += chunk
         if len(data) > max_bytes:
-            return f"'{filename}' is too large: this takes at most {max_bytes / 1000:g} kB; choose a smaller file"
+            return f"'{filename}' is too large: the limit is {max_bytes / 1000:g} kB; choose a smaller file"

@@ -1,4 +1,4 @@
-"""Players of recordings, and of measured walks beside their reproduction."""
+"""Players of recordings, and of measured walks beside their reproduction, for the 3D view and the pages."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from poise.viewer import Point, ViewFrame, joint_poses
 
 
 class Player(ABC):
-    """Something with a beginning and an end that is played: it can be stopped, slowed down and moved through.
+    """Base class of players: playback that can be paused, slowed down and moved to any time.
 
     Args:
-        file: its name.
-        loop: whether it begins anew when it has ended.
+        file: name of the file that is played.
+        loop: whether to start again at the end.
 
     Attributes:
-        playing, time_scale: whether and how fast time goes on by itself.
+        playing: whether time advances.
+        time_scale: played time per real time.
     """
 
     def __init__(self, file: str, loop: bool = False) -> None:
@@ -37,23 +38,23 @@ class Player(ABC):
     @property
     @abstractmethod
     def duration(self) -> float:
-        """How long it is (s)."""
+        """Duration (s)."""
 
     @abstractmethod
     def view_frame(self) -> ViewFrame:
-        """What is seen now."""
+        """Return the frame of the 3D view at the current time."""
 
     @abstractmethod
     def page_data(self) -> dict[str, Any]:
-        """What pages are told instead of the simulation's."""
+        """Return data for pages, which replace those of the simulation."""
 
     def seek(self, seconds: float) -> None:
-        """To a time since its begin (s)."""
+        """Move to a time since the beginning (s), clamped to the duration."""
         self._time, self._last_update = min(max(seconds, 0.0), self.duration), time.monotonic()
 
     @property
     def time(self) -> float:
-        """Since its begin (s)."""
+        """Current time since the beginning (s)."""
         now, end = time.monotonic(), self.duration
         if self.playing:
             self._time += self.time_scale * (now - self._last_update)
@@ -64,7 +65,7 @@ class Player(ABC):
         return min(self._time, end)
 
     def _common_data(self, lines: list[str]) -> dict[str, Any]:
-        """What pages are told of anything that is played."""
+        """Return the data for pages that all players have in common, with the given status lines."""
         self._number += 1
         return {
             "number": -self._number,
@@ -81,12 +82,12 @@ class Player(ABC):
 
 
 class RecordingPlayer(Player):
-    """Shows a recording at any time of it.
+    """Player of a recording.
 
     Args:
-        file: its name.
-        recording: what is shown.
-        robot: who moved.
+        file: name of the recording.
+        recording: recording to play.
+        robot: recorded robot.
     """
 
     def __init__(self, file: str, recording: Recording, robot: Robot) -> None:
@@ -119,23 +120,25 @@ class RecordingPlayer(Player):
 # -- GaitPlayer ------------------------------------------------------------------------------------------------------
 
 
-#: What is played: one cycle, which is what is reproduced, or everything.
+#: What is played: the gait cycle that is reproduced, or the whole trial.
 PLAY_RANGES = CYCLE, WHOLE_TRIAL = ("gait cycle", "whole trial")
-#: From where a walk is seen, when it goes along x: from the right, where knees are seen to bend, and a little ahead.
+#: Direction from the subject to the camera for a walk along x: from the right, where knee flexion is visible, and
+#: slightly from the front.
 SIDE_VIEW = (0.55, -1.0, 0.3)
-#: The ghost goes beside the body by so much at most (m).
+#: Largest lateral distance between the body and the ghost (m).
 MAX_GHOST_OFFSET = 2.0
 
 
 class GaitPlayer(Player):
-    """Plays a gait result, over and over.
+    """Player of a gait result, in a loop: the fitted body, and beside it a reproduction as a ghost.
 
     Args:
-        result: what is shown.
-        values: of the controls: "variant", "play_range", "ghost_offset" (m) and "show_markers".
+        result: result to play.
+        values: returns the values of the controls "variant", "play_range", "ghost_offset" (m) and "show_markers".
 
     Attributes:
-        robot: the body.
+        result: result that is played.
+        robot: human model with the shape of the subject.
     """
 
     def __init__(self, result: GaitResult, values: Callable[[], Mapping[str, Any]]) -> None:
@@ -149,13 +152,13 @@ class GaitPlayer(Player):
 
     @property
     def camera_direction(self) -> Point:
-        """From where it is seen."""
+        """Direction from the subject to the camera: `SIDE_VIEW`, turned to the walking direction."""
         (c, s), (x, y, z) = self.result.heading[:2], SIDE_VIEW
         return float(c * x - s * y), float(s * x + c * y), z
 
     @property
     def _play_range(self) -> tuple[float, float]:
-        """Begin and end of what is played, on the clock of the trial (s)."""
+        """Begin and end of the played interval, in the time of the trial (s)."""
         cycle, time = self.result.cycle, self.result.time
         whole = cycle is None or self._values().get("play_range") == WHOLE_TRIAL
         if whole or cycle is None:
@@ -169,7 +172,7 @@ class GaitPlayer(Player):
 
     @property
     def reproduction(self) -> ReproducedCycle | None:
-        """What is shown beside the body."""
+        """The reproduced cycle that is shown as a ghost; None if there is none."""
         reproductions = self.result.reproductions
         return reproductions.get(str(self._values().get("variant"))) or next(iter(reproductions.values()), None)
 
@@ -207,6 +210,6 @@ class GaitPlayer(Player):
 
 
 def _frame_index(time: Array, now: float) -> int:
-    """The frame next to a time (s)."""
+    """Return the index of the frame nearest to a time (s)."""
     after = int(np.clip(np.searchsorted(time, now), 1, len(time) - 1))
     return after if time[after] - now < now - time[after - 1] else after - 1

@@ -1,4 +1,4 @@
-"""Base classes of scenes: what moves, which controls there are, and pushes by the user."""
+"""Base classes of scenes, and controls that scenes share: pushes, actuation and parameters of a motion."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ Point = tuple[float, float, float]
 
 
 class ControlledPlant(NamedTuple):
-    """Something that moves, and what decides how."""
+    """A plant and its controller."""
 
     controller: Controller
     plant: Plant
 
 
 class Scene(ABC):
-    """One file of `poise.studio.scenes` each; it lives in the process of the simulation.
+    """Base class of scenes; each is one file of `poise.studio.scenes` and runs in the simulation process.
 
-    A scene says what moves (`controlled_plants`), declares its controls, and answers when they are used. Everything
-    else, the loop, the view, recording, pages, is the same for all scenes. Nothing here may block.
+    A scene builds plants and controllers (`controlled_plants`), declares its controls, and responds when they are used.
+    The loop, the view, recording and the pages are the same for all scenes. No method may block.
 
     Args:
-        robot: who moves.
+        robot: robot of the scene.
 
     Attributes:
-        name: one word.
-        title, hint: what the user reads.
-        stick_driven: whether it is driven by a stick.
-        guidance_info: for a scene that takes keys, gamepads and six axes as they are (see `set_operator_input`), what
-            the page must know of it: "modes", each with "name" and "hint", the "keys" that count, and the legends
-            "keyboard", "gamepad" and "flight_stick"; else {}.
-        tab_order: its place among the tabs.
-        robots: names of those that it is made for; none: for all.
-        needs_reset: whether what was used last takes effect only after a reset; the simulation then resets.
-        sole_pressure: what the force cells tell, where a robot balances by them; None elsewhere.
+        name: identifier, one word.
+        title, hint: title of the tab, and a sentence on how to use the scene.
+        stick_driven: whether the scene is driven by a stick, see `set_stick`.
+        guidance_info: for a scene that takes keys, gamepads and six axes directly (see `set_operator_input`), data for
+            the page: "modes", each with "name" and "hint", the "keys" in use, and the legends "keyboard", "gamepad" and
+            "flight_stick"; {} for other scenes.
+        tab_order: position among the tabs.
+        robots: names of the supported robots; empty: all.
+        needs_reset: set by `set_control` if a change takes effect only after a reset; the simulation then resets.
+        sole_pressure: filtered readings of the force cells, if the robot balances by them; else None.
     """
 
     name: ClassVar[str]
@@ -70,80 +70,87 @@ class Scene(ABC):
 
     @abstractmethod
     def controlled_plants(self) -> dict[str, ControlledPlant]:
-        """What moves, by name, made anew from what the controls say: "robot" first, and perhaps a "ghost"."""
+        """Build the plants and controllers for the current values of the controls, by name.
+
+        "robot" comes first; a second one, "ghost", is optional.
+        """
 
     @abstractmethod
     def controls(self) -> list[Control]:
-        """What the user may turn, with its values of now."""
+        """Return the controls of the scene with their current values."""
 
     @abstractmethod
     def set_control(self, name: str, value: Any) -> str:
-        """A control was used; what to tell the user, or "". PoiseError for what does not work."""
+        """Apply the value of a control; return a message for the user, or "". Raise PoiseError if it cannot be used."""
 
     def values(self) -> dict[str, Any]:
-        """Of the controls, as they are now."""
+        """Return the current values of the controls by name."""
         return {c.name: control["value"] for c in self.controls() if "value" in (control := c.as_json())}
 
     def set_stick(self, forward: float, left: float, turn: float) -> None:  # noqa: B027  not every scene
-        """A stick is held so, from -1 to 1; zeros when it is let go, or nobody is there any more."""
+        """Set the position of the stick, each axis from -1 to 1; zeros when it is released or the page is gone."""
 
     def set_operator_input(self, operator_input: OperatorInput | None) -> None:  # noqa: B027  not every scene
-        """Keys, pads and sticks are held so; None when whoever held something is not heard any more."""
+        """Set the state of keys, gamepad and sticks; None when the page that held an input stops responding."""
 
     def on_unattended(self) -> None:  # noqa: B027  not every scene
-        """Nobody watches any more: come to rest."""
+        """Bring the robot to rest, as no page is connected any more."""
 
     def display_offsets(self) -> dict[str, Point]:
-        """How far from where it is a plant is shown (m), by its name, where it is not shown in its place."""
+        """Return offsets (m) by plant name, by which plants are drawn away from their true position."""
         return {}
 
     def drag_handles(self) -> dict[str, Point]:
-        """Points that can be dragged, and where they are (m)."""
+        """Return the positions (m) of draggable points by name."""
         return {}
 
     def move_handle(self, name: str, position: Point) -> None:  # noqa: B027  not every scene
-        """A point was dragged there (m)."""
+        """Handle the drag of a point to a position (m)."""
 
     def after_step(self, steps: Mapping[str, ControlStep]) -> None:  # noqa: B027  not every scene
-        """After each period, with the steps of all plants."""
+        """Called after each control period with the control steps of all plants."""
 
     def status_lines(self) -> list[str]:
-        """What is the case, in sentences."""
+        """Return sentences on the current state, for the page."""
         return []
 
     def plans(self) -> dict[str, Plan]:
-        """What is going to be, for the view: "accepted" is being done, "next" would be."""
+        """Return plans for the view, by name of `poise.viewer.view_marks.PLAN_COLORS`.
+
+        "accepted" is the plan in execution, "next" the one that would follow, "target" a point to reach.
+        """
         return {}
 
     def guidance_status(self) -> dict[str, Any] | None:
-        """Of a guided scene: what is heard and what becomes of it, see `NavigateScene.guidance_status`."""
+        """Return the state of the guidance, see `NavigateScene.guidance_status`; None if the scene is not guided."""
         return None
 
     def provenance(self) -> dict[str, Any]:
-        """For the provenance of a recording."""
+        """Return entries for the provenance of a recording."""
         return {}
 
     @property
     def ground(self) -> Terrain:
+        """Terrain of the scene."""
         return FlatTerrain()
 
     @property
     def camera_direction(self) -> Point | None:
-        """From where it is seen at first, as a direction; None: from the front and the right."""
+        """Initial direction from the robot to the camera; None: the default, from the front right."""
         return None
 
     @property
     def obstacles(self) -> Sequence[EnvironmentObject]:
-        """What stands on it."""
+        """Objects on the ground, like a wall."""
         return ()
 
-    # -- files: in the process of the pages, which simulates nothing ----------------------------------------------
+    # -- files; these methods run in the server process, without a simulation --------------------------------------
 
     @classmethod
     def recorded_terrain(
         cls, provenance: Mapping[str, Any], robot: Robot
     ) -> tuple[Terrain, Sequence[EnvironmentObject]] | None:
-        """The ground of a recording of this scene, and what stood on it, by its facts; None: as the facts' terrain."""
+        """Return terrain and objects of a recording of this scene; None: the terrain named in its provenance."""
         return None
 
     @classmethod
@@ -153,29 +160,30 @@ class Scene(ABC):
         show: Callable[[Any], None],
         values: Callable[[], Mapping[str, Any]],
     ) -> FitService | None:
-        """Who works for this scene beside the simulation, with files that take long; see `poise.studio.fit_service`."""
+        """Return the fit service of the scene, which processes files that take long; None for most scenes."""
         return None
 
     @classmethod
     def parse_upload(cls, control: str, name: str, data: bytes) -> Any:
-        """What a file of the user's says, as a value for `set_control`; UsageError if it makes no sense."""
-        raise UsageError(f"'{name}' cannot be used here; this scene reads no files")
+        """Parse an uploaded file to a value for `set_control`; raise UsageError if it is invalid."""
+        raise UsageError(f"'{name}' cannot be loaded: this scene has no upload; choose another scene")
 
     @classmethod
     def file_to_save(cls, control: str, values: Mapping[str, Any]) -> tuple[str, str]:
-        """Name and text of a file for the user, from the values of the controls."""
-        raise UsageError(f"there is nothing to save as '{control}'")
+        """Return name and text of a file to download, made from the values of the controls."""
+        raise UsageError(f"this scene has nothing to save as '{control}'; reload the page")
 
 
-# -- What drives the joints, as a user chooses it --------------------------------------------------------------------
+# -- Actuation -------------------------------------------------------------------------------------------------------
 
 
-#: As built: servos for robots that have them, motors for all others; so it stays right when another robot is chosen.
+#: Options of actuation. "as built": position servos if the robot has them, else torque motors; this stays valid when
+#: the user selects another robot.
 ACTUATION = AS_BUILT, TORQUE_MOTORS, POSITION_SERVOS = ("as built", "torque motors", "position servos")
 
 
 def uses_servos(robot: Robot, actuation: str) -> bool:
-    """Whether the joints of a robot are driven by position servos, with one of `ACTUATION` chosen.
+    """Return whether position servos drive the joints of a robot, for an option of `ACTUATION`.
 
     >>> uses_servos(poise.load_robot("hoap3"), AS_BUILT)
     True
@@ -183,25 +191,28 @@ def uses_servos(robot: Robot, actuation: str) -> bool:
     return robot.servos.position_controlled if actuation == AS_BUILT else actuation == POSITION_SERVOS
 
 
-# -- Pushes of a user ------------------------------------------------------------------------------------------------
+# -- Pushes ----------------------------------------------------------------------------------------------------------
 
 
-#: Pushes go up to this share of the weight, which for 0.1 s no walk withstands.
+#: Largest push, as a share of the weight: for 0.1 s, no walk withstands it.
 MAX_PUSH = 0.8
-#: A push to begin with, as a share of the weight: G1 while it walks takes it in any direction.
+#: Initial push, as a share of the weight: G1 withstands it in any direction while walking.
 DEFAULT_PUSH = 0.18
-#: The handle hangs so far before the base and above it, as shares of the height; drawn away by a metre it pulls with
-#: twice the weight.
+#: Position of the handle in front of the base and above it, as shares of the robot's height, and its stiffness (body
+#: weights per m).
 HANDLE_AHEAD, HANDLE_UP, HANDLE_STIFFNESS = 0.25, 0.15, 2.0
-#: A handle pulls for so long (s) after it was moved last: pages tell thirty times a second.
+#: Duration of the force after each move of the handle (s): pages send moves at 30 Hz.
 PULL_DURATION = 0.05
 
 
 class PushControls:
-    """Size, direction and duration of pushes, and the handle.
+    """Controls of pushes: force, direction and duration, a button, and a handle that pulls the robot.
 
     Args:
-        robot: who is pushed.
+        robot: robot that is pushed.
+
+    Attributes:
+        force, direction, duration: N, degrees from the direction of the feet (90: to the left), s.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -214,11 +225,11 @@ class PushControls:
 
     def controls(self) -> list[Control]:
         return [
-            Button(name="push", label="push", group="Push", help="pushes the base, as set below"),
+            Button(name="push", label="push", group="Push", help="push the base with the force below"),
             Slider(name="push.force", label="force", group="Push", low=0.0, high=self._max_force, step=1.0, unit="N",
                    value=self.force),
             Slider(name="push.direction", label="direction", group="Push", low=-180.0, high=180.0, step=5.0,
-                   unit="degrees", value=self.direction, help="0 pushes ahead, 90 to the left"),
+                   unit="degrees", value=self.direction, help="0: forward, 90: to the left"),
             Slider(name="push.duration", label="duration", group="Push", low=0.02, high=0.5, step=0.01, unit="s",
                    value=self.duration),
         ]  # fmt: skip
@@ -227,7 +238,7 @@ class PushControls:
         return {"push.force": self.force, "push.direction": self.direction, "push.duration": self.duration}
 
     def set_control(self, name: str, value: Any, plant: MujocoPlant) -> str:
-        """A control was used; what to tell."""
+        """Apply the value of a control, or push; return a message for the user, or ""."""
         if name == "push.force":
             self.force = clamp_number(value, 0.0, self._max_force)
         elif name == "push.direction":
@@ -248,7 +259,7 @@ class PushControls:
         return {"push": (float(x), float(y), float(z))}
 
     def move_handle(self, position: Point, plant: MujocoPlant) -> None:
-        """The handle was drawn there (m): like on a rubber band, the further the harder."""
+        """Pull the robot with a force proportional to the distance of the handle from its rest position (m)."""
         self._handle = np.array(position)
         if plant.time < self._pull_end:
             return
@@ -262,14 +273,19 @@ class PushControls:
 
 
 def _feet_heading(plant: MujocoPlant) -> float:
-    """Where the feet point (rad): not every base looks ahead."""
+    """Return the heading of the feet (rad); the x axis of the base does not point forward on every robot."""
     state = plant.truth()
     ahead = sum((state.pose(foot).rotation[:2, 0] for foot in state.robot.feet), np.zeros(2))
     return math.atan2(ahead[1], ahead[0])
 
 
 class PushableScene(Scene):
-    """A scene whose robot can be pushed; it keeps its plant in `plant`."""
+    """Base class of scenes whose robot can be pushed.
+
+    Attributes:
+        push_controls: controls of pushes.
+        plant: plant that is pushed; set by `controlled_plants`.
+    """
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
@@ -284,24 +300,25 @@ class PushableScene(Scene):
             self.push_controls.move_handle(position, self.plant)
 
 
-# -- Motions: controls that follow from a definition -----------------------------------------------------------------
+# -- Parameters of a motion ------------------------------------------------------------------------------------------
 
 
 class MotionControls:
-    """Controls of the parameters of a motion (`poise.runs`) that its scene has no control of its own for.
+    """Controls generated from the declared parameters of a motion (`poise.runs`).
 
-    Every parameter that is a number with a range, a choice or a switch appears; changing one begins the scene anew.
+    Every parameter that is a number with a range, a choice or a switch gets a control; a change resets the scene.
 
     Args:
-        motion_class: the definition.
-        robot: that moves.
-        exclude: names of parameters that the scene shows in another way, or that mean nothing in the studio.
+        motion_class: class of the motion.
+        robot: robot of the scene.
+        exclude: parameters that the scene shows in another way, or that have no meaning in the studio.
 
     Attributes:
         overrides: parameters that the user changed.
     """
 
-    #: The page has its own ways to choose the robot and to push, runs for as long as the user likes, and strictly.
+    #: Parameters without a control: the page selects the robot and pushes by other means, runs without a time limit,
+    #: and uses the strict solver.
     EXCLUDED = frozenset({"robot", "mode", "plant", "solver", "seconds", "seed", "push", "faults", "carry"})
 
     def __init__(self, motion_class: type[Motion], robot: Robot, exclude: Iterable[str] = ()) -> None:
@@ -309,11 +326,11 @@ class MotionControls:
         self.overrides: dict[str, Any] = {}
 
     def build_motion(self, **extra: Any) -> Any:
-        """The motion with the user's parameters and more."""
+        """Build the motion with the parameters that the user changed, and `extra` ones."""
         return self.motion_class(**{"robot": self.robot.name, **self.overrides, **extra})
 
     def controls(self, **extra: Any) -> list[Control]:
-        """One control per parameter, with the values of `build_motion(**extra)`."""
+        """Return one control per parameter, with the values of `build_motion(**extra)`."""
         motion = self.build_motion(**extra)
         controls = []
         for declared in motion_parameters(self.motion_class).values():
@@ -326,7 +343,7 @@ class MotionControls:
         return controls
 
     def set(self, name: str, value: object, **extra: Any) -> bool:
-        """Take over what a page sent; whether the motion has such a parameter."""
+        """Store a value that a page sent; return whether the motion has this parameter."""
         for control in self.controls(**extra):
             if control.name == name:
                 self.overrides[name] = value_from_page(control, value)

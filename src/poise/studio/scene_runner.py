@@ -1,4 +1,4 @@
-"""Run a scene in real time: pacing, dead-man switch, control periods and recording."""
+"""Runner of a scene in real time: pacing, dead-man switch, control periods and recording."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from poise.recording import Recorder, WriteError, controller_facts
 from poise.studio.operator_input import OperatorInput
 from poise.studio.scene_base import ControlledPlant, Scene
 
-#: What is late by more than this (s) is given up: a robot that hurries to catch up would be seen to jump.
+#: Largest lag that is caught up (s); more is dropped, since the robot would visibly jump.
 MAX_LAG = 0.1
-#: The real-time factor is that of about the last second.
+#: Time constant of the average of the real-time factor (s).
 FACTOR_WINDOW = 1.0
 
 
 class RealTimePacer:
-    """Tells how many periods to simulate now.
+    """Number of control periods to simulate, from the elapsed real time.
 
     Args:
-        period: of the controller (s).
+        period: control period (s).
 
     Attributes:
-        time_scale: simulated seconds per second that are wanted: 1, or less in slow motion.
-        real_time_factor: simulated seconds per second that are reached.
+        time_scale: desired simulated time per real time: 1, or less in slow motion.
+        real_time_factor: achieved simulated time per real time.
     """
 
     def __init__(self, period: float) -> None:
@@ -39,7 +39,7 @@ class RealTimePacer:
         self._lag = 0.0
 
     def periods_due(self) -> int:
-        """Periods to simulate, since it was asked last."""
+        """Return the number of periods to simulate since the last call."""
         now = time.monotonic()
         elapsed, self._last_time = now - self._last_time, now
         self._lag = min(self._lag + self.time_scale * elapsed, MAX_LAG)
@@ -51,21 +51,21 @@ class RealTimePacer:
         return count
 
     def pause(self) -> None:
-        """Nothing is simulated for now."""
+        """Discard the elapsed time; call it repeatedly while the simulation is paused."""
         self._last_time, self._lag, self.real_time_factor = time.monotonic(), 0.0, self.time_scale
 
     @property
     def time_to_next(self) -> float:
-        """Seconds until the next period is due, in real time."""
+        """Real time until the next period is due (s)."""
         return max((self.period - self._lag) / self.time_scale - (time.monotonic() - self._last_time), 0.0)
 
 
-# -- Dead-man --------------------------------------------------------------------------------------------------------
+# -- Dead-man switch -------------------------------------------------------------------------------------------------
 
 
-#: A stick of which nothing was heard for so long (s) has been let go of.
+#: A stick without a message for this time (s) counts as released.
 STICK_TIMEOUT = 0.5
-#: A page of which nothing was heard for so long (s) has gone; pages in the background speak once a second.
+#: A page without a message for this time (s) counts as gone; pages in the background send one per second.
 PAGE_TIMEOUT = 2.5
 
 StickPosition = tuple[float, float, float]
@@ -73,10 +73,10 @@ CENTERED: StickPosition = (0.0, 0.0, 0.0)
 
 
 class DeadManSwitch:
-    """What a stick asks for, as long as somebody holds it, and whether anybody is there.
+    """Dead-man switch: releases sticks and keys when the page that holds them stops sending messages.
 
     Attributes:
-        timed_out: whether silence, and not its holder, stopped the stick.
+        timed_out: whether the last input was released by a timeout rather than by the user.
     """
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class DeadManSwitch:
         self.timed_out = False
 
     def set_stick(self, value: object) -> None:
-        """The stick is held so; what is no three numbers is a stick that is let go."""
+        """Set the position of the stick; a value that is not three numbers counts as released."""
         parts = value if isinstance(value, (list, tuple)) and len(value) == 3 else CENTERED
         is_valid = all(is_number(part) for part in parts)
         forward, left, turn = (min(max(float(part), -1.0), 1.0) for part in (parts if is_valid else CENTERED))
@@ -94,49 +94,56 @@ class DeadManSwitch:
         self.keep_alive()
 
     def set_input(self, operator_input: OperatorInput) -> None:
-        """Somebody holds something, or nothing any more."""
+        """Note that a page sent its inputs, held or released."""
         self._input_active, self._input_time, self.timed_out = not operator_input.is_idle, time.monotonic(), False
         self.keep_alive()
 
     @property
     def input_timed_out(self) -> bool:
-        """Whether hands that held something fell silent; that is told once."""
+        """Whether held inputs have timed out; true once per timeout."""
         if not self._input_active or time.monotonic() - self._input_time <= STICK_TIMEOUT:
             return False
         self._input_active, self.timed_out = False, True
         return True
 
     def keep_alive(self) -> None:
-        """Somebody is there."""
+        """Note that a page is connected."""
         self._alive_time = time.monotonic()
 
     @property
     def stick(self) -> StickPosition:
-        """What counts now."""
+        """Position of the stick: forward, left, turn; zeros after a timeout."""
         if self._stick != CENTERED and time.monotonic() - self._stick_time > STICK_TIMEOUT:
             self._stick, self.timed_out = CENTERED, True
         return self._stick
 
     @property
     def is_unattended(self) -> bool:
-        """Whether nobody watches."""
+        """Whether no page has sent a message for `PAGE_TIMEOUT`."""
         return time.monotonic() - self._alive_time > PAGE_TIMEOUT
 
 
-# -- SceneRunner: a scene, one period after the other ---------------------------------------------------------------
+# -- SceneRunner -----------------------------------------------------------------------------------------------------
 
 
-#: How many events are remembered.
+#: Number of events that are kept.
 MAX_EVENTS = 50
 
 
 class SceneRunner:
-    """The controlled plants of a scene, the last step of each, and the recorder.
+    """Steps the controlled plants of a scene, applies inputs, and records.
+
+    Args:
+        scene: scene to run.
 
     Attributes:
-        steps: the last of each plant.
-        fall_reason: how the robot fell; "" if it stands.
-        events: what happened that was not meant to, the latest last.
+        scene: scene that runs.
+        deadman: dead-man switch of the inputs.
+        controlled_plants: plants and controllers by name.
+        steps: last control step of each plant by name.
+        fall_reason: description of a fall; "" if the robot has not fallen.
+        events: fallbacks of the controller and falls, latest last.
+        recorder: active recorder; None if nothing is recorded.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -149,15 +156,15 @@ class SceneRunner:
         self.reset()
 
     def reset(self) -> None:
-        """Begins anew, with the controls as they are."""
+        """Start again, with the current values of the controls."""
         self.controlled_plants: dict[str, ControlledPlant] = self.scene.controlled_plants()
         self.steps: dict[str, ControlStep] = {}
         self.fall_reason = self._fallback = ""
-        self.deadman.keep_alive()  # what was said while it was made could not be heard
+        self.deadman.keep_alive()  # messages could not be received while the plants were built
 
     @property
     def primary(self) -> ControlledPlant:
-        """The robot, beside which there may be a ghost."""
+        """The first plant, the robot; there may be a ghost as a second one."""
         return next(iter(self.controlled_plants.values()))
 
     @property
@@ -171,7 +178,7 @@ class SceneRunner:
     # -- one period ------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """One period of all plants."""
+        """Advance all plants by one control period."""
         self._apply_input()
         for name, controlled in self.controlled_plants.items():
             self.steps[name] = control_step(controlled.controller, controlled.plant)
@@ -194,13 +201,16 @@ class SceneRunner:
         self._was_unattended = unattended
 
     def set_input(self, message: object) -> None:
-        """Keys, pads and sticks of a page are held so. At once: of two that come between two periods both count."""
+        """Apply the keys, gamepad and sticks of a page.
+
+        This happens at once and not in `step`, so that each of two messages between two periods takes effect.
+        """
         operator_input = OperatorInput.from_page(message)
         self.deadman.set_input(operator_input)
         self.scene.set_operator_input(operator_input)
 
     def _log_events(self, step: ControlStep) -> None:
-        """Notes what was not meant to happen."""
+        """Log new fallbacks of the controller, and a fall."""
         fallback = step.command.fallback
         if fallback and fallback != self._fallback:
             self.events.append(f"{step.state.time:.2f} s: {fallback}")
@@ -213,7 +223,7 @@ class SceneRunner:
     # -- recording -------------------------------------------------------------------------------------------------
 
     def start_recording(self, path: Path) -> None:
-        """From now on everything goes to this file, along with the motion."""
+        """Start recording to a file, which is written while the robot moves."""
         provenance = {
             **controller_facts(self.primary.controller, self.primary.plant),
             "scene": self.scene.name,
@@ -222,7 +232,7 @@ class SceneRunner:
         self.recorder = Recorder(self.scene.robot, path, provenance)
 
     def stop_recording(self) -> str:
-        """Ends the recording; its name, or "" if there was none."""
+        """Complete the recording; return its file name, or "" if there was none. Raise PoiseError if writing fails."""
         recorder, self.recorder = self.recorder, None
         if recorder is None or recorder.path is None:
             return ""
@@ -234,7 +244,7 @@ class SceneRunner:
 
     @property
     def recording_status(self) -> dict[str, Any]:
-        """What a page is told of the recording."""
+        """State of the recording for pages: "active", "seconds" and "file"."""
         recorder = self.recorder
         if recorder is None or recorder.path is None:
             return {"active": False, "seconds": 0.0, "file": ""}

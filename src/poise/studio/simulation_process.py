@@ -1,4 +1,4 @@
-"""The simulation in a process of its own, and the client that starts it and talks to it."""
+"""Simulation process of the studio, and the client that starts it and exchanges messages with it."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from poise.studio.scene_runner import RealTimePacer, SceneRunner
 from poise.studio.scenes import find_scene
 from poise.studio.telemetry import Telemetry, solver_explanation
 
-#: Pictures a second, and explanations, which cost more.
+#: Frames per second, and solver explanations per second, which cost more.
 FRAME_RATE, EXPLANATION_RATE = 30.0, 2.0
-#: While nothing moves, commands are looked for this often (s).
+#: Longest time between two checks for commands (s).
 IDLE_PERIOD = 0.01
-#: Explaining may take this share of the time.
+#: Largest share of the time spent on explanations.
 EXPLANATION_SHARE = 0.05
 
 
 class SimulationStart(NamedTuple):
-    """What a simulation begins with.
+    """Initial state of a simulation.
 
     Attributes:
         scene, robot: names.
-        values: of controls, which the user had chosen before; none: the scene's own.
-        limb: whose torques are shown.
+        values: values of controls that the user chose before; the others have the defaults of the scene.
+        limb: limb whose joint torques are sent.
     """
 
     scene: str
@@ -46,8 +46,8 @@ class SimulationStart(NamedTuple):
 
 
 def main(connection: Connection, initial: SimulationStart) -> None:
-    """Runs until the wire is cut."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    """Main function of the process: run the simulation until the connection closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent process, which stops this one
     try:
         SimulationLoop(connection, initial).run()
     except (EOFError, BrokenPipeError, ConnectionResetError):
@@ -65,11 +65,16 @@ def _send_failure(connection: Connection, kind: str, text: str) -> None:
 
 
 class SimulationLoop:
-    """A scene runner behind a connection; it sends a frame only when the other end has asked for one."""
+    """Main loop of the process: receives commands, steps the scene, and sends frames on request.
+
+    Args:
+        connection: connection to the client.
+        initial: scene, robot and values to start with.
+    """
 
     def __init__(self, connection: Connection, initial: SimulationStart) -> None:
         self._connection = connection
-        load("scipy", "optimize")  # explanations need it; now, and not in the middle of a motion
+        load("scipy", "optimize")  # needed by explanations; loaded now to avoid a pause during the motion
         robot = load_robot(initial.robot)
         self._scene = find_scene(initial.scene)(robot)
         for name, value in initial.values.items():
@@ -106,7 +111,7 @@ class SimulationLoop:
             self._send_frame()
             self._connection.poll(min(self._pacer.time_to_next, IDLE_PERIOD) if self._playing else IDLE_PERIOD)
 
-    # -- what is heard ---------------------------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------------
 
     def _receive_commands(self) -> None:
         while self._connection.poll():
@@ -156,7 +161,7 @@ class SimulationLoop:
             self._reset()
 
     def _restore_value(self, name: str, value: Any) -> None:
-        """A value from before; one that does not fit any more is left."""
+        """Apply an earlier value of a control; ignore it if the scene rejects it now."""
         with suppress(PoiseError):
             self._scene.set_control(name, value)
 
@@ -165,11 +170,11 @@ class SimulationLoop:
             self._connection.send(("recording_saved", self._runner.stop_recording()))
         self._scene.needs_reset = False
         self._runner.reset()
-        self._pacer.period = self._runner.period  # another controller may have another one
+        self._pacer.period = self._runner.period  # a different controller may have a different period
         self._pacer.pause()
         self._connection.send(("ready", self._scene_info()))
 
-    # -- what is shown ---------------------------------------------------------------------------------------------
+    # -- frames ----------------------------------------------------------------------------------------------------
 
     def _send_frame(self) -> None:
         now = time.monotonic()
@@ -206,9 +211,9 @@ class SimulationLoop:
 # -- SimulationClient ------------------------------------------------------------------------------------------------
 
 
-#: Who crashes so often within so many seconds is not started again.
+#: No restart after this number of crashes within this time (s).
 MAX_CRASHES, CRASH_WINDOW = 3, 30.0
-#: Seconds that a simulation is given to end by itself.
+#: Time for the process to end before it is killed (s).
 STOP_TIMEOUT = 2.0
 
 MessageCallback = Callable[..., None]
@@ -216,11 +221,11 @@ Outbox = queue.SimpleQueue[tuple[str, Any] | None]
 
 
 class SimulationClient:
-    """A wire to the process of the simulation.
+    """Client of the simulation process.
 
     Args:
-        on_message: called from a thread of its own with each message of the simulation: its kind and its payload.
-            When the process has gone, whatever the reason, it hears "exited".
+        on_message: called from a reader thread with each message of the simulation: its kind and its payload. When the
+            process ends without `stop`, the message is "exited" with the exit code.
     """
 
     def __init__(self, on_message: MessageCallback) -> None:
@@ -230,7 +235,7 @@ class SimulationClient:
         self._outbox: Outbox = queue.SimpleQueue()
 
     def start(self, initial: SimulationStart) -> None:
-        """Begins a simulation; one that runs is ended before."""
+        """Start a simulation process; stop a running one first."""
         self.stop()
         parent_end, child_end = self._context.Pipe()
         self._process = self._context.Process(
@@ -244,11 +249,11 @@ class SimulationClient:
         threading.Thread(target=self._read, args=(parent_end, outbox, self._process), daemon=True).start()
 
     def send(self, name: str, value: Any = None) -> None:
-        """Tells the simulation something; returns at once."""
+        """Send a command to the simulation; return at once."""
         self._outbox.put((name, value))
 
     def stop(self) -> None:
-        """Ends the simulation; what it records is closed properly."""
+        """Stop the simulation; an active recording is completed."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -261,7 +266,7 @@ class SimulationClient:
 
     @property
     def pid(self) -> int | None:
-        """Of the process, as the system counts."""
+        """Process identifier; None if no simulation is running."""
         return None if self._process is None else self._process.pid
 
     def _write(self, connection: Connection, outbox: Outbox) -> None:
@@ -277,12 +282,12 @@ class SimulationClient:
             while True:
                 entry = connection.recv()
                 if entry[0] == "frame":
-                    outbox.put(("request_frame", None))  # only now may the next one be sent: the latest wins
-                if process is self._process:  # else another one has begun
+                    outbox.put(("request_frame", None))  # requested after receipt, so that frames never queue up
+                if process is self._process:  # else another simulation was started
                     self._on_message(*entry)
         except (EOFError, OSError):
             pass
         outbox.put(None)
-        if process is self._process:  # nobody asked it to end
+        if process is self._process:  # it ended without `stop`
             process.join(STOP_TIMEOUT)
             self._on_message("exited", process.exitcode)

@@ -1,4 +1,4 @@
-"""Force and ZMP under each sole, smoothed for display."""
+"""Vertical force and zero moment point (ZMP) under each sole, low-pass filtered for display."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from poise.viewer import SolePressureFrame
 
 
 class SolePressure:
-    """How strongly each sole is pressed and where, as figures 7 and 10 of [Galdeano2014] show it.
+    """Filtered force and ZMP under each sole, as shown in figures 7 and 10 of [Galdeano2014].
 
-    W and W z, with z the ZMP seen from the middle of the sole, go through a filter of first order each; so does every
-    cell, then.
+    A first-order low-pass filter is applied to W and to W z, with W the force on a sole and z its ZMP relative to the
+    centre of the sole. This is equivalent to filtering each force cell.
 
     Args:
-        robot: whose soles.
+        robot: robot with force cells in its soles.
 
     >>> sole_pressure = SolePressure(robot)
     >>> sole_pressure.update(body.sole_loads, 0.001)
@@ -33,7 +33,7 @@ class SolePressure:
         self._filtered: dict[str, tuple[float, complex]] = {}
 
     def update(self, readings: Mapping[str, SoleLoad], period: float) -> None:
-        """One period (s) later, with what each sole feels now, by side."""
+        """Advance the filter by one period (s) with the load of each sole by side."""
         share = period / (period + CELL_TIME_CONSTANT)
         for side, reading in readings.items():
             W, moment = self._filtered.get(side, (reading.force, reading.force * reading.zmp))
@@ -41,16 +41,16 @@ class SolePressure:
             self._filtered[side] = W, moment
 
     def force(self, side: str) -> float:
-        """W, on the sole of that side (N)."""
+        """Return the filtered force W on the sole of a side (N)."""
         return self._filtered.get(side, (0.0, 0j))[0]
 
     def zmp(self, side: str) -> complex | None:
-        """Under that sole, from its middle (m, x + i y in its axes); None if it bears next to nothing."""
+        """Return the ZMP under the sole of a side, from its centre (m, x + i y in its axes); None if it is unloaded."""
         W, moment = self._filtered.get(side, (0.0, 0j))
         return moment / W if self._weight * MIN_CONTACT_LOAD < W else None
 
     def to_frame(self, state: State) -> SolePressureFrame:
-        """For the view; the ZMP of a sole that bears nothing is its middle, with a share of zero."""
+        """Return the data of the view; an unloaded sole has its ZMP at the centre and a load share of zero."""
         points, shares = [], []
         for foot in self._feet:
             z, pose = self.zmp(foot.side), state.pose(foot)
@@ -62,8 +62,11 @@ class SolePressure:
         return SolePressureFrame(coordinates[:, :4], coordinates[:, 4], coordinates[:, 5], np.array(shares))
 
     def as_json(self) -> dict[str, Any]:
-        """For the pages: "force" (N), "x" and "y" of the ZMP (m; None: not known) by side, and how far from the middle
-        the edges of a sole are, "half_size", along x and y (m)."""
+        """Return the data of pages.
+
+        "force" (N) by side, "x" and "y" of the ZMP from the centre of the sole (m; None: unloaded) by side, and
+        "half_size", half the length and width of a sole (m).
+        """
         sides = [foot.side for foot in self._feet]
         zmps = {side: self.zmp(side) for side in sides}
         half = np.array(self._feet[0].sole.half_size)

@@ -17,14 +17,21 @@ from poise.state import capture_point
 from poise.studio.scene_runner import SceneRunner
 from poise.viewer import ViewFrame, contact_force_arrows, joint_poses, pressure_point
 
-#: Levels of what must hold; their tasks are named only where they do not, by more than rounding.
+#: Hard levels, and the error above which their tasks are listed: below it is rounding.
 HARD_LEVELS, HARD_TOLERANCE = ("physics", "always"), 1e-6
-#: Lines of an explanation, and limits, that a page shows.
+#: Largest number of lines of an explanation, and of limits, on a page.
 MAX_LINES = 24
 
 
 class Telemetry:
-    """Turns the last step of a scene into what is shown of it."""
+    """Converts the last control step of a scene to data for the view and the pages.
+
+    Args:
+        robot: robot of the scene.
+
+    Attributes:
+        limbs: names of the joints of each limb.
+    """
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -35,7 +42,7 @@ class Telemetry:
     # -- for the view ----------------------------------------------------------------------------------------------
 
     def view_frame(self, runner: SceneRunner) -> ViewFrame:
-        """For the view, with what the ground does: how everything is, not as sensors with their noise see it."""
+        """Return the frame of the view with contact forces; poses are the true ones, without sensor noise."""
         states = {name: controlled.plant.truth() for name, controlled in runner.controlled_plants.items()}
         state, offsets = next(iter(states.values())), runner.scene.display_offsets()
         step = runner.steps.get(next(iter(runner.controlled_plants)))
@@ -57,7 +64,12 @@ class Telemetry:
     # -- for the pages ---------------------------------------------------------------------------------------------
 
     def page_data(self, runner: SceneRunner, limb: str) -> dict[str, Any]:
-        """What a page shows of the last step."""
+        """Return the data of pages for the last step.
+
+        Args:
+            runner: runner of the scene.
+            limb: limb whose joint torques are included.
+        """
         step, sole_pressure = runner.steps.get(next(iter(runner.controlled_plants))), runner.scene.sole_pressure
         if step is None:
             state: State = runner.primary.plant.state()
@@ -83,7 +95,7 @@ class Telemetry:
         }
 
     def _balance_data(self, state: State, step: ControlStep | None) -> dict[str, Any]:
-        """Where the body is over its support."""
+        """Return centre of mass, capture point, centre of pressure and support polygon (m, x and y)."""
         floor, center = floor_height(state), state.center_of_mass
         pinocchio.centerOfMass(self.robot.model, self._data, state.q, state.v, False)
         capture = capture_point(center, self._data.vcom[0], max(float(center[2]) - floor, 0.05))
@@ -97,7 +109,7 @@ class Telemetry:
 
     def _load_data(self, step: ControlStep, limb: str, plant: Plant) -> dict[str, Any]:
         torque, limits = step.command.torque, self.robot.limits.torque
-        if torque is None:  # servos: nobody commanded it, but the plant may know
+        if torque is None:  # position servos: no torque is commanded, but the plant may measure it
             torque = plant.joint_torques()
         joints = self.limbs.get(limb, ())
         torque_ratios = (
@@ -121,7 +133,10 @@ class Telemetry:
 
 
 def solver_explanation(step: ControlStep | None) -> tuple[list[str], list[str]]:
-    """Which limits act, and the whole explanation, in lines; it takes as long as some ticks."""
+    """Return the active limits and the whole explanation of the solution, as lines.
+
+    The computation takes as long as several control periods.
+    """
     solution = None if step is None else step.command.solution
     if solution is None:
         return [], []
@@ -131,7 +146,7 @@ def solver_explanation(step: ControlStep | None) -> tuple[list[str], list[str]]:
 
 
 def _level_table(step: ControlStep) -> list[dict[str, Any]]:
-    """The hierarchy with its errors, as a table."""
+    """Return one row per level of the hierarchy: largest slack, number of active limits, and errors of its tasks."""
     solution, errors = step.command.solution, step.command.errors
     if solution is None or errors is None:
         return []
@@ -163,5 +178,5 @@ def _round_point(point: Array) -> list[float]:
 
 
 def _round_digits(value: float) -> float:
-    """Three digits are enough for a table."""
+    """Round to three significant digits; values that are not finite become 0."""
     return float(f"{value:.3g}") if np.isfinite(value) else 0.0

@@ -1,11 +1,11 @@
 """Web server of the studio: pages, live data, the 3D view and files, all on one port.
 
-    /               the shell page             /page/NAME      its files
-    /viser/         viser's client             /vws            websocket, handed on to viser
-    /live           websocket, see `live`      /upload/CONTROL websocket, see `upload`
-    /files/NAME     a file of the output       /save/CONTROL   what a save control offers
+    /               page of the studio           /page/NAME       its scripts and styles
+    /viser/         viser's client               /vws             websocket, forwarded to viser
+    /live           websocket, `PageSessions`    /upload/CONTROL  websocket, `receive_upload`
+    /files/NAME     file of the output folder    /save/CONTROL    file of a save control
 
-Nothing else is answered, and of the disk nothing else is read.
+Requests for any other path get an error, and no other files are read from disk.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from websockets.http11 import Request, Response
     from websockets.typing import Subprotocol
 
-#: Bytes that viser may have sent and we not yet read. It joins poses that wait into the latest ones, but only while
-#: they are still its own. Thirty poses a second of sixty links are 85 kB, so this is well below a second.
+#: Receive buffer of the connection to viser (bytes). viser replaces poses that wait by newer ones, but only before it
+#: has sent them, so a small buffer limits the lag. Poses of sixty links at 30 Hz are 85 kB/s: the lag is below 0.5 s.
 VISER_BUFFER = 32 * 1024
-#: Beginning of the subprotocol by which viser's client tells its version.
+#: Prefix of the subprotocol by which viser's client sends its version.
 VISER_SUBPROTOCOL = "viser-v"
 
 
 async def proxy_to_viser(page: ServerConnection, port: int) -> None:
-    """Joins a page to viser on `port` until one of them leaves.
+    """Forward messages between a page and viser on `port` until one of them disconnects.
 
-    Nothing more is read from viser before the page's browser has taken what was read before (it answers a ping that
-    follows), so that a slow page lags behind by little, and slows down nobody else.
+    The next message is read from viser only after the browser has answered a ping that follows the previous one, so a
+    slow page lags only a little, and does not slow down other pages.
     """
     with suppress(OSError, websockets.exceptions.WebSocketException):
         async with _connect_viser(page, port) as viser_connection:
@@ -84,7 +84,7 @@ async def _connect_viser(page: ServerConnection, port: int) -> AsyncIterator[Cli
     except OSError:
         sock.close()
         raise
-    # A mesh is one message and may be of any size. No pings: viser is on this machine, and both ends close at once.
+    # A mesh is one message and may have any size. No pings: viser is on this machine, and a closed end shows at once.
     async with websockets.asyncio.client.connect(
         f"ws://127.0.0.1:{port}",
         sock=sock,
@@ -98,31 +98,34 @@ async def _connect_viser(page: ServerConnection, port: int) -> AsyncIterator[Cli
         yield viser_connection
 
 
-# -- The studio's server ---------------------------------------------------------------------------------------------
+# -- Server ----------------------------------------------------------------------------------------------------------
 
 
-#: Seconds for a whole answer: a film of half a gigabyte at one megabyte a second.
+#: Time limit for a whole response (s): a video of 0.5 GB at 1 MB/s.
 RESPONSE_TIMEOUT = 600.0
-#: Seconds that a page has to take leave when the server stops.
+#: Time for a page to close its connection when the server stops (s).
 CLOSE_TIMEOUT = 2.0
-#: Bytes of one message of a page. viser's client sends cameras and clicks, ours commands and pieces of files.
+#: Largest message of a page (bytes): cameras and clicks of viser's client, commands, and chunks of uploads.
 MAX_MESSAGE_BYTES = 1 << 20
-#: Bytes of a token: not to be guessed.
+#: Length of a token (bytes): too long to be guessed.
 TOKEN_BYTES = 16
 
-# Port scanners and browsers that change their mind are nothing to report.
+# Port scanners and browsers that abort requests are not worth a log entry.
 _silent_logger = logging.getLogger("poise.studio.web_server")
 _silent_logger.setLevel(logging.CRITICAL + 1)
 
 
 class Server:
-    """Serves a hub to web browsers, from a thread of its own.
+    """Web server of a hub, in a separate thread.
 
     Args:
-        hub: who answers.
-        host: what to bind to; elsewhere than on loopback a token is needed, and made if none is given.
-        port: 0 for any free one.
-        token: what opens the studio; None: none on loopback.
+        hub: hub to serve.
+        host: address to bind to.
+        port: port to bind to; 0: any free one.
+        token: secret that pages must present; "": none; None: no token on loopback, else a random one.
+
+    Attributes:
+        access: access control, with host, port and token.
 
     Example: `server = Server(hub, "127.0.0.1", 8080); server.start(); print(server.url)`
     """
@@ -146,18 +149,18 @@ class Server:
 
     @property
     def url(self) -> str:
-        """The address to open, with the token if there is one."""
+        """Address of the page, with the token if there is one."""
         any_interface = self.access.host in ("", "0.0.0.0", "::")
         host = bracket_ipv6(socket.gethostname() if any_interface else self.access.host)
         return f"http://{host}:{self.port}/" + (f"?token={self.access.token}" if self.access.token else "")
 
     def start(self) -> None:
-        """Returns once pages can connect."""
+        """Start the server; return when pages can connect."""
         self._thread.start()
         self._ready.wait()
 
     def stop(self) -> None:
-        """Takes leave of all pages. Can be called more than once, and from any thread."""
+        """Close all connections and the server. Can be called repeatedly and from any thread."""
         if self._loop is not None and self._stop_event is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stop_event.set)
             self._thread.join(2 * CLOSE_TIMEOUT)
@@ -181,7 +184,7 @@ class Server:
             await self._stop_event.wait()
 
     async def _respond(self, connection: ServerConnection, request: Request) -> Response | None:
-        """An answer over HTTP, or None for a websocket that may be opened."""
+        """Return the HTTP response to a request, or None to accept a websocket."""
         header = request.headers.get_all
         if error := self.access.request_error(header):
             return http_security.text_response(error, HTTPStatus.FORBIDDEN)
@@ -191,9 +194,9 @@ class Server:
             and (tokens := parse_qs(address.query).get("token"))
             and self.access.token_matches(tokens[0])
         ):
-            # Lax, because the link may be followed from another site; HttpOnly, because no script needs it.
+            # Lax: the link may be opened from another site. HttpOnly: no script needs the cookie.
             cookie = f"{self.access.cookie}={self.access.token}; Path=/; HttpOnly; SameSite=Lax"
-            return http_security.text_response("come in", HTTPStatus.SEE_OTHER, Location="/", Set_Cookie=cookie)
+            return http_security.text_response("token accepted", HTTPStatus.SEE_OTHER, Location="/", Set_Cookie=cookie)
         if error := self.access.authentication_error(header):
             return http_security.text_response(error, HTTPStatus.FORBIDDEN)
         route, _, name = address.path.removeprefix("/").partition("/")
@@ -202,9 +205,11 @@ class Server:
             return (
                 None
                 if is_known_socket
-                else http_security.text_response("there is no such websocket", HTTPStatus.NOT_FOUND)
+                else http_security.text_response(
+                    "unknown websocket; expected /live, /vws or /upload/CONTROL", HTTPStatus.NOT_FOUND
+                )
             )
-        connection.close_timeout = RESPONSE_TIMEOUT  # what is left of a large file after the last write
+        connection.close_timeout = RESPONSE_TIMEOUT  # a large file is still being sent after the last write
         return await self._file_response(route, unquote(name), request.headers["Host"])
 
     async def _file_response(self, route: str, name: str, host: str) -> Response:
@@ -221,10 +226,8 @@ class Server:
             try:
                 return http_security.file_response(*await asyncio.to_thread(self._read_download, route, name))
             except (PoiseError, LookupError, OSError) as error:
-                return http_security.text_response(
-                    f"there is no '{name[:60]}' to download ({error})", HTTPStatus.NOT_FOUND
-                )
-        return http_security.text_response("there is no such page; open /", HTTPStatus.NOT_FOUND)
+                return http_security.text_response(f"'{name[:60]}' cannot be downloaded: {error}", HTTPStatus.NOT_FOUND)
+        return http_security.text_response("page not found; open /", HTTPStatus.NOT_FOUND)
 
     def _read_download(self, route: str, name: str) -> tuple[str, bytes]:
         if route == "files":
@@ -245,16 +248,16 @@ class Server:
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    """A socket that listens; raises one clear line otherwise."""
+    """Return a listening socket; raise UsageError if the address cannot be bound."""
     if not 0 <= port <= 65535:
-        raise UsageError(f"{port} is no port; expected 0 to 65535")
+        raise UsageError(f"{port} is not a valid port; expected 0 to 65535")
     try:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = addresses[0]
-        # With its protocol named, asyncio lets small messages out at once; they would wait 40 ms for company otherwise.
+        # With the protocol given, asyncio sends small messages at once (TCP_NODELAY); else they would wait 40 ms.
         sock = socket.socket(family, kind, protocol)
         try:
-            if os.name == "posix":  # elsewhere this would let two studios share a port
+            if os.name == "posix":  # on Windows this option would let two studios share a port
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             sock.bind(address)
             sock.listen()
@@ -266,11 +269,11 @@ def _bind(host: str, port: int) -> socket.socket:
         raise UsageError(f"port {port} is reserved for the system; choose one above 1023: --port 8080") from None
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
-            raise UsageError(f"'{host}' is no address of this machine; expected e.g. 127.0.0.1") from None
-        problem = f"port {port} of '{host}' is taken, perhaps by another studio"
+            raise UsageError(f"'{host}' is not an address of this machine; expected e.g. 127.0.0.1") from None
+        problem = f"port {port} of '{host}' is in use, perhaps by another studio"
         raise UsageError(f"{problem}; close it, or choose another port: --port {port + 1}") from None
 
 
 def _select_subprotocol(connection: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:
-    """viser's client tells its version as a subprotocol, and wants to hear it again."""
+    """Return the subprotocol by which viser's client sends its version; it expects the same one back."""
     return next((protocol for protocol in offered if protocol.startswith(VISER_SUBPROTOCOL)), None)
