@@ -33,9 +33,6 @@ FOLLOWED = (
     "docs/tutorials/campaign.md",
     "docs/adding/robot.md",
     "docs/adding/style.md",
-    "docs/physics.md",
-    "docs/recording.md",
-    "docs/walking.md",
 )
 #: Robots whose models are in a package that may not be installed.
 NEED_MODELS = re.compile(r'"(g1|talos|romeo|icub)"|--robot (g1|talos|romeo|icub)')
