@@ -50,7 +50,7 @@ export class GaitPanel {
     const line = byId("fit-progress");
     line.hidden = !fit?.activity;
     if (line.hidden) return;
-    setText(line.firstElementChild, `It ${fit.activity} …`);
+    setText(line.firstElementChild, `${fit.activity} …`);
     line.lastElementChild.value = fit.progress;
   }
 
