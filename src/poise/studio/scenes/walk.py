@@ -33,7 +33,7 @@ STYLE, SETTINGS = parameters(Style), parameters(WalkSettings)
 PARAMETER_GROUPS = {
     "Steps": ("step_length", "step_height", "lateral_step", "turn", "single_support", "double_support"),
     "Balance": ("height", "sway", "sway_phase"),
-    "Bearing": ("chest_pitch", "chest_roll", "chest_yaw", "head_pitch", "arm_lift", "arm_spread"),
+    "Posture": ("chest_pitch", "chest_roll", "chest_yaw", "head_pitch", "arm_lift", "arm_spread"),
     "Looseness": ("angular_momentum", "torque", "arm_posture"),
 }
 #: Speed at full deflection of the stick, forward, left (m/s) and turn (rad/s), for a leg of 0.8 m. The first two scale
