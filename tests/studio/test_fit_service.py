@@ -241,7 +241,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     log.service.handle_button("sample")
     wait_until(lambda: answers, "the answer to the first upload")
     waiting.join()
-    assert "given up" in answers[0]
+    assert "cancelled" in answers[0]
     assert first is not None
     assert process_ended(first.pid)
     log.wait_until(lambda: log.shown)

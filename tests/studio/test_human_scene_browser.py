@@ -99,7 +99,7 @@ def pause_at(page: Any, hub: Hub, share: float) -> None:
 
 def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     assert hub.hello()["robots"] == ["human"], "the scene is not for robots"
-    page.locator("#status-lines").get_by_text("No trial yet").wait_for()
+    page.locator("#status-lines").get_by_text("No trial loaded").wait_for()
     page.get_by_role("button", name="take the sample").click()
     page.locator("#fit-progress progress").wait_for()
     page.locator("#status-lines").get_by_text("sample walk").wait_for()
@@ -118,8 +118,8 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
 
     page.get_by_label("reproduced as").select_option("two phases")
     wait_until(lambda: table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
-    page.get_by_label("ghost beside by as a number").fill("0")
-    page.get_by_label("ghost beside by as a number").press("Enter")
+    page.get_by_label("distance of the ghost as a number").fill("0")
+    page.get_by_label("distance of the ghost as a number").press("Enter")
     wait_until(lambda: wait_until(hub.frame)["values"]["ghost_offset"] == 0.0)
     take_screenshot(page, "human_two_phases")
     view_frame = hub._current_view()
@@ -151,7 +151,7 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
     page.get_by_label("play", exact=True).select_option("whole trial")
     wait_until(lambda: wait_until(hub.frame)["replay"]["duration"] > 2.0)
     page.get_by_role("button", name="Back to live").click()
-    page.locator("#status-lines").get_by_text("No trial yet").wait_for()
+    page.locator("#status-lines").get_by_text("No trial loaded").wait_for()
     page.get_by_role("button", name="Reset").click()  # and there it is again
     page.locator("#status-lines").get_by_text("my walk.trc").wait_for()
 

@@ -227,7 +227,7 @@ def test_mighty_walks_reaches_and_stands_on_one_foot_as_it_is_told() -> None:
     rows = runner.scene.guidance_status()["segments"]  # type: ignore[index]
     assert rows[0]["outcome"] == "projected"
     assert rows[0]["mode"] == "left foot"
-    assert any("as far as it can" in line for line in runner.scene.status_lines())
+    assert any("as far as possible" in line for line in runner.scene.status_lines())
     run_for(runner, input_message(keys=("KeyF",)), 2.5)
     left, right = soles(runner)
     assert left == pytest.approx(right, abs=0.004)

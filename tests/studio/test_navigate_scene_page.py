@@ -152,7 +152,7 @@ def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(page_an
 def test_what_became_of_commands_is_told_and_why(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     assert page.locator("#guidance-notes").is_hidden()
-    page.get_by_text("None yet: push a stick.").wait_for()
+    page.get_by_text("None yet: move a stick.").wait_for()
     hub.show_frame(4, guidance={**REST, "notes": [NOTE], "segments": ROWS})
     page.locator("#guidance-notes").get_by_text(NOTE).wait_for()
     cells = page.locator("#segments tr").first.locator("td").all_inner_texts()

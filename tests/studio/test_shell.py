@@ -89,7 +89,7 @@ def test_an_order_sends_the_whole_list_and_keeps_the_focus(page: Any, hub: FakeH
     wait_until(lambda: hub.command_values("control") == [["stack", [balance, gaze, left]]])
     page.keyboard.press("Enter")
     wait_until(lambda: hub.command_values("control")[-1] == ["stack", [gaze, balance, left]])
-    page.get_by_role("combobox", name="How left hand is asked for").select_option("equality")
+    page.get_by_role("combobox", name="Constraint type of left hand").select_option("equality")
     wait_until(lambda: hub.command_values("control")[-1][1][2]["constraint_type"] == "equality")
     weight = page.get_by_role("slider", name="Weight of gaze")
     assert weight.get_attribute("aria-valuetext").endswith(" 10")
@@ -305,7 +305,7 @@ def test_everything_is_reached_by_the_keyboard_and_the_focus_is_seen(page: Any) 
 def test_a_page_says_that_the_studio_is_gone_and_finds_it_again(browser: Any, tmp_path: Path) -> None:
     with studio(tmp_path) as (_, server), open_page(browser, server) as page:
         server.stop()
-        notice = page.get_by_role("log").get_by_text("The studio does not answer")
+        notice = page.get_by_role("log").get_by_text("The studio does not respond")
         notice.wait_for()
         assert page.get_by_role("status").filter(has_text="not connected").count() == 1
         with studio(tmp_path, server.port) as (hub, _):

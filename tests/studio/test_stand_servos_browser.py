@@ -121,7 +121,7 @@ def test_the_regulation_is_switched_on_the_page_without_a_new_beginning(page: An
 
 def test_with_torque_motors_the_plots_of_the_soles_make_room(page: Any, hub: Hub) -> None:
     page.get_by_label("joints are driven by").select_option("torque motors")
-    page.locator("#status-lines").get_by_text("stands on its ankles").wait_for()
+    page.locator("#status-lines").get_by_text("stands, balanced by the ankles").wait_for()
     page.locator("#plot-sole-x").wait_for(state="hidden")
     assert page.locator("#plot-forces").is_visible()
     assert hub._latest_view.sole_pressure is None  # type: ignore[union-attr]

@@ -398,5 +398,5 @@ def test_a_view_that_was_closed_ignores_what_comes(robot: Robot, standing: ViewF
 
 @pytest.mark.parametrize("port", [-1, 65536, 0.5, "8080", None])
 def test_a_port_that_is_none_is_refused(port: Any) -> None:
-    with pytest.raises(PoiseError, match="expected a whole number below 65536"):
+    with pytest.raises(PoiseError, match="expected an integer from 0 to 65535"):
         Viewer(port)

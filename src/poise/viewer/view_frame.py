@@ -1,4 +1,4 @@
-"""View frame: what the 3D view shows at one moment, as plain arrays."""
+"""View frame: content of the 3D view at one moment, as plain arrays."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Point = tuple[float, float, float]
 
 
 class Plan(NamedTuple):
-    """What is going to be, all in the world (m).
+    """Planned motion, in the world frame (m).
 
     Attributes:
-        footprints: k x 4 x 3, corners of footprints to come.
-        hands: k x 3, where hands go.
-        center_of_mass: at the end, 3.
-        support: n x 3, corners of the support region at the end, in turn.
-        paths: of what moves, n x 3 each; the first is that of the centre of mass.
+        footprints: k x 4 x 3, corners of planned footprints.
+        hands: k x 3, goal positions of hands.
+        center_of_mass: 3, at the end of the motion.
+        support: n x 3, corners of the support region at the end of the motion, in order.
+        paths: n x 3 each, paths of moving points; the first is that of the centre of mass.
     """
 
     footprints: Array
@@ -41,13 +41,13 @@ class Plan(NamedTuple):
 
 
 class SolePressureFrame(NamedTuple):
-    """What force cells tell of k soles, all in the world (m).
+    """Loads of k soles measured by force cells, in the world frame (m).
 
     Attributes:
-        outlines: k x 4 x 3, corners of the soles, in turn.
-        centers: k x 3, of the soles: where the ZMP is wanted.
-        zmps: k x 3, where it is.
-        load_shares: k, of the weight that each sole bears.
+        outlines: k x 4 x 3, corners of the soles, in order.
+        centers: k x 3, centres of the soles: desired positions of the zero moment point (ZMP).
+        zmps: k x 3, measured ZMP under each sole.
+        load_shares: k, share of the weight on each sole.
     """
 
     outlines: Array
@@ -57,23 +57,23 @@ class SolePressureFrame(NamedTuple):
 
 
 class ViewFrame(NamedTuple):
-    """One moment, all in the world (m).
+    """Content of the 3D view at one moment, in the world frame (m).
 
-    What is not finite is not drawn; whatever is wrong with a part, the others are shown.
+    Parts that are not finite or have a wrong shape are not drawn; the other parts are.
 
     Attributes:
         poses: by figure, njoints x 7: x, y, z, qw, qx, qy, qz of every joint of its model, the world first. A figure
-            without poses is not there now.
+            without poses is hidden.
         forces: k x 2 x 3, begin and end of arrows.
-        support: n x 3, corners of the support polygon in turn.
+        support: n x 3, corners of the support polygon in order.
         center_of_mass: 3; None: not drawn.
         center_of_pressure: 3; None: not drawn.
-        drag_handles: where the simulation has the draggable points, 3 each; it is not asked while one is dragged.
-        camera_target: what the camera stays with, 3; None: it stays where it is. Of its height only that of the
-            support is followed, so that a squat is seen as a squat.
-        plans: what is going to be, by name, see `poise.viewer.view_marks`; None: nothing is known.
-        sole_pressure: what force cells tell, see `poise.viewer.view_marks`; None: nobody asks them.
-        markers: on a person, k x 3 by kind, see `poise.viewer.view_marks`; NaN: not seen; None: there are none.
+        drag_handles: positions of the draggable points in the simulation, 3 each; ignored for a point being dragged.
+        camera_target: 3, point that the camera follows; None: the camera does not move. Its height is replaced by that
+            of the support, so that a squat stays visible.
+        plans: planned motions by name, see `PLAN_COLORS` of `poise.viewer.view_marks`; None: none.
+        sole_pressure: loads measured by force cells; None: not drawn.
+        markers: k x 3 by kind, see `MARKER_COLORS` of `poise.viewer.view_marks`; NaN: not visible; None: none.
     """
 
     poses: Mapping[str, Array]
@@ -89,7 +89,7 @@ class ViewFrame(NamedTuple):
 
     @classmethod
     def from_state(cls, state: State, name: str = "robot", **fields: Any) -> ViewFrame:
-        """A robot at rest: its links, support and centre of mass, and other parts as given."""
+        """Build the frame of a robot at rest: links, support polygon and centre of mass, and other fields as given."""
         defaults: dict[str, Any] = {
             "poses": {name: joint_poses(state)},
             "forces": np.zeros((0, 2, 3)),
@@ -103,7 +103,7 @@ class ViewFrame(NamedTuple):
 
     @classmethod
     def from_step(cls, step: ControlStep, **fields: Any) -> ViewFrame:
-        """The robot at a control step, with its contact forces and centre of pressure, and other fields as given."""
+        """Build the frame of a control step, with contact forces and centre of pressure; other fields as given."""
         floor = floor_height(step.state)
         pressure = pressure_point(step, floor)
         forces = {
@@ -114,7 +114,7 @@ class ViewFrame(NamedTuple):
 
 
 def contact_force_arrows(step: ControlStep | None) -> Array:
-    """Contact forces of a step as arrows, k x 2 x 3 (m): measured if the plant has sensors, else commanded."""
+    """Return the contact forces of a step as arrows, k x 2 x 3 (m): measured if there are sensors, else commanded."""
     forces = None if step is None else _contact_wrenches(step)
     if step is None or forces is None:
         return np.zeros((0, 2, 3))
@@ -126,7 +126,7 @@ def contact_force_arrows(step: ControlStep | None) -> Array:
 
 
 def pressure_point(step: ControlStep, floor: float) -> Array | None:
-    """Centre of pressure of a step on the plane at height `floor` (m): x and y; None without contact forces."""
+    """Return the centre of pressure of a step at height `floor` (m): x and y; None without contact forces."""
     forces = _contact_wrenches(step)
     if forces is None:
         return None
@@ -137,19 +137,19 @@ def pressure_point(step: ControlStep, floor: float) -> Array | None:
 
 
 def _contact_wrenches(step: ControlStep) -> tuple[Array, Array] | None:
-    """Contact wrenches (k x 6) and their points (k x 3), measured if the plant has sensors, else commanded."""
+    """Return contact wrenches (k x 6) and their points (k x 3), measured if the plant has sensors, else commanded."""
     forces = step.readings.forces if step.readings is not None else step.command.forces
     return None if forces is None or not len(forces.names) else (forces.wrenches, forces.points)
 
 
 def joint_poses(state: State) -> Array:
-    """Of every joint of the model, njoints x 7: x, y, z, qw, qx, qy, qz."""
+    """Return the poses of all joints of the model in the world, njoints x 7: x, y, z (m), qw, qx, qy, qz."""
     data = state.robot._kinematics(state)
     return np.array([pinocchio.SE3ToXYZQUAT(pose) for pose in data.oMi])[:, [0, 1, 2, 6, 3, 4, 5]]
 
 
 def finite_array(value: Any, *shape: int) -> Array | None:
-    """An array of this shape (-1: any length), if it is one and all of it is finite."""
+    """Return `value` as an array if it has this shape (-1: any length) and is finite, else None."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

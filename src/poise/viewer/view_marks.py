@@ -18,22 +18,24 @@ if TYPE_CHECKING:
 
 FORCE_COLOR = MARK_COLORS[1]
 PRESSURE_COLOR = MARK_COLORS[0]
-#: Lengths per m of the robot's height: radius of balls, of the shafts and heads of arrows; length of heads.
+#: Lengths as shares of the robot's height: radius of balls, radii of shafts and heads of arrows, length of heads.
 BALL_RADIUS, SHAFT_RADIUS, HEAD_RADIUS, HEAD_LENGTH = 0.016, 0.009, 0.022, 0.05
-#: Polygons lie so far above the ground (m), lest they flicker.
+#: Height of polygons above the ground (m), which avoids flicker.
 GROUND_CLEARANCE = 0.003
-#: What moved by less (m) is not drawn anew: less than a pixel.
+#: Resolution of positions (m): smaller changes, below a pixel, are not sent.
 POSITION_RESOLUTION = 2e-4
-#: Neither is a support of which no corner moved by this (m): a foot that stands trembles by less, and a surface that
-#: always changed would never be seen, so long does a client take to make one.
+#: Motion of a corner (m) below which the support polygon is not redrawn. A standing foot trembles by less, and a client
+#: takes so long to build a surface that one that changed with every frame would never appear.
 SUPPORT_TOLERANCE = 0.003
 
 
 class BalanceMarks:
-    """Forces, support and balance under a scene node.
+    """Contact forces, support polygon, centre of mass and centre of pressure under a scene node.
 
     Args:
-        size: height of the robot (m), of which arrows and balls are a share.
+        server: viser server.
+        root: name of the scene node.
+        size: height of the robot (m), which scales arrows and balls.
     """
 
     def __init__(self, server: ViserServer, root: str, size: float) -> None:
@@ -116,46 +118,48 @@ class BalanceMarks:
 
 
 def linear_color(color: tuple[float, float, float]) -> tuple[float, float, float]:
-    """A colour as viser's arrows want it: of light, of which a screen shows a share s as s^(1/2.2)."""
+    """Convert a colour to linear intensities, as viser's arrows expect; screens apply the exponent 1/2.2."""
     r, g, b = color
     return r**2.2, g**2.2, b**2.2
 
 
 def set_visible(mark: SceneNodeHandle, visible: bool) -> bool:
-    """Shows or hides a mark, if it is not so already; whether it is seen now."""
+    """Show or hide a mark, without a message if nothing changes; return `visible`."""
     if mark.visible != visible:
         mark.visible = visible
     return visible
 
 
 def _round_to_resolution(points: Array | None) -> NDArray[np.float32]:
-    """On a fine lattice, so that what trembles stays the same."""
+    """Round positions to `POSITION_RESOLUTION`, so that tremor causes no updates."""
     return (np.round(np.asarray(points) / POSITION_RESOLUTION) * POSITION_RESOLUTION).astype(np.float32)
 
 
-# -- What is going to be, in the view --------------------------------------------------------------------------------
+# -- Plans -----------------------------------------------------------------------------------------------------------
 
 
 Color = tuple[float, float, float]
 
-#: Colour of each plan, by its name: "accepted" is what is being done, "next" what would be done if the stick stayed so,
-#: "target" where the world wants a hand to be. No other mark has them.
+#: Colour of each plan by name: "accepted" is in execution, "next" would follow if the stick stayed as it is, "target"
+#: is the point that a hand has to reach. No other mark has these colours.
 PLAN_COLORS: dict[str, Color] = {
     "accepted": (0.49, 0.23, 0.93),
     "next": (0.05, 0.72, 0.85),
     "target": (0.86, 0.10, 0.50),
 }
-#: Widths of lines on the screen (pixels): what is being done is bolder than what may be.
+#: Line widths on the screen (pixels): of the plan in execution, and of the others.
 WIDE_LINE, THIN_LINE = 4.0, 2.5
-#: So far above the ground (m) and in this order, lest they flicker: the support below the soles.
+#: Distance between layers (m), the support region below the footprints, which avoids flicker.
 LAYER_HEIGHT = 0.001
 
 
 class PlanMarks:
-    """Plans under a scene node, each in its colour.
+    """Plans under a scene node, each in its colour of `PLAN_COLORS`.
 
     Args:
-        size: height of the robot (m), of which balls are a share.
+        server: viser server.
+        root: name of the scene node.
+        size: height of the robot (m), which scales balls.
     """
 
     def __init__(self, server: ViserServer, root: str, size: float) -> None:
@@ -202,7 +206,7 @@ class _PlanMark:
         self._last: Plan | None = None
 
     def show(self, plan: Plan | None) -> None:
-        """A plan that is the same object, or equal, is not sent again."""
+        """Draw a plan; None hides it. A plan equal to the last one is not sent again."""
         if plan is self._last or (plan is not None and self._last is not None and _same_plan(plan, self._last)):
             return
         self._last = plan
@@ -252,7 +256,7 @@ def _polygon_segments(corners: Array) -> Array:
 
 
 def _project_to_ground(path: Array, support: Array) -> Array:
-    """A path as its shadow on what carries it: within the body it could not be seen."""
+    """Project a path to the ground: the path of the centre of mass itself is hidden inside the body."""
     return np.column_stack([path[:, :2], np.full(len(path), support[:, 2].max() + GROUND_CLEARANCE + 2 * LAYER_HEIGHT)])
 
 
@@ -261,28 +265,30 @@ def _same_plan(first: Plan, second: Plan) -> bool:
     return len(first.paths) == len(second.paths) and all(np.array_equal(a, b) for a, b in flat)
 
 
-# -- What soles feel, in the view ------------------------------------------------------------------------------------
+# -- Pressure under soles --------------------------------------------------------------------------------------------
 
 
-#: Colours of the left and the right foot: those of their lines in the plots.
+#: Colours of the left and the right foot, the same as in the plots.
 SOLE_COLORS = ((0.04, 0.40, 0.76), (0.76, 0.25, 0.05))
-#: Of outlines and of the crosses at the middles of soles (0 to 1).
+#: Colour of outlines and of crosses at the centres of soles (0 to 1).
 SOLE_LINE_COLOR = (0.20, 0.22, 0.26)
 #: Radius of the dot of a sole that bears half of the weight, in radii of balls: a quarter of the width of a sole.
 DOT_RADIUS = 1.0
-#: Arms of a cross, as a share of the way to the corners of its sole.
+#: Length of the arms of a cross, as a share of the distance to the corners of the sole.
 CROSS_SIZE = 0.15
-#: What moved by less (m) is not drawn anew, see `poise.viewer.view_marks`.
+#: Motion (m) below which outlines and crosses are not redrawn.
 SOLE_TOLERANCE = 3e-4
 
 
 class SolePressureMarks:
-    """A dot under each sole where its ZMP is, and a cross in the sole's outline where it should be.
+    """A dot at the ZMP under each sole, and a cross at the centre of the sole's outline, where the ZMP should be.
 
-    The area of a dot goes with the force on its sole.
+    The area of a dot is proportional to the force on its sole.
 
     Args:
-        size: height of the robot (m), of which dots are a share.
+        server: viser server.
+        root: name of the scene node.
+        size: height of the robot (m), which scales dots.
     """
 
     def __init__(self, server: ViserServer, root: str, size: float) -> None:
@@ -327,24 +333,29 @@ class SolePressureMarks:
 
 
 def _sole_lines(corners: Array, middle: Array) -> Array:
-    """Outline and cross of a sole, n x 2 x 3."""
+    """Return the line segments of the outline and the cross of a sole, n x 2 x 3."""
     arms = middle + CROSS_SIZE * (corners - middle)
     cross = arms[[[0, 2], [1, 3]]]
     outline = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
     return np.concatenate([outline, cross]) + np.array([0.0, 0.0, 2 * GROUND_CLEARANCE])
 
 
-# -- Markers on a person, in the view --------------------------------------------------------------------------------
+# -- Markers ---------------------------------------------------------------------------------------------------------
 
 
 #: Colour of each kind (0 to 255): markers that the fit uses, markers that it does not know, targets of tasks.
 MARKER_COLORS = {"known": (226, 62, 32), "unknown": (112, 118, 128), "target": (219, 26, 128)}
-#: Radius of a ball (m): real ones have 7 mm, and would not be seen.
+#: Radius of a ball (m): motion-capture markers have 7 mm, which is too small to see.
 MARKER_RADIUS = 0.015
 
 
 class MarkerSpheres:
-    """Balls under a scene node, all of a kind as one mesh."""
+    """Balls at points under a scene node, one batched mesh per kind.
+
+    Args:
+        server: viser server.
+        root: name of the scene node.
+    """
 
     def __init__(self, server: ViserServer, root: str) -> None:
         self._server, self._name = server, root
@@ -352,7 +363,7 @@ class MarkerSpheres:
         self._ball_handles: dict[str, BatchedMeshHandle] = {}
 
     def show(self, markers: Mapping[str, Array] | None) -> None:
-        """Where they are, k x 3 by kind; those that are not finite are left out."""
+        """Draw points, k x 3 by kind of `MARKER_COLORS` (m); points that are not finite are left out."""
         for kind in MARKER_COLORS:
             positions = np.asarray((markers or {}).get(kind, ()), dtype=np.float32).reshape(-1, 3)
             is_seen = np.isfinite(positions.sum(axis=1))
@@ -360,15 +371,15 @@ class MarkerSpheres:
             if balls is not None and set_visible(balls, bool(is_seen.any())):
                 balls.batched_positions = np.where(
                     is_seen[:, np.newaxis], positions, positions[is_seen][:1]
-                )  # one upon another
+                )  # hidden ones coincide with a visible one
 
     def _spheres(self, kind: str, count: int) -> BatchedMeshHandle:
-        """As many balls of a kind."""
+        """Return the mesh with `count` balls of a kind."""
         balls = self._ball_handles.get(kind)
         if balls is None or len(balls.batched_positions) != count:
             if balls is not None:
                 balls.remove()
-            # 80 triangles: there may be a hundred of them
+            # 80 triangles each, since there may be a hundred balls
             ball = trimesh.creation.icosphere(subdivisions=1, radius=MARKER_RADIUS)
             no_shadow: Any = {"cast_shadow": False, "receive_shadow": False, "lod": "off"}
             balls = self._ball_handles[kind] = self._server.scene.add_batched_meshes_simple(

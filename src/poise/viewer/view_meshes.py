@@ -1,4 +1,4 @@
-"""Shapes of a robot as few triangles, for a browser that draws them thirty times a second."""
+"""Simplified meshes of a robot, with few enough triangles for a browser to draw at 30 Hz, cached on disk."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from poise.extras import fast_simplification
 from poise.rendering import Mesh, shape_mesh, surface_with_normals, visual_model_of
 from poise.robots import Robot
 
-#: Triangles of one piece: a link, or as much of it as has one colour. Without a graphics card G1 is then drawn 4.5
-#: times as often as in full detail.
+#: Largest number of triangles per mesh part (a link, or the part of a link that has one colour). Without a graphics
+#: card the frame rate with G1 is then 4.5 times that of full detail.
 MAX_TRIANGLES = 800
-#: Grows whenever the same robot would give other triangles, or they are stored in another way.
+#: Version of the cache. Increase it whenever the triangles of a robot or their storage format change.
 CACHE_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
 class MeshPart:
-    """What one joint carries in one colour.
+    """Mesh of the shapes of one colour that are attached to one joint.
 
     Attributes:
-        joint: number of the joint of the pinocchio model.
+        joint: index of the joint in the pinocchio model.
         color: red, green, blue, alpha, from 0 to 1.
         points: n x 3, in the frame of the joint (m).
-        faces: m x 3, to be seen from both sides; points on an edge are there once for each side, so that normals that
-            are means over triangles do not round it.
+        faces: m x 3, visible from both sides. Points on a sharp edge are duplicated for each side, so that normals
+            averaged over triangles do not round it off.
     """
 
     joint: int
@@ -42,9 +42,9 @@ class MeshPart:
 
 
 def mesh_parts(robot: Robot, max_triangles: int = MAX_TRIANGLES) -> tuple[MeshPart, ...]:
-    """The shapes of a robot, one piece for each joint and colour, at most so many triangles each.
+    """Return the meshes of a robot, one part for each joint and colour, with at most `max_triangles` triangles each.
 
-    They are kept on disk, see `poise.cache`: making them takes seconds, reading them milliseconds.
+    They are cached on disk, see `poise.cache`: simplification takes seconds, reading takes milliseconds.
 
     >>> sum(len(part.faces) for part in mesh_parts(poise.load_robot("g1")))
     """
@@ -61,14 +61,14 @@ def mesh_parts(robot: Robot, max_triangles: int = MAX_TRIANGLES) -> tuple[MeshPa
 
 
 def _cache_name(robot: Robot, max_triangles: int) -> str | None:
-    """The same for robots that look the same; None if nobody can tell whether they do."""
+    """Return a cache key that is equal for robots with equal shapes; None if the shapes have no key."""
     key = robot._geometry.cache_key()
     key_parts = [CACHE_VERSION, max_triangles, key, list(robot.model.names)]
     return f"shapes-{hashlib.sha256(repr(key_parts).encode()).hexdigest()[:32]}" if key else None
 
 
 def _pack(parts: tuple[MeshPart, ...]) -> Arrays:
-    """All points and faces in one array each: reading many small ones takes longer."""
+    """Concatenate all points and all faces to one array each: many small arrays take longer to read."""
     return {
         "joints": np.array([part.joint for part in parts], dtype=np.int64),
         "colors": np.array([part.color for part in parts], dtype=np.float64).reshape(-1, 4),
@@ -79,7 +79,7 @@ def _pack(parts: tuple[MeshPart, ...]) -> Arrays:
 
 
 def _unpack(arrays: Arrays | None, robot: Robot) -> tuple[MeshPart, ...] | None:
-    """The pieces of stored arrays; None if these are none, or are not what `_pack` makes."""
+    """Return the parts stored by `_pack`; None if the arrays are missing or invalid."""
     try:
         assert arrays is not None
         joints, colors, counts = (arrays[name] for name in ("joints", "colors", "counts"))
@@ -104,17 +104,17 @@ def _unpack(arrays: Arrays | None, robot: Robot) -> tuple[MeshPart, ...] | None:
 
 Color = tuple[float, float, float, float]
 
-#: More than any mesh has: it is then only cleaned.
+#: Number of triangles above that of any mesh.
 NO_LIMIT = 2**31 - 1
-#: How carefully `fast_simplification` chooses, 0 to 10. With 3, 600 triangles of the 18 000 of G1's chest are 2 mm from
-#: it in the mean and 15 mm at most; with its usual 7, 6 mm and 40 mm.
+#: Parameter `agg` of `fast_simplification`, 0 (careful) to 10. With 3, the chest of G1, reduced from 18 000 to 600
+#: triangles, deviates by 2 mm on average and 15 mm at most; with the default of 7, by 6 mm and 40 mm.
 AGGRESSIVENESS = 3
-#: Edges of the cubes in which points become one, tried in turn (m); a pixel is 2 mm when a robot fills the view.
+#: Cell sizes of vertex clustering, tried in turn (m); a pixel is 2 mm when a robot fills the view.
 CLUSTER_SIZES = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 
 
 def simplified_meshes(robot: Robot, max_triangles: int) -> list[tuple[int, Color, Mesh]]:
-    """Joint, colour and triangles of what each joint carries in each colour, at most so many triangles each."""
+    """Return joint, colour and simplified mesh for each joint and colour, with at most `max_triangles` each."""
     robot_figure = visual_model_of(robot)
     meshes_by_part: dict[tuple[int, Color], list[Mesh]] = defaultdict(list)
     for shape in robot_figure.shapes:
@@ -128,21 +128,22 @@ def simplified_meshes(robot: Robot, max_triangles: int) -> list[tuple[int, Color
 
 
 def _without_duplicates(mesh: Mesh) -> Mesh:
-    """Without the second of two triangles with the same corners: open surfaces come with a back of their own."""
+    """Remove triangles with the same corners as another one: open surfaces often include their back faces."""
     _, first = np.unique(np.sort(mesh.faces, axis=1), axis=0, return_index=True)
     return Mesh(mesh.points, mesh.faces[np.sort(first)])
 
 
 def _triangle_budgets(meshes: list[Mesh], max_triangles: int) -> list[int]:
-    """How many triangles each mesh may keep, of so many for all: with widths w_i, roots of their areas,
+    """Distribute `max_triangles` over meshes. With N_i the triangles of mesh i and w_i the square root of its area,
 
-        n_i = min(what it has, c w_i),    sum n_i <= most
+        n_i = min(N_i, c w_i),    sum n_i <= max_triangles
 
-    A head is a seventh of its chest in area, but wants more than a seventh of the triangles.
+    The square root gives small meshes more detail: a head has a seventh of the area of a chest, but needs more than a
+    seventh of the triangles.
     """
     limits = np.array([len(mesh.faces) for mesh in meshes])
     widths = np.array([math.sqrt(float(_areas(mesh).sum())) for mesh in meshes]) + 1e-9
-    whole = np.zeros(len(meshes), dtype=bool)  # those that get what they have
+    whole = np.zeros(len(meshes), dtype=bool)  # meshes that keep all their triangles
     while limits[whole].sum() + limits[~whole].sum() > max_triangles:
         share = max(max_triangles - int(limits[whole].sum()), 0) * widths / widths[~whole].sum()
         satisfied = ~whole & (limits <= share)
@@ -159,10 +160,10 @@ def _areas(mesh: Mesh) -> Array:
 
 
 def _simplify(mesh: Mesh, limit: int) -> Mesh:
-    """At most so many triangles, where it bends most.
+    """Reduce a mesh to at most `limit` triangles, with most detail where it is most curved.
 
-    What is of many pieces, such as a motor with its screws, cannot be simplified that far before nearby points have
-    become one; if even that does not help, the largest triangles stay.
+    A mesh of many separate pieces, such as a motor with its screws, can only be reduced that far after nearby vertices
+    are merged. If that does not suffice either, the largest triangles are kept.
     """
     for cell in CLUSTER_SIZES:
         if cell > 0.0 and len(mesh.faces) > limit:
@@ -177,7 +178,7 @@ def _simplify(mesh: Mesh, limit: int) -> Mesh:
 
 
 def _cluster_vertices(mesh: Mesh, cell: float) -> Mesh:
-    """With all points of a cube of this edge (m) in their mean."""
+    """Merge all vertices within each cell of a cubic grid of this size (m) to their mean."""
     _, cluster = np.unique(np.floor(mesh.points / cell).astype(np.int64), axis=0, return_inverse=True)
     cluster = cluster.ravel()
     count = np.bincount(cluster)
@@ -187,7 +188,7 @@ def _cluster_vertices(mesh: Mesh, cell: float) -> Mesh:
 
 
 def _join(meshes: list[Mesh]) -> Mesh:
-    """Meshes as one, with a point on an edge once for each side."""
+    """Join meshes to one, with points on sharp edges duplicated for each side."""
     starts = np.cumsum([0, *(len(mesh.points) for mesh in meshes)])
     faces = np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts, strict=False)])
     whole = surface_with_normals(0, (), Mesh(np.concatenate([mesh.points for mesh in meshes]), faces))

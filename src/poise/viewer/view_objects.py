@@ -1,4 +1,4 @@
-"""Objects of the 3D view: robots, ground and points to drag."""
+"""Objects of the 3D view: robots, ground and drag handles."""
 
 from __future__ import annotations
 
@@ -23,19 +23,25 @@ if TYPE_CHECKING:
 
 Tint = tuple[float, float, float, float]
 
-#: Opacity of feet that what is under them can be seen through.
+#: Opacity of feet while marks under the soles are shown.
 FOOT_OPACITY = 0.3
-#: A joint so near before that of a foot, as a share of the robot's height, is of the ankle, and goes with the foot.
+#: A parent joint nearer than this to the joint of a foot, as a share of the robot's height, belongs to the ankle and is
+#: drawn like the foot.
 ANKLE_DISTANCE = 0.05
 
 
 class RobotFigure:
-    """One robot in the view.
+    """A robot in the view.
 
     Args:
-        root: name of the scene node under which it stands.
-        parts: its shapes.
-        tint: colour and opacity of all of it; None: its own colours.
+        server: viser server.
+        root: name of the scene node of the robot.
+        robot: robot to draw.
+        parts: meshes of the robot.
+        tint: colour and opacity of the whole robot; None: its own colours.
+
+    Attributes:
+        height_range: lowest and highest point in the rest configuration (m).
     """
 
     def __init__(
@@ -68,7 +74,7 @@ class RobotFigure:
         self.height_range = _height_range(robot, parts)
 
     def set_poses(self, poses: Array) -> None:
-        """Moves all joints, njoints x 7; joints that did not move by what can be seen are left alone."""
+        """Set the poses of all joints, njoints x 7 (see `ViewFrame.poses`); invisible changes are not sent."""
         if finite_array(poses, len(self._last), 7) is None:
             return
         moving = self._moving
@@ -81,11 +87,11 @@ class RobotFigure:
             frame.visible = True
 
     def set_visible(self, visible: bool) -> None:
-        """Whether it is there at all."""
+        """Show or hide the robot."""
         set_visible(self._root, visible)
 
     def show_soles(self, transparent: bool) -> None:
-        """Whether what is under its soles is seen, through its feet."""
+        """Make the feet transparent, so that marks under the soles are visible, or opaque again."""
         if transparent != self._feet_transparent:
             self._feet_transparent = transparent
             for mesh, opacity in self._feet:
@@ -96,7 +102,7 @@ class RobotFigure:
 
 
 def _foot_joints(robot: Robot) -> set[int]:
-    """Joints that carry feet, and those of the ankles."""
+    """Return the joints of feet and ankles."""
     joints = {foot.joint for foot in robot.feet}
     offsets = {joint: float(np.linalg.norm(robot.model.jointPlacements[joint].translation)) for joint in joints}
     return joints | {
@@ -105,7 +111,7 @@ def _foot_joints(robot: Robot) -> set[int]:
 
 
 def _height_range(robot: Robot, parts: Sequence[MeshPart]) -> tuple[float, float]:
-    """Lowest and highest point at rest (m)."""
+    """Return the heights of the lowest and the highest point in the rest configuration (m)."""
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, robot.rest)
     heights = [p.points @ data.oMi[p.joint].rotation[2] + data.oMi[p.joint].translation[2] for p in parts]
@@ -113,26 +119,31 @@ def _height_range(robot: Robot, parts: Sequence[MeshPart]) -> tuple[float, float
     return float(all_heights.min()), float(all_heights.max())
 
 
-# -- What robots stand on, in the view -------------------------------------------------------------------------------
+# -- Ground ----------------------------------------------------------------------------------------------------------
 
 
-#: Squares of the grid, and their thick lines (m).
+#: Distances of the thin and of the thick lines of the grid (m).
 GRID_CELL, GRID_SECTION = 0.25, 1.0
-#: The grid has faded at this distance from the camera (m).
+#: Distance at which the grid fades out (m).
 GRID_FADE_DISTANCE = 25.0
-#: Colour of boxes (0 to 255): that of steps and blocks in exported scenes.
+#: Colour of boxes (0 to 255), the same as in exported scenes.
 BOX_COLOR = (189, 194, 201)
-#: Colour of the upper edges of boxes, and the corners between which they run, see `poise.rendering.scene_geometry.box`.
+#: Colour of the edges of boxes, and corner indices of the upper edges, see `poise.rendering.scene_geometry.box`.
 EDGE_COLOR = (120, 128, 138)
 TOP_EDGES = np.array([[1, 3], [3, 7], [7, 5], [5, 1]])
-#: All of them: corners whose numbers differ in one bit.
+#: Corner indices of all edges: pairs whose indices differ in one bit.
 ALL_EDGES = np.array([[i, i | bit] for i in range(8) for bit in (1, 2, 4) if not i & bit])
-#: Opacity of what stands around.
+#: Opacity of obstacles.
 OBSTACLE_OPACITY = 0.3
 
 
 class Floor:
-    """Ground under a scene node that may move."""
+    """Ground of the view: an infinite plane with a grid, boxes and obstacles, under a scene node that may move.
+
+    Args:
+        server: viser server.
+        root: name of the scene node.
+    """
 
     def __init__(self, server: ViserServer, root: str) -> None:
         self._server, self._root = server, root
@@ -154,8 +165,13 @@ class Floor:
         self._ground_number = 0
 
     def set_ground(self, boxes: Sequence[SolidBox], plane: pinocchio.SE3, obstacles: Sequence[SolidBox] = ()) -> None:
-        """Another ground: boxes on an endless plane (world_from_plane, z its normal), and things that are seen
-        through."""
+        """Replace the ground.
+
+        Args:
+            boxes: boxes on the ground.
+            plane: pose of the infinite plane (world_from_plane, z its normal).
+            obstacles: transparent boxes.
+        """
         self._plane = plane
         turn = pinocchio.Quaternion(plane.rotation)
         self._grid.wxyz = (turn.w, turn.x, turn.y, turn.z)
@@ -192,24 +208,24 @@ class Floor:
         )
 
     def follow(self, position: Array) -> None:
-        """Moves the grid along its plane, by whole sections so that nobody sees it: it fades out around its middle."""
+        """Centre the grid near a position (m), as it fades out with distance; it moves by whole sections, invisibly."""
         x, y = (GRID_SECTION * math.floor(c / GRID_SECTION + 0.5) for c in self._plane.actInv(position)[:2])
-        # A millimetre below the ground, lest it flickers through soles and polygons.
+        # One millimetre below the ground, to avoid flicker with soles and polygons.
         self._grid.position = self._plane.act(np.array([x, y, -0.001]))
 
 
-# -- Points that can be dragged in the view --------------------------------------------------------------------------
+# -- Drag handles ----------------------------------------------------------------------------------------------------
 
 
 DragCallback = Callable[[str, Point], None]
 
-#: Name of the point that stands for a push: dragged off its body, it pushes; let go, it returns.
+#: Name of the handle of a push: dragging it pushes the robot; released, it returns to the robot.
 PUSH = "push"
-#: Size on the screen (pixels): fingers find it.
+#: Size on the screen (pixels): large enough for fingers.
 HANDLE_SIZE = 70.0
-#: No point is dragged further from the origin than this (m); what a client sends from beyond is not believed.
+#: Largest coordinate of a handle (m); positions beyond that are rejected.
 MAX_DISTANCE = 1000.0
-#: A point that was let go is left alone so long (s), until the simulation has heard where it is.
+#: Time after the release of a handle in which the simulation does not move it (s), until it has received the position.
 RELEASE_DELAY = 0.5
 PUSH_COLOR = MARK_COLORS[3]
 
@@ -218,11 +234,12 @@ class DragHandles:
     """Draggable points under a scene node.
 
     Args:
-        points: where they are, by name.
-        on_drag: told name and place of what is dragged, from viser's thread or that of `repeat_push`; it must return at
-            once.
-            A push is told again and again as long as it is held, and when it is let go once more, where it began on the
-            body: no push.
+        server: viser server.
+        root: name of the scene node.
+        points: initial positions by name (m).
+        on_drag: called with name and position (m) of a dragged point, from viser's thread or from that of
+            `repeat_push`; it must return at once. A push is reported repeatedly while it is held, and once more on
+            release, at its rest position on the body, which means no push.
         size: height of the robot (m).
     """
 
@@ -236,7 +253,7 @@ class DragHandles:
         self._release_times: dict[str, float] = {}
         self._simulated: dict[str, Array] = {name: np.array(point, dtype=np.float64) for name, point in points.items()}
         self._positions = {name: point.copy() for name, point in self._simulated.items()}
-        self._body_position = np.zeros(3)  # what moves with the body, and where the push begins from there
+        self._body_position = np.zeros(3)  # point that moves with the body; the push starts at an offset from it
         self._grip_offset = np.zeros(3)
         for number, (name, point) in enumerate(points.items()):
             handle = server.scene.add_transform_controls(
@@ -270,11 +287,16 @@ class DragHandles:
 
     @property
     def is_dragging(self) -> bool:
-        """Whether somebody is dragging something."""
+        """Whether any client is dragging a point."""
         return any(self._holders.values())
 
     def show(self, places: Mapping[str, Array], body: Array | None) -> None:
-        """Where the simulation has the points, and what moves with the body; what is dragged stays with the hand."""
+        """Move the points to their positions in the simulation, except points being dragged.
+
+        Args:
+            places: positions by name (m).
+            body: point that moves with the body, from which a push is measured (m); None: unchanged.
+        """
         now, body = time.monotonic(), finite_array(body, 3)
         if body is not None:
             self._body_position = body
@@ -293,12 +315,12 @@ class DragHandles:
             self._arrow.visible = is_pushing
 
     def repeat_push(self) -> None:
-        """Tells of a push that is held, also while it does not move."""
+        """Report a push that is held, even if it does not move."""
         if self._holders.get(PUSH):
             self._on_drag(PUSH, _point(self._positions[PUSH]))
 
     def _listener(self, name: str, handle: TransformControlsHandle) -> Any:
-        async def on_update(event: TransformControlsEvent) -> None:  # async: viser then keeps their order
+        async def on_update(event: TransformControlsEvent) -> None:  # async: viser then preserves the order of events
             if self._removed:
                 return
             if event.phase == "start":
@@ -307,7 +329,7 @@ class DragHandles:
                 self._holders[name].add(event.client_id)
             position = finite_array(handle._impl.position, 3)
             if position is None or np.abs(position).max() > MAX_DISTANCE:
-                handle._impl.position = self._positions[name].copy()  # what viser sends on to others
+                handle._impl.position = self._positions[name].copy()  # viser sends this position to the other clients
                 position = None
             if event.phase == "end":
                 self._holders[name].discard(event.client_id)

@@ -1,7 +1,6 @@
-"""Viewer: robots, ground, forces and draggable points in the browser, drawn by viser.
+"""Viewer: robots, ground, forces and drag handles in the browser, drawn with viser.
 
-`ViewFrame` is plain arrays, so that a simulation can make it; `Viewer` draws it, and brings viser with it only when
-asked for.
+A `ViewFrame` consists of plain arrays, so that a simulation process can build it without viser; `Viewer` draws it.
 
 >>> viewer = Viewer()
 >>> viewer.set_figures({"robot": (robot, None)})
@@ -34,16 +33,17 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
 
-# -- viser as the studio wants it ------------------------------------------------------------------------------------
+# -- viser server ----------------------------------------------------------------------------------------------------
 
 
-#: Colours of the background, above and below (0 to 255): a light grey with a breath of blue, as in the pictures.
+#: Colours of the background, top and bottom (0 to 255): a light bluish grey, as in rendered pictures.
 BACKGROUND_TOP, BACKGROUND_BOTTOM = (214, 221, 229), (240, 242, 244)
-#: Messages that may go out at once. viser's 128 would tear a picture of two robots, which are two for each joint.
+#: Largest number of messages sent as one batch. viser's default of 128 would split a frame of two robots, which has two
+#: messages per joint.
 MESSAGE_WINDOW = 1024
 
-#: What viser's page shows beside the scene: panel (a sheet below where it is narrow), notes, palette, dialogs. All
-#: controls are in the studio's own page.
+#: Elements of viser's page that are hidden: panel (a sheet at the bottom of narrow windows), notifications, palette and
+#: dialogs. All controls are on the page of the studio.
 HIDDEN_ELEMENTS = ("Paper-root", "Notifications-root", "Spotlight-root", "Modal-root")
 HIDING_STYLE = (
     f"{', '.join(f'.mantine-{name}' for name in HIDDEN_ELEMENTS)}, [data-dock-region] {{ display: none !important; }}"
@@ -51,7 +51,7 @@ HIDING_STYLE = (
 
 
 def start_viser(port: int) -> ViserServer:
-    """A server on 127.0.0.1; port 0 takes any that is free."""
+    """Start a viser server on 127.0.0.1; port 0: any free port."""
     with _quiet_console():
         server = viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
     server._websock_server.get_message_buffer().max_window_size = MESSAGE_WINDOW
@@ -60,8 +60,8 @@ def start_viser(port: int) -> ViserServer:
     server.gui.add_html(f"<style>{HIDING_STYLE}</style>")
     server.scene.world_axes.visible = False
     server.scene.configure_default_lights(enabled=False)
-    server.scene.configure_environment_map(None)  # light from a picture takes seconds without a graphics card
-    # Sky and sun, chosen by eye: white shells stay below white, and the side away from the sun keeps its shapes.
+    server.scene.configure_environment_map(None)  # image-based lighting takes seconds without a graphics card
+    # Intensities chosen by eye: white shells are not overexposed, and shapes on the shaded side stay visible.
     server.scene.add_light_hemisphere(
         "/lights/sky", sky_color=(255, 255, 255), ground_color=(190, 192, 196), intensity=1.6
     )
@@ -75,7 +75,7 @@ def start_viser(port: int) -> ViserServer:
 
 @contextlib.contextmanager
 def _quiet_console() -> Iterator[None]:
-    """viser says on the console where it listens, which is not where the studio is."""
+    """Suppress viser's console output: the address that it prints is not that of the studio."""
     console = rich.get_console()
     before, console.quiet = console.quiet, True
     try:
@@ -90,10 +90,11 @@ def stop_viser(server: ViserServer) -> None:
 
 
 def _restrict_access(server: ViserServer) -> None:
-    """Any client could ask for a tunnel to the outside, and any web page may knock at a port of this machine.
+    """Disable viser's public share tunnel, and refuse websockets from web pages of other sites.
 
-    Browsers always say which site a page that connects is from; the studio's own server, which carries messages between
-    pages it has checked and viser, says nothing. So only it may come in, and viser's own page, for looking into things.
+    Any web page can connect to a port of this machine, but browsers send the site of the page as `Origin`. The studio's
+    server, which forwards messages of pages that it has checked, sends none. Accepted are therefore connections without
+    `Origin`, and those of viser's own page, for debugging.
     """
     server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
     websockets = server._websock_server
@@ -104,7 +105,7 @@ def _restrict_access(server: ViserServer) -> None:
         if client is not None and client.request is not None:
             origin = client.request.headers.get("Origin")
             if origin is not None and origin not in own_origins:
-                await client.close(1008, "this site may not look into the studio")
+                await client.close(1008, "pages of other sites may not connect")
 
     websockets.on_client_connect(check)
 
@@ -112,33 +113,36 @@ def _restrict_access(server: ViserServer) -> None:
 # -- Viewer ----------------------------------------------------------------------------------------------------------
 
 
-#: Everything stands under this node. It moves against what is followed, so that the camera stays with the robot while
-#: every client may turn and shift its own view.
+#: Parent node of the whole scene. To follow the robot, this node is moved rather than the cameras, so that each client
+#: can still turn and shift its own view.
 WORLD_NODE = "/world"
-#: Angle between the upper and the lower edge of the view (rad): a calm lens that still shows some ground.
+#: Vertical field of view (rad): little perspective distortion, and still some ground in sight.
 FIELD_OF_VIEW = 0.6
-#: Share of the view's height that the robot fills at first, and from where it is seen: from its front and right, and so
-#: much from above that its soles are seen on stairs that it climbs.
+#: Initial share of the view's height that the robot fills, and direction to the camera: from the front right, and high
+#: enough to see the soles of a robot that climbs stairs.
 VIEW_FILL, DEFAULT_DIRECTION = 0.62, (0.8, -0.9, 0.45)
-#: The view follows with this lag (s): longer than a step sways, short enough to keep a walk in sight.
+#: Time constant of following (s): long enough to filter the sway of steps, short enough to keep a walk in sight.
 CAMERA_LAG = 0.5
-#: A robot that is suddenly further away than this (m) was put there, and the view goes with it at once.
+#: Distance (m) beyond which the camera jumps to the robot instead of following smoothly, as after a reset.
 CAMERA_JUMP = 1.0
 
 
 class Viewer:
-    """A view of robots in browsers; see `poise.viewer.viewer`.
+    """3D view of robots in browsers; see `poise.viewer.viewer`.
 
-    All methods may be called from any thread; `show` is made for thirty times a second. Browsers connect through the
-    studio's server, and however many there are and whatever they send, `show` neither waits for them nor fails.
+    All methods may be called from any thread; `show` is fast enough for 30 Hz. It neither waits for browsers nor fails,
+    whatever their number and whatever they send.
 
     Args:
-        port: on 127.0.0.1; 0: any that is free.
+        port: port on 127.0.0.1; 0: any free port.
+
+    Attributes:
+        port: port of viser.
     """
 
     def __init__(self, port: int = 0) -> None:
         if not (isinstance(port, int) and 0 <= port < 65536):
-            raise PoiseError(f"the port of the view is {port!r}; expected a whole number below 65536, 0 for any")
+            raise PoiseError(f"port of the view is {port!r}; expected an integer from 0 to 65535, 0 for any free port")
         self._server = start_viser(port)
         self.port: int = self._server.get_port()
         self._lock = threading.Lock()
@@ -159,13 +163,13 @@ class Viewer:
         self._frame_cameras(self._robot_height, move=False)
 
     def set_figures(self, figures: Mapping[str, tuple[Robot, Tint | None]]) -> None:
-        """Which robots are shown, by name: in their own colours (None), or in one, with its opacity.
+        """Set the robots that are shown, by name, each with a colour and opacity, or None for its own colours.
 
         >>> viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
         """
         parts = {
             name: mesh_parts(robot) for name, (robot, _) in figures.items()
-        }  # before the lock: it may take seconds
+        }  # outside the lock: this may take seconds
         with self._lock, self._server.atomic():
             before, self._figures = self._figures, {}
             for name, (robot, tint) in figures.items():
@@ -173,7 +177,7 @@ class Viewer:
                 if unchanged is not None and (unchanged.robot, unchanged.tint) == (
                     robot,
                     tint,
-                ):  # meshes take long to send
+                ):  # kept, since meshes take long to send
                     self._figures[name] = before.pop(name)
                 else:
                     self._figures[name] = RobotFigure(self._server, self._new_node("figure"), robot, parts[name], tint)
@@ -192,14 +196,21 @@ class Viewer:
                 self._frame_cameras(size, move=True)
 
     def set_ground(self, boxes: Sequence[SolidBox], plane: pinocchio.SE3, obstacles: Sequence[SolidBox] = ()) -> None:
-        """What the robots stand on: boxes on an endless plane (world_from_plane, z its normal); and what stands around
-        them, which is seen through: a wall may be between the camera and a robot."""
+        """Set the ground.
+
+        Args:
+            boxes: boxes on the ground, like stairs.
+            plane: pose of the infinite plane (world_from_plane, z its normal).
+            obstacles: boxes drawn transparently, since a wall may be between the camera and a robot.
+        """
         with self._lock, self._server.atomic():
             self._floor.set_ground(boxes, plane, obstacles)
 
     def set_camera_direction(self, direction: Point | None) -> None:
-        """From where robots are seen, for clients to come and for those that are there; None: as usual. Who has turned
-        his own view keeps it until that changes."""
+        """Set the direction from the robot to the camera, for present and future clients; None: the default.
+
+        Nothing happens if the direction is the current one, so a client that has turned its view keeps it.
+        """
         with self._lock:
             if (direction or DEFAULT_DIRECTION) == self._direction or self._closed:
                 return
@@ -207,12 +218,15 @@ class Viewer:
             self._frame_cameras(self._robot_height, move=False)
             camera = self._server.initial_camera
             for client in self._server.get_clients().values():
-                with contextlib.suppress(Exception):  # it may be gone
+                with contextlib.suppress(Exception):  # the client may have disconnected
                     client.camera.position = camera.position
                     client.camera.look_at = camera.look_at
 
     def set_drag_handles(self, drag_handles: Mapping[str, Point], on_drag: DragCallback) -> None:
-        """Points that can be dragged, and who is told; see `poise.viewer.view_objects`. "push" is an arrow."""
+        """Set the draggable points and the callback of drags; see `poise.viewer.view_objects.DragHandles`.
+
+        The handle "push" is drawn with an arrow while it is dragged.
+        """
         with self._lock, self._server.atomic():
             if self._drag_handles is not None:
                 self._drag_handles.remove()
@@ -221,7 +235,7 @@ class Viewer:
             )
 
     def show(self, view_frame: ViewFrame) -> None:
-        """The present moment; the last one is what counts, and clients that are slow miss those between."""
+        """Show a frame; slow clients skip frames and receive the latest one."""
         with self._lock, self._server.atomic():
             if self._closed:
                 return
@@ -243,32 +257,32 @@ class Viewer:
                 self._drag_handles.show(view_frame.drag_handles, view_frame.camera_target)
             drag_handles = self._drag_handles
         if drag_handles is not None:
-            drag_handles.repeat_push()  # without the lock: it calls others
+            drag_handles.repeat_push()  # outside the lock: it calls foreign code
 
     @property
     def client_count(self) -> int:
-        """Number of pages that are connected."""
+        """Number of connected pages."""
         return len(self._server.get_clients())
 
     def close(self) -> None:
-        """Ends it; clients that are still there lose their view."""
+        """Stop the server; connected clients lose their view."""
         with self._lock:
             self._closed = True
         stop_viser(self._server)
 
     def _new_node(self, kind: str) -> str:
-        """Name of a node that was never there: clients keep the poses of those that were."""
+        """Return an unused node name: clients keep the poses of removed nodes by name."""
         self._nodes += 1
         return f"{WORLD_NODE}/{kind}{self._nodes}"
 
     def _follow_robot(self, view_frame: ViewFrame) -> None:
-        """Moves the world against what is followed:  m' = (p - m) / LAG."""
+        """Move the world node opposite to the followed point m, which tracks the target p:  m' = (p - m) / LAG."""
         now, before = time.monotonic(), self._last_time
         self._last_time = now
         position = finite_array(view_frame.camera_target, 3)
         if position is None or (
             self._drag_handles is not None and self._drag_handles.is_dragging
-        ):  # what is dragged stays under the hand
+        ):  # a dragged handle stays under the pointer
             return
         support = finite_array(view_frame.support, -1, 3)
         height = 0.0 if self._followed_point is None else float(self._followed_point[2])
@@ -285,7 +299,7 @@ class Viewer:
         self._floor.follow(self._followed_point)
 
     def _frame_cameras(self, size: float, move: bool) -> None:
-        """Cameras for a robot of this height (m): of clients to come, and of those that are there, in proportion."""
+        """Set the initial camera for a robot of this height (m); with `move`, scale the cameras of present clients."""
         ratio, self._robot_height = size / self._robot_height, size
         direction = np.array(self._direction) / np.linalg.norm(self._direction)
         target = np.array([0.0, 0.0, 0.5 * size])
@@ -294,7 +308,7 @@ class Viewer:
         camera.look_at = target
         camera.position = target + direction * size / (2.0 * VIEW_FILL * math.tan(FIELD_OF_VIEW / 2.0))
         for client in self._server.get_clients().values() if move else ():
-            with contextlib.suppress(Exception):  # a client may have said nonsense about its camera, or be gone
+            with contextlib.suppress(Exception):  # a client may have sent an invalid camera, or have disconnected
                 offset = client.camera.position - client.camera.look_at
                 middle = client.camera.look_at * ratio
                 client.camera.position = middle + ratio * offset

@@ -1,12 +1,12 @@
-// "Move to assign": which axis of an unknown device walks, steps aside and turns.
+// Dialog that assigns the axes of an unknown device to walking forward, walking sideways and turning.
 
 import { byId, setText } from "./dom.js";
 
-const DELIBERATE = 0.5, RELEASED = 0.25; // deflection that counts as moved, and as let go
-const HOLD_TIME = 300; // ms that an axis must be held: a stick that is let go swings over
+const DELIBERATE = 0.5, RELEASED = 0.25; // deflection that counts as moved, and as released
+const HOLD_TIME = 300; // ms that an axis must be held, since a released stick overshoots
 const STEPS = [
   "Push the stick that should walk forward: fully forward, and hold it.",
-  "Push the stick that should step aside: fully left, and hold it.",
+  "Push the stick that should walk sideways: fully left, and hold it.",
   "Move the stick that should turn: fully to the left, and hold it.",
 ];
 
@@ -17,7 +17,7 @@ export class AxisDialog {
     byId("axis-dialog-skip").addEventListener("click", () => this.assignAxis(null));
   }
 
-  /** Asks for three axes; onDone hears a list of three {axis, sign, rest}, with null for one that was skipped. */
+  /** Ask for three axes; onDone is called with a list of three {axis, sign, rest}, null for an axis that was skipped. */
   open(pad, onDone, rest = [...pad.axes]) {
     Object.assign(this, { id: pad.id, onDone, rest, axes: [], since: 0, held: -1, waitForRelease: false });
     setText(byId("axis-dialog-device"), pad.id);
@@ -25,7 +25,7 @@ export class AxisDialog {
     this.showStep();
   }
 
-  /** Looks at the device; true while the dialog is open, and the device drives nothing. */
+  /** Read the device; return whether the dialog is open, during which the device does not drive the robot. */
   poll(pad) {
     if (!this.dialog.open) return false;
     if (pad.id !== this.id) return true;
@@ -51,7 +51,7 @@ export class AxisDialog {
     this.proceed();
   }
 
-  /** Also the last axis must be let go first: what is held now was not meant to drive. */
+  /** Go to the next step, or close the dialog, after the axis is released: it must not drive the robot at once. */
   proceed() {
     if (this.waitForRelease || this.axes.length < STEPS.length) return this.showStep();
     this.dialog.close();

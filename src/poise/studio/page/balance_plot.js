@@ -1,14 +1,14 @@
-// Balance seen from above: centre of mass, pressure and capture point in the support polygon. Forward is up.
+// Plot of the balance from above: centre of mass, centre of pressure and capture point in the support polygon, forward up.
 
 import { createElement } from "./dom.js";
 import { themeColor, prepareCanvas } from "./canvas.js";
 
-const MIN_SIZE = 0.36; // m across: a stance with room around it
-const MARGIN = 0.05; // m around what is shown
-const SMOOTHING_TIME = 150; // ms in which the window moves most of the way, so that it does not jump with every step
+const MIN_SIZE = 0.36; // m, smallest width of the window: a stance with space around it
+const MARGIN = 0.05; // m around the content
+const SMOOTHING_TIME = 150; // ms, time constant of the window, so that it does not jump with every step
 const TRAIL_LENGTH = 60; // samples: three seconds
 
-// Drawn from the last to the first, and smaller: where all of them meet, each is still seen.
+// Drawn from last to first with decreasing size, so that all remain visible when they coincide.
 const POINTS = [
   { key: "center_of_mass", name: "centre of mass", series: 0, shape: "circle", size: 4 },
   { key: "center_of_pressure", name: "pressure", series: 1, shape: "square", size: 5 },
@@ -57,7 +57,7 @@ export class BalancePlot {
     drawRuler(context, scale, height);
   }
 
-  /** Middle and size (m) of what is shown, moving calmly. */
+  /** Centre and size (m) of the window, smoothed. */
   follow(shown, aspect) {
     const xs = shown.map((point) => point[0]), ys = shown.map((point) => point[1]);
     const span = (values) => Math.max(...values) - Math.min(...values) + 2 * MARGIN;
@@ -92,7 +92,7 @@ function drawPoint(context, [right, down], { series, shape, size }) {
   context.restore();
 }
 
-/** Ten centimetres. */
+/** Draw a scale of ten centimetres. */
 function drawRuler(context, scale, height) {
   context.strokeStyle = context.fillStyle = themeColor("muted");
   context.lineWidth = 1;

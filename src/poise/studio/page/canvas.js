@@ -1,6 +1,6 @@
-// Canvases that are sharp on every screen and in both colour schemes.
+// Canvases that are sharp at every pixel density, with the colours of the light or dark scheme.
 
-/** Colours of the style sheet, read anew when the scheme changes. */
+/** Colour of the style sheet by name; the cache is cleared when the colour scheme changes. */
 const themeColors = {};
 function readThemeColors() {
   const style = getComputedStyle(document.documentElement);
@@ -14,7 +14,7 @@ export function themeColor(name) {
   return themeColors[name];
 }
 
-/** A canvas ready to draw on in CSS pixels, wiped: {context, width, height}; null while it has no size. */
+/** Clear a canvas and scale it to CSS pixels; return {context, width, height}, or null while it has no size. */
 export function prepareCanvas(canvas) {
   const pixelRatio = window.devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;

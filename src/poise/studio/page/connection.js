@@ -1,13 +1,13 @@
-// The wire to the server: hello, frames and messages come in, commands go out. It comes back by itself when it breaks.
+// Websocket to the server: receives hello, frames and messages, sends commands, and reconnects automatically.
 
-const KEEP_ALIVE_PERIOD = 200; // ms; the simulation lets go of a stick after 500 ms of silence
-const FIRST_RETRY = 500, LONGEST_RETRY = 3000; // ms until the next try
-const MAX_BUFFERED = 65536; // bytes not yet sent; more of the same would only come late
+const KEEP_ALIVE_PERIOD = 200; // ms; the simulation releases a stick after 500 ms without a message
+const FIRST_RETRY = 500, LONGEST_RETRY = 3000; // ms until the next attempt
+const MAX_BUFFERED = 65536; // bytes waiting to be sent, above which commands are dropped, as they would arrive late
 
 /**
- * Connects and stays connected.
+ * Connect, and reconnect whenever the connection closes; return send(name, value).
  * handlers: {hello(value), sample(frame), show(frame), message(value), connected(open)};
- * sample gets every frame, show the latest one, once per picture of the screen.
+ * sample is called with every frame, show with the latest one, once per screen refresh.
  */
 export function connect(handlers) {
   let socket = null, retry = FIRST_RETRY, latest = null, drawRequested = false;

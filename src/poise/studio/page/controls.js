@@ -1,18 +1,18 @@
-// The controls of a scene, drawn from what the scene says of them. Each kind is a function that returns
-// {element, show(value)}; `show` follows the simulation, but never what the user has in hand.
+// Controls of a scene, drawn from their declarations. Each kind is a function that returns {element, show(value)};
+// `show` displays the value of the simulation, except while the user moves the control.
 
 import { createElement } from "./dom.js";
 import { taskOrder } from "./task_order.js";
 import { upload } from "./upload.js";
 
-const ECHO_TIME = 500; // ms until frames that were made before the user's last move have passed
-const SEND_PERIOD = 50; // ms between two values of a slider that is dragged
+const ECHO_TIME = 500; // ms after which no more frames from before the user's last change arrive
+const SEND_PERIOD = 50; // ms between two values of a slider being dragged
 
 let controlCount = 0; // for ids
 
-/** Knows whether the user has a control in hand. */
+/** Control that the user is pressing, if any. */
 let pressed = null;
-const heldUntil = new WeakMap(); // element -> until when it counts as held, ms
+const heldUntil = new WeakMap(); // element -> time until which it counts as held, ms
 const markHeld = (element) => heldUntil.set(element, performance.now() + ECHO_TIME);
 for (const kind of ["pointerup", "pointercancel"])
   addEventListener(kind, () => {
@@ -25,7 +25,7 @@ function trackHeld(element) {
   return () => pressed === element || performance.now() < (heldUntil.get(element) ?? 0);
 }
 
-/** Sends at most one value every SEND_PERIOD ms, and always the last one. */
+/** Limit sending to one value every SEND_PERIOD ms; the last value is always sent. */
 function throttle(send) {
   let timer = null, pending;
   return (value) => {
@@ -106,12 +106,12 @@ function save(control) {
 const KINDS = { slider, dropdown, switch: toggle, button, save, upload, task_order: taskOrder };
 
 export class Controls {
-  /** send(name, value) for a control that was moved; postMessage(kind, text) for a message. */
+  /** send(name, value): called when the user changes a control; postMessage(kind, text): shows a message. */
   constructor(panel, send, postMessage) {
     Object.assign(this, { panel, send, postMessage, drawn: new Map(), signature: "" });
   }
 
-  /** Draws the controls anew only if they are others: what a user has in hand must not vanish under it. */
+  /** Redraw the controls only if their declarations changed, so that a control in use does not disappear. */
   hello(controls) {
     const signature = JSON.stringify(controls.map(({ value, items, ...rest }) => rest));
     if (signature === this.signature) {

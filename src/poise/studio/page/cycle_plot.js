@@ -1,14 +1,14 @@
-// One joint angle over the gait cycle: as usual, as measured and as reproduced, with a line at the present moment.
+// Plot of one joint angle over the gait cycle: normative band, measured and reproduced, with a line at the current time.
 
 import { createElement, setText } from "./dom.js";
 import { themeColor, prepareCanvas } from "./canvas.js";
 
 const LEFT = 26, RIGHT = 4, TOP = 6, BOTTOM = 14; // px for the numbers of the axes
-const GRID_STEP = 20; // degrees from line to line
-const LINES = { measured: ["text", 3], reproduced: ["series-0", 1.5] }; // the ghost is blue, too; both are seen where they agree
+const GRID_STEP = 20; // degrees between grid lines
+const LINES = { measured: ["text", 3], reproduced: ["series-0", 1.5] }; // colour, and width (px): blue like the ghost, and thinner, so that both lines are visible where they agree
 
 export class CyclePlot {
-  /** curve: {title, help, measured, norm, band, variants}, each of 101 values in degrees. */
+  /** curve: {title, help, measured, norm, band, variants}; curves have 101 values in degrees. */
   constructor(curve) {
     this.curve = curve;
     this.canvas = createElement("canvas", { role: "img", "aria-label": `${curve.help} over the gait cycle, measured and reproduced, with the norm` });
@@ -19,7 +19,7 @@ export class CyclePlot {
     this.drawn = "";
   }
 
-  /** variant: which reproduction; share: of the cycle, 0 to 1, or null. */
+  /** variant: name of the reproduction; share: position in the cycle, 0 to 1, or null. */
   draw(variant, share) {
     const lines = { measured: this.curve.measured, reproduced: this.curve.variants[variant] ?? [] };
     for (const [name, line] of Object.entries(lines)) {

@@ -1,8 +1,8 @@
-// Small things that every part of the page needs: making elements, writing text only where it differs, numbers in words.
+// DOM helpers: creating elements, updating text only when it changes, formatting numbers.
 
 export const byId = (id) => document.getElementById(id);
 
-/** An element with attributes and children; `on...` attributes are listeners, false and undefined ones are left out. */
+/** Create an element with attributes and children; `on...` are listeners, false and undefined attributes are omitted. */
 export function createElement(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -13,12 +13,12 @@ export function createElement(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Writes only what has changed: twenty times a second, most of a page has not. */
+/** Set the text of an element only if it changed: at 20 Hz, most of the page stays the same. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A list of lines, one <li> each. */
+/** Show lines in a list, one <li> each, or the text `empty` if there are none. */
 export function setLines(list, lines, empty = "") {
   const shown = lines.length || !empty ? lines : [empty];
   while (list.children.length > shown.length) list.lastChild.remove();
@@ -27,7 +27,7 @@ export function setLines(list, lines, empty = "") {
   list.classList.toggle("empty", lines.length === 0);
 }
 
-/** Fills a <select>, keeping the choice; leaves it alone while nothing has changed. */
+/** Set the options and the choice of a <select>; do nothing if they are unchanged. */
 export function fillSelect(select, options, selected) {
   const names = options.map(String);
   const present = [...select.options].map((option) => option.value);
@@ -36,7 +36,7 @@ export function fillSelect(select, options, selected) {
   if (selected !== undefined && select.value !== String(selected)) select.value = String(selected);
 }
 
-/** Three digits that matter; what is smaller than a millionth is nothing. */
+/** Format a number with three significant digits; values below 1e-6 are shown as 0. */
 export function formatNumber(value) {
   if (value === null || value === undefined) return "–";
   const magnitude = Math.abs(value);
@@ -53,7 +53,7 @@ const ICONS = {
   stop: "M3.5 3.5h9v9h-9z",
 };
 
-/** A picture and a word inside a button; the word gives way on narrow pages and stays the button's name. */
+/** Show an icon and a label in a button; narrow pages hide the label, which remains the accessible name. */
 export function setIcon(button, icon, label) {
   if (button.dataset.icon !== icon) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -69,7 +69,7 @@ export function setIcon(button, icon, label) {
   if (button.getAttribute("aria-label") !== label) button.setAttribute("aria-label", label);
 }
 
-/** Arrow keys move along a list of tabs, as everywhere. */
+/** Let arrow keys move the focus along a list of tabs. */
 export function addArrowKeys(list) {
   list.addEventListener("keydown", (event) => {
     const tabs = [...list.querySelectorAll('[role="tab"]')];

@@ -1,16 +1,16 @@
-// Files of the output folder: download, replay, export; and the slider of a replay.
+// List of files in the output folder with download, replay and export, and the time slider of a replay.
 
 import { byId, createElement, setText } from "./dom.js";
 
 const FORMATS = { report: "Report", bvh: "BVH", csv: "CSV", mp4: "MP4", html: "HTML" };
-const SEND_PERIOD = 50; // ms between two places of a replay that is dragged through
+const SEND_PERIOD = 50; // ms between two positions while the slider is dragged
 
 export class Files {
   constructor(send) {
     Object.assign(this, { send, list: byId("files"), signature: "", file: "", draggedUntil: 0, lastSent: 0 });
     this.slider = byId("replay-time");
     const seek = () => {
-      this.draggedUntil = performance.now() + 500; // until frames from before have passed
+      this.draggedUntil = performance.now() + 500; // until no more frames from before the change arrive
       send("replay", { file: this.file, time: Number(this.slider.value) });
     };
     this.slider.addEventListener("input", () => {
@@ -27,9 +27,9 @@ export class Files {
     const signature = JSON.stringify(files);
     if (signature === this.signature) return;
     this.signature = signature;
-    const emptyNote = createElement("p", { class: "empty" }, "Nothing recorded yet. Press Record; what you record can be replayed and exported here.");
+    const emptyNote = createElement("p", { class: "empty" }, "No recordings yet. Press Record to make one; it can be replayed and exported here.");
     const open = new Set([...this.list.querySelectorAll("details[open]")].map((menu) => menu.dataset.file));
-    const rows = files.map((file) => this.row(file, open.has(file.name))); // a menu in use stays open
+    const rows = files.map((file) => this.row(file, open.has(file.name))); // an open menu stays open
     this.list.replaceChildren(files.length ? createElement("ul", { class: "files" }, ...rows) : emptyNote);
   }
 

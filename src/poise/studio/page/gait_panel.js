@@ -1,4 +1,4 @@
-// A person's walk: angles over the gait cycle, ranges of motion, and how far a fit has come.
+// Panel of a measured walk: joint angles over the gait cycle, ranges of motion, and progress of the fit.
 
 import { byId, createElement, setText, setLines } from "./dom.js";
 import { CyclePlot } from "./cycle_plot.js";
@@ -11,7 +11,7 @@ export class GaitPanel {
     Object.assign(this, { result: null, signature: "", plots: [], rowElements: [], variant: "" });
   }
 
-  /** result: curves, rows and summary, with a title once there is a trial; nothing in all other scenes. */
+  /** result: curves, rows and summary, with an empty title before there is a trial; null in other scenes. */
   hello(result) {
     this.result = result ?? null;
     const hasCurves = Boolean(result?.curves?.length);
@@ -34,8 +34,8 @@ export class GaitPanel {
       this.rowElements[index],
     ]));
     byId("gait-empty").hidden = rows.length > 0;
-    setText(byId("gait-empty"), result.title ? "There is no whole gait cycle in this trial." : "They are here when a trial has been fitted.");
-    setLines(byId("gait-notes"), result.notes ?? [], "nothing yet");
+    setText(byId("gait-empty"), result.title ? "This trial contains no complete gait cycle." : "Shown when a trial has been fitted.");
+    setLines(byId("gait-notes"), result.notes ?? [], "none");
     if (!rows.length) setLines(byId("gait-summary"), []);
   }
 
@@ -50,11 +50,11 @@ export class GaitPanel {
     const line = byId("fit-progress");
     line.hidden = !fit?.activity;
     if (line.hidden) return;
-    setText(line.firstElementChild, `It ${fit.activity} …`);
+    setText(line.firstElementChild, `${fit.activity} …`);
     line.lastElementChild.value = fit.progress;
   }
 
-  /** The reproduction that is shown: pages know all of them. */
+  /** Select the reproduction to show; the page has the data of all variants. */
   showVariant(variant) {
     const rows = this.result.rows ?? [];
     if (!rows.length || variant === this.variant || !(variant in rows[0].variants)) return;

@@ -1,20 +1,20 @@
-// Gamepads and flight sticks. A pad with the standard layout works at once; any other is shown once which axis does what.
+// Gamepads and flight sticks. A device with the standard layout works at once; for others the user assigns the axes once.
 
 import { setText } from "./dom.js";
 
-const POLL_PERIOD = 20; // ms: as quick as a hand, and a timer runs on where pictures are drawn four times a second
-const DEAD_ZONE = 0.12; // of a stick that is let go but does not quite come back
-const MAX_INPUTS = 64; // axes and buttons that are told of
-const DELIBERATE = 0.5; // deflection that cannot be an accident
+const POLL_PERIOD = 20; // ms; a timer, since it also runs while the screen is redrawn only four times a second
+const DEAD_ZONE = 0.12; // deflection of a released stick that does not return fully to its centre
+const MAX_INPUTS = 64; // largest number of axes and buttons that are sent
+const DELIBERATE = 0.5; // deflection that is certainly intended
 
-/** Standard layout: left stick walks, right stick turns. Browsers count right and down as positive. */
+/** Standard layout: left stick walks, right stick turns. In browsers right and down are positive. */
 const STANDARD = [
   { axis: 1, sign: -1, rest: 0 },
   { axis: 0, sign: -1, rest: 0 },
   { axis: 2, sign: -1, rest: 0 },
 ];
 
-/** Without the dead zone, still from -1 to 1: (|x| - d) / (1 - d). */
+/** Remove the dead zone d and scale the rest to -1 to 1: (|x| - d) / (1 - d). */
 export function applyDeadZone(value) {
   const magnitude = Math.min(1, Math.abs(value));
   return magnitude <= DEAD_ZONE ? 0 : (Math.sign(value) * (magnitude - DEAD_ZONE)) / (1 - DEAD_ZONE);
@@ -28,7 +28,7 @@ export function axisAssignment(pad) {
     const stored = JSON.parse(localStorage.getItem(storageKey(pad.id)));
     return Array.isArray(stored) && stored.length === 3 ? stored : null;
   } catch {
-    return null; // nothing stored, or no storage: ask again
+    return null; // nothing stored, or storage not available: the user is asked
   }
 }
 
@@ -36,15 +36,15 @@ export function storeAssignment(id, axes) {
   try {
     localStorage.setItem(storageKey(id), JSON.stringify(axes));
   } catch {
-    // without storage it holds until the page is left
+    // without storage the assignment is valid until the page is closed
   }
 }
 
 export class Gamepads {
-  /** operatorInput: who takes a pad as it is; display: {text, button}; dialog: an AxisDialog, shown for a pad that is not known. */
+  /** operatorInput: receives raw gamepad states; display: {text, button}; dialog: AxisDialog for an unknown device. */
   constructor(stickInput, operatorInput, display, dialog) {
     Object.assign(this, { stickInput, operatorInput, display, dialog });
-    this.restAxes = new Map(); // how unknown pads rested when they were first seen, by id
+    this.restAxes = new Map(); // axes of unknown devices when they were first seen, by id
     this.offered = new Set();
     display.button.addEventListener("click", () => this.pad && dialog.open(this.pad, (axes) => this.assign(axes)));
     setInterval(() => this.poll(), POLL_PERIOD);
@@ -67,7 +67,7 @@ export class Gamepads {
     else if (!axes) this.offerDialog(pad);
   }
 
-  /** An unknown pad that is moved wants to be used: the dialog opens by itself, once. */
+  /** Open the dialog, once, when an unknown device is moved. */
   offerDialog(pad) {
     const rest = this.restAxes.get(pad.id) ?? [...pad.axes];
     this.restAxes.set(pad.id, rest);
@@ -84,7 +84,7 @@ export class Gamepads {
   }
 }
 
-/** All of a pad, in hundredths: a stick that trembles says nothing new. */
+/** State of a gamepad rounded to 0.01, so that tremor sends no messages. */
 function readGamepad(pad) {
   const round = (value) => Math.round(Math.max(-1, Math.min(1, value)) * 100) / 100;
   const buttons = [...pad.buttons].slice(0, MAX_INPUTS).map((button) => round(button.value ?? Number(button.pressed)));

@@ -1,10 +1,10 @@
-// A guided scene: which point is guided, six axes on the screen, what became of the last commands.
+// Panels of a guided scene: choice of the guided point, on-screen sticks for six axes, table of the last segments.
 
 import { byId, createElement, setText, setLines } from "./dom.js";
 import { screenStick } from "./screen_stick.js";
 
-const FORWARD = 0, LEFT = 1, UP = 2, ROLL = 3, PITCH = 4, YAW = 5; // places of the axes
-const ECHO_TIME = 500; // ms until frames that were made before the user's last move have passed
+const FORWARD = 0, LEFT = 1, UP = 2, ROLL = 3, PITCH = 4, YAW = 5; // indices of the axes
+const ECHO_TIME = 500; // ms after which no more frames from before the user's last change arrive
 
 export class GuidancePanel {
   constructor(operatorInput, send) {
@@ -23,7 +23,7 @@ export class GuidancePanel {
     });
   }
 
-  /** guidance: what the scene says of itself; empty for all others. */
+  /** guidance: modes, keys and legends of a guided scene (Scene.guidance_info); empty for other scenes. */
   hello(guidance) {
     this.guidance = guidance?.modes ? guidance : null;
     for (const name of ["guidance-sticks", "guidance-bar", "guidance-panel", "segments-panel"]) byId(name).hidden = !this.guidance;
@@ -56,7 +56,7 @@ export class GuidancePanel {
     this.showSegments(status.segments);
   }
 
-  /** Which device is heard, and what its parts do. */
+  /** Show the name of the active device and its legend. */
   showLegend() {
     if (!this.guidance) return;
     const gamepad = this.operatorInput.held.gamepad;

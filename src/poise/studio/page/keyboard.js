@@ -1,11 +1,11 @@
-// Keys that drive: W A S D walk, Q E turn, and the arrows; or, in a guided scene, whichever keys that scene names. They
-// are taken before viser's client moves its camera by them.
+// Keyboard input: W A S D and arrows walk, Q E turn; in a guided scene, the keys that the scene declares. Events are
+// captured before viser's client, which would move its camera.
 
 const KEY_DIRECTIONS = {
   KeyW: [1, 0, 0], KeyS: [-1, 0, 0], KeyA: [0, 1, 0], KeyD: [0, -1, 0], KeyQ: [0, 0, 1], KeyE: [0, 0, -1],
   ArrowUp: [1, 0, 0], ArrowDown: [-1, 0, 0], ArrowLeft: [0, 0, 1], ArrowRight: [0, 0, -1],
 };
-// Where a key already means something else; arrows also move along tabs and through panels.
+// Elements that use keys themselves; arrow keys also move along tabs and scroll panels.
 const TEXT_FIELDS = "input, select, textarea, dialog, [contenteditable]";
 const ARROW_TARGETS = '[role="tab"], .panel';
 
@@ -17,7 +17,7 @@ export class Keyboard {
     this.listen(window);
   }
 
-  /** Hears the keys of a window: of the page itself, and of the frame in it. */
+  /** Listen to the keys of a window: that of the page, and that of the frame of the 3D view. */
   listen(target) {
     for (const kind of ["keydown", "keyup"])
       target.addEventListener(kind, (event) => this.handleKey(event), { capture: true });

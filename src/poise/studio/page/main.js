@@ -1,4 +1,4 @@
-// Puts the page together: who hears what comes in, and who says what goes out.
+// Entry point of the page: creates its parts and connects them to the server.
 
 import { byId, addArrowKeys } from "./dom.js";
 import { AxisDialog } from "./axis_dialog.js";
@@ -18,7 +18,7 @@ import { connectWalkSticks } from "./screen_stick.js";
 import { StatusPanel } from "./status_panel.js";
 import { showView } from "./view.js";
 
-let sendCommand = () => {}; // until the connection is there
+let sendCommand = () => {}; // until the connection is set up
 const send = (name, value) => sendCommand(name, value);
 
 const messages = new Messages(byId("messages"), byId("events"));
@@ -66,11 +66,11 @@ sendCommand = connect({
     if (open) {
       lostNotice?.remove();
       lostNotice = null;
-    } else lostNotice ??= messages.show("error", "The studio does not answer. It may have been closed; trying again.");
+    } else lostNotice ??= messages.show("error", "The studio does not respond; it may have been closed. Reconnecting.");
   },
 });
 
-/** Files and events share a place. */
+/** Switch between the tabs Files and Events. */
 function connectTabs() {
   const tabs = [byId("tab-files"), byId("tab-events")];
   for (const tab of tabs)

@@ -1,21 +1,21 @@
-// What the studio has to say: over the page for a while, and for good in the list of events.
+// Messages of the studio: shown over the page for some time, and kept in the list of events.
 
 import { createElement } from "./dom.js";
 
-const INFO_DURATION = 8000; // ms that a piece of news stays; errors stay until they are dismissed
-const MAX_SHOWN = 4; // messages at a time
-const MAX_LISTED = 100; // lines of the list
+const INFO_DURATION = 8000; // ms for which an information stays; errors stay until they are dismissed
+const MAX_SHOWN = 4; // messages over the page
+const MAX_LISTED = 100; // lines in the list
 
 export class Messages {
   constructor(overlay, list) {
     Object.assign(this, { overlay, seen: new Set(), events: "" });
     this.messageList = createElement("ul", { class: "events" });
     this.eventList = createElement("ul", { class: "events" });
-    this.emptyNote = createElement("p", { class: "empty" }, "Nothing has happened yet.");
+    this.emptyNote = createElement("p", { class: "empty" }, "No events yet.");
     list.append(this.emptyNote, this.eventList, this.messageList);
   }
 
-  /** A message of the server; one that comes again after a broken connection is not shown again, an old one only listed. */
+  /** Receive a message of the server. After a reconnection, known messages are ignored; old ones are only listed. */
   receive({ number, kind, text, already_shown: alreadyShown }) {
     const key = `${number} ${text}`;
     if (number && this.seen.has(key)) return;
@@ -40,7 +40,7 @@ export class Messages {
     this.emptyNote.hidden = true;
   }
 
-  /** Events of the simulation, as every frame brings them; the newest first. */
+  /** Show the events of the simulation, which every frame contains, newest first. */
   frame(events) {
     const joined = events.join("\n");
     if (joined === this.events) return;

@@ -1,15 +1,15 @@
-// What a person at this page holds, as it is: keys, a pad, sticks on the screen. What it means is known elsewhere. Sent
-// when it changes, and every 200 ms while anything is held.
+// Raw input of the user in a guided scene: keys, gamepad and on-screen sticks. The server interprets it
+// (poise.studio.operator_input). It is sent when it changes, and every 200 ms while anything is held.
 
-const REPEAT_PERIOD = 200; // ms; the simulation lets go after 500 ms of silence
-const STICK_DEAD_ZONE = 0.12, TRIGGER_DEAD_ZONE = 0.05; // of a stick that is let go but does not quite come back, and of a trigger
-const STICK_AXES = 5; // axes of a device that is no standard pad; those after them are levers, which stay where they are
+const REPEAT_PERIOD = 200; // ms; the simulation releases all inputs after 500 ms without a message
+const STICK_DEAD_ZONE = 0.12, TRIGGER_DEAD_ZONE = 0.05; // values of released sticks and triggers that are not exactly zero
+const STICK_AXES = 5; // stick axes of a non-standard device; axes after these are levers, which stay where they are left
 const AXES = 6; // forward, left, up, roll, pitch, yaw
 
 const NOTHING_HELD = { keys: [], gamepad: null };
 
 export class OperatorInput {
-  gamepadChanged = () => {}; // who wants to know that another pad is there, or none any more
+  gamepadChanged = () => {}; // callback: a gamepad was connected, changed or disconnected
 
   constructor(send) {
     Object.assign(this, { send, enabled: false, keyCodes: new Set(), held: { ...NOTHING_HELD }, sticks: new Map() });
@@ -19,14 +19,14 @@ export class OperatorInput {
     document.addEventListener("visibilitychange", () => document.hidden && this.release());
   }
 
-  /** guidance: what the scene says of itself, with the keys that count; null: it is not guided. */
+  /** guidance: Scene.guidance_info of a guided scene, with the keys in use; null: the scene is not guided. */
   enable(guidance) {
     if (this.enabled && !guidance) this.release();
     this.enabled = Boolean(guidance);
     this.keyCodes = new Set(guidance?.keys ?? []);
   }
 
-  /** Keys or the pad, whichever is named, are held so. */
+  /** Update held inputs: {keys} or {gamepad}. */
   hold(changes) {
     if (!this.enabled) return;
     const before = this.held.gamepad?.name;
@@ -35,7 +35,7 @@ export class OperatorInput {
     this.sendChanges();
   }
 
-  /** A stick on the screen asks for some of the six axes: {axis: value}. */
+  /** Set the axes of an on-screen stick: {axis: value}, some of the six axes. */
   setStick(name, axes) {
     if (!this.enabled) return;
     this.sticks.set(name, axes);
@@ -57,7 +57,7 @@ export class OperatorInput {
     return { keys: [...keys].sort(), gamepad: gamepad && { standard: gamepad.standard, axes: gamepad.axes, buttons: gamepad.buttons }, axes };
   }
 
-  /** What rests and rested before is not worth a word, unless a pad came or went. */
+  /** Send the state if it changed; idle after idle is not sent, unless a gamepad was connected or disconnected. */
   sendChanges() {
     const now = this.message(), before = this.sent;
     if (JSON.stringify(now) === JSON.stringify(before)) return;

@@ -1,4 +1,4 @@
-// The plots below the view: four of every scene, and three more of robots that balance by their force cells.
+// Plots below the view: four in every scene, and three more for robots that balance by force cells.
 
 import { byId } from "./dom.js";
 import { BalancePlot } from "./balance_plot.js";
@@ -11,7 +11,7 @@ export class Plots {
     this.forces = timePlot("forces", { low: 0, high: 100 });
     this.torques = timePlot("torques", { low: -100, high: 100, scale: 100 });
     this.times = timePlot("times", { low: 0, high: 1, digits: 2 });
-    const soleSettings = { seconds: 10, digits: 1, widths: [3, 1.2] }; // both feet are seen where they feel the same
+    const soleSettings = { seconds: 10, digits: 1, widths: [3, 1.2] }; // different widths: both lines are visible where they coincide
     const zmp = { ...soleSettings, scale: 1000 }; // from m to mm
     this.soles = {
       force: timePlot("sole-force", { ...soleSettings, low: 0, high: 10 }),
@@ -28,11 +28,11 @@ export class Plots {
     this.sampleSoles(time, plots.sole_pressure);
   }
 
-  /** Under each sole: how strongly it is pressed and where. Without force cells there is nothing, and no place for it. */
+  /** Plot force and ZMP under each sole; the plots are hidden if there are no force cells. */
   sampleSoles(time, soles) {
     byId("plots").classList.toggle("with-sole-plots", Boolean(soles));
     for (const figure of document.querySelectorAll("#plots .sole-plot")) figure.hidden = !soles;
-    byId("figure-forces").hidden = Boolean(soles); // the same forces, by another sensor
+    byId("figure-forces").hidden = Boolean(soles); // these are the same forces, from another sensor
     if (!soles) return Object.values(this.soles).forEach((plot) => plot.clear());
     this.soles.x.edge = 1000 * soles.half_size[0];
     this.soles.y.edge = 1000 * soles.half_size[1];

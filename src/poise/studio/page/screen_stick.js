@@ -1,9 +1,9 @@
-// On-screen sticks, for mouse, pen and fingers.
+// On-screen sticks for mouse, pen and touch.
 
 /**
- * A stick: `onMove(right, up)` hears where it is held, each between -1 and 1, and (0, 0) when it is let go. One of the class
- * "horizontal" moves sideways only, one of the class "vertical" only up and down. Returns `show(right, up)`, which lets a knob
- * that nobody holds tell what another device does.
+ * Create a stick. `onMove(right, up)` is called with its position, each between -1 and 1, and with (0, 0) on release.
+ * With class "horizontal" it moves only sideways, with class "vertical" only up and down. Returns `show(right, up)`, which
+ * displays the input of another device while the stick is not held.
  */
 export function screenStick(element, onMove) {
   const knob = element.querySelector(".knob");
@@ -47,7 +47,7 @@ export function screenStick(element, onMove) {
   return (right, up) => pointer === null && placeKnob(right, up);
 }
 
-/** How far the knob can move from the middle, px. */
+/** Largest distance of the knob from the centre, px. */
 const knobTravel = (length) => length / 2 - 20;
 
 export function connectWalkSticks(move, turn, stickInput) {

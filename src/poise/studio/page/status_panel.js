@@ -1,4 +1,4 @@
-// The left side: what the scene says in words, the hierarchy as a table, which limits act and why.
+// Left panel: status lines of the scene, table of the hierarchy, active limits and the explanation of the solver.
 
 import { formatNumber, byId, createElement, setText, setLines } from "./dom.js";
 
@@ -14,7 +14,7 @@ export class StatusPanel {
     setLines(byId("status-lines"), frame.status_lines);
     this.showLevels(frame.levels);
     setLines(byId("limits"), frame.limits, "none");
-    setLines(byId("explanation"), frame.explanation, "nothing gives way");
+    setLines(byId("explanation"), frame.explanation, "all tasks are met");
   }
 
   showLevels(levels) {
@@ -38,7 +38,7 @@ export class StatusPanel {
   }
 }
 
-/** Long names may break after an underscore. */
+/** Create a table row; a long name may wrap after an underscore. */
 function row(kind, name) {
   const cells = [name.replaceAll("_", "_\u200b"), "", "", ""].map((text) => createElement("td", {}, text));
   return createElement("tr", { class: kind }, ...cells);

@@ -1,9 +1,9 @@
-// What all sticks, keys and pads ask for together, sent when it changes and every 200 ms while it is not zero.
+// Combined command of sticks, keys and gamepads, sent when it changes, and every 200 ms while it is not zero.
 
-const REPEAT_PERIOD = 200; // ms; the simulation lets go after 500 ms of silence
-const RESOLUTION = 0.002; // a change too small to feel is not sent
+const REPEAT_PERIOD = 200; // ms; the simulation releases the stick after 500 ms without a message
+const RESOLUTION = 0.002; // smaller changes are not sent
 
-/** Takes what each device asks for, [forward, left, turn] between -1 and 1; for each direction the strongest counts. */
+/** Combines the commands of devices, [forward, left, turn] between -1 and 1; on each axis the largest magnitude is used. */
 export class StickInput {
   constructor(send) {
     this.send = send;
@@ -16,7 +16,7 @@ export class StickInput {
     document.addEventListener("visibilitychange", () => document.hidden && this.release());
   }
 
-  /** Whether the scene can be driven at all. */
+  /** Set whether the scene can be driven with a stick. */
   enable(enabled) {
     this.enabled = enabled;
     if (!enabled) this.release();
@@ -28,7 +28,7 @@ export class StickInput {
     this.sendChanges();
   }
 
-  /** Everything is let go: nobody looks any more. Who still holds something says so again. */
+  /** Release all devices, as the page lost the focus; a device that is still held reports again. */
   release() {
     this.devices.clear();
     this.sendChanges();

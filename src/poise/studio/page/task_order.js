@@ -1,8 +1,8 @@
-// A list whose items can be moved up and down, asked for exactly or within a box, and weighted.
+// Control for the order of tasks: items can be moved up and down, set to equality or box, and weighted.
 
 import { createElement, setText } from "./dom.js";
 
-const DECADES = 2; // weights from a hundredth to a hundredfold, on a logarithmic slider
+const DECADES = 2; // weights from 0.01 to 100, on a logarithmic slider
 
 export function taskOrder(control, send, postMessage, trackHeld) {
   const list = createElement("ol", { class: "task-order", "aria-label": control.label, title: control.help });
@@ -52,7 +52,7 @@ function moveButton(item, direction, symbol, disabled, onclick) {
 
 function constraintSelect(item, onChange) {
   if (!item.constraint_type) return null;
-  const select = createElement("select", { "aria-label": `How ${item.label} is asked for` },
+  const select = createElement("select", { "aria-label": `Constraint type of ${item.label}` },
     ...["equality", "box"].map((name) => createElement("option", { value: name }, name)));
   select.value = item.constraint_type;
   select.addEventListener("change", () => onChange(select.value));

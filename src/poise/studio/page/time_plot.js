@@ -1,15 +1,15 @@
-// Numbers over the last seconds, as lines.
+// Line plot of values over the last seconds.
 
 import { createElement, setText } from "./dom.js";
 import { themeColor, prepareCanvas } from "./canvas.js";
 
-const LEFT = 30, BOTTOM = 4, TOP = 6; // px for the numbers of the axis
+const LEFT = 30, BOTTOM = 4, TOP = 6; // px, margins with the numbers of the axis
 const SERIES_COLORS = 8; // colours
 
 /**
- * settings: {canvas, legend, low, high, digits, scale, seconds, widths}: the range always shown, digits of the legend, factor
- * on the values, how long they are remembered, widths of the first lines (px). With an `edge`, the range goes a little
- * further than that to both sides, whatever the values are, and the edges are marked.
+ * settings: {canvas, legend, low, high, digits, scale, seconds, widths}: range that is always visible (low, high), digits in
+ * the legend, factor on the values, time span (s), widths of the first lines (px). With an `edge`, the range is fixed to
+ * slightly more than -edge to edge, and both edges are marked.
  */
 export class TimePlot {
   constructor(settings) {
@@ -19,10 +19,10 @@ export class TimePlot {
 
   clear() {
     this.times = [];
-    this.lines = new Map(); // name -> values, as long as times
+    this.lines = new Map(); // name -> values, one per entry of times
   }
 
-  /** One more sample: {name: value}. Other names than before, or a clock that goes back, begin a new strip. */
+  /** Add a sample: {name: value}. The plot is cleared if the names change or the time goes back. */
   sample(time, values) {
     const names = Object.keys(values);
     const last = this.times.at(-1);
@@ -73,7 +73,7 @@ export class TimePlot {
     }
   }
 
-  /** What is shown, and at which levels there are lines across. */
+  /** Range of the axis, and values of the grid lines. */
   range() {
     const { edge } = this;
     if (edge) return { low: -1.1 * edge, high: 1.1 * edge, levels: [-edge, 0, edge] };
@@ -98,7 +98,7 @@ export class TimePlot {
   }
 }
 
-/** Range and step with round numbers: 1, 2 or 5 times a power of ten, three or four lines. */
+/** Range and step in round numbers: 1, 2 or 5 times a power of ten, with three or four grid lines. */
 function roundRange(low, high) {
   const rough = (high - low) / 3;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -106,7 +106,7 @@ function roundRange(low, high) {
   return { low: Math.floor(low / step + 1e-6) * step, high: Math.ceil(high / step - 1e-6) * step, step };
 }
 
-/** Names without the words that all of them begin or end with: left_knee_joint, left_hip_joint: knee, hip. */
+/** Names without their common leading and trailing words: left_knee_joint, left_hip_joint become knee, hip. */
 export function shortNames(names) {
   let parts = names.map((name) => name.split("_"));
   const drop = (first) => {

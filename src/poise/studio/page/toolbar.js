@@ -1,10 +1,10 @@
-// The bar: scene, robot, play, slow motion, recording, and how the simulation is doing.
+// Toolbar: scene, robot, play, slow motion, recording, and state of the simulation.
 
 import { byId, setIcon, fillSelect, createElement, addArrowKeys, setText } from "./dom.js";
 
 const TIME_SCALES = { 1: "1×", 0.5: "½×", 0.25: "¼×", 0.1: "⅒×" };
-const MIN_REAL_TIME_SHARE = 0.9; // of real time: below this the simulation does not keep up
-const ECHO_TIME = 500; // ms until frames from before a choice have passed
+const MIN_REAL_TIME_SHARE = 0.9; // share of the requested speed below which the state is "slower than real time"
+const ECHO_TIME = 500; // ms after which no more frames from before a choice arrive
 
 export class Toolbar {
   constructor(send) {
@@ -46,7 +46,7 @@ export class Toolbar {
     document.title = `${scene?.title ?? "Studio"} · Poise studio`;
     fillSelect(byId("robot"), hello.robots, hello.robot);
     fillSelect(byId("limb"), hello.limbs);
-    if (hello.limbs.includes(this.limb)) this.send("limb", this.limb); // another robot has just begun with its first limb
+    if (hello.limbs.includes(this.limb)) this.send("limb", this.limb); // a new simulation may show another limb
   }
 
   frame(frame) {
@@ -58,7 +58,7 @@ export class Toolbar {
     byId("record").setAttribute("aria-pressed", frame.recording.active);
     if (performance.now() > this.chosenUntil && document.activeElement !== byId("time-scale")) byId("time-scale").value = String(frame.time_scale);
     setText(byId("real-time-factor"), frame.real_time_factor === null ? "–" : `${frame.real_time_factor.toFixed(2)}×`);
-    setText(byId("phase"), frame.input_timed_out ? `${frame.phase} (let go: the sticks were silent)` : frame.phase);
+    setText(byId("phase"), frame.input_timed_out ? `${frame.phase} (input released: connection timed out)` : frame.phase);
     this.showBanner(frame);
     this.showStatus(frame);
   }

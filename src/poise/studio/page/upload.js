@@ -1,4 +1,4 @@
-// A file of the user's on its way to the studio, in pieces, over a websocket of its own.
+// Upload control: sends a file to the studio in chunks over a separate websocket.
 
 import { createElement } from "./dom.js";
 
@@ -9,7 +9,7 @@ export function upload(control, send, postMessage) {
   const element = createElement("div", { class: "control file" }, field, createElement("span", { class: "button", "aria-hidden": "true" }, control.label));
   field.addEventListener("change", async () => {
     const file = field.files[0];
-    field.value = ""; // the same file can be chosen again
+    field.value = ""; // so that the same file can be chosen again
     if (!file) return;
     const error = await sendFile(control.name, file).catch(() => `'${file.name}' could not be read; choose it again`);
     if (error) postMessage("error", error);
@@ -18,7 +18,7 @@ export function upload(control, send, postMessage) {
   return { element, show() {} };
 }
 
-/** What is wrong with the file, in one line; "" if nothing is. It is the server that decides what is too large. */
+/** Send a file; resolve to "" or one line that says what is wrong with it. The server checks the size. */
 function sendFile(name, file) {
   const address = new URL(`/upload/${encodeURIComponent(name)}?name=${encodeURIComponent(file.name)}`, location.href);
   address.protocol = location.protocol.replace("http", "ws");
@@ -31,12 +31,12 @@ function sendFile(name, file) {
       resolve(reply);
       socket.close();
     };
-    socket.onclose = () => reply ?? resolve("the studio did not answer; try again");
+    socket.onclose = () => reply ?? resolve("the studio did not respond; try again");
     socket.onopen = async () => {
       try {
         for (let from = 0; from < file.size && isOpen(); from += CHUNK) {
           const chunk = await file.slice(from, from + CHUNK).arrayBuffer();
-          if (isOpen()) socket.send(chunk); // the studio may have said no meanwhile
+          if (isOpen()) socket.send(chunk); // the studio may have refused the file in the meantime
           while (socket.bufferedAmount > 4 * CHUNK && isOpen()) await new Promise((next) => setTimeout(next, 10));
         }
         if (isOpen()) socket.send("end");

@@ -1,6 +1,6 @@
-// The 3D view: viser's client in a frame of the same origin.
+// 3D view: viser's client in an iframe of the same origin.
 
-/** Shows viser and lets `keyboard` hear the keys that are pressed in it. */
+/** Load viser's client and let `keyboard` listen to keys pressed in it. */
 export function showView(frame, keyboard) {
   frame.addEventListener("load", () => {
     const inner = frame.contentDocument;

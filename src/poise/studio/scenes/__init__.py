@@ -1,6 +1,6 @@
 """Scenes of the studio, one file each.
 
-A file in this folder that holds a subclass of `Scene` is a scene; nothing has to be registered.
+Every subclass of `Scene` defined in a module of this package is a scene; no registration is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["ControlledPlant", "Point", "Scene", "all_scenes", "find_scene"]
 
 @cache
 def all_scenes() -> tuple[type[Scene], ...]:
-    """All of them, in the order of their tabs."""
+    """Return all scene classes in the order of their tabs."""
     scene_classes = []
     for module in pkgutil.iter_modules(__path__):
         for value in vars(importlib.import_module(f"{__name__}.{module.name}")).values():
@@ -28,10 +28,10 @@ def all_scenes() -> tuple[type[Scene], ...]:
 
 
 def find_scene(name: str) -> type[Scene]:
-    """The scene of that name."""
+    """Return the scene class of a name; raise UsageError if there is none."""
     for scene_class in all_scenes():
         if scene_class.name == name:
             return scene_class
     raise UsageError(
-        f"there is no scene '{name}'; expected one of {', '.join(scene_class.name for scene_class in all_scenes())}"
+        f"unknown scene '{name}'; expected one of {', '.join(scene_class.name for scene_class in all_scenes())}"
     )

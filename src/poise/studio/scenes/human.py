@@ -1,4 +1,4 @@
-"""Human: a person's walk from a marker file, beside what a few tasks make of it."""
+"""Scene Human: the walk of a subject from a marker file, beside its reproduction by a few tasks."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ from poise.studio.scene_base import ControlledPlant, Scene
 if TYPE_CHECKING:
     from poise.studio.fit_service import FitService
 
-#: Largest file that is taken (bytes): a minute of 50 markers and two force plates at 1 kHz has 5 MB.
+#: Size limit of a trial (bytes): one minute of 50 markers and two force plates at 1 kHz has 5 MB.
 MAX_TRIAL_BYTES = 30_000_000
-#: Heights (m) and masses (kg) of adults and children that walk.
+#: Heights (m) and masses (kg) of walking adults and children.
 HEIGHT_RANGE, MASS_RANGE = (0.8, 2.2), (10.0, 200.0)
 
 
 class HumanScene(Scene):
-    """A body stands here until there is a trial; what is done with trials is done by the desk, beside the simulation.
+    """Measured and reproduced gait of a human subject.
 
-    The scene only knows what its controls say.
+    The simulation shows a standing body until a trial is loaded. Trials are fitted by the fit service in the server
+    process (see `poise.studio.fit_service`); the scene only holds the values of the controls.
     """
 
     name, title, tab_order = "human", "Human", 5
-    hint = (
-        "Load a C3D or TRC file of somebody who walks, or take the sample: measured and reproduced gait, side by side."
-    )
+    hint = "Load a C3D or TRC file of a walk, or take the sample: measured and reproduced gait are shown side by side."
     robots = ("human",)
 
     def __init__(self, robot: Robot) -> None:
@@ -48,26 +47,27 @@ class HumanScene(Scene):
     def controls(self) -> list[Control]:
         files: Any = {"group": "Trial", "accept": ".c3d,.trc", "max_bytes": MAX_TRIAL_BYTES}
         return [
-            Upload(name="trial", label="load a trial", help="markers of a motion, C3D or TRC, at most 30 MB", **files),
-            Upload(name="static", label="load a static trial", help="the same person standing; not needed", **files),
+            Upload(name="trial", label="load a trial", help="marker file of a walk: C3D or TRC, up to 30 MB", **files),
+            Upload(name="static", label="load a static trial", **files,
+                   help="static calibration trial of the same subject; optional"),
             Button(name="sample", label="take the sample", group="Trial",
-                   help="a synthetic person who walks as the norms say"),
+                   help="synthetic walk with normative joint angles"),
             Dropdown(name="variant", label="reproduced as", group="Gait", options=VARIANTS, value=self.variant,
-                   help="paper: four key postures; two phases: its ablation; best: six, passed in motion, and angular"
-                        " momentum"),
+                   help="paper: four key postures; two phases: ablation of the paper; best: six key postures passed in"
+                        " motion, and angular momentum"),
             Dropdown(name="play_range", label="play", group="Gait", options=PLAY_RANGES, value=self.play_range),
-            Slider(name="ghost_offset", label="ghost beside by", group="Gait", low=0.0, high=MAX_GHOST_OFFSET,
+            Slider(name="ghost_offset", label="distance of the ghost", group="Gait", low=0.0, high=MAX_GHOST_OFFSET,
                    step=0.05, unit="m", value=self.ghost_offset),
             Switch(name="show_markers", label="show markers", group="Gait", value=self.show_markers),
             Dropdown(name="subject_source", label="body", group="Person", options=SUBJECT_SOURCES,
                    value=self.subject_source,
-                   help="counts when something is fitted next"),
+                   help="source of height, mass and sex; used by the next fit"),
             Slider(name="height", label="height", group="Person", low=HEIGHT_RANGE[0], high=HEIGHT_RANGE[1],
                    step=0.01, unit="m", value=self.height),
             Slider(name="mass", label="mass", group="Person", low=MASS_RANGE[0], high=MASS_RANGE[1], step=0.5,
                    unit="kg", value=self.mass),
             Dropdown(name="sex", label="tables for", group="Person", options=tuple(SEXES), value=self.sex),
-            Button(name="refit", label="fit again", group="Person", help="with these numbers"),
+            Button(name="refit", label="fit again", group="Person", help="repeat the fit with these values"),
             Button(name="refit_without_static", label="fit without the static trial", group="Person"),
         ]  # fmt: skip
 
@@ -92,7 +92,7 @@ class HumanScene(Scene):
         return ""
 
     def status_lines(self) -> list[str]:
-        return ["No trial yet: load one, or take the sample."]
+        return ["No trial loaded: load one, or take the sample."]
 
     @classmethod
     def fit_service(
@@ -101,6 +101,6 @@ class HumanScene(Scene):
         show: Callable[[Any], None],
         values: Callable[[], Mapping[str, Any]],
     ) -> FitService:
-        from poise.studio.fit_service import FitService  # here: the simulation has no use for it
+        from poise.studio.fit_service import FitService  # here: the simulation process does not need it
 
         return FitService(post_message, show, values)

@@ -1,4 +1,4 @@
-"""Scene Navigate: guide a foot, the trunk or a hand; the robot decides when to step."""
+"""Scene Navigate: the user guides a foot, the trunk or a hand, and the robot decides when to step."""
 
 from __future__ import annotations
 
@@ -31,27 +31,28 @@ from poise.studio.operator_input import MODE_HINTS, OperatorInput, PageOperator,
 from poise.studio.scene_base import ACTUATION, AS_BUILT, ControlledPlant, MotionControls, Point, Scene, uses_servos
 from poise.viewer import Plan
 
-#: What a segment of each outcome does; what was projected or discarded is a commanded one that was beyond a boundary.
+#: Text for each outcome of a segment. "projected" and "discarded" are commanded goals that were beyond a boundary.
 OUTCOME_TEXT = {
-    "done": "goes as commanded",
-    "projected": "goes as far as it can",
+    "done": "moves as commanded",
+    "projected": "moves as far as possible",
     "discarded": "stays, as the command was beyond a boundary",
-    "kept": "cannot do that: the body goes back over its feet",
-    "held": "cannot do that: it comes to rest",
-    "caught": "has to wait: a quick step catches the body",
+    "kept": "command not feasible: the body returns over its feet",
+    "held": "command not feasible: the robot comes to rest",
+    "caught": "command postponed: a quick step restores balance",
 }
+#: Text for how often the duration of a segment was increased.
 REPETITIONS = {1: "once", 2: "twice"}
 
 
 def is_motion(record: SegmentStart) -> bool:
-    """Whether a segment is more than standing still."""
+    """Return whether a segment is more than standing still."""
     segment = record.segment
     commanded = not record.command.is_zero or segment.goal.step is not None
     return commanded or segment.outcome != "commanded" or bool(segment.notes)
 
 
 def segment_outcome(record: SegmentStart) -> str:
-    """In one word; what was projected was done, but not all of it."""
+    """Return the outcome of a segment, a key of `OUTCOME_TEXT`."""
     segment = record.segment
     if segment.outcome != "commanded":
         return segment.outcome
@@ -60,7 +61,7 @@ def segment_outcome(record: SegmentStart) -> str:
 
 
 def segment_status(record: SegmentStart) -> str:
-    """What becomes of a command, in a sentence."""
+    """Return a sentence on how a command is executed."""
     segment, mode = record.segment, record.command.mode
     lifted, count, word = segment.goal.points.lifted, segment.corrections, segment_outcome(record)
     if not is_motion(record):
@@ -70,7 +71,7 @@ def segment_status(record: SegmentStart) -> str:
 
 
 def segment_row(record: SegmentStart) -> dict[str, Any]:
-    """A segment for the page's table: time, duration (s), margin of the zero moment point (mm), and why."""
+    """Return a row of the page's table: start time and duration (s), ZMP margin (mm), outcome and reasons."""
     segment = record.segment
     return {
         "time": round(record.time, 2),
@@ -82,17 +83,17 @@ def segment_row(record: SegmentStart) -> dict[str, Any]:
     }
 
 
-# -- Planned ---------------------------------------------------------------------------------------------------------
+# -- Plans for the view ----------------------------------------------------------------------------------------------
 
 
-#: Samples of a path: a curve of a step looks round.
+#: Samples of a path: enough for the curve of a step to look smooth.
 PATH_SAMPLES = 16
-#: A hand that moves by less (m) is not drawn.
+#: Smallest motion of a hand that is drawn (m).
 MIN_HAND_MOTION = 0.005
 
 
 def segment_plan(segment: MotionSegment, body: ThreeMassModel, mode: GuidingMode) -> Plan:
-    """The whole segment: paths of the centre of mass, of the foot that steps and of the hands, and where they end."""
+    """Return the plan of a segment: its goal, and paths of the centre of mass, the swing foot and moving hands."""
     times = np.linspace(0.0, segment.seconds, PATH_SAMPLES)
     samples = [segment.sample(float(time)) for time in times]
     begin, goal = segment.initial.points, segment.goal
@@ -108,7 +109,7 @@ def segment_plan(segment: MotionSegment, body: ThreeMassModel, mode: GuidingMode
 
 
 def goal_plan(begin: NavigationPoints, goal: Goal, body: ThreeMassModel, mode: GuidingMode) -> Plan:
-    """The goal alone: footprints of a foot that steps, hands, centre of mass and the support it will have."""
+    """Return the plan of a goal without paths: footprint, hands, centre of mass and support region."""
     points = goal.points
     soles = [] if goal.step is None else [sole_corners(points.feet[goal.step], body.sole_half, 0.0)]
     hands = [points.hand_position(side) for side in _moving_hands(begin, points, mode)]
@@ -122,12 +123,12 @@ def goal_plan(begin: NavigationPoints, goal: Goal, body: ThreeMassModel, mode: G
 
 
 def target_plan(point: Array) -> Plan:
-    """Nothing but a place to go to (m, 3)."""
+    """Return a plan that contains only a target point for a hand (m, 3)."""
     return Plan(np.zeros((0, 4, 3)), point[None], np.full(3, np.nan), np.zeros((0, 3)), ())
 
 
 def _support_corners(points: NavigationPoints, body: ThreeMassModel) -> Array:
-    """Corners of the support region, each at the height of its sole (m, n x 3)."""
+    """Return the corners of the support region, each at the height of its sole (m, n x 3)."""
     ends = np.array([corner for foot in points.stance_feet for corner in sole_corners(foot, body.sole_half, 0.0)])
     polygon = SupportRegion(points.stance_feet, body.sole_half, 0.0).polygon
     nearest = [int(np.argmin(np.abs(ends[:, :2] - corner).sum(axis=1))) for corner in polygon]
@@ -135,33 +136,33 @@ def _support_corners(points: NavigationPoints, body: ThreeMassModel) -> Array:
 
 
 def _moving_hands(begin: NavigationPoints, end: NavigationPoints, mode: GuidingMode) -> list[Side]:
-    """Hands that are more than carried along: guided, or moved as the body sees it."""
+    """Return the sides of hands that are guided or move relative to the body."""
     shifts = {side: end.hands[side].position - hand.position for side, hand in begin.hands.items()}
     return [side for side in shifts if mode == f"{side} hand" or np.linalg.norm(shifts[side]) > MIN_HAND_MOTION]
 
 
-# -- Navigate: guide a foot, the trunk or a hand ---------------------------------------------------------------------
+# -- Scene -----------------------------------------------------------------------------------------------------------
 
 
 WORLDS = ("flat", STAIRS_AND_DOOR)
-#: Where stairs lead away from the camera, they are seen from behind and from the right, far from above.
+#: Direction to the camera in the world with stairs: from behind, from the right and well from above.
 STAIRS_CAMERA: Point = (-0.6, -0.95, 0.7)
 BOUNDARY_RULES = ("projected onto it", "discarded")
-#: So many segments are told of: what a panel shows.
+#: Number of segments in the table of the page.
 LISTED_SEGMENTS = 12
-#: A hand so near (m) to the place is there.
+#: Distance to the target below which a hand has reached it (m).
 TOUCH_DISTANCE = 0.015
-#: A note is shown for so long after its segment (s): long enough to be read.
+#: Time for which a note is shown after the end of its segment (s), long enough to be read.
 NOTE_DURATION = 2.5
-#: So many of the last segments are looked at for what to tell.
+#: Number of recent segments that are searched for the table and for notes.
 SEARCHED_SEGMENTS = 60
 
 
 class NavigateScene(Scene):
-    """One guided point, chosen by the user, follows a stick; see `poise.behaviors.navigate`."""
+    """Guidance of one point of the robot with sticks, keys or a gamepad; see `poise.behaviors.navigate`."""
 
     name, title, tab_order = "navigate", "Navigate", 4
-    hint = "Choose a point and push a stick, a gamepad or keys: the rest of the body follows, and steps when it must."
+    hint = "Choose a point and guide it with the sticks, a gamepad or keys. The body follows, and steps when necessary."
     guidance_info: ClassVar[Mapping[str, Any]] = {
         "modes": [{"name": mode, "hint": MODE_HINTS[mode]} for mode in GUIDING_MODES],
         "keys": key_codes(KEYBOARD),
@@ -198,22 +199,22 @@ class NavigateScene(Scene):
 
     @property
     def mode(self) -> str:
-        """Control mode, by what drives the joints."""
+        """Control mode that fits the actuation: "position" or "torque"."""
         return "position" if self.servos else "torque"
 
     @property
     def servos(self) -> bool:
-        """Whether joints are driven by position servos."""
+        """Whether position servos drive the joints."""
         return uses_servos(self.robot, self.actuation)
 
     @property
     def is_flat(self) -> bool:
-        """Whether there is nothing but a floor."""
+        """Whether the world is a flat floor."""
         return self.world == WORLDS[0]
 
     @cached_property
     def stairs_and_door(self) -> StairsAndDoor:
-        """The stairs and the door, as large as fits the robot."""
+        """World with stairs and a door, scaled to the robot."""
         return StairsAndDoor.of(self.robot)
 
     @property
@@ -233,14 +234,14 @@ class NavigateScene(Scene):
     def controls(self) -> list[Control]:
         return [
             Dropdown(name="world", label="world", group="World", options=WORLDS, value=self.world,
-                   help="a level floor, or a stage, three steps down, a room and a door, as large as fits the robot"),
+                   help="flat floor, or three stairs down to a room with a door, scaled to the robot"),
             Dropdown(name="actuation", label="joints", group="Robot", options=ACTUATION, value=self.actuation,
-                   help="what drives them: motors that are told torques, or servos that are told angles"),
+                   help="actuation: torque-controlled motors, or position servos"),
             Dropdown(name="boundary_rule", label="beyond a boundary", group="Guidance", options=BOUNDARY_RULES,
                    value=self.boundary_rule,
-                   help="what becomes of a command that goes too far: done as far as possible, or not at all"),
+                   help="a command that goes too far is executed as far as possible, or not at all"),
             Switch(name="show_next_goal", label="show the next goal", group="Guidance", value=self.show_next_goal,
-                   help="where the stick, as it is held now, would lead next"),
+                   help="draw the goal that would follow if the stick stayed as it is"),
             *self.parameters.controls(mode=self.mode),
         ]  # fmt: skip
 
@@ -281,7 +282,7 @@ class NavigateScene(Scene):
     def on_unattended(self) -> None:
         self.operator.set_input(None)
 
-    # -- what is the case, and what will be ------------------------------------------------------------------------
+    # -- plans and status ------------------------------------------------------------------------------------------
 
     def plans(self) -> dict[str, Plan]:
         navigate = self.navigate
@@ -301,7 +302,7 @@ class NavigateScene(Scene):
         return {name: plan for name, plan in plans.items() if plan is not None}
 
     def _next_goal_plan(self, navigate: Navigate) -> Plan | None:
-        """The goal that would follow the present one, if nobody moved the stick until then."""
+        """Return the goal that would follow the current one if the stick stayed as it is; None without input."""
         stick, segment = self.operator.stick, navigate.segment
         if not self.show_next_goal or stick.is_zero or segment is None:
             return None
@@ -317,25 +318,25 @@ class NavigateScene(Scene):
         if navigate is None or plant is None or navigate.segment is None:
             return []
         if plant.fallen:
-            return ["It has fallen; reset to begin anew."]
+            return ["The robot has fallen; reset to start again."]
         return [segment_status(navigate.history[-1]), *self._task_lines()]
 
     def _task_lines(self) -> list[str]:
-        """What is left to do in a world that has something to do."""
+        """Return the remaining distance to the target in the world with the door."""
         hand = next((hand for hand in self.robot.hands if hand.side == "left"), None)
         if self.is_flat or hand is None or self.plant is None:
             return []
         distance = float(np.linalg.norm(self.plant.state().pose(hand).translation - self.stairs_and_door.target))
         if distance < TOUCH_DISTANCE:
             return ["The left hand is at the door. Well done."]
-        return [f"Down the steps, across the room, the left hand to the door: {distance:.2f} m to go."]
+        return [f"Go down the stairs, cross the room, and move the left hand to the door: {distance:.2f} m to go."]
 
     def guidance_status(self) -> dict[str, Any]:
-        """What is heard and what becomes of it.
+        """Return the current command and the recent segments.
 
-        "mode", "axes" and "lift" are what counts now, "has_target" whether one is there; "notes" why the present
-        segment, or one just before, was not done as commanded; "segments" the last that were not just standing, the
-        latest first.
+        "mode", "axes" and "lift" are the current command, "has_target" whether the world has a target. "notes" are the
+        reasons why the current segment, or one shortly before, differs from the command. "segments" are rows of
+        `segment_row` for the last segments that were more than standing, latest first.
         """
         stick = self.operator.stick
         axes = [round(value, 3) for value in stick.axes]

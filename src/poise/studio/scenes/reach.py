@@ -1,4 +1,4 @@
-"""Reach: drag hands and gaze, and decide what matters more."""
+"""Scene Reach: drag targets of hands and gaze, and change the priority of tasks."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from poise.studio.scene_base import ControlledPlant, Point, Scene
 from poise.tasks import LiveTarget
 
 DISPLAYS = ("physics with kinematic ghost", "physics beside kinematic", "physics", "kinematic")
-#: Robots that stand beside each other are this share of their height apart.
+#: Distance between two robots side by side, as a share of their height.
 GHOST_SPACING = 0.8
 SOLVERS = ("strict", "weighted")
-#: Weights of contact and of what stays upright, in the weighted sum; those of the user's tasks are beside them.
+#: Weight of the contact level in the weighted solver; weights of the other levels are set by the user.
 CONTACT_WEIGHT = 1000.0
-#: Tasks follow their handles at this rate (1/s), at this speed at most (m/s, rad/s): hands that are thrown topple.
+#: Gain of tasks that follow handles (1/s), and their largest speed (m/s, rad/s): faster hands make the robot fall.
 TASK_RATE, MAX_TASK_SPEED = 6.0, 0.6
-#: Rates (1/s) of the centre of mass, which ankles can follow, of what spins, and of the posture, a mere preference.
+#: Gains (1/s) of the centre of mass, which ankles can follow, of angular momentum, and of posture, a mere preference.
 BALANCE_RATE, MOMENTUM_RATE, POSTURE_RATE = 4.0, 8.0, 2.0
-#: Angular momentum that is left alone, per mass (m²/s): reaching arms spin a little.
+#: Tolerance of angular momentum, per mass (m²/s): reaching arms need a little.
 ANGULAR_MOMENTUM_BOUND = 0.02
-#: Damping of the gaze, which on a robot without a neck takes the whole trunk.
+#: Damping of the gaze task, which on a robot without a neck moves the whole trunk.
 GAZE_DAMPING = 0.1
-#: The centre of mass sinks by no more than this share of its height: knees that are bent further do not come up again.
+#: Tolerance of the height of the centre of mass, as a share of it: the robot does not recover from deeper knee bends.
 MAX_CROUCH = 0.3
-#: Half the width of a box, to begin with (m), and of the gaze's (rad).
+#: Initial half width of boxes (m), and of the one of the gaze (rad).
 DEFAULT_BOX = 0.05
 
 
 class ReachScene(Scene):
-    """A body on both feet with two hands, a gaze, a trunk and a posture, in an order that the user decides."""
+    """Standing robot with tasks for balance, hands, gaze, trunk and posture, in an order that the user sets."""
 
     name, title, tab_order = "reach", "Reach", 3
-    hint = "Drag the hands and what it looks at; move tasks up and down, or make them boxes that leave freedom."
+    hint = "Drag the targets of hands and gaze. Reorder the tasks, or relax a task to a box that allows deviations."
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
@@ -78,7 +78,7 @@ class ReachScene(Scene):
         return plants
 
     def _behavior(self) -> _ExchangeableHierarchy:
-        """The stack of now, which `_rebuild` exchanges."""
+        """Return a behavior with the current hierarchy, which `_rebuild` replaces."""
         self._behaviors.append(_ExchangeableHierarchy(self._hierarchy()))
         return self._behaviors[-1]
 
@@ -91,10 +91,10 @@ class ReachScene(Scene):
             return None
         return Weighted([CONTACT_WEIGHT, *(item.weight or 1.0 for item in self.items)])
 
-    # -- the stack of tasks ----------------------------------------------------------------------------------------
+    # -- hierarchy of tasks ----------------------------------------------------------------------------------------
 
     def _hierarchy(self) -> Hierarchy:
-        """Contacts first; then what the user put in order."""
+        """Build the hierarchy: contacts first, then the tasks in the user's order."""
         first = upright_hierarchy(self.start, self._center, UprightSettings())
         levels = [first.level("contact")]
         levels += [
@@ -137,8 +137,8 @@ class ReachScene(Scene):
         return [
             Dropdown(name="display", label="show", group="Robot", options=DISPLAYS, value=self.display),
             Dropdown(name="solver", label="priorities", group="Tasks", options=SOLVERS, value=self.solver,
-                   help="strict: none is given up for one below it; weighted: all share"),
-            TaskOrder(name="task_order", label="what matters, most first", group="Tasks", items=tuple(self.items)),
+                   help="strict: a lower task never degrades a higher one; weighted: all tasks are traded off"),
+            TaskOrder(name="task_order", label="tasks, highest priority first", group="Tasks", items=tuple(self.items)),
             Slider(name="box_half_width", label="half width of boxes", group="Tasks", low=0.01, high=0.3, step=0.01,
                    unit="m, rad", value=self.box_half_width),
         ]  # fmt: skip
@@ -165,7 +165,7 @@ class ReachScene(Scene):
         return ""
 
     def _set_order(self, value: Any) -> None:
-        """The items in their new order; what does not name each of them once is not taken."""
+        """Apply a new order of the tasks; ignore a list that does not name each task once."""
         items_by_name = {item.name: item for item in self.items}
         entries = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
         if sorted(str(entry.get("name")) for entry in entries) != sorted(items_by_name):
@@ -173,7 +173,7 @@ class ReachScene(Scene):
         weights_before = [item.weight for item in self.items]
         self.items = [_updated_item(items_by_name[str(entry["name"])], entry) for entry in entries]
         self._rebuild()
-        # The weighted sum has its weights from the beginning.
+        # The weighted solver takes its weights at construction.
         self.needs_reset = self.solver == "weighted" and weights_before != [item.weight for item in self.items]
 
     # -- handles ---------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ class ReachScene(Scene):
         return {name: _point(handle.value) for name, handle in self.handles.items()}
 
     def move_handle(self, name: str, position: Point) -> None:
-        """The handle goes there, but not through the floor, nor further than any arm could dream of."""
+        """Move a handle; it stays above the floor and within 1.5 robot heights of the initial centre of mass."""
         if name not in self.handles:
             return
         middle, max_distance = self.start.center_of_mass, 1.5 * self.robot.height
@@ -193,14 +193,14 @@ class ReachScene(Scene):
 
     def status_lines(self) -> list[str]:
         order = " > ".join(item.label for item in self.items)
-        return [f"contact > {order}" if self.solver == "strict" else "all tasks share, by their weights"]
+        return [f"contact > {order}" if self.solver == "strict" else "all tasks are traded off by their weights"]
 
     def provenance(self) -> dict[str, Any]:
         return {"behavior": "reach", "order": [item.name for item in self.items]}
 
 
 class _ExchangeableHierarchy(Behavior):
-    """A hierarchy that can be exchanged while it is obeyed."""
+    """Behavior whose hierarchy can be replaced while it runs."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy

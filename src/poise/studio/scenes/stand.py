@@ -1,4 +1,4 @@
-"""Scene Stand & squat: keep the balance while the user pushes."""
+"""Scene Stand & squat: the robot stands or squats and keeps its balance while the user pushes it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from poise.studio.scene_base import (
 from poise.studio.sole_pressure import SolePressure
 
 BALANCE_STRATEGIES = ANKLES, STEPS = ("ankles", "steps")
-#: Deepest squat, in leg lengths: with torque motors, and on servos, where HOAP-3 begins to rock below that.
+#: Deepest squat, in leg lengths: with torque motors, and with servos, on which HOAP-3 starts to rock in deeper squats.
 MAX_DEPTH, MAX_DEPTH_ON_SERVOS = 0.3, 0.25
-#: So long it stands on servos before it squats (s): meanwhile the regulation learns where the weight really is.
+#: Time of standing on servos before the first squat (s), in which the ZMP regulation finds the true centre of mass.
 SETTLING_TIME = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class SquattingStand(runs.Stand):
-    """Standing with squats whose depth and frequency change while it moves."""
+    """Standing with squats whose depth and frequency can change during the motion."""
 
     oscillator: SquatOscillator = field(default_factory=SquatOscillator)
 
@@ -44,14 +44,14 @@ class SquattingStand(runs.Stand):
 
 
 class StandScene(PushableScene):
-    """Stands on its ankles, squatting if it is asked to, or catches itself by steps.
+    """Standing and squatting with ankle balance, or standing with recovery steps.
 
-    With torque motors by the whole equation of motion; on position servos by its force cells, which regulate the ZMP
-    under each foot ([Galdeano2014]), if they are allowed to.
+    With torque motors the robot balances by inverse dynamics; with position servos it regulates the ZMP under each foot
+    by its force cells ([Galdeano2014]), unless the user switches that off.
     """
 
     name, title, tab_order = "stand", "Stand & squat", 2
-    hint = "Push with the button, or drag the arrow that hangs before the robot; let it squat meanwhile."
+    hint = "Push the robot with the button, or drag the handle in front of it, while it stands or squats."
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
@@ -66,17 +66,17 @@ class StandScene(PushableScene):
 
     @property
     def servos(self) -> bool:
-        """Whether joints are driven by position servos."""
+        """Whether position servos drive the joints."""
         return uses_servos(self.robot, self.actuation)
 
     @property
     def max_depth(self) -> float:
-        """Of squats, in leg lengths."""
+        """Largest depth of squats, in leg lengths."""
         return MAX_DEPTH_ON_SERVOS if self.servos else MAX_DEPTH
 
     @property
     def is_settled(self) -> bool:
-        """Whether it may squat."""
+        """Whether the robot has stood long enough to squat."""
         return self.balance is None or (
             self.plant is not None and self.plant.time >= self.balance.start.time + SETTLING_TIME
         )
@@ -96,14 +96,14 @@ class StandScene(PushableScene):
         return {"robot": ControlledPlant(setup.controller, setup.plant)}
 
     def _motion(self) -> Any:
-        """The motion that the controls describe."""
+        """Return the motion that the controls describe."""
         if self.strategy == STEPS:
             return runs.Walk(robot=self.robot.name, steps=0, **self.parameters.overrides)
         return self.parameters.build_motion(mode=self.mode, oscillator=self.oscillator)
 
     @property
     def mode(self) -> str:
-        """Control mode, by what drives the joints."""
+        """Control mode that fits the actuation: "position" or "torque"."""
         return "position" if self.servos else "torque"
 
     # -- controls --------------------------------------------------------------------------------------------------
@@ -112,12 +112,12 @@ class StandScene(PushableScene):
         return [
             Dropdown(name="balance_strategy", label="keeps balance by", group="Stand", options=BALANCE_STRATEGIES,
                    value=self.strategy,
-                   help="ankles alone, or a step where they are not enough, which takes torque motors"),
+                   help="ankles only, or recovery steps as well, which need torque motors"),
             Dropdown(name="actuation", label="joints are driven by", group="Stand", options=ACTUATION,
                    value=self.actuation,
-                   help="motors that are told torques, or servos that are told angles"),
+                   help="actuation: torque-controlled motors, or position servos"),
             Switch(name="zmp_regulation", label="ZMP regulation", group="Stand", value=self.regulating,
-                   help="on position servos: force cells bring the ZMP back to the middle of each sole"),
+                   help="with position servos: move the ZMP to the centre of each sole, measured by force cells"),
             Switch(name="squatting", label="squat", group="Squat", value=self.squatting),
             Slider(name="depth", label="depth", group="Squat", low=0.0, high=self.max_depth, step=0.01,
                    unit="leg lengths", value=self.depth),
@@ -142,20 +142,20 @@ class StandScene(PushableScene):
             self.strategy, self.needs_reset = option_or_first(value, BALANCE_STRATEGIES), True
             if self.strategy == STEPS and self.servos:
                 self.actuation = TORQUE_MOTORS
-                return "steps take torque motors: these drive the joints now"
+                return "recovery steps need torque motors: actuation is now torque motors"
         elif name == "actuation":
             self.actuation, self.needs_reset = option_or_first(value, ACTUATION), True
             self.depth = min(self.depth, self.max_depth)
             if self.servos and self.strategy == STEPS:
                 self.strategy = ANKLES
-                return "steps take torque motors: on servos balance is now kept by the ankles"
+                return "recovery steps need torque motors: balance is now kept by the ankles"
         elif name == "zmp_regulation":
             return self._set_regulation(bool(value))
         elif name == "squatting":
             self.squatting = bool(value)
             if self.squatting and self.strategy == STEPS:
                 self.strategy, self.needs_reset = ANKLES, True
-                return "squats stand on both feet: balance is now kept by the ankles"
+                return "squats need both feet on the ground: balance is now kept by the ankles"
         elif name == "depth":
             self.depth = clamp_number(value, 0.0, self.max_depth)
         elif name == "frequency":
@@ -170,7 +170,7 @@ class StandScene(PushableScene):
         self.regulating = on
         if self.balance is not None:
             self.balance.regulating = on
-        return "" if self.servos else "ZMP regulation acts on position servos only"
+        return "" if self.servos else "ZMP regulation works with position servos only"
 
     def on_unattended(self) -> None:
         self.squatting = False
@@ -187,25 +187,25 @@ class StandScene(PushableScene):
         else:
             self.oscillator.advance(period, depth, self.frequency)
 
-    # -- what is the case ------------------------------------------------------------------------------------------
+    # -- status ----------------------------------------------------------------------------------------------------
 
     def status_lines(self) -> list[str]:
         if self.plant is None:
             return []
         if self.plant.fallen:
-            return ["It has fallen; reset to begin anew."]
+            return ["The robot has fallen; reset to start again."]
         if self.walk is not None:
-            return [f"{self.walk.phase().steps} steps taken to catch itself"]
+            return [f"recovery steps taken: {self.walk.phase().steps}"]
         if self.balance is None:
-            return ["squats" if self.squatting else "stands on its ankles"]
+            return ["squats" if self.squatting else "stands, balanced by the ankles"]
         activity = "stands" if not self.squatting else "squats" if self.is_settled else "settles before it squats"
         return [f"{activity} on position servos", self._regulation_line(self.balance)]
 
     def _regulation_line(self, balance: ZmpBalance) -> str:
         if balance.fallback:
-            return f"{balance.fallback}; the centre of mass alone is controlled"
+            return f"{balance.fallback}; only the centre of mass is controlled"
         if not balance.regulating:
-            return "the centre of mass alone is controlled: no ZMP regulation"
+            return "only the centre of mass is controlled: no ZMP regulation"
         shift = 1e3 * abs(balance.regulator.shift)
         return f"the ZMP is regulated under each foot: the centre of mass is shifted by {shift:.0f} mm"
 

@@ -1,4 +1,4 @@
-"""Walk: design a walk while it walks, and drive it."""
+"""Scene Walk: change the style of a walk while the robot walks, and drive the robot."""
 
 from __future__ import annotations
 
@@ -27,25 +27,29 @@ from poise.studio.controls import (
 )
 from poise.studio.scene_base import ControlledPlant, MotionControls, PushableScene
 
-#: Declarations of the numbers of a style and of the settings of a walk.
+#: Declared parameters of a style and of the settings of a walk.
 STYLE, SETTINGS = parameters(Style), parameters(WalkSettings)
-#: Where each parameter of a style stands.
+#: Heading of each parameter of a style.
 PARAMETER_GROUPS = {
     "Steps": ("step_length", "step_height", "lateral_step", "turn", "single_support", "double_support"),
     "Balance": ("height", "sway", "sway_phase"),
-    "Bearing": ("chest_pitch", "chest_roll", "chest_yaw", "head_pitch", "arm_lift", "arm_spread"),
+    "Posture": ("chest_pitch", "chest_roll", "chest_yaw", "head_pitch", "arm_lift", "arm_spread"),
     "Looseness": ("angular_momentum", "torque", "arm_posture"),
 }
-#: What a stick at its end means: m/s, m/s, rad/s for a leg of 0.8 m; shorter legs are slower, as pendulums are.
+#: Speed at full deflection of the stick, forward, left (m/s) and turn (rad/s), for a leg of 0.8 m. The first two scale
+#: with the square root of the leg length, like the speed of a pendulum.
 MAX_SPEED = (0.45, 0.15, 0.6)
 NO_STYLE = "nothing"
 
 
 class WalkScene(PushableScene):
-    """Every number of a style is a slider; presets, files and blends set them; a stick, a pad or keys drive."""
+    """Walk with a slider for each parameter of its style.
+
+    Presets, files and blends of two styles set the sliders; a stick, a gamepad or keys drive the robot.
+    """
 
     name, title, stick_driven, tab_order = "walk", "Walk", True, 1
-    hint = "Choose a style and let it walk, or drive with a stick, a gamepad or the keys W A S D Q E."
+    hint = "Choose a style and switch walking on, or drive with the stick, a gamepad or the keys W A S D Q E."
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
@@ -76,7 +80,13 @@ class WalkScene(PushableScene):
     def controls(self) -> list[Control]:
         names = tuple(STYLES)
         controls: list[Control | None] = [
-            Switch(name="walking", label="walk", group="Walk", help="walks on its own", value=self.walking),
+            Switch(
+                name="walking",
+                label="walk",
+                group="Walk",
+                help="walk at the speed of the style",
+                value=self.walking,
+            ),
             Dropdown(name="preset", label="style", group="Walk", options=(*names, "own"), value=self._preset_name()),
             Dropdown(
                 name="blend_style",
@@ -84,7 +94,7 @@ class WalkScene(PushableScene):
                 group="Walk",
                 options=(NO_STYLE, *names),
                 value=self.blend_style,
-                help="a second style, mixed in by the share below",
+                help="second style, blended by the share below",
             ),
             Slider(
                 name="blend_share",
@@ -99,9 +109,9 @@ class WalkScene(PushableScene):
                 name="repair",
                 label="repair balance",
                 group="Walk",
-                help="the smallest change of steps and timing that keeps it upright",
+                help="find the smallest change of steps and timing that keeps the robot balanced",
             ),
-            Upload(name="file", label="load a style", group="Walk", accept=".toml", help="a TOML file of a style"),
+            Upload(name="file", label="load a style", group="Walk", accept=".toml", help="style as a TOML file"),
             Save(name="save", label="save this style", group="Walk"),
         ]
         for group, parameter_names in PARAMETER_GROUPS.items():
@@ -185,14 +195,14 @@ class WalkScene(PushableScene):
             return (
                 "nothing to repair"
                 if self.walk.check_feasibility().feasible
-                else "no change of steps and timing would help"
+                else "no repair found: no change of steps and timing makes this style feasible"
             )
         self.base_style, self.blend_style = self.walk.style, NO_STYLE
         self.style = self.walk.style
         return "repaired: " + ", ".join(changes)
 
     def _preset_name(self) -> str:
-        """The name of the style, if it is as it was made."""
+        """Return the name of the style if it is an unchanged preset, else "own"."""
         return self.style.name if STYLES.get(self.style.name) == self.style else "own"
 
     # -- driving ---------------------------------------------------------------------------------------------------
@@ -206,7 +216,7 @@ class WalkScene(PushableScene):
         self._update_walking()
 
     def _update_walking(self) -> None:
-        """Walks as the stick, or else the switch, says."""
+        """Start or stop the walk: the stick sets its speed, else the switch starts it at the speed of the style."""
         walk = self.walk
         if walk is None:
             return
@@ -221,23 +231,23 @@ class WalkScene(PushableScene):
         else:
             walk.stop()
 
-    # -- what is the case ------------------------------------------------------------------------------------------
+    # -- status ----------------------------------------------------------------------------------------------------
 
     def status_lines(self) -> list[str]:
         if self.walk is None or self.plant is None:
             return []
         if self.plant.fallen:
-            return ["It has fallen; reset to begin anew."]
+            return ["The robot has fallen; reset to start again."]
         now = self.plant.time
-        if now - self._last_check > 0.2 or now < self._last_check:  # a verdict costs some ticks
-            verdict = self.walk.check_feasibility()
-            margin = f"{100.0 * verdict.margin:+.1f} cm"
+        if now - self._last_check > 0.2 or now < self._last_check:  # the check takes several control periods
+            check = self.walk.check_feasibility()
+            margin = f"{100.0 * check.margin:+.1f} cm"
             self._balance_line = (
-                f"balanced, {margin} to spare in the next two steps" if verdict.feasible else f"{verdict} ({margin})"
+                f"balanced, ZMP margin {margin} in the next two steps" if check.feasible else f"{check} ({margin})"
             )
             self._last_check = now
         speed = ", ".join(f"{value:.2f}" for value in self.walk.requested_speed)
-        return [self._balance_line, f"speed asked for: {speed} (m/s, m/s, rad/s)"]
+        return [self._balance_line, f"requested speed: {speed} (m/s, m/s, rad/s)"]
 
     def provenance(self) -> dict[str, Any]:
         provenance: dict[str, Any] = {"behavior": "walk", "style": self.style.name}
