@@ -1,4 +1,4 @@
-"""Things a body does: plan and tasks together."""
+"""Behaviors: a plan and the task hierarchies that follow it, for standing, squatting, walking, reaching, navigating."""
 
 from poise.behaviors.navigate import Navigate, SegmentStart
 from poise.behaviors.navigate_tasks import NavigateSettings

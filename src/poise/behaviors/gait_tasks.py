@@ -1,4 +1,4 @@
-"""What walking and navigating share: contacts, balance, feet and the estimated ground."""
+"""Shared parts of walking and navigating: balance tasks, contacts, motion of feet, and terrain estimation."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from poise.plans import GaitPhase
 from poise.robots import GRAVITY, Foot, Robot, Side, State, limbs
 from poise.state import Contact
 
-#: Bodies keep this far apart (m), capsules that they are; the nearest so many pairs within this reach (m) are watched.
+#: Smallest distance between bodies (m), approximated as capsules; number of nearest pairs that are constrained; and
+#: distance (m) within which pairs are considered.
 LEAST_BODY_DISTANCE, WATCHED_PAIRS, INFLUENCE_DISTANCE = 0.005, 16, 0.06
-#: Shortest and longest period that a behavior believes in (s): between them lie all controllers.
+#: Limits of the sampling period that a behavior accepts (s): all controllers are between them.
 SHORTEST_PERIOD, LONGEST_PERIOD = 1e-4, 0.02
 
 
 class BalanceSettings(Protocol):
-    """Gains of a balance level: see `UprightSettings`."""
+    """Gains of a balance level, see `UprightSettings`."""
 
     @property
     def height(self) -> float: ...
@@ -36,7 +37,7 @@ class BalanceSettings(Protocol):
 
 
 class GaitSettings(BalanceSettings, Protocol):
-    """Gains of a motion on feet that come and go: see `WalkSettings`."""
+    """Gains of a motion with changing foot contacts, see `WalkSettings`."""
 
     @property
     def friction(self) -> float: ...
@@ -54,18 +55,19 @@ def balance_tasks(
     axes: str = "xyz",
     names: tuple[str, str, str] = ("center of mass", "height of the center of mass", "angular momentum"),
 ) -> list[tasks.Task]:
-    """Centre of mass and angular momentum, in one level: neither buys itself free at the cost of the other.
+    """Return tasks for the centre of mass (CoM) and the angular momentum, for one level: neither has priority.
 
-    A moment m h on the body and an acceleration of 1 m/s² of its centre take the same force at the ground; that is
-    how they are weighed.
+    The weights make a moment m h on the body equivalent to an acceleration of 1 m/s² of the CoM, since both need the
+    same force at the ground.
 
     Args:
-        height: h of the centre of mass above the ground (m).
+        robot: robot, whose mass scales the angular momentum.
+        height: height h of the CoM above the ground (m).
         settings: gains.
-        center, height_target: targets of the centre of mass over the ground and upwards (m).
-        feedback: how the error of `center` vanishes.
-        axes: about which the body is not to spin.
-        names: of the three tasks.
+        center, height_target: targets of the CoM, horizontal and vertical (m).
+        feedback: task dynamics of `center`.
+        axes: axes of the angular momentum that is damped.
+        names: names of the three tasks.
     """
     lever = robot.mass * height
     largest = settings.spin * lever * math.sqrt(GRAVITY * height)
@@ -78,17 +80,17 @@ def balance_tasks(
 
 
 class GaitTasks:
-    """What walks and guided motions have in common: feet that stand or move, and a divergent component that is led.
+    """Tasks that walks and guided motions share: stance contacts, and balance by the divergent component of motion.
 
     Args:
-        robot: with two feet.
-        start: standing.
+        robot: robot with two feet.
+        start: initial state, standing.
         settings: gains.
 
     Attributes:
-        center: what the centre of mass should do; `height_target` its height.
-        stance_poses: where a standing foot landed.
-        height: of the centre of mass above the ground, at the start (m).
+        center, com_height: targets of the CoM, horizontal and vertical (m).
+        stance_poses: targets of the stance feet by side: the poses in which they landed.
+        height: initial height of the CoM above the ground (m).
     """
 
     def __init__(self, robot: Robot, start: State, settings: GaitSettings) -> None:
@@ -103,14 +105,14 @@ class GaitTasks:
         self._contacts = {foot.side: Contact(foot, friction=settings.friction) for foot in robot.feet}
 
     def balance(self) -> list[tasks.Task]:
-        """The balance level: the plan says what the divergent component does, feedback included."""
+        """Return the tasks of the balance level; the plan gives the CoM acceleration, including feedback of the DCM."""
         names = ("divergent component", "height", "spin")
         return balance_tasks(
             self.robot, self.height, self._gains, self.center, self.com_height, tasks.FeedForward(), "xy", names
         )
 
     def stance_contacts(self, *swinging: Side) -> list[constraints.RigidContact]:
-        """The contacts of the feet that do not swing."""
+        """Return the contacts of the feet that do not swing."""
         return [
             constraints.RigidContact(contact, at=self.stance_poses[side], damping=self._gains.stopping)
             for side, contact in self._contacts.items()
@@ -118,17 +120,17 @@ class GaitTasks:
         ]
 
     def by_swing_foot(self, hierarchy: Callable[..., Hierarchy]) -> dict[str, Hierarchy]:
-        """One hierarchy for each foot that may swing, and one for "both" on the ground."""
+        """Return one hierarchy per swing foot, by side, and one for "both" feet on the ground."""
         return {"both": hierarchy(), **{side: hierarchy(side) for side in self._contacts}}
 
 
 def limb_joints(robot: Robot, *limb_words: str) -> list[str]:
-    """Names of the joints of limbs whose name has one of the words: "arm", "head", "leg", "trunk"."""
+    """Return the names of the joints of all limbs whose name contains a given word: "arm", "head", "leg", "trunk"."""
     return [name for limb in limbs(robot) for name in limb.joints if any(word in limb.name for word in limb_words)]
 
 
 def arm_collision_constraints(robot: Robot) -> list[tasks.Task]:
-    """Arms do not pass through the body, as far as its shapes are known; feet are kept apart by the plan."""
+    """Return collision constraints of the arms, empty if the robot has no shapes; the plan keeps the feet apart."""
     names = set(limb_joints(robot, "arm"))
     arms = [joint for joint in robot.joints if joint.name in names]
     try:
@@ -142,21 +144,21 @@ def arm_collision_constraints(robot: Robot) -> list[tasks.Task]:
 
 
 class TickClock:
-    """Time from one control tick to the next, for behaviors that integrate something.
+    """Measurement of the sampling period, for behaviors that integrate over time.
 
     Args:
-        period: that is believed in until two ticks were seen (s).
+        period: period assumed before the second tick (s).
 
     Attributes:
-        time: of the last tick (s); minus infinity before the first.
-        period: from the tick before to the last one (s).
+        time: time of the last tick (s); minus infinity before the first.
+        period: time between the last two ticks (s).
     """
 
     def __init__(self, period: float) -> None:
         self.time, self.period = -math.inf, period
 
     def tick(self, time: float) -> bool:
-        """Whether time has gone on since the last tick; a behavior that is asked twice for a time advances once."""
+        """Return whether time has advanced since the last tick, so that two calls at one time advance only once."""
         if not time > self.time:
             return False
         if math.isfinite(self.time):
@@ -168,13 +170,13 @@ class TickClock:
 # -- Feet and the ground ---------------------------------------------------------------------------------------------
 
 
-#: x, y and z.
+#: Coordinates x, y and z (m).
 Point = Sequence[float] | Array
 LEVEL_GROUND = np.eye(3)
 
 
 def sole_pose(foot: Foot, place: Point, yaw: float, tilt: Array = LEVEL_GROUND) -> pinocchio.SE3:
-    """world_from_foot with the middle of the sole at a place (m), turned by a yaw (rad) on ground of this tilt."""
+    """Return world_from_foot for a place of the middle of the sole (m), a yaw (rad), and the rotation of the ground."""
     R = tilt @ so3.yaw_matrix(yaw)
     return pinocchio.SE3(R, np.asarray(place) - R @ foot.sole.center)
 
@@ -185,14 +187,16 @@ def sole_motion(
     yaw: tuple[float, float, float],
     tilt: Array = LEVEL_GROUND,
 ) -> tuple[pinocchio.SE3, tuple[float, ...], tuple[float, ...]]:
-    """Pose, twist and its rate of the foot's frame, in world axes, linear parts first.
+    """Return pose, twist and rate of the twist of the frame of a foot, in world axes, linear parts first.
 
-    The frame is off the middle by r, which turns with ψ: ``ṙ = ψ̇ ẑ x r`` and ``r̈ = ψ̈ ẑ x r - ψ̇² r`` (as on level
-    ground; on a slope the difference is of second order in its tilt).
+    The frame is offset from the middle of the sole by r, which rotates with ψ: ``ṙ = ψ̇ ẑ x r`` and
+    ``r̈ = ψ̈ ẑ x r - ψ̇² r`` (as on level ground; on a slope the difference is of second order in its tilt).
 
     Args:
-        place: of the middle of the sole, its rate and acceleration.
+        foot: foot with its frame and sole.
+        place: position of the middle of the sole, its rate and acceleration (m, m/s, m/s²).
         yaw: ψ, ψ̇ and ψ̈ (rad, rad/s, rad/s²).
+        tilt: rotation from level ground to the ground.
     """
     pose = sole_pose(foot, place[0], yaw[0], tilt)
     x, y = (pose.translation - np.asarray(place[0]))[:2].tolist()
@@ -202,26 +206,27 @@ def sole_motion(
     return pose, twist, rate
 
 
-# -- Terrain estimation from contacts, and the error of the weight ---------------------------------------------------
+# -- Terrain estimation from contacts, and weight error --------------------------------------------------------------
 
 
-#: How much of the slope under one foot is believed: uneven ground tilts feet either way, a slope the same way.
+#: Filter gain of the slope per contact: uneven ground tilts feet in all directions, a slope always in the same one.
 SLOPE_GAIN = 0.07
-#: What is felt less than this (rise per metre) is unevenness: boxes of 2 cm under a foot come to that, on average.
+#: Estimated slope (rise per metre) below which the ground is treated as level: boxes of 2 cm under the feet average to
+#: that.
 LEAST_SLOPE = 0.04
-#: Rate at which another height, of the ground or of the walk, is taken over, critically damped, 1/s: a stair of 5 cm
-#: takes a quarter of gravity.
+#: Rate of the critically damped transition to a new height of the ground or of the walk, 1/s: a stair of 5 cm needs a
+#: quarter of gravity.
 HEIGHT_RATE = 7.0
-#: How fast a wrong weight is learnt, 1/s³, and how wrong it may be, m/s²: in half a second, up to a third of gravity.
+#: Integral gain of the weight error, 1/s³, and its limit, m/s²: it settles in half a second, up to a third of gravity.
 WEIGHT_GAIN, LARGEST_WEIGHT_ERROR = 300.0, 3.0
 
 
 class TerrainEstimator:
-    """The ground under a walk.
+    """Estimator of the slope and height of the ground during a walk, and of the weight error of the robot.
 
     Attributes:
-        center_height: height at which the centre of mass is carried (m).
-        weight_error: acceleration (m/s²) that a body heavier than believed lacks.
+        center_height: reference height of the CoM in the world (m).
+        weight_error: additional vertical acceleration (m/s²) that compensates an error of the modelled weight.
     """
 
     def __init__(self, start: State) -> None:
@@ -232,45 +237,47 @@ class TerrainEstimator:
 
     @property
     def slope(self) -> complex:
-        """How far the ground rises per metre along x and along y, as x + i y."""
+        """Rise of the ground per metre along x and along y, as x + i y."""
         return self._slope if abs(self._slope) > LEAST_SLOPE else 0j
 
     @property
     def tilt(self) -> Array:
-        """From level to the ground."""
+        """Rotation from level ground to the ground."""
         return rotation_of_slope(self.slope)
 
     def add_contact(self, normal: Array) -> None:
-        """A sole stood with this normal."""
+        """Update the slope with the normal of a sole in stance."""
         self._slope += SLOPE_GAIN * (slope_of_normal(normal) - self._slope)
 
     def update_center_height(
         self, phase: GaitPhase, height: float, actual: float, period: float
     ) -> tuple[float, float, float]:
-        """Height of the centre of mass (m), its rate and acceleration, on the way to be so high above the ground.
+        """Advance by one period and return the reference height of the CoM (m), its rate and acceleration.
 
         Args:
-            height: above the ground (m).
-            actual: where the centre of mass is (m).
+            phase: current gait phase.
+            height: target height of the CoM above the ground (m).
+            actual: measured height of the CoM in the world (m).
+            period: sampling period (s).
         """
-        # The lower of both feet is the one whose leg might become too short.
+        # Use the lower foot, because its leg might become too short.
         floor = min(phase.support.z, phase.goal.z if phase.kind == "single" else phase.other_foot.z)
         acceleration = HEIGHT_RATE * (HEIGHT_RATE * (floor + height - self.center_height) - 2.0 * self._rate)
         self._rate += period * acceleration
         self.center_height += period * self._rate
-        # Who is lighter or heavier than believed would hover or sink: what is missing is learnt.
+        # Integral action: a robot lighter or heavier than its model would otherwise rise or sink.
         weight_error = self.weight_error + WEIGHT_GAIN * (self.center_height - actual) * period
         self.weight_error = min(max(weight_error, -LARGEST_WEIGHT_ERROR), LARGEST_WEIGHT_ERROR)
         return self.center_height, self._rate, acceleration + self.weight_error
 
 
 def slope_of_normal(normal: Array) -> complex:
-    """How far ground with this normal rises per metre along x and along y, as x + i y."""
+    """Return the rise per metre along x and along y, as x + i y, of ground with this normal."""
     return -complex(normal[0], normal[1]) / max(float(normal[2]), 0.7)
 
 
 def rotation_of_slope(slope: complex) -> Array:
-    """The rotation from level ground to ground of this slope."""
+    """Return the rotation from level ground to ground of this slope."""
     up = np.array([-slope.real, -slope.imag, 1.0])
     turn = pinocchio.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), up / np.linalg.norm(up))
     return np.asarray(turn.toRotationMatrix())

@@ -1,4 +1,4 @@
-"""Navigate: a robot guided by one point, motion segment by motion segment."""
+"""Behavior `Navigate`: an operator guides one point of the robot, motion segment by motion segment."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ from poise.plans import (
 from poise.robots import Robot, Side, State, other_side
 from poise.state import SensorReadings, Snapshot
 
-#: A hand is short of its goal beyond this share of the longest reach, a trunk or a grip beyond this angle (rad): less
-#: is what tasks lag behind, and is left to them.
+#: Tracking errors beyond which a segment starts from the measured pose: of a hand, as a fraction of the arm reach; of
+#: trunk or hand rotation (rad). Smaller errors are the normal lag of the tasks.
 LARGEST_HAND_ERROR, LARGEST_ROTATION_ERROR = 0.08, 0.1
 
 
 def reached_points(
     points: NavigationPoints, snapshot: Snapshot, task_set: NavigateTasks, arm: float
 ) -> tuple[NavigationPoints, tuple[str, ...]]:
-    """The points as they were led, but where hands or trunk are far from that, as they are; and that in words.
+    """Return the reference points, with measured poses for hands or trunk that are far from them, and notes on these.
 
     Args:
-        points: as they were led.
-        snapshot: as they are.
-        task_set: of the robot's hierarchy, which know how it stands.
+        points: reference points.
+        snapshot: measured state.
+        task_set: tasks of the robot, with its standing and home rotations.
         arm: largest distance of a hand from its shoulder (m).
     """
     notes = []
@@ -86,19 +86,20 @@ def reached_points(
     return points.replace(attitude=attitude, hands=MappingProxyType(hands)), tuple(notes)
 
 
-# -- Navigate: a robot guided by one point, segment by segment -------------------------------------------------------
+# -- Navigate --------------------------------------------------------------------------------------------------------
 
 
-#: The pressure is kept this far inside the soles, as a share of their half width: a sole is smaller than it looks.
+#: Margin of the commanded zero moment point (ZMP) inside the soles, as a fraction of their half width: the effective
+#: contact area is smaller than the sole.
 ZMP_MARGIN = 0.05
-#: A segment is replaced this long after it began at the earliest, in time constants: what was just replaced must act.
+#: Shortest time after which a segment may be replaced, in time constants 1 / ω: the last replacement must take effect.
 SHORTEST_REPLAN_TIME = 0.2
-#: So many segments are remembered: half an hour of them.
+#: Number of segments in the history: half an hour of them.
 HISTORY_LENGTH = 4000
 
 
 class SegmentStart(NamedTuple):
-    """A segment that was begun: when (s), what the device said, and what became of it."""
+    """Start of a segment: time (s), operator command, and planned segment."""
 
     time: float
     command: OperatorCommand
@@ -106,30 +107,32 @@ class SegmentStart(NamedTuple):
 
 
 class Navigate(Behavior):
-    """Guides a robot by one point at a time ([Sugihara2008]): the device says where to, the other points follow.
+    """Navigation of a robot by one guided point at a time ([Sugihara2008]); the other points follow.
 
-    At the end of each motion segment the device is read once, and the next segment is planned from where the robot then
-    is. Whatever the device says, each segment can be done and can be followed by another; see `poise.plans.segment`.
+    At the end of each motion segment the behavior reads the device once and plans the next segment from the current
+    state of the robot. For every input, each segment is feasible and can be followed by another; see
+    `poise.plans.segment`.
 
     Args:
-        robot: with two feet.
-        device: read at the begin of each segment.
+        robot: robot with two feet.
+        device: input device, read at the begin of each segment.
         settings: see `NavigateSettings`.
-        start: standing at rest on both feet; None: the robot's standing stance.
-        ground: puts a footstep on ground that is known, e.g. onto stairs; None: the ground goes on as it is.
-        discard: the paper's rule, by which a command beyond a boundary is discarded; else it is projected onto it.
+        start: initial state, standing at rest on both feet; None: the standing stance of the robot.
+        ground: places a footstep on known ground, e.g. onto stairs; None: flat ground at the height of the stance foot.
+        discard: discard a command beyond a boundary, as the paper does, instead of projecting it onto the boundary.
 
     Attributes:
-        segment: that is being done; `segment_begin`: since when (s).
-        outcomes: how many segments of each kind were begun.
-        history: the last of them, `HISTORY_LENGTH` at most.
-        command: what the device said last.
+        segment: current segment.
+        segment_begin: time of its begin (s).
+        outcomes: number of started segments by outcome.
+        history: last started segments, `HISTORY_LENGTH` at most.
+        command: last command of the device.
 
     >>> navigate = Navigate(robot, RandomDevice(seed=1))
     >>> poise.record(poise.TorqueController(navigate), poise.MujocoPlant(navigate.start), seconds=60.0)
     """
 
-    #: Its plan is smooth and its contacts come and go as planned: the controller neither blends nor doubts.
+    #: The plan is smooth and determines the contacts: the controller neither blends hierarchies nor drops contacts.
     ramp, lost_after = 0.0, math.inf
 
     def __init__(
@@ -169,11 +172,11 @@ class Navigate(Behavior):
 
     @property
     def seconds(self) -> float:  # type: ignore[override]  # the device knows
-        """As long as the device has something to say, or half a minute."""
+        """Duration of the input of the device (s), or 30 s if it has none."""
         return float(self.device.seconds or 30.0)
 
     def phase(self, time: float = 0.0) -> SegmentPhase:
-        """The phase it is in."""
+        """Return the current phase."""
         return self._phase or SegmentPhase(0.0, 0.0)
 
     # -- at every tick ---------------------------------------------------------------------------------------------
@@ -198,7 +201,7 @@ class Navigate(Behavior):
         self._follow(snapshot, sample)
 
     def _follow(self, snapshot: Snapshot, sample: SegmentSample) -> None:
-        """The tasks follow the segment; what the body lacks of it is fed back."""
+        """Set the targets of the tasks from the segment, with feedback of the error of the DCM."""
         task_set, omega, settings = self.task_set, self.body.omega, self.settings
         p, v, a = sample.center
         c, observation = snapshot.center_of_mass, self._observation
@@ -222,12 +225,13 @@ class Navigate(Behavior):
         task_set.com_height.set(p, v, a)
         task_set.follow(sample)
 
-    # -- what servos do --------------------------------------------------------------------------------------------
+    # -- position servos -------------------------------------------------------------------------------------------
 
     def observe(self, real: Snapshot, reference: Snapshot, readings: SensorReadings | None) -> pinocchio.SE3 | None:
-        """Looks at the real body while servos follow a reference one, see `PositionController`.
+        """Observe the real robot while servos follow a reference state, see `PositionController`.
 
-        When a segment is over, the reference is moved to where the robot really stands.
+        Returns:
+            At the end of a segment, the transform that moves the reference to the measured stance; otherwise None.
         """
         stance = self.robot.foot(self._stance())
         self._observation = observation = observe_body(real, reference, stance, readings, self.task_set.trunk_frame)
@@ -247,7 +251,7 @@ class Navigate(Behavior):
         return correction
 
     def _stance(self) -> Side:
-        """The foot that stands for the whole segment."""
+        """Return the side of the foot that is on the ground for the whole segment."""
         segment = self.segment
         moving = None if segment is None else segment.goal.step or segment.initial.points.lifted
         return "left" if moving is None else other_side(moving)
@@ -261,7 +265,7 @@ class Navigate(Behavior):
                 self.task_set.set_stance(foot.side, sole_pose(foot, x[:3], float(x[3]), turn))
 
     def _enter_phase(self, phase: SegmentPhase, sample: SegmentSample) -> None:
-        """Another phase: other feet stand."""
+        """Set the stance feet and the support polygon of a new phase."""
         self._phase = phase
         feet = []
         for foot in self.robot.feet:
@@ -274,7 +278,7 @@ class Navigate(Behavior):
     # -- segments --------------------------------------------------------------------------------------------------
 
     def _plan_next(self, snapshot: Snapshot) -> MotionSegment:
-        """Reads the device and plans the next segment from where the robot is."""
+        """Read the device and plan the next segment from the current state."""
         initial = self._initial_state(snapshot)
         points, hand_notes = reached_points(initial.points, snapshot, self.task_set, self.workspace.arm_reach)
         initial = replace(initial, points=points)
@@ -285,10 +289,10 @@ class Navigate(Behavior):
         return self._start_segment(self.planner.plan(initial, goal), snapshot.time)
 
     def _must_replan(self, elapsed: float) -> bool:
-        """Whether physics contradicts the segment: to bring ξ back the ground had to push far outside of the soles."""
+        """Return whether the ZMP that would correct ξ is so far outside the soles that the segment must be replaced."""
         segment = self.segment
         assert segment is not None
-        step = segment.swing_phase if segment.outcome == "caught" else None  # which must land before all else
+        step = segment.swing_phase if segment.outcome == "caught" else None  # a capture step must land first
         first = SHORTEST_REPLAN_TIME / self.body.omega if step is None else step.end
         return self.zmp_excess > self.settings.astray * self.body.sole_half[1] and elapsed > first
 
@@ -299,9 +303,9 @@ class Navigate(Behavior):
         return segment
 
     def _initial_state(self, snapshot: Snapshot) -> InitialState:
-        """Where the robot is: its feet and its centre of mass as measured, hands and trunk as they were led."""
+        """Return the current state: measured feet and horizontal CoM, reference values of height, hands and trunk."""
         c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-        if self._observation is not None:  # what the reference is off by stays a shift of it: the command does not jump
+        if self._observation is not None:  # keep the offset of the reference as a shift, so that the command is smooth
             reference_center, (c, v) = c, (self._observation.center, self._observation.velocity)
             self._stabilizer.shift = complex(reference_center[0] - c[0], reference_center[1] - c[1])
         if self.segment is None:

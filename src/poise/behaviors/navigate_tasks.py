@@ -1,4 +1,4 @@
-"""Tasks of a guided motion in order of importance: feet, centre of mass, hands, trunk, posture; and their gains."""
+"""Task hierarchies of a guided motion, in order of priority from contacts to posture, and their gains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from poise.robots import Robot, Side, State
 
 @dataclass(frozen=True)
 class NavigateSettings:
-    """Gains of a guided motion, the same on all robots, and those of the stabilizer on position servos."""
+    """Gains of a guided motion, the same for all robots, and those of the stabilizer for position servos."""
 
     duration: float = gain_parameter(0.0, "T₀ of a segment; zero: 3 / ω, which is 0.5 s on mighty", "s", zero=True)
     longest: float = gain_parameter(3.0, "T_max of the correction of durations", "s")
@@ -48,32 +48,33 @@ class NavigateSettings:
         check_parameters(self, "navigate")
 
 
-# -- What matters in a guided motion, in order -----------------------------------------------------------------------
+# -- Hierarchies -----------------------------------------------------------------------------------------------------
 
 
 #: Weights of the levels for a weighted solver.
 WEIGHTS = (100.0, 10.0, 10.0, 1.0, 1.0, 1.0, 1.0, 1e-2)
-#: By so much (rad) chest and pelvis may leave their attitude for the sake of the hands: a trunk that leans further is
-#: on its way down, whatever the centre of mass does.
+#: Largest deviation of chest and pelvis from their attitude for the sake of the hands (rad): a trunk that leans further
+#: falls, whatever the centre of mass does.
 LARGEST_LEAN = 0.05
-#: Weight of the pelvis beside the chest: a waist is there to be turned, a little.
+#: Weight of the pelvis relative to the chest: the waist may turn a little.
 PELVIS_WEIGHT = 0.3
-#: Weight of the attitude of a hand beside its place: a turn of 1 rad is worth so many metres, squared.
+#: Weight of the rotation of a hand relative to its position: a rotation error of 1 rad counts as this many metres.
 HAND_ROTATION_WEIGHT = 0.05
-#: Weight of the arms' posture beside the places of the hands, in squares of the arm's length: an arm that is led by its
-#: hand alone ends up twisted at the limits of its joints, and does not find home again.
+#: Weight of the arm posture relative to the hand positions, in squared arm lengths: without it, an arm ends up twisted
+#: at its joint limits and does not return home.
 ARM_POSTURE_WEIGHT = 0.03
 
 
 class NavigateTasks(GaitTasks):
-    """The hierarchies of a guided motion: on both feet, and while either foot is in the air.
+    """Hierarchies of a guided motion: with both feet on the ground, and with either foot in the air.
 
     Attributes:
-        hierarchies: by the foot in the air, or "both".
-        feet, soles: where a foot in the air should be, and how turned.
-        hands, hand_rotations: where the hands should be, and how turned; `trunk`, `pelvis`: how these.
-        home_rotations: how hands are turned at home, in trunk axes.
-        standing_trunk: world_from_trunk, standing.
+        hierarchies: hierarchies by the side of the foot in the air, or "both".
+        feet, soles: targets of position and rotation of feet in the air, by side.
+        hands, hand_rotations: targets of position and rotation of the hands, by side.
+        trunk, pelvis: targets of the rotation of trunk and pelvis.
+        home_rotations: rotations of the hands at home, in trunk axes.
+        standing_trunk: rotation world_from_trunk when standing.
     """
 
     def __init__(
@@ -103,17 +104,17 @@ class NavigateTasks(GaitTasks):
         self.weights = WEIGHTS
         self.hierarchies = self._hierarchies()
 
-    # -- what a plan says ------------------------------------------------------------------------------------------
+    # -- targets ---------------------------------------------------------------------------------------------------
 
     def follow(self, sample: SegmentSample) -> None:
-        """Hands, trunk and the feet that are in the air go where a segment has them."""
+        """Set the targets of hands, trunk and feet from a sample of a segment."""
         p, v, a = sample.center
         angles, rates, acceleration_rpy = sample.attitude
         R = np.asarray(pinocchio.rpy.rpyToMatrix(*angles))
         angular_velocity, angular_acceleration = _angular_motion(angles, rates, acceleration_rpy)
         self.trunk.set(R @ self.standing_trunk, angular_velocity, angular_acceleration)
         self.pelvis.set(R @ self.standing_pelvis, angular_velocity, angular_acceleration)
-        # Places turn with the trunk: ṙ = [ω] r, r̈ = ([ω]² + [ω̇]) r, and what moves in it has 2 [ω] ṙ besides.
+        # Positions rotate with the trunk: ṙ = [ω] r, r̈ = ([ω]² + [ω̇]) r, plus 2 [ω] ṙ for motion relative to it.
         turn = pinocchio.skew(angular_velocity)
         rotation_acceleration = turn @ turn + pinocchio.skew(angular_acceleration)
         for side, (x, rate, acceleration) in sample.hands.items():
@@ -136,7 +137,7 @@ class NavigateTasks(GaitTasks):
             self.soles[side].set(pose.rotation, twist[3:], growing[3:])
 
     def set_stance(self, side: Side, pose: pinocchio.SE3) -> None:
-        """A foot stands here from now on."""
+        """Set the pose of a stance foot."""
         self.stance_poses[side].set(pose)
 
     # -- tasks -----------------------------------------------------------------------------------------------------
@@ -184,8 +185,8 @@ class NavigateTasks(GaitTasks):
                 tasks.Position(robot.foot(side), self.feet[side], dynamics=dynamics, name="lifted foot")
                 for side in lifted
             ]
-            # Level comes later: behind the body an ankle is at the end of its range, and a trunk that leaned for the
-            # sake of a sole in the air would throw the arms about.
+            # The rotation of the sole has a lower priority: behind the body the ankle is at its limit, and a trunk that
+            # leans for the sake of a sole in the air would swing the arms.
             level = [
                 tasks.Orientation(robot.foot(side), self.soles[side], dynamics=dynamics, name="lifted sole")
                 for side in lifted
@@ -206,7 +207,7 @@ class NavigateTasks(GaitTasks):
 
 
 def _angular_motion(angles: Array, rates: Array, acceleration_rpy: Array) -> tuple[Array, Array]:
-    """Angular velocity and acceleration in world axes from roll, pitch, yaw and their rates."""
+    """Return angular velocity and acceleration in world axes from roll, pitch, yaw and their derivatives."""
     if not rates.any() and not acceleration_rpy.any():
         return np.zeros(3), np.zeros(3)
     frame = pinocchio.ReferenceFrame.WORLD

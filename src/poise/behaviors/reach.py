@@ -1,4 +1,4 @@
-"""Reach: the sequence of reaching tasks of [Saab2012], section 3.2, standing on one foot."""
+"""Behavior `Reach`: the sequence of reaching tasks on one foot of [Saab2012], section 3.2."""
 
 from __future__ import annotations
 
@@ -16,19 +16,23 @@ from poise.parameters import check_parameters, gain_parameter
 from poise.robots import Frame, Robot, State, other_side
 from poise.state import Snapshot
 
-#: In fractions of the robot's height: how far the free foot is lifted, and where the hand with the cup is, forward
-#: of the supporting foot, beside it and up.
+#: In fractions of the height of the robot: lift of the free foot, and position of the hand with the cup relative to the
+#: support foot: forward, outward and up.
 FOOT_LIFT = 0.08
 CUP_POSITION = (0.20, 0.20, 0.64)
-#: Damping of the chest, which Romeo cannot hold upright so: undamped, what cannot be had would shake the whole posture.
+#: Damping of the chest task. Romeo cannot keep its chest upright in this pose: undamped, the infeasible task would
+#: disturb the whole posture.
 CHEST_DAMPING = 0.3
 
 
 def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> State:
-    """The robot on one foot, upright, its centre of mass above the middle of that sole, the other foot lifted.
+    """Return the robot upright on one foot, the other foot lifted.
 
-    The hand of the free side holds a cup in front; the other hand hangs. Raises a PoiseError when the robot cannot
-    stand so.
+    The centre of mass is above the middle of the sole. The hand of the free side holds a cup in front; the other hand
+    hangs.
+
+    Raises:
+        PoiseError: if the robot cannot reach this pose.
     """
     start = robot.stance("standing")
     free = other_side(side)
@@ -63,9 +67,9 @@ def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> S
 
 Profile = Literal["exponential", "minimum-jerk"]
 
-#: Where the right hand goes, seen from the supporting (right) foot, in fractions of the robot's height: forward, left,
-#: up. The paper shows them in pictures only. IP1 leads the hand round the body to the low first target, IP2 up and
-#: away from the ground before the second.
+#: Points of the right hand relative to the support (right) foot, in fractions of the height of the robot: forward,
+#: left, up. The paper shows them in pictures only. The intermediary points IP1 and IP2 lead the hand around the body to
+#: the low first target, and up and away from the ground before the second.
 REACH_POINTS: dict[str, tuple[float, float, float]] = {
     "IP1": (0.22, -0.18, 0.56),
     "target 1": (0.27, -0.13, 0.45),
@@ -77,10 +81,10 @@ REACH_POINTS: dict[str, tuple[float, float, float]] = {
 
 @dataclass(frozen=True)
 class ReachSettings:
-    """Numbers of the sequence.
+    """Durations, gains and limits of the sequence.
 
-    With `apart` zero, bodies may meet as in the paper, and the motion follows its profile exactly. On a robot without
-    a neck the gaze takes the whole trunk; `calm` damps it.
+    If `apart` is zero, bodies may collide as in the paper, and the motion follows its profile exactly. On a robot
+    without a neck the gaze moves the whole trunk; `calm` damps it.
     """
 
     phase: float = gain_parameter(2.0, "time for each of the five points", "s")
@@ -104,13 +108,13 @@ class ReachSettings:
 
 @dataclass(frozen=True)
 class ReachPhase:
-    """One subtask: the right hand moves to a point.
+    """Phase of the sequence, in which the right hand moves to one point.
 
     Attributes:
-        name: the paper's word for the point.
-        begin, end: seconds.
-        point: where, in the world (m).
-        is_target: whether the gaze follows: it does towards targets, not towards intermediary points.
+        name: name of the point in the paper.
+        begin, end: times (s).
+        point: position in the world (m).
+        is_target: whether the point is a target, at which the robot gazes, or an intermediary point.
     """
 
     name: str
@@ -121,16 +125,16 @@ class ReachPhase:
 
 
 class Reach(Behavior):
-    """Right hand through IP1, target 1, IP2, targets 2 and 3, on the right foot, with a cup in the left hand.
+    """Motion of the right hand to IP1, target 1, IP2, targets 2 and 3, on the right foot, with a cup in the left hand.
 
-    The stack of tasks, the most important first, as in figure 1 of the paper: contact of the right foot; centre of
-    mass held above it (equality); left foot, then left hand, each inside a box (inequalities, orientation free); right
-    hand to the point of the phase; gaze at the target, switched on after each intermediary point; posture.
+    The levels of the hierarchy, highest priority first, as in figure 1 of the paper: contact of the right foot; centre
+    of mass above it (equality); left foot, then left hand, each inside a box (inequalities, orientation free); right
+    hand to the point of the phase; gaze at the target, active after each intermediary point; posture.
 
     Args:
-        robot: with two feet, two hands and a gaze.
+        robot: robot with two feet, two hands and a gaze.
         settings: see `ReachSettings`.
-        profile: how the hand comes to its points: "exponential", as in the paper, or "minimum-jerk", as it suggests.
+        profile: time profile of the hand: "exponential", as in the paper, or "minimum-jerk", as it suggests.
 
     >>> reach = Reach(robot)
     >>> recording = poise.record(poise.KinematicController(reach), poise.IdealPlant(reach.start), reach.seconds)
@@ -151,11 +155,11 @@ class Reach(Behavior):
         return self.hierarchies[self._index(snapshot.time)]
 
     def phase(self, time: float) -> ReachPhase:
-        """The phase at a time."""
+        """Return the phase at a time (s)."""
         return self.phases[self._index(time)]
 
     def reach_errors(self, states: dict[str, State]) -> dict[str, float]:
-        """How far the right hand is from each target in the states at the ends of their phases, m."""
+        """Return the distance of the right hand from its point (m) for states at the ends of phases, by phase name."""
         hand = self.robot.hand("right")
         points = {phase.name: np.array(phase.point) for phase in self.phases}
         return {
@@ -163,12 +167,12 @@ class Reach(Behavior):
         }
 
     def box_violation(self, part: Literal["foot", "hand"], states: Sequence[State]) -> float:
-        """How far the left hand or foot was out of its box in any of the states, m."""
+        """Return the largest distance of the left hand or foot outside its box over all states (m)."""
         frame, half = self._box_of(part)
         middle = self.start.pose(frame).translation
         return max(0.0, *(float((np.abs(s.pose(frame).translation - middle) - half).max()) for s in states))
 
-    # -- making it -------------------------------------------------------------------------------------------------
+    # -- construction ----------------------------------------------------------------------------------------------
 
     def _index(self, time: float) -> int:
         return min(max(int(time / self.settings.phase + 1e-9), 0), len(self.phases) - 1)
@@ -184,11 +188,11 @@ class Reach(Behavior):
         return phases
 
     def _hierarchy(self) -> Hierarchy:
-        """What stays the same in all phases."""
+        """Return the hierarchy that all phases share."""
         robot, start = self.robot, self.start
         support = robot.foot("right")
         return Hierarchy(
-            # No limit on acceleration: at velocity order its bounds move with v, and the motion becomes less smooth.
+            # No acceleration limit: at velocity level its bounds move with v, which makes the motion less smooth.
             always=[
                 constraints.JointRange(robot),
                 constraints.JointSpeed(robot, scale=self.settings.speed),
@@ -204,16 +208,16 @@ class Reach(Behavior):
         )
 
     def _collision_constraints(self) -> list[constraints.SelfCollision]:
-        """The bodies keep apart, on robots that have any: the paper's intermediary points do not see to all of it."""
+        """Return the self-collision constraint, if the robot has shapes: the points of the paper do not avoid all."""
         if self.settings.apart == 0.0:
             return []
         try:
             return [constraints.SelfCollision(self.robot, distance=self.settings.apart)]
-        except PoiseError:  # a description without shapes
+        except PoiseError:  # the robot description has no shapes
             return []
 
     def _box_of(self, part: Literal["foot", "hand"]) -> tuple[Frame, float]:
-        """The frame that stays in a box, and half the width of that (m)."""
+        """Return the frame that stays in a box, and the half-width of the box (m)."""
         if part == "foot":
             return self.robot.foot("left"), self.settings.foot_box * self.robot.height
         return self.robot.hand("left"), self.settings.hand_box * self.robot.height

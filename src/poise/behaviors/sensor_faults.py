@@ -1,4 +1,4 @@
-"""Fault detection: which force cells and servos cannot be trusted."""
+"""Fault detection for force cells and servos, with a trust factor that fades the ZMP regulation out on faults."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import numpy as np
 from poise.arrays import Array
 from poise.robots import Foot, Robot
 
-#: What goes on for so long (s) is no accident: longer than a sole rocks when it lands, shorter than a robot falls.
+#: Duration after which a symptom counts as a fault (s): longer than a sole rocks when it lands, shorter than a fall.
 FAULT_TIME = 0.1
-#: A cell says nothing below this share of the robot's weight, and should, by its neighbours, say at least
-#: `EXPECTED_LOAD` of it; when that has been so for `SILENT_TIME` seconds in all, it is dead. Only soles that stand on
-#: their other three corners count: those that rock stand on two.
+#: A cell is dead if it reads less than `SILENT_LOAD` of the weight for `SILENT_TIME` seconds in total while its
+#: neighbours imply at least `EXPECTED_LOAD` of the weight on it. Only soles with load on the other three corners count,
+#: because a rocking sole stands on two.
 SILENT_LOAD, EXPECTED_LOAD, SILENT_TIME = 0.01, 0.08, 0.3
-#: A cell is stuck when it says the same to the last bit while all others together change by this share of the weight.
+#: A cell is stuck if its reading is constant while all others together change by this fraction of the weight.
 LEAST_CHANGE = 0.02
-#: Cells that tell in steps flicker by one of them: changes below so many of the smallest that was seen do not count.
+#: Quantised cells flicker by one quantum: changes below this multiple of the smallest observed change are ignored.
 RESOLUTION_STEPS = 2.5
-#: What is so many times the weight is no force.
+#: Force readings above this many body weights are rejected.
 LARGEST_FORCE = 100.0
-#: Feet are swapped when the plan puts more than this share of the weight beyond one half on a foot, and the cells
-#: feel it on the other one.
+#: Feet are swapped if both the planned and the measured load of a foot differ from one half of the weight by more than
+#: this fraction of it, in opposite directions.
 LEAST_ASYMMETRY = 0.2
-#: A servo is at its limit at this share of the error that takes its largest torque, and free again at half of it.
+#: A servo is saturated at this fraction of the error that gives its largest torque, and recovers at half of that.
 SATURATION_SHARE = 0.95
-#: So often (s) is judged what takes ten times as long to find out.
+#: Period of the fault checks (s): a tenth of the detection time.
 CHECK_PERIOD = 0.01
-#: In so many seconds the regulation comes and goes.
+#: Seconds in which the regulation fades in and out.
 FADE_TIME = 0.2
 CORNERS = ("front left", "back left", "back right", "front right")
 
 
 class ForceCell:
-    """One force cell, and what was noticed about it."""
+    """State of the fault detection of one force cell."""
 
     __slots__ = ("change_of_others", "fault", "last_force", "name", "silent_time", "unchanged_time")
 
@@ -45,23 +45,23 @@ class ForceCell:
         self.fault = ""
 
     def mark_broken(self, complaint: str) -> None:
-        """It is broken, from the first time on."""
+        """Mark the cell as broken; the first complaint is kept."""
         self.fault = self.fault or f"{self.name} {complaint}"
 
 
 class SensorFaultDetector:
-    """Listens to cells and servos, and says which of them cannot be trusted.
+    """Detector of faults of force cells and servos.
 
-    A cell that is found to be broken stays so until the watch is made anew; a servo that is free again is forgiven.
-    Plain numbers, not arrays: there are eight cells, and a thousand looks a second.
+    A broken cell stays broken for the lifetime of the detector; a servo recovers when it is no longer saturated. The
+    code uses plain numbers instead of arrays, which is faster for eight cells at 1 kHz.
 
     Args:
-        robot: whose cells.
-        stiffness: of its servos, as a share of what their data say.
+        robot: robot with force cells and servos.
+        stiffness: stiffness of the servos, as a fraction of that in the data of the robot.
 
     Attributes:
-        faults: what is wrong, one sentence each; empty: nothing is.
-        trust: share of the regulation that is to act, from 0 to 1: it fades away when something is wrong.
+        faults: current faults, one sentence each; empty if there are none.
+        trust: fraction of the regulation that acts, from 0 to 1: it fades out on a fault.
     """
 
     def __init__(self, robot: Robot, stiffness: float = 1.0) -> None:
@@ -85,13 +85,17 @@ class SensorFaultDetector:
         period: float,
         regulating: bool = True,
     ) -> list[list[float]]:
-        """One period later: the forces of each foot (N, 4), with zero for what is no number.
+        """Process the readings of one period.
 
         Args:
-            cells: forces by foot (N, 4).
-            joint_errors: by which joints are behind their commands (rad, per joint); None: not known.
-            load_share: of the weight that the plan puts on the first foot.
-            regulating: whether there is to be any regulation.
+            cells: forces by name of the foot (N, 4).
+            joint_errors: command minus measured angle of each joint (rad); None: unknown.
+            load_share: planned fraction of the weight on the first foot.
+            period: sampling period (s).
+            regulating: whether the regulation is switched on.
+
+        Returns:
+            The forces of each foot (N, 4), with zero for invalid readings.
         """
         cell_forces = [
             self._readings(cells.get(foot.name), foot_cells)
@@ -115,11 +119,9 @@ class SensorFaultDetector:
     def _detect(
         self, cell_forces: list[list[float]], joint_errors: Array | None, load_share: float, period: float
     ) -> None:
-        """Everything that takes longer than a tick to find out."""
+        """Run all checks that need more than one tick."""
         change = 0.0
-        for forces, last_readings in zip(
-            cell_forces, self._last_readings, strict=False
-        ):  # at the first look there is nothing to compare
+        for forces, last_readings in zip(cell_forces, self._last_readings, strict=False):  # empty at the first check
             for force, before in zip(forces, last_readings, strict=True):
                 step = abs(force - before)
                 if step > 0.0:
@@ -139,19 +141,19 @@ class SensorFaultDetector:
     # -- cells -----------------------------------------------------------------------------------------------------
 
     def _readings(self, forces: Array | None, foot_cells: Sequence[ForceCell]) -> list[float]:
-        """What four cells say; none of a foot that has none."""
+        """Return the four readings of a foot, with zero for invalid or missing ones; their cells are marked broken."""
         values: list[float] = [math.nan] * len(foot_cells) if forces is None else np.asarray(forces).tolist()
-        if sum(map(abs, values)) < LARGEST_FORCE * self._weight:  # which NaN is not
+        if sum(map(abs, values)) < LARGEST_FORCE * self._weight:  # false for NaN
             return values
         for i, (force, cell) in enumerate(zip(values, foot_cells, strict=True)):
             if not abs(force) < LARGEST_FORCE * self._weight:
                 cell.mark_broken("tells no number")
                 values[i] = 0.0
-                self._time_since_check = math.inf  # at once
+                self._time_since_check = math.inf  # check at once
         return values
 
     def _check_stuck(self, cell: ForceCell, change: float) -> None:
-        """The same to the last bit, while the others move."""
+        """Detect a cell whose reading is constant while those of the others change."""
         if cell.unchanged_time <= CHECK_PERIOD or cell.last_force == 0.0:
             return
         cell.change_of_others += change
@@ -159,7 +161,7 @@ class SensorFaultDetector:
             cell.mark_broken("always tells the same")
 
     def _check_dead(self, cell: ForceCell, forces: Sequence[float], corner: int, period: float) -> None:
-        """Silent, although a flat sole that is pressed as its other three cells say is pressed there, too."""
+        """Detect a cell without load although, on a flat sole, the other three cells imply a load on it."""
         if forces[corner] > SILENT_LOAD * self._weight:
             cell.silent_time = 0.0
             return
@@ -170,7 +172,7 @@ class SensorFaultDetector:
                 cell.mark_broken("tells nothing, although its neighbours are pressed")
 
     def _check_swapped(self, cell_forces: Sequence[Sequence[float]], load_share: float, period: float) -> None:
-        """The weight is felt where it is not."""
+        """Detect swapped feet: the measured load is on the foot opposite to the planned one."""
         loads = [sum(forces) for forces in cell_forces]
         if len(loads) != 2 or not sum(loads) > 0.5 * self._weight:
             return

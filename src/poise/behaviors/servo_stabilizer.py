@@ -1,4 +1,4 @@
-"""Stabilizer: balance through position servos by shifting the reference's centre of mass and tilting its soles."""
+"""Stabilizer for position servos: shifts the centre of mass (CoM) of the reference and tilts its soles."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from poise.parameters import check_parameters, gain_parameter
 from poise.robots import Foot, Robot
 from poise.state import SensorReadings, Snapshot
 
-#: A robot whose soles feel less than this share of its weight is not standing.
+#: Smallest total force on the soles, as a fraction of the weight, for which the robot counts as standing.
 LEAST_LOAD = 0.2
-#: The centre of mass is shifted by no more than this share of half a sole's length.
+#: Largest shift of the CoM as a fraction of half the sole length.
 LARGEST_SHIFT = 0.8
-#: Soles are turned by no more than this (rad): a servo that needs more is being pushed over.
+#: Largest tilt of the soles (rad): a robot that needs more is falling.
 LARGEST_SOLE_TILT = 0.15
 
 
 @dataclass(frozen=True)
 class ServoStabilizerSettings:
-    """Gains of a stabilizer. Soles that meet the ground hammer on their cells: hence the filters."""
+    """Gains of the stabilizer. Impacts of the soles disturb the force cells: hence the filters."""
 
     admittance: float = gain_parameter(
         6.0, "A: rate at which the centre of mass yields to a misplaced pressure", zero=True
@@ -40,13 +40,13 @@ class ServoStabilizerSettings:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """The real body, moved so that its stance sole lies on that of the reference.
+    """State of the real robot, moved such that its stance sole coincides with that of the reference.
 
     Attributes:
-        center, velocity: of the centre of mass (m, m/s, 3).
-        zmp: where the ground pushes, by the force cells (m, as x + i y); None: nothing was felt.
-        tilt: of the real trunk beyond that of the reference (rad, about x and y).
-        shift: reference_from_world, planar; its inverse moves the reference to where the robot is.
+        center, velocity: position and velocity of the CoM (m, m/s, 3).
+        zmp: zero moment point (ZMP) measured by the force cells (m, as x + i y); None: too little force.
+        tilt: rotation of the real trunk relative to that of the reference (rad, about x and y).
+        shift: planar transform reference_from_world; its inverse moves the reference to the real robot.
     """
 
     center: Array
@@ -59,9 +59,15 @@ class Observation:
 def observe_body(
     real: Snapshot, reference: Snapshot, stance: Foot, readings: SensorReadings | None, part: object
 ) -> Observation:
-    """What matters of the real body, as the reference would see it.
+    """Return the state of the real robot in the frame of the reference.
 
-    Where the real robot is in the world does not matter for its balance: slip moves both feet and body alike.
+    The position of the real robot in the world is irrelevant for its balance: slip moves feet and body alike.
+
+    Args:
+        real, reference: measured and reference state.
+        stance: foot whose soles are made to coincide.
+        readings: sensor readings with the forces of the cells; None: no ZMP.
+        part: frame of the trunk.
     """
     shift = planar_pose(reference.pose(stance), stance) * planar_pose(real.pose(stance), stance).inverse()
     R = shift.rotation
@@ -76,12 +82,12 @@ def observe_body(
 
 
 def planar_pose(pose: pinocchio.SE3, foot: Foot) -> pinocchio.SE3:
-    """The middle of a sole and its yaw, without its tilt."""
+    """Return the pose of the middle of a sole with its yaw only, without tilt."""
     return pinocchio.SE3(so3.yaw_matrix(so3.yaw_of(pose.rotation)), pose.act(foot.sole.center))
 
 
 def measured_zmp(real: Snapshot, readings: SensorReadings, shift: pinocchio.SE3) -> complex | None:
-    """Where the force cells of all soles feel the weight, in the reference's world (m)."""
+    """Return the ZMP measured by all force cells, in the frame of the reference (m); None if the force is too small."""
     robot: Robot = real.robot
     total, moment = 0.0, np.zeros(3)
     cells: Mapping[str, Array] = readings.cells
@@ -100,13 +106,13 @@ def measured_zmp(real: Snapshot, readings: SensorReadings, shift: pinocchio.SE3)
 
 
 class ServoStabilizer:
-    """Shifts the centre of mass of the reference until the ground pushes where the real body needs it.
+    """Admittance control of the ZMP: shift of the CoM of the reference, and tilt of its soles.
 
         z_d = u + (1 + k_x/ω) (ξ - ξ_ref)        clipped to the soles by the caller
         ḋ   = A (z - z_d) - leak · d
 
-    with u the planned and z the felt place of the pressure, ξ the divergent component of the real body and d the shift:
-    a centre of mass that is moved ahead faster presses less on the toes.
+    with u the planned and z the measured ZMP, ξ the divergent component of motion (DCM) of the real robot and d the
+    shift: accelerating the CoM forward moves the ZMP back.
 
     Attributes:
         shift, rate: d and ḋ (m, m/s, as x + i y).
@@ -119,7 +125,7 @@ class ServoStabilizer:
         self._tilt = 0j
 
     def step(self, measured: complex | None, target: complex, period: float) -> None:
-        """One period later."""
+        """Update the shift for one period, from the measured and the target ZMP (m); None: no measurement."""
         settings = self.settings
         share = period / (period + settings.smooth)
         self._zmp_error += share * ((0j if measured is None else measured - target) - self._zmp_error)
@@ -131,7 +137,7 @@ class ServoStabilizer:
         self.shift = shift
 
     def sole_rotation(self, tilt: tuple[float, float], period: float) -> Array:
-        """The turn of standing soles against a tilt, as a rotation in world axes, one period later."""
+        """Update and return the rotation of the stance soles against a tilt of the trunk (rad), in world axes."""
         settings = self.settings
         self._tilt += period / (period + settings.smooth) * (settings.upright * complex(*tilt) - self._tilt)
         x, y = (max(-LARGEST_SOLE_TILT, min(LARGEST_SOLE_TILT, angle)) for angle in (self._tilt.real, self._tilt.imag))

@@ -1,4 +1,4 @@
-"""Stand and Squat: an upright body over contacts that stay, and the dimensions of a standing body."""
+"""Behaviors `Stand`, `Squat` and `LiveSquat`: an upright body on fixed contacts."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from poise.robots import Robot, State, leg_length
 from poise.state import Contact, Snapshot
 from poise.tasks import FeedForwardTarget, SinusoidTarget
 
-#: Weights of the levels contact, balance, trunk and posture for a weighted solver. With a tenth of the first two Romeo,
-#: whose ankles make it lean, trades 4 cm of its centre of mass in a squat for an upright trunk.
+#: Weights of the levels contact, balance, trunk and posture for a weighted solver. With a tenth of the first two,
+#: Romeo, whose ankles make it lean, has an error of 4 cm of its centre of mass in a squat to keep the trunk upright.
 WEIGHTS = (1000.0, 500.0, 1.0, 0.02)
 
 
 @dataclass(frozen=True)
 class UprightSettings:
-    """Gains of an upright body, the same on all robots.
+    """Gains of an upright body, the same for all robots.
 
-    With critical damping the centre of mass answers like the feedback of the divergent component of motion with gain
-    4/s: fast enough for the ankles, slow enough not to shake. Its height is stiffer, so that a body that is heavier
-    than believed does not sink far. A walking human stays within 0.05 m h v of angular momentum.
+    With critical damping the centre of mass (CoM) responds like feedback of the divergent component of motion with a
+    gain of 4/s: fast enough for the ankles, slow enough not to oscillate. The height is stiffer, so that a robot that
+    is heavier than its model does not sink far. The angular momentum of a walking human stays within 0.05 m h v.
     """
 
     balance: float = gain_parameter(4.0, "rate of the centre of mass")
@@ -48,12 +48,13 @@ class UprightSettings:
 def upright_hierarchy(
     start: State, center_of_mass: Any, settings: UprightSettings, contacts: Sequence[Contact] | None = None
 ) -> Hierarchy:
-    """Contacts stay; the centre of mass follows a target and the body does not spin; the trunk stays upright; posture.
+    """Return a hierarchy with the levels contact, balance (CoM and angular momentum), upright trunk, and posture.
 
     Args:
-        start: at rest; its posture is kept. The trunk is upright as in the standing stance.
-        center_of_mass: a point or a `Target` (m).
-        contacts: what it stands on; None: those of the start.
+        start: state at rest, whose posture is kept. The trunk is upright as in the standing stance.
+        center_of_mass: target of the CoM, a point or a `Target` (m).
+        settings: gains.
+        contacts: fixed contacts; None: those of the start.
     """
     robot = start.robot
     if contacts is None:
@@ -71,28 +72,28 @@ def upright_hierarchy(
 
 
 def upright_balance(start: State, center_of_mass: Any, settings: UprightSettings) -> list[tasks.Task]:
-    """Centre of mass and angular momentum over the contacts of a start, see `balance_tasks`."""
+    """Return the tasks of CoM and angular momentum over the contacts of a start, see `balance_tasks`."""
     feedback = tasks.Decay(settings.balance)
     return balance_tasks(start.robot, _com_height(start), settings, center_of_mass, center_of_mass, feedback)
 
 
 def _com_height(start: State) -> float:
-    """Of the centre of mass above the ground (m)."""
+    """Return the height of the CoM above the ground (m), at least a tenth of the height of the robot."""
     ground = min(start.pose(part).translation[2] for part in start.contacts) if start.contacts else 0.0
     return float(max(start.center_of_mass[2] - ground, 0.1 * start.robot.height))
 
 
-# -- Stand and Squat: on both feet, come what may --------------------------------------------------------------------
+# -- Stand and Squat -------------------------------------------------------------------------------------------------
 
 
 class Stand(Behavior):
-    """Stands, with the centre of mass above the middle of the feet, and recovers from pushes without a step.
+    """Standing with the CoM above the middle of the feet, and recovery from pushes without a step.
 
     Args:
-        robot: with feet.
+        robot: robot with feet.
         settings: see `UprightSettings`.
-        start: a state at rest with contacts; None: the robot's standing stance.
-        contacts: what it stands on; None: the `contacts` of the start, on level ground.
+        start: state at rest with contacts; None: the standing stance of the robot.
+        contacts: fixed contacts; None: the `contacts` of the start, on level ground.
 
     >>> stand = Stand(robot)
     >>> plant = poise.MujocoPlant(stand.start, pushes=[Push((100, 0, 0), duration=0.1, time=1.0)])
@@ -119,17 +120,17 @@ class Stand(Behavior):
         return self.hierarchy
 
     def center_of_mass(self, time: float) -> Array:
-        """Where the centre of mass should be at a time (m)."""
+        """Return the target of the CoM at a time (m, 3)."""
         return center_above_support(self.start)
 
     def _center_of_mass(self) -> Any:
-        """The same as a target."""
+        """Return the target of the CoM for the tasks."""
         return center_above_support(self.start)
 
 
 @dataclass(frozen=True)
 class SquatSettings(UprightSettings):
-    """As `UprightSettings`, and how deep, how fast and how often."""
+    """Settings of `Squat`: those of `UprightSettings`, and depth, frequency and number of squats."""
 
     depth: float = gain_parameter(0.15, "how far the centre of mass goes down", "leg lengths")
     frequency: float = gain_parameter(0.5, "squats per second")
@@ -140,7 +141,7 @@ class SquatSettings(UprightSettings):
 
 
 class Squat(Stand):
-    """Bends and stretches the knees: the centre of mass goes down and up, like a cosine, the soles stay flat.
+    """Squats with flat soles: the CoM moves down and up as a cosine.
 
     >>> squat = Squat(robot, SquatSettings(depth=0.1))
     >>> poise.record(poise.TorqueController(squat), poise.MujocoPlant(squat.start), squat.seconds)
@@ -164,11 +165,11 @@ class Squat(Stand):
 
 
 class LiveSquat(Stand):
-    """Squats whose depth and frequency change while it moves; with depth zero it stands.
+    """Squats whose depth and frequency may change during the motion; with depth zero the robot stands.
 
     Args:
         robot, settings, start: as of `Stand`.
-        oscillator: moves the centre of mass; shared with whoever sets depth and frequency.
+        oscillator: oscillator of the CoM height, which may be shared with other references.
 
     >>> squat = LiveSquat(robot)
     >>> squat.advance(0.002, depth=0.08, frequency=0.5)  # once per period
@@ -187,7 +188,7 @@ class LiveSquat(Stand):
         super().__init__(robot, settings, start)
 
     def advance(self, period: float, depth: float, frequency: float) -> None:
-        """Move on by one period (s) towards a depth (m) and a frequency (1/s)."""
+        """Advance by one period (s) towards a depth (m) and a frequency (1/s)."""
         self.oscillator.advance(period, depth, frequency)
         up, oscillator = np.array([0.0, 0.0, 1.0]), self.oscillator
         self._target.set(self._high + oscillator.height * up, oscillator.rate * up, oscillator.acceleration * up)
@@ -200,5 +201,5 @@ class LiveSquat(Stand):
 
 
 def center_above_support(start: State) -> Array:
-    """Above the middle of the support, as high as the centre of mass is at the start (m)."""
+    """Return the point above the middle of the support region at the initial height of the CoM (m, 3)."""
     return np.append(start.support_center, start.center_of_mass[2])

@@ -1,4 +1,4 @@
-"""Walk: the state machine of a walk, from style and footsteps to hierarchies."""
+"""Behavior `Walk`: state machine of gait phases that follows a footstep plan in a style."""
 
 from __future__ import annotations
 
@@ -35,37 +35,37 @@ from poise.plans import (
 from poise.robots import Robot, Side, State, other_side
 from poise.state import Snapshot
 
-#: A swing that is ended by a force is so far at least; before, a foot may only scrape.
+#: Fraction of a swing before which a contact force does not end it: the foot may only have scraped the ground.
 LEAST_TOUCHDOWN_SHARE = 0.6
-#: A foot that finds no ground is waited for so long, s.
+#: Seconds of waiting for a contact after the planned touchdown.
 TOUCHDOWN_WAIT = 0.1
-#: Who stands takes a step when ξ is nearer to the edge of the support than this share of the sole's width: the ankles
-#: alone would need all of it.
+#: A standing robot makes a capture step if the divergent component of motion (DCM) ξ is nearer to the edge of the
+#: support region than this fraction of the sole width: the ankles alone would need all of it.
 CAPTURE_MARGIN = 0.15
-#: A capture step lasts so long on one foot, s, for a leg of 0.8 m.
+#: Single-support duration of a capture step, s, for a leg of 0.8 m.
 CAPTURE_TIME = 0.4
 
 
 class Walk(Behavior):
-    """Walks with a style, for a number of steps, and stops side by side; catches itself when pushed while standing.
+    """Walk in a style for a number of steps, ending with the feet side by side; capture steps after pushes.
 
-    Everything may be changed while it walks: `style` and `speed` are taken over within `settings.change` seconds, and
-    `stop()` ends the walk after the next step.
+    Style, speed and number of steps may change during the walk: changes of `style` and `speed` are blended in within
+    `settings.change` seconds, and `stop()` ends the walk after the next step.
 
     Args:
-        robot: with two feet.
-        style: how; a `Style`, or the name of one.
-        speed: (forward m/s, to the left m/s, turning rad/s) instead of the style's own step lengths.
-        steps: after how many it stops; infinite: when told to; zero: it stands.
+        robot: robot with two feet.
+        style: `Style`, or the name of one.
+        speed: (forward m/s, to the left m/s, turning rad/s) instead of the step lengths of the style.
+        steps: number of steps; infinite: until `stop()`; zero: the robot stands.
         settings: see `WalkSettings`.
-        start: standing at rest on both feet; None: the robot's standing stance.
-        ground: puts a footstep on ground that is known, e.g. onto stairs; None: the ground goes on as it is.
+        start: initial state, standing at rest on both feet; None: the standing stance of the robot.
+        ground: places a footstep on known ground, e.g. onto stairs; None: the slope of the ground is estimated.
 
     >>> walk = Walk(robot, style="proud", steps=20)
     >>> poise.record(poise.TorqueController(walk), poise.MujocoPlant(walk.start), walk.seconds)
     """
 
-    #: Its plan is smooth and its contacts come and go as planned: the controller neither blends nor doubts.
+    #: The plan is smooth and determines the contacts: the controller neither blends hierarchies nor drops contacts.
     ramp, lost_after = 0.0, math.inf
 
     def __init__(
@@ -92,7 +92,7 @@ class Walk(Behavior):
         self.terrain = TerrainEstimator(self.start)
         self.task_set.tilt = self.terrain.tilt
         self._ground = ground
-        # A sinusoid knows nothing of footsteps: to move them for its sake would chase its lag.
+        # The sinusoid reference does not depend on footsteps: adapting them would only follow its lag.
         self._adapts_steps = bool(self.settings.adapt) and self.settings.center == "divergent"
         self._phase = GaitPhase("standing", self.start.time, math.inf, right, left, right)
         self._clock = TickClock(0.002)
@@ -101,11 +101,11 @@ class Walk(Behavior):
         self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
         self.dcm_error = 0j
 
-    # -- what may be changed at any time ---------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------------
 
     @property
     def style(self) -> Style:
-        """How it walks; assigned, it is taken over within `settings.change` seconds."""
+        """Requested style; an assigned style is blended in within `settings.change` seconds."""
         return self.style_transition.target_style
 
     @style.setter
@@ -114,7 +114,7 @@ class Walk(Behavior):
 
     @property
     def speed(self) -> Speed | None:
-        """At which it walks, unless that is the style's own; assigned, it is taken over likewise."""
+        """Requested speed, or None for that of the style; an assigned speed is blended in within `settings.change`."""
         return self.style_transition.speed
 
     @speed.setter
@@ -122,31 +122,31 @@ class Walk(Behavior):
         self.style_transition.set_speed(speed)
 
     def stop(self) -> None:
-        """Ends side by side after the step that is being made; who stands goes on standing."""
+        """End the walk with the feet side by side after the current step; a standing robot remains standing."""
         if self._phase.kind == "standing":
             self.steps = self._phase.steps
             return
-        capture_feet = self._phase.kind == "single"  # that step is under way; the one after it comes to stand beside
+        capture_feet = self._phase.kind == "single"  # finish the current step; the next one ends beside the other foot
         self.steps = min(self.steps, self._phase.steps + (2 if capture_feet else 1))
 
     def go(self, steps: float = math.inf) -> None:
-        """So many steps more."""
+        """Walk a number of further steps."""
         self.steps = self._phase.steps + steps
 
-    # -- what is the case ------------------------------------------------------------------------------------------
+    # -- state -----------------------------------------------------------------------------------------------------
 
     def phase(self, time: float = 0.0) -> GaitPhase:
-        """The phase it is in."""
+        """Return the current phase."""
         return self._phase
 
     @property
     def footstep_plan(self) -> FootstepPlan:
-        """What is to be walked from now on."""
+        """Current footstep plan."""
         return FootstepPlan(self.style_transition.gait, self.steps, self._ground, self.terrain.slope)
 
     @property
     def center_reference(self) -> CenterReference:
-        """How the centre of mass is led."""
+        """Current reference law of the centre of mass."""
         return self._center_reference(self.style_transition.style)
 
     def _center_reference(self, style: Style) -> CenterReference:
@@ -155,10 +155,10 @@ class Walk(Behavior):
         return DcmReference(self.settings.feedback)
 
     def check_feasibility(self, snapshot: Snapshot | None = None) -> FeasibilityCheck:
-        """Whether it will keep its balance in its next two steps, and why not; see `poise.plans.feasibility`.
+        """Check whether the next two steps keep balance with the requested style; see `poise.plans.feasibility`.
 
         Args:
-            snapshot: where the body is; None: where it was at the last tick.
+            snapshot: current state; None: the state at the last tick.
         """
         center, time = (
             (self._center_state, self._clock.time) if snapshot is None else (_center_state_of(snapshot), snapshot.time)
@@ -166,14 +166,14 @@ class Walk(Behavior):
         phase = self._phase
         begin = phase.begin if math.isinf(time) else time
         plan = replace(self.footstep_plan, gait=self.style_transition.target_gait)
-        if phase.kind == "standing":  # as if it went on at once
+        if phase.kind == "standing":  # assume that the walk starts now
             support_foot, swing_foot = phase.first_support_feet(self.requested_speed)
             phase = phase.starting_phase(begin, self.settings.start, support_foot, swing_foot)
         adapt = StepAdapter(self.body, phase, self.settings.feedback).adapt if self._adapts_steps else None
         return check_feasibility(plan, phase, begin, center, self._center_reference(self.style), self.body, adapt)
 
     def repair(self) -> tuple[str, ...]:
-        """Takes over the smallest change of its style's balance, or a lower speed, that makes it walk; in words."""
+        """Apply the smallest change of style or speed that makes the walk feasible; return the changes as text."""
         style_repair = repair_style(self.style, self.body, self.settings.center, self.speed)
         if style_repair.changes:
             self.style, self.speed = style_repair.style, style_repair.speed
@@ -181,12 +181,12 @@ class Walk(Behavior):
 
     @property
     def requested_speed(self) -> Speed:
-        """The speed that is asked for: given, or that of the style (m/s, m/s, rad/s)."""
+        """Requested speed, or that of the style if none is given (m/s, m/s, rad/s)."""
         return self.style_transition.requested_speed
 
     @property
     def seconds(self) -> float:  # type: ignore[override]  # its steps may change
-        """How long it takes, to the end of which it stands for a second."""
+        """Duration of the walk (s), with 1.5 s of standing at its end."""
         steps = self.steps if math.isfinite(self.steps) else 0
         return (
             self.settings.wait
@@ -222,11 +222,11 @@ class Walk(Behavior):
         z = adapter.soles.project(command.zmp)
         pull = omega**2 * (center.place - z)
         task_set = self.task_set
-        # The error of the task is that of ξ: nobody acts on it, and whoever records sees it.
+        # The error of this task is that of ξ. It has no feedback on it, but recordings show it.
         task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         target_height = (
             plan.gait.com_height if self.steps > 0 else self.body.com_height
-        )  # who is to stand need not rise
+        )  # a robot that only stands keeps its height
         height, rising, faster = self.terrain.update_center_height(
             phase, target_height, float(c[2]), self._clock.period
         )
@@ -237,7 +237,7 @@ class Walk(Behavior):
             self._move_foot(snapshot, phase)
 
     def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
-        """The swinging foot goes on; one that meets the ground early rests there, and does not push into it."""
+        """Advance the swing foot; if it meets the ground early, it rests there and does not push into it."""
         elapsed, side = phase.elapsed(snapshot.time), phase.goal.side
         if elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds and self._touches_ground(snapshot, side):
             self._swing = self._swing.rest_at(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
@@ -246,13 +246,13 @@ class Walk(Behavior):
         self.task_set.follow_swing(side, self._swing)
 
     def _touches_ground(self, snapshot: Snapshot, side: Side) -> bool:
-        """Whether a foot touches something."""
+        """Return whether a foot is in contact."""
         return snapshot.state is not None and self.robot.foot(side) in snapshot.state.contacts
 
     # -- phases ----------------------------------------------------------------------------------------------------
 
     def _switch_phase(self, snapshot: Snapshot, plan: FootstepPlan, xi: complex) -> None:
-        """The next phase, when it is time for it."""
+        """Enter the next phase if the current one has ended, or a capture step is needed."""
         phase, time, settings = self._phase, snapshot.time, self.settings
         timing = plan.gait.timing
         if phase.kind in ("standing", "stopping") and self._needs_capture_step(phase, xi):
@@ -283,14 +283,14 @@ class Walk(Behavior):
         self._swing = SwingTrajectory.of(self._phase.other_foot, goal, plan.gait.step_height)
 
     def _stand_on(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
-        """Where a foot stands; one that is not felt to stand yet will do so on the ground that was planned."""
+        """Return the measured placement of a foot, at the planned height if it is not in contact yet."""
         foot = self.robot.foot(planned.side)
         found = Footstep.of(snapshot, foot, planned.yaw)
         self.task_set.stance_poses[foot.side].set(snapshot.pose(foot).copy())
         return found if self._touches_ground(snapshot, foot.side) else found.with_place(found.place, planned.z)
 
     def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:
-        """Whether a swing is over: by its time, or by what is felt; a foot that then finds no ground is waited for."""
+        """Return whether a swing is over: by time, or by contact (or a limited wait for it), as the settings choose."""
         elapsed, contact = phase.elapsed(time), self._touches_ground(snapshot, phase.goal.side)
         if self.settings.contact == "time":
             return phase.is_over(time)
@@ -300,7 +300,7 @@ class Walk(Behavior):
         return self._step_adapter(phase).soles.margin(xi) < CAPTURE_MARGIN * self.body.sole_size[1]
 
     def _make_capture_step(self, time: float, plan: FootstepPlan, xi: complex) -> None:
-        """A step without a shift of weight: the foot that is further from ξ catches the body."""
+        """Start a step without a shift of weight, with the foot that is further from ξ."""
         support_foot, _ = capture_feet(self._phase, xi)
         self.steps = max(self.steps, self._phase.steps + 1)
         seconds = CAPTURE_TIME * math.sqrt(self.body.leg_length / 0.8)
@@ -309,7 +309,7 @@ class Walk(Behavior):
     # -- parts -----------------------------------------------------------------------------------------------------
 
     def _step_adapter(self, phase: GaitPhase) -> StepAdapter:
-        """What the feet of a phase allow, made once for it."""
+        """Return the step adapter of a phase, which is created once per phase."""
         cached = self._phase_adapter
         if cached is None or cached[0].kind != phase.kind or cached[0].begin != phase.begin:
             self._phase_adapter = cached = (phase, StepAdapter(self.body, phase, self.settings.feedback))
@@ -317,6 +317,6 @@ class Walk(Behavior):
 
 
 def _center_state_of(snapshot: Snapshot) -> CenterState:
-    """Of the centre of mass, seen from above."""
+    """Return the horizontal state of the centre of mass."""
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
     return CenterState(complex(c[0], c[1]), complex(v[0], v[1]))

@@ -1,4 +1,4 @@
-"""Tasks of a walk in order of importance, their gains, and the transition of style and speed."""
+"""Task hierarchies of a walk in order of priority, their gains, and transitions of style and speed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from poise.robots import GRAVITY, Hand, Robot, Side, State, limbs, side_sign
 
 @dataclass(frozen=True)
 class WalkSettings:
-    """Gains of a walk, the same on all robots and in all styles.
+    """Gains of a walk, the same for all robots and styles.
 
-    Without angular momentum that is left alone, a weak robot lets its trunk fall for the sake of its centre of mass.
-    With twice or half of `stopping`, a robot whose foot lands on an edge is thrown about by it.
+    Without a tolerance of angular momentum (`spin`), a weak robot lets its trunk fall for the sake of its centre of
+    mass. With twice or half of `stopping`, a robot whose foot lands on an edge is shaken by it.
     """
 
     feedback: float = gain_parameter(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
@@ -56,11 +56,11 @@ class WalkSettings:
         check_parameters(self, "walk")
 
 
-# -- The posture that a style rests in -------------------------------------------------------------------------------
+# -- Rest posture of a style -----------------------------------------------------------------------------------------
 
 
 def rest_posture(robot: Robot, style: Style) -> Array:
-    """Angles of all joints (rad). A robot without a neck does not bow its head; its chest may."""
+    """Return the joint angles of the rest posture of a style (rad); head pitch has no effect without a neck."""
     stance = robot.stance("standing")
     free_joints = set(limb_joints(robot, "arm", "head"))
     q = stance.q
@@ -76,7 +76,7 @@ def rest_posture(robot: Robot, style: Style) -> Array:
 
 
 def check_rest_joints(robot: Robot, style: Style) -> None:
-    """UsageError if a style names joints, and none of them is the robot's."""
+    """Raise a UsageError if a style has rest angles, but for none of the joints of the robot."""
     names = {joint.name for joint in robot.joints}
     if style.rest and not names & set(style.rest):
         given = ", ".join(style.rest)
@@ -105,7 +105,7 @@ def _solve_rest_pose(robot: Robot, stance: State, style: Style, free_joints: set
 
 
 def _raised_hand(stance: State, hand: Hand, style: Style) -> Array:
-    """Where a hand is when its arm is turned forward and outward about the shoulder (m)."""
+    """Return the position of a hand (m, 3) whose arm is rotated forward and outward about the shoulder."""
     robot = stance.robot
     first = next(limb.joints[0] for limb in limbs(robot) if limb.name == f"{hand.side} arm")
     shoulder = stance.pose(robot.frame(first)).translation
@@ -113,49 +113,50 @@ def _raised_hand(stance: State, hand: Hand, style: Style) -> Array:
     turn = pinocchio.rpy.rpyToMatrix(outward * style.arm_spread, 0.0, 0.0) @ pinocchio.rpy.rpyToMatrix(
         0.0, -style.arm_lift, 0.0
     )
-    # A little nearer to the shoulder, so that no arm has to be stretched to its end.
+    # Slightly nearer to the shoulder, so that no arm must be fully extended.
     return np.asarray(shoulder + 0.97 * turn @ (stance.pose(hand).translation - shoulder))
 
 
-# -- What matters in a walk, in order --------------------------------------------------------------------------------
+# -- Hierarchies -----------------------------------------------------------------------------------------------------
 
 
-#: Weights of the levels contact, balance, swing, chest, style and posture for a weighted solver: those of the paper,
-#: where the style's own weights are the user's and count like those of the rest posture; the last
-#: level only brings to rest what nothing else moves.
+#: Weights of the levels contact, balance, swing, chest, style and posture for a weighted solver: those of the paper.
+#: The user chooses the weights within a style, which count like that of the rest posture; the last level only damps
+#: joints that no other task moves.
 WEIGHTS = (100.0, 10.0, 10.0, 1.0, 0.1, 1e-4)
-#: Which of them are of angles alone.
+#: Whether the tasks of each level are angular only.
 ANGULAR = (False, False, False, True, True, True)
-#: Weight of a chest that faces where the walk goes beside one that does not lean: against the yaw of a swinging leg
-#: stand only the friction under one sole and the weakest motor of the leg.
+#: Weight of the yaw of the chest relative to its roll and pitch: only the friction under one sole and the weakest motor
+#: of the leg resist the yaw moment of a swing leg.
 HEADING_WEIGHT = 0.3
-#: By so much (rad) the chest may nod before it matters more than arms and head: less would throw them about.
+#: Deviation of the chest (rad) below which it has no priority over arms and head: with less tolerance they would swing.
 CHEST_TOLERANCE = 0.03
-#: Weight of a head that is held beside a chest that does not lean: a head that is thrown moves the chest by little.
+#: Weight of the head posture relative to the attitude of the chest: motion of the head moves the chest only a little.
 HEAD_WEIGHT = 0.3
-#: Angular momentum is weighed as the acceleration (rad/s²) that it gives a body of this radius of gyration, as a share
-#: of the height of the centre of mass: that of a trunk about the vertical.
+#: Radius of gyration that converts angular momentum to an angular acceleration (rad/s²), as a fraction of the height of
+#: the centre of mass: that of a trunk about the vertical.
 GYRATION_RADIUS = 0.15
-#: About the horizontal axes it matters less than about the vertical one, which arms are there for.
+#: Weight of the angular momentum about the horizontal axes relative to the vertical one, which arm swing compensates.
 HORIZONTAL_MOMENTUM_WEIGHT = 0.05
-#: Who walks fast swings his arms, whatever his style: with the Froude number v² / (g l) of the walk, the weight of
-#: little angular momentum grows by so much of it, and the arms' posture is divided by one and so much.
+#: Arm swing grows with speed in every style. With the Froude number Fr = v² / (g l) of the walk, the weight of the
+#: angular momentum grows by the first number times Fr, and that of the arm posture is divided by 1 + the second times
+#: Fr.
 MOMENTUM_BY_FROUDE, POSTURE_BY_FROUDE = 10.0, 40.0
-#: Torque is weighed in shares of the joint's limit, turned into the acceleration (rad/s²) that a full one could give.
+#: Angular acceleration (rad/s²) that the torque limit of a joint counts as, for the weight of torques.
 TORQUE_SCALE = 10.0
 
 
 class WalkTasks(GaitTasks):
-    """The hierarchies of a walk: on both feet, and while either foot swings.
+    """Hierarchies of a walk: in double support, and in single support with either swing foot.
 
     Attributes:
-        hierarchies: by the foot that swings, or "both".
-        chest, pelvis: where they should point.
-        feet: where a swinging foot should be.
-        tilt: of the ground, as far as it is known, from level.
-        rest: angles of the light joints (arms and head), of the heavy ones, and of the head.
-        weights: of the levels, for a weighted solver. Angles count there as the way (m) of a point that is as far away
-            as the centre of mass is high: a small robot else gives up its balance for the sake of its bearing.
+        hierarchies: hierarchies by the side of the swing foot, or "both".
+        chest, pelvis: targets of their rotations.
+        feet: targets of the poses of swing feet, by side.
+        tilt: rotation from level ground to the estimated ground.
+        rest: rest angles of the light joints (arms and head), of the heavy ones, and of the head.
+        weights: weights of the levels for a weighted solver. Angular levels are scaled with the squared height of the
+            centre of mass: otherwise a small robot would give up its balance for the sake of its posture.
     """
 
     def __init__(self, robot: Robot, start: State, settings: WalkSettings) -> None:
@@ -192,10 +193,10 @@ class WalkTasks(GaitTasks):
         self._rigid = trunk.joint == base.joint
         self.hierarchies = self._hierarchies()
 
-    # -- what a plan says ------------------------------------------------------------------------------------------
+    # -- targets ---------------------------------------------------------------------------------------------------
 
     def apply_style(self, style: Style, rest: Array, froude: float) -> None:
-        """Weights and rest posture of a style, at a Froude number."""
+        """Set weights and rest posture (rad) of a style, at a Froude number."""
         axes = np.array([HORIZONTAL_MOMENTUM_WEIGHT, HORIZONTAL_MOMENTUM_WEIGHT, 1.0])
         self.momentum_weight.set((style.angular_momentum + MOMENTUM_BY_FROUDE * froude) * self._inertia**-2 * axes)
         chosen = {"arms": self._arms, "head": ~self._arms}.get(
@@ -207,14 +208,14 @@ class WalkTasks(GaitTasks):
             self.rest[part].set(rest[places])
 
     def set_heading(self, yaw: float, style: Style) -> None:
-        """Chest and pelvis to where the walk goes, the chest as the style carries it."""
+        """Set the targets of chest and pelvis for a heading (rad), with the chest attitude of the style."""
         heading = so3.yaw_matrix(yaw)
         lean = pinocchio.rpy.rpyToMatrix(style.chest_roll, style.chest_pitch, style.chest_yaw)
         self.chest.set(heading @ lean @ self._upright)
         self.pelvis.set(heading @ self._level)
 
     def follow_swing(self, side: Side, swing: SwingTrajectory) -> None:
-        """The middle of its sole moves like the swing, the sole parallel to the ground."""
+        """Set the target of a swing foot: the middle of its sole on the trajectory, the sole parallel to the ground."""
         foot = self.robot.foot(side)
         place, rate, faster = ((p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.height, strict=True))
         yaw, turning, turning_faster = (part.real for part in swing.yaw)
@@ -277,22 +278,24 @@ class WalkTasks(GaitTasks):
 # -- Style transition ------------------------------------------------------------------------------------------------
 
 
-#: Speeds nearer than this (m/s, rad/s) are the same.
+#: Difference of speeds (m/s, rad/s) below which a transition is complete.
 SAME_SPEED = 1e-3
 
 
 class StyleTransition:
-    """How a body walks now, and how it is to walk soon.
+    """Smooth transition of the style and speed of a walk to the requested ones.
 
     Args:
-        robot, body: who walks.
-        task_set: what is dressed in the style.
-        style, speed: from the start; a speed of None is the style's own.
-        transition_time: seconds in which a change is taken over.
+        robot, body: robot and its dimensions.
+        task_set: tasks to which the style is applied.
+        style, speed: initial style and speed; None: the speed of the style.
+        transition_time: duration of a transition (s).
 
     Attributes:
-        target_style: the style that was asked for last; `style` is what has been taken over of it.
-        gait: in metres and seconds.
+        target_style: requested style.
+        style: current style, in a transition between the previous and the requested one.
+        speed: requested speed; None: that of the style.
+        gait: current gait parameters.
     """
 
     def __init__(
@@ -313,26 +316,26 @@ class StyleTransition:
         self._apply_style()
 
     def set_style(self, style: Style | str) -> None:
-        """Another style from now on."""
+        """Start the transition to another style."""
         self._previous_style, self.target_style, self._share = self.style, self._check_style(style), 0.0
         self._rest_from, self._rest_to = self._rest, rest_posture(self._robot, self.target_style)
 
     def set_speed(self, speed: Speed | None) -> None:
-        """Another speed from now on; None: the style's own."""
+        """Start the transition to another speed; None: that of the style."""
         self.speed = check_speed(speed)
 
     @property
     def requested_speed(self) -> Speed:
-        """The speed that is asked for: given, or that of the style (m/s, m/s, rad/s)."""
+        """Requested speed, or that of the style if none is given (m/s, m/s, rad/s)."""
         return self.speed or gait_speed(self.gait)
 
     @property
     def target_gait(self) -> GaitParameters:
-        """The pace of what is wanted, whatever of it has been taken over."""
+        """Gait parameters of the requested style and speed."""
         return gait_of_style(self.target_style, self._body, self.speed)
 
     def advance(self, period: float) -> None:
-        """One period later."""
+        """Advance the transition by one period (s)."""
         if self._share >= 1.0 and self._current_speed == self.speed:
             return
         self._share = min(self._share + period / self._transition_time, 1.0)
@@ -343,7 +346,7 @@ class StyleTransition:
         self._apply_style()
 
     def _next_speed(self, period: float) -> Speed | None:
-        """The speed of this tick, on the way to the one that is wanted, or to the style's own."""
+        """Return the speed of this tick, in transition to the requested one or to that of the style."""
         if self._current_speed is None and self.speed is None:
             return None
         now = np.array(self._current_speed or gait_speed(self.gait))
@@ -368,13 +371,13 @@ class StyleTransition:
 
 
 def gait_speed(gait: GaitParameters) -> Speed:
-    """At which a pace goes (m/s, m/s, rad/s)."""
+    """Return the walking speed of gait parameters (m/s, m/s, rad/s)."""
     step_geometry, seconds = gait.step_geometry, gait.timing.step
     return step_geometry.forward / seconds, step_geometry.sideways / seconds, step_geometry.turn / seconds
 
 
 def check_speed(speed: Speed | None) -> Speed | None:
-    """The speed, if it is one."""
+    """Return the speed as floats; raise a PoiseError if it is not three finite numbers."""
     if speed is None:
         return None
     try:

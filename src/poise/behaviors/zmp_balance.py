@@ -1,4 +1,7 @@
-"""Balance on position servos with the ZMP regulated by force cells ([Galdeano2014]), along any reference trajectory."""
+"""Behavior `ZmpBalance`: follows a reference trajectory on position servos, with ZMP regulation ([Galdeano2014]).
+
+The zero moment point (ZMP) under each foot is measured by force cells.
+"""
 
 from __future__ import annotations
 
@@ -40,32 +43,33 @@ from poise.plans import (
 from poise.robots import Robot, State
 from poise.state import SensorReadings, Snapshot
 
-#: Damping of the spin: what it may ask of the joints (rad/s per kg m²/s).
+#: Damping of the angular momentum task, which limits the joint speeds (rad/s per kg m²/s).
 MOMENTUM_DAMPING = 0.05
 
 
 class ZmpBalanceTasks:
-    """One hierarchy, the same whatever foot bears: nothing is switched.
+    """Hierarchy of `ZmpBalance`, which is the same for single and double support.
 
-    Relative feet pose (equations 1 to 6); centre of mass seen from the reference foot, with what the ZMP regulation
-    adds to its error (7 to 13); if the robot carries something, the hands; comfort of the joints (14 and 15). All are
-    seen from the reference foot, so the base is free to be anywhere, and takes no part.
+    Levels: relative feet pose (equations 1 to 6); centre of mass (CoM) in the frame of the reference foot, with the
+    correction of the ZMP regulation (7 to 13); the hands, if the robot carries something; comfort of the joints (14 and
+    15). All tasks are relative to the reference foot, so that the pose of the base does not matter.
 
-    Ranges and speeds of the joints stand above all. A solver in closed form (`NullSpace`, equations 16 to 20) does not
-    see them: that is what the comfort is for.
+    Joint ranges and speeds have the highest priority. A closed-form solver (`NullSpace`, equations 16 to 20) ignores
+    them, which is the reason for the comfort task.
 
     Args:
-        robot: with two feet.
-        start: where it begins.
+        robot: robot with two feet.
+        start: initial state.
         settings: rates of the tasks.
         carries: whether the hands have a task.
 
     Attributes:
-        feet, center: what is led: reference_from_other, frames of the feet; centre of mass in the reference frame.
-        grasp: place of the left hand in the reference frame, if the hands have a task.
-        momentum_recovery: what asks for angular momentum, if the settings want it; the reference foot then
-            stays where it is, for the motion of the base is part of it.
-        reference_foot, other_foot: the feet.
+        feet, center: targets: pose reference_from_other of the frames of the feet; CoM in the reference frame.
+        grasp: target pose of the left hand in the reference frame, if the hands have a task.
+        momentum_recovery: law of the angular momentum, if the settings enable it; the reference foot is then fixed in
+            the world, because the motion of the base contributes to the angular momentum.
+        reference_foot, other_foot: left and right foot.
+        hierarchy, equalities: hierarchy with joint limits, and with equalities only for closed-form solvers.
     """
 
     def __init__(self, robot: Robot, start: State, settings: ZmpBalanceSettings, carries: bool) -> None:
@@ -101,11 +105,11 @@ class ZmpBalanceTasks:
         else:
             levels.append(Level("comfort", [tasks.Posture(start, dynamics=rate(settings.beta), name="joint comfort")]))
         self.hierarchy = Hierarchy(always=[constraints.JointRange(robot), constraints.JointSpeed(robot)], levels=levels)
-        #: As the closed form takes it: equalities only.
+        #: Hierarchy for closed-form solvers: equalities only.
         self.equalities = Hierarchy(always=[], levels=levels)
 
     def _hands(self, robot: Robot, start: State, settings: ZmpBalanceSettings) -> list[tasks.Task]:
-        """One hand goes with the centre of mass, level; the other stays where it is, seen from the first."""
+        """Return the tasks of the hands: the left one moves with the CoM, the right one is fixed relative to it."""
         left, right, rate = robot.hand("left"), robot.hand("right"), tasks.Decay(settings.hands)
         pose = start.pose(self.reference_foot).actInv(start.pose(left))
         self.grasp = tasks.FeedForwardTarget(pose)
@@ -121,29 +125,29 @@ class ZmpBalanceTasks:
 # -- Balance with ZMP regulation -------------------------------------------------------------------------------------
 
 
-#: So often (s) is looked how much servos sag: in that time a step moves a hundredth of the weight.
+#: Update period of the servo deflection (s): in that time a step shifts a hundredth of the weight.
 DEFLECTION_PERIOD = 0.005
 
 
 class ZmpBalance(Behavior):
-    """Follows a course of centre of mass and feet, with the ZMP regulated under each foot ([Galdeano2014]).
+    """Tracking of a reference trajectory of CoM and feet, with the ZMP regulated under each foot ([Galdeano2014]).
 
-    For `poise.PositionController`, which asks it at every tick: first to `observe` what was sensed, then for its
-    hierarchy, which is always the same one. Standing, squatting and walking differ in their course alone.
+    For `poise.PositionController`, which at every tick first calls `observe` with the sensor readings, and then asks
+    for the hierarchy, which is always the same. Standing, squatting and walking differ only in their trajectory.
 
     Args:
-        robot: with two feet.
-        trajectory: references over time, from the middle of the left sole; None: to stand where it is.
-        settings: gains; None: those of the robot's data file.
-        start: at rest on both feet; None: the standing stance.
-        carries: whether the hands hold something: they then have a task before the last one.
-        closed_form: whether joint limits are left to the comfort, for solvers in closed form.
+        robot: robot with two feet.
+        trajectory: reference trajectory relative to the middle of the left sole; None: standing.
+        settings: gains; None: those of the data file of the robot.
+        start: initial state, at rest on both feet; None: the standing stance.
+        carries: whether the hands hold something: they then have a task above the comfort level.
+        closed_form: whether to omit joint limits, for closed-form solvers.
 
     Attributes:
-        sole_loads: what each sole felt last, by side.
-        regulator, foot_roll_trim, servo_deflection, fault_detector: see these.
-        regulating: whether the ZMP is to be regulated; may be changed at any time, and fades in and out.
-        offset: what is added to the angles of the joints, see `ServoDeflection`; None before the first tick.
+        sole_loads: last measured load of each sole, by side.
+        regulator, foot_roll_trim, servo_deflection, fault_detector: parts of the regulation, see their classes.
+        regulating: whether to regulate the ZMP; may change at any time, and fades in and out.
+        offset: angles added to the joint commands (rad), see `ServoDeflection`; None before the first tick.
 
     >>> body = ZmpBalance(robot)
     >>> controller = poise.PositionController(body, period=0.001)
@@ -151,7 +155,7 @@ class ZmpBalance(Behavior):
     >>> poise.record(controller, poise.MujocoPlant(body.start, actuators=servos), seconds=5.0)
     """
 
-    #: There is one hierarchy: nothing to pass to.
+    #: There is only one hierarchy: no blending.
     ramp = 0.0
 
     def __init__(
@@ -182,7 +186,7 @@ class ZmpBalance(Behavior):
         self._sole_centers = self.task_set.reference_foot.sole.center, self.task_set.other_foot.sole.center
         self._soles_off_frames = any(
             middle.any() for middle in self._sole_centers
-        )  # whether frames are not in the middles of soles
+        )  # whether the frames of the feet differ from the middles of the soles
         self._grasp = None
         if self.task_set.grasp is not None:
             pose = self.task_set.grasp.value
@@ -198,19 +202,19 @@ class ZmpBalance(Behavior):
 
     @property
     def seconds(self) -> float:  # type: ignore[override]  # its course knows
-        """How long the course takes."""
+        """Duration of the trajectory (s)."""
         return self.trajectory.seconds
 
     @property
     def fallback(self) -> str:  # type: ignore[override]  # what is watched
-        """Why the regulation is off, in words; empty when it is not."""
+        """Reason why the regulation is off, as text; empty if there is no fault."""
         words = self.fault_detector.faults
         return f"no ZMP regulation: {'; '.join(words)}" if words else ""
 
     # -- at every tick ---------------------------------------------------------------------------------------------
 
     def observe(self, real: Snapshot, reference: Snapshot, readings: SensorReadings | None) -> None:
-        """What the cells and the servos say."""
+        """Update regulation and fault detection from the readings of force cells and joints."""
         self._clock.tick(real.time)
         period = self._clock.period
         if self.offset is None or real.time - self._deflection_time >= DEFLECTION_PERIOD - 1e-9:
@@ -236,7 +240,7 @@ class ZmpBalance(Behavior):
         task_set, shift = self.task_set, self.regulator.shift
         reference_center, other_center = self._sole_centers
         center, place, rate = sample.center, sample.other_sole, sample.other_sole_rate
-        if self.foot_roll_trim.roll:  # each sole by half of it: seen from the reference sole, the ground is tilted
+        if self.foot_roll_trim.roll:  # each sole rolls by half of it: relative to the reference sole, the ground tilts
             T = pinocchio.exp3(np.array([0.5 * self.foot_roll_trim.roll, 0.0, 0.0]))
             center, place = T @ center, pinocchio.SE3(T @ place.rotation @ T, T @ place.translation)
         task_set.center.set(center + reference_center + (shift.real, shift.imag, 0.0), sample.center_rate)
@@ -253,12 +257,12 @@ class ZmpBalance(Behavior):
 
 
 def _heading(pose: pinocchio.SE3) -> complex:
-    """Where the x axis of a pose points, from above."""
+    """Return the horizontal direction of the x axis of a pose, as a unit complex number."""
     return cmath.exp(1j * so3.yaw_of(pose.rotation))
 
 
 def regulation_settings(robot: Robot, **overrides: float | str) -> ZmpBalanceSettings:
-    """The settings of a robot's data file, with some replaced."""
+    """Return the settings in the data file of a robot, with some replaced."""
     try:
         return ZmpBalanceSettings(**{**robot.servos.regulation, **overrides})  # type: ignore[arg-type]
     except TypeError as error:
@@ -267,8 +271,10 @@ def regulation_settings(robot: Robot, **overrides: float | str) -> ZmpBalanceSet
 
 
 def standing_reference(start: State) -> tuple[Array, pinocchio.SE3]:
-    """Of a state on both feet: centre of mass above the middle between its soles, and the other sole, both seen from
-    the middle of the left one."""
+    """Return the CoM target (m, 3) and the pose of the right sole for a state on both feet.
+
+    Both are relative to the middle of the left sole; the CoM target is above the midpoint between the soles.
+    """
     robot = start.robot
     left, right = robot.foot("left"), robot.foot("right")
     a, b = start.pose(left), start.pose(right)
@@ -278,11 +284,11 @@ def standing_reference(start: State) -> tuple[Array, pinocchio.SE3]:
     return np.append(0.5 * other.translation[:2], height), other
 
 
-# -- A walk as a course, for a body that stands on both feet ---------------------------------------------------------
+# -- Walking pattern -------------------------------------------------------------------------------------------------
 
 
 def walking_pattern(start: State, style: Style, steps: float, speed: Speed | None = None) -> WalkingPattern:
-    """A walk of so many steps at the pace of a style, from where a body stands.
+    """Return the walking pattern of a number of steps in a style, from a standing state.
 
     >>> ZmpBalance(robot, walking_pattern(robot.stance("standing_reference"), STYLES["neutral"], steps=20))
     """

@@ -1,4 +1,4 @@
-"""Laws of the ZMP regulation: centre-of-mass shift, foot roll trim, servo deflection and angular momentum."""
+"""Laws of the ZMP regulation: centre-of-mass (CoM) shift, foot roll trim, servo deflection and angular momentum."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from poise.robots import GRAVITY, Foot, Robot, State
 from poise.state import Snapshot, natural_frequency
 from poise.tasks import LiveTarget
 
-#: What joints are comfortable in: the middle of their ranges, as in the paper, or the stance they started in.
+#: Postures of the comfort task: the middle of the joint ranges, as in the paper, or the initial stance.
 COMFORT_POSTURES = ("middle", "stance")
 
 
 @dataclass(frozen=True)
 class ZmpBalanceSettings:
-    """Gains of a body on position servos; a robot's data file may have its own (``[servos.regulation]``).
+    """Gains for a robot on position servos; the data file of a robot may override them (``[servos.regulation]``).
 
-    A centre of mass that is led back makes the ZMP go ahead before it follows, the more the stiffer the servos: too
-    much of K_p or K_d shakes the robot over. Across the feet less of both is needed: two legs beside each other are
-    stiff where one behind the other yields. A body that gives way a little is kinder to people and gears; drives have
-    a gain for that.
+    When the CoM moves back, the zero moment point (ZMP) first moves ahead before it follows, the more the stiffer the
+    servos are: too large K_p or K_d make the robot oscillate and fall. Sideways, smaller gains are needed: two legs
+    side by side are stiffer in that direction. A lower stiffness, for which drives have a gain, is gentler to people
+    and gears.
     """
 
     proportional: float = gain_parameter(0.1, "K_p of the ZMP regulation, [Galdeano2014] eq. (13)", "", zero=True)
@@ -54,20 +54,20 @@ class ZmpBalanceSettings:
 # -- ZMP regulator ---------------------------------------------------------------------------------------------------
 
 
-#: What is learnt about where the weight really is, at most, as a share of half a sole's length: more is no sagging of
-#: servos but somebody who leans on the robot.
+#: Limit of the integral trim as a fraction of half the sole length: a larger error is not due to servo deflection but
+#: to an external force.
 LARGEST_TRIM = 0.6
-#: What is learnt from errors grows no further beyond this share of it: these are pushes.
+#: Limit of the error that is integrated, as a fraction of half the sole length: larger errors are pushes.
 LARGEST_LEARNT_ERROR = 0.08
 
 
 @dataclass(frozen=True, slots=True)
 class SoleLoad:
-    """What a sole feels.
+    """Measured load of a sole.
 
     Attributes:
-        force: A, the force on it (N).
-        zmp: where, seen from its middle (m, as x + i y in its axes).
+        force: normal force A (N).
+        zmp: ZMP relative to the middle of the sole (m, as x + i y in its axes).
     """
 
     force: float
@@ -75,9 +75,10 @@ class SoleLoad:
 
 
 def sole_load(foot: Foot, forces: Sequence[float]) -> SoleLoad:
-    """What a sole feels by its four cells (N): `poise.state.balance.sole_pressure` of one instant, a fifth as costly.
+    """Return the load of a sole from its four force cells (N).
 
-    The corners of a sole are those of a rectangle, from the front left one on, counter-clockwise.
+    Equivalent to `poise.state.balance.sole_pressure` at one instant, at a fifth of the cost. The cells are at the
+    corners of a rectangle, counter-clockwise from front left.
     """
     a, b, c, d = (force if force > 0.0 else 0.0 for force in forces)
     force = a + b + c + d
@@ -88,13 +89,13 @@ def sole_load(foot: Foot, forces: Sequence[float]) -> SoleLoad:
 
 
 def zmp_error(left: SoleLoad, right: SoleLoad) -> complex:
-    """ε_ZMP, [Galdeano2014] equations (9) to (12), with the desired places in the middle of each sole::
+    """Return ε_ZMP (m), [Galdeano2014] equations (9) to (12), with the desired ZMP in the middle of each sole::
 
         ε_ZMP     = a dZMP_left + (1 - a) dZMP_right
         a         = A_left / (A_left + A_right)
         dZMP_side = ZMP_side_desired - ZMP_side_measured
 
-    A foot that is lifted feels nothing and does not count; of two, nothing is known, and the error is zero.
+    A lifted foot has no force and does not count; if both have none, the error is zero.
     """
     both = left.force + right.force
     if not both > 0.0:
@@ -104,19 +105,19 @@ def zmp_error(left: SoleLoad, right: SoleLoad) -> complex:
 
 
 class ZmpRegulator:
-    """What is added to the error of the centre of mass, eq. (13)::
+    """ZMP regulation: correction added to the error of the CoM, eq. (13)::
 
         ε_CoM&ZMP = ε_CoM + K_p ε_ZMP + K_d dε_ZMP/dt        (+ K_i ∫ ε_ZMP dt, a trim beyond the paper)
 
-    with a filter of first order on ε_ZMP, for cells are noisy and soles hammer on them.
+    with a first-order low-pass filter on ε_ZMP, because cells are noisy and impacts of the soles disturb them.
 
     Args:
-        settings: the gains.
-        length: half of a sole's length (m).
+        settings: gains.
+        length: half the length of a sole (m).
 
     Attributes:
-        error: ε_ZMP, filtered (m).
-        shift: what is added (m, as x + i y).
+        error: filtered ε_ZMP (m, as x + i y).
+        shift: correction of the CoM (m, as x + i y).
     """
 
     def __init__(self, settings: ZmpBalanceSettings, length: float) -> None:
@@ -128,11 +129,12 @@ class ZmpRegulator:
         self.error = self.shift = self._trim = 0j
 
     def step(self, error: complex, period: float, trust: float = 1.0) -> complex:
-        """One period later.
+        """Update and return the correction (m).
 
         Args:
-            error: ε_ZMP now (m).
-            trust: share of the regulation that acts, from 0 to 1; what was learnt before stays.
+            error: current ε_ZMP (m).
+            period: sampling period (s).
+            trust: fraction of the regulation that acts, from 0 to 1; the integral trim is kept.
         """
         settings, before = self.settings, self.error
         self.error += period / (period + settings.smooth) * (trust * error - before)
@@ -149,23 +151,23 @@ class ZmpRegulator:
 # -- Foot roll trim --------------------------------------------------------------------------------------------------
 
 
-#: Soles are turned against each other by no more than this (rad): what servos sag by.
+#: Largest relative roll of the soles (rad): the deflection of the servos.
 LARGEST_ROLL = 0.06
 
 
 class FootRollTrim:
-    """A roll of one sole against the other, learnt from where both press.
+    """Integral correction of the relative roll of the soles, from the ZMP under each.
 
-    Equation (9) weighs the errors of both soles against each other: two that press on their inner edges cancel out, and
-    no shift of the centre of mass helps them. Legs that sag do just that. With y the ZMP under each sole, across, and
-    a the share of the weight on the left::
+    In equation (9) the errors of both soles cancel if both load their inner edges, and no shift of the CoM corrects
+    this. Deflection of the servos in the legs has this effect. With y the lateral ZMP under each sole, and a the
+    fraction of the weight on the left::
 
         φ̇ = - K_i 4 a (1 - a) G (y_left - y_right) / 2
 
-    with G = m g / K, what a servo of stiffness K sags by, per metre. A foot that bears alone learns nothing.
+    with G = m g / K the deflection of a servo of stiffness K per metre. In single support the roll does not change.
 
     Attributes:
-        roll: φ, of the right sole about its x axis, seen from the left one (rad).
+        roll: roll φ of the right sole about its x axis relative to the left one (rad).
     """
 
     def __init__(self, robot: Robot, settings: ZmpBalanceSettings) -> None:
@@ -175,7 +177,7 @@ class FootRollTrim:
         self.roll = 0.0
 
     def step(self, left: SoleLoad, right: SoleLoad, period: float, trust: float = 1.0) -> float:
-        """One period later."""
+        """Update and return the roll (rad), after one period (s), scaled by the trust from 0 to 1."""
         both = left.force + right.force
         if both > 0.0:
             share = left.force / both
@@ -185,25 +187,25 @@ class FootRollTrim:
         return self.roll
 
 
-# -- Servo deflection under a weight that passes from foot to foot ---------------------------------------------------
+# -- Servo deflection ------------------------------------------------------------------------------------------------
 
 
 class ServoDeflection:
-    """What must be added to the angles of joints so that they are reached although servos are springs.
+    """Compensation of the static deflection of servos, as angles added to the joint commands.
 
-    A servo of stiffness K that bears τ is off its target by τ / K. At rest, with the share s of the weight on one sole
-    and the rest on the other, in their middles::
+    A servo of stiffness K with a torque τ has an error of τ / K. At rest, with the fraction s of the weight on the
+    middle of one sole and the rest on the middle of the other::
 
         τ = g(q) - s J_aᵀ w - (1 - s) J_bᵀ w        w the weight, upwards
 
-    Added is what this changes since the start: what servos give there is for the regulation to find out, as it finds
-    out all else that nobody told it of.
+    The added angles are relative to those at the start: the regulation corrects the initial deflection, as it corrects
+    all other unmodelled effects.
 
     Args:
-        robot: with servos.
-        reference: how it stands at the start.
-        stiffness: of the servos, as a share of what their data say.
-        share: of the weight on the first foot there.
+        robot: robot with servos.
+        reference: initial state, standing.
+        stiffness: stiffness of the servos, as a fraction of that in the data of the robot.
+        share: initial fraction of the weight on the first foot.
     """
 
     def __init__(self, robot: Robot, reference: Snapshot, stiffness: float = 1.0, share: float = 0.5) -> None:
@@ -215,11 +217,11 @@ class ServoDeflection:
         self._initial_angles = self.angles(reference, share)
 
     def angles(self, reference: Snapshot, share: float) -> Array:
-        """To be added to the joints (rad)."""
+        """Return the angles to add to the joint commands (rad), for a fraction of the weight on the first foot."""
         torque = pinocchio.computeGeneralizedGravity(self._robot.model, self._data, reference.q)[6:]
         for (foot, middle), part in zip(self._feet, (share, 1.0 - share), strict=True):
             J = reference.jacobian(foot)
-            up = J[2, 6:]  # how the middle of the sole rises
+            up = J[2, 6:]  # Jacobian of the height of the middle of the sole
             if middle is not None:
                 x, y, _ = reference.rotation(foot) @ middle
                 up = up + y * J[3, 6:] - x * J[4, 6:]
@@ -230,34 +232,34 @@ class ServoDeflection:
 # -- Angular momentum recovery ---------------------------------------------------------------------------------------
 
 
-#: Nothing turns while the ZMP is within this share of the half sole: what standing and squatting need.
+#: Fraction of the half sole within which the ZMP causes no reaction: the range that standing and squatting need.
 EDGE_SHARE = 0.65
-#: Most angular momentum, as a share of m h sqrt(g h): with more, joints of small robots are at the limits of speed.
+#: Largest angular momentum as a fraction of m h sqrt(g h): beyond it, joints of small robots reach their speed limits.
 LARGEST_MOMENTUM = 0.18
-#: It is given back at this rate, in ω: slowly, since the ground has to take it.
+#: Decay rate of the angular momentum, in ω: slow, since its decay loads the ground contact.
 MOMENTUM_DECAY = 1.4
-#: Time constant of the filter on the ZMP (s): a push of 0.1 s is to be met while it lasts.
+#: Time constant of the filter on the ZMP (s): short enough to react during a push of 0.1 s.
 FILTER_TIME = 0.005
 
 
 class AngularMomentumRecovery:
-    """Angular momentum that is asked of the body when the ZMP comes to the edge of the soles.
+    """Angular momentum command when the ZMP approaches the edge of the soles.
 
-    A flat sole can push no further out than its edge. What is missing then, the body gains by turning: a moment L̇ about
-    its centre of mass acts like a ZMP that is L̇ / (m g) further out. So, with z the ZMP and o how far it is beyond
-    `EDGE_SHARE` on its way to the edge, from 0 to 1 and along each axis::
+    The ZMP of a flat sole is limited to its edge. Rotation of the body adds to it: a moment L̇ about the CoM acts like a
+    ZMP that is L̇ / (m g) further out. With o the position of the ZMP between `EDGE_SHARE` and the edge, from 0 to 1
+    along each axis, and d = `MOMENTUM_DECAY`::
 
-        L̇* = k m g h (ẑ x o) - FADE ω (1 - |o|) L*
+        L̇* = k m g h (ẑ x o) - d ω (1 - |o|) L*
 
-    Where arms and trunk come to the ends of their ranges, the strict order of the levels sees to the rest.
+    At the joint limits of arms and trunk, the strict priorities of the hierarchy keep the higher levels unaffected.
 
     Args:
-        start: on both feet.
-        foot: whose sole counts.
-        share: k.
+        start: initial state on both feet.
+        foot: foot whose sole size is used.
+        share: gain k.
 
     Attributes:
-        momentum: L* about x and y (kg m²/s), live.
+        momentum: live target L* about x and y (kg m²/s).
     """
 
     def __init__(self, start: State, foot: Foot, share: float) -> None:
@@ -271,7 +273,7 @@ class AngularMomentumRecovery:
         self._value = self._filtered_zmp = 0j
 
     def step(self, error: complex, period: float, trust: float = 1.0) -> None:
-        """One period later, with ε_ZMP (m)."""
+        """Update the target for one period (s), from ε_ZMP (m), scaled by the trust from 0 to 1."""
         self._filtered_zmp += period / (period + FILTER_TIME) * (-trust * error - self._filtered_zmp)
         x, y = (
             _edge_share(z, half)
@@ -285,5 +287,5 @@ class AngularMomentumRecovery:
 
 
 def _edge_share(z: float, half: float) -> float:
-    """How far on the way from `EDGE_SHARE` to the edge, with the sign of z."""
+    """Return the position of z between `EDGE_SHARE` and the edge, from 0 to 1, with the sign of z."""
     return math.copysign(min(max(abs(z) / half - EDGE_SHARE, 0.0) / (1.0 - EDGE_SHARE), 1.0), z)

@@ -184,7 +184,7 @@ class GaitPhase:
         side = "left" if aside < 0.0 or (aside == 0.0 and turn < 0.0) else "right"
         return (self.support, self.other_foot) if self.support.side == side else (self.other_foot, self.support)
 
-    # -- next phases -------------------------------------------------------------------------------------------------
+    # -- next phases -----------------------------------------------------------------------------------------------
 
     def starting_phase(self, time: float, seconds: float, support_foot: Footstep, swing_foot: Footstep) -> GaitPhase:
         """Return the phase in which the weight shifts to the first support foot."""

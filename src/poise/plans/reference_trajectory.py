@@ -284,7 +284,7 @@ class WalkingPattern:
         phase = self.phase(time)
         return phase, time - phase.begin
 
-    # -- reference ---------------------------------------------------------------------------------------------------
+    # -- reference -------------------------------------------------------------------------------------------------
 
     def sample(self, time: float) -> TrajectorySample:
         place, velocity = self.center(time)

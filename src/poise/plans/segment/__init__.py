@@ -1,4 +1,7 @@
-"""Motion segments: from where a robot is to where its navigation points are to be, in a time that the ground allows."""
+"""Motion segments: balanced motions of all navigation points from the current state to a goal.
+
+`Planner.plan` returns a `MotionSegment` from an `InitialState` and a goal; its duration is long enough for balance.
+"""
 
 from poise.cpu import variant_path
 

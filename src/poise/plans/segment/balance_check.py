@@ -1,4 +1,4 @@
-"""Balance check of a segment by compiled code: margins of zero moment point and legs over all samples."""
+"""Balance check of a segment by compiled code: margins of the zero moment point (ZMP) and the legs over all samples."""
 
 from __future__ import annotations
 
@@ -25,15 +25,20 @@ from poise.plans.segment.segment import (
 from poise.plans.segment.three_masses import ThreeMassModel
 from poise.robots import GRAVITY, SIDES
 
-#: The body must press on the ground with this share of its weight at least.
+#: Smallest vertical ground reaction force as a fraction of the weight.
 LEAST_LOAD = 0.2
-#: Where a hold begins all but the centre rests.
+#: Rates at the begin of a hold: everything but the centre of mass (CoM) is at rest.
 AT_REST = PointRates(np.zeros(3))
 
 
 class SegmentMargins(NamedTuple):
-    """What is left at worst (m): of the way from the zero moment point to the edge of the (shrunken) support, negative
-    outside; until a leg is stretched; until one is folded."""
+    """Smallest margins of a segment (m).
+
+    Attributes:
+        zmp: distance of the ZMP from the edge of the (shrunken) support region, negative outside.
+        extension: margin until a leg is fully extended.
+        flexion: margin until a leg is fully folded.
+    """
 
     zmp: float
     extension: float
@@ -41,12 +46,12 @@ class SegmentMargins(NamedTuple):
 
 
 class BalanceChecker:
-    """Judges segments of one body, by `_segment` (native/segment/judge.hpp).
+    """Balance check for one robot, computed by `_segment` (native/segment/judge.hpp).
 
     Args:
-        body: of the robot.
-        legs: how far they reach; None: as far as needed.
-        curve: of stepping feet.
+        body: three-mass model of the robot.
+        legs: reach of the legs; None: unlimited.
+        curve: curve of stepping feet, ``"quintic"`` or ``"cycloid"``.
     """
 
     def __init__(self, body: ThreeMassModel, legs: LegReach | None, curve: str) -> None:
@@ -57,7 +62,7 @@ class BalanceChecker:
     def margins(
         self, initial: InitialState, goal: Goal, path: CenterPath, phases: tuple[SegmentPhase, ...]
     ) -> SegmentMargins:
-        """Of a segment, at worst."""
+        """Return the smallest margins over a segment."""
         p, a, _ = path.samples()
         feet = stance_feet_by_phase(initial, goal, phases)
         limbs = self._limbs(initial, goal, phases, phases[-1].end)
@@ -66,11 +71,10 @@ class BalanceChecker:
         )
 
     def can_hold(self, goal: Goal, p: Array, v: Array) -> bool:
-        """Whether a body at p with v can be held over the feet of a goal.
+        """Return whether a CoM at p with velocity v (m, m/s, 3) can come to rest over the feet of a goal.
 
-        The zero moment point must be inside at the begin of the hold, and at ξ, its end.
-
-        In between it goes straight from one to the other, but for products of small terms, which the margin covers.
+        The ZMP must be inside the support region at the begin of the hold, and at ξ, its end. In between it moves in a
+        straight line, except for products of small terms, which the margin covers.
         """
         omega, points = self.body.omega, goal.points
         xi = p + v / omega
@@ -87,7 +91,7 @@ class BalanceChecker:
     def swing_zmp_shift(
         self, initial: InitialState, goal: Goal, phases: tuple[SegmentPhase, ...], times: Array, over: Array
     ) -> Array:
-        """By how much a swinging leg moves the pressure of a body that rests over a place (m, n x 2)."""
+        """Return the shift of the ZMP that a swing leg causes with the CoM at rest at `over` (m, n x 2)."""
         still = np.zeros((len(times), 3))
         limbs = self._limbs(initial, goal, phases, 1.0)
         moments = _segment.moments(self._masses, limbs, np.ascontiguousarray(times), still + over, still)
@@ -113,7 +117,7 @@ class BalanceChecker:
     def _limbs(
         self, initial: InitialState, goal: Goal, phases: tuple[SegmentPhase, ...], seconds: float
     ) -> _segment.Limbs:
-        """All that moves besides the centre of mass."""
+        """Return the motion of everything but the CoM, for the compiled code."""
         points, step = initial.points, goal.step
         yaw = float(points.attitude[2])
         c, s = math.cos(yaw), math.sin(yaw)

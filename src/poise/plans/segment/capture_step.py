@@ -1,12 +1,12 @@
-"""Capture step: the segment that replaces one from which a push has thrown the body.
+"""Capture step: the segment that replaces the current one after a disturbance.
 
-A push, or ground that is not where it should be, throws ξ off its path. As long as ξ is inside the support of both feet
-the body goes back over their middle (*keep*). Beyond that only a step helps: while one foot stands, the pressure can be
-no further than the edge of its sole, at z*, so τ seconds later
+A push, or ground at an unexpected height, moves the divergent component of motion (DCM) ξ off its path. If ξ is inside
+the support region of both feet, the body returns over their middle (*keep*). Otherwise a step is needed: in single
+support the zero moment point (ZMP) can be no further than the edge of the sole, at z*, so that τ seconds later
 
     ξ(τ) = z* + (ξ - z*) e^{ωτ}
 
-is the least that ξ can be away, and there the other foot must land.
+is the smallest possible excursion of ξ, where the other foot must land.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from poise.plans.segment.segment import InitialState, MotionSegment
 from poise.plans.support_region import SupportRegion
 from poise.robots import SIDES, Side, other_side
 
-#: Seconds in the air of a step that catches the body, in time constants: as quick as a leg swings.
+#: Swing durations of a capture step that are tried, in time constants 1 / ω: as quick as a leg can swing.
 CAPTURE_SWING_TIMES = (1.0, 1.3, 1.6)
-#: A catching step lands so far behind ξ(τ), as a share of the sole's length: ξ should not be at its edge.
+#: Distance by which a capture step lands short of ξ(τ), as a fraction of the sole length, so that ξ is not at the edge
+#: of the support region.
 CAPTURE_OFFSET = 0.1
 
 
@@ -40,12 +41,12 @@ def capture_segment(
     legs: LegReach,
     ground: GroundProjection | None = None,
 ) -> MotionSegment:
-    """The best that can still be done from a beginning that was not planned.
+    """Return the segment with the best balance from an unplanned state: recentering, or else a capture step.
 
     Args:
-        initial: where the robot really is; a foot may be on its way.
-        planner: of its segments.
-        workspace, legs, ground: where a foot may land.
+        initial: actual state of the robot; a foot may be in the air.
+        planner: planner of the robot.
+        workspace, legs, ground: bounds, leg reach and known ground, which determine where a foot may land.
     """
     points, notes = initial.points, ("replaced: the body is not where it was to be",)
     if points.lifted is None:
@@ -73,7 +74,10 @@ def _find_capture_step(
     legs: LegReach,
     ground: GroundProjection | None,
 ) -> tuple[float, Goal, complex] | None:
-    """How far inside the feet ξ will be if a foot lands where it must, that goal, and where the other one presses."""
+    """Return the margin of ξ at touchdown (m), the goal of the step, and the ZMP in its single support (m).
+
+    `share` is the swing duration in time constants. None if there is no place to land.
+    """
     points, body = initial.points, planner.body
     stance = points.feet[other_side(side)]
     xi = points.center + initial.rates.center / body.omega

@@ -1,25 +1,25 @@
-"""Path of the centre of mass in a motion segment: one time constant for all axes, relaxed boundary conditions.
+"""Path of the centre of mass (CoM) p in a motion segment: one time constant for all axes, relaxed boundary conditions.
 
-*Dynamical 3D-symmetrization*: with the virtual repellent point u (m, 3) and one constant ω for x, y and z alike,
+*Dynamical 3D-symmetrization*: with the virtual repellent point u (m, 3) and the same constant ω for x, y and z,
 
     p̈ = ω² (p - u)
 
-whatever the height of p. The force on the body is ``m (p̈ + g ẑ)``, so u at the height of p means no vertical
-acceleration, and u over a sole means that the ground pushes from there. u is a polygonal line through K knots, on whose
-pieces ``e = p - u`` obeys ``ë = ω² e``, and so after h seconds on a piece with slope s
+independently of the height of p. The contact force is ``m (p̈ + g ẑ)``: with u at the height of p there is no vertical
+acceleration, and the contact force acts at the point below u. u is a polygonal line through K knots, on whose pieces
+``e = p - u`` obeys ``ë = ω² e``, so that after h seconds on a piece with slope s
 
     p⁺ = u⁺ + C e + S/ω (v - s),    v⁺ = s + ω S e + C (v - s),    C, S = cosh ω h, sinh ω h
 
-Everything is linear in (p₀, v₀, u), with matrices that depend on the durations alone.
+Everything is linear in (p₀, v₀, u), with matrices that depend only on the durations.
 
-*Boundary condition relaxation*: p₀ and v₀ hold exactly, and all else as far as its severity asks,
+*Boundary condition relaxation*: p₀ and v₀ hold exactly, all other conditions in the least-squares sense,
 
     min  w_ξ |ξ_T - p_d|² + w_ζ |ζ_T - p_d|² + Σ_k w_k |u_k - ū_k|² + w_0 |u_0 - u_last|² + w_s |D² u|²
 
-where ``ξ = p + v/ω`` diverges, so that an error of it at the end is the most severe, ``ζ = p - v/ω`` converges, ū_k is
-the middle of the sole while one foot bears the body, and D² are second differences. Its minimum is one matrix times
-(p_d, ū, u_last), for x and y the same, for z one with other weights, since no sole bounds it ([Sugihara2008] section
-III-A, after the methods it names there).
+where ``ξ = p + v/ω`` diverges, so that its final error has the largest weight, ``ζ = p - v/ω`` converges, ū_k is the
+middle of the sole in single support, and D² are second differences. The minimum is one matrix times (p_d, ū, u_last),
+the same for x and y, with other weights for z, which no sole bounds ([Sugihara2008] section III-A, after the methods it
+cites there).
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ import numpy as np
 
 from poise.arrays import Array
 
-#: Pieces of u per phase: fewer cannot both start and end a phase gently, more cost time and gain nothing.
+#: Pieces of u per phase: fewer cannot both start and end a phase smoothly, more take longer without benefit.
 PIECES_PER_PHASE = 3
-#: Sampling time Δt of a segment (s), the paper's.
+#: Sampling period Δt of a segment (s), as in the paper.
 SAMPLE_PERIOD = 0.005
 
 
 @dataclass(frozen=True)
 class RelaxationWeights:
-    """Weights of the conditions that are relaxed.
+    """Weights of the relaxed conditions.
 
     Args:
-        divergent, convergent: of ξ and ζ at the end. What is wrong with ξ grows with e^{ωt} in the next segment.
-        single: of u at the middle of the sole on one foot: about 1 / (free half width of a sole)².
-        double: of u on two feet, where there is room.
-        smooth: of second differences of u.
-        before: of u at the begin where the last segment left it, which keeps the pressure from jumping.
+        divergent, convergent: weights of ξ and ζ at the end. An error of ξ grows with e^{ωt} in the next segment.
+        single: weight of u at the middle of the sole in single support: about 1 / (free half width of a sole)².
+        double: weight of u in double support, where the support region is larger.
+        smooth: weight of second differences of u.
+        before: weight of u at the begin being that at the end of the last segment, so that the ZMP does not jump.
     """
 
     divergent: float = 1e4
@@ -60,15 +60,16 @@ class RelaxationWeights:
 
 @dataclass(frozen=True, eq=False)
 class LinearMaps:
-    """Linear maps of one way to divide a duration.
+    """Matrices of the path for given durations of the phases.
 
     Attributes:
-        times: of the samples (s, n); `knots`: of the knots (s, K).
+        times: times of the samples (s, n).
+        knots: times of the knots (s, K).
         place, speed, repellent: (n, 2 + K), from (p₀, v₀, u) to p, v and u at the samples.
-        knot_place, knot_speed: (K, 2 + K), the same at the knots.
-        end_dcm: (2 + K), to ξ_T.
-        gain: (K, 3 + K), from what is missing, (p_d - ξ_free, p_d - ζ_free, ū, u_last), to u over the ground.
-        gain_upwards: the same for its height, which no sole bounds.
+        knot_place, knot_speed: (K, 2 + K), from (p₀, v₀, u) to p and v at the knots.
+        end_dcm: (2 + K), from (p₀, v₀, u) to ξ_T.
+        gain: (K, 3 + K), from the residuals (p_d - ξ_free, p_d - ζ_free, ū, u_last) to the x or y component of u.
+        gain_upwards: the same for the z component, which no sole bounds.
         free: (2, 2), from (p₀, v₀) to (ξ_T, ζ_T) with u = 0.
     """
 
@@ -89,9 +90,9 @@ class LinearMaps:
 def linear_maps(
     seconds: tuple[float, ...], single: tuple[bool, ...], omega: float, relaxation: RelaxationWeights
 ) -> LinearMaps:
-    """The maps for phases of these durations (s), on one foot or on two.
+    """Return the matrices for phases of the given durations (s), each in single or double support.
 
-    They depend on their arguments alone; that they are remembered only saves time.
+    Results are cached, since they depend only on the arguments.
     """
     lengths = np.repeat(np.array(seconds) / PIECES_PER_PHASE, PIECES_PER_PHASE)
     knots = np.concatenate([[0.0], np.cumsum(lengths)])
@@ -121,10 +122,9 @@ def linear_maps(
 
 
 def _gain(ends: Array, weights: Array, relaxation: RelaxationWeights) -> Array:
-    """From what is missing to the u of least relaxation.
+    """Return the matrix from the residuals to the least-squares u.
 
-    The row of ξ_T grows with e^{ωT}; its square would drown all others, so the least squares are not put into normal
-    equations.
+    The row of ξ_T grows with e^{ωT}; its square would dominate all others, so normal equations are not used.
     """
     K = len(weights)
     w = np.sqrt(
@@ -137,7 +137,7 @@ def _gain(ends: Array, weights: Array, relaxation: RelaxationWeights) -> Array:
 def _advance(
     p: Array, v: Array, u: Array, u1: Array, h: float | Array, after: float | Array, omega: float
 ) -> tuple[Array, Array]:
-    """Place and speed some seconds after the begin of a piece of h seconds on which the repellent goes from u to u1."""
+    """Return p and v, `after` seconds into a piece of h seconds on which the repellent point moves from u to u1."""
     C, S = np.cosh(omega * after), np.sinh(omega * after)
     slope = (u1 - u) / h
     e, w = p - u, v - slope
@@ -145,13 +145,13 @@ def _advance(
 
 
 class CenterPath:
-    """p over time, in closed form.
+    """Path of the CoM over time, in closed form.
 
     Args:
-        maps: of its durations.
+        maps: matrices for the durations of its phases.
         omega: ω, 1/s.
         start: p₀ and v₀ (2, 3).
-        u: the knots (K, 3).
+        u: repellent point at the knots (m, K x 3).
     """
 
     __slots__ = ("_knots", "_p", "_v", "maps", "omega", "u", "x")
@@ -165,9 +165,11 @@ class CenterPath:
     def least_relaxation(
         cls, maps: LinearMaps, omega: float, start: Array, goal: Array, middle: Array, last: Array
     ) -> CenterPath:
-        """The path of least relaxation.
+        """Return the path that minimises the relaxation of the boundary conditions.
 
         Args:
+            maps: matrices for the durations of the phases.
+            omega: ω, 1/s.
             start: p₀ and v₀ (2, 3).
             goal: p_d (3).
             middle: ū at the knots (K, 3).
@@ -180,7 +182,7 @@ class CenterPath:
 
     @property
     def end(self) -> tuple[Array, Array]:
-        """p and v at the end."""
+        """p and v at the end (m, m/s, 3)."""
         return self.maps.knot_place[-1] @ self.x, self.maps.knot_speed[-1] @ self.x
 
     @property
@@ -189,12 +191,12 @@ class CenterPath:
         return self.maps.end_dcm @ self.x
 
     def samples(self) -> tuple[Array, Array, Array]:
-        """p, its acceleration and u at all samples (n, 3)."""
+        """Return p, its acceleration and u at all samples (n, 3)."""
         p, u = self.maps.place @ self.x, self.maps.repellent @ self.x
         return p, self.omega**2 * (p - u), u
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
-        """p, v and p̈ at any time (s); beyond the ends, as at the ends."""
+        """Return p, v and p̈ at any time (s), which is clipped to the duration."""
         if self._p is None:
             self._p, self._v = self.maps.knot_place @ self.x, self.maps.knot_speed @ self.x
             self._knots = self.maps.knots.tolist()

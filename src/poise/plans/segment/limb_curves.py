@@ -1,4 +1,4 @@
-"""Curves of feet, hands and trunk in a motion segment: quintics from their state to rest at their goals.
+"""Curves of feet, hands and trunk in a motion segment: quintics from their current state to rest at their goals.
 
 The curves are evaluated by `_segment` (native/segment/courses.hpp), for one time or for many.
 """
@@ -17,22 +17,22 @@ from poise.plans.segment import _segment
 #: Value, rate and acceleration.
 CurveSample = tuple[Array, Array, Array]
 
-#: Share of a swing that is only up, or only down, on stairs; the same stands in native/segment/courses.hpp.
+#: Fraction of a swing that is only up, or only down, on stairs; keep equal to that in native/segment/courses.hpp.
 STAIR_SHARE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class QuinticCurve:
-    """Some numbers from where they are, at some rate, to rest at a goal: value, rate and acceleration.
+    """Quintic curve of a vector from a value and rate to rest at a goal:
 
         x(s) = x₀ + (x₁ - x₀) (10 s³ - 15 s⁴ + 6 s⁵) + v₀ T (s - 6 s³ + 8 s⁴ - 3 s⁵),   s = t / T
 
-    the quintic with no acceleration at either end; from rest it is the curve of least jerk.
+    It has zero acceleration at both ends; from rest it is the minimum-jerk curve.
 
     Args:
-        start, rate: at its begin.
-        goal: at its end, at rest.
-        begin, seconds: when it moves (s); before and after it rests.
+        start, rate: value and rate at its begin.
+        goal: value at its end, at rest.
+        begin, seconds: begin and duration of the motion (s); before and after, the value is constant.
     """
 
     start: Array
@@ -42,26 +42,26 @@ class QuinticCurve:
     seconds: float
 
     def at(self, time: float | Array) -> CurveSample:
-        """Value, rate and acceleration at a time (s), or at many: one row each."""
+        """Return value, rate and acceleration at a time (s), or at many times: one row each."""
         found = _segment.courses(np.atleast_1d(time), self.start, self.rate, self.goal, self.begin, self.seconds)
         return _split(found, time)
 
 
 @dataclass(frozen=True, eq=False)
 class SwingCurve:
-    """A foot that steps: the middle of its sole and its yaw (x, y, z, yaw), lifted on the way.
+    """Curve of a stepping foot: middle of the sole and yaw (x, y, z, yaw).
 
-    The way over the ground is a `QuinticCurve` or a cycloid; the lift is ``64 s³ (1-s)³`` times a height, or that of
-    the cycloid. Up a stair (5 mm or more) it goes ahead only after 30 % of its swing, down a stair it has done so 30 %
-    before its end: heel and toes clear the edge.
+    The horizontal motion is a `QuinticCurve` or a cycloid; the lift is ``64 s³ (1-s)³`` times a height, or that of the
+    cycloid. Up a stair (5 mm or more) the foot moves ahead only after 30 % of its swing; down a stair it has done so
+    30 % before its end, so that heel and toes clear the edge.
 
     Args:
-        start: where it is, and its rate (4): zero for a foot on the ground.
-        goal: where it goes.
-        lift: above the higher of both ends, in the middle (m).
-        begin, seconds: of its swing (s).
+        start, rate: initial value and rate (4); the rate is zero for a foot on the ground.
+        goal: final value (4).
+        lift: lift above the higher of both ends, in the middle of the swing (m).
+        begin, seconds: begin and duration of the swing (s).
         curve: ``"quintic"`` or ``"cycloid"``.
-        bulge: how far it goes out of the way of the other foot, likewise in the middle (m, as x + i y).
+        bulge: horizontal detour around the other foot, in the middle of the swing (m, as x + i y).
     """
 
     start: Array
@@ -75,13 +75,13 @@ class SwingCurve:
 
     @cached_property
     def compiled(self) -> _segment.Swing:
-        """The same, for `_segment`."""
+        """The curve as an object of the compiled module `_segment`."""
         places = self.start.tolist(), self.rate.tolist(), self.goal.tolist()
         bulge = (self.bulge.real, self.bulge.imag)
         return _segment.Swing(*places, self.lift, self.begin, self.seconds, self.curve == "cycloid", bulge)
 
     def at(self, time: float | Array) -> CurveSample:
-        """Place and yaw (4), rate and acceleration, at a time (s) or at many: one row each."""
+        """Return position and yaw (4), rate and acceleration, at a time (s) or at many times: one row each."""
         return _split(self.compiled.at(np.atleast_1d(time)), time)
 
 
@@ -92,14 +92,20 @@ def _split(found: Array, time: float | Array) -> CurveSample:
 
 
 def pose_vector(foot: Footstep) -> Array:
-    """A footstep as (x, y, z, yaw)."""
+    """Return a footstep as (x, y, z, yaw)."""
     return np.array([foot.x, foot.y, foot.z, foot.yaw])
 
 
 def shortest_lift(lift: float, rise: float, way: float, shortening_speed: float) -> float:
-    """The least seconds in which a foot is lifted so high, by a knee that shortens its leg so fast (m/s).
+    """Return the shortest swing duration (s) that the speed of the knee allows.
 
-    The lift 64 s³ (1-s)³ is fastest, 3.44 heights per swing, after 28 % of it; a stair adds 1.875 of its height, over
-    the share of the swing that is left for it; going ahead, a leg swings like a pendulum, and shortens by little.
+    The lift 64 s³ (1-s)³ is fastest, 3.44 heights per swing, after 28 % of it. A stair adds 1.875 of its height, over
+    the fraction of the swing that is left for it. To move ahead, a leg swings like a pendulum, and shortens little.
+
+    Args:
+        lift: lift of the foot (m).
+        rise: height difference of goal and start (m).
+        way: horizontal distance (m).
+        shortening_speed: speed at which the knee shortens the leg (m/s).
     """
     return (3.44 * (lift + 0.25 * abs(rise)) + 1.875 / (1.0 - STAIR_SHARE) * abs(rise) + 0.25 * way) / shortening_speed

@@ -1,17 +1,18 @@
-"""Planner of motion segments: from a beginning and any goal to a motion that the ground can bear.
+"""Planner of motion segments: a balanced motion for any initial state and goal.
 
-**Never bankrupt.** A segment is accepted only if (i) the zero moment point of the whole body stays inside the support
-at every sample, and (ii) its end can be held: with ``ξ = p + v/ω`` at the end, the feet still and u = ξ for good,
+**Recursive feasibility.** A segment is accepted only if (i) the zero moment point (ZMP) of the whole body stays inside
+the support region at every sample, and (ii) the robot can hold its end: with ``ξ = p + v/ω`` at the end, the feet at
+rest and u = ξ from then on, the centre of mass (CoM)
 
     p(t) = ξ + (p_T - ξ) e^{-ωt}
 
-comes to rest over ξ, with its zero moment point inside the support. So from the end of every accepted segment there is
-one more motion that the ground can bear, the hold, whose own end can be held as well; and the first segment begins at
-rest over the feet. By induction no input leads to where nothing is possible: the paper's "abort" becomes "hold".
+comes to rest over ξ, with the ZMP inside the support region. Every accepted segment can therefore be followed by at
+least one balanced motion, the hold, whose end can be held as well; and the first segment starts at rest over the feet.
+By induction no input leads to a state without a balanced motion: the "abort" of the paper becomes a "hold".
 
-Which motion is taken, in this order: the commanded one in T₀; the same in T₀ + ΔT, T₀ + 2 ΔT, ... up to T_max
-([Sugihara2008] section III-B); *keep*: the feet stay, the body goes back over their middle; *hold*. The middle one
-matters: a body that is only ever held stops near an edge, from where the next command fails too.
+The planner takes the first feasible motion of: the commanded one in T₀; the same in T₀ + ΔT, T₀ + 2 ΔT, ... up to T_max
+([Sugihara2008] section III-B); *keep*: the feet stay, the body returns over their middle; *hold*. *Keep* is needed
+because a robot that only holds stops near an edge of the support region, from where the next command fails too.
 """
 
 from __future__ import annotations
@@ -45,24 +46,26 @@ from poise.plans.support_region import SupportRegion
 from poise.robots import GRAVITY, other_side
 from poise.solvers import Lexicographic, Program, Rows
 
-#: Every so many samples the pressure is bounded; between them it is all but straight.
+#: Number of samples between those at which the ZMP is bounded; between them its path is almost straight.
 SAMPLE_STRIDE = 4
-#: The bound is kept by this much more (m): the pressure of the whole body differs a little from that of its centre.
+#: Additional margin of that bound (m): the ZMP of the whole body differs slightly from that of a point mass.
 ZMP_RESERVE = 0.001
-#: Weight of coming to rest over the middle, beside u there throughout.
+#: Weight of coming to rest at the goal, relative to that of u being there throughout.
 ARRIVAL_WEIGHT = 30.0
 
 
 def recentering_path(initial: InitialState, goal: Array, maps: LinearMaps, body: ThreeMassModel) -> CenterPath | None:
-    """The path, or None if the beginning is no number.
+    """Return the CoM path that comes to rest at a goal with fixed feet; None if the initial state is not finite.
 
-    With p and u linear in the knots, ``z = p - (p̈ h) / g = (1 - κ) p + κ u`` with ``κ = ω² h / g`` at a height h that
-    stays, and each edge ``n·z <= b`` of the support is a row per sample. Level 0 asks for these and for ξ at the end,
-    level 1 for u at the goal, and for ξ and p there at the end.
+    With p and u linear in the knots, ``z = p - (p̈ h) / g = (1 - κ) p + κ u`` with ``κ = ω² h / g`` at a constant height
+    h, and each edge ``n·z <= b`` of the support region is a row per sample. Level 0 of the hierarchy has these rows and
+    the same bounds for ξ at the end; level 1 has u at the goal, and ξ and p at the goal at the end.
 
     Args:
-        goal: where to come to rest (m, 3).
-        maps: of the duration.
+        initial: initial state.
+        goal: position to come to rest at (m, 3).
+        maps: matrices for the duration.
+        body: three-mass model of the robot.
     """
     omega, points = body.omega, initial.points
     start = np.stack([points.center, initial.rates.center])
@@ -88,22 +91,24 @@ def recentering_path(initial: InitialState, goal: Array, maps: LinearMaps, body:
     return CenterPath(maps, omega, start, u)
 
 
-# -- Clearing: a stepping foot goes around the other one -------------------------------------------------------------
+# -- Clearance: a stepping foot moves around the other one -----------------------------------------------------------
 
 
-#: Soles keep this far apart on the way, as a share of their width: 3 mm on a small robot.
+#: Smallest gap between the soles during a swing, as a fraction of their width: 3 mm on a small robot.
 SOLE_CLEARANCE = 0.04
-#: Where along a swing they are looked at.
+#: Fractions of a swing at which the gap is checked.
 CHECKED_SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def with_clearance(initial: InitialState, goal: Goal, half: complex) -> Goal:
-    """The goal with a swing that bulges outwards, if the soles came too near on the straight way.
+    """Return the goal with a swing that bulges outwards if the soles would come too near on the straight path.
 
-    Both ends are far enough from the other foot, but a foot that turns on its way needs more room in between.
+    Both ends are far enough from the other foot, but a foot that rotates during its swing needs more room in between.
 
     Args:
-        half: half length and half width of a sole (m).
+        initial: initial state.
+        goal: goal with the step.
+        half: half length and half width of a sole, as a complex number (m).
     """
     step = goal.step
     if step is None:
@@ -121,7 +126,7 @@ def with_clearance(initial: InitialState, goal: Goal, half: complex) -> Goal:
 
 
 def rectangle_gap(a: Footstep, b: Footstep, half: complex) -> float:
-    """Largest gap between two equal rectangles over all separating axes (m); negative where they overlap."""
+    """Return the largest gap between two equal rectangles over all separating axes (m); negative if they overlap."""
     best = -math.inf
     for axis in (a.heading, 1j * a.heading, b.heading, 1j * b.heading):
         reach = sum(
@@ -133,34 +138,34 @@ def rectangle_gap(a: Footstep, b: Footstep, half: complex) -> float:
     return best
 
 
-# -- From a beginning and a goal to a motion segment that the ground can bear ----------------------------------------
+# -- Planner ---------------------------------------------------------------------------------------------------------
 
 
-#: The default duration is so many time constants of the body: the paper's 0.5 s on its robot, and as slow for its size
-#: on any other.
+#: Default duration of a segment in time constants 1 / ω: the 0.5 s of the paper on its robot, scaled with the size of
+#: other robots.
 DURATION_IN_TIME_CONSTANTS = 3.0
-#: Durations are whole multiples of this (s): few enough for their matrices to be known.
+#: Durations are integer multiples of this (s), so that cached matrices are reused.
 DURATION_STEP = 0.02
-#: So often a body is lowered further before a goal is given up, and so much of its height a leg may lack then: their
-#: reach is that of a knee which is bent a little, and so has some to spare.
+#: Largest number of height corrections per goal, and extension that a leg may then lack, as a fraction of the CoM
+#: height: the reach assumes a slightly bent knee, which leaves a reserve.
 MOST_CROUCHES, EXTENSION_TOLERANCE = 4, 0.01
-#: Legs keep this share of the height of the centre of mass from being stretched.
+#: Margin of the legs to full extension, as a fraction of the CoM height.
 EXTENSION_RESERVE = 0.02
-#: Changes of a goal by less than this are not worth a word (m).
+#: Smallest change of a goal that is reported (m).
 LEAST_REPORTED = 0.002
-#: A foot is lifted by this share of it at least.
+#: Smallest lift of a foot, as a fraction of the CoM height.
 LEAST_LIFT = 0.02
-#: Shares of a step that catches the body on two feet, on one, and on two again.
+#: Fractions of a capture step in double support, in single support, and in double support again.
 CAPTURE_PHASES = (0.05, 0.5, 0.45)
 
 
 class Planner:
-    """Plans segments of one body. It keeps nothing: the same beginning and goal give the same segment.
+    """Planner of motion segments for one robot. It has no state: equal inputs give equal segments.
 
     Args:
-        body: of the robot.
-        settings: how.
-        legs: how far they reach; None: as far as needed. Where a path would stretch them the body crouches.
+        body: three-mass model of the robot.
+        settings: durations, phases and weights.
+        legs: reach of the legs; None: unlimited. The robot crouches if a path would extend a leg too far.
 
     >>> planner = Planner(ThreeMassModel.of(robot))
     >>> segment = planner.plan(InitialState.at_rest(points), goal)
@@ -177,7 +182,7 @@ class Planner:
         self._checker = BalanceChecker(body, legs, self.settings.curve)
 
     def plan(self, initial: InitialState, goal: Goal) -> MotionSegment:
-        """The commanded motion if it is possible, and one that is if not."""
+        """Return the commanded segment if it is feasible, else a feasible replacement with an explaining note."""
         settings, count, crouched, why = self.settings, 0, 0, ""
         requested = goal = with_clearance(initial, goal, complex(*self.body.sole_half))
         T = self.shortest_duration(initial, goal)
@@ -204,16 +209,16 @@ class Planner:
         return self.recenter(initial, count, (*goal.notes, f"given up: {why}, even in {min(T, last):.1f} s"))
 
     def _lower_body(self, requested: Goal, goal: Goal, missing: float) -> Goal:
-        """The same goal with the body lower, so that the legs, which lack so much on the way (m), reach."""
+        """Return the goal with the CoM lowered, for legs that lack `missing` m of extension during the motion."""
         return _shifted_goal(requested, goal, -2.0 * missing - 0.002 * self.body.height, goal.lift)
 
     def _raise_body(self, requested: Goal, goal: Goal, missing: float) -> Goal:
-        """The same goal with the foot less and the body more lifted: a leg lacks so much room on the way (m)."""
+        """Return the goal with less lift and then a higher CoM, for a leg that lacks `missing` m of flexion."""
         lift = max(goal.lift - missing, min(goal.lift, LEAST_LIFT * self.body.height))
         return _shifted_goal(requested, goal, max(missing - (goal.lift - lift), 0.0), lift)
 
     def shortest_duration(self, initial: InitialState, goal: Goal) -> float:
-        """The default duration, or a longer one where a knee is too slow for it (s)."""
+        """Return the default duration, or a longer one if the swing needs more time (s)."""
         T = self.default_duration
         if goal.step is not None:
             start, end = initial.points.feet[goal.step], goal.points.feet[goal.step]
@@ -225,10 +230,10 @@ class Planner:
             T = max(T, DURATION_STEP * math.ceil(air / share / DURATION_STEP))
         return T
 
-    # -- what is possible ------------------------------------------------------------------------------------------
+    # -- fallback motions ------------------------------------------------------------------------------------------
 
     def recenter(self, initial: InitialState, corrections: int = 0, notes: tuple[str, ...] = ()) -> MotionSegment:
-        """The feet stay, the body goes back over their middle if it can; else it is held."""
+        """Return the segment that brings the CoM over the middle of the resting feet; a hold if that is infeasible."""
         points = initial.points
         feet = points.stance_feet
         middle = sum((foot.place for foot in feet), 0j) / len(feet)
@@ -243,7 +248,7 @@ class Planner:
         return self.hold(initial, corrections, (*notes, "held: the body cannot even go back over its feet"))
 
     def hold(self, initial: InitialState, corrections: int = 0, notes: tuple[str, ...] = ()) -> MotionSegment:
-        """The body comes to rest over ξ."""
+        """Return the segment in which the CoM comes to rest over ξ."""
         points, omega = initial.points, self.body.omega
         xi = points.center + initial.rates.center / omega
         goal = self._coasting_goal(initial, xi, notes)
@@ -253,7 +258,7 @@ class Planner:
         return self._evaluated(initial, goal, path, "held", corrections, notes)
 
     def _coasting_goal(self, initial: InitialState, center: Array, notes: tuple[str, ...]) -> Goal:
-        """Everything stays but the centre; a foot that is on its way comes to rest in the air."""
+        """Return the goal in which only the CoM moves; a foot in motion comes to rest in the air."""
         points, side = initial.points.replace(center=center), initial.points.lifted
         rate = None if side is None else initial.rates.feet.get(side)
         if side is None or rate is None or not rate.any():
@@ -263,10 +268,13 @@ class Planner:
         return Goal(points.replace(feet={**points.feet, side: rest}), side, notes=notes)
 
     def capture(self, initial: InitialState, goal: Goal, air: float, pressure: complex) -> MotionSegment:
-        """A step of so many seconds in the air, at once and whether or not the ground can bear it.
+        """Return an immediate capture step, whether or not it keeps balance.
 
         Args:
-            pressure: where the standing foot presses meanwhile.
+            initial: initial state.
+            goal: goal with the step.
+            air: duration of the single support (s).
+            pressure: ZMP in the single support, as x + i y (m).
         """
         parts = CAPTURE_PHASES if initial.points.lifted is None else CAPTURE_PHASES[1:]
         whole = DURATION_STEP * max(round(air / CAPTURE_PHASES[1] * sum(parts) / DURATION_STEP), 1)
@@ -274,7 +282,7 @@ class Planner:
 
     @cached_property
     def _capture_planner(self) -> Planner:
-        """Plans steps that catch the body."""
+        """Planner with the phases of capture steps."""
         settings = replace(self.settings, phases=CAPTURE_PHASES, lift_share=CAPTURE_PHASES[2] / sum(CAPTURE_PHASES[1:]))
         return Planner(self.body, settings, self.legs)
 
@@ -299,7 +307,7 @@ class Planner:
         pressure: complex | None = None,
         outcome: Outcome = "commanded",
     ) -> MotionSegment:
-        """The segment of least relaxation in a duration, whether or not the ground can bear it."""
+        """Return the segment of least relaxation with duration T (s), whether or not it keeps balance."""
         maps = self._maps(initial, goal, T)
         start = np.stack([initial.points.center, initial.rates.center])
         middle = self._repellent_reference(
@@ -319,8 +327,11 @@ class Planner:
         parts: tuple[SegmentPhase, ...],
         pressure: complex | None,
     ) -> Array:
-        """ū at the knots: the middle of the sole on one foot, or where it is to press; before that the begin, after it
-        the goal."""
+        """Return ū at the knots (m, K x 3).
+
+        In single support it is above `pressure`, or above the middle of the sole; before it, it is the initial CoM,
+        after it the goal.
+        """
         start, end = initial.points.center, goal.points.center
         K = len(maps.knots)
         found = np.empty((K, 3))
@@ -352,14 +363,14 @@ class Planner:
         corrections: int,
         notes: tuple[str, ...],
     ) -> MotionSegment:
-        """A segment with its margins."""
+        """Return the segment of a path, with its margins."""
         parts = segment_phases(initial, goal, float(path.maps.knots[-1]), self.settings)
         margins = self._checker.margins(initial, goal, path, parts)
         return MotionSegment(initial, goal, outcome, path, parts, corrections, *margins, notes, self.settings.curve)
 
 
 def _shifted_goal(requested: Goal, goal: Goal, up: float, lift: float) -> Goal:
-    """A goal with the body higher (m) and the foot lifted so much, and what became of what was asked, in words."""
+    """Return a goal with the CoM raised by `up` and the lift of the foot set to `lift` (m), with explaining notes."""
     center = goal.points.center + np.array([0.0, 0.0, up])
     rise, less = float(center[2] - requested.points.center[2]), requested.lift - lift
     notes = list(requested.notes)

@@ -1,4 +1,4 @@
-"""Motion segment: the motion of all navigation points from a beginning to a goal, its phases and its timing."""
+"""Motion segment: motion of all navigation points from an initial state to a goal, with its phases and timing."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ Outcome = Literal["commanded", "kept", "held", "caught"]
 
 @dataclass(frozen=True, eq=False)
 class PointRates:
-    """How fast the navigation points move where a segment begins; between segments all but the centre rest.
+    """Rates of the navigation points at the begin of a segment.
+
+    Between segments all points but the centre of mass are at rest.
 
     Args:
-        center: of the centre of mass (m/s, 3).
-        attitude: of roll, pitch and yaw (rad/s, 3).
-        feet: by side, of x, y, z and yaw (4); a foot that is not named rests.
-        hands: by side, of position and attitude (6); likewise.
+        center: velocity of the centre of mass (CoM) (m/s, 3).
+        attitude: rates of roll, pitch and yaw (rad/s, 3).
+        feet: by side, rates of x, y, z and yaw (4); missing feet are at rest.
+        hands: by side, rates of position and attitude (6); missing hands are at rest.
     """
 
     center: Array
@@ -39,12 +41,12 @@ class PointRates:
 
 @dataclass(frozen=True, eq=False)
 class InitialState:
-    """The state that a segment starts from; nothing else of the past matters.
+    """Initial state of a segment, which contains all that the planner needs of the past.
 
     Args:
-        points: the navigation points.
-        rates: of them.
-        repellent: u where the last segment ended (m, 3).
+        points: navigation points.
+        rates: their rates.
+        repellent: repellent point u at the end of the last segment (m, 3).
     """
 
     points: NavigationPoints
@@ -53,17 +55,17 @@ class InitialState:
 
     @classmethod
     def at_rest(cls, points: NavigationPoints) -> InitialState:
-        """Standing still."""
+        """Return the state at rest."""
         return cls(points, PointRates(np.zeros(3)), points.center)
 
 
 @dataclass(frozen=True)
 class SegmentPhase:
-    """A part of a segment.
+    """Phase of a segment.
 
     Args:
-        begin, end: in seconds of the segment.
-        swing: the foot in the air; None on both feet.
+        begin, end: times since the begin of the segment (s).
+        swing: side of the foot in the air; None in double support.
     """
 
     begin: float
@@ -72,20 +74,20 @@ class SegmentPhase:
 
     @property
     def name(self) -> str:
-        """For recordings."""
+        """Name of the phase in recordings."""
         return "double support" if self.swing is None else f"{other_side(self.swing)} support"
 
 
 @dataclass(frozen=True, eq=False)
 class SegmentSample:
-    """Where everything is to be at one time.
+    """Reference of all navigation points at one time, each with rate and acceleration.
 
     Attributes:
-        center: of mass (m, 3), with rate and acceleration, as are all others.
+        center: CoM (m, 3).
         attitude: roll, pitch, yaw of the trunk (rad, 3).
         feet: by side, x, y, z and yaw of the sole (4).
         hands: by side, position and attitude in the body frame (6).
-        phase: that it is in.
+        phase: current phase.
     """
 
     center: CurveSample
@@ -97,19 +99,19 @@ class SegmentSample:
 
 @dataclass(frozen=True, eq=False)
 class MotionSegment:
-    """A motion that was found to be possible.
+    """Planned motion of all navigation points, with its margins.
 
     Attributes:
-        initial, goal: what it joins.
-        outcome: ``"commanded"``; ``"kept"``, where the feet stay and the body goes back over their middle;
-            ``"held"``, where it comes to rest at once; or ``"caught"``, a quick step after a push.
-        center: how the centre of mass moves.
-        phases: in order of time.
-        corrections: how often its duration was prolonged.
-        margin: how far inside the (shrunken) support the zero moment point stays at worst (m); negative: it does not.
-        extension_margin, flexion_margin: how far the legs are from being stretched and folded, at worst (m).
-        notes: what was not done as commanded, in words.
-        curve: of stepping feet.
+        initial, goal: initial state and goal.
+        outcome: ``"commanded"``; ``"kept"``: the feet stay and the body returns over their middle; ``"held"``: the body
+            comes to rest at once; ``"caught"``: a capture step after a push.
+        center: path of the CoM.
+        phases: phases in order of time.
+        corrections: number of extensions of its duration.
+        margin: smallest distance of the zero moment point inside the (shrunken) support region (m); negative outside.
+        extension_margin, flexion_margin: smallest margins of the legs to full extension and to full flexion (m).
+        notes: deviations from the command, one sentence each.
+        curve: curve of stepping feet, ``"quintic"`` or ``"cycloid"``.
     """
 
     initial: InitialState
@@ -126,7 +128,7 @@ class MotionSegment:
 
     @property
     def seconds(self) -> float:
-        """Its duration T."""
+        """Duration T (s)."""
         return self.phases[-1].end
 
     @property
@@ -136,7 +138,7 @@ class MotionSegment:
 
     @cached_property
     def swing_curve(self) -> SwingCurve | None:
-        """How the foot that moves goes."""
+        """Curve of the foot that moves, if any."""
         side, phase = self.goal.step, self.swing_phase
         if side is None or phase is None:
             return None
@@ -144,7 +146,7 @@ class MotionSegment:
 
     @cached_property
     def attitude(self) -> QuinticCurve:
-        """How the trunk turns."""
+        """Curve of the trunk attitude (rad)."""
         initial = self.initial
         return QuinticCurve(
             initial.points.attitude, initial.rates.attitude, self.goal.points.attitude, 0.0, self.seconds
@@ -152,7 +154,7 @@ class MotionSegment:
 
     @cached_property
     def hands(self) -> Mapping[Side, QuinticCurve]:
-        """How the hands go, seen from the body."""
+        """Curves of the hands by side, in the body frame."""
         initial, found = self.initial, {}
         for side, hand in initial.points.hands.items():
             goal = self.goal.points.hands[side]
@@ -162,11 +164,11 @@ class MotionSegment:
         return MappingProxyType(found)
 
     def phase_at(self, time: float) -> SegmentPhase:
-        """The phase at a time of the segment (s)."""
+        """Return the phase at a time since the begin of the segment (s)."""
         return next((phase for phase in self.phases if time < phase.end), self.phases[-1])
 
     def sample(self, time: float) -> SegmentSample:
-        """Where everything is to be; beyond its end, as at its end."""
+        """Return the reference at a time since the begin (s); after the end, that at the end."""
         swing_course, step = self.swing_curve, self.goal.step
         feet: dict[Side, CurveSample] = {}
         for side, foot in self.initial.points.feet.items():
@@ -178,7 +180,7 @@ class MotionSegment:
         return SegmentSample(self.center.at(time), self.attitude.at(time), feet, hands, self.phase_at(time))
 
     def state_at(self, time: float) -> InitialState:
-        """The beginning of a segment that replaces this one from a time on (s)."""
+        """Return the state at a time (s), as the initial state of a segment that replaces this one from then on."""
         now = self.sample(time)
         points = self.initial.points
         lifted, last = now.phase.swing, points.last_moved
@@ -201,12 +203,12 @@ class MotionSegment:
 
     @property
     def final_state(self) -> InitialState:
-        """The beginning of the next one."""
+        """Initial state of the next segment."""
         return self.state_at(self.seconds)
 
 
 def swing_curve(initial: InitialState, goal: Goal, phase: SegmentPhase, curve: str) -> SwingCurve:
-    """How the foot that steps goes from its place to its goal while it is in the air."""
+    """Return the curve of the stepping foot from its current state to its goal in its swing phase."""
     side = goal.step
     assert side is not None
     start, end = initial.points.feet[side], goal.points.feet[side]
@@ -215,22 +217,22 @@ def swing_curve(initial: InitialState, goal: Goal, phase: SegmentPhase, curve: s
     return SwingCurve(pose_vector(start), rate, pose_vector(end), goal.lift, phase.begin, seconds, curve, goal.bulge)
 
 
-# -- How segments are planned ----------------------------------------------------------------------------------------
+# -- Settings --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class SegmentSettings:
-    """How segments are planned.
+    """Settings of the planner.
 
     Args:
-        duration: T₀ (s); zero: 3 / ω.
-        longest: T_max (s).
-        increment: ΔT (s).
-        phases: shares of a step on two feet, on one, and on two again.
-        lift_share: share of two feet where a foot is lifted to stay in the air; landing is the reverse.
-        compensate: whether u makes up for swinging legs.
-        curve: of stepping feet, ``"quintic"`` or ``"cycloid"``.
-        relaxation: of what is relaxed.
+        duration: default duration T₀ (s); zero: 3 / ω.
+        longest: longest duration T_max (s).
+        increment: extension ΔT of the duration per attempt (s).
+        phases: fractions of a step in double support, in single support, and in double support again.
+        lift_share: fraction in double support if a foot is lifted to stay in the air; landing is the reverse.
+        compensate: whether u compensates the inertia of swing legs.
+        curve: curve of stepping feet, ``"quintic"`` or ``"cycloid"``.
+        relaxation: weights of the relaxed conditions.
     """
 
     duration: float = 0.0
@@ -243,14 +245,14 @@ class SegmentSettings:
     relaxation: RelaxationWeights = field(default_factory=RelaxationWeights)
 
 
-# -- How the duration of a segment is divided ------------------------------------------------------------------------
+# -- Division of a segment into phases -------------------------------------------------------------------------------
 
 
 PhaseShares = tuple[tuple[float, ...], tuple[bool, ...]]
 
 
 def phase_shares(initial: InitialState, goal: Goal, settings: SegmentSettings) -> PhaseShares:
-    """Shares of a duration, and which of them are on one foot."""
+    """Return the phases of a segment as fractions of its duration, and which of them are single supports."""
     lifted, end = initial.points.lifted, goal.points.lifted
     if goal.step is None or (lifted is not None and end is not None):
         return (1.0,), (lifted is not None,)
@@ -262,13 +264,13 @@ def phase_shares(initial: InitialState, goal: Goal, settings: SegmentSettings) -
 
 
 def phase_durations(initial: InitialState, goal: Goal, T: float, settings: SegmentSettings) -> PhaseShares:
-    """The same in seconds of a duration T."""
+    """Return the durations of the phases (s) for a total duration T, and which of them are single supports."""
     parts, single = phase_shares(initial, goal, settings)
     return tuple(round(part * T, 9) for part in parts), single
 
 
 def segment_phases(initial: InitialState, goal: Goal, T: float, settings: SegmentSettings) -> tuple[SegmentPhase, ...]:
-    """The phases of a segment of duration T."""
+    """Return the phases of a segment of duration T (s)."""
     seconds, single = phase_durations(initial, goal, T, settings)
     swing = goal.step if goal.step is not None else initial.points.lifted
     found, time = [], 0.0
@@ -281,7 +283,7 @@ def segment_phases(initial: InitialState, goal: Goal, T: float, settings: Segmen
 def stance_feet_by_phase(
     initial: InitialState, goal: Goal, segment_phases: tuple[SegmentPhase, ...]
 ) -> list[tuple[Footstep, ...]]:
-    """The feet on the ground in each phase: before a swing as they stand, after it as they will."""
+    """Return the feet on the ground in each phase: initial ones before a swing, those of the goal after it."""
     found: list[tuple[Footstep, ...]] = []
     landed = False
     for phase in segment_phases:
@@ -294,5 +296,5 @@ def stance_feet_by_phase(
 
 
 def ground_height(initial: InitialState, goal: Goal) -> float:
-    """The height at which zero moment points are meant: that of the foot that stands throughout (m)."""
+    """Return the height of the plane of the zero moment point (m): that of the foot on the ground throughout."""
     return initial.points.stance_feet[0].z if goal.step is None else initial.points.feet[other_side(goal.step)].z

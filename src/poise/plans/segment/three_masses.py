@@ -1,4 +1,4 @@
-"""Three-mass model of a robot (trunk and two legs), and the zero moment point of motion segments by it."""
+"""Three-mass model of a robot (trunk and two legs), and the zero moment point (ZMP) of motion segments from it."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from poise.plans.segment.segment import MotionSegment, ground_height
 from poise.robots import GRAVITY, SIDES, Robot, Side
 from poise.state import natural_frequency
 
-#: A knee takes this share of its greatest speed at most: what servos follow with a load on them.
+#: Fraction of the velocity limit of a knee that is used: servos under load can follow it.
 KNEE_SPEED_SHARE = 0.6
-#: Soles are shrunk on every side by this share of their half width, which is left to the feedback.
+#: Margin on all sides of a sole that is left to the feedback, as a fraction of its half width.
 SOLE_MARGIN = 0.25
-#: A leg swings so slowly that it moves the pressure by this share of half the sole at most.
+#: Largest shift of the ZMP by a swing leg, as a fraction of half the sole.
 SWING_ZMP_SHARE = 0.35
 
 
 @dataclass(frozen=True, eq=False)
 class ThreeMassModel:
-    """A robot as legs and a trunk.
+    """Model of a robot as point masses of trunk and two legs, with the inertia of the trunk.
 
-    The zero moment point of the concentrated mass and that of the whole body differ by centimetres in a quick step.
-    Two more masses catch most of that: a leg's lies on the line from hip to sole, at `leg_mass_position` of it.
+    The ZMP of a single point mass and that of the whole body differ by centimetres in a quick step. The two leg masses
+    account for most of that: each is on the line from hip to sole, at the fraction `leg_mass_position` of it.
 
     Args:
-        mass: of all (kg).
-        omega: ω (1/s), of the standing centre of mass.
-        height: of the centre of mass above the soles, standing (m).
+        mass: total mass (kg).
+        omega: ω (1/s) of the centre of mass (CoM) when standing.
+        height: height of the CoM above the soles when standing (m).
         sole_half: half length and half width of a sole (m).
-        sole_margin: that is kept free on all sides of a sole, for the feedback (m).
+        sole_margin: margin on all sides of a sole, left to the feedback (m).
         leg_mass: mass of one leg (kg).
-        leg_mass_position: how far along the line from hip to sole a leg's mass hangs (0 to 1).
-        hips: by side, places of the hips seen from the centre of mass, in trunk axes, standing (m).
-        trunk_inertia: of everything but the legs about its roll and pitch axes (kg m²).
-        leg_shortening_speed: how fast a knee shortens a leg (m/s), in the standing stance.
+        leg_mass_position: position of the mass of a leg on the line from hip to sole (0 to 1).
+        hips: by side, hips relative to the CoM in trunk axes when standing (m).
+        trunk_inertia: inertia of everything but the legs about its roll and pitch axes (kg m²).
+        leg_shortening_speed: speed at which the knee can shorten a leg in the standing stance (m/s).
     """
 
     mass: float
@@ -57,11 +57,12 @@ class ThreeMassModel:
     leg_shortening_speed: float
 
     def shortest_swing(self, swing_vector: complex) -> float:
-        """The least seconds in which a leg swings by this vector (m, along and across the standing sole).
+        """Return the shortest duration (s) of a swing by a vector (m, along + i across the stance sole).
 
-        A leg that is accelerated by a moves the pressure by ``m_l λ h a / (m g)``, with h the height of the body; that
-        may be a share of half the sole. The quintic's greatest acceleration is 5.77 of its way per T². Beyond that,
-        errors of the three masses are of the size of the sole, and the arms are thrown about to make up for them.
+        A leg with an acceleration a moves the ZMP by ``m_l λ h a / (m g)``, with h the height of the CoM; the limit is
+        `SWING_ZMP_SHARE` of half the sole. The peak acceleration of the quintic is 5.77 times its length per T². With
+        faster swings the errors of the three-mass model reach the size of the sole, and the arms move violently to
+        compensate them.
         """
         shift = self.leg_mass * self.leg_mass_position * self.height / (self.mass * GRAVITY)
         length, width = (SWING_ZMP_SHARE * half / shift for half in self.sole_half)
@@ -69,7 +70,7 @@ class ThreeMassModel:
 
     @classmethod
     def of(cls, robot: Robot) -> ThreeMassModel:
-        """Measured in the robot's standing stance."""
+        """Measure the model of a robot in its standing stance."""
         if len(robot.feet) != 2:
             raise RobotError(f"{robot.name} has {len(robot.feet)} feet; motion segments take two", element="feet")
         stance = robot.stance("standing")
@@ -112,12 +113,15 @@ class ThreeMassModel:
 
 
 def _leg_shortening_speed(robot: Robot, chain: list[int], data: pinocchio.Data) -> float:
-    """How fast the joint that bends a leg most shortens it, at a share of its greatest speed (m/s)."""
+    """Return the speed (m/s) at which the knee shortens a leg, at `KNEE_SPEED_SHARE` of its velocity limit.
+
+    The knee is the joint that shortens the leg most.
+    """
     J = pinocchio.getJointJacobian(robot.model, data, chain[-1], pinocchio.LOCAL_WORLD_ALIGNED)[:3]
     leg = data.oMi[chain[-1]].translation - data.oMi[chain[0]].translation
     rates = {joint: abs(float(J[:, joint.v] @ leg)) for joint in robot.joints if joint.index in chain}
     knee = max(rates, key=rates.__getitem__)
-    # Ranges of speed in descriptions are placeholders at times: no knee turns faster than two turns a second.
+    # Velocity limits in robot descriptions are sometimes placeholders: no knee is faster than two turns per second.
     return (
         KNEE_SPEED_SHARE
         * rates[knee]
@@ -126,7 +130,7 @@ def _leg_shortening_speed(robot: Robot, chain: list[int], data: pinocchio.Data) 
     )
 
 
-# -- The zero moment point of the whole body -------------------------------------------------------------------------
+# -- Zero moment point of the whole body -----------------------------------------------------------------------------
 
 
 def angular_momentum_rate(
@@ -136,16 +140,17 @@ def angular_momentum_rate(
     center: tuple[Array, Array],
     angular_acceleration: Array,
 ) -> Array:
-    """Rate of the angular momentum about the centre of mass, per mass, about x and y (m²/s², n x 2).
+    """Return the rate of the angular momentum about the CoM, per unit mass, about x and y (m²/s², n x 2).
 
         L̇ = Σ_legs m_l [s_l] s̈_l + m_t [s_t] s̈_t + I φ̈,   s_l = λ (f_l - p) + (1 - λ) h_l,   m_t s_t = -Σ m_l s_l
 
-    where [s] is the cross product with s. Legs of mass m_l are at the share λ of the line from hip h_l to sole f_l,
-    seen from the centre of mass p, and the rest of the body is where the centre of mass wants it.
+    where [s] is the cross product with s. Legs of mass m_l are at the fraction λ of the line from hip h_l to sole f_l,
+    relative to the CoM p; the position of the trunk follows from that of the CoM.
 
     Args:
+        body: three-mass model of the robot.
         offsets: h_l, in world axes (m, 3).
-        feet: places and accelerations of the soles, (n, 3) each, in the same order.
+        feet: positions and accelerations of the soles, (n, 3) each, in the same order.
         center: p and p̈ (n, 3).
         angular_acceleration: φ̈ of the trunk about x and y (rad/s², n x 2).
     """
@@ -165,7 +170,7 @@ def angular_momentum_rate(
 def zero_moment_points(
     center: Array, acceleration: Array, ground: float | Array, moments: Array
 ) -> tuple[Array, Array]:
-    """Where the ground must push (m, n x 2), and how hard, per mass and upwards (m/s², n).
+    """Return the ZMP (m, n x 2), and the vertical contact force per unit mass (m/s², n).
 
     z = p_xy - (p̈_xy (p_z - z_g) + (L̇_y, -L̇_x) / m) / (p̈_z + g)
     """
@@ -176,9 +181,9 @@ def zero_moment_points(
 
 
 def zmp_path(body: ThreeMassModel, segment: MotionSegment, times: Array) -> tuple[Array, Array]:
-    """Zero moment points of the whole body at some times of a segment (m, n x 2), and the force upwards per mass.
+    """Return the ZMP of the whole body at some times of a segment (m, n x 2), and the vertical force per unit mass.
 
-    They lie on the plane of the foot that stands throughout.
+    The ZMP is on the plane of the foot that is on the ground throughout.
     """
     p, a = (
         np.array(part) for part in zip(*((c[0], c[2]) for c in map(segment.center.at, times.tolist())), strict=True)

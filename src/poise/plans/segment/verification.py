@@ -1,4 +1,4 @@
-"""Verification: what must hold of every segment, checked in numpy without the code that plans."""
+"""Verification of motion segments in numpy, independent of the code that plans them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from poise.plans.segment.three_masses import ThreeMassModel, angular_momentum_ra
 from poise.plans.support_region import SupportRegion
 from poise.robots import GRAVITY, SIDES, other_side
 
-#: Rounding (m, m/s).
+#: Rounding tolerance (m, m/s).
 ROUNDING = 1e-9
 
 
 def faults(segment: MotionSegment, body: ThreeMassModel, initial: InitialState | None = None) -> list[str]:
-    """What is wrong with a segment, in words; nothing, if it can be done and held.
+    """Return descriptions of all faults of a segment; empty if it keeps balance and its end can be held.
 
     Args:
-        segment: to look at.
-        body: of the robot.
-        initial: where it had to begin; None: not looked at.
+        segment: segment to verify.
+        body: three-mass model of the robot.
+        initial: required initial state; None: not checked.
     """
     found = []
     times = np.linspace(0.0, segment.seconds, max(round(segment.seconds / SAMPLE_PERIOD), 1) + 1)
@@ -52,7 +52,7 @@ def faults(segment: MotionSegment, body: ThreeMassModel, initial: InitialState |
 
 
 def zmp_excess(segment: MotionSegment, body: ThreeMassModel, times: Array, zmp: Array) -> float:
-    """How far the zero moment point leaves the support, shrunk by its margin, at worst (m)."""
+    """Return the largest distance of the zero moment point outside the support region, shrunk by its margin (m)."""
     center = np.array([segment.center.at(time)[0] for time in times.tolist()])
     worst, first = -np.inf, 0
     feet = stance_feet_by_phase(segment.initial, segment.goal, segment.phases)
@@ -68,7 +68,7 @@ def zmp_excess(segment: MotionSegment, body: ThreeMassModel, times: Array, zmp: 
 
 
 def hold_zmp_excess(segment: MotionSegment, body: ThreeMassModel, seconds: float = 1.5) -> float:
-    """How far the zero moment point leaves the support while the end of a segment is held, at worst (m)."""
+    """Return the largest distance of the zero moment point outside the support region during the final hold (m)."""
     p, v = segment.center.end
     omega, points = body.omega, segment.goal.points
     xi = p + v / omega
@@ -86,7 +86,7 @@ def hold_zmp_excess(segment: MotionSegment, body: ThreeMassModel, seconds: float
 
 
 def discontinuity(a: InitialState, b: InitialState) -> float:
-    """Largest difference between two states of motion, of any place or rate (m, rad, m/s, rad/s)."""
+    """Return the largest difference of any position or rate between two states (m, rad, m/s, rad/s)."""
     pairs = [(a.points.center, b.points.center), (a.points.attitude, b.points.attitude)]
     pairs += [(a.rates.center, b.rates.center), (a.rates.attitude, b.rates.attitude)]
     for side in SIDES:
@@ -100,7 +100,7 @@ def discontinuity(a: InitialState, b: InitialState) -> float:
 
 
 def sole_gap(segment: MotionSegment, body: ThreeMassModel, times: Array) -> float:
-    """Least gap between both soles, from above, along the way (m); negative where they overlap."""
+    """Return the smallest horizontal gap between both soles during a segment (m); negative if they overlap."""
     step = segment.goal.step
     if segment.swing_curve is None or step is None:
         return np.inf
