@@ -90,11 +90,11 @@ def set_cell(foot: int, corner: int, says: float) -> Fault:
 @pytest.mark.parametrize(
     ("says", "words"),
     [
-        (0.0, "tells nothing, although its neighbours are pressed"),
-        (7.25, "always tells the same"),
-        (np.nan, "tells no number"),
-        (np.inf, "tells no number"),
-        (-np.inf, "tells no number"),
+        (0.0, "reads no force, although its neighbours do"),
+        (7.25, "is stuck at one value"),
+        (np.nan, "gives invalid readings"),
+        (np.inf, "gives invalid readings"),
+        (-np.inf, "gives invalid readings"),
     ],
 )
 @pytest.mark.parametrize("foot", [0, 1])
@@ -133,7 +133,7 @@ def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> 
     )
     assert robot.time_until_fault(SOON, lambda time, cells: cells[::-1], share=lambda time: 0.9) < SOON
     (words,) = robot.fault_detector.faults
-    assert words == "the cells feel the weight on the wrong foot: left and right are swapped"
+    assert words == "the force cells measure the weight on the wrong foot: left and right are swapped"
     robot.time_until_fault(GONE + PERIOD)
     assert robot.fault_detector.trust == 0.0
 
@@ -146,7 +146,7 @@ def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -
     assert robot.time_until_fault(0.5, lags=lags) == np.inf
     lags[knee] = sign * HOAP3.servos.saturation_error
     assert robot.time_until_fault(SOON, lags=lags) < SOON
-    assert robot.fault_detector.faults == ["the servo of left_knee gives all it has and does not follow"]
+    assert robot.fault_detector.faults == ["the servo of left_knee is saturated and does not follow"]
     assert robot.fault_detector.trust == 0.0
     lags[knee] *= 0.7  # between free and at its limit: as it was
     assert robot.time_until_fault(0.2, lags=lags) == 0.0
@@ -271,4 +271,4 @@ def test_a_foot_of_which_nothing_is_told_is_missed_in_words() -> None:
     fault_detector = SensorFaultDetector(HOAP3)
     fault_detector.update({FEET[0].name: np.full(4, 10.0)}, None, 0.5, PERIOD)
     assert len(fault_detector.faults) == 4
-    assert all("right sole tells no number" in words for words in fault_detector.faults)
+    assert all("right sole gives invalid readings" in words for words in fault_detector.faults)

@@ -68,7 +68,7 @@ def test_a_speed_has_three_parts() -> None:
 def test_a_robot_without_two_feet_does_not_walk(tmp_path: Path) -> None:
     parts = {**BIPED_PARTS, "feet": {"left": {**BIPED_PARTS["feet"], "frame": "left_foot"}}}
     robot = load_robot(write_urdf(tmp_path, BIPED), **parts)
-    with pytest.raises(PoiseError, match="small has 1 feet; a walk takes two"):
+    with pytest.raises(PoiseError, match="small has 1 feet; walking needs two"):
         Walk(robot)
 
 

@@ -200,7 +200,7 @@ def test_a_fault_ends_the_regulation_in_words_and_the_command_carries_them() -> 
         state = body.start.replace(time=i * PERIOD)
         controller.update_sensors(sensor_readings(state, told))
         command = controller.step(state)
-    words = "no ZMP regulation: the back right force cell of the left sole tells no number"
+    words = "no ZMP regulation: the back right force cell of the left sole gives invalid readings"
     assert command.fallback == body.fallback == words
     assert np.isfinite(not_none(command.position)).all()
 

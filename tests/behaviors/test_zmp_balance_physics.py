@@ -111,9 +111,9 @@ def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
 @pytest.mark.parametrize(
     ("says", "words"),
     [
-        ("dead", "tells nothing, although its neighbours are pressed"),
-        ("stuck", "always tells the same"),
-        ("nan", "tells no number"),
+        ("dead", "reads no force, although its neighbours do"),
+        ("stuck", "is stuck at one value"),
+        ("nan", "gives invalid readings"),
     ],
 )
 def test_a_broken_cell_is_told_and_the_robot_stays_up(says: str, words: str) -> None:
@@ -137,7 +137,7 @@ def test_a_knee_that_cannot_bear_is_named_before_the_robot_lies_on_the_ground() 
     run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.05@{BREAKS}")
     assert run.fallen != ""
     assert run.finite
-    assert "the servo of left_knee gives all it has and does not follow" in run.words[-1]
+    assert "the servo of left_knee is saturated and does not follow" in run.words[-1]
 
 
 # -- walking -----------------------------------------------------------------------------------------------------------
@@ -158,5 +158,5 @@ def test_it_walks_four_steps(broken: str) -> None:
         assert run.first_fault_time == np.inf
         return
     assert 1.0 <= run.first_fault_time < trajectory.phases[2].begin + 0.5
-    assert run.words[-1].endswith("the cells feel the weight on the wrong foot: left and right are swapped")
+    assert run.words[-1].endswith("the force cells measure the weight on the wrong foot: left and right are swapped")
     assert run.trusts[-1] == 0.0

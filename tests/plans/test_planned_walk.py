@@ -241,6 +241,6 @@ def test_one_step_brings_the_feet_side_by_side() -> None:
 
 
 def test_an_endless_route_is_refused_in_one_line() -> None:
-    with pytest.raises(PoiseError, match="a pattern is of so many steps; give a route that ends") as caught:
+    with pytest.raises(PoiseError, match="a walking pattern needs a finite number of steps") as caught:
         pattern(steps=math.inf)
     assert "\n" not in str(caught.value)

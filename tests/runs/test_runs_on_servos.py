@@ -66,7 +66,7 @@ def test_a_box_is_carried_in_both_hands() -> None:
 def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
     _, result = runs.Stand(robot="hoap3", mode="position", faults=["cell:left:2:nan@1"], seconds=2.0).run()  # type: ignore[call-arg]
     assert not result["fell"]
-    assert result["regulation"]["notes"] == ["the back right force cell of the left sole tells no number"]
+    assert result["regulation"]["notes"] == ["the back right force cell of the left sole gives invalid readings"]
     assert any("no ZMP regulation" in name for name in result["fallbacks"])
 
 

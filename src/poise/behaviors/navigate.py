@@ -66,7 +66,7 @@ def reached_points(
         roll, pitch, yaw = pinocchio.rpy.matrixToRpy(R)
         yaw = points.attitude[2] + so3.wrap_angle(yaw - points.attitude[2])
         attitude = np.array([roll, pitch, yaw])
-        notes.append(f"trunk: {np.degrees(np.linalg.norm(reference_center)):.0f} degrees from where it was led")
+        notes.append(f"trunk: {np.degrees(np.linalg.norm(reference_center)):.0f} degrees from its reference")
     hands, into = {}, np.asarray(pinocchio.rpy.rpyToMatrix(*attitude)).T
     for hand in snapshot.robot.hands:
         led, place = points.hands[hand.side], points.hand_position(hand.side)
@@ -75,7 +75,7 @@ def reached_points(
         away = float(np.linalg.norm(pose.translation - place))
         if away > LARGEST_HAND_ERROR * arm:
             place = pose.translation
-            notes.append(f"{hand.side} hand: {100 * away:.0f} cm from where it was led")
+            notes.append(f"{hand.side} hand: {100 * away:.0f} cm from its reference")
         position = into @ (place - points.center)
         if (
             hand.side not in task_set.hand_rotations
@@ -145,7 +145,7 @@ class Navigate(Behavior):
         discard: bool = False,
     ) -> None:
         if len(robot.feet) != 2:
-            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; to be guided takes two")
+            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; navigation needs two")
         self.robot, self.device, self.ground, self.discard = robot, Device.adapt(device), ground, discard
         self.settings = settings = settings or NavigateSettings()
         self.start: State = robot.stance("standing") if start is None else start

@@ -32,12 +32,12 @@ class NavigateSettings:
     hands: float = gain_parameter(8.0, "rate of the hands")
     posture: float = gain_parameter(5.0, "rate of the posture")
     height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
-    spin: float = gain_parameter(0.03, "angular momentum about the horizontal axes that is left alone", "m h sqrt(g h)")
-    spin_rate: float = gain_parameter(8.0, "rate at which more angular momentum than that is damped")
-    friction: float = gain_parameter(0.7, "friction that contacts are trusted with", "")
-    stopping: float = gain_parameter(20.0, "rate at which a stance foot that rocks is brought to rest")
+    spin: float = gain_parameter(0.03, "tolerated angular momentum about the horizontal axes", "m h sqrt(g h)")
+    spin_rate: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
+    friction: float = gain_parameter(0.7, "assumed friction coefficient of contacts", "")
+    stopping: float = gain_parameter(20.0, "damping rate of a rocking stance foot")
     calm: float = gain_parameter(
-        0.05, "damping of hands and trunk: what they may ask of the other limbs", "", zero=True
+        0.05, "damping of hand and trunk tasks, which limits the motion of other limbs", "", zero=True
     )
     astray: float = gain_parameter(
         2.0, "a segment is replaced when the ZMP that would bring the DCM back is this far outside", "half sole widths"

@@ -94,13 +94,13 @@ class ReachSettings:
     )
     foot_box: float = gain_parameter(0.02, "half-width of the box of the left foot", "m per m of height")
     posture: float = gain_parameter(2.0, "rate of the posture")
-    speed: float = gain_parameter(0.5, "share of the joints' speed limits that may be used", "")
+    speed: float = gain_parameter(0.5, "fraction of the joint speed limits that may be used", "")
     calm: float = gain_parameter(0.1, "damping of the gaze", "")
-    apart: float = gain_parameter(0.01, "distance that the bodies of the robot keep from each other", "m", zero=True)
+    apart: float = gain_parameter(0.01, "smallest distance between bodies of the robot", "m", zero=True)
     share: float = gain_parameter(
-        0.9, "share of each phase that a minimum-jerk motion takes; the rest lets it settle", ""
+        0.9, "fraction of each phase that a minimum-jerk motion takes; the rest is settling time", ""
     )
-    reach: float = gain_parameter(1.0, "factor on how far forward and sideways the points are", "")
+    reach: float = gain_parameter(1.0, "scale of the forward and sideways distances of the points", "")
 
     def __post_init__(self) -> None:
         check_parameters(self, "reach")

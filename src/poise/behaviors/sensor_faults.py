@@ -147,7 +147,7 @@ class SensorFaultDetector:
             return values
         for i, (force, cell) in enumerate(zip(values, foot_cells, strict=True)):
             if not abs(force) < LARGEST_FORCE * self._weight:
-                cell.mark_broken("tells no number")
+                cell.mark_broken("gives invalid readings")
                 values[i] = 0.0
                 self._time_since_check = math.inf  # check at once
         return values
@@ -158,7 +158,7 @@ class SensorFaultDetector:
             return
         cell.change_of_others += change
         if cell.unchanged_time > FAULT_TIME and cell.change_of_others > LEAST_CHANGE * self._weight:
-            cell.mark_broken("always tells the same")
+            cell.mark_broken("is stuck at one value")
 
     def _check_dead(self, cell: ForceCell, forces: Sequence[float], corner: int, period: float) -> None:
         """Detect a cell without load although, on a flat sole, the other three cells imply a load on it."""
@@ -169,7 +169,7 @@ class SensorFaultDetector:
         if opposite > 2.0 * SILENT_LOAD * self._weight and before + after - opposite > EXPECTED_LOAD * self._weight:
             cell.silent_time += period
             if cell.silent_time > SILENT_TIME:
-                cell.mark_broken("tells nothing, although its neighbours are pressed")
+                cell.mark_broken("reads no force, although its neighbours do")
 
     def _check_swapped(self, cell_forces: Sequence[Sequence[float]], load_share: float, period: float) -> None:
         """Detect swapped feet: the measured load is on the foot opposite to the planned one."""
@@ -182,7 +182,7 @@ class SensorFaultDetector:
         )
         self._swapped_time = self._swapped_time + period if is_swapped else 0.0
         if self._swapped_time > FAULT_TIME:
-            self._swap_fault = "the cells feel the weight on the wrong foot: left and right are swapped"
+            self._swap_fault = "the force cells measure the weight on the wrong foot: left and right are swapped"
 
     # -- servos ----------------------------------------------------------------------------------------------------
 
@@ -198,4 +198,4 @@ class SensorFaultDetector:
         if not self._saturated.any():
             return []
         names = [self.robot.joints[self._legs[k]].name for k in np.nonzero(self._saturated)[0]]
-        return [f"the servo of {name} gives all it has and does not follow" for name in names]
+        return [f"the servo of {name} is saturated and does not follow" for name in names]

@@ -26,13 +26,11 @@ LARGEST_SOLE_TILT = 0.15
 class ServoStabilizerSettings:
     """Gains of the stabilizer. Impacts of the soles disturb the force cells: hence the filters."""
 
-    admittance: float = gain_parameter(
-        6.0, "A: rate at which the centre of mass yields to a misplaced pressure", zero=True
-    )
+    admittance: float = gain_parameter(6.0, "A: rate at which the centre of mass yields to a ZMP error", zero=True)
     divergence: float = gain_parameter(4.0, "k_x: feedback of the DCM", zero=True)
-    upright: float = gain_parameter(0.6, "k_t: share of the trunk's tilt that the soles undo", "", zero=True)
-    leak: float = gain_parameter(1.0, "rate at which a shift is forgotten", zero=True)
-    smooth: float = gain_parameter(0.02, "time constant of the filters on pressure and tilt", "s", zero=True)
+    upright: float = gain_parameter(0.6, "k_t: fraction of the trunk tilt that the soles correct", "", zero=True)
+    leak: float = gain_parameter(1.0, "decay rate of the shift", zero=True)
+    smooth: float = gain_parameter(0.02, "time constant of the filters on ZMP and tilt", "s", zero=True)
 
     def __post_init__(self) -> None:
         check_parameters(self, "stabilizer")

@@ -35,11 +35,11 @@ class UprightSettings:
 
     balance: float = gain_parameter(4.0, "rate of the centre of mass")
     height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
-    spin: float = gain_parameter(0.02, "angular momentum that is left alone", "m h sqrt(g h)")
-    spin_rate: float = gain_parameter(8.0, "rate at which more angular momentum than that is damped")
+    spin: float = gain_parameter(0.02, "tolerated angular momentum", "m h sqrt(g h)")
+    spin_rate: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
     trunk: float = gain_parameter(6.0, "rate of the orientation of the trunk")
     posture: float = gain_parameter(4.0, "rate of the posture")
-    friction: float = gain_parameter(0.7, "friction that contacts are trusted with", "")
+    friction: float = gain_parameter(0.7, "assumed friction coefficient of contacts", "")
 
     def __post_init__(self) -> None:
         check_parameters(self, "upright")
@@ -113,7 +113,7 @@ class Stand(Behavior):
         self.robot, self.settings = robot, settings or UprightSettings()
         self.start: State = robot.stance("standing") if start is None else start
         if not (self.start.contacts or contacts):
-            raise PoiseError(f"{robot.name} stands on nothing; give it feet, or a start with contacts")
+            raise PoiseError(f"{robot.name} has no contacts to stand on; give it feet, or a start with contacts")
         self.hierarchy: Hierarchy = upright_hierarchy(self.start, self._center_of_mass(), self.settings, contacts)
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
@@ -132,7 +132,7 @@ class Stand(Behavior):
 class SquatSettings(UprightSettings):
     """Settings of `Squat`: those of `UprightSettings`, and depth, frequency and number of squats."""
 
-    depth: float = gain_parameter(0.15, "how far the centre of mass goes down", "leg lengths")
+    depth: float = gain_parameter(0.15, "vertical travel of the centre of mass", "leg lengths")
     frequency: float = gain_parameter(0.5, "squats per second")
     cycles: float = gain_parameter(10.0, "number of squats", "")
 

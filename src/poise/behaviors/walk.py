@@ -79,7 +79,7 @@ class Walk(Behavior):
         ground: Callable[[Footstep], Footstep] | None = None,
     ) -> None:
         if len(robot.feet) != 2:
-            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; a walk takes two")
+            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; walking needs two")
         self.robot, self.steps = robot, steps
         self.settings = settings or WalkSettings()
         self.start: State = robot.stance("standing") if start is None else start

@@ -36,21 +36,23 @@ class WalkSettings:
     trunk: float = gain_parameter(12.0, "rate of the orientation of the trunk")
     posture: float = gain_parameter(6.0, "rate of the posture")
     height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
-    calm: float = gain_parameter(0.3, "damping of the chest: what it may ask of the other limbs", "", zero=True)
-    spin: float = gain_parameter(0.03, "angular momentum about the horizontal axes that is left alone", "m h sqrt(g h)")
-    spin_rate: float = gain_parameter(8.0, "rate at which more angular momentum than that is damped")
-    friction: float = gain_parameter(0.7, "friction that contacts are trusted with", "")
-    stopping: float = gain_parameter(20.0, "rate at which a stance foot that rocks is brought to rest")
+    calm: float = gain_parameter(
+        0.3, "damping of the chest task, which limits the motion of other limbs", "", zero=True
+    )
+    spin: float = gain_parameter(0.03, "tolerated angular momentum about the horizontal axes", "m h sqrt(g h)")
+    spin_rate: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
+    friction: float = gain_parameter(0.7, "assumed friction coefficient of contacts", "")
+    stopping: float = gain_parameter(20.0, "damping rate of a rocking stance foot")
     change: float = gain_parameter(0.3, "time in which a change of style is applied", "s")
     center: Literal["divergent", "sinusoid"] = parameter(
         "divergent",
-        "what the centre of mass follows: a plan of the DCM, or the sinusoid of [Dalibard2012]",
+        "reference of the centre of mass: the planned DCM, or the sinusoid of [Dalibard2012]",
         choices=("divergent", "sinusoid"),
     )
     contact: Literal["time", "force"] = parameter(
-        "time", "when a swing ends: at its time, or as soon as a force is felt", choices=("time", "force")
+        "time", "end of a swing: at its planned time, or on contact force", choices=("time", "force")
     )
-    adapt: bool = parameter(True, "whether footsteps move where the body needs them")
+    adapt: bool = parameter(True, "whether footsteps are adapted to disturbances")
 
     def __post_init__(self) -> None:
         check_parameters(self, "walk")

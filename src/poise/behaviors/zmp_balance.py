@@ -168,9 +168,9 @@ class ZmpBalance(Behavior):
         closed_form: bool = False,
     ) -> None:
         if len(robot.feet) != 2:
-            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; this law takes two")
+            raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; ZMP balance needs two")
         if carries and len(robot.hands) != 2:
-            raise PoiseError(f"{robot.name} has {len(robot.hands)} hands; carrying takes two")
+            raise PoiseError(f"{robot.name} has {len(robot.hands)} hands; carrying needs two")
         self.robot, self.settings = robot, settings or regulation_settings(robot)
         self.start: State = robot.stance("standing") if start is None else start
         self.task_set = ZmpBalanceTasks(robot, self.start, self.settings, carries)
@@ -267,7 +267,9 @@ def regulation_settings(robot: Robot, **overrides: float | str) -> ZmpBalanceSet
         return ZmpBalanceSettings(**{**robot.servos.regulation, **overrides})  # type: ignore[arg-type]
     except TypeError as error:
         known = ", ".join(ZmpBalanceSettings.__dataclass_fields__)
-        raise PoiseError(f"{robot.name}: [servos.regulation] or a setting: {error}; there are {known}") from None
+        raise PoiseError(
+            f"{robot.name}: unknown setting in [servos.regulation] or the arguments: {error}; expected {known}"
+        ) from None
 
 
 def standing_reference(start: State) -> tuple[Array, pinocchio.SE3]:

@@ -31,18 +31,18 @@ class ZmpBalanceSettings:
 
     proportional: float = gain_parameter(0.1, "K_p of the ZMP regulation, [Galdeano2014] eq. (13)", "", zero=True)
     derivative: float = gain_parameter(0.01, "K_d of the ZMP regulation", "s", zero=True)
-    across: float = gain_parameter(0.3, "share of both gains across the feet", "", zero=True)
-    trim: float = gain_parameter(0.3, "K_i: rate at which the error that is left is taken out", zero=True)
+    across: float = gain_parameter(0.3, "factor on both gains in the lateral direction", "", zero=True)
+    trim: float = gain_parameter(0.3, "K_i: integral gain of the remaining error", zero=True)
     smooth: float = gain_parameter(0.1, "time constant of the filter on the force cells", "s", zero=True)
     spin: float = gain_parameter(
-        0.0, "how strongly arms and trunk turn when the ZMP is at the edge of the soles", "", zero=True
+        0.0, "gain of the rotation of arms and trunk when the ZMP is at the edge of the soles", "", zero=True
     )
     regulate: bool = parameter(True, "whether the ZMP is regulated, or the centre of mass alone")
-    stiffness: float = gain_parameter(1.0, "stiffness of the servos, as a share of what the robot's data say", "")
+    stiffness: float = gain_parameter(1.0, "stiffness of the servos, as a fraction of that in the robot's data", "")
     feet: float = gain_parameter(50.0, "rate of the feet")
     center: float = gain_parameter(20.0, "rate of the centre of mass")
     beta: float = gain_parameter(4.0, "β of the joints' comfort, eq. (14)")
-    hands: float = gain_parameter(10.0, "rate of the hands, where these have a task")
+    hands: float = gain_parameter(10.0, "rate of the hands, if they have a task")
     comfort: str = parameter(
         "middle", "comfortable joint angles: the middle of their ranges, or the first stance", choices=COMFORT_POSTURES
     )

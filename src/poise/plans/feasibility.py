@@ -102,7 +102,7 @@ def check_feasibility(
         if adapt is not None and phase.kind == "single":
             phase = adapt(plan, phase, time, xi, TICK)
         if min(abs(xi - foot.place) for foot in (phase.support, phase.other_foot)) > CAPTURE_LIMIT * body.leg_length:
-            reason = f"falls: no step can catch the body {time - begin:.1f} s from now"
+            reason = f"falls in {time - begin:.1f} s: no step can capture it"
             return FeasibilityCheck(-CAPTURE_LIMIT * body.leg_length, time - begin, reason)
         z = reference.command(plan, phase, time, CenterState(c, v)).zmp
         margin = soles.margin(z)
@@ -118,11 +118,9 @@ def check_feasibility(
     if math.isinf(worst):
         return FeasibilityCheck(soles.margin(state.place), 0.0, "stands")
     if worst < 0.0:
-        reason = (
-            f"the pressure would have to be {-1e3 * worst:.0f} mm outside the soles, {where}, {when:.1f} s from now"
-        )
+        reason = f"the ZMP would be {-1e3 * worst:.0f} mm outside the soles, {where}, in {when:.1f} s"
         return FeasibilityCheck(worst, when, reason)
-    return FeasibilityCheck(worst, when, f"steady: the pressure stays {1e3 * worst:.0f} mm inside the soles")
+    return FeasibilityCheck(worst, when, f"steady: the ZMP stays {1e3 * worst:.0f} mm inside the soles")
 
 
 def check_legs(plan: FootstepPlan, body: BodyDimensions) -> FeasibilityCheck | None:
@@ -161,12 +159,12 @@ def _next_phase(plan: FootstepPlan, phase: GaitPhase, time: float) -> GaitPhase 
 def _describe_pressure(phase: GaitPhase, z: complex) -> str:
     """Describe as text where a ZMP lies relative to the feet."""
     if phase.kind != "single":
-        return "with both feet standing"
+        return "in double support"
     foot: Footstep = phase.support
     away = (z - foot.place) * foot.heading.conjugate()
     outward = away.imag if foot.side == "left" else -away.imag
     if abs(away.real) > 2.0 * abs(away.imag):
-        return f"{'before' if away.real > 0.0 else 'behind'} the {foot.side} foot"
+        return f"{'in front of' if away.real > 0.0 else 'behind'} the {foot.side} foot"
     return f"on the {'outer' if outward > 0.0 else 'inner'} side of the {foot.side} foot"
 
 
@@ -305,7 +303,7 @@ class _RepairSearch:
         found = []
         for name, requested, value in zip(self.names, self.requested.tolist(), values.tolist(), strict=True):
             if value != requested:
-                unit = "of the given one" if name == SPEED_SHARE else PARAMETERS[name].unit
+                unit = "of the given speed" if name == SPEED_SHARE else PARAMETERS[name].unit
                 found.append(f"{name} {requested:.3g} -> {value:.3g} {unit}".rstrip())
         return tuple(found)
 

@@ -229,9 +229,9 @@ class WalkingPattern:
         start: float = 0.8,
     ) -> None:
         if not math.isfinite(plan.steps):
-            raise PoiseError("a pattern is of so many steps; give a route that ends")
+            raise PoiseError("a walking pattern needs a finite number of steps; the footstep plan has no end")
         if plan.slope or plan.ground is not None or abs(left.z - right.z) > LEVEL_TOLERANCE:
-            raise PoiseError("a pattern walks on level ground; give a route without slope or stairs")
+            raise PoiseError("a walking pattern needs level ground; give a footstep plan without slope or stairs")
         self.footstep_plan, self.reference, self.other = plan, reference, SIDES[1 - SIDES.index(reference)]
         self._heights = height, plan.gait.com_height
         self._wait, self._start = wait, start

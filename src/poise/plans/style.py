@@ -35,46 +35,48 @@ class Style:
 
     name: str = "neutral"
     step_length: float = parameter(
-        0.17, "how far a foot goes beyond the other; negative is backwards", unit="leg lengths", low=-0.6, high=0.8
+        0.17,
+        "distance of a step ahead of the other foot; negative is backwards",
+        unit="leg lengths",
+        low=-0.6,
+        high=0.8,
     )
-    step_height: float = parameter(
-        0.055, "how high the swinging foot is lifted", unit="leg lengths", low=0.02, high=0.25
-    )
+    step_height: float = parameter(0.055, "lift of the swing foot", unit="leg lengths", low=0.02, high=0.25)
     lateral_step: float = parameter(
-        0.0, "how far a step goes sideways, to the left", unit="leg lengths", low=-0.3, high=0.3
+        0.0, "sideways displacement per step, positive to the left", unit="leg lengths", low=-0.3, high=0.3
     )
-    turn: float = parameter(0.0, "how far a step turns, to the left", unit="rad", low=-0.6, high=0.6)
+    turn: float = parameter(0.0, "rotation per step, positive to the left", unit="rad", low=-0.6, high=0.6)
     single_support: float = parameter(
-        0.5, "time on one foot, of a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
+        0.5, "single-support time for a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
     )
-    double_support: float = parameter(0.12, "time on both feet, likewise", unit="s", low=0.04, high=0.6)
+    double_support: float = parameter(0.12, "double-support time for a leg of 0.8 m", unit="s", low=0.04, high=0.6)
     height: float = parameter(
-        0.0, "how much higher than usual the centre of mass is carried", unit="leg lengths", low=-0.2, high=0.02
+        0.0, "height of the centre of mass above its default", unit="leg lengths", low=-0.2, high=0.02
     )
     sway: float = parameter(
         0.04,
-        "sideways amplitude of the centre of mass, for the sinusoid of the paper",
+        "sideways amplitude of the centre of mass, for the sinusoid reference",
         unit="leg lengths",
         low=0.0,
         high=0.2,
     )
     sway_phase: float = parameter(
-        0.0, "when the sway is greatest, after the middle of a single support", unit="rad", low=-math.pi, high=math.pi
+        0.0, "phase of the largest sway, after the middle of a single support", unit="rad", low=-math.pi, high=math.pi
     )
-    chest_pitch: float = parameter(0.0, "how far the chest leans; forward is positive", unit="rad", low=-0.6, high=0.8)
-    chest_roll: float = parameter(0.0, "how far it leans to the right", unit="rad", low=-0.4, high=0.4)
-    chest_yaw: float = parameter(0.0, "how far it is turned to the left", unit="rad", low=-0.6, high=0.6)
-    head_pitch: float = parameter(0.0, "how far the head looks down", unit="rad", low=-0.6, high=0.8)
+    chest_pitch: float = parameter(0.0, "pitch of the chest, positive forward", unit="rad", low=-0.6, high=0.8)
+    chest_roll: float = parameter(0.0, "roll of the chest, positive to the right", unit="rad", low=-0.4, high=0.4)
+    chest_yaw: float = parameter(0.0, "yaw of the chest, positive to the left", unit="rad", low=-0.6, high=0.6)
+    head_pitch: float = parameter(0.0, "pitch of the head, positive down", unit="rad", low=-0.6, high=0.8)
     angular_momentum: float = parameter(
-        0.0, "weight of little angular momentum beside that of the arms' posture", low=0.0, high=100.0
+        0.0, "weight of the angular momentum, relative to the arm posture", low=0.0, high=100.0
     )
     torque: float = parameter(
-        0.0, "weight of little torque in arms or head, as a share of their limits", low=0.0, high=100.0
+        0.0, "weight of the torque of arms or head, relative to their limits", low=0.0, high=100.0
     )
-    arm_posture: float = parameter(1.0, "weight of the arms' posture", low=0.0, high=10.0)
-    arm_lift: float = parameter(0.0, "how far the arms are raised in front", unit="rad", low=-0.5, high=1.5)
-    arm_spread: float = parameter(0.0, "how far they are spread from the body", unit="rad", low=-0.1, high=1.2)
-    torque_joints: str = parameter("arms and head", "joints whose torque is kept small", choices=TORQUE_JOINTS)
+    arm_posture: float = parameter(1.0, "weight of the arm posture", low=0.0, high=10.0)
+    arm_lift: float = parameter(0.0, "elevation of the arms in front", unit="rad", low=-0.5, high=1.5)
+    arm_spread: float = parameter(0.0, "abduction of the arms from the body", unit="rad", low=-0.1, high=1.2)
+    torque_joints: str = parameter("arms and head", "joints whose torque is minimised", choices=TORQUE_JOINTS)
     rest: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -107,7 +109,7 @@ class Style:
             bounds = f"{declared.low:g} to {declared.high:g}"
             lines.append(f"{name} = {getattr(self, name)!r}  # {unit}, {bounds}: {declared.description}")
         lines.append(
-            f'torque_joints = "{self.torque_joints}"  # whose torque is kept little: {", ".join(TORQUE_JOINTS)}'
+            f'torque_joints = "{self.torque_joints}"  # joints whose torque is minimised: {", ".join(TORQUE_JOINTS)}'
         )
         if self.rest:
             lines += ["", "[rest]  # angles (rad) of joints of one robot, instead of its standing posture"]

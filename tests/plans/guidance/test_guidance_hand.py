@@ -49,7 +49,7 @@ def test_a_robot_without_hands_says_so_and_does_not_move() -> None:
     handless: Workspace = replace(workspace, home_hands={}, shoulders={}, hand_box={}, arm_reach=0.0)
     goal = guided_goal(points, OperatorCommand("left hand", (1.0,) * 6), handless, legs)
     assert goal.points is points
-    assert goal.notes == ("left hand: this robot has none; nothing moves",)
+    assert goal.notes == ("left hand: the robot has none; nothing moves",)
     for mode in GUIDING_MODES:
         assert not guided_goal(
             points, OperatorCommand(mode, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), handless, legs

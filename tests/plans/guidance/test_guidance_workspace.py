@@ -67,7 +67,7 @@ def test_the_attitude_of_a_hand_is_guided_only_where_arms_have_six_joints() -> N
 
 def test_a_robot_without_two_feet_is_refused_in_one_line() -> None:
     robot = replace(robot_of("g1"), feet=robot_of("g1").feet[:1])
-    with pytest.raises(RobotError, match="1 feet; guidance takes a robot with two"):
+    with pytest.raises(RobotError, match="1 feet; guidance needs two"):
         Workspace.of(robot)
 
 

@@ -81,7 +81,7 @@ def guide_foot(
     draft = GoalDraft.of(points)
     if points.lifted == other_side(side):
         _land(draft, other_side(side), points.feet[other_side(side)], workspace, legs, ground)
-        draft.notes.append(f"{side} foot: it carries the body; the {other_side(side)} foot lands first")
+        draft.notes.append(f"{side} foot: it is the support foot; the {other_side(side)} foot lands first")
         return _follow_foot(draft, other_side(side), workspace, legs)
     forward, left, up, _, _, yaw = command.axes
     foot, stance, is_lifted = points.feet[side], points.feet[other_side(side)], points.lifted == side
@@ -188,7 +188,7 @@ def _note_moved(draft: GoalDraft, found: Footstep, target: Footstep) -> None:
     """Note a shift of the foot due to the ground or the reach of the legs, after the projection onto the region."""
     shift = abs(found.place - target.place)
     if shift > LEAST_STEP:
-        draft.notes.append(f"{found.side} foot: moved by {100.0 * shift:.0f} cm to where it can be")
+        draft.notes.append(f"{found.side} foot: moved by {100.0 * shift:.0f} cm to a feasible place")
 
 
 # -- Trunk-guided mode -----------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def guide_hand(
     """Return the goal of the hand-guided mode; the other hand keeps its pose in the body frame."""
     side: Side = "left" if command.mode.startswith("left") else "right"
     if side not in points.hands or side not in workspace.home_hands:
-        return unchanged_goal(points, f"{side} hand: this robot has none; nothing moves")
+        return unchanged_goal(points, f"{side} hand: the robot has none; nothing moves")
     draft = GoalDraft.of(points)
     forward, left, up = command.axes[:3]
     draft.hands = {**points.hands, side: _turn_hand(draft, points.hands[side], command, side, workspace)}
@@ -322,7 +322,7 @@ def _turn_hand(
     if not any(command.axes[3:]):
         return hand
     if workspace.hand_attitude == 0.0:
-        draft.notes.append(f"{side} hand: its arm has too few joints to guide its attitude, which is ignored")
+        draft.notes.append(f"{side} hand: its arm has too few joints to rotate it; the rotation is ignored")
         return hand
     x, y, z = (a + workspace.hand_turn * b for a, b in zip(hand.attitude.tolist(), command.axes[3:], strict=True))
     projection = project_turn((x, y, z), workspace)

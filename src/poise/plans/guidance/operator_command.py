@@ -38,7 +38,7 @@ class OperatorCommand:
             raise UsageError(f"there is no guiding mode '{self.mode}'; expected {', '.join(GUIDING_MODES)}")
         if len(self.axes) != len(COMMAND_AXES):
             raise UsageError(
-                f"a stick has {len(COMMAND_AXES)} axes ({', '.join(COMMAND_AXES)}); given {len(self.axes)}"
+                f"got {len(self.axes)} stick axes; expected {len(COMMAND_AXES)} ({', '.join(COMMAND_AXES)})"
             )
         object.__setattr__(self, "axes", tuple(_clip(value, -1.0) for value in self.axes))
         object.__setattr__(self, "lift", _clip(self.lift, 0.0))

@@ -197,9 +197,9 @@ def _height(draft: GoalDraft, workspace: Workspace, legs: LegReach) -> float:
         if (target - z) * draft.commanded_rise > 0.0:
             draft.note_projection("trunk height", shift)
         elif z < target:
-            draft.notes.append(f"trunk: lowered by {format_length(shift)}, so that both legs reach")
+            draft.notes.append(f"trunk: lowered by {format_length(shift)}, because a leg would not reach")
         else:
-            draft.notes.append(f"trunk: raised by {format_length(shift)}, a leg folds no further")
+            draft.notes.append(f"trunk: raised by {format_length(shift)}, because a leg cannot fold further")
     return z
 
 
@@ -369,5 +369,5 @@ def _land(
         draft.place = stance.place
         return
     draft.set_step(found, None, 0.0)
-    draft.notes.append(f"{side} foot: it lands first, the body needs both feet to go on")
+    draft.notes.append(f"{side} foot: it lands first, because the motion needs both feet")
     draft.place = middle_of_soles(draft.feet)

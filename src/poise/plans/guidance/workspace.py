@@ -192,7 +192,7 @@ class Workspace:
         >>> workspace = Workspace.of(poise.load_robot("g1"))
         """
         if len(robot.feet) != 2:
-            raise RobotError(f"{robot.name} has {len(robot.feet)} feet; guidance takes a robot with two")
+            raise RobotError(f"{robot.name} has {len(robot.feet)} feet; guidance needs two")
         legs = legs or LegReach.of(robot)
         start, leg = standing_points(robot), legs.hip_to_ankle
         left, right = start.feet["left"], start.feet["right"]

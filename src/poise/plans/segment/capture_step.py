@@ -48,7 +48,7 @@ def capture_segment(
         planner: planner of the robot.
         workspace, legs, ground: bounds, leg reach and known ground, which determine where a foot may land.
     """
-    points, notes = initial.points, ("replaced: the body is not where it was to be",)
+    points, notes = initial.points, ("replaced: the body is too far from its reference",)
     if points.lifted is None:
         recentered = planner.recenter(initial, 0, notes)
         if recentered.margin >= 0.0:

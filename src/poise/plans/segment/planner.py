@@ -202,7 +202,7 @@ class Planner:
                     self._raise_body(requested, goal, self.extension_reserve - segment.flexion_margin),
                 )
             elif segment.extension_margin < -EXTENSION_TOLERANCE * self.body.height:
-                why = f"a leg is too short by {-1e3 * segment.extension_margin:.0f} mm on the way"
+                why = f"a leg is too short by {-1e3 * segment.extension_margin:.0f} mm during the motion"
                 break
             else:
                 return segment
@@ -245,7 +245,7 @@ class Planner:
                 found = self._evaluated(initial, goal, path, "kept", corrections, notes)
                 if found.margin >= 0.0 and self._checker.can_hold(goal, *path.end):
                     return found
-        return self.hold(initial, corrections, (*notes, "held: the body cannot even go back over its feet"))
+        return self.hold(initial, corrections, (*notes, "held: the body cannot return over its feet"))
 
     def hold(self, initial: InitialState, corrections: int = 0, notes: tuple[str, ...] = ()) -> MotionSegment:
         """Return the segment in which the CoM comes to rest over ξ."""
@@ -295,7 +295,7 @@ class Planner:
         if segment.margin < 0.0:
             return None, f"the zero moment point leaves the support by {-1e3 * segment.margin:.0f} mm"
         if not self._checker.can_hold(goal, *segment.center.end):
-            return None, "its end could not be held"
+            return None, "the robot could not come to rest at its end"
         return segment, ""
 
     def attempt(
@@ -375,9 +375,9 @@ def _shifted_goal(requested: Goal, goal: Goal, up: float, lift: float) -> Goal:
     rise, less = float(center[2] - requested.points.center[2]), requested.lift - lift
     notes = list(requested.notes)
     if rise < -LEAST_REPORTED:
-        notes.append(f"crouches by {-100 * rise:.1f} cm: the legs would not reach on the way")
+        notes.append(f"crouches by {-100 * rise:.1f} cm: the legs would not reach during the motion")
     if rise > LEAST_REPORTED:
-        notes.append(f"rises by {100 * rise:.1f} cm: a leg would not fold so far on the way")
+        notes.append(f"rises by {100 * rise:.1f} cm: a leg cannot fold far enough during the motion")
     if less > LEAST_REPORTED:
-        notes.append(f"lifts the foot by {100 * less:.1f} cm less: its leg would not fold so far")
+        notes.append(f"lifts the foot by {100 * less:.1f} cm less: its leg cannot fold far enough")
     return replace(goal, points=goal.points.replace(center=center), lift=lift, notes=tuple(notes))

@@ -72,7 +72,7 @@ class ThreeMassModel:
     def of(cls, robot: Robot) -> ThreeMassModel:
         """Measure the model of a robot in its standing stance."""
         if len(robot.feet) != 2:
-            raise RobotError(f"{robot.name} has {len(robot.feet)} feet; motion segments take two", element="feet")
+            raise RobotError(f"{robot.name} has {len(robot.feet)} feet; motion segments need two", element="feet")
         stance = robot.stance("standing")
         model, data = robot.model, robot.model.createData()
         pinocchio.computeJointJacobians(model, data, stance.q)
