@@ -340,7 +340,7 @@ def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
         ({"feet": "fast"}, "regulated: feet is 'fast'"),
         ({"beta": 1e6}, "regulated: beta is 1000000.0"),
         ({"comfort": "sofa"}, "regulated: comfort is 'sofa'; expected middle or stance"),
-        ({"stifness": 1.0}, "hoap3.*stifness.*there are proportional, derivative"),
+        ({"stifness": 1.0}, "hoap3.*stifness.*expected proportional, derivative"),
     ],
 )
 def test_bad_settings_are_refused_in_one_line(given: dict[str, float], message: str) -> None:
