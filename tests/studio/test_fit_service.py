@@ -257,7 +257,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     assert process_ended(last.pid), "who leaves the scene does not leave it behind"
     assert not folder.exists()
     assert len(log.shown) == 1
-    assert "left" in log.service.upload("trial", "walk.trc", files["walk"])
+    assert "closed" in log.service.upload("trial", "walk.trc", files["walk"])
 
 
 def test_buttons_say_what_they_cannot_do() -> None:
