@@ -172,7 +172,7 @@ def test_a_task_that_raises_at_the_first_step_is_an_error_of_the_program() -> No
 MISTAKES: dict[str, tuple[Callable[[Snapshot], object], str]] = {
     "nothing": (lambda snapshot: None, "the behavior returned None; expected a Hierarchy"),
     "a level": (lambda snapshot: Level("posture"), "expected a Hierarchy"),
-    "another robot": (lambda snapshot: reach_hierarchy(installed_robot("talos").stance("standing")), "made for talos"),
+    "another robot": (lambda snapshot: reach_hierarchy(installed_robot("talos").stance("standing")), "is for talos"),
     "a task that does not fit": (
         lambda snapshot: Hierarchy(levels=[Level("posture", [tasks.Posture([0.1, 0.2])])]),
         "2 angles for 29 joints",
@@ -192,7 +192,7 @@ def test_a_behavior_that_errs_on_the_way_is_answered_with_a_hold(order: int, mis
     found = run_closed_loop(behavior, START, 0.3, order=order)
     held = [step for step in found if step.command.fallback]
     assert {round(step.state.time / PERIOD) for step in held} == set(range(20, 30))
-    assert all(words in step.command.fallback for step in held)
+    assert all(words in step.command.fallback for step in held), held[0].command.fallback
     assert np.isfinite(commanded_velocities(found)).all()
 
 

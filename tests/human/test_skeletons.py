@@ -51,7 +51,7 @@ def test_the_unit_is_that_in_which_a_person_is_as_tall_as_a_person(tmp_path: Pat
     file.write_text(STICK.format(low=-0.85 * size, high=0.75 * size) + 3 * row)
     trial = human.read_trial(file)
     assert trial.marker("Hips")[0] == pytest.approx([0.0, 0.0, 0.9], abs=1e-9)
-    assert any(f"units of {unit}," in note for note in trial.notes)
+    assert any(f"taken as {unit}," in note for note in trial.notes)
 
 
 def test_a_body_is_found_from_joint_centres_alone() -> None:

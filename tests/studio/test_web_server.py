@@ -140,7 +140,7 @@ def test_methods_other_than_get_are_not_answered_and_do_no_harm(hub_and_server: 
 
 def test_a_port_that_is_taken_is_one_clear_line(hub_and_server: tuple[FakeHub, Server]) -> None:
     taken = hub_and_server[1].port
-    with pytest.raises(UsageError, match=f"port {taken} of '127.0.0.1' is taken.*--port {taken + 1}") as raised:
+    with pytest.raises(UsageError, match=f"port {taken} of '127.0.0.1' is in use.*--port {taken + 1}") as raised:
         Server(hub_and_server[0], "127.0.0.1", taken)
     assert isinstance(raised.value, PoiseError)
     assert "\n" not in str(raised.value)
