@@ -168,11 +168,11 @@ def test_the_pyramid_lies_inside_the_round_cone_and_touches_it() -> None:
 
 
 def test_what_does_not_fit_the_contact_is_said_when_it_is_built() -> None:
-    with pytest.raises(TaskError, match="no rectangle along the contact's axes; give Contact"):
+    with pytest.raises(TaskError, match="not a rectangle along the axes of the contact; give Contact"):
         WrenchCone(Contact(FOOT, TRIANGLE))
     with pytest.raises(TaskError, match="the contact has forces='wrench'; give Contact"):
         PlanarContact(Contact(FOOT))
-    with pytest.raises(TaskError, match="no rectangle; give forces='vertices'"):
+    with pytest.raises(TaskError, match="not a rectangle; give forces='vertices'"):
         contact_constraints(Contact(FOOT, TRIANGLE))
 
 

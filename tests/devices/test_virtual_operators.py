@@ -48,11 +48,11 @@ def test_an_entry_is_held_until_the_next_and_before_the_first_the_stick_is_centr
     [
         ("[{", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ({"time": 0}, "no list"),
+        ({"time": 0}, "is not a list"),
         ([], "at least one entry"),
         ([GOOD, 3], "entry 1"),
         ([{"time": 0, "mode": "trunk"}], 'entry 0 has no "input"'),
-        ([GOOD | {"inptu": 1}], 'entry 0 has a "inptu"'),
+        ([GOOD | {"inptu": 1}], 'entry 0 has an unknown key "inptu"'),
         ([GOOD, GOOD | {"time": 0.2}], "entry 1: time 0.2 s is not after 0.5 s"),
         ([GOOD, GOOD], "entry 1"),
         ([GOOD | {"time": -1}], "entry 0: time is -1"),

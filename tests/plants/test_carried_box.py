@@ -242,7 +242,7 @@ def test_hands_that_touch_hold_nothing() -> None:
     hands = {"hands": {"frame": "head", "name": "{side}_hand", "position": [0.2, 0.001, -0.2]}}
     with TemporaryDirectory() as folder:
         robot = load_robot(write_urdf(Path(folder), BIPED), **{**BIPED_PARTS, **hands})
-    with pytest.raises(PlantError, match=r"the hands are 0\.2 cm apart; expected 2 or more"):
+    with pytest.raises(PlantError, match=r"the hands are 0\.2 cm apart; expected 2 cm or more"):
         MujocoPlant(robot, carried_box=CarriedBox(1.0))
 
 

@@ -57,7 +57,7 @@ def test_what_is_wrong_with_a_channel_is_said_with_its_name() -> None:
     assert "shape (3, 0)" in message("q", "rad", np.zeros((3, 0)))
     assert "complex" in message("q", "rad", [1j])
     assert "texts" in message("q", "rad", [None])
-    assert "not text" in message("", "rad", [1.0])
+    assert "not valid text" in message("", "rad", [1.0])
     assert "give the key 'left_knee' and label='Left knee'" in message("Left knee", "rad", [1.0])
     assert issubclass(RecordingError, PoiseError)
 
