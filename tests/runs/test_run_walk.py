@@ -125,6 +125,6 @@ def test_stairs_are_known_to_the_plan_as_they_are_built(rise: float) -> None:
         step = plan.on_ground(Footstep("left", 0.0, 0.1), Footstep("right", 0.1 * i, -0.1))
         assert step.z == pytest.approx(stairs.elevation(step.x, step.y))
     flat = runs.Walk().build().behavior.footstep_plan
-    assert flat.settled(Footstep("left", 0.0, 0.1), Footstep("right", 0.5, -0.1)).z == FlatTerrain().elevation(
+    assert flat.on_ground(Footstep("left", 0.0, 0.1), Footstep("right", 0.5, -0.1)).z == FlatTerrain().elevation(
         0.5, -0.1
     )
