@@ -13,5 +13,5 @@ study = human.study_gait([fit], variants=[gait.PAPER, gait.TWO_PHASES, gait.BEST
 for outcome in study.statistics.results:
     degrees, rotation, _ = outcome.worst_difference
     print(f"{outcome.variant.name}: {degrees:+.1f} degrees of range at most ({rotation}), ", end="")
-    print(f"heels within {outcome.largest('heels'):.1f} mm, ZMP inside the feet ", end="")
-    print(f"{100 * outcome.mean('inside'):.0f} % of the time")
+    print(f"heels within {outcome.largest('heel_error'):.1f} mm, ZMP inside the feet ", end="")
+    print(f"{100 * outcome.mean('zmp_inside'):.0f} % of the time")
