@@ -45,7 +45,7 @@ def view(
 
     Args:
         robot: the robot to show, or its first state.
-        controller: whose targets are drawn; None: no targets, unless they are passed to `LiveView.show`.
+        controller: draws the targets of its tasks; None: no targets, unless they are passed to `LiveView.show`.
         ground: terrain of the plant; None: flat.
         port: on 127.0.0.1; 0: any free port.
         speed: motion time per real time; 1: real time, 0: as fast as the program runs.
@@ -56,7 +56,23 @@ def view(
     ...     for step in poise.steps(controller, plant, seconds=5.0):
     ...         view(step)
     """
-    return LiveView(robot, controller=controller, ground=ground, port=port, speed=speed, open_browser=open_browser)
+    if not isinstance(robot, (Robot, State)):
+        raise PoiseError(f"view of {robot!r}; expected a robot or a state, like poise.view(robot)")
+    if not (isinstance(speed, (int, float)) and 0.0 <= speed < float("inf")):
+        raise PoiseError(f"speed of the view is {speed!r}; expected a number, zero or more; 1 is real time")
+    start = robot if isinstance(robot, State) else robot.stance("standing")
+    terrain = ground or FlatTerrain()
+    viewer = Viewer(port)
+    viewer.set_figures({"robot": (start.robot, None)})
+    viewer.set_ground(ground_boxes(terrain, start), terrain.plane)
+    viewer.show(ViewFrame.from_state(start))
+    live_view = LiveView(viewer, start.robot, controller, float(speed))
+    print(f"view: {live_view.url}", file=sys.stderr)
+    in_terminal = sys.stdout.isatty() and sys.stderr.isatty()
+    if in_terminal if open_browser is None else open_browser:
+        webbrowser.open(live_view.url)
+        live_view.wait_for_page(PAGE_TIMEOUT)
+    return live_view
 
 
 class LiveView:
@@ -64,40 +80,20 @@ class LiveView:
 
     Call it with each control step, or call `show` with states of your own. In a notebook the object displays itself.
 
+    Args:
+        viewer: shows the robot; the view closes it.
+        robot, controller, speed: as of `view`.
+
     Attributes:
         url: address of the page.
     """
 
-    def __init__(
-        self,
-        robot: Robot | State,
-        *,
-        controller: Controller | None = None,
-        ground: Terrain | None = None,
-        port: int = 0,
-        speed: float = 1.0,
-        open_browser: bool | None = None,
-    ) -> None:
-        if not isinstance(robot, (Robot, State)):
-            raise PoiseError(f"view of {robot!r}; expected a robot or a state, like poise.view(robot)")
-        if not (isinstance(speed, (int, float)) and 0.0 <= speed < float("inf")):
-            raise PoiseError(f"speed of the view is {speed!r}; expected a number, zero or more; 1 is real time")
-        start = robot if isinstance(robot, State) else robot.stance("standing")
-        self._robot = start.robot
-        self._controller, self._speed = controller, float(speed)
+    def __init__(self, viewer: Viewer, robot: Robot, controller: Controller | None, speed: float) -> None:
+        self.url = f"http://127.0.0.1:{viewer.port}"
+        self._viewer: Viewer | None = viewer
+        self._robot, self._controller, self._speed = robot, controller, speed
         self._motion_start: float | None = None
         self._real_start = self._next_frame = 0.0
-        self._viewer: Viewer | None = Viewer(port)
-        self.url = f"http://127.0.0.1:{self._viewer.port}"
-        self._viewer.set_figures({"robot": (self._robot, None)})
-        terrain = ground or FlatTerrain()
-        self._viewer.set_ground(ground_boxes(terrain, start), terrain.plane)
-        self._viewer.show(ViewFrame.from_state(start))
-        in_terminal = sys.stdout.isatty() and sys.stderr.isatty()
-        print(f"view: {self.url}", file=sys.stderr)
-        if in_terminal if open_browser is None else open_browser:
-            webbrowser.open(self.url)
-            self.wait_for_page(PAGE_TIMEOUT)
 
     def __call__(self, step: ControlStep, targets: Sequence[Array] | None = None) -> None:
         """Show a control step, then wait until its time has come in real time.
