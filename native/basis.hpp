@@ -1,9 +1,9 @@
-// An orthonormal basis Y of R^n in which the held rows G (unit norm, linearly independent) are lower
-// triangular:  G Y = [L 0].  The first `rank` columns span the rows, the others span their null space.
+// Orthonormal basis Y of R^n in which the held rows G (unit norm, linearly independent) are lower triangular:  G Y = [L
+// 0].  The first `rank` columns span the rows, the others span their null space.
 //
-// Y is first kept as a product of Householder reflectors, which is all that a solve without changes needs
-// (a third of the work of an explicit Y). The first removal of a row from the middle makes Y explicit;
-// from then on rows leave by Givens rotations and enter by one reflector, O(n^2) each.
+// Y is first stored as a product of Householder reflectors, which is sufficient for a solve without changes (a third of
+// the work of an explicit Y). The first removal of a row from the middle makes Y explicit; from then on, removing a row
+// takes Givens rotations and adding one takes a reflector, O(n^2) each.
 #pragma once
 
 #include "reflector.hpp"
@@ -67,7 +67,7 @@ class Basis {
     x += work_.head(n_);
   }
 
-  // x <- x + Z y, with y the last `freedom` entries of the padded vector; its others are overwritten.
+  // x <- x + Z y, with y the last `freedom` entries of the padded vector; its other entries are overwritten.
   void move_free(Eigen::Ref<Vector> x, Vector& y) {
     if (explicit_) {
       x.noalias() += Y_.topRightCorner(n_, freedom()) * y.segment(rank_, freedom());

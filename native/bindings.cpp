@@ -1,7 +1,7 @@
-// Python's view of the kernel: plain arrays in and out, the GIL released while it works.
+// Python bindings of the solvers: plain arrays in and out; the GIL is released during a solve.
 #include <nanobind/stl/vector.h>
 
-#include "layout.hpp"
+#include "program_layout.hpp"
 #include "lexicographic.hpp"
 #include "null_space_kernel.hpp"
 #include "weighted_sum.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 class Kernel {
  public:
-  // The shape of the solves to come, and the damping of levels that bring none of their own.
+  // Sets the shape of the programs to solve, and the damping of levels that have none of their own.
   void layout(std::vector<poise::Index> level_begin, poise::Index variables, std::vector<double> damping,
               std::vector<int> columns) {
     poise::expect(damping.size() + 1 == level_begin.size(), "levels and damping do not fit");
@@ -20,18 +20,18 @@ class Kernel {
     damping_ = std::move(damping);
   }
 
-  // Solves and writes x and the side of each row; returns the status, what was counted, as `counters` names it, and the
-  // first level that its caution damped, or -1.
+  // Solves, and writes x and the side of each row. Returns the status, the counters in the order of `counters`, and the
+  // first level that was damped near a singularity, or -1.
   nb::tuple solve(const poise::VectorIn& memory, double budget, bool warm, const poise::VectorOut& x,
                   const poise::SideOut& sides) {
     poise::ProgramView& view = layout_.view;
     const size_t rows = static_cast<size_t>(view.rows), variables = static_cast<size_t>(view.variables);
-    layout_.look_at(memory);
+    layout_.map_memory(memory);
     poise::expect(sides.shape(0) == rows && x.shape(0) == variables, "arrays do not fit the layout");
     for (size_t k = 0; k < damping_.size(); ++k) {
-      const double own = layout_.settings()[k];
+      const double own = layout_.level_damping()[k];
       view.damping[k] = own > 0.0 ? own : damping_[k];
-      view.caution[k] = layout_.settings()[damping_.size() + k];
+      view.singularity_damping[k] = layout_.level_damping()[damping_.size() + k];
     }
     poise::Status status;
     {
@@ -43,11 +43,11 @@ class Kernel {
     }
     const poise::Counters& c = solver_.counters();
     return nb::make_tuple(static_cast<int>(status), c.iterations, c.factorizations, c.updates, c.fits, c.levels_solved,
-                          c.descents, c.ignored, c.careful);
+                          c.descents, c.ignored, c.first_damped_level);
   }
 
  private:
-  // The side of a row as the solver left it; the rows of levels that it never looked at stand where x puts them.
+  // Side of a row as the solver left it; for rows of levels that were not solved, the side at x.
   signed char side(size_t i, const double* x) const {
     const poise::ProgramView& view = layout_.view;
     if (!(view.weight[i] > 0.0)) return poise::inside;
@@ -62,15 +62,15 @@ class Kernel {
                                                : poise::inside;
   }
 
-  poise::Layout layout_;
-  std::vector<double> damping_;  // of levels that bring none of their own
+  poise::ProgramLayout layout_;
+  std::vector<double> damping_;  // of levels that have none of their own
   poise::Lexicographic solver_;
 };
 
 }  // namespace
 
 NB_MODULE(_kernel, module) {
-  module.doc() = "Compiled strict-priority least-squares kernel.";
+  module.doc() = "Compiled solvers of least-squares problems with strict priorities.";
   nb::class_<Kernel>(module, "Kernel")
       .def(nb::init<>())
       .def("layout", &Kernel::layout, "level_begin"_a, "variables"_a, "damping"_a, "columns"_a)
@@ -87,7 +87,8 @@ NB_MODULE(_kernel, module) {
       .def("shape", &poise::WeightedSum::shape)
       .def("write", &poise::WeightedSum::write, "H"_a.noconvert(), "f"_a.noconvert(), "A"_a.noconvert(),
            "lower"_a.noconvert(), "upper"_a.noconvert(), "sense"_a.noconvert(), "rho"_a.noconvert())
-      .def("judge", &poise::WeightedSum::judge, "x"_a.noconvert(), "moved"_a.noconvert(), "sides"_a.noconvert());
+      .def("check_solution", &poise::WeightedSum::check_solution, "x"_a.noconvert(), "solution"_a.noconvert(),
+           "sides"_a.noconvert());
   module.attr("statuses") = nb::make_tuple("optimal", "budget", "iterations");
   module.attr("counters") = nb::make_tuple("iterations", "factorizations", "updates", "fits", "levels_solved",
                                            "descents", "ignored");

@@ -1,5 +1,5 @@
-// Variants of the native modules: `built`, those of this installation, and `supported`, those that this processor runs.
-// Plain C API and no vector instructions: this module is imported before anything is known about the processor.
+// Variants of the native modules: `built`, those of this installation, and `supported`, those that this processor can
+// run. Plain C API without vector instructions: this module is imported before the processor is known.
 #include <Python.h>
 
 #include <string>
@@ -15,7 +15,7 @@ Names built() { return {POISE_VARIANTS}; }
 Names supported() {
   Names names{"baseline"};
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-  __builtin_cpu_init();  // asks the operating system, too: registers that it does not save are not supported
+  __builtin_cpu_init();  // also checks that the operating system saves the registers
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
                     __builtin_cpu_supports("bmi2");
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&

@@ -8,8 +8,8 @@ namespace poise {
 namespace {
 
 #ifdef EIGEN_RUNTIME_NO_MALLOC
-// In builds that define it, an allocation by Eigen while this lives is a failed assertion. The flag behind it is
-// one for all threads, so such builds solve one program at a time.
+// In builds with this macro, an allocation by Eigen during the lifetime of this object fails an assertion. Eigen's flag
+// is shared by all threads, so such builds solve one program at a time.
 struct MallocForbidden {
   MallocForbidden() { Eigen::internal::set_is_malloc_allowed(false); }
   ~MallocForbidden() { Eigen::internal::set_is_malloc_allowed(true); }
@@ -28,20 +28,20 @@ Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool
     deadline_ = std::chrono::steady_clock::now() +
                 std::chrono::nanoseconds(static_cast<long long>(std::clamp(budget_seconds, 0.0, 1e9) * 1e9));
   count_ = Counters{};
-  again_ = false;
-  decided_.assign(static_cast<size_t>(view.levels()) + 1, 0.0);
+  second_pass_ = false;
+  first_pass_damping_.assign(static_cast<size_t>(view.levels()) + 1, 0.0);
   prepare(view, warm);
 #ifdef EIGEN_RUNTIME_NO_MALLOC
   const MallocForbidden forbidden;
 #endif
   const Status status = solve_levels();
-  // Near-singular rows of one level may send x far away and a later one call it back; what was settled out there
-  // carries the rounding of large numbers. Once more, from here.
-  if (status == Status::optimal && farthest_ > 1e3 && farthest_ > 2.0 * x_.norm()) {
+  // Nearly singular rows of one level may move x far away, and a later level move it back; the rows held in between
+  // carry the rounding errors of large numbers. Solve once more, from here.
+  if (status == Status::optimal && largest_norm_ > 1e3 && largest_norm_ > 2.0 * x_.norm()) {
     first_ = x_;
     prepare(view, true);
-    again_ = true;
-    if (solve_levels() != Status::optimal) {  // the first answer is complete, if less accurate
+    second_pass_ = true;
+    if (solve_levels() != Status::optimal) {  // the first solution is complete, but less accurate
       x_ = first_;
       side_ = guess_;
       count_.levels_solved = view.levels() + 1;
@@ -53,15 +53,15 @@ Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool
 }
 
 Status Lexicographic::solve_levels() {
-  farthest_ = 0.0;
+  largest_norm_ = 0.0;
   for (Index level = 0; level <= view_->levels() && !complete_; ++level) {
     const Outcome outcome = solve_level(level);
     if (outcome != Outcome::done) {
-      retreat(level);
+      shorten_step(level);
       return outcome == Outcome::budget ? Status::budget : Status::iterations;
     }
-    farthest_ = std::max(farthest_, size_);
-    decided_[static_cast<size_t>(level)] = damping_;
+    largest_norm_ = std::max(largest_norm_, x_norm_);
+    first_pass_damping_[static_cast<size_t>(level)] = damping_;
     finish(level);
     ++count_.levels_solved;
   }
@@ -79,7 +79,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     const auto rows = static_cast<size_t>(m_);
     side_.assign(rows, inside);
     guess_.assign(rows, inside);
-    place_.assign(rows, Place::out);
+    state_.assign(rows, RowState::inactive);
     held_.reserve(static_cast<size_t>(n_) + 1);
     soft_.reserve(rows);
     batch_.reserve(rows);
@@ -95,7 +95,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     block_.setZero(n_ + padding, m_);
     combinations_.setZero(n_, n_);
     directions_.setZero(m_ + padding, n_);
-    even_.resize(n_);
+    posture_fit_.resize(n_);
   } else if (!warm) {
     std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
     x_.setZero();
@@ -104,7 +104,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
   view_ = &view;
   guess_ = side_;
   std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
-  std::fill(place_.begin(), place_.end(), Place::out);
+  std::fill(state_.begin(), state_.end(), RowState::inactive);
   rows_.read(view);
   basis_.reset();
   held_.clear();
@@ -124,18 +124,18 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
 
 Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   start_ = x_;
-  size_ = start_size_ = x_.norm();
+  x_norm_ = start_norm_ = x_.norm();
   soft_.clear();
   conflict_ = false;
-  careful_ = least_norm(level) || rows_.caution(level) == 0.0;
+  damping_decided_ = least_norm(level) || rows_.singularity_damping(level) == 0.0;
   damping_ = least_norm(level) ? 0.0 : rows_.damping(level);
-  if (again_) {  // the second time it is damped as the first
-    careful_ = true;
-    damping_ = decided_[static_cast<size_t>(level)];
+  if (second_pass_) {  // same damping as in the first pass
+    damping_decided_ = true;
+    damping_ = first_pass_damping_[static_cast<size_t>(level)];
   }
   if (least_norm(level)) {
     if (basis_.freedom() == 0 && first_free() == basis_.rank()) return Outcome::done;
-    return compromise(level);
+    return solve_least_squares(level);
   }
   Index equalities = 0;
   for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
@@ -152,47 +152,47 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
     side(i) = g;
     soft_.push_back(i);
   }
-  for (Index i : soft_) place(i) = Place::soft;
+  for (Index i : soft_) state(i) = RowState::soft;
   if (equalities <= basis_.freedom() && damping_ == 0.0) {
-    const Outcome outcome = settle(level);
+    const Outcome outcome = solve_exactly(level);
     if (outcome != Outcome::conflict) return outcome;
   }
-  return compromise(level);
+  return solve_least_squares(level);
 }
 
-// Whether a row of the level that was just held is closer to the rows before it than the level's caution allows; the
-// level is then damped by what is missing.
+// Whether the independent part of a row of the level that was just held is below the singularity damping of the level;
+// the level is then damped.
 bool Lexicographic::nearly_singular(Index level) {
-  if (careful_) return false;
-  double weakest = infinity;
+  if (damping_decided_) return false;
+  double smallest = infinity;
   for (size_t p = held_.size(); p-- > 0;) {
     const Index row = held_[p].row;
     if (row < 0 || rows_[row].level != level) break;
     const auto at = static_cast<Index>(p);
-    weakest = std::min(weakest, std::abs(basis_.factor(at, at)) * rows_[row].pull);
+    smallest = std::min(smallest, std::abs(basis_.factor(at, at)) * rows_[row].root_weight);
   }
-  return be_careful(level, weakest);
+  return apply_singularity_damping(level, smallest);
 }
 
-// Holds every soft row exactly; conflict as soon as the rows are dependent and cannot all hold.
-Lexicographic::Outcome Lexicographic::settle(Index level) {
+// Holds every soft row exactly; reports a conflict if the rows are dependent and cannot all be satisfied.
+Lexicographic::Outcome Lexicographic::solve_exactly(Index level) {
   Index split = 0;
   while (split < static_cast<Index>(soft_.size()) && side(soft_[static_cast<size_t>(split)]) == equality)
     ++split;
   if (!soft_.empty()) ++count_.factorizations;
-  const bool separable = hold(0, split) && !nearly_singular(level);
-  hold(split, static_cast<Index>(soft_.size()));
+  const bool separable = hold_rows(0, split) && !nearly_singular(level);
+  hold_rows(split, static_cast<Index>(soft_.size()));
   Outcome outcome = Outcome::conflict;
   while (separable) {
     if (out_of_time()) return Outcome::budget;
     ++count_.iterations;
-    come_back();
-    step_to_held();
+    restart_if_far();
+    move_to_targets();
     bool consistent = true;
     for (Index i : soft_) {
-      if (place(i) != Place::soft) continue;
-      if (side(i) != equality) {  // a guessed row that depends on the others: let it prove itself
-        place(i) = Place::out;
+      if (state(i) != RowState::soft) continue;
+      if (side(i) != equality) {  // a guessed row that depends on others: it enters again if it is violated
+        state(i) = RowState::inactive;
         side(i) = inside;
       } else if (std::abs(rows_.value(i, x_) - rows_[i].lower) > tolerance(i)) {
         consistent = false;
@@ -202,7 +202,7 @@ Lexicographic::Outcome Lexicographic::settle(Index level) {
     const Index row = most_violated(level);
     if (row < 0) {
       for (Index i : soft_)
-        if (place(i) == Place::soft) place(i) = Place::fixed;
+        if (state(i) == RowState::soft) state(i) = RowState::fixed;
       outcome = Outcome::done;
       break;
     }
@@ -211,41 +211,41 @@ Lexicographic::Outcome Lexicographic::settle(Index level) {
       side(row) = inside;
       break;
     }
-    hold_last(row);
-    if (be_careful(level, apart)) break;  // the bound all but takes the freedom that the level needs
+    hold_projected_row(row);
+    if (apply_singularity_damping(level, apart)) break;  // the bound blocks nearly all freedom that the level needs
   }
   if (outcome == Outcome::done) return outcome;
-  // In conflict: the rows of this level leave the decomposition and become soft.
+  // Conflict: the rows of this level leave the decomposition and become soft.
   for (Index p = static_cast<Index>(held_.size()) - 1; p >= 0; --p) {
     const Index row = held_[static_cast<size_t>(p)].row;
     if (row < 0 || rows_[row].level != level) continue;
     basis_.remove(p);
     held_.erase(held_.begin() + p);
-    place(row) = Place::soft;
+    state(row) = RowState::soft;
   }
   soft_.clear();
   for (Index i = rows_.begin(level); i < rows_.end(level); ++i)
-    if (place(i) == Place::soft) soft_.push_back(i);
+    if (state(i) == RowState::soft) soft_.push_back(i);
   return outcome;
 }
 
-// What a solved level leaves for the next: rows with a multiplier are frozen, the rest only held.
+// After a level: rows with multipliers are frozen, the others stay held.
 void Lexicographic::finish(Index level) {
   if (count_.ignored > 0)
-    for (Place& p : place_)
-      if (p == Place::ignored) p = Place::out;
+    for (RowState& p : state_)
+      if (p == RowState::ignored) p = RowState::inactive;
   if (soft_.empty() || least_norm(level)) {
     complete_ = basis_.freedom() == 0 && first_free() == basis_.rank();
     return;
   }
-  const bool settled = std::none_of(soft_.begin(), soft_.end(), [&](Index i) { return place(i) == Place::soft; });
+  const bool settled = std::none_of(soft_.begin(), soft_.end(), [&](Index i) { return state(i) == RowState::soft; });
   if (settled) {
-    // What is left are the rows that hold because others do.
-    soft_.erase(std::remove_if(soft_.begin(), soft_.end(), [&](Index i) { return place(i) != Place::fixed; }),
+    // The remaining rows are satisfied because others are.
+    soft_.erase(std::remove_if(soft_.begin(), soft_.end(), [&](Index i) { return state(i) != RowState::fixed; }),
                 soft_.end());
     if (!soft_.empty() && first_free() < basis_.rank()) {
       factor_level(0.0, rank_);
-      if (leans_on_weak()) rebase();
+      if (depends_on_releasable_rows()) freeze_soft_rows_first();
     }
   } else {
     freeze_fit();
@@ -253,13 +253,14 @@ void Lexicographic::finish(Index level) {
   complete_ = complete_ || (basis_.freedom() == 0 && first_free() == basis_.rank());
 }
 
-// After a compromise: rows with a multiplier keep their values for good, through the very directions that the fit
-// moved in (deciding the rank anew could leave one of them unprotected); rows without one are only held.
+// After a least-squares level: rows with multipliers keep their values for all later levels, through the directions in
+// which the fit moved x (computing the rank again could leave one of them unprotected); rows without multipliers are
+// only held.
 void Lexicographic::freeze_fit() {
   if (conflict_ && damping_ > 0.0) {
-    // Damping pulls x towards zero, against held rows as well; that is not passed on to lower levels. What they must
-    // not change are the values of this level's rows: the directions below fix them, together with all held rows where
-    // those stand in the way of some.
+    // Damping moves x towards zero, also against held rows; this is not passed on to lower levels. They must not change
+    // the values of the rows of this level: the directions below fix these values, together with all held rows if the
+    // rows are dependent.
     factor_level(0.0, 0.1 * rank_);
     if (fit_.rank() < static_cast<Index>(soft_.size()))
       for (Held& held : held_) held.frozen = true;
@@ -268,44 +269,44 @@ void Lexicographic::freeze_fit() {
       if (std::abs(multiplier_[static_cast<Index>(p)]) > strength_ * scale_) held_[p].frozen = true;
   }
   const auto middle =
-      std::partition(soft_.begin(), soft_.end(), [&](Index i) { return side(i) == equality || strong(i); });
+      std::partition(soft_.begin(), soft_.end(), [&](Index i) { return side(i) == equality || has_multiplier(i); });
   const bool refit = middle != soft_.end() || damping_ > 0.0;
   for (auto weak = middle; weak != soft_.end(); ++weak) {
     if (project_row(*weak) > rank_) {
-      hold_last(*weak);
+      hold_projected_row(*weak);
     } else {
-      place(*weak) = Place::out;
+      state(*weak) = RowState::inactive;
       side(*weak) = inside;
     }
   }
   soft_.erase(middle, soft_.end());
-  for (Index i : soft_) place(i) = Place::fixed;
-  // With fewer rows, a direction that the fit used may look weaker than it did: count it all the same.
+  for (Index i : soft_) state(i) = RowState::fixed;
+  // With fewer rows, a direction of the fit may seem weaker than before; it is kept with a smaller threshold.
   if (refit) factor_level(0.0, 0.1 * rank_);
   if (fit_.rank() == basis_.freedom() && first_free() == basis_.rank()) {
     complete_ = true;
     return;
   }
-  if (fit_.even()) factor_level(0.0, rank_);
-  if (fit_.rank() < static_cast<Index>(soft_.size()) && leans_on_weak()) {
-    rebase();
+  if (fit_.is_posture_fit()) factor_level(0.0, rank_);
+  if (fit_.rank() < static_cast<Index>(soft_.size()) && depends_on_releasable_rows()) {
+    freeze_soft_rows_first();
   } else {
     hold_directions();
   }
 }
 
-// Out of time or iterations: the farthest point towards x that keeps the levels already solved.
-void Lexicographic::retreat(Index level) {
+// Out of time or iterations: moves x back to the farthest point towards it that keeps the levels already solved.
+void Lexicographic::shorten_step(Index level) {
   if (!x_.allFinite()) {
     x_ = start_;
     return;
   }
   double reach = 1.0;
-  size_ = x_.norm();
+  x_norm_ = x_.norm();
   for (Index k = 0; k < inequalities_begin_[static_cast<size_t>(level)]; ++k) {
     const Index i = inequalities_[static_cast<size_t>(k)];
-    if (place(i) == Place::fixed) continue;
-    if (place(i) == Place::held) {
+    if (state(i) == RowState::fixed) continue;
+    if (state(i) == RowState::held) {
       const auto h = std::find_if(held_.begin(), held_.end(), [&](const Held& o) { return o.row == i; });
       if (h != held_.end() && h->frozen) continue;
     }
@@ -318,7 +319,7 @@ void Lexicographic::retreat(Index level) {
   x_ = start_ + reach * step_;
   if (level_cost(level, x_) > level_cost(level, start_)) x_ = start_;
   for (Index i : soft_)
-    if (place(i) == Place::soft && side(i) != equality) side(i) = inside;
+    if (state(i) == RowState::soft && side(i) != equality) side(i) = inside;
 }
 
 double Lexicographic::level_cost(Index level, const Vector& x) const {
@@ -327,7 +328,7 @@ double Lexicographic::level_cost(Index level, const Vector& x) const {
   for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
     if (rows_[i].kind == Kind::free) continue;
     const double v = rows_.value(i, x);
-    const double s = rows_[i].pull * std::max({0.0, v - rows_[i].upper, rows_[i].lower - v});
+    const double s = rows_[i].root_weight * std::max({0.0, v - rows_[i].upper, rows_[i].lower - v});
     cost += s * s;
   }
   return cost;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sides.hpp"
+#include "bound_side.hpp"
 
 namespace poise {
 
@@ -15,10 +15,10 @@ NullSpace::Status NullSpace::solve(const ProgramView& view) {
     if (rows_[i].kind == Kind::equality) last_ = rows_[i].level;
   }
   for (Index level = 0; level < view.levels() && !complete_; ++level) {
-    own_.clear();
+    level_rows_.clear();
     for (Index i = rows_.begin(level); i < rows_.end(level); ++i)
-      if (rows_[i].kind == Kind::equality) own_.push_back(i);
-    if (own_.empty()) continue;
+      if (rows_[i].kind == Kind::equality) level_rows_.push_back(i);
+    if (level_rows_.empty()) continue;
     before_ = x_;
     solve_level(level);
     if (!x_.allFinite()) {
@@ -31,8 +31,8 @@ NullSpace::Status NullSpace::solve(const ProgramView& view) {
 }
 
 signed char NullSpace::side(Index row) const {
-  const bool stands = !(rows_[row].inverse_norm > 0.0 && std::isfinite(rows_[row].inverse_norm));
-  return side_of(*view_, rows_[row], row, stands ? 0.0 : rows_.value(row, x_));
+  const bool zero_row = !(rows_[row].inverse_norm > 0.0 && std::isfinite(rows_[row].inverse_norm));
+  return side_of(*view_, rows_[row], row, zero_row ? 0.0 : rows_.value(row, x_));
 }
 
 void NullSpace::prepare(const ProgramView& view) {
@@ -42,8 +42,8 @@ void NullSpace::prepare(const ProgramView& view) {
     m_ = view.rows;
     basis_.resize(n_);
     fit_.resize(m_, n_);
-    even_.resize(n_);
-    own_.reserve(static_cast<size_t>(m_));
+    posture_fit_.resize(n_);
+    level_rows_.reserve(static_cast<size_t>(m_));
     block_.setZero(n_ + padding, m_);
     for (Vector* v : {&x_, &before_, &step_}) v->setZero(n_);
     tails_.setZero(m_);
@@ -52,7 +52,7 @@ void NullSpace::prepare(const ProgramView& view) {
   rows_.read(view);
   basis_.reset();
   x_.setZero();
-  untouched_.assign(static_cast<size_t>(n_), true);
+  unused_.assign(static_cast<size_t>(n_), true);
   solved_ = factorizations_ = 0;
   complete_ = n_ == 0;
 }
@@ -71,55 +71,55 @@ void NullSpace::solve_level(Index level) {
   }
   complete_ = basis_.freedom() == 0;
   if (basis_.rank() > first) fit(first, damping);
-  if (level < last_) touch();
+  if (level < last_) mark_used_unknowns();
 }
 
-// The usual last level in its own way; what freedom it leaves is asked for by nobody.
+// Fits a posture level by PostureFit, if the last level is one.
 bool NullSpace::fit_posture(Index level, double damping) {
-  if (damping > 0.0 || level < last_ || !even_.factor(rows_, own_, basis_, untouched_)) return false;
+  if (damping > 0.0 || level < last_ || !posture_fit_.factor(rows_, level_rows_, basis_, unused_)) return false;
   ++factorizations_;
   projected_.setZero();
-  for (Index i : own_) projected_[rows_[i].column] = rows_[i].entry * missing(i);
-  even_.step(basis_, projected_, x_);
+  for (Index i : level_rows_) projected_[rows_[i].column] = rows_[i].entry * residual(i);
+  posture_fit_.step(basis_, projected_, x_);
   complete_ = true;
   return true;
 }
 
-// The rows of the level, as columns of block_ in the basis as it is.
+// Writes the rows of the level in the current basis, as columns of block_.
 void NullSpace::project_rows() {
-  const auto count = static_cast<Index>(own_.size());
-  for (Index j = 0; j < count; ++j) rows_.copy_to(own_[static_cast<size_t>(j)], block_.col(j).head(n_));
+  const auto count = static_cast<Index>(level_rows_.size());
+  for (Index j = 0; j < count; ++j) rows_.copy_to(level_rows_[static_cast<size_t>(j)], block_.col(j).head(n_));
   basis_.project_all(block_, count);
 }
 
-// Notes which unknowns the rows of the level speak of.
-void NullSpace::touch() {
-  for (Index i : own_) {
+// Marks the unknowns that occur in the rows of the level.
+void NullSpace::mark_used_unknowns() {
+  for (Index i : level_rows_) {
     const Row& row = rows_[i];
     if (row.column >= 0) {
-      untouched_[static_cast<size_t>(row.column)] = false;
+      unused_[static_cast<size_t>(row.column)] = false;
       continue;
     }
     const RowView a = rows_.raw(i);
     for (Index c = row.begin; c < n_; ++c)
-      if (a[c] != 0.0) untouched_[static_cast<size_t>(c)] = false;
+      if (a[c] != 0.0) unused_[static_cast<size_t>(c)] = false;
   }
 }
 
-// Holds independent rows, the largest first. False where the pivots leave in doubt how many there are.
+// Holds independent rows, the largest first. Returns false if the pivots do not determine the rank reliably.
 bool NullSpace::hold_by_pivots() {
   ++factorizations_;
-  const auto count = static_cast<Index>(own_.size());
+  const auto count = static_cast<Index>(level_rows_.size());
   for (Index j = 0; j < count && basis_.freedom() > 0; ++j) {
     const Index at = basis_.rank();
     for (Index c = j; c < count; ++c) tails_[c] = block_.col(c).segment(at, basis_.freedom()).squaredNorm();
     Index best = 0;
     const double largest = tails_.segment(j, count - j).maxCoeff(&best);
-    if (!(largest > clear_ * clear_)) return tails_.segment(j, count - j).sum() < rounding_ * rounding_;
+    if (!(largest > clear_pivot_ * clear_pivot_)) return tails_.segment(j, count - j).sum() < rounding_ * rounding_;
     best += j;
     if (best != j) {
       block_.col(j).swap(block_.col(best));
-      std::swap(own_[static_cast<size_t>(j)], own_[static_cast<size_t>(best)]);
+      std::swap(level_rows_[static_cast<size_t>(j)], level_rows_[static_cast<size_t>(best)]);
     }
     basis_.append(block_.col(j));
     basis_.apply_last(block_, j + 1, count);
@@ -132,7 +132,7 @@ bool NullSpace::hold_by_pivots() {
 // Holds the directions whose singular value is above the threshold, and projects the rows on them.
 void NullSpace::hold_by_singular_values() {
   ++factorizations_;
-  const auto count = static_cast<Index>(own_.size());
+  const auto count = static_cast<Index>(level_rows_.size());
   const Index first = basis_.rank();
   orthogonalise();
   Index kept = 0;
@@ -151,11 +151,11 @@ void NullSpace::hold_by_singular_values() {
 
 // One-sided Jacobi rotations: the columns become left singular vectors times singular values.
 void NullSpace::orthogonalise() {
-  const auto count = static_cast<Index>(own_.size());
+  const auto count = static_cast<Index>(level_rows_.size());
   const Index first = basis_.rank(), size = basis_.freedom();
-  const double negligible = 1e-5 * rank_;  // for the side of any threshold that a column is on
+  const double negligible = 1e-5 * rank_;  // columns this small are below any threshold
   bool turned = true;
-  for (int sweep = 0; turned && sweep < most_sweeps_; ++sweep) {
+  for (int sweep = 0; turned && sweep < max_sweeps_; ++sweep) {
     turned = false;
     for (Index i = 0; i < count; ++i) {
       for (Index j = i + 1; j < count; ++j) {
@@ -176,20 +176,20 @@ void NullSpace::orthogonalise() {
   }
 }
 
-// Moves x along the directions held for the level, from `first` on. Rows that are all held can all be met, whatever
-// their weights; others are fitted.
+// Moves x along the directions held for the level, from `first` on. If all rows are held, all are satisfied whatever
+// their weights; otherwise they are fitted.
 void NullSpace::fit(Index first, double damping) {
   const Index rank = basis_.rank() - first;
-  const auto count = static_cast<Index>(own_.size());
+  const auto count = static_cast<Index>(level_rows_.size());
   if (triangular_ && rank == count && damping == 0.0) {
-    for (Index j = 0; j < count; ++j) step_[first + j] = missing(own_[static_cast<size_t>(j)]);
+    for (Index j = 0; j < count; ++j) step_[first + j] = residual(level_rows_[static_cast<size_t>(j)]);
     basis_.forward(step_, first);
   } else {
     ++factorizations_;
     fit_.begin(rank);
     for (Index j = 0; j < count; ++j) {
-      const Index i = own_[static_cast<size_t>(j)];
-      fit_.add(block_.col(j).segment(first, rank), rows_[i].pull, missing(i));
+      const Index i = level_rows_[static_cast<size_t>(j)];
+      fit_.add(block_.col(j).segment(first, rank), rows_[i].root_weight, residual(i));
     }
     for (Index j = 0; damping > 0.0 && j < rank; ++j) fit_.add(Vector::Unit(rank, j), damping, 0.0);
     fit_.factor(0.0);

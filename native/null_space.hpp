@@ -1,14 +1,14 @@
-// Strict priorities among equalities, in closed form: the recursion of Siciliano and Slotine (1991).
+// Strict priorities among equalities in closed form: the recursion of Siciliano and Slotine (1991).
 //
 //   x_k = x_{k-1} + Z (A_k Z)^+ (b_k - A_k x_{k-1}),   Z an orthonormal basis of the null space of the levels above
 //
-// Which directions a level determines is decided on unit rows, by the singular values of A_k Z. Pivoted Householder
-// reflectors tell as much where all pivots are far from the threshold, and leave the basis of the next level behind;
-// only else are the singular values computed.
+// The directions that a level determines are those of the large singular values of A_k Z, for unit rows. Pivoted
+// Householder reflectors are sufficient if all pivots are far from the threshold, and give the basis of the next level;
+// otherwise the singular values are computed.
 #pragma once
 
-#include "even.hpp"
-#include "fit.hpp"
+#include "posture_fit.hpp"
+#include "least_squares_fit.hpp"
 
 namespace poise {
 
@@ -16,10 +16,10 @@ class NullSpace {
  public:
   enum class Status { optimal, relaxed, iterations };
 
-  // rank: the smallest singular value of unit rows that counts.
+  // rank: smallest singular value of unit rows that is not treated as zero.
   explicit NullSpace(double rank) : rank_(rank) {}
 
-  // Damping is that of the view; inequalities are left out, and the status says so.
+  // Uses the damping of the view; inequalities are ignored, which the status reports.
   Status solve(const ProgramView& view);
 
   const Vector& x() const { return x_; }
@@ -34,33 +34,33 @@ class NullSpace {
   bool hold_by_pivots();
   void hold_by_singular_values();
   void project_rows();
-  void touch();
+  void mark_used_unknowns();
   void orthogonalise();
   void fit(Index first, double damping);
-  double missing(Index row) const { return rows_[row].lower - rows_.value(row, x_); }
+  double residual(Index row) const { return rows_[row].lower - rows_.value(row, x_); }
 
-  // Pivots above this are far enough from any threshold: the smallest singular value of triangles of this size has not
-  // been seen below a hundredth of the smallest pivot, and this is ten thousand times the usual threshold.
-  static constexpr double clear_ = 1e-5;
-  // What is left of unit rows below this is rounding.
+  // Pivots above this are clearly larger than the threshold: the smallest singular value of triangles of this size has
+  // not been observed below a hundredth of the smallest pivot, and this is ten thousand times the usual threshold.
+  static constexpr double clear_pivot_ = 1e-5;
+  // A smaller remainder of unit rows is rounding.
   static constexpr double rounding_ = 1e-12;
-  // Sweeps of one-sided Jacobi rotations: it converges quadratically, in six to ten.
-  static constexpr int most_sweeps_ = 30;
+  // Largest number of sweeps of one-sided Jacobi rotations; convergence is quadratic and takes six to ten.
+  static constexpr int max_sweeps_ = 30;
 
   double rank_;
   const ProgramView* view_ = nullptr;
   Index n_ = -1, m_ = -1;
-  Index last_ = -1;  // level that has equalities
+  Index last_ = -1;  // last level with equalities
   Index solved_ = 0, factorizations_ = 0;
-  bool complete_ = false;    // no freedom is left, or none that anybody asks for
-  bool triangular_ = false;  // the rows of the level at hand are held themselves, in the order of own_
+  bool complete_ = false;    // no freedom is left, or none that later levels use
+  bool triangular_ = false;  // all rows of the current level are held, in the order of level_rows_
   Rows rows_;
   Basis basis_;
-  Fit fit_;
-  EvenFit even_;
-  std::vector<Index> own_;       // equalities of the level at hand
-  std::vector<bool> untouched_;  // unknowns of which no level above speaks
-  Matrix block_;                 // the rows own_ as columns in the basis; padded
+  LeastSquaresFit fit_;
+  PostureFit posture_fit_;
+  std::vector<Index> level_rows_;  // equalities of the current level
+  std::vector<bool> unused_;       // unknowns that occur in no row of the levels above
+  Matrix block_;                   // level_rows_ as columns in the basis; padded
   Vector x_, before_, step_, tails_, projected_;
 };
 

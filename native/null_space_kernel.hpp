@@ -1,7 +1,7 @@
-// Python's view of the closed form.
+// Python bindings of NullSpace.
 #pragma once
 
-#include "layout.hpp"
+#include "program_layout.hpp"
 #include "null_space.hpp"
 
 namespace poise {
@@ -10,22 +10,22 @@ class NullSpaceKernel {
  public:
   explicit NullSpaceKernel(double rank) : solver_(rank) {}
 
-  // The shape of the solves to come, and the damping of levels that bring none of their own.
+  // Sets the shape of the programs to solve, and the damping of levels that have none of their own.
   void layout(std::vector<Index> level_begin, Index variables, std::vector<double> damping, std::vector<int> columns) {
     expect(damping.size() + 1 == level_begin.size(), "levels and damping do not fit");
     layout_.set(std::move(level_begin), variables, std::move(columns));
     damping_ = std::move(damping);
   }
 
-  // Solves and writes x and the side of each row; returns the status, how many levels were solved, and how many
-  // factorisations that took.
+  // Solves, and writes x and the side of each row. Returns the status, the number of solved levels and the number of
+  // factorisations.
   nb::tuple solve(const VectorIn& memory, const VectorOut& x, const SideOut& sides) {
     ProgramView& view = layout_.view;
-    layout_.look_at(memory);
+    layout_.map_memory(memory);
     const auto rows = static_cast<size_t>(view.rows), variables = static_cast<size_t>(view.variables);
     expect(sides.shape(0) == rows && x.shape(0) == variables, "arrays do not fit the layout");
     for (size_t k = 0; k < damping_.size(); ++k) {
-      const double own = layout_.settings()[k];
+      const double own = layout_.level_damping()[k];
       view.damping[k] = own > 0.0 ? own : damping_[k];
     }
     NullSpace::Status status;
@@ -40,7 +40,7 @@ class NullSpaceKernel {
   }
 
  private:
-  Layout layout_;
+  ProgramLayout layout_;
   std::vector<double> damping_;
   NullSpace solver_;
 };

@@ -1,6 +1,6 @@
-// Householder reflectors  H = I - tau v v^T  and their application to a block of short columns, the hot loop of
-// every decomposition here. Columns of 10 to 60 entries are too short for general matrix products: four at a
-// time share the loads of v and hide the latency of their sums.
+// Householder reflectors  H = I - tau v v^T  and their application to a block of short columns, the hot loop of all
+// decompositions here. Columns of 10 to 60 entries are too short for general matrix products; processing four at a time
+// shares the loads of v and hides the latency of the sums.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,7 +12,7 @@ using Eigen::Index;
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
-// Turns `tail` into the v of a reflector that maps it on its first axis; returns the resulting coefficient.
+// Replaces `tail` by the v of a reflector that maps it to its first axis; returns the resulting coefficient.
 template <class V>
 double make_reflector(V&& tail, double& tau) {
   const double norm = tail.norm();
@@ -53,8 +53,8 @@ inline void reflect_few(const double* v, Index packed, double tau, double* c, In
 
 }  // namespace detail
 
-// Rows to allocate below a matrix whose columns are reflected: they are read and written, and must be finite; in v
-// they must be zero.
+// Rows to allocate below a matrix whose columns are reflected: they are read and written and must be finite; in v they
+// must be zero.
 constexpr Index padding = detail::lanes;
 
 // Applies the reflector to every column of a block of a padded column-major matrix.

@@ -1,5 +1,5 @@
-// The program as the kernel sees it: rows  lower <= A x <= upper  sorted by level, each row scaled to unit
-// norm so that tolerances mean the same on every row. The matrix itself is never copied.
+// A program for the solvers: rows  lower <= A x <= upper  sorted by level, each scaled to unit norm so that tolerances
+// mean the same for every row. The matrix is never copied.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,26 +15,26 @@ using RowView = Eigen::Map<const Eigen::VectorXd>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Which bound holds a row: 0 when it is inside its interval.
+// The bound that is active in a row; 0 if the row is inside its interval.
 enum Side : signed char { lower_side = -1, inside = 0, upper_side = 1, equality = 2 };
 
 struct ProgramView {
   Index variables = 0;
   Index rows = 0;
-  const double* A = nullptr;  // those rows that are not known to be single unknowns, row major
+  const double* A = nullptr;  // rows that are not single unknowns, row major
   const double* lower = nullptr;
   const double* upper = nullptr;
   const double* weight = nullptr;
-  const double* center = nullptr;  // where x is pulled to: the kernel's unknowns are x - center; null: zero
-  std::vector<Index> level_begin;  // levels + 1 entries
-  std::vector<double> damping;     // one per level, in units of the level's cost per squared x
-  std::vector<double> caution;     // likewise, of levels that turn out to be nearly singular
-  std::vector<int> columns;        // per row the unknown that it is, or -1 for a row of A; empty: all are rows of A
-  std::vector<Index> lines;        // per row its line in A
+  const double* center = nullptr;           // x is pulled towards it; the solvers use x - center; null: zero
+  std::vector<Index> level_begin;           // levels + 1 entries
+  std::vector<double> damping;              // one per level, in units of the level's cost per squared x
+  std::vector<double> singularity_damping;  // of levels that are nearly singular, same unit
+  std::vector<int> columns;                 // unknown of each row, or -1 for a row of A; empty: all are rows of A
+  std::vector<Index> matrix_rows;           // row of A of each row
 
   Index levels() const { return static_cast<Index>(level_begin.size()) - 1; }
   bool is_unknown(Index i) const { return !columns.empty() && columns[static_cast<size_t>(i)] >= 0; }
-  RowView raw(Index i) const { return RowView(A + lines[static_cast<size_t>(i)] * variables, variables); }
+  RowView raw(Index i) const { return RowView(A + matrix_rows[static_cast<size_t>(i)] * variables, variables); }
   double value(Index i, const RowView& x) const {
     return is_unknown(i) ? x[columns[static_cast<size_t>(i)]] : raw(i).dot(x);
   }
@@ -42,17 +42,17 @@ struct ProgramView {
 
 enum class Kind : signed char { free, equality, inequality };
 
-// One row scaled to unit norm: value(x) = a.x / norm, its bounds, and `pull`, the square root of its
-// weight in the level's cost (relative to `strongest`, that of the strongest row of the level).
+// One row scaled to unit norm: value(x) = a.x / norm, its bounds, and `root_weight`, the square root of its weight in
+// the cost of the level (relative to the largest of the level, `max_root_weight`).
 struct Row {
   double inverse_norm = 0.0;
   double lower = -infinity;
   double upper = infinity;
-  double pull = 1.0;
+  double root_weight = 1.0;
   double magnitude = 0.0;  // of its finite bounds, for tolerances
-  double entry = 0.0;      // of its only column that is not zero, scaled: 1 or -1
+  double entry = 0.0;      // of its only nonzero column, scaled: 1 or -1
   int column = -1;         // that column, or -1
-  int begin = 0;           // columns before this one are zero: rows on forces have no entries in those of the motion
+  int begin = 0;           // all columns before this one are zero, e.g. those of accelerations in rows on forces
   int level = 0;
   Kind kind = Kind::free;
 };
@@ -63,8 +63,8 @@ class Rows {
     view_ = &view;
     rows_.resize(static_cast<size_t>(view.rows));
     damping_.resize(static_cast<size_t>(view.levels()));
-    caution_.resize(static_cast<size_t>(view.levels()));
-    strongest_.resize(static_cast<size_t>(view.levels()));
+    singularity_damping_.resize(static_cast<size_t>(view.levels()));
+    max_root_weight_.resize(static_cast<size_t>(view.levels()));
     for (Index level = 0; level < view.levels(); ++level) read_level(level);
   }
 
@@ -72,10 +72,10 @@ class Rows {
   Index begin(Index level) const { return view_->level_begin[static_cast<size_t>(level)]; }
   Index end(Index level) const { return view_->level_begin[static_cast<size_t>(level) + 1]; }
   double damping(Index level) const { return damping_[static_cast<size_t>(level)]; }
-  double caution(Index level) const { return caution_[static_cast<size_t>(level)]; }
-  double strongest(Index level) const { return strongest_[static_cast<size_t>(level)]; }
+  double singularity_damping(Index level) const { return singularity_damping_[static_cast<size_t>(level)]; }
+  double max_root_weight(Index level) const { return max_root_weight_[static_cast<size_t>(level)]; }
   RowView raw(Index i) const { return view_->raw(i); }
-  // A row without the zeros that it begins with.
+  // A row without its leading zeros.
   RowView entries(Index i) const {
     const Index begin = (*this)[i].begin;
     return RowView(raw(i).data() + begin, view_->variables - begin);
@@ -110,7 +110,7 @@ class Rows {
   }
 
  private:
-  // Bounds of 1e20 and more mean "none", as in most solvers.
+  // Bounds of 1e20 or more are infinite, as in most solvers.
   static double unbounded(double bound) {
     return std::abs(bound) < 1e20 ? bound : std::copysign(infinity, bound);
   }
@@ -120,7 +120,7 @@ class Rows {
     if (!(weight > 0.0 && std::isfinite(weight))) return;
     row.column = view_->columns[static_cast<size_t>(i)];
     row.entry = row.inverse_norm = 1.0;
-    row.pull = weight == 1.0 ? 1.0 : std::sqrt(weight);
+    row.root_weight = weight == 1.0 ? 1.0 : std::sqrt(weight);
     set_bounds(row, i);
   }
 
@@ -140,14 +140,14 @@ class Rows {
   }
 
   void read_level(Index level) {
-    double strongest = 0.0;
+    double max_root_weight = 0.0;
     for (Index i = begin(level); i < end(level); ++i) {
       Row& row = rows_[static_cast<size_t>(i)];
       row = Row{};
       row.level = static_cast<int>(level);
       if (view_->is_unknown(i)) {
         read_unknown(row, i);
-        strongest = std::max(strongest, row.pull);
+        max_root_weight = std::max(max_root_weight, row.root_weight);
         continue;
       }
       const RowView whole = raw(i);
@@ -160,7 +160,7 @@ class Rows {
       double squared = a.squaredNorm();
       double norm = std::sqrt(squared);
       if (!(squared < 1e280 && squared > 1e-280)) {
-        // Scaling by the largest entry first keeps the norm finite for entries of any size.
+        // Scaling by the largest entry keeps the norm finite for entries of any size.
         const double largest = a.cwiseAbs().maxCoeff();
         norm = largest * (a / largest).norm();
       }
@@ -169,22 +169,22 @@ class Rows {
         row.column = static_cast<int>(at);
         row.entry = whole[at] * row.inverse_norm;
       }
-      row.pull = weight == 1.0 ? norm : std::sqrt(weight) * norm;
-      if (!std::isfinite(row.inverse_norm) || !std::isfinite(row.pull)) continue;
-      strongest = std::max(strongest, row.pull);
+      row.root_weight = weight == 1.0 ? norm : std::sqrt(weight) * norm;
+      if (!std::isfinite(row.inverse_norm) || !std::isfinite(row.root_weight)) continue;
+      max_root_weight = std::max(max_root_weight, row.root_weight);
       set_bounds(row, i);
     }
     for (Index i = begin(level); i < end(level); ++i)
-      if (strongest > 0.0) rows_[static_cast<size_t>(i)].pull /= strongest;
+      if (max_root_weight > 0.0) rows_[static_cast<size_t>(i)].root_weight /= max_root_weight;
     const auto at = static_cast<size_t>(level);
-    strongest_[at] = strongest;
-    damping_[at] = strongest > 0.0 ? view_->damping[at] / strongest : 0.0;
-    caution_[at] = strongest > 0.0 ? view_->caution[at] / strongest : 0.0;
+    max_root_weight_[at] = max_root_weight;
+    damping_[at] = max_root_weight > 0.0 ? view_->damping[at] / max_root_weight : 0.0;
+    singularity_damping_[at] = max_root_weight > 0.0 ? view_->singularity_damping[at] / max_root_weight : 0.0;
   }
 
   const ProgramView* view_ = nullptr;
   std::vector<Row> rows_;
-  std::vector<double> damping_, caution_, strongest_;  // of each level
+  std::vector<double> damping_, singularity_damping_, max_root_weight_;  // of each level
 };
 
 }  // namespace poise

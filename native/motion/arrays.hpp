@@ -1,4 +1,5 @@
-// Arrays of Python that a writer keeps: where they lie does not change, what they hold is new at every tick.
+// Types of the numpy arrays that writers keep. Their addresses are constant; their contents change at every control
+// step.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,9 +18,10 @@ using Matrix3 = Eigen::Matrix3d;
 using VectorIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using VectorOut = nb::ndarray<double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MatrixIn = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using ColumnsIn = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;  // as pinocchio stores
+// Column major, as in pinocchio.
+using ColumnsIn = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using IndicesIn = nb::ndarray<const int, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-// Rows of a program: a view, so one row may be further from the next than it is long.
+// Rows of a program: a view whose row stride may exceed its row length.
 using RowsOut = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::device::cpu>;
 
 inline Eigen::Map<const Vector3> vector3(const VectorIn& a) { return Eigen::Map<const Vector3>(a.data()); }
@@ -30,7 +32,7 @@ inline void expect(bool fits, const char* what) {
 }
 
 inline void expect_rows(const RowsOut& A, size_t rows, size_t variables) {
-  // Without rows there is nothing to step over, and the strides may be anything.
+  // Strides of an empty array are arbitrary.
   expect(A.shape(0) == rows && A.shape(1) >= variables && (A.stride(1) == 1 || A.shape(1) < 2 || rows == 0),
          "the rows to write do not fit the task");
 }

@@ -1,9 +1,9 @@
-// Capsules fixed to the bodies of a robot, in pairs: where they are, and how far apart the two of a pair.
+// Pairs of capsules fixed to the bodies of a robot: their placement and their distance.
 //
-// A capsule is all that lies within a radius of a segment with center c and half axis h. Between two of them, i and j,
-// the segments are nearest at p_i = c_i + s h_i and p_j = c_j + t h_j with s and t in [-1, 1], and the gap is
+// A capsule is the set of points within a radius of a line segment with center c and half axis h. The segments of
+// capsules i and j are nearest at p_i = c_i + s h_i and p_j = c_j + t h_j with s and t in [-1, 1], and the gap is
 //
-//   d = |p_i - p_j| - r_i - r_j        in m, negative where they overlap
+//   d = |p_i - p_j| - r_i - r_j        in m, negative if they overlap
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace poise {
 
 using PointsOut = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Sine squared of the angle below which two axes count as nearly parallel (0.6 degrees): where they are nearest is then
-// drawn towards the middle, up to `pull`, or it would jump from end to end with the least turn.
-constexpr double parallel = 1e-4, pull = 1e-6;
+// Squared sine of the angle below which two axes are nearly parallel (0.6 degrees). There the closest points are
+// regularized towards the middle, by at most `parallel_regularization`; otherwise they would jump from end to end.
+constexpr double parallel_threshold = 1e-4, parallel_regularization = 1e-6;
 
 class CapsulePairs {
  public:
@@ -26,20 +26,20 @@ class CapsulePairs {
     int i, j;
     double a, e;  // |h_i|^2, |h_j|^2
     double radii;
-    double reach;  // how much nearer they can be than their centers
+    double max_extent;  // bound of the gap: at least the distance of the centers minus this
   };
 
-  struct Placed {
-    Vector3 c, h;  // in the world
+  struct WorldCapsule {
+    Vector3 c, h;  // center and half axis in the world
   };
 
-  struct Meeting {
+  struct ClosestPoints {
     double s, t;
     Vector3 w;  // p_i - p_j
   };
 
-  // Per capsule its center and half axis in the frame of the joint that carries it, radius, and which of the joints
-  // whose poses `place` is given that is; per pair its two capsules.
+  // Arguments per capsule: center and half axis in the frame of its joint, radius, and the index of its joint among the
+  // poses passed to `place`. Per pair: its two capsules.
   CapsulePairs(MatrixIn center, MatrixIn half_axis, VectorIn radius, IndicesIn carrier, IndicesIn first,
                IndicesIn second)
       : carrier_(carrier.data(), carrier.data() + carrier.shape(0)) {
@@ -63,33 +63,33 @@ class CapsulePairs {
   const Pair& operator[](size_t pair) const { return pairs_[pair]; }
   int carrier(size_t capsule) const { return carrier_[capsule]; }
 
-  // Where the capsules are when their joints have rotations R and positions p.
-  void place(const std::vector<ColumnsIn>& R, const std::vector<VectorIn>& p, Placed* placed) const {
+  // Computes the capsules in the world from rotations R and positions p of their joints.
+  void place(const std::vector<ColumnsIn>& R, const std::vector<VectorIn>& p, WorldCapsule* world) const {
     for (size_t k = 0; k < local_.size(); ++k) {
       const auto turn = matrix3(R[carrier_[k]]);
-      placed[k].c.noalias() = turn * local_[k].c + vector3(p[carrier_[k]]);
-      placed[k].h.noalias() = turn * local_[k].h;
+      world[k].c.noalias() = turn * local_[k].c + vector3(p[carrier_[k]]);
+      world[k].h.noalias() = turn * local_[k].h;
     }
   }
 
-  // Python's view of both steps: X holds a line (c, h) per capsule, and d, s, t have one value per pair.
+  // For Python: X has one row (c, h) per capsule; d, s and t have one value per pair.
   void place(const std::vector<ColumnsIn>& R, const std::vector<VectorIn>& p, const PointsOut& X) const {
     expect_poses(R, p);
     expect(X.shape(0) == capsules() && X.shape(1) == 6, "a capsule has a center and a half axis");
-    std::vector<Placed> placed(capsules());
-    place(R, p, placed.data());
+    std::vector<WorldCapsule> world(capsules());
+    place(R, p, world.data());
     for (size_t k = 0; k < capsules(); ++k)
-      Eigen::Map<Eigen::Matrix<double, 6, 1>>(X.data() + 6 * k) << placed[k].c, placed[k].h;
+      Eigen::Map<Eigen::Matrix<double, 6, 1>>(X.data() + 6 * k) << world[k].c, world[k].h;
   }
 
   void measure(const MatrixIn& X, const VectorOut& d, const VectorOut& s, const VectorOut& t) const {
     expect(X.shape(0) == capsules() && X.shape(1) == 6, "a capsule has a center and a half axis");
     expect(d.shape(0) == size() && s.shape(0) == size() && t.shape(0) == size(), "the gaps do not fit the pairs");
-    std::vector<Placed> placed;
+    std::vector<WorldCapsule> world;
     for (size_t k = 0; k < capsules(); ++k)
-      placed.push_back({Vector3(X.data() + 6 * k), Vector3(X.data() + 6 * k + 3)});
+      world.push_back({Vector3(X.data() + 6 * k), Vector3(X.data() + 6 * k + 3)});
     for (size_t k = 0; k < size(); ++k) {
-      const Meeting met = meet(pairs_[k], placed.data());
+      const ClosestPoints met = closest_points(pairs_[k], world.data());
       d.data()[k] = met.w.norm() - pairs_[k].radii;
       s.data()[k] = met.s;
       t.data()[k] = met.t;
@@ -103,14 +103,14 @@ class CapsulePairs {
     for (const int joint : carrier_) expect(0 <= joint && static_cast<size_t>(joint) < R.size(), "no such joint");
   }
 
-  // Minimises |c_i + s h_i - c_j - t h_j|^2: first s without regard to t's bounds, then t, then s again, each clipped
-  // to its own. That is exact: where t was inside its bounds the last step finds s again, else t is an end.
-  Meeting meet(const Pair& pair, const Placed* placed) const {
-    const Placed &i = placed[pair.i], &j = placed[pair.j];
+  // Minimises |c_i + s h_i - c_j - t h_j|^2: first s for unbounded t, then t, then s again, each clipped to its bounds.
+  // This is exact: if t is inside its bounds, the last step gives the same s; otherwise t is at an end.
+  ClosestPoints closest_points(const Pair& pair, const WorldCapsule* world) const {
+    const WorldCapsule &i = world[pair.i], &j = world[pair.j];
     const Vector3 w = i.c - j.c;
     const double b = i.h.dot(j.h), c = i.h.dot(w), f = j.h.dot(w), ae = pair.a * pair.e;
     double sine = ae - b * b;
-    sine += pull / parallel * std::max(parallel * ae - sine, 0.0);
+    sine += parallel_regularization / parallel_threshold * std::max(parallel_threshold * ae - sine, 0.0);
     double s = clipped((b * f - pair.e * c) / sine);
     const double t = clipped((b * s + f) / pair.e);
     s = clipped((b * t - c) / pair.a);
@@ -118,12 +118,12 @@ class CapsulePairs {
   }
 
  private:
-  static constexpr double tiny = 1e-16;  // m^2; a ball has no axis, and any s will do
+  static constexpr double tiny = 1e-16;  // m^2; a sphere has no axis, any s is valid
 
   static double clipped(double value) { return std::min(std::max(value, -1.0), 1.0); }
 
   std::vector<int> carrier_;
-  std::vector<Placed> local_;
+  std::vector<WorldCapsule> local_;
   std::vector<Pair> pairs_;
 };
 

@@ -1,7 +1,7 @@
-// The centre of mass of the whole body and its Jacobian, from where the joints are and how they turn.
+// Centre of mass of the whole body and its Jacobian, from placements and twists of the joints.
 //
-// Joint j carries all bodies beyond it, of mass m_j and first moment s_j = sum of m p about the origin of the world.
-// With (v_c, w_c) the twist of column c of the joint at that origin and m the whole mass,
+// Joint j carries a subtree of bodies with mass m_j and first moment s_j = sum of m p about the origin of the world.
+// With (v_c, w_c) the twist of column c of the joint at that origin and m the total mass,
 //
 //   c = s_1 / m,      dc/dv_c = (m_j v_c + w_c x s_j) / m
 #pragma once
@@ -16,13 +16,13 @@ using ColumnsOut = nb::ndarray<double, nb::numpy, nb::ndim<2>, nb::f_contig, nb:
 
 class CenterOfMass {
  public:
-  // J holds the joints' twists; per joint its pose, its body's mass and centre (in its own frame), its parent, its
-  // first column and how many it has. The first joint is the world, which moves nothing.
+  // J: twists of the joints. Per joint: its pose, mass and centre of its body (in the joint frame), parent, first
+  // column and number of columns. Joint 0 is the world.
   CenterOfMass(ColumnsIn J, std::vector<ColumnsIn> rotations, std::vector<VectorIn> positions, const VectorIn& masses,
                const MatrixIn& centers, const IndicesIn& parents, const IndicesIn& columns, const IndicesIn& counts,
                VectorOut center, ColumnsOut jacobian)
       : J_(std::move(J)), R_(std::move(rotations)), p_(std::move(positions)), center_(std::move(center)),
-        jacobian_(std::move(jacobian)), moment_(R_.size()) {
+        jacobian_(std::move(jacobian)), first_moment_(R_.size()) {
     const size_t joints = R_.size();
     expect(p_.size() == joints && masses.shape(0) == joints && centers.shape(0) == joints && centers.shape(1) == 3 &&
                parents.shape(0) == joints && columns.shape(0) == joints && counts.shape(0) == joints,
@@ -37,33 +37,34 @@ class CenterOfMass {
       const double mass = k == 0 ? 0.0 : masses.data()[k];
       joint_.push_back({parent, begin, count, mass, mass, Vector3(centers.data() + 3 * k)});
     }
-    for (size_t k = joints; k-- > 1;) joint_[static_cast<size_t>(joint_[k].parent)].beyond += joint_[k].beyond;
-    expect(joints > 0 && joint_[0].beyond > 0.0, "a body without mass");
+    for (size_t k = joints; k-- > 1;)
+      joint_[static_cast<size_t>(joint_[k].parent)].subtree_mass += joint_[k].subtree_mass;
+    expect(joints > 0 && joint_[0].subtree_mass > 0.0, "a body without mass");
   }
 
   void write() {
-    const double share = 1.0 / joint_[0].beyond;
-    moment_[0].setZero();
+    const double inverse_mass = 1.0 / joint_[0].subtree_mass;
+    first_moment_[0].setZero();
     for (size_t k = 1; k < joint_.size(); ++k)
-      moment_[k] = joint_[k].mass * (vector3(p_[k]) + matrix3(R_[k]) * joint_[k].center);
+      first_moment_[k] = joint_[k].mass * (vector3(p_[k]) + matrix3(R_[k]) * joint_[k].center);
     for (size_t k = joint_.size(); k-- > 1;) {
       const Joint& joint = joint_[k];
-      const Vector3 moment = share * moment_[k];
-      const double mass = share * joint.beyond;
+      const Vector3 moment = inverse_mass * first_moment_[k];
+      const double mass = inverse_mass * joint.subtree_mass;
       for (int c = joint.begin; c < joint.begin + joint.count; ++c) {
         const double* twist = J_.data() + 6 * c;
         Eigen::Map<Vector3>(jacobian_.data() + 3 * c) =
             mass * Vector3(twist) + Vector3(twist + 3).cross(moment);
       }
-      moment_[static_cast<size_t>(joint.parent)] += moment_[k];
+      first_moment_[static_cast<size_t>(joint.parent)] += first_moment_[k];
     }
-    Eigen::Map<Vector3>(center_.data()) = share * moment_[0];
+    Eigen::Map<Vector3>(center_.data()) = inverse_mass * first_moment_[0];
   }
 
  private:
   struct Joint {
     int parent, begin, count;
-    double mass, beyond;  // of its body; of all that it carries
+    double mass, subtree_mass;  // of its body; of its subtree
     Vector3 center;
   };
 
@@ -73,7 +74,7 @@ class CenterOfMass {
   VectorOut center_;
   ColumnsOut jacobian_;
   std::vector<Joint> joint_;
-  std::vector<Vector3> moment_;
+  std::vector<Vector3> first_moment_;
 };
 
 }  // namespace poise

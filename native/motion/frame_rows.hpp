@@ -1,11 +1,11 @@
-// Rows that speak of one frame: position, orientation, or any fixed combination of both.
+// Rows of tasks on one frame: position, orientation, or any constant combination of both.
 //
-// With p and R the frame's place and orientation in the world, p* and R* those wanted, and S a constant matrix with one
-// line per row that picks or combines components (k x 6, linear part first):
+// With p and R position and orientation of the frame in the world, p* and R* their targets, and S a constant matrix
+// with one row per task row that selects or combines components (k x 6, linear part first):
 //
 //   error    e = S (p - p*, log(R R*^T))
 //   rows     A = S J,   J the Jacobian of the frame: velocity of its origin and angular velocity, in world axes
-//   drift    d = S (Jdot v), the acceleration of the frame when no joint accelerates
+//   drift    d = S (Jdot v), the acceleration of the frame for v' = 0
 #pragma once
 
 #include <vector>
@@ -17,9 +17,10 @@ namespace poise {
 
 class FrameRows {
  public:
-  // What a snapshot keeps about the joint that carries the frame, and where the frame is on it, for good.
-  FrameRows(ColumnsIn J, IndicesIn columns, VectorIn offset, MatrixIn turn, VectorIn joint_p, ColumnsIn joint_R,
-            VectorIn linear_velocity, VectorIn angular_velocity, VectorIn linear_acceleration,
+  // Inputs from a snapshot: quantities of the joint that carries the frame. offset, rotation_in_joint: constant pose of
+  // the frame in the joint frame.
+  FrameRows(ColumnsIn J, IndicesIn columns, VectorIn offset, MatrixIn rotation_in_joint, VectorIn joint_p,
+            ColumnsIn joint_R, VectorIn linear_velocity, VectorIn angular_velocity, VectorIn linear_acceleration,
             VectorIn angular_acceleration)
       : J_(std::move(J)), columns_(std::move(columns)), joint_p_(std::move(joint_p)), joint_R_(std::move(joint_R)),
         v_(std::move(linear_velocity)), w_(std::move(angular_velocity)), a_(std::move(linear_acceleration)),
@@ -27,23 +28,24 @@ class FrameRows {
     expect(J_.shape(0) == 6, "a Jacobian has six lines");
     for (const auto* vector : {&offset, &joint_p_, &v_, &w_, &a_, &alpha_})
       expect(vector->shape(0) == 3, "a vector has three components");
-    expect(turn.shape(0) == 3 && turn.shape(1) == 3 && joint_R_.shape(0) == 3 && joint_R_.shape(1) == 3,
+    expect(rotation_in_joint.shape(0) == 3 && rotation_in_joint.shape(1) == 3 && joint_R_.shape(0) == 3 &&
+               joint_R_.shape(1) == 3,
            "a rotation is 3 x 3");
     for (size_t i = 0; i < columns_.shape(0); ++i)
       expect(columns_.data()[i] >= 0 && static_cast<size_t>(columns_.data()[i]) < J_.shape(1), "no such column");
     offset_ = vector3(offset);
-    turn_ = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(turn.data());
+    local_rotation_ = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(rotation_in_joint.data());
   }
 
   Vector3 position() const { return vector3(joint_p_) + matrix3(joint_R_) * offset_; }
-  Matrix3 rotation() const { return matrix3(joint_R_) * turn_; }
+  Matrix3 rotation() const { return matrix3(joint_R_) * local_rotation_; }
 
   void rows(const double* S, size_t k, double* A, int64_t stride) const {
     const Vector3 p = position();
     const double* J = J_.data();
     for (size_t c = 0; c < columns_.shape(0); ++c) {
       const int column = columns_.data()[c];
-      const double* j = J + 6 * column;  // twist of this joint, at the origin of the world
+      const double* j = J + 6 * column;  // twist of this joint at the origin of the world
       const double t[6] = {j[0] + j[4] * p[2] - j[5] * p[1], j[1] + j[5] * p[0] - j[3] * p[2],
                            j[2] + j[3] * p[1] - j[4] * p[0], j[3], j[4], j[5]};
       for (size_t i = 0; i < k; ++i) {
@@ -74,22 +76,22 @@ class FrameRows {
   }
 
   size_t variables() const { return J_.shape(1); }
-  // Twist of the joint that a column belongs to, at the origin of the world.
+  // Twist at the origin of the world of the joint that a column belongs to.
   const double* twist(int column) const { return J_.data() + 6 * column; }
-  // The columns of the joints that carry the frame.
+  // Columns of the joints that carry the frame.
   std::vector<int> columns() const { return {columns_.data(), columns_.data() + columns_.shape(0)}; }
 
  private:
   ColumnsIn J_;
   IndicesIn columns_;
   Vector3 offset_;
-  Matrix3 turn_;
+  Matrix3 local_rotation_;
   VectorIn joint_p_;
   ColumnsIn joint_R_;
   VectorIn v_, w_, a_, alpha_;
 };
 
-// A task on one frame, bound to the memory it writes.
+// Writer of a task on one frame.
 class FrameWriter {
  public:
   FrameWriter(FrameRows frame, MatrixIn S, VectorIn target_p, MatrixIn target_R, VectorOut error, RowsOut A,
@@ -101,14 +103,15 @@ class FrameWriter {
            "a frame has six components, a target three and 3 x 3");
     expect(error_.shape(0) == k && drift_.shape(0) == k, "the errors to write do not fit the task");
     expect_rows(A_, k, frame_.variables());
-    for (size_t i = 0; i < k && !turns_; ++i)
-      for (size_t c = 3; c < 6; ++c) turns_ = turns_ || S_.data()[6 * i + c] != 0.0;
+    for (size_t i = 0; i < k && !uses_rotation_; ++i)
+      for (size_t c = 3; c < 6; ++c) uses_rotation_ = uses_rotation_ || S_.data()[6 * i + c] != 0.0;
   }
 
   void write() const {
     Eigen::Matrix<double, 6, 1> e = Eigen::Matrix<double, 6, 1>::Zero();
     e.head<3>() = frame_.position() - vector3(target_p_);
-    if (turns_) e.tail<3>() = log_so3(frame_.rotation() * Eigen::Map<const RowMajor3>(target_R_.data()).transpose());
+    if (uses_rotation_)
+      e.tail<3>() = log_so3(frame_.rotation() * Eigen::Map<const RowMajor3>(target_R_.data()).transpose());
     combine(e, error_.data());
     frame_.rows(S_.data(), S_.shape(0), A_.data(), A_.stride(0));
   }
@@ -130,14 +133,15 @@ class FrameWriter {
   VectorOut error_;
   RowsOut A_;
   VectorOut drift_;
-  bool turns_ = false;
+  bool uses_rotation_ = false;
 };
 
-// A task on a point that all joints move, such as the centre of mass: e = S (c - c*), A = S J, d = S (Jdot v).
+// Writer of a task on a point that all joints move, such as the centre of mass: e = S (c - c*), A = S J, d = S (Jdot
+// v).
 class PointWriter {
  public:
-  PointWriter(ColumnsIn J, VectorIn point, VectorIn acceleration, MatrixIn S, VectorIn target, VectorOut error, RowsOut A,
-              VectorOut drift)
+  PointWriter(ColumnsIn J, VectorIn point, VectorIn acceleration, MatrixIn S, VectorIn target, VectorOut error,
+              RowsOut A, VectorOut drift)
       : J_(std::move(J)), point_(std::move(point)), acceleration_(std::move(acceleration)), S_(std::move(S)),
         target_(std::move(target)), error_(std::move(error)), A_(std::move(A)), drift_(std::move(drift)) {
     const size_t k = S_.shape(0);

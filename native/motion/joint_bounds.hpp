@@ -1,23 +1,23 @@
-// Bounds on the next speed of single joints, so that ranges, speeds and accelerations never contradict each other.
+// Bounds on the next velocity of single joints such that limits on range, speed and acceleration never conflict.
 //
-// Per joint: q and v now, range [q_min, q_max], greatest speed V and acceleration A, and the period T. Whatever the
-// command, the joint is at y = q (velocity order: it then moves by v' T) or y = q + v T / 2 (acceleration order: it
-// moves by (v + v') T / 2) before v' acts. It can still stop before q_max with deceleration A when
+// Per joint: q and v, range [q_min, q_max], largest speed V and acceleration A, and the period T. Before the next
+// velocity v' acts, the joint is at y = q (velocity order: it then moves by v' T) or y = q + v T / 2 (acceleration
+// order: it moves by (v + v') T / 2), whatever the command. It can still stop before q_max with deceleration A if
 //
 //   v'^2 / (2 A) + v' T <= D,  D = q_max - y     that is     v' <= s(D) = -A T + sqrt(A^2 T^2 + 2 A D)
 //
-// That is as late as can be, and at acceleration order it would make the acceleration jump from what is wished to -A within
-// a period, and torques with it. There the bounds come gently as well: with k = 1 / recovery,
+// This bound becomes active as late as possible. At acceleration order the acceleration, and with it the torque, would
+// jump to -A within one period. Therefore smooth bounds are added there: with k = 1 / recovery,
 //
-//   dv/dt <= -2 k v + k^2 (q_max - q)        range: the end is approached like a critically damped spring
+//   dv/dt <= -2 k v + k^2 (q_max - q)        range: critically damped approach of the end
 //   dv/dt <= 2 k (V - v)                      speed
 //
-// unless that were more than A; both keep what is above. Where stopping at one end takes more than the spring of the other
-// would allow, that spring gives way.
+// but never below -A; both imply the bounds above. If stopping at one end needs more than the smooth bound of the other
+// end allows, the latter is dropped.
 //
-// Outside the range (D < 0) it comes back with time constant `recovery`, at no more than V and no more than s of the
-// far side. No bound asks for more than the acceleration A from the speed now, so the bounds of all three kinds always
-// have a point in common: v - A T, or the nearest speed to it that the others allow.
+// Outside the range (D < 0) the joint returns with time constant `recovery`, at most at speed V and at most at s of the
+// far end. No bound requires more than the acceleration A, so the bounds of all three kinds always have a common point:
+// v - A T, or the nearest velocity that the others allow.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@
 
 namespace poise {
 
-// A task on single joints: e = q_i - q_i*.
+// Writer of the errors of single joints: e = q_i - q_i*.
 class JointWriter {
  public:
   JointWriter(VectorIn q, IndicesIn q_index, VectorIn target, VectorOut error)
@@ -76,7 +76,7 @@ class JointBounds {
       const double above = q_max_.data()[i] - y, below = y - q_min_.data()[i];
       high = std::max(std::min(allowed(above, below, V, A), gentle(above, v, V)), v - A * period_);
       low = std::min(std::max(-allowed(below, above, V, A), -gentle(below, -v, V)), v + A * period_);
-      // A joint that must stop at once at one end need not be gentle towards the other.
+      // A joint that must stop at one end ignores the smooth bound of the other end.
       if (low > high) (above < below ? low : high) = above < below ? high : low;
     });
   }
@@ -108,22 +108,23 @@ class JointBounds {
     }
   }
 
-  // How much of the way to its greatest speed a joint may go within a period.
+  // Largest fraction of the way to the speed limit within one period.
   double share() const { return second_order_ ? std::min(2.0 * period_ / recovery_, 1.0) : 1.0; }
 
-  // The next speed towards an end at distance D, as a critically damped spring would have it; on its way back from
-  // outside no faster than V.
+  // Next velocity towards an end at distance D of a critically damped approach; on the way back from outside at most V.
   double gentle(double D, double v, double V) const {
     if (!second_order_) return std::numeric_limits<double>::infinity();
     const double k = 1.0 / std::max(recovery_, 2.0 * period_), now = D + 0.5 * period_ * v;
     return std::max(v + period_ * (k * k * now - 2.0 * k * v), v - share() * (V + v));
   }
 
-  double stopping(double D, double A) const { return -A * period_ + std::sqrt(A * period_ * A * period_ + 2.0 * A * D); }
+  double stopping(double D, double A) const {
+    return -A * period_ + std::sqrt(A * period_ * A * period_ + 2.0 * A * D);
+  }
 
   double allowed(double D, double far, double V, double A) const {
     if (D >= 0.0) return stopping(D, A);
-    if (second_order_) return std::numeric_limits<double>::infinity();  // the way back is gentle
+    if (second_order_) return std::numeric_limits<double>::infinity();  // the smooth bound brings it back
     return -std::min({-D / std::max(recovery_, period_), V, stopping(far, A)});
   }
 

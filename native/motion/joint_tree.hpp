@@ -1,4 +1,4 @@
-// The joints of a robot as a tree: which of them part two bodies, and how bodies move.
+// The kinematic tree: twists and drifts of all bodies, and rows of relative velocities of two bodies.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using Vector6 = Eigen::Matrix<double, 6, 1>;
 
 class JointTree {
  public:
-  // J holds the joints' twists at the origin of the world; per joint its parent, its first column of v and how many it
-  // has. The first joint is the world.
+  // J: twists of the joints at the origin of the world. Per joint: its parent, first column of v and number of columns.
+  // Joint 0 is the world.
   JointTree(ColumnsIn J, VectorIn v, const IndicesIn& parents, const IndicesIn& columns, const IndicesIn& counts)
       : J_(std::move(J)), v_(std::move(v)), twist_(parents.shape(0)), drift_(parents.shape(0)) {
     expect(J_.shape(0) == 6 && J_.shape(1) == v_.shape(0), "a Jacobian has six lines");
@@ -26,14 +26,15 @@ class JointTree {
       expect(count == 0 || (0 <= begin && 0 < count && static_cast<size_t>(begin + count) <= v_.shape(0)),
              "no such column");
     }
-    move();
+    update_twists();
   }
 
   size_t joints() const { return twist_.size(); }
   size_t variables() const { return v_.shape(0); }
 
-  // (n, p x n) . (velocity of p on body i - on body j) as a row of v; the joints below their last common one count.
-  void part(int i, int j, const Vector6& wrench, double* row) const {
+  // Writes (n, p x n) . (velocity of p on body i - velocity of p on body j) as a row in v; only joints below their last
+  // common ancestor contribute.
+  void relative_row(int i, int j, const Vector6& wrench, double* row) const {
     std::fill(row, row + variables(), 0.0);
     while (i != j) {
       if (i > j) {
@@ -46,9 +47,9 @@ class JointTree {
     }
   }
 
-  // Twists V of all bodies at the origin of the world, and their drifts. A joint's own twist S is carried along by its
-  // body: S' = V x S.
-  void move() {
+  // Computes the twists V of all bodies at the origin of the world, and their drifts. The twist S of a joint moves with
+  // its body: S' = V x S.
+  void update_twists() {
     twist_[0].setZero();
     drift_[0].setZero();
     for (size_t k = 1; k < joints(); ++k) {

@@ -1,8 +1,8 @@
-// How the momentum of the whole body changes when no joint accelerates, kept apart from what pinocchio writes over.
+// Drift of the momentum of the whole body, its rate for v' = 0, stored apart from the memory that pinocchio overwrites.
 //
-// With zero accelerations, the rate of the momentum that pinocchio computes is the drift d = Adot_g v. Where it
-// computes all terms of the dynamics, what holds the body up against gravity, -m g, is added to it; the weight m g takes
-// that away. The drift of the centre of mass is d_linear / m.
+// For zero accelerations, the rate of momentum that pinocchio computes is the drift d = Adot_g v. If pinocchio computes
+// all terms of the dynamics, the rate contains the supporting force -m g in addition; adding the weight m g removes it.
+// The drift of the centre of mass is d_linear / m.
 #pragma once
 
 #include "arrays.hpp"
@@ -11,7 +11,8 @@ namespace poise {
 
 class MomentumDrift {
  public:
-  // linear, angular: pinocchio's rate of momentum; root: its force at the root, to which it adds from call to call.
+  // linear, angular: rate of momentum in pinocchio's data; root: force at the root, to which pinocchio adds at every
+  // call.
   MomentumDrift(VectorIn linear, VectorIn angular, VectorOut root_linear, VectorOut root_angular, VectorIn weight,
                 double mass, VectorOut momentum, VectorOut center_of_mass)
       : linear_(std::move(linear)), angular_(std::move(angular)), root_linear_(std::move(root_linear)),
@@ -24,18 +25,18 @@ class MomentumDrift {
     expect(momentum_.shape(0) == 6, "a momentum has six components");
   }
 
-  // Before pinocchio computes all terms.
-  void forget() const {
+  // To be called before pinocchio computes all terms.
+  void reset_root_force() const {
     for (int i = 0; i < 3; ++i) root_linear_.data()[i] = root_angular_.data()[i] = 0.0;
   }
 
-  void write() const { take(0.0); }
-  void write_with_weight() const { take(1.0); }
+  void write() const { write_with(0.0); }
+  void write_adding_weight() const { write_with(1.0); }
 
  private:
-  void take(double weights) const {
+  void write_with(double factor) const {
     for (int i = 0; i < 3; ++i) {
-      momentum_.data()[i] = linear_.data()[i] + weights * weight_.data()[i];
+      momentum_.data()[i] = linear_.data()[i] + factor * weight_.data()[i];
       momentum_.data()[3 + i] = angular_.data()[i];
       center_of_mass_.data()[i] = momentum_.data()[i] / mass_;
     }

@@ -7,8 +7,8 @@
 
 namespace poise {
 
-// The rotation vector e with exp(e) = R, |e| <= pi. Through the quaternion, whose larger part is taken first, so that
-// it is accurate near the identity and near half a turn alike.
+// Rotation vector e with exp(e) = R, |e| <= pi. Computed from the quaternion, starting with its larger part, which is
+// accurate both near the identity and near half a turn.
 inline Vector3 log_so3(const Matrix3& R) {
   Eigen::Quaterniond quaternion(R);
   const double sine = quaternion.vec().norm();  // of half the angle

@@ -1,4 +1,4 @@
-"""Curves start and end where they should, and their derivatives are their derivatives."""
+"""Curves: boundary values, and derivatives against finite differences."""
 
 import doctest
 import math

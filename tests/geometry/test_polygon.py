@@ -1,4 +1,4 @@
-"""Polygons agree with scipy where it can answer, and have an answer where it cannot."""
+"""Polygons against scipy, and degenerate polygons that scipy rejects."""
 
 import doctest
 import math

@@ -1,4 +1,4 @@
-"""A region is found between two polygons by asking how far it reaches."""
+"""approximate_region: inner and outer polygons of convex regions with known support functions."""
 
 import doctest
 import math

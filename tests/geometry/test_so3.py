@@ -1,4 +1,4 @@
-"""Rotations agree with scipy, with the axioms of a group and with finite differences."""
+"""Rotations against scipy, group axioms and finite differences."""
 
 import doctest
 import math

@@ -1,4 +1,4 @@
-"""What is particular to the reference solver."""
+"""Cascade, the reference solver: its tolerance."""
 
 import pytest
 

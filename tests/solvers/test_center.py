@@ -1,4 +1,4 @@
-"""The center of a program: the point that x is pulled to where nothing else decides."""
+"""The center of a program: the point towards which x is pulled in directions that no row determines."""
 
 import numpy as np
 import pytest

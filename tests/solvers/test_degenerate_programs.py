@@ -1,4 +1,4 @@
-"""Programs in which more rows meet in a point than it has coordinates: what is settled stays settled.
+"""Degenerate programs, with more active rows than unknowns: higher levels stay optimal.
 
 A row of a level may hold only because bounds of higher levels do. If a lower level leaves these bounds, nothing else
 must let go of the row.

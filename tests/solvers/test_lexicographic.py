@@ -1,4 +1,4 @@
-"""The compiled solver: certified on random programs, warm as cold, in time, in threads, without growing."""
+"""Lexicographic: certificates of random programs, warm starts, time budgets, threads and memory."""
 
 from __future__ import annotations
 

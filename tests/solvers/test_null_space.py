@@ -1,4 +1,4 @@
-"""The closed form against the reference and against its own recursion."""
+"""NullSpace against the reference solver and against its recursion."""
 
 from typing import Any
 

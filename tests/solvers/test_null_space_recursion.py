@@ -1,4 +1,4 @@
-"""The compiled closed form against its recursion, level by level with singular value decompositions."""
+"""The compiled NullSpace against its recursion with singular value decompositions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The certificate accepts optima and nothing else."""
+"""certificate: it accepts optimal points and rejects all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A level of single unknowns with equal weight has a fit of its own in the kernel; it must not show."""
+"""Levels of single unknowns with equal weights, a special case of the kernel, against the reference."""
 
 import numpy as np
 import pytest

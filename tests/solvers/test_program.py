@@ -1,4 +1,4 @@
-"""What is wrong with rows is said where they are built, and names them."""
+"""Invalid rows and programs raise an error at construction that names them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Caution: a level is damped only where its rows are nearly singular, and continuously so."""
+"""Singularity damping: only levels that are nearly singular are damped, and continuously."""
 
 import numpy as np
 import pytest
@@ -24,10 +24,18 @@ def test_a_level_away_from_singularities_is_solved_exactly() -> None:
 @pytest.mark.parametrize("angle", [1e-1, 1e-2, 1e-4, 1e-6, 0.0])
 def test_near_a_singularity_the_answer_stays_short(angle: float) -> None:
     first_damped_level = Lexicographic().solve(stretched_arm_program(angle, 0.3))
-    # What damped least squares can reach at most: |b| / (2 damping), with damping up to the caution.
+    # What damped least squares can reach at most: |b| / (2 damping), with damping up to the singularity damping.
     assert np.linalg.norm(first_damped_level.x) <= 1.0 / 0.3
     if angle > 0.0:
         assert np.linalg.norm(Lexicographic().solve(stretched_arm_program(angle, 0.0)).x) > 0.9 / angle
+
+
+def test_the_explanation_marks_the_damped_level_and_no_other() -> None:
+    lines = Lexicographic().solve(stretched_arm_program(1e-3, 0.3)).explain().splitlines()
+    assert lines[1].startswith("level 0 (2 rows): 2 violated")
+    assert lines[1].endswith("; damped near a singularity")
+    conflict = Program([Rows([[1.0]], 0.0, 0.0), Rows([[1.0]], 1.0, 1.0)], singularity_damping=[0.0, 0.0])
+    assert "damped" not in Lexicographic().solve(conflict).explain()
 
 
 def test_it_sets_in_continuously() -> None:

@@ -1,4 +1,4 @@
-"""A stack is a program in one piece of memory: the same rows, the same answers, written anew at every tick."""
+"""Stack: its programs equal those built from Rows, and it can be rewritten at every tick."""
 
 import numpy as np
 import pytest

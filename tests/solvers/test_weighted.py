@@ -1,4 +1,4 @@
-"""One weighted quadratic program against quadprog and against the reference."""
+"""Weighted against quadprog and against the reference solver."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What daqp is given: the compiled weighted sum of a program against its definition, evaluated at points."""
+"""The compiled quadratic program of Weighted against its definition, evaluated at points."""
 
 import numpy as np
 import pytest

@@ -8,7 +8,7 @@ two states of motion. All curves are stateless.
 from __future__ import annotations
 
 import math
-from typing import overload
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,15 +16,11 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import GeometryError
 
-_Numbers = tuple[float, float, float]
-_Arrays = tuple[Array, Array, Array]
+#: A phase, or an array of phases.
+Phase = TypeVar("Phase", float, Array)
 
 
-@overload
-def minimum_jerk(s: float) -> _Numbers: ...
-@overload
-def minimum_jerk(s: Array) -> _Arrays: ...
-def minimum_jerk(s: float | Array) -> _Numbers | _Arrays:
+def minimum_jerk(s: Phase) -> tuple[Phase, Phase, Phase]:
     """Minimum-jerk curve from 0 to 1, at rest at both ends: value, first and second derivative by the phase s.
 
         x = 10 s³ - 15 s⁴ + 6 s⁵,   x' = 30 s² (1 - s)²,   x'' = 60 s (1 - s) (1 - 2 s)
@@ -37,14 +33,10 @@ def minimum_jerk(s: float | Array) -> _Numbers | _Arrays:
     """
     s = _clip_phase(s)
     r = 1.0 - s
-    return s * s * s * (10.0 - s * (15.0 - 6.0 * s)), 30.0 * s * s * r * r, 60.0 * s * r * (r - s)  # type: ignore[return-value]
+    return s * s * s * (10.0 - s * (15.0 - 6.0 * s)), 30.0 * s * s * r * r, 60.0 * s * r * (r - s)
 
 
-@overload
-def cycloid(s: float) -> _Numbers: ...
-@overload
-def cycloid(s: Array) -> _Arrays: ...
-def cycloid(s: float | Array) -> _Numbers | _Arrays:
+def cycloid(s: Phase) -> tuple[Phase, Phase, Phase]:
     """Cycloid from 0 to 1, the path of a point on a rolling wheel: value, first and second derivative by the phase s.
 
         x = s - sin(2π s) / 2π,   x' = 1 - cos(2π s),   x'' = 2π sin(2π s)
@@ -56,14 +48,10 @@ def cycloid(s: float | Array) -> _Numbers | _Arrays:
     (1.0, 0.0)
     """
     sine, cosine, s = _sine_and_cosine(s)
-    return s - sine / math.tau, 1.0 - cosine, math.tau * sine  # type: ignore[return-value]
+    return s - sine / math.tau, 1.0 - cosine, math.tau * sine
 
 
-@overload
-def cycloid_lift(s: float) -> _Numbers: ...
-@overload
-def cycloid_lift(s: Array) -> _Arrays: ...
-def cycloid_lift(s: float | Array) -> _Numbers | _Arrays:
+def cycloid_lift(s: Phase) -> tuple[Phase, Phase, Phase]:
     """Height of the point of `cycloid`, from 0 up to 1 at s = 1/2 and down to 0, with first and second derivative.
 
         z = (1 - cos(2π s)) / 2,   z' = π sin(2π s),   z'' = 2π² cos(2π s)
@@ -74,8 +62,8 @@ def cycloid_lift(s: float | Array) -> _Numbers | _Arrays:
     1.0
     """
     sine, cosine, clipped = _sine_and_cosine(s)
-    moving = 1.0 * (clipped == s)
-    return 0.5 - 0.5 * cosine, math.pi * sine, 2.0 * math.pi**2 * cosine * moving  # type: ignore[return-value]
+    inside = 1.0 * (clipped == s)
+    return 0.5 - 0.5 * cosine, math.pi * sine, 2.0 * math.pi**2 * cosine * inside
 
 
 class Quintic:
@@ -131,7 +119,7 @@ class Quintic:
         self._shape = x0.shape
         self.duration = T
 
-    def sample(self, time: ArrayLike) -> _Arrays:
+    def sample(self, time: ArrayLike) -> tuple[Array, Array, Array]:
         """Return value, rate and acceleration at a time (s) after the start.
 
         A single time gives arrays of the shape of the values; times (m,) add a leading dimension. Before 0 and after T
@@ -158,17 +146,17 @@ _POWERS = np.arange(6)
 def quintic(
     x0: ArrayLike, v0: ArrayLike, a0: ArrayLike, x1: ArrayLike, v1: ArrayLike, a1: ArrayLike, T: float
 ) -> Quintic:
-    """Return the `Quintic` from (x0, v0, a0) to (x1, v1, a1) in T seconds, with arguments in the usual order."""
+    """Return the `Quintic` from value x0, rate v0 and acceleration a0 to x1, v1 and a1 in T seconds."""
     return Quintic((x0, v0, a0), (x1, v1, a1), T)
 
 
-def _clip_phase(s: float | Array) -> float | Array:
+def _clip_phase(s: Phase) -> Phase:
     if isinstance(s, np.ndarray):
         return np.clip(s, 0.0, 1.0)
     return min(max(float(s), 0.0), 1.0)
 
 
-def _sine_and_cosine(s: float | Array) -> tuple[float | Array, float | Array, float | Array]:
+def _sine_and_cosine(s: Phase) -> tuple[Phase, Phase, Phase]:
     """Return sine and cosine of 2π s, and s, with s clipped to [0, 1]."""
     s = _clip_phase(s)
     if isinstance(s, np.ndarray):

@@ -88,10 +88,11 @@ def half_planes(polygon: ArrayLike) -> tuple[Array, Array]:
     hull = convex_hull(polygon)
     if len(hull) > 2:
         A = _outward_normals(hull)
-        both = A[np.arange(-1, len(A) - 1)] + A
-        tips = np.flatnonzero((both * both).sum(axis=1) < 0.08)  # |m + n|² = 2 - 2 cos(angle of the corner)
+        normal_sums = A[np.arange(-1, len(A) - 1)] + A
+        # |m + n|² = 2 - 2 cos(angle of the corner)
+        tips = np.flatnonzero((normal_sums * normal_sums).sum(axis=1) < 0.08)
         if len(tips):
-            A = np.insert(A, tips, both[tips] / np.linalg.norm(both[tips], axis=1, keepdims=True), axis=0)
+            A = np.insert(A, tips, normal_sums[tips] / np.linalg.norm(normal_sums[tips], axis=1, keepdims=True), axis=0)
     elif len(hull) == 2:
         x, y = (hull[1] - hull[0]) / math.dist(*hull.tolist())
         A = np.array([[y, -x], [x, y], [-y, x], [-x, -y]])
@@ -175,17 +176,17 @@ def clip(polygon: ArrayLike, A: ArrayLike, b: ArrayLike) -> Array:
     tolerance = _tolerance(hull.tolist())
     for row, bound in zip(_check_points(A).tolist(), np.atleast_1d(b).tolist(), strict=True):
         vertices = hull.tolist()
-        beyond = (hull @ row - bound).tolist()
-        least = tolerance * math.hypot(*row)
-        kept = []
-        for i, (vertex, excess) in enumerate(zip(vertices, beyond, strict=True)):
-            before, other = vertices[i - 1], beyond[i - 1]
-            if (excess > least) != (other > least):
-                t = min(max(excess / (excess - other), 0.0), 1.0)
-                kept.append([vertex[k] + t * (before[k] - vertex[k]) for k in (0, 1)])
-            if not excess > least:
-                kept.append(vertex)
-        hull = convex_hull(kept)
+        excesses = (hull @ row - bound).tolist()
+        threshold = tolerance * math.hypot(*row)
+        corners = []
+        for i, (vertex, excess) in enumerate(zip(vertices, excesses, strict=True)):
+            previous, previous_excess = vertices[i - 1], excesses[i - 1]
+            if (excess > threshold) != (previous_excess > threshold):
+                t = min(max(excess / (excess - previous_excess), 0.0), 1.0)
+                corners.append([vertex[k] + t * (previous[k] - vertex[k]) for k in (0, 1)])
+            if not excess > threshold:
+                corners.append(vertex)
+        hull = convex_hull(corners)
     return hull
 
 
@@ -216,15 +217,15 @@ def _without_flat_vertices(hull: list[_Point]) -> list[_Point]:
     if len(hull) < 2:
         return hull
     tolerance = _tolerance(hull)
-    kept: list[_Point] = []
+    corners: list[_Point] = []
     for i, vertex in enumerate(hull):
-        before = kept[-1] if kept else hull[-1]
-        after = hull[i + 1] if i + 1 < len(hull) else kept[0] if kept else vertex
-        if _distance(vertex, before, after) > tolerance:
-            kept.append(vertex)
-    if len(kept) == len(hull):
-        return kept
-    return _without_flat_vertices(kept) if kept else hull[:1]
+        previous = corners[-1] if corners else hull[-1]
+        following = hull[i + 1] if i + 1 < len(hull) else corners[0] if corners else vertex
+        if _distance(vertex, previous, following) > tolerance:
+            corners.append(vertex)
+    if len(corners) == len(hull):
+        return corners
+    return _without_flat_vertices(corners) if corners else hull[:1]
 
 
 def _tolerance(vertices: Sequence[Sequence[float]]) -> float:
@@ -291,16 +292,16 @@ def _erode(polygon: ArrayLike, by: float) -> tuple[Array, float]:
     hull, eroded = convex_hull(polygon), 0.0
     while len(hull) > 2 and eroded < by:
         after = _outward_normals(hull)
-        both = np.roll(after, 1, axis=0) + after
-        w = 2.0 * both / (both * both).sum(axis=1)[:, np.newaxis]
+        normal_sums = np.roll(after, 1, axis=0) + after
+        w = 2.0 * normal_sums / (normal_sums * normal_sums).sum(axis=1)[:, np.newaxis]
         edges = np.roll(hull, -1, axis=0) - hull
         lengths = np.hypot(edges[:, 0], edges[:, 1])
         rates = ((np.roll(w, -1, axis=0) - w) * edges).sum(axis=1) / lengths
         times = np.divide(lengths, rates, out=np.full(len(hull), np.inf), where=rates > 0.0)
         first = int(times.argmin())
         step = float(min(by - eroded, times[first]))
-        moved = hull - step * w
-        hull = convex_hull(moved if step < times[first] else np.delete(moved, first, axis=0))
+        new_hull = hull - step * w
+        hull = convex_hull(new_hull if step < times[first] else np.delete(new_hull, first, axis=0))
         eroded += step
     return hull, eroded
 
@@ -338,7 +339,7 @@ def approximate_region(
     tolerance: float = TOLERANCE,
     max_queries: int = 200,
 ) -> Region:
-    """Approximate a convex region from its support points, first in four directions, then across each edge found.
+    """Approximate a convex region from its support points: first along ±x and ±y, then normal to each edge found.
 
     For unit directions d_i with support points x_i the region S obeys
 
@@ -362,20 +363,20 @@ def approximate_region(
         raise GeometryError(f"the tolerance of a region is {tolerance}; give a distance in metres above zero")
     support_values: dict[tuple[float, float], float] = {}  # how far the region reaches along each direction
     vertices: list[Array] = []
-    waiting = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]
+    directions = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]
     inner = np.empty((0, 2))
-    while waiting and len(support_values) < max_queries:
-        for direction in waiting[: max_queries - len(support_values)]:
+    while directions and len(support_values) < max_queries:
+        for direction in directions[: max_queries - len(support_values)]:
             d = np.array(direction)
             answer = support_point(d)
             support_values[direction] = math.inf if answer is None else float(d @ answer)
             if answer is not None and support_values[direction] > (inner @ d).max(initial=-np.inf) + tolerance:
                 vertices.append(np.asarray(answer, dtype=np.float64))
         inner = convex_hull(vertices)
-        waiting = [(x, y) for x, y in half_planes(inner)[0].tolist() if (x, y) not in support_values]
+        directions = [(x, y) for x, y in half_planes(inner)[0].tolist() if (x, y) not in support_values]
     if not len(inner):
         return Region(inner, inner, len(support_values))
-    known = {direction: reach for direction, reach in support_values.items() if reach < math.inf}
-    A, b = np.array(list(known)), np.array(list(known.values()))
+    finite = {direction: reach for direction, reach in support_values.items() if reach < math.inf}
+    A, b = np.array(list(finite)), np.array(list(finite.values()))
     # Support points are only as exact as their linear program: do not let one query cut off a point found by another.
     return Region(inner, convex_hull([*clip(bounding_polygon, A, b), *inner]), len(support_values))

@@ -25,9 +25,9 @@ __path__ = variant_path(__path__)
 
 from poise.solvers.cascade import Cascade
 from poise.solvers.lexicographic import Lexicographic, NullSpace
-from poise.solvers.optimality import Certificate, certificate
+from poise.solvers.optimality import Certificate, certificate, negligible_slack
 from poise.solvers.program import UNBOUNDED, Program, Rows
-from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution, Solver
+from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution, Solver, negligible
 from poise.solvers.stack import Block, BlockShape, Stack, StackProgram
 from poise.solvers.weighted import Weighted
 
@@ -51,4 +51,6 @@ __all__ = [
     "StackProgram",
     "Weighted",
     "certificate",
+    "negligible",
+    "negligible_slack",
 ]

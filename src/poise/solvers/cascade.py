@@ -33,7 +33,7 @@ class BoundedRows:
 
 @dataclass(frozen=True)
 class LevelRows:
-    """The relevant rows of one level, with root weights and damping relative to the largest root weight."""
+    """The rows of one level that have an effect; root weights and damping are divided by the largest root weight."""
 
     rows: BoundedRows
     equality: NDArray[np.bool_]
@@ -262,8 +262,9 @@ class Cascade(Solver):
             x, iterations, status, farthest = self._solve_levels(levels, np.zeros(program.variables))
             if status == "optimal" and farthest > 1e3 * (1.0 + np.linalg.norm(x)):
                 # Nearly dependent rows led far from the origin, where rounding errors are large: restart at the end.
-                again, more, status, _ = self._solve_levels(levels, x)
-                x, iterations, status = (again if status == "optimal" else x), iterations + more, "optimal"
+                second_x, second_iterations, status, _ = self._solve_levels(levels, x)
+                x, iterations = (second_x if status == "optimal" else x), iterations + second_iterations
+                status = "optimal"
             sides = sides_at(program, x, rows)
         return Solution(
             program=program,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from poise.arrays import Array, Mask
 from poise.extras import scipy
 from poise.solvers.program import Program
-from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution
+from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution, negligible
 from poise.solvers.unit_rows import UnitRows, sides_at
 
 
@@ -82,7 +82,8 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
         span = program.slice(k)
         up_to_level = np.arange(program.rows) < span.stop
         residual, lam, heaviest = min(
-            (_level_residual(unit, span, fixed, hidden) for hidden in (False, True)), key=lambda candidate: candidate[0]
+            (_level_residual(unit, span, fixed, free_terms) for free_terms in (False, True)),
+            key=lambda candidate: candidate[0],
         )
         residuals.append(residual)
         if unit.violated[span].any():
@@ -94,23 +95,24 @@ def certificate(program: Program, answer: Solution | Array, tolerance: float = 1
     return Certificate(tuple(residuals), float(np.linalg.norm(rest)) / size, tuple(multipliers))
 
 
-def _level_residual(unit: _RowStates, span: slice, fixed: Mask, hidden: bool) -> tuple[float, Array, float]:
+def _level_residual(unit: _RowStates, span: slice, fixed: Mask, free_terms: bool) -> tuple[float, Array, float]:
     """Return residual, multipliers and largest term |p_i s_i| of one level.
 
-    With `hidden`, the terms of rows of the level within rounding of their bound are unknowns, not taken from the slack.
+    With `free_terms`, the terms of rows of the level within rounding of their bound are unknowns, not taken from the
+    slack.
     """
-    known = unit.violated if hidden else unit.relevant
-    force = np.where(known, unit.relative_weight * unit.slack, 0.0)[span]
+    with_slack = unit.violated if free_terms else unit.relevant
+    terms = np.where(with_slack, unit.relative_weight * unit.slack, 0.0)[span]
     above = np.arange(len(unit.A)) < span.start
-    if hidden:
+    if free_terms:
         above[span] = ~unit.violated[span]
-    lam, rest = unit.balance(unit.A[span].T @ force, above, fixed)
+    lam, rest = unit.balance(unit.A[span].T @ terms, above, fixed)
     # Excess over the largest term that a slack within rounding can give.
     beyond = np.maximum(np.abs(lam) - unit.relative_weight * unit.tolerances, 0.0)[span]
-    heaviest = float(np.abs(force).max(initial=0.0))
+    heaviest = float(np.abs(terms).max(initial=0.0))
     rounding = 1e-6 * (unit.size + float(np.abs(lam).max(initial=0.0)))
     missing = float(np.hypot(np.linalg.norm(rest), np.linalg.norm(beyond)))
-    lam[span] += force
+    lam[span] += terms
     return missing / (1.0 + heaviest + rounding), lam, heaviest
 
 
@@ -202,7 +204,8 @@ def _nonnegative_least_squares(columns: Array, target: Array) -> Array:
 # -- Explanations ----------------------------------------------------------------------------------------------------
 
 
-#: Violations below this (for unit rows, relative to the size of the numbers) count as rounding errors.
+#: Violations below this (for unit rows, relative to the size of the numbers) count as rounding errors; rows with a unit
+#: also have the threshold of `negligible`.
 VIOLATION_TOLERANCE = 1e-8
 #: Largest number of rows listed in each section, and of obstacles listed for each row.
 MAX_ROWS_LISTED, MAX_OBSTACLES = 10, 3
@@ -225,8 +228,9 @@ def explain(solution: Solution) -> str:
         t a_i = sum_j mu_j a_j        mu_j >= 0 for rows at an upper bound, <= 0 at a lower bound
 
     in the least-squares sense. Rows that a higher level fixes to a value resist in both directions. The rows with the
-    largest |mu_j| are listed. "nothing as important" in the way means that the solver stopped early, ignored the row
-    or violated it because of weights or damping.
+    largest |mu_j| are listed. If "no row of this or a higher level" is in the way, the solver stopped early, ignored
+    the row or violated it because of weights or damping. The first level with singularity damping is marked; its slack
+    is due to the damping.
 
     >>> print(explain(Cascade().solve(program)))
     optimal (by cascade, 4 iterations, 0.9 ms)
@@ -241,6 +245,12 @@ def explain(solution: Solution) -> str:
         return "\n".join(_Explanation(solution).lines())
 
 
+def negligible_slack(program: Program) -> Array:
+    """Return the slack up to which each stacked row counts as met, by its unit; 0 for rows without a unit."""
+    per_row = [np.full(len(rows), negligible(rows.unit)) for group in program.levels for rows in group]
+    return np.concatenate(per_row) if per_row else np.zeros(0)
+
+
 class _Explanation:
     def __init__(self, solution: Solution) -> None:
         self.solution, self.program = solution, solution.program
@@ -250,6 +260,7 @@ class _Explanation:
         size = np.where(self.rows.norm > 0.0, self.rows.norm, 1.0)
         self.violation = np.where(self.program.weight > 0.0, np.abs(self.slack) / size, 0.0)
         self.violation[self.violation <= VIOLATION_TOLERANCE * (1.0 + np.abs(self.value) / size)] = 0.0
+        self.violation[np.abs(self.slack) <= negligible_slack(self.program)] = 0.0
         # From x and not from the solver: the text has to be correct for any solver.
         self.sides = sides_at(self.program, solution.x, self.rows, tolerance=VIOLATION_TOLERANCE)
         self.level = np.repeat(np.arange(len(self.program)), np.diff(self.program.level_begin))
@@ -262,6 +273,8 @@ class _Explanation:
         text += [self.level_line(k) for k in range(len(self.program))]
         worst = np.lexsort((-self.violation, self.level))  # the most important level first
         worst = worst[self.violation[worst] > 0.0]
+        if not len(worst) and self.program.rows:
+            text.append("nothing gives way")
         text += _list_section("violated", [self.violated_line(int(i)) for i in worst[:MAX_ROWS_LISTED]], len(worst))
         saturated = np.flatnonzero((self.sides != INSIDE) & (self.sides != EQUALITY) & (self.violation == 0.0))
         text += _list_section(
@@ -276,30 +289,31 @@ class _Explanation:
         violated = self.violation[span] > 0.0
         if not violated.any():
             return f"{head}: met"
+        damped = "; damped near a singularity" if k == self.solution.first_damped_level else ""
         slack = np.where(violated, self.slack[span], 0.0)
         units = {rows.unit for rows in program.levels[k] if len(rows)}
         if len(units) > 1:
-            return f"{head}: {violated.sum()} violated"
+            return f"{head}: {violated.sum()} violated{damped}"
         unit = units.pop()
-        most, mean = np.abs(slack).max(), np.sqrt(np.mean(slack**2))
-        largest, rms = _format_quantity(most, unit), _format_quantity(mean, unit)
-        return f"{head}: {violated.sum()} violated, by {largest} at most, {rms} RMS"
+        largest_slack, mean = np.abs(slack).max(), np.sqrt(np.mean(slack**2))
+        largest, rms = _format_quantity(largest_slack, unit), _format_quantity(mean, unit)
+        return f"{head}: {violated.sum()} violated, by {largest} at most, {rms} RMS{damped}"
 
     def violated_line(self, i: int) -> str:
         level, rows, index = self.program.block(i)
         value, slack = float(self.value[i]), float(self.slack[i])
         lower, upper, unit = self.program.lower[i], self.program.upper[i], rows.unit
         if lower == upper:
-            wanted = _format_quantity(lower, unit)
+            expected = _format_quantity(lower, unit)
         else:
-            wanted = (
+            expected = (
                 f"at most {_format_quantity(upper, unit)}"
                 if slack > 0.0
                 else f"at least {_format_quantity(lower, unit)}"
             )
         return (
             f"{rows.label(index)} (level {level}) misses by {_format_quantity(-slack, unit, '+')}: "
-            f"at {_format_quantity(value, unit)}, wanted {wanted}; {self.obstacles(i)}"
+            f"at {_format_quantity(value, unit)}, wanted {expected}; {self.obstacles(i)}"
         )
 
     def saturated_line(self, i: int) -> str:
@@ -321,7 +335,7 @@ class _Explanation:
         if len(order) > MAX_OBSTACLES:
             names.append(f"and {len(order) - MAX_OBSTACLES} more")
         if rest > 0.5:  # nothing resists most of the motion
-            return f"in the way: {', '.join([*names, 'otherwise nothing' if names else 'nothing'])} as important"
+            names.append(f"no {'other ' if names else ''}row of this or a higher level")
         return f"in the way: {', '.join(names)}"
 
     def obstacle(self, j: int) -> str:
@@ -336,17 +350,17 @@ class _Explanation:
         violated, equality = self.violation[above] > 0.0, self.sides[above] == EQUALITY
         higher = self.level[above] < level
         # Both ways: rows that a higher level fixes to a value, and the equalities of this level that are met.
-        both = higher & (violated | equality) | ~higher & equality & ~violated
+        two_sided = higher & (violated | equality) | ~higher & equality & ~violated
         # One way: rows at a bound, and violated rows of this level, which share the cost.
         sign = np.where(violated, np.sign(self.slack[above]), np.where(self.sides[above] == LOWER, -1.0, 1.0))
         A = sign[:, None] * self.rows.A[above]
-        columns = np.vstack([A, -A[both]])
+        columns = np.vstack([A, -A[two_sided]])
         try:
             mu, rest = scipy.optimize.nnls(columns.T, direction, maxiter=30 * len(columns) + 30)
         except (RuntimeError, ValueError):  # not converged: use how much each row alone opposes the motion
             mu, rest = np.maximum(columns @ direction, 0.0), 0.0
         amount = mu[: len(above)].copy()
-        amount[both] += mu[len(above) :]
+        amount[two_sided] += mu[len(above) :]
         return amount, float(rest)
 
 

@@ -268,10 +268,10 @@ class Program:
 
     @property
     def structure(self) -> tuple[list[int], int, Sequence[int]]:
-        """First row of each level (and the end), number of unknowns, and per row its single unknown or -1.
+        """First row of each level and the number of rows; number of unknowns; per row its single unknown, or -1.
 
-        The last is empty here; only programs made by a `Stack` have rows that are single unknowns, without a line in
-        memory.
+        The last list is empty here: only programs made by a `Stack` have rows that are single unknowns, for which A has
+        no line in memory.
         """
         return self.level_begin, self.variables, ()
 
@@ -332,12 +332,12 @@ class Program:
 
     def block(self, row: int) -> tuple[int, Rows, int]:
         """Return level, Rows and index inside the Rows of one stacked row."""
-        at = 0
+        begin = 0
         for k, group in enumerate(self.levels):
             for rows in group:
-                if row < at + len(rows):
-                    return k, rows, row - at
-                at += len(rows)
+                if row < begin + len(rows):
+                    return k, rows, row - begin
+                begin += len(rows)
         raise IndexError(row)
 
     def slack(self, x: Array) -> Array:

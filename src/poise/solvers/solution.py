@@ -1,4 +1,7 @@
-"""Base class of solvers, and their result: x, the slack of every level, the active set and an explanation."""
+"""Base class of solvers, and their result: x, the slack of every level, the active set and an explanation.
+
+`negligible` is the slack of each unit that counts as rounding.
+"""
 
 from __future__ import annotations
 
@@ -82,3 +85,39 @@ class Solution:
         worst = [float(np.abs(s).max(initial=0.0)) for s in self.slack]
         slack = ", ".join(f"{w:.2g}" for w in worst)
         return f"Solution({self.status} by {self.solver or 'unknown'}, worst slack by level [{slack}])"
+
+
+# -- Thresholds of violations -----------------------------------------------------------------------------------------
+
+
+#: Largest negligible amount of each unit: what no user could see or measure on a robot. Rates and accelerations are
+#: those that a task with a gain of 10 1/s asks for to remove a negligible error.
+NEGLIGIBLE = {
+    "m": 1e-4,  # a tenth of a millimetre
+    "rad": 1e-4,  # 0.006 degrees
+    "m/s": 1e-3,
+    "rad/s": 1e-3,
+    "m/s²": 1e-2,
+    "rad/s²": 1e-2,
+    "m²/s²": 1e-2,  # moment per mass, in the equation of motion
+    "N/kg": 1e-2,
+    "N": 0.1,  # the weight of ten grams
+    "N m": 0.01,
+    "kg m/s": 0.01,
+    "kg m/s²": 0.1,  # a force
+    "kg m²/s": 1e-3,
+    "kg m²/s²": 0.01,  # a moment
+}
+
+
+def negligible(unit: str, default: float = 0.0) -> float:
+    """Return the largest violation or error in a unit that is negligible, see `NEGLIGIBLE`.
+
+    Args:
+        unit: unit of rows; several units are separated by commas, and the smallest threshold is returned.
+        default: result for a unit without a threshold, and for numbers without a unit.
+
+    >>> negligible("m, rad/s²")
+    0.0001
+    """
+    return min((NEGLIGIBLE.get(part.strip().replace("^2", "²"), default) for part in unit.split(",")), default=default)

@@ -103,11 +103,11 @@ class Stack:
         self.unknowns = unknowns
         begin = line = 0
         for k, shape in shapes:
-            at = slice(begin, begin + len(shape.labels))
+            span = slice(begin, begin + len(shape.labels))
             end = line if shape.unknowns is not None else line + len(shape.labels)
-            arrays = (A[line:end], self.lower[at], self.upper[at], self.weight[at])
-            self.blocks.append(Block(k, shape.name, shape.unit, tuple(shape.labels), at, *arrays))
-            begin, line = at.stop, end
+            arrays = (A[line:end], self.lower[span], self.upper[span], self.weight[span])
+            self.blocks.append(Block(k, shape.name, shape.unit, tuple(shape.labels), span, *arrays))
+            begin, line = span.stop, end
         shared = {
             "names": self.names,
             "variables": variables,
@@ -166,12 +166,12 @@ class StackProgram(Program):
 def rows_of_block(block: Block, program: Program) -> Rows:
     """Return the rows of a block in a program as `Rows`, without repeating their checks."""
     rows = object.__new__(Rows)
-    at = block.rows
+    span = block.rows
     rows.A, rows.lower, rows.upper, rows.weight = (
-        program.A[at],
-        program.lower[at],
-        program.upper[at],
-        program.weight[at],
+        program.A[span],
+        program.lower[span],
+        program.upper[span],
+        program.weight[span],
     )
     rows.name, rows.unit, rows.labels = block.name, block.unit, block.labels
     return rows

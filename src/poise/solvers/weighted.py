@@ -41,9 +41,9 @@ class Weighted(Solver):
         minimise    sum_{k>=1} weights_{k-1} sum_{i in k} weight_i s_i^2  +  r |x|^2
         subject to  lower_0 <= A_0 x <= upper_0
 
-    with s_i the violation of row i and r = 1e-8 times the heaviest ``weights_{k-1} weight_i |a_i|^2``. Directions of x
-    in which the cost of the rows is smaller than r, because these rows are scaled or weighted down by more than four
-    orders of magnitude against the heaviest, are determined by r. Otherwise rows may have any scale.
+    with s_i the violation of row i and r = 1e-8 times the largest ``weights_{k-1} weight_i |a_i|^2``. The
+    regularisation r prevails over rows that are scaled or weighted down by more than four orders of magnitude against
+    the heaviest one. Otherwise rows may have any scale.
 
     Compiled code writes the quadratic program, which daqp solves, reusing its memory and active set from one solve to
     the next. If level 0 is infeasible, it joins the cost with 1e4 times the largest weight, and the status is
@@ -60,15 +60,15 @@ class Weighted(Solver):
 
     def __init__(self, weights: Sequence[float] | None = None) -> None:
         try:
-            given = np.asarray([100.0] if weights is None else weights, dtype=float)
+            values = np.asarray([100.0] if weights is None else weights, dtype=float)
         except (TypeError, ValueError):
-            given = np.zeros(0)
-        if given.ndim != 1 or not len(given) or not (np.isfinite(given).all() and (given > 0.0).all()):
+            values = np.zeros(0)
+        if values.ndim != 1 or not len(values) or not (np.isfinite(values).all() and (values > 0.0).all()):
             raise SolverError(
                 f"weights are {weights!r}; expected positive finite numbers, one for each level from 1 on"
             )
         load("daqp")  # at construction: the control loop must neither raise nor wait for an import
-        self.weights: tuple[float, ...] = tuple(given.tolist())
+        self.weights: tuple[float, ...] = tuple(values.tolist())
         self._level_weights: Array = np.zeros(0)
         self.reset()
 
@@ -91,8 +91,8 @@ class Weighted(Solver):
         status = "optimal"
         answer, steps = self._hard.solve(program, self._level_weights)
         if answer is None:
-            answer, more = self._relaxed.solve(program, self._level_weights)
-            status, steps = "relaxed", steps + more
+            answer, relaxed_steps = self._relaxed.solve(program, self._level_weights)
+            status, steps = "relaxed", steps + relaxed_steps
         if answer is None:
             answer = _clipped_least_squares(program, self._level_weights)
             status = "iterations" if program.variables else "optimal"
@@ -118,15 +118,15 @@ class _Workspace:
         if self._weighted_sum is None or not program.variables:
             return None, 0
         try:
-            found = self._minimise(program, weights)
+            minimiser = self._minimise(program, weights)
         except (LookupError, RuntimeError, ValueError):  # raised by daqp if numbers overflowed
-            found = None
-        if found is None:
+            minimiser = None
+        if minimiser is None:
             self._model = None  # after a failure the workspace is not reused
             return None, 0
-        shifted, steps = found
+        shifted, steps = minimiser
         x, sides = np.empty(len(shifted)), np.empty(program.level_begin[-1], np.int8)
-        violation = self._weighted_sum.judge(shifted, x, sides)
+        violation = self._weighted_sum.check_solution(shifted, x, sides)
         return ((x, sides) if self._relaxed or violation <= LEVEL_0_TOLERANCE else None), steps
 
     def _minimise(self, program: Program, weights: Array) -> tuple[Array, int] | None:

@@ -1,4 +1,4 @@
-"""Writes the rows of common tasks into the memory of a program."""
+"""Writers of the rows of common tasks into the memory of a program."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from poise.arrays import Array
 
-class Loader:
+class StateLoader:
     def __init__(self, q: Array, v: Array) -> None: ...
     def load(self, q: Array, v: Array) -> float:
-        """Copies a state; the sum of the sizes of its entries."""
+        """Copy a state; return the sum of the absolute values of its entries."""
 
 class CenterOfMass:
     def __init__(
@@ -40,9 +40,9 @@ class MomentumDrift:
         momentum: Array,
         center_of_mass: Array,
     ) -> None: ...
-    def forget(self) -> None: ...
+    def reset_root_force(self) -> None: ...
     def write(self) -> None: ...
-    def write_with_weight(self) -> None: ...
+    def write_adding_weight(self) -> None: ...
 
 class FrameRows:
     def __init__(
@@ -50,7 +50,7 @@ class FrameRows:
         J: Array,
         columns: NDArray[numpy.int32],
         offset: Array,
-        turn: Array,
+        rotation: Array,
         joint_position: Array,
         joint_rotation: Array,
         linear_velocity: Array,
@@ -88,7 +88,7 @@ class RelativePoseWriter:
     def __init__(
         self,
         frame: FrameRows,
-        seen_from: FrameRows,
+        reference_frame: FrameRows,
         components: NDArray[numpy.int32],
         target_position: Array,
         target_rotation: Array,
@@ -106,7 +106,7 @@ class RelativePointWriter:
         point: Array,
         acceleration: Array,
         v: Array,
-        seen_from: FrameRows,
+        reference_frame: FrameRows,
         base: int,
         components: NDArray[numpy.int32],
         target: Array,
@@ -121,7 +121,7 @@ class JointWriter:
     def __init__(self, q: Array, q_index: NDArray[numpy.int32], target: Array, error: Array) -> None: ...
     def write(self) -> None: ...
 
-class References:
+class TaskBounds:
     def __init__(
         self,
         error: Array,
@@ -145,11 +145,11 @@ class References:
         weight: Array,
         curvature: Array,
         level_begin: NDArray[numpy.int32],
-        caution: Array,
+        singularity_damping: Array,
         period: float,
         unknowns: NDArray[numpy.int32],
         center: Array,
-        drag: float,
+        rest_damping: float,
     ) -> None: ...
     def velocity(self) -> bool: ...
     def acceleration(self) -> bool: ...
@@ -158,7 +158,7 @@ class ForceBasis:
     def __init__(self, frame: FrameRows, G: Array) -> None: ...
 
 class ForceMap:
-    def __init__(self, contacts: Sequence[ForceBasis], lines: Array) -> None: ...
+    def __init__(self, contacts: Sequence[ForceBasis], force_jacobian: Array) -> None: ...
     def write(self) -> None: ...
     def wrenches(self, y: Array, wrenches: Array, points: Array) -> None: ...
 
@@ -167,7 +167,7 @@ class DynamicsWriter:
         self,
         M: Array,
         h: Array,
-        lines: Array,
+        force_jacobian: Array,
         rows: NDArray[numpy.int32],
         scale: Array,
         low: Array,
@@ -178,25 +178,25 @@ class DynamicsWriter:
     ) -> None: ...
     def write(self) -> None: ...
 
-def generalised_forces(M: Array, h: Array, lines: Array, x: Array, out: Array) -> None:
+def generalised_forces(M: Array, h: Array, force_jacobian: Array, x: Array, out: Array) -> None:
     """
-    M v' + h - sum J^T W y, of which the first six vanish and the others are torques.
+    Write M v' + h - sum J^T W y; in a feasible solution the first six are zero, the others are torques.
     """
 
-class Decision:
+class TorqueCommand:
     def __init__(
         self,
         M: Array,
         h: Array,
-        lines: Array,
-        generalised: Array,
-        limit: Array,
-        base: float,
-        share: float,
+        force_jacobian: Array,
+        work: Array,
+        torque_limit: Array,
+        base_tolerance: float,
+        torque_tolerance: float,
         period: float,
     ) -> None: ...
-    def decide(self, x: Array, v: Array, torque: Array, velocity: Array) -> bool:
-        """Writes torques and the next velocity; whether physics allows them."""
+    def compute(self, x: Array, v: Array, torque: Array, velocity: Array) -> bool:
+        """Write torques and the next velocity; return whether they are feasible."""
 
 class CapsulePairs:
     def __init__(
@@ -221,7 +221,7 @@ class JointTree:
         counts: NDArray[numpy.int32],
     ) -> None: ...
 
-GREATEST_TURNING: float = 100.0
+MAX_TURNING_DRIFT: float = 100.0
 
 class GapRows:
     def __init__(
@@ -240,11 +240,11 @@ class GapRows:
     def update(self) -> None: ...
     def jacobian(self, out: Array) -> None: ...
     def drift(self, out: Array) -> None: ...
-    def carry(self, first_twist: Array, second_twist: Array, out: Array) -> None: ...
+    def body_twists(self, first_twist: Array, second_twist: Array, out: Array) -> None: ...
 
 class GapWriter:
     def __init__(
-        self, gaps: GapRows, wanted: Array, influence: float, error: Array, low: Array, A: Array, drift: Array
+        self, gaps: GapRows, min_gaps: Array, influence: float, error: Array, low: Array, A: Array, drift: Array
     ) -> None: ...
     def write(self) -> None: ...
     def write_drift(self) -> None: ...

@@ -220,7 +220,7 @@ class SensorReadings:
             ankle sensor, moved to the sole.
         cells: per foot, by name, the normal forces at the corners of its sole (N, 4).
         imu: reading of the IMU in the base.
-        positions, rates: joint angles and velocities from the encoders (rad, rad/s).
+        positions, velocities: joint angles and velocities from the encoders (rad, rad/s).
         truth: true state of the plant; for evaluation only, since a real robot does not know it.
     """
 
@@ -228,5 +228,5 @@ class SensorReadings:
     cells: Mapping[str, Array]
     imu: Imu
     positions: Array
-    rates: Array
+    velocities: Array
     truth: State

@@ -132,7 +132,7 @@ class Snapshot:
         self.time = 0.0
         self.state: State | None = None
         self.magnitude = 0.0
-        self._load: Callable[[Array, Array], float] = _motion.Loader(self.q, self.v).load
+        self._load: Callable[[Array, Array], float] = _motion.StateLoader(self.q, self.v).load
         self._zero = np.zeros(robot.model.nv)
         self._computed = 0
         self._frames: dict[int, _motion.FrameRows] = {}
@@ -242,10 +242,10 @@ class Snapshot:
         self._computed |= DRIFT
 
     def _compute_dynamics(self) -> None:
-        self._drift_writer.forget()
+        self._drift_writer.reset_root_force()
         pinocchio.computeAllTerms(self.model, self.data, self.q, self.v)
         self._center_of_mass_writer.write()
-        self._drift_writer.write_with_weight()
+        self._drift_writer.write_adding_weight()
         self._computed |= DYNAMICS | FRAMES | CENTER_OF_MASS | MOMENTUM | DRIFT
 
     # -- frames ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Programs as Python hands them over: their shape once, then one array with all numbers for each.
+// Memory layout of programs passed from Python: their shape is set once, then each program is one array of numbers.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,11 +23,11 @@ inline void expect(bool fits, const char* what) {
   if (!fits) throw nb::value_error(what);
 }
 
-// The numbers of programs of one shape, as they lie in memory.
-class Layout {
+// Maps the memory of programs of one shape to a ProgramView.
+class ProgramLayout {
  public:
-  // Where levels begin (one entry more than there are levels), the number of unknowns, and for each row the unknown
-  // that it is, or -1 if it has a line in A; an empty list says so of all.
+  // level_begin: first row of each level, and the number of rows. columns: per row the unknown that it bounds, or -1 if
+  // it has a row in A; empty: all have.
   void set(std::vector<Index> level_begin, Index variables, std::vector<int> columns) {
     expect(!level_begin.empty() && level_begin.front() == 0 && variables >= 0, "levels and unknowns do not fit");
     for (size_t k = 0; k + 1 < level_begin.size(); ++k)
@@ -38,19 +38,19 @@ class Layout {
     view.variables = variables;
     view.rows = view.level_begin.back();
     view.columns = std::move(columns);
-    view.lines.assign(static_cast<size_t>(view.rows), 0);
-    lines_ = 0;
+    view.matrix_rows.assign(static_cast<size_t>(view.rows), 0);
+    matrix_rows_ = 0;
     for (Index i = 0; i < view.rows; ++i)
-      view.lines[static_cast<size_t>(i)] = view.is_unknown(i) ? -1 : lines_++;
+      view.matrix_rows[static_cast<size_t>(i)] = view.is_unknown(i) ? -1 : matrix_rows_++;
     view.damping.assign(levels(), 0.0);
-    view.caution.assign(levels(), 0.0);
+    view.singularity_damping.assign(levels(), 0.0);
   }
 
-  // The memory holds the lines of A, then lower, upper and weight of all rows, damping and caution of each level, and
-  // the center; what follows is not looked at.
-  void look_at(const VectorIn& memory) {
+  // The memory contains the rows of A, then lower, upper and weight of all rows, damping and singularity damping of
+  // each level, and the center; the rest is ignored.
+  void map_memory(const VectorIn& memory) {
     const auto rows = static_cast<size_t>(view.rows), variables = static_cast<size_t>(view.variables);
-    const size_t matrix = static_cast<size_t>(lines_) * variables;
+    const size_t matrix = static_cast<size_t>(matrix_rows_) * variables;
     expect(!view.level_begin.empty() && memory.shape(0) >= matrix + 3 * rows + 2 * levels() + variables,
            "the memory does not fit the layout");
     view.A = memory.data();
@@ -62,13 +62,13 @@ class Layout {
   }
 
   size_t levels() const { return view.level_begin.size() - 1; }
-  // Damping of the levels, then their caution.
-  const double* settings() const { return view.weight + view.rows; }
+  // Damping of the levels, then their singularity damping.
+  const double* level_damping() const { return view.weight + view.rows; }
 
   ProgramView view;
 
  private:
-  Index lines_ = 0;  // of A
+  Index matrix_rows_ = 0;  // number of rows of A
 };
 
 }  // namespace poise

@@ -1,34 +1,35 @@
-// A level in conflict: weighted least squares under a dual active set.
+// A level whose rows conflict: weighted least squares with a dual active-set method.
 #include <algorithm>
 
 #include "lexicographic.hpp"
 
 namespace poise {
 
-// Dual active set: fast, but free to cycle where multipliers drown in rounding; then the descent takes over.
-Lexicographic::Outcome Lexicographic::compromise(Index level) {
+// Dual active-set method: fast, but may cycle if multipliers are as small as rounding errors; then the primal descent
+// takes over.
+Lexicographic::Outcome Lexicographic::solve_least_squares(Index level) {
   dual_.setZero();
   ++count_.factorizations;
-  if (!careful_) weigh_up(level);
-  const Index patience = 50 + 3 * (usable(level) + n_);
-  for (Index iteration = 0; iteration < patience; ++iteration) {
+  if (!damping_decided_) decide_singularity_damping(level);
+  const Index limit = 50 + 3 * (inequalities_up_to(level) + n_);
+  for (Index iteration = 0; iteration < limit; ++iteration) {
     if (out_of_time()) return Outcome::budget;
     ++count_.iterations;
-    const bool back = come_back();
-    step_to_held();
+    const bool back = restart_if_far();
+    move_to_targets();
     fit_level(level);
     if (back) {
-      step_to_held();
+      move_to_targets();
       fit_level(level);
     }
-    for (int polish = 0; polish < 2 && drifted(); ++polish) {
-      step_to_held();
+    for (int polish = 0; polish < 2 && off_target(); ++polish) {
+      move_to_targets();
       fit_level(level);
     }
     multipliers(level);
-    const Choice choice = wrong_dual(false);
-    if (choice.at >= 0) {
-      drop(choice);
+    const Removal removal = wrong_multiplier(false);
+    if (removal.at >= 0) {
+      drop(removal);
       continue;
     }
     for (size_t p = 0; p < held_.size(); ++p)
@@ -43,7 +44,7 @@ Lexicographic::Outcome Lexicographic::compromise(Index level) {
 
 void Lexicographic::fit_level(Index level) {
   const Index freedom = basis_.freedom();
-  if (!least_norm(level) && fit_evenly()) return;
+  if (!least_norm(level) && fit_posture()) return;
   ++count_.fits;
   if (least_norm(level)) {
     if (freedom > 0) {
@@ -58,29 +59,54 @@ void Lexicographic::fit_level(Index level) {
     x_.noalias() += Z * fit_.solve().head(freedom);
     double strongest = 0.0;
     for (Index r = 0; r < static_cast<Index>(soft_.size()); ++r)
-      strongest = std::max(strongest, rows_[soft_[static_cast<size_t>(r)]].pull * std::abs(fit_.left(r)));
-    // What is left, or the weight of a row, is small beside what was fitted: once more from here, with a far smaller
-    // right-hand side and rounding.
-    if (strongest < 1e-5 * fit_.size() || fit_.contrast() < 5e-3) {
+      strongest = std::max(strongest, rows_[soft_[static_cast<size_t>(r)]].root_weight * std::abs(fit_.residual(r)));
+    // If residuals or the weight of a row are small compared with the right-hand side, fit again from here: the
+    // right-hand side and its rounding error are much smaller.
+    if (strongest < 1e-5 * fit_.size() || fit_.weight_ratio() < 5e-3) {
       for (Index r = 0; r < static_cast<Index>(soft_.size()); ++r) {
         const Index i = soft_[static_cast<size_t>(r)];
-        fit_.residual(r, rows_[i].pull * (bound(i) - rows_.value(i, x_)));
+        fit_.set_right_side(r, rows_[i].root_weight * (bound(i) - rows_.value(i, x_)));
       }
-      if (damping > 0.0) fit_.damp_again(static_cast<Index>(soft_.size()), damping, Z, x_);
+      if (damping > 0.0) fit_.update_damping(static_cast<Index>(soft_.size()), damping, Z, x_);
       x_.noalias() += Z * fit_.solve().head(freedom);
     }
     for (Index r = 0; r < static_cast<Index>(soft_.size()); ++r) {
       const Index i = soft_[static_cast<size_t>(r)];
-      force_[i] = -rows_[i].pull * fit_.left(r);
+      force_[i] = -rows_[i].root_weight * fit_.residual(r);
       slack_[i] = rows_.value(i, x_) - bound(i);
     }
   }
-  size_ = x_.norm();
+  x_norm_ = x_.norm();
 }
 
-// Whether the level is nearly singular, from the rows that it cannot help: equalities, and inequalities that are violated
-// where the level begins. The guess of its active set has no say, so that the answer does not depend on history.
-void Lexicographic::weigh_up(Index level) {
+// Fits a posture level by PostureFit. Returns false if the level is not one.
+bool Lexicographic::fit_posture() {
+  if (damping_ > 0.0 || !damping_decided_ || !posture_fit_.factor(rows_, soft_, basis_)) return false;
+  ++count_.fits;
+  const double root_weight = rows_[soft_[0]].root_weight;
+  double size = 0.0, left = 0.0;
+  for (int pass = 0; pass < 2; ++pass) {
+    projected_.setZero();
+    for (Index i : soft_) projected_[rows_[i].column] = rows_[i].entry * (bound(i) - rows_.value(i, x_));
+    size = std::max(size, projected_.norm());
+    posture_fit_.step(basis_, projected_, x_);
+    left = 0.0;
+    for (Index i : soft_) left = std::max(left, std::abs(rows_.value(i, x_) - bound(i)));
+    if (left > 1e-5 * size) break;  // otherwise fit again: the right-hand side is much smaller
+  }
+  for (Index i : soft_) {
+    slack_[i] = rows_.value(i, x_) - bound(i);
+    force_[i] = root_weight * root_weight * slack_[i];
+  }
+  fit_.set_posture_fit(basis_.freedom(), root_weight, root_weight * size,
+                       root_weight * left * std::sqrt(static_cast<double>(soft_.size())));
+  x_norm_ = x_.norm();
+  return true;
+}
+
+// Decides whether the level is nearly singular, from its equalities and the inequalities that are violated at its
+// start. The guessed active set is not used, so that the result does not depend on earlier solutions.
+void Lexicographic::decide_singularity_damping(Index level) {
   batch_.assign(soft_.begin(), soft_.end());
   soft_.clear();
   for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
@@ -91,26 +117,26 @@ void Lexicographic::weigh_up(Index level) {
   }
   if (!soft_.empty()) {
     factor_level(0.0, rank_);
-    be_careful(level, fit_.weakest_direction());
+    apply_singularity_damping(level, fit_.smallest_pivot());
   }
-  careful_ = true;
+  damping_decided_ = true;
   soft_.assign(batch_.begin(), batch_.end());
 }
 
-// A level whose weakest direction is weaker than its caution is damped by what is missing; decided once per level, so
-// that what it minimises does not change while its active set is sought.
-bool Lexicographic::be_careful(Index level, double weakest) {
-  const double caution = rows_.caution(level);
-  if (careful_ || !(caution > weakest)) return false;
-  careful_ = true;
-  if (count_.careful < 0) count_.careful = level;
-  damping_ = std::max(damping_, std::sqrt(caution * caution - weakest * weakest));
+// Damps a level whose smallest pivot is below its singularity damping. This is decided once per level, so that its cost
+// does not change while its active set is computed.
+bool Lexicographic::apply_singularity_damping(Index level, double smallest) {
+  const double singularity_damping = rows_.singularity_damping(level);
+  if (damping_decided_ || !(singularity_damping > smallest)) return false;
+  damping_decided_ = true;
+  if (count_.first_damped_level < 0) count_.first_damped_level = level;
+  damping_ = std::max(damping_, std::sqrt(singularity_damping * singularity_damping - smallest * smallest));
   return true;
 }
 
 void Lexicographic::factor_level(double damping, double tolerance) {
-  // Householder reflections are accurate row by row only if heavy rows come first.
-  const auto heavier = [&](Index a, Index b) { return rows_[a].pull > rows_[b].pull; };
+  // Householder reflections are accurate row by row only if rows of large weight come first.
+  const auto heavier = [&](Index a, Index b) { return rows_[a].root_weight > rows_[b].root_weight; };
   if (!std::is_sorted(soft_.begin(), soft_.end(), heavier)) std::sort(soft_.begin(), soft_.end(), heavier);
   const auto Z = basis_.null_space();
   fit_.begin(basis_.freedom());
@@ -119,7 +145,7 @@ void Lexicographic::factor_level(double damping, double tolerance) {
   fit_.factor(tolerance);
 }
 
-// Slack of the soft rows and multipliers of the held ones for the level's cost.
+// Computes the multipliers of the held rows for the cost of the level.
 void Lexicographic::multipliers(Index level) {
   conflict_ = false;
   scale_ = 0.0;
@@ -128,8 +154,8 @@ void Lexicographic::multipliers(Index level) {
   gradient_.setZero();
   if (least_norm(level)) {
     gradient_ = x_;
-    scale_ = size_;
-    conflict_ = size_ > 0.0;
+    scale_ = x_norm_;
+    conflict_ = x_norm_ > 0.0;
   } else {
     const double damping = damping_;
     for (Index i : soft_) {
@@ -137,12 +163,12 @@ void Lexicographic::multipliers(Index level) {
       scale_ = std::max(scale_, std::abs(force_[i]));
       rows_.accumulate(i, force_[i], gradient_);
     }
-    // Directions too weak to be fitted leave a gradient that no multiplier should be read from.
+    // Directions that are too weak to be fitted leave a gradient that gives no valid multipliers.
     if (scale_ > 0.0)
-      strength_ = std::max(fit_.noise(), 10.0 * fit_.dropped() * fit_.left_size()) / scale_;
+      strength_ = std::max(fit_.noise(), 10.0 * fit_.dropped() * fit_.residual_size()) / scale_;
     if (damping > 0.0) {
       gradient_ += damping * damping * x_;
-      scale_ = std::max(scale_, damping * damping * size_);
+      scale_ = std::max(scale_, damping * damping * x_norm_);
       conflict_ = true;
     }
   }
@@ -153,15 +179,15 @@ void Lexicographic::multipliers(Index level) {
   multiplier_.head(basis_.rank()) = -projected_.head(basis_.rank());
   basis_.backward(multiplier_, first);
   const double noise = std::max(1e-14, least_norm(level) ? 0.0 : fit_.noise() / scale_);
-  // Rounding of the gradient, blown up by the smallest diagonal of L, is what multipliers cannot tell from zero.
+  // Smallest significant multiplier: rounding error of the gradient, amplified by the smallest diagonal of L.
   double smallest = 1.0;
   for (Index p = first; p < basis_.rank(); ++p) smallest = std::min(smallest, std::abs(basis_.factor(p, p)));
-  strength_ = std::max(strength_, std::min(weakest_multiplier_, noise / smallest));
+  strength_ = std::max(strength_, std::min(smallest_multiplier_, noise / smallest));
 }
 
-// The active row whose multiplier first changes sign on the way to the new ones.
-Lexicographic::Choice Lexicographic::wrong_dual(bool smallest_index) const {
-  Choice best;
+// The active row whose multiplier changes sign first on the way to the new multipliers.
+Lexicographic::Removal Lexicographic::wrong_multiplier(bool smallest_index) const {
+  Removal best;
   if (!conflict_) return best;
   Index best_row = -1;
   const auto consider = [&](Index at, bool soft, Index row, double target, double allowed) {
@@ -184,45 +210,45 @@ Lexicographic::Choice Lexicographic::wrong_dual(bool smallest_index) const {
   for (Index s = 0; s < static_cast<Index>(soft_.size()); ++s) {
     const Index i = soft_[static_cast<size_t>(s)];
     if (side(i) == equality) continue;
-    // A heavy row shows a wrong sign in its force, a light one in its slack.
+    // A row of large weight shows a wrong sign in its force, one of small weight in its slack.
     const double inwards = -side(i) * slack_[i];
     consider(s, true, i, force_[i], inwards > tolerance(i) ? 0.0 : strength_ * scale_);
   }
   return best;
 }
 
-void Lexicographic::drop(const Choice& choice) {
+void Lexicographic::drop(const Removal& removal) {
   for (size_t p = 0; p < held_.size(); ++p) {
     if (held_[p].row < 0) continue;
     double& d = dual_[held_[p].row];
-    d += choice.step * (multiplier_[static_cast<Index>(p)] - d);
+    d += removal.step * (multiplier_[static_cast<Index>(p)] - d);
   }
   for (Index i : soft_) {
     double& d = dual_[i];
-    d += choice.step * (force_[i] - d);
+    d += removal.step * (force_[i] - d);
   }
-  if (!choice.soft) {
+  if (!removal.soft) {
     basis_.make_explicit();
-    release(choice.at);
+    release(removal.at);
     return;
   }
-  const Index row = soft_[static_cast<size_t>(choice.at)];
-  soft_.erase(soft_.begin() + choice.at);
-  place(row) = Place::out;
+  const Index row = soft_[static_cast<size_t>(removal.at)];
+  soft_.erase(soft_.begin() + removal.at);
+  state(row) = RowState::inactive;
   side(row) = inside;
   dual_[row] = 0.0;
   ++count_.updates;
 }
 
-// The inactive row of this or a higher level that is violated most; sets its side. -1 if there is none.
+// The most violated inactive row of this level or the levels above; sets its side. -1: none.
 Index Lexicographic::most_violated(Index level) {
-  const Index candidates = usable(level);
+  const Index candidates = inequalities_up_to(level);
   Index worst = -1;
   double most = 0.0;
   signed char which = inside;
   for (Index k = 0; k < candidates; ++k) {
     const Index i = inequalities_[static_cast<size_t>(k)];
-    if (place(i) != Place::out) continue;
+    if (state(i) != RowState::inactive) continue;
     const double v = rows_.value(i, x_);
     const double above = v - rows_[i].upper, below = rows_[i].lower - v;
     const double violation = std::max(above, below);
@@ -238,23 +264,23 @@ Index Lexicographic::most_violated(Index level) {
 bool Lexicographic::enter(Index row, Index level) {
   if (!least_norm(level) && rows_[row].level == level) {
     soft_.push_back(row);
-    place(row) = Place::soft;
+    state(row) = RowState::soft;
     dual_[row] = 0.0;
     ++count_.updates;
     return true;
   }
   basis_.make_explicit();
   if (project_row(row) <= rank_ && !exchange(row)) {
-    place(row) = Place::ignored;
+    state(row) = RowState::ignored;
     side(row) = inside;
     ++count_.ignored;
     return false;
   }
-  hold_last(row);
+  hold_projected_row(row);
   return true;
 }
 
-// The row is a combination of held rows: one of them, whose multiplier vanishes first, makes room.
+// The row is a combination of held rows: the held row whose multiplier vanishes first is replaced.
 bool Lexicographic::exchange(Index row) {
   const Index rank = basis_.rank(), first = first_free();
   multiplier_.head(rank) = projected_.head(rank);

@@ -1,9 +1,12 @@
-// Weighted least squares of one level in the null space of the rows held above it:
-//   minimise |P y - d|^2,   P = diag(pull) C Z,   d = diag(pull) (b - C x),   x <- x + Z y
-// by Householder QR with column pivoting, and the shortest y where P does not determine it.
+// Weighted least squares of one level in the null space of the held rows above it:
 //
-// The forces  pull (P y - d)  come from the part of d outside the range of P, not from the slack at x: a heavy row
-// balances light ones with a slack far below rounding, and its multiplier must still be right.
+//   minimise |P y - d|^2,   P = diag(root_weight) C Z,   d = diag(root_weight) (b - C x),   x <- x + Z y
+//
+// by Householder QR with column pivoting; the shortest y if P does not determine it.
+//
+// The forces  root_weight (P y - d)  are computed from the part of d outside the range of P, not from the slack at x: a
+// row of large weight balances rows of small weight with a slack far below rounding, and its multiplier must still be
+// accurate.
 #pragma once
 
 #include <algorithm>
@@ -12,58 +15,58 @@
 
 namespace poise {
 
-class Fit {
+class LeastSquaresFit {
  public:
   void resize(Index rows, Index n) {
     P_.setZero(rows + n + padding, n);
-    turns_.setZero(n, n);
-    for (Vector* v : {&d_, &pulls_, &tails_}) v->setZero(rows + n);
-    for (Vector* v : {&turn_tau_, &y_, &column_, &norms_, &head_, &tau_, &right_head_, &right_tau_}) v->setZero(n);
+    column_reflectors_.setZero(n, n);
+    for (Vector* v : {&d_, &root_weights_, &tails_}) v->setZero(rows + n);
+    for (Vector* v : {&column_tau_, &y_, &column_, &norms_, &head_, &tau_, &right_head_, &right_tau_}) v->setZero(n);
     order_.assign(static_cast<size_t>(n), 0);
   }
 
-  // What a fit made elsewhere leaves behind, see even.cpp; there are no directions to ask for.
-  void set_even(Index freedom, double pull, double size, double left) {
+  // Sets the results of a fit by PostureFit; it has no directions.
+  void set_posture_fit(Index freedom, double root_weight, double size, double residual_size) {
     freedom_ = columns_ = rank_ = freedom;
     count_ = 0;
-    weakest_ = strongest_ = pull;
+    min_root_weight_ = max_root_weight_ = root_weight;
     size_ = size;
-    left_size_ = left;
+    residual_size_ = residual_size;
     dropped_ = 0.0;
-    even_ = true;
+    is_posture_fit_ = true;
   }
-  bool even() const { return even_; }
+  bool is_posture_fit() const { return is_posture_fit_; }
 
   void begin(Index freedom) {
-    even_ = false;
+    is_posture_fit_ = false;
     freedom_ = freedom;
     count_ = 0;
-    weakest_ = infinity;
-    strongest_ = 0.0;
+    min_root_weight_ = infinity;
+    max_root_weight_ = 0.0;
   }
 
   void add(const Rows& rows, Index i, const Eigen::Ref<const Matrix>& Z, double residual) {
     const Row& row = rows[i];
-    pulls_[count_] = row.pull;
+    root_weights_[count_] = row.root_weight;
     if (row.column >= 0) {
-      P_.row(count_).head(freedom_) = (row.pull * row.entry) * Z.row(row.column);
+      P_.row(count_).head(freedom_) = (row.root_weight * row.entry) * Z.row(row.column);
     } else {
       column_.head(freedom_).noalias() = Z.transpose() * rows.raw(i);
-      P_.row(count_).head(freedom_) = (row.pull * row.inverse_norm) * column_.head(freedom_).transpose();
+      P_.row(count_).head(freedom_) = (row.root_weight * row.inverse_norm) * column_.head(freedom_).transpose();
     }
-    d_[count_++] = row.pull * residual;
-    weakest_ = std::min(weakest_, row.pull);
-    strongest_ = std::max(strongest_, row.pull);
+    d_[count_++] = row.root_weight * residual;
+    min_root_weight_ = std::min(min_root_weight_, row.root_weight);
+    max_root_weight_ = std::max(max_root_weight_, row.root_weight);
   }
 
   // A unit row given by its entries in y.
   template <class Entries>
-  void add(const Entries& entries, double pull, double residual) {
-    pulls_[count_] = pull;
-    P_.row(count_).head(freedom_) = pull * entries.transpose();
-    d_[count_++] = pull * residual;
-    weakest_ = std::min(weakest_, pull);
-    strongest_ = std::max(strongest_, pull);
+  void add(const Entries& entries, double root_weight, double residual) {
+    root_weights_[count_] = root_weight;
+    P_.row(count_).head(freedom_) = root_weight * entries.transpose();
+    d_[count_++] = root_weight * residual;
+    min_root_weight_ = std::min(min_root_weight_, root_weight);
+    max_root_weight_ = std::max(max_root_weight_, root_weight);
   }
 
   // Adds  damping * (Z^T x + y) = 0.
@@ -72,29 +75,29 @@ class Fit {
     for (Index j = 0; j < freedom_; ++j) {
       P_.row(count_).head(freedom_).setZero();
       P_(count_, j) = damping;
-      pulls_[count_] = damping;
+      root_weights_[count_] = damping;
       d_[count_++] = -damping * column_[j];
     }
-    weakest_ = std::min(weakest_, damping);
-    strongest_ = std::max(strongest_, damping);
+    min_root_weight_ = std::min(min_root_weight_, damping);
+    max_root_weight_ = std::max(max_root_weight_, damping);
   }
 
-  // The same right-hand side from another x, for the rows from `first` on.
-  void damp_again(Index first, double damping, const Eigen::Ref<const Matrix>& Z, const Vector& x) {
+  // Updates the right-hand side of the damping rows, which start at `first`, for another x.
+  void update_damping(Index first, double damping, const Eigen::Ref<const Matrix>& Z, const Vector& x) {
     d_.segment(first, freedom_).noalias() = Z.transpose() * x;
     d_.segment(first, freedom_) *= -damping;
   }
 
-  // Decomposes P; `tolerance` is the smallest part of a unit row that counts as independent.
+  // Decomposes P; `tolerance` is the smallest independent part of a unit row.
   void factor(double tolerance) {
     columns_ = freedom_;
-    restricted_ = contrast() < 5e-3;
+    restricted_ = weight_ratio() < 5e-3;
     if (restricted_) restrict_to_rows(tolerance);
     rank_ = reduce(restricted_ ? 0.0 : tolerance);
-    if (rank_ < columns_) shorten();
+    if (rank_ < columns_) eliminate_free_columns();
   }
 
-  // The step y for the right-hand side d set by add() or residual().
+  // Returns the step y for the right-hand side d of add() or set_right_side().
   const Vector& solve() {
     auto d = d_.head(count_);
     size_ = d.norm();
@@ -103,60 +106,62 @@ class Fit {
     c = d.head(rank_);
     P_.topLeftCorner(rank_, rank_).template triangularView<Eigen::Upper>().solveInPlace(c);
     column_.segment(rank_, columns_ - rank_).setZero();
-    if (rank_ < columns_) lengthen();
+    if (rank_ < columns_) apply_right_reflectors();
     y_.head(freedom_).setZero();
     for (Index j = 0; j < columns_; ++j) y_[order_[static_cast<size_t>(j)]] = column_[j];
     for (Index k = restricted_ ? columns_ - 1 : -1; k >= 0; --k) {
-      const auto v = turns_.col(k).segment(k, freedom_ - k);
+      const auto v = column_reflectors_.col(k).segment(k, freedom_ - k);
       auto tail = y_.segment(k, freedom_ - k);
-      tail -= (turn_tau_[k] * v.dot(tail)) * v;
+      tail -= (column_tau_[k] * v.dot(tail)) * v;
     }
     d.head(rank_).setZero();
     for (Index k = rank_ - 1; k >= 0; --k) reflect(k, d);
-    left_size_ = d.norm();
+    residual_size_ = d.norm();
     return y_;
   }
 
-  // What the fit leaves of row r (in the order of add), times its pull: d - P y.
-  double left(Index r) const { return d_[r]; }
-  void residual(Index r, double value) { d_[r] = value; }
-  // Size of the right-hand side of the last solve, whose rounding is the noise in left().
+  // Residual of row r (in the order of add), times its root weight: d - P y.
+  double residual(Index r) const { return d_[r]; }
+  void set_right_side(Index r, double value) { d_[r] = value; }
+  // Norm of the right-hand side of the last solve; its rounding error is the noise of residual().
   double size() const { return size_; }
   Index rank() const { return rank_; }
-  // Size of the weakest direction that counts: close to the smallest singular value that is not zero.
-  double weakest_direction() const { return rank_ > 0 ? std::abs(P_(rank_ - 1, rank_ - 1)) : infinity; }
-  // Size of the largest column that was too small to count.
+  // Last pivot of the fit: an estimate of the smallest nonzero singular value.
+  double smallest_pivot() const { return rank_ > 0 ? std::abs(P_(rank_ - 1, rank_ - 1)) : infinity; }
+  // Norm of the largest column that was treated as zero.
   double dropped() const { return dropped_; }
-  double left_size() const { return left_size_; }
-  // Absolute rounding of the forces: a heavy row feels that of all the others.
-  double noise() const { return 1e-14 * strongest_ * left_size(); }
-  // Pull of the lightest row over that of the heaviest.
-  double contrast() const { return strongest_ > 0.0 ? weakest_ / strongest_ : 1.0; }
+  double residual_size() const { return residual_size_; }
+  // Rounding error of the forces.
+  double noise() const { return 1e-14 * max_root_weight_ * residual_size(); }
+  // Smallest root weight divided by the largest.
+  double weight_ratio() const { return max_root_weight_ > 0.0 ? min_root_weight_ / max_root_weight_ : 1.0; }
 
-  // Whether there is no y with P y = d, to a tolerance that is meant for unit rows; d is overwritten.
+  // Whether P y = d has no solution, with a tolerance for unit rows; d is overwritten.
   template <class D>
-  bool lacks(D&& d, double tolerance) const {
+  bool cannot_reproduce(D&& d, double tolerance) const {
     for (Index k = 0; k < rank_; ++k) reflect(k, d);
-    return d.tail(count_ - rank_).norm() > tolerance * std::max(weakest_, 1e-5 * strongest_);
+    return d.tail(count_ - rank_).norm() > tolerance * std::max(min_root_weight_, 1e-5 * max_root_weight_);
   }
 
-  // Coefficients q, one column per direction that the fit determines: sum_r q_r pull_r a_r spans it. Q is padded.
+  // Coefficients q, one column per direction that the fit determines: sum_r q_r root_weight_r a_r spans it. Q is
+  // padded.
   void directions(Matrix& Q) {
     Q.topLeftCorner(count_ + padding, rank_).setZero();
     for (Index i = 0; i < rank_; ++i) Q(i, i) = 1.0;
     for (Index k = rank_ - 1; k >= 0; --k) {
-      std::swap(P_(k, k), head_[k]);  // the reflector begins with what the diagonal of R replaced
+      // First entry of the reflector, stored apart since the diagonal of R takes its place.
+      std::swap(P_(k, k), head_[k]);
       poise::reflect(&P_(k, k), count_ - k, tau_[k], &Q(k, k), Q.outerStride(), rank_ - k);
       std::swap(P_(k, k), head_[k]);
     }
   }
 
  private:
-  // Rows of very different pull: which directions they determine must not depend on the pulls. Rotates the columns so
-  // that the first `columns_` hold all the rows; the rest is below tolerance on unit rows.
+  // For rows of very different weights: the directions that they determine must not depend on the weights. Rotates the
+  // columns such that the first `columns_` contain all rows; the rest is below the tolerance for unit rows.
   void restrict_to_rows(double tolerance) {
     auto P = P_.topLeftCorner(count_, freedom_);
-    for (Index r = 0; r < count_; ++r) P.row(r) /= pulls_[r];
+    for (Index r = 0; r < count_; ++r) P.row(r) /= root_weights_[r];
     columns_ = std::min(count_, freedom_);
     dropped_ = 0.0;
     for (Index k = 0; k < columns_; ++k) {
@@ -168,24 +173,25 @@ class Fit {
         dropped_ = largest;
         break;
       }
-      auto v = turns_.col(k).segment(k, freedom_ - k);
+      auto v = column_reflectors_.col(k).segment(k, freedom_ - k);
       v = P.row(best).segment(k, freedom_ - k).transpose();
-      make_reflector(v, turn_tau_[k]);
+      make_reflector(v, column_tau_[k]);
       tails_.head(count_).noalias() = P.rightCols(freedom_ - k) * v;
-      tails_.head(count_) *= turn_tau_[k];
+      tails_.head(count_) *= column_tau_[k];
       P.rightCols(freedom_ - k).noalias() -= tails_.head(count_) * v.transpose();
     }
-    for (Index r = 0; r < count_; ++r) P.row(r).head(columns_) *= pulls_[r];
+    for (Index r = 0; r < count_; ++r) P.row(r).head(columns_) *= root_weights_[r];
   }
 
   Index reduce(double tolerance) {
     auto P = P_.topLeftCorner(count_, columns_);
-    P_.block(count_, 0, padding, columns_).setZero();  // below every column that becomes a reflector
+    P_.block(count_, 0, padding, columns_).setZero();  // padding below every column that becomes a reflector
     for (Index j = 0; j < columns_; ++j) {
       order_[static_cast<size_t>(j)] = j;
       norms_[j] = P.col(j).squaredNorm();
     }
-    const double threshold = count_ ? std::max(tolerance * weakest_, restricted_ ? 1e-300 : 1e-14 * strongest_) : 0.0;
+    const double smallest = restricted_ ? 1e-300 : 1e-14 * max_root_weight_;
+    const double threshold = count_ ? std::max(tolerance * min_root_weight_, smallest) : 0.0;
     const Index steps = std::min(count_, columns_);
     if (!restricted_) dropped_ = 0.0;
     for (Index k = 0; k < steps; ++k) {
@@ -230,7 +236,7 @@ class Fit {
     tail -= scale * v;
   }
 
-  // Recomputes the downdated norms; true if a column is larger than the pivot that looked negligible.
+  // Recomputes the downdated norms; true if a column is larger than the pivot that seemed negligible.
   bool refresh(Index k) {
     const double pivot = P_.col(k).segment(k, count_ - k).squaredNorm();
     bool larger = false;
@@ -241,8 +247,8 @@ class Fit {
     return larger;
   }
 
-  // [R1 R2] -> [R 0] by reflectors from the right, so that the shortest solution is read off.
-  void shorten() {
+  // [R1 R2] -> [R 0] by reflectors from the right, which gives the shortest solution.
+  void eliminate_free_columns() {
     const Index extra = columns_ - rank_;
     for (Index i = rank_ - 1; i >= 0; --i) {
       auto w = P_.row(i).segment(rank_, extra);
@@ -264,7 +270,7 @@ class Fit {
     }
   }
 
-  void lengthen() {
+  void apply_right_reflectors() {
     const Index extra = columns_ - rank_;
     auto tail = column_.segment(rank_, extra);
     for (Index i = 0; i < rank_; ++i) {
@@ -276,12 +282,12 @@ class Fit {
     }
   }
 
-  Matrix P_, turns_;
-  Vector d_, pulls_, tails_, turn_tau_, y_, column_, norms_, head_, tau_, right_head_, right_tau_;
+  Matrix P_, column_reflectors_;
+  Vector d_, root_weights_, tails_, column_tau_, y_, column_, norms_, head_, tau_, right_head_, right_tau_;
   std::vector<Index> order_;
-  bool restricted_ = false, even_ = false;
+  bool restricted_ = false, is_posture_fit_ = false;
   Index freedom_ = 0, columns_ = 0, count_ = 0, rank_ = 0;
-  double weakest_ = 1.0, strongest_ = 1.0, size_ = 0.0, dropped_ = 0.0, left_size_ = 0.0;
+  double min_root_weight_ = 1.0, max_root_weight_ = 1.0, size_ = 0.0, dropped_ = 0.0, residual_size_ = 0.0;
 };
 
 }  // namespace poise

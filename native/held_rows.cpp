@@ -1,13 +1,13 @@
-// The rows held exactly, and x on them.
+// The rows that are held exactly, and steps of x onto them.
 #include <algorithm>
 
 #include "lexicographic.hpp"
 
 namespace poise {
 
-// Appends the soft rows [begin, end) to the decomposition, largest independent part first. False if a row is
-// nearly, but not quite, a combination of the others: holding the rest exactly would then be unstable.
-bool Lexicographic::hold(Index begin, Index end) {
+// Appends the soft rows [begin, end) to the decomposition, largest independent part first. Returns false if a row is
+// nearly, but not exactly, a combination of the others: holding the rest exactly would be numerically unstable.
+bool Lexicographic::hold_rows(Index begin, Index end) {
   const Index rows = end - begin;
   if (rows <= 0) return true;
   batch_.assign(soft_.begin() + begin, soft_.begin() + end);
@@ -32,18 +32,19 @@ bool Lexicographic::hold(Index begin, Index end) {
     const Index row = batch_[static_cast<size_t>(j)];
     basis_.append(block_.col(j));
     basis_.apply_last(block_, j + 1, rows);
-    for (Index c = j + 1; c < rows; ++c) {  // what the new row took from the others; anew where little is left
+    // Part of the others that the new row contains; recomputed if little is left.
+    for (Index c = j + 1; c < rows; ++c) {
       const double before = tails_[c], taken = block_(basis_.rank() - 1, c);
       tails_[c] -= taken * taken;
       if (tails_[c] < 1e-3 * before) tails_[c] = tail(c);
     }
     held_.push_back({row, bound(row), side(row) == equality});
-    place(row) = Place::held;
+    state(row) = RowState::held;
   }
   return true;
 }
 
-// Freezes the combinations of soft rows that span the directions of the fit, one after the other.
+// Freezes the combinations of soft rows that span the directions of the fit.
 void Lexicographic::hold_directions() {
   const Index rows = static_cast<Index>(soft_.size()), rank = fit_.rank(), begin = combined_;
   fit_.directions(directions_);
@@ -51,7 +52,7 @@ void Lexicographic::hold_directions() {
     gradient_.setZero();
     for (Index r = 0; r < rows; ++r) {
       const Index i = soft_[static_cast<size_t>(r)];
-      rows_.accumulate(i, rows_[i].pull * directions_(r, d), gradient_);
+      rows_.accumulate(i, rows_[i].root_weight * directions_(r, d), gradient_);
     }
     const double norm = gradient_.norm();
     if (!(norm > 0.0)) continue;
@@ -68,10 +69,10 @@ void Lexicographic::hold_directions() {
   }
 }
 
-// Whether the soft rows lean on held rows that are not frozen. A later level may release such a row, which lets x move
-// along u: that row changes by one and no other held row does. The soft rows then change by C u, and nothing keeps them
-// where the directions of the fit cannot undo that.
-bool Lexicographic::leans_on_weak() {
+// Whether the values of the soft rows depend on held rows that are not frozen. A later level may release such a row; x
+// can then move along a direction u that changes this row by one and no other held row. The soft rows change by C u,
+// which nothing prevents unless the directions of the fit contain it.
+bool Lexicographic::depends_on_releasable_rows() {
   const Index first = first_free(), rank = basis_.rank(), rows = static_cast<Index>(soft_.size());
   auto change = tails_.head(rows);
   for (Index p = first; p < rank; ++p) {
@@ -83,16 +84,16 @@ bool Lexicographic::leans_on_weak() {
     basis_.move(gradient_, step_, p);
     for (Index r = 0; r < rows; ++r) {
       const Index i = soft_[static_cast<size_t>(r)];
-      change[r] = rows_[i].pull * rows_.value(i, gradient_);
+      change[r] = rows_[i].root_weight * rows_.value(i, gradient_);
     }
-    if (fit_.lacks(change, rank_ * gradient_.norm())) return true;
+    if (fit_.cannot_reproduce(change, rank_ * gradient_.norm())) return true;
   }
   return false;
 }
 
-// Freezes the soft rows before what is only held: held rows that are not frozen leave the decomposition, and those that
-// the soft rows leave independent come back. The others lie at their bounds and enter again when they block.
-void Lexicographic::rebase() {
+// Freezes the soft rows before the rows that are only held: held rows that are not frozen leave the decomposition and
+// return if they are independent of the soft rows. The others are at their bounds and enter again when they block.
+void Lexicographic::freeze_soft_rows_first() {
   batch_.clear();
   for (Index p = static_cast<Index>(held_.size()) - 1; p >= 0; --p) {
     const auto held = held_.begin() + p;
@@ -105,19 +106,19 @@ void Lexicographic::rebase() {
   hold_directions();
   for (auto row = batch_.rbegin(); row != batch_.rend(); ++row) {
     if (project_row(*row) > rank_) {
-      hold_last(*row);
+      hold_projected_row(*row);
     } else {
-      place(*row) = Place::out;
+      state(*row) = RowState::inactive;
       side(*row) = inside;
     }
   }
 }
 
-// Appends the row whose projection was just made.
-void Lexicographic::hold_last(Index row) {
+// Appends the row that was last projected.
+void Lexicographic::hold_projected_row(Index row) {
   basis_.append(projected_);
   held_.push_back({row, bound(row), false});
-  place(row) = Place::held;
+  state(row) = RowState::held;
   ++count_.updates;
 }
 
@@ -125,7 +126,7 @@ void Lexicographic::release(Index position) {
   const Index row = held_[static_cast<size_t>(position)].row;
   basis_.remove(position);
   held_.erase(held_.begin() + position);
-  place(row) = Place::out;
+  state(row) = RowState::inactive;
   side(row) = inside;
   dual_[row] = 0.0;
   ++count_.updates;
@@ -137,40 +138,40 @@ Index Lexicographic::first_free() const {
   return p;
 }
 
-// Moves x so that every held row takes its target. A step much longer than where it ends leaves its rounding behind,
-// so it is taken once more.
-void Lexicographic::step_to_held() {
+// Moves x so that every held row has its target value. A step much longer than its end point leaves a rounding error,
+// so it is repeated.
+void Lexicographic::move_to_targets() {
   const Index rank = basis_.rank();
   for (int pass = 0; pass < 2; ++pass) {
-    size_ = x_.norm();
+    x_norm_ = x_.norm();
     bool still = true;
     for (Index p = 0; p < rank; ++p) {
       const Held& h = held_[static_cast<size_t>(p)];
       step_[p] = h.target - value(h);
-      // Rounding must not be blown up by a small diagonal of L, least of all in settled rows.
-      if (std::abs(step_[p]) < (h.frozen ? 4e-15 : 1e-15) * (std::abs(h.target) + size_)) step_[p] = 0.0;
+      // A small diagonal of L must not amplify rounding errors, in particular not in frozen rows.
+      if (std::abs(step_[p]) < (h.frozen ? 4e-15 : 1e-15) * (std::abs(h.target) + x_norm_)) step_[p] = 0.0;
       still = still && step_[p] == 0.0;
     }
     if (still) return;
     basis_.forward(step_, 0);
     basis_.move(x_, step_, 0);
     const double length = step_.head(rank).norm();
-    size_ = x_.norm();
-    if (length <= 1e3 * (1.0 + size_)) return;
+    x_norm_ = x_.norm();
+    if (length <= 1e3 * (1.0 + x_norm_)) return;
   }
 }
 
-// Whether held rows are off their targets by more than rounding at x: a step from far away carries its own.
-bool Lexicographic::drifted() const {
+// Whether held rows miss their targets by more than the rounding error at x; a step from far away has a larger one.
+bool Lexicographic::off_target() const {
   return std::any_of(held_.begin(), held_.end(), [&](const Held& h) {
-    return std::abs(h.target - value(h)) > 1e-13 * (1.0 + std::abs(h.target) + size_);
+    return std::abs(h.target - value(h)) > 1e-13 * (1.0 + std::abs(h.target) + x_norm_);
   });
 }
 
-// An active set that was tried and dropped may have sent x far away along directions that nothing holds now: start
-// again from the optimum of the level above.
-bool Lexicographic::come_back() {
-  const bool far = size_ > 1e3 * (1.0 + start_size_);
+// A discarded active set may have moved x far away along directions that are now free: restart from the optimum of the
+// level above.
+bool Lexicographic::restart_if_far() {
+  const bool far = x_norm_ > 1e3 * (1.0 + start_norm_);
   if (far) x_ = start_;
   return far;
 }

@@ -1,14 +1,14 @@
-#include "quadratic.hpp"
+#include "quadratic_program.hpp"
 
 #include <algorithm>
 
-#include "sides.hpp"
+#include "bound_side.hpp"
 
 namespace poise {
 
 namespace {
 
-// In the language of daqp.
+// Codes of daqp.
 constexpr int hard_inequality = 0, hard_equality = 5, soft_row = 8;
 constexpr double no_bound = 1e30;
 
@@ -16,7 +16,7 @@ double finite_bound(double bound) { return std::clamp(bound, -no_bound, no_bound
 
 }  // namespace
 
-bool Quadratic::read(const ProgramView& view, const double* weights) {
+bool QuadraticProgram::read(const ProgramView& view, const double* weights) {
   const Index n = view.variables, before = bounds_;
   view_ = &view;
   rows_.read(view);
@@ -27,16 +27,16 @@ bool Quadratic::read(const ProgramView& view, const double* weights) {
   fitted_.clear();
   before_.swap(sense_);
   sense_.clear();
-  heaviest_ = 0.0;
+  max_weight_ = 0.0;
   bounds_ = 0;
   soft_ = false;
   for (Index i = 0; i < view.rows; ++i) {
     const Row& row = rows_[i];
-    const double pull = row.pull * rows_.strongest(row.level);
-    weight_[i] = weights[row.level] * pull * pull;
+    const double root_weight = row.root_weight * rows_.max_root_weight(row.level);
+    weight_[i] = weights[row.level] * root_weight * root_weight;
     if (row.kind == Kind::free) continue;
     if (in_cost(i)) {
-      heaviest_ = std::max(heaviest_, weight_[i]);
+      max_weight_ = std::max(max_weight_, weight_[i]);
       soft_ = soft_ || row.kind == Kind::inequality;
       if (row.kind == Kind::equality) fitted_.push_back(i);
     } else if (row.column >= 0 && bound_[static_cast<size_t>(row.column)] < 0) {
@@ -59,31 +59,32 @@ bool Quadratic::read(const ProgramView& view, const double* weights) {
   return bounds_ == before && sense_ == before_;
 }
 
-void Quadratic::write(double* H_out, double* f_out, double* A, double* lower, double* upper, int* sense, double* rho) {
+void QuadraticProgram::write(double* H_out, double* f_out, double* A, double* lower, double* upper, int* sense,
+                             double* rho) {
   const Index n = variables();
   Eigen::Map<Matrix> H(H_out, n, n);
   Eigen::Map<Vector> f(f_out, n);
   H.setZero();
-  H.diagonal().setConstant(heaviest_ > 0.0 ? regularization_ : 1.0);
+  H.diagonal().setConstant(max_weight_ > 0.0 ? regularization_ : 1.0);
   f.setZero();
   const auto fitted = static_cast<Index>(fitted_.size());
   if (J_.rows() != n || J_.cols() < fitted) J_.resize(n, fitted);
-  Index lines = 0;
+  Index matrix_rows = 0;
   for (Index i : fitted_) {
     const Row& row = rows_[i];
     const double w = relative(i);
     if (row.column >= 0) {
-      H(row.column, row.column) += w;  // times entry^2, which is one
+      H(row.column, row.column) += w;  // times entry^2 = 1
       f[row.column] -= w * row.entry * row.lower;
       continue;
     }
-    auto line = J_.col(lines++);
-    const double pull = std::sqrt(w);
-    line = (pull * row.inverse_norm) * rows_.raw(i);
-    f -= (pull * row.lower) * line;
+    auto line = J_.col(matrix_rows++);
+    const double root_weight = std::sqrt(w);
+    line = (root_weight * row.inverse_norm) * rows_.raw(i);
+    f -= (root_weight * row.lower) * line;
   }
-  if (lines > 0) {
-    H.selfadjointView<Eigen::Lower>().rankUpdate(J_.leftCols(lines));
+  if (matrix_rows > 0) {
+    H.selfadjointView<Eigen::Lower>().rankUpdate(J_.leftCols(matrix_rows));
     H.triangularView<Eigen::StrictlyUpper>() = H.transpose();
   }
   for (Index c = 0; c < bounds_; ++c) {
@@ -103,19 +104,19 @@ void Quadratic::write(double* H_out, double* f_out, double* A, double* lower, do
   std::copy(sense_.begin(), sense_.end(), sense);
 }
 
-double Quadratic::judge(const double* answer, double* moved, signed char* sides) const {
+double QuadraticProgram::check_solution(const double* answer, double* solution, signed char* sides) const {
   const RowView x(answer, variables());
   double worst = 0.0;
   for (Index i = 0; i < view_->rows; ++i) {
     const Row& row = rows_[i];
-    // Rows without a direction stand at zero, whatever x.
-    const bool stands = row.inverse_norm == 0.0;
-    const double value = stands ? 0.0 : rows_.value(i, x);
-    const double low = stands ? view_->lower[i] : row.lower, high = stands ? view_->upper[i] : row.upper;
+    // Rows whose coefficients are all zero have the value zero.
+    const bool zero_row = row.inverse_norm == 0.0;
+    const double value = zero_row ? 0.0 : rows_.value(i, x);
+    const double low = zero_row ? view_->lower[i] : row.lower, high = zero_row ? view_->upper[i] : row.upper;
     if (i < first_ && row.kind != Kind::free) worst = std::max({worst, low - value, value - high});
     sides[i] = side_of(*view_, row, i, value);
   }
-  for (Index c = 0; c < variables(); ++c) moved[c] = x[c] + (view_->center ? view_->center[c] : 0.0);
+  for (Index c = 0; c < variables(); ++c) solution[c] = x[c] + (view_->center ? view_->center[c] : 0.0);
   return worst / (1.0 + (x.size() ? x.cwiseAbs().maxCoeff() : 0.0));
 }
 
