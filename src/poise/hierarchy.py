@@ -37,9 +37,10 @@ class Level:
     Args:
         name: unique name of the level, e.g. "balance".
         tasks: one task, or several.
-        damping: adds ``damping² |x|²`` to the cost of the level. This limits the speed to about error / damping when
-            the level could only be met by very fast motion, near a singularity or in conflict with higher levels.
-            Zero: exact; 0.05 to 0.2 (in metres or radians of error rate per rad/s) calms a gaze or a stretched arm.
+        damping: adds ``damping² |x|²`` to the cost of the level, with x the joint velocities (or accelerations). It
+            keeps x small where the level could only be met by very fast motion: near a singularity, or in conflict
+            with higher levels. There |x| is at most the desired error rate divided by ``2 damping``. Unit: that of the
+            error per rad. Zero: exact; 0.05 to 0.2 is suitable for a gaze or a stretched arm.
 
     >>> Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     """
@@ -80,8 +81,9 @@ class Behavior(Interface):
     """A hierarchy as a function of the current snapshot; a `Hierarchy` is the constant behavior.
 
     The controller calls it at every tick. While it returns the same hierarchy, the controller reuses its program; when
-    it returns another one, the controller passes over to it smoothly. Only `__call__` is required; controllers and runs
-    use only the members below. A plain function is a behavior, too: controllers wrap it in a `FunctionBehavior`.
+    it returns another one, the command changes over to it smoothly, within `ramp` seconds. Only `__call__` is required;
+    controllers and runs use only the members below. A plain function is accepted as a behavior, too: controllers wrap
+    it in a `FunctionBehavior`.
 
     Attributes:
         ramp: transition time of the command from one hierarchy to the next (s).
@@ -122,26 +124,27 @@ class Behavior(Interface):
         """Update the feedback under position servos; a `PositionController` calls this before each tick.
 
         Args:
-            real, reference: the measured body, and the reference body whose joint positions are commanded.
+            real, reference: the measured body, and the reference body, whose joint positions are commanded.
             readings: sensor readings; None: the plant has no sensors.
 
         Returns:
-            Planar world_from_world (m, rad) by which the reference body is moved; None: not moved.
+            Displacement of the reference body in the world, in the ground plane: new pose = displacement * old pose.
+            None: no displacement.
         """
         return None
 
     @classmethod
-    def adapt(cls, given: Any) -> Behavior:
+    def adapt(cls, candidate: Any) -> Behavior:
         """Return the object itself if it is a behavior, else a `FunctionBehavior` around a function or other callable.
 
         Raises:
             PoiseError: the object is not callable.
         """
-        if isinstance(given, Behavior):
-            return given
-        if not callable(given):
-            raise PoiseError(f"behavior is {given!r}; expected a Hierarchy or a function that returns one")
-        return FunctionBehavior._adapter(given)(given)
+        if isinstance(candidate, Behavior):
+            return candidate
+        if not callable(candidate):
+            raise PoiseError(f"behavior is {candidate!r}; expected a Hierarchy or a function that returns one")
+        return FunctionBehavior._adapter(candidate)(candidate)
 
 
 class FunctionBehavior(Behavior):
@@ -175,7 +178,7 @@ class Hierarchy(Behavior):
 
     `always` is the level above all others. If its constraints contradict each other, the solver minimises their
     violation and reports it, as for any other level. Hierarchies are immutable: the methods below return new ones, and
-    a controller that gets a new one passes over to it smoothly.
+    a controller that gets a new one changes over to it smoothly.
 
     Args:
         always: constraints, e.g. ``[constraints.JointRange(robot), constraints.JointSpeed(robot)]``.
@@ -190,13 +193,13 @@ class Hierarchy(Behavior):
     def __init__(self, always: Iterable[Task] | Task = (), levels: Iterable[Level] | Level = ()) -> None:
         object.__setattr__(self, "always", Level("always", always).tasks)
         object.__setattr__(self, "levels", tuple(levels) if isinstance(levels, Iterable) else (levels,))
-        seen: set[str] = {"always"}
+        names: set[str] = {"always"}
         for level in self.levels:
             if not isinstance(level, Level):
                 raise HierarchyError(f"levels contains {level!r}; expected poise.Level(name, [task, ...])")
-            if level.name in seen:
+            if level.name in names:
                 raise HierarchyError(f"two levels are named '{level.name}'; give each level a unique name")
-            seen.add(level.name)
+            names.add(level.name)
         if not self.tasks:
             raise HierarchyError("the hierarchy has no task; give it constraints in always= or tasks in levels=")
         self._check_one_robot()
@@ -231,27 +234,26 @@ class Hierarchy(Behavior):
 
     def with_level(self, level: Level, before: str | None = None) -> Hierarchy:
         """Return a copy with one more level, above the level named `before` or as the last."""
-        at = len(self.levels) if before is None else self._level_index(before)
-        return Hierarchy(self.always, (*self.levels[:at], level, *self.levels[at:]))
+        index = len(self.levels) if before is None else self._level_index(before)
+        return Hierarchy(self.always, (*self.levels[:index], level, *self.levels[index:]))
 
     def without_level(self, name: str) -> Hierarchy:
         """Return a copy without the level of that name."""
-        at = self._level_index(name)
-        return Hierarchy(self.always, self.levels[:at] + self.levels[at + 1 :])
+        index = self._level_index(name)
+        return Hierarchy(self.always, self.levels[:index] + self.levels[index + 1 :])
 
     def with_tasks(self, name: str, tasks: Iterable[Task] | Task) -> Hierarchy:
         """Return a copy with other tasks in the level of that name; its damping stays."""
-        at = self._level_index(name)
-        return Hierarchy(
-            self.always, (*self.levels[:at], Level(name, tasks, self.levels[at].damping), *self.levels[at + 1 :])
-        )
+        index = self._level_index(name)
+        level = Level(name, tasks, self.levels[index].damping)
+        return Hierarchy(self.always, (*self.levels[:index], level, *self.levels[index + 1 :]))
 
     def reorder(self, names: Sequence[str]) -> Hierarchy:
         """Return a copy with the same levels in another order."""
         order = [str(name) for name in names]
         if sorted(order) != sorted(level.name for level in self.levels):
-            known = ", ".join(level.name for level in self.levels)
-            raise HierarchyError(f"the order {', '.join(order)} does not name each level once; there are {known}")
+            level_names = ", ".join(level.name for level in self.levels)
+            raise HierarchyError(f"the order {', '.join(order)} does not name each level once; there are {level_names}")
         return Hierarchy(self.always, [self.level(name) for name in order])
 
     def common_levels(self, other: Hierarchy) -> int:
@@ -259,8 +261,8 @@ class Hierarchy(Behavior):
         if not _same_tasks(self.always, other.always):
             return -1
         count = 0
-        for ours, theirs in zip(self.levels, other.levels, strict=False):
-            if not _same_tasks(ours.tasks, theirs.tasks) or ours.damping != theirs.damping:
+        for a, b in zip(self.levels, other.levels, strict=False):
+            if not _same_tasks(a.tasks, b.tasks) or a.damping != b.damping:
                 break
             count += 1
         return count
@@ -299,7 +301,12 @@ class Hierarchy(Behavior):
 
 
 def task_kind(task: Task) -> str:
-    """Return the kind of a task: "equality" (zero error), "interval", "rate" or "limits"."""
+    """Return the kind of a task, for tables.
+
+    Returns:
+        "equality": the error vanishes; "interval": the error stays inside a tolerance; "rate": a task on velocities
+        only; "limits": a constraint that writes its bounds itself, such as joint limits and force constraints.
+    """
     if not isinstance(task, MotionTask):
         return "limits"
     if task.tolerance is not None:
@@ -316,16 +323,16 @@ def _weight_text(task: Task) -> str:
 
 def _robots_of_tasks(tasks: Sequence[Task]) -> dict[str, str]:
     """Return the names of the robots that the tasks refer to, each with the name of its first task."""
-    found: dict[str, str] = {}
+    robots: dict[str, str] = {}
     for task in tasks:
         names = [frame.robot_name for frame in task.frames()]
         for name in [*names, *([task.robot.name] if isinstance(task.robot, Robot) else [])]:
-            found.setdefault(name, task.name)
-    return found
+            robots.setdefault(name, task.name)
+    return robots
 
 
-def _same_tasks(ours: Sequence[Task], theirs: Sequence[Task]) -> bool:
-    return len(ours) == len(theirs) and all(a is b for a, b in zip(ours, theirs, strict=True))
+def _same_tasks(first: Sequence[Task], second: Sequence[Task]) -> bool:
+    return len(first) == len(second) and all(a is b for a, b in zip(first, second, strict=True))
 
 
 # -- solve_pose: inverse kinematics ----------------------------------------------------------------------------------
@@ -346,7 +353,8 @@ class PoseSolution:
 
     Attributes:
         state: the posture, at rest.
-        errors: per level its largest error outside the tolerance, in the unit of the task that has it.
+        errors: largest error of each level beyond the tolerances of its tasks, by name; in the unit of the task with
+            that error.
         unmet: names of levels that could not be met, the most important first.
         iterations: number of iterations.
         converged: whether the last step was shorter than the tolerance.
@@ -367,16 +375,16 @@ class PoseSolution:
 
 
 def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolerance: float = 1e-8) -> PoseSolution:
-    """Find the posture that meets a hierarchy, by Newton steps that each solve the linearised tasks in full.
+    """Find the posture that meets a hierarchy, by Newton steps that solve all linearised tasks.
 
-    Targets are sampled at the time of `start`. Task dynamics and target velocities are ignored; tasks and constraints
-    on velocity are left out, except `JointRange`.
+    Targets are sampled at the time of `start`. Task dynamics and target velocities are ignored. Tasks and constraints
+    on velocities only are left out, except `JointRange`, which keeps the joints inside their ranges.
 
     Args:
         hierarchy: e.g. for a stance: feet, centre of mass, posture.
         start: initial posture; it decides which of several solutions is found.
         iterations: largest number of iterations.
-        tolerance: converged when a step is shorter (rad, m).
+        tolerance: converged when no coordinate changes by more in one step (rad, m).
 
     >>> standing = solve_pose(hierarchy, start).state
     """
@@ -421,17 +429,17 @@ def _static_tasks(tasks: Sequence[Task], time: float) -> list[Task]:
 
     Tasks and constraints on velocity are left out, except `JointRange`.
     """
-    found: list[Task] = []
+    static: list[Task] = []
     for task in tasks:
         if isinstance(task, MotionTask) and not task.velocity_only:
             task = copy(task)
             task.dynamics = Decay(1.0)
             if is_moving(task.target):
                 vars(task)["target"] = FrozenTarget(vars(task)["target"], time)
-            found.append(task)
+            static.append(task)
         elif isinstance(task, JointRange) or not task.velocity_only:
-            found.append(task)
-    return found
+            static.append(task)
+    return static
 
 
 class FrozenTarget:

@@ -1,4 +1,4 @@
-"""CenterOfMassInside: the centre of mass stays above what carries it, whatever carries it."""
+"""CenterOfMassInside: the centre of mass stays above the support polygon, for any contacts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Self-collision: gaps agree with coal, their slopes with differences, and bodies stay apart in a closed loop."""
+"""Self-collision: gaps agree with coal, their Jacobians with finite differences; bodies stay apart in a closed loop."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a contact can bear: cones against linear programs over the forces at its corners."""
+"""Limits of contact wrenches: friction and wrench cones against linear programs over the forces at the corners."""
 
 import numpy as np
 import pytest

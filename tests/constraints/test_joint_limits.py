@@ -1,4 +1,4 @@
-"""Limits of joints: range, speed and acceleration never contradict each other, and hold whatever is wished.
+"""Joint limits: range, speed and acceleration are always compatible and hold against any other task.
 
 The oracle is a simulation of all joints at once: wishes are clipped to the bounds, and the joints step.
 """

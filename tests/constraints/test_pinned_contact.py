@@ -1,4 +1,4 @@
-"""PinnedContact: what is pinned does not move, what is not pinned may."""
+"""PinnedContact: blocked directions do not move, the others are free."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Regions in a closed loop: a point pushed out stays in, one that starts outside comes in, and both smoothly."""
+"""Regions in a closed loop: a point stays inside, or moves inside if it starts outside, without jumps."""
 
 from collections.abc import Callable
 from typing import Any

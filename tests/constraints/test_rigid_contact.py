@@ -1,4 +1,4 @@
-"""RigidContact: with forces it stops and leaves the place to the ground, in kinematics it holds the place."""
+"""RigidContact: it damps motion without position feedback in torque control, and corrects drift in kinematics."""
 
 import numpy as np
 import pytest

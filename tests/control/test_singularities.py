@@ -1,7 +1,7 @@
 """A target out of reach: the arm stretches, and the body comes to rest as near as it gets.
 
 Measured on the last second of five, per joint: how much its velocity changes from tick to tick, and how fast it still
-moves. Without any caution the stretched arm of G1 whips at 29 rad/s.
+moves. Without singularity damping the stretched arm of G1 whips at 29 rad/s.
 """
 
 import numpy as np
@@ -68,7 +68,7 @@ def test_a_stretched_arm_does_not_chatter(name: str, where: str) -> None:
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start, MAX_MAGNITUDE[where]), start, 5.0)
     last = commanded_velocities(found)[-round(1.0 / PERIOD) :]
-    assert np.abs(np.diff(last, axis=0)).max() < 0.1  # without caution: up to 60 rad/s
+    assert np.abs(np.diff(last, axis=0)).max() < 0.1  # without singularity damping: up to 60 rad/s
     assert np.abs(last).max() < 0.5  # what remains is the posture, which creeps to where the hand lets it go
     distance = reach_error(found, robot, where)
     assert distance[-1] < distance.min() + 0.01, "it stays as near as it got"

@@ -127,7 +127,7 @@ def same_motion(start: State, models: Sequence[Sequence[Contact]], extra: Sequen
         commands.append(TorqueController(hierarchy).step(start))
         assert commands[-1].fallback == ""
         assert not_none(commands[-1].solution).first_damped_level == -1, (
-            "caution would damp, and depends on how forces are written"
+            "singularity damping would apply, and depends on how forces are written"
         )
     return commands
 

@@ -194,6 +194,9 @@ def test_a_controller_says_what_it_cannot_be_built_from(case: str) -> None:
 def test_the_first_state_must_be_one() -> None:
     with pytest.raises(PoiseError, match="the first state is None; expected a State"):
         TorqueController(standing(START)).step(None)
+    with pytest.raises(PoiseError, match=r"the first state is array.*; expected a State") as caught:
+        TorqueController(standing(START)).step(START.q)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
 
 
 def test_a_hierarchy_for_another_robot_is_refused_at_the_first_step() -> None:

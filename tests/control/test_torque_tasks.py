@@ -208,3 +208,33 @@ def test_where_they_contradict_only_the_strict_answer_keeps_the_order(name: str)
     for command in (strict, weighted):
         assert (np.abs(not_none(command.torque)) <= start.robot.limits.torque).all()
         assert np.isfinite(not_none(command.torque)).all()
+
+
+def test_with_slow_task_dynamics_the_centre_of_mass_stays_in_its_region_and_the_soles_flat() -> None:
+    """Talos in MuJoCo reaches forward and up, and nothing else keeps its balance."""
+    robot = installed_robot("talos")
+    start, hand, margin = robot.stance("standing"), robot.hand("left"), 0.03
+    inside = constraints.CenterOfMassInside(margin, dynamics=tasks.Decay(2.0))
+    hierarchy = Hierarchy(
+        always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
+        levels=[
+            Level("contact", [constraints.RigidContact(foot) for foot in robot.feet]),
+            Level("balance", [inside]),
+            Level("reach", [tasks.Position(hand, start.pose(hand).translation + np.array([0.5, 0.0, 0.4]))]),
+            Level("posture", [tasks.Posture(start)]),
+        ],
+    )
+    plant = MujocoPlant(start)
+    corners = start.support_polygon
+    edges = np.roll(corners, -1, axis=0) - corners
+    inward = np.column_stack([-edges[:, 1], edges[:, 0]]) / np.linalg.norm(edges, axis=1, keepdims=True)
+    depths, cosines = [], []
+    for _ in steps(TorqueController(hierarchy), plant, 1.2):
+        truth = plant.truth()
+        assert len(truth.contacts) == 2
+        depths.append(float(np.min(np.sum(inward * (truth.center_of_mass[:2] - corners), axis=1))))
+        cosines.append(min(truth.pose(foot).rotation[2, 2] for foot in robot.feet))
+    assert np.linalg.norm(plant.truth().pose(hand).translation - start.pose(hand).translation) > 0.6
+    assert max(depths) - min(depths) > 0.02  # it moves towards an edge
+    assert min(depths) > margin - 1e-3
+    assert np.degrees(np.arccos(min(cosines))) < 0.3

@@ -1,4 +1,4 @@
-"""Levels and hierarchies: frozen, named, one robot, and easy to make another one from."""
+"""Levels and hierarchies: immutable, unique names, one robot, and modified copies."""
 
 from collections.abc import Callable
 

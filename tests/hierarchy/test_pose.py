@@ -1,4 +1,4 @@
-"""solve_pose: the posture that a hierarchy describes, and what it could not meet."""
+"""solve_pose: the posture of a hierarchy, and the levels that it cannot meet."""
 
 import numpy as np
 import pytest

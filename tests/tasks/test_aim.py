@@ -1,4 +1,4 @@
-"""Direction and Gaze: the error is the angle, from every side, also from behind."""
+"""Direction and Gaze: the error is the angle, also near the opposite direction."""
 
 import numpy as np
 import pinocchio

@@ -1,4 +1,4 @@
-"""A task of a user's own is two methods; what cannot work is refused before anything moves."""
+"""Custom tasks consist of two methods; invalid ones are refused before the robot moves."""
 
 from __future__ import annotations
 
@@ -279,6 +279,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "weight": ({"weight": -1.0}, ("weight is -1.0", "not negative")),
     "weights": ({"weight": (1.0, 2.0)}, ("2 weights", "1 rows")),
     "tolerance": ({"tolerance": (0.2, 0.1)}, ("tolerance is (0.2, 0.1)", "below upper")),
+    "negative tolerance": ({"tolerance": -0.1}, ("tolerance is -0.1", "at least 0")),
     "dynamics": ({"dynamics": 5.0}, ("dynamics is 5.0", "Decay(...)")),
     "dimension": ({"dimension": 2}, ("Height.value", "(1,)", "(2,)")),
     "parts": ({"part_sizes": (3, 3)}, ("sum to 6", "1 rows")),

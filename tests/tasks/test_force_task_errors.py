@@ -1,4 +1,4 @@
-"""What is wrong with a task on forces is said where it is built: in one line, with what was given and expected."""
+"""Invalid arguments of force tasks raise an error at construction: one line with what was given and expected."""
 
 # mypy: disable-error-code="arg-type, list-item"
 # Wrong arguments are what is tested here.

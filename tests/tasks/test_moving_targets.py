@@ -1,4 +1,4 @@
-"""Targets that move: value, rate and acceleration arrive in the rows of the axes that were chosen."""
+"""Moving targets: value, rate and acceleration enter the rows of the chosen axes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Configuration: the whole body follows a configuration that moves, and stays where one is asked to stay."""
+"""Configuration: the whole body follows a moving configuration, and holds a constant one."""
 
 import numpy as np
 import pinocchio

@@ -1,4 +1,4 @@
-"""What is seen from a moving frame: the rows that compiled code writes are those that the tasks define in Python."""
+"""Tasks relative to a moving frame: compiled rows against their definition in Python."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Targets: values whose rates and accelerations are what they say."""
+"""Targets: rates and accelerations against finite differences."""
 
 import numpy as np
 import pinocchio

@@ -1,4 +1,4 @@
-"""Reference behaviours, simulated: what a task alone on a robot does is the curve that its docstring promises."""
+"""Task dynamics in simulation: the error follows the documented curve."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What is wrong with a task is said where it is built: in one line, with what was given and what was expected."""
+"""Invalid arguments of tasks raise an error at construction: one line with what was given and expected."""
 
 # mypy: disable-error-code="arg-type, list-item"
 # Wrong arguments are what is tested here.
@@ -34,7 +34,10 @@ class MisshapenTarget:
 #: What is built, and words that its error must hold: the part at fault, what was given, what was expected.
 WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     # frames and axes
-    "no frame": (lambda: tasks.Position("left", POINT), ("'left'", "not a frame", "robot.hand('left')")),
+    "no frame": (
+        lambda: tasks.Position("left", POINT),
+        ("'left'", "not a frame", "robot.hand('left')", "robot.frame('NAME')"),
+    ),
     "no frame to hold": (lambda: tasks.HoldPose(5, START), ("5 is not a frame",)),
     "no frame to be seen": (lambda: tasks.RelativePose(HAND, None, POSE), ("None is not a frame",)),
     "no frame of the center of mass": (lambda: tasks.CenterOfMass(POINT, frame="foot"), ("'foot' is not a frame",)),

@@ -1,4 +1,4 @@
-"""What changes while the robot moves: weights by a `TunableWeight`, postures by a `LiveTarget`."""
+"""Changes while the robot moves: weights by a `TunableWeight`, postures by a `LiveTarget`."""
 
 from __future__ import annotations
 

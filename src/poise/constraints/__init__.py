@@ -14,7 +14,7 @@
 They can also be part of a level, where they yield to all higher levels.
 """
 
-from poise.constraints.collision import SelfCollision
+from poise.constraints.collision import SelfCollision, body_overlap
 from poise.constraints.contact import NonPenetration, PinnedContact, RigidContact
 from poise.constraints.dynamics import (
     INSCRIBED_PYRAMID,
@@ -50,5 +50,6 @@ __all__ = [
     "SelfCollision",
     "TorqueLimit",
     "WrenchCone",
+    "body_overlap",
     "contact_constraints",
 ]

@@ -45,9 +45,10 @@ class CollisionPairs(NamedTuple):
     """Pairs of bodies that can collide.
 
     Attributes:
-        pairs: indices among the capsules of the robot.
-        stance_gaps: gaps between their capsules in the first stance, m.
-        hull_gaps: gaps between their convex hulls there, m; those of the capsules if these are at least `NEAR_GAP`.
+        pairs: per pair two indices into the capsules of the robot.
+        stance_gaps: gap between the capsules of each pair in the first stance, m.
+        hull_gaps: gap between the convex hulls of each pair in the first stance, m; if the capsules are `NEAR_GAP` or
+            more apart, the gap of the capsules.
     """
 
     pairs: tuple[PairIndices, ...]
@@ -58,9 +59,14 @@ class CollisionPairs(NamedTuple):
 def collision_pairs(robot: Robot, srdf: str | Path | None = None) -> CollisionPairs:
     """Return the pairs of bodies that can collide, computed once per robot.
 
-    These are all pairs except: those with `ADJACENT_JOINTS` joints or fewer between them; those that an SRDF file
-    disables; those whose hulls touch in the first stance; those that stay apart in `RANDOM_POSTURES` random postures
-    (always the same ones); and a body with one that it carries if their capsules overlap in the stance.
+    These are all pairs except
+
+    - bodies with `ADJACENT_JOINTS` joints or fewer between them;
+    - bodies that an SRDF file allows to collide (``disable_collisions``);
+    - bodies whose convex hulls touch in the first stance;
+    - bodies whose capsules stay at least `NEAR_GAP` apart in the first stance and in `RANDOM_POSTURES` random postures
+      (always the same ones);
+    - a body and a descendant of it in the kinematic tree, if their capsules overlap in the first stance.
 
     Args:
         robot: the robot.
@@ -68,8 +74,8 @@ def collision_pairs(robot: Robot, srdf: str | Path | None = None) -> CollisionPa
 
     >>> collision_pairs(robot).pairs
     """
-    known = _pairs_by_robot.setdefault(robot, {})
-    if srdf not in known:
+    pairs_by_srdf = _pairs_by_robot.setdefault(robot, {})
+    if srdf not in pairs_by_srdf:
         bodies, disabled, supports = capsules(robot), _disabled_pairs(robot, srdf), robot.model.supports
         pairs = [
             (a, b)
@@ -82,17 +88,17 @@ def collision_pairs(robot: Robot, srdf: str | Path | None = None) -> CollisionPa
         stance = next(iter(robot.stances.values()), robot.rest)
         gaps = pair_gaps(robot, pairs, np.vstack([stance, _random_postures(robot)]))
         hulls = _hull_gaps(robot, pairs, gaps[0], stance)
-        carried = np.array([bodies[a].joint in supports[bodies[b].joint] for a, b in pairs], dtype=bool)
-        kept = np.flatnonzero((hulls > 0.0) & (gaps.min(axis=0) < NEAR_GAP) & ~(carried & (gaps[0] < 0.0)))
-        known[srdf] = CollisionPairs(tuple(pairs[k] for k in kept), gaps[0, kept], hulls[kept])
-    return known[srdf]
+        is_descendant = np.array([bodies[a].joint in supports[bodies[b].joint] for a, b in pairs], dtype=bool)
+        selection = np.flatnonzero((hulls > 0.0) & (gaps.min(axis=0) < NEAR_GAP) & ~(is_descendant & (gaps[0] < 0.0)))
+        pairs_by_srdf[srdf] = CollisionPairs(tuple(pairs[k] for k in selection), gaps[0, selection], hulls[selection])
+    return pairs_by_srdf[srdf]
 
 
 _pairs_by_robot: WeakKeyDictionary[Robot, dict[str | Path | None, CollisionPairs]] = WeakKeyDictionary()
 
 
 def pair_gaps(robot: Robot, pairs: Sequence[PairIndices], postures: Array) -> Array:
-    """Return the gaps of pairs of capsules (m), one line per posture q."""
+    """Return the gaps of pairs of capsules (m): one line per posture q, one column per pair."""
     model, data = robot.model, robot.model.createData()
     gaps = CapsulePairs(model, capsules(robot), pairs)
     out = np.zeros((len(postures), len(pairs)))
@@ -104,16 +110,51 @@ def pair_gaps(robot: Robot, pairs: Sequence[PairIndices], postures: Array) -> Ar
     return out
 
 
-def _hull_gaps(robot: Robot, pairs: Sequence[PairIndices], gaps: Array, q: Array) -> Array:
-    """Return the gaps of pairs at a posture: between hulls if the gap of the capsules is below `NEAR_GAP`."""
+def body_overlap(robot: Robot, postures: Array) -> float:
+    """Return the largest overlap of two bodies of a robot in some postures q (m); 0 if all stay apart.
+
+    Pairs are selected by their capsules, and their overlap is measured between convex hulls. For a robot whose shapes
+    cannot be read the result is 0.
+
+    >>> body_overlap(robot, recording["q"][::25])
+    0.0136
+    """
+    try:
+        pairs = collision_pairs(robot).pairs
+    except RobotError:
+        return 0.0
+    if not pairs or not len(postures):
+        return 0.0
+    gaps = pair_gaps(robot, pairs, postures)
+    worst, hulls = 0.0, dict[int, Hull]()
+    for line, q in zip(gaps, postures, strict=True):
+        near = np.flatnonzero(line < -worst).tolist()  # a hull lies inside its capsule: others overlap less
+        if near:
+            overlaps = -_hull_gaps(robot, [pairs[k] for k in near], line[near], q, hulls)
+            worst = max(worst, float(overlaps.max()))
+    return worst
+
+
+def _hull_gaps(
+    robot: Robot, pairs: Sequence[PairIndices], gaps: Array, q: Array, hulls: dict[int, Hull] | None = None
+) -> Array:
+    """Return the gaps of pairs at a posture q (m), between hulls where the gap of the capsules is below `NEAR_GAP`.
+
+    Args:
+        robot, pairs: the robot, and pairs of indices into its capsules.
+        gaps: gaps of the capsules at q, m.
+        q: posture.
+        hulls: cache of hulls by index of their capsule, to which new ones are added.
+    """
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, q)
     near = np.flatnonzero(gaps < NEAR_GAP).tolist()
-    used = sorted({index for k in near for index in pairs[k]})
-    hulls = {index: Hull(capsules(robot)[index]) for index in used}
+    cache = {} if hulls is None else hulls
+    for index in sorted({index for k in near for index in pairs[k]} - cache.keys()):
+        cache[index] = Hull(capsules(robot)[index])
     out = gaps.copy()
     for k in near:
-        a, b = (hulls[index] for index in pairs[k])
+        a, b = (cache[index] for index in pairs[k])
         closest = hull_distance(a, data.oMi[a.joint], b, data.oMi[b.joint])
         out[k] = gaps[k] if closest is None else max(closest.gap, gaps[k])  # a hull lies inside its capsule
     return out
@@ -153,9 +194,9 @@ def _disabled_pairs(robot: Robot, srdf: str | Path | None) -> set[frozenset[str]
 
 
 def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIndices, ...]:
-    """Return pairs of capsules from pairs of frames, joints or their names.
+    """Return pairs of indices into the capsules of a robot, from pairs of frames, joints or their names.
 
-    A frame without a shape is replaced by the bodies that it is fixed to.
+    A frame without a shape stands for the links that it is fixed to. `task` is the name in error messages.
 
     >>> resolve_pairs(robot, [(robot.hand("left"), "torso_link")], "apart")
     """
@@ -164,22 +205,22 @@ def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIn
             f"{task}: pairs is {format_value(pairs)}; expected pairs of frames, None, or the path of an SRDF", task
         )
     bodies = capsules(robot)
-    found: dict[PairIndices, None] = {}
+    indices: dict[PairIndices, None] = {}
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             raise TaskError(f"{task}: {format_value(pair)} is not a pair; expected two frames or names of links", task)
         for a, b in product(*(_capsule_indices(robot, part, task) for part in pair)):
             if bodies[a].joint == bodies[b].joint:
-                words = " and ".join(str(part.name if isinstance(part, (Frame, Joint)) else part) for part in pair)
-                raise TaskError(f"{task}: {words} are parts of one body and cannot collide; drop the pair", task)
-            found[min(a, b), max(a, b)] = None
-    if not found:
+                names = " and ".join(str(part.name if isinstance(part, (Frame, Joint)) else part) for part in pair)
+                raise TaskError(f"{task}: {names} are parts of one body and cannot collide; drop the pair", task)
+            indices[min(a, b), max(a, b)] = None
+    if not indices:
         raise TaskError(f"{task}: no pairs were given; give some, or None for all that can collide", task)
-    return tuple(found)
+    return tuple(indices)
 
 
 def _capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
-    """Return the capsules of a link, or of the link that a frame is fixed to; for a joint, of all links fixed to it."""
+    """Return the indices of the capsules of a link, of the link that a frame is fixed to, or of a joint's links."""
     if isinstance(part, Frame) and part.robot_name != robot.name:
         raise TaskError(f"{task}: {part.name} belongs to {part.robot_name}; give parts of {robot.name}", task)
     bodies = capsules(robot)
@@ -210,9 +251,9 @@ MAX_ROWS = {"capsules": 64, "meshes": 32}
 class SelfCollision(MotionTask):
     """Keep bodies of the robot at a distance from each other.
 
-    The error of a row is the gap d between two bodies (m, negative if they overlap); it stays above `distance` and
-    shrinks no faster than the task dynamics allow: ``ḋ >= -g (d - distance)``. Bodies that overlap separate at that
-    rate.
+    The error of a row is the gap d between two bodies (m, negative if they overlap). It stays above `distance` and,
+    with g the gain of the task dynamics, shrinks no faster than ``ḋ >= -g (d - distance)``; bodies that are closer
+    separate at that rate.
 
     Bodies are capsules around the shapes of the links (`poise.robots.collision_capsules`), whose gaps, Jacobians and
     drifts are exact and take some 10 µs for hundreds of pairs; or, tighter but slower, the convex hulls of their
@@ -221,16 +262,18 @@ class SelfCollision(MotionTask):
 
     Args:
         robot: the robot.
-        distance: smallest gap, m. Pairs that are closer in the first stance keep half of the gap of their hulls there;
-            with capsules, the difference between the gaps of hulls and capsules in that stance is subtracted. This
-            does not apply to explicit pairs.
+        distance: smallest gap, m. Neighbouring links are often closer than this in the first stance. With meshes, a
+            pair whose hulls are closer than ``2 distance`` there gets half of their gap instead. With capsules, which
+            enclose the hulls, this applies to pairs whose capsules are closer than `distance` there, and the difference
+            between both gaps there is subtracted. Explicit pairs always use `distance`.
         pairs: pairs of frames or of names of links or joints; None: all that can collide (`collision_pairs`); the path
-            of an SRDF file: these without the pairs that it disables.
-        joints: keep only pairs with a body fixed to one of these joints, e.g. of the arms; None: all. Ignored with
-            explicit pairs.
+            of an SRDF file: all that can collide, except the pairs that it disables.
+        joints: use only pairs with a body fixed to one of these joints, e.g. of the arms; None: all pairs. Ignored
+            with explicit pairs.
         shapes: "capsules" or "meshes".
         rows: number of rows, for the nearest pairs; None: all pairs, but at most 64 (32 with meshes).
-        influence: pairs with a larger gap (m) are ignored; closer pairs approach at g (influence - distance) at most.
+        influence: gap beyond which a pair is ignored, m. Pairs therefore approach each other at g (influence -
+            distance) at most when they come within it.
         dynamics: limits how fast gaps shrink; None: ``Decay(10)``, which brakes a hand at 1 m/s with 10 m/s².
 
     >>> poise.Hierarchy(always=[constraints.JointRange(robot), constraints.SelfCollision(robot)], levels=[...])
@@ -268,16 +311,18 @@ class SelfCollision(MotionTask):
         if not self.distance < self.influence:
             raise TaskError(f"{name}: influence is {influence}; expected more than the distance, {distance}", name)
         if pairs is None or isinstance(pairs, (str, Path)):
-            found = collision_pairs(robot, pairs)
-            self.indices = found.pairs
-            self.min_gaps = np.minimum(self.distance, 0.5 * found.hull_gaps)
+            candidates = collision_pairs(robot, pairs)
+            self.indices = candidates.pairs
+            self.min_gaps = np.minimum(self.distance, 0.5 * candidates.hull_gaps)
             if shapes == "capsules":
-                nearer = found.stance_gaps < self.distance
-                self.min_gaps = np.where(nearer, self.min_gaps - (found.hull_gaps - found.stance_gaps), self.distance)
+                is_close = candidates.stance_gaps < self.distance
+                enclosure = candidates.hull_gaps - candidates.stance_gaps
+                self.min_gaps = np.where(is_close, self.min_gaps - enclosure, self.distance)
             if joints is not None:
-                carried, all_capsules = {joint.index for joint in joints}, capsules(robot)
-                kept = [k for k, pair in enumerate(self.indices) if any(all_capsules[i].joint in carried for i in pair)]
-                self.indices, self.min_gaps = tuple(self.indices[k] for k in kept), self.min_gaps[kept]
+                joint_of = [capsule.joint for capsule in capsules(robot)]
+                indices = {joint.index for joint in joints}
+                selection = [k for k, pair in enumerate(self.indices) if any(joint_of[i] in indices for i in pair)]
+                self.indices, self.min_gaps = tuple(self.indices[k] for k in selection), self.min_gaps[selection]
         else:
             self.indices = resolve_pairs(robot, pairs, name)
             self.min_gaps = np.full(len(self.indices), self.distance)
@@ -288,8 +333,8 @@ class SelfCollision(MotionTask):
         self.row_count = min(len(self.indices), rows or MAX_ROWS[shapes])
         super().__init__(name, weight, (self.distance, np.inf), dynamics or Decay(10.0), self.row_count)
         bodies = capsules(robot)
-        used = sorted({index for pair in self.indices for index in pair}) if shapes == "meshes" else []
-        self._hulls = {index: Hull(bodies[index]) for index in used}
+        hull_indices = sorted({index for pair in self.indices for index in pair}) if shapes == "meshes" else []
+        self._hulls = {index: Hull(bodies[index]) for index in hull_indices}
         self.pairs = tuple((bodies[a].name, bodies[b].name) for a, b in self.indices)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:

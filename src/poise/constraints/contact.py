@@ -34,9 +34,10 @@ SEEKING_SPEED, MAX_SEEKING_DEPTH = 0.2, 0.05
 
 
 class PinnedContact(MotionTask):
-    """Keep a frame at rest: ``J v = 0``, or ``J v̇ = -J̇ v - k J v`` ([Saab2012] eq. 4; k stops remaining motion).
+    """Keep a frame at rest ([Saab2012] eq. 4), without a target pose.
 
-    It has no target pose and does not correct drift; to do so, use `tasks.HoldPose`.
+    The rows are ``J v = 0`` at velocity order and ``J v̇ = -J̇ v - k J v`` at acceleration order, where k damps remaining
+    motion. Position drift is not corrected; `tasks.HoldPose` does so.
 
     Args:
         frame: e.g. ``robot.foot("right")``.
@@ -86,14 +87,16 @@ class RigidContact(MotionTask):
     """Keep a contact fixed ([Saab2012] eq. 4): no translation, and no rotation unless it is a point contact.
 
     In torque control the rows are ``J v̇ = -J̇ v - k J v``, without feedback of the position, which the ground
-    determines; the error of the task shows how far the contact slipped. A contact that is planned to bear a force but
-    is not measured seeks the surface, slowly and over a limited distance. In kinematics, where nothing else holds the
-    contact, the task corrects drift like `tasks.HoldPose`.
+    determines; the error of the task is the distance that the contact has slipped. If a force is planned but no contact
+    is measured, the contact moves against its normal at `SEEKING_SPEED` until it meets the surface, by at most
+    `MAX_SEEKING_DEPTH`. In kinematics, where nothing else holds the contact, the task corrects drift like
+    `tasks.HoldPose`.
 
     Args:
         contact: a `Contact`, or a frame for a contact with default arguments.
-        at: state with the contact at its desired pose, or a `tasks.FeedForwardTarget` of the pose of its frame, set
-            while the contact bears no force; None: the pose at which a controller binds the task.
+        at: state with the contact at its desired pose, or a `tasks.FeedForwardTarget` of the pose of its frame
+            (world_from_frame), which the caller sets while the contact bears no force; None: the pose at the time when
+            a controller binds the task.
         damping: k, 1/s, in torque control.
         dynamics: task dynamics of the correction of drift in kinematics.
 
@@ -150,8 +153,8 @@ class RigidContact(MotionTask):
         at = self.at
         moving_pose = at if isinstance(at, FeedForwardTarget) else None
         world_from_frame = at.pose(contact.frame) if isinstance(at, State) else snapshot.pose(contact.frame)
-        place = world_from_frame * contact.frame_from_contact
-        p, R = np.array(place.translation), np.array(place.rotation, order="C")
+        world_from_contact = world_from_frame * contact.frame_from_contact
+        p, R = np.array(world_from_contact.translation), np.array(world_from_contact.rotation, order="C")
         writer = _motion.FrameWriter(
             reader, selection_matrix(tuple(range(rows)), 6), p, R, task_rows.error, task_rows.A, task_rows.drift
         )
@@ -165,21 +168,22 @@ class RigidContact(MotionTask):
         def follow() -> None:
             if moving_pose.value is not last_pose[0]:
                 last_pose[0] = moving_pose.value
-                there = moving_pose.value * contact.frame_from_contact
-                p[:], R[:] = there.translation, there.rotation
+                world_from_contact = moving_pose.value * contact.frame_from_contact
+                p[:], R[:] = world_from_contact.translation, world_from_contact.rotation
 
         return [follow, *writers]
 
 
 class NonPenetration(MotionTask):
-    """Let the corners of a contact lift but not sink: ``nᵀ(J_i v̇ + J̇_i v) >= -k nᵀJ_i v`` ([Dalibard2012] eq. 4).
+    """Let the corners of a contact lift off the surface but not sink into it ([Dalibard2012] eq. 4).
 
-    Weaker than `RigidContact`: the contact may slide, roll and lift off. The damping k brings a sinking corner to rest
-    gradually instead of within one period.
+    The row of corner i is ``nᵀJ_i v >= 0`` at velocity order and ``nᵀ(J_i v̇ + J̇_i v) >= -k nᵀJ_i v`` at acceleration
+    order, where the damping k brings a sinking corner to rest gradually instead of within one period. Weaker than
+    `RigidContact`: the contact may slide, roll and lift off.
 
     Args:
         contact: a `Contact`, or a frame for a contact with default arguments.
-        normal: n of the surface, in the world.
+        normal: n, outward normal of the surface in world axes, of any length.
         damping: k, 1/s.
 
     >>> poise.Hierarchy(always=[constraints.NonPenetration(foot) for foot in robot.feet], levels=[...])
@@ -221,8 +225,8 @@ class NonPenetration(MotionTask):
 
     def drift(self, snapshot: Snapshot) -> Array:
         frame = self.contact.frame
-        turning, arms = snapshot.velocity(frame)[3:], self.contact.corners @ snapshot.rotation(frame).T
-        centripetal = np.cross(turning, np.cross(turning, arms))
+        w, arms = snapshot.velocity(frame)[3:], self.contact.corners @ snapshot.rotation(frame).T
+        centripetal = np.cross(w, np.cross(w, arms))
         return self._selection(snapshot) @ snapshot.drift(frame) + centripetal @ self.normal
 
     def _selection(self, snapshot: Snapshot) -> Array:

@@ -39,16 +39,16 @@ class CapsulePairs:
     """
 
     def __init__(self, model: Any, capsules: Sequence[Capsule], pairs: Sequence[tuple[int, int]]) -> None:
-        used = sorted({index for pair in pairs for index in pair})
-        chosen = [capsules[index] for index in used]
-        self.joints = sorted({capsule.joint for capsule in chosen})
-        self.pair_count, self.capsule_count = len(pairs), len(chosen)
-        first, second = np.searchsorted(used, np.array(pairs, dtype=np.int32).reshape(-1, 2).T).astype(np.int32)
+        indices = sorted({index for pair in pairs for index in pair})
+        used_capsules = [capsules[index] for index in indices]
+        self.joints = sorted({capsule.joint for capsule in used_capsules})
+        self.pair_count, self.capsule_count = len(pairs), len(used_capsules)
+        first, second = np.searchsorted(indices, np.array(pairs, dtype=np.int32).reshape(-1, 2).T).astype(np.int32)
         self.compiled = _motion.CapsulePairs(
-            center=np.array([capsule.center for capsule in chosen]).reshape(-1, 3),
-            half_axis=np.array([capsule.half_axis for capsule in chosen]).reshape(-1, 3),
-            radius=np.array([capsule.radius for capsule in chosen], dtype=np.float64),
-            carrier=np.array([self.joints.index(capsule.joint) for capsule in chosen], dtype=np.int32),
+            center=np.array([capsule.center for capsule in used_capsules]).reshape(-1, 3),
+            half_axis=np.array([capsule.half_axis for capsule in used_capsules]).reshape(-1, 3),
+            radius=np.array([capsule.radius for capsule in used_capsules], dtype=np.float64),
+            carrier=np.array([self.joints.index(capsule.joint) for capsule in used_capsules], dtype=np.int32),
             first=first,
             second=second,
         )
@@ -59,7 +59,7 @@ class CapsulePairs:
         }
 
     def tree(self, J: Array, v: Array) -> _motion.JointTree:
-        """Return the compiled reader of body velocities, from joint twists J about the world origin (6 x nv) and v."""
+        """Return the tree that computes body velocities from v and the joint twists J at the world origin (6 x nv)."""
         return _motion.JointTree(J, v, **self._tree)
 
     def place(self, R: Sequence[Array], p: Sequence[Array]) -> Array:
@@ -139,7 +139,7 @@ class NearestPairs:
 #: little effect (below 0.01 m/s²), short enough that bodies move a few millimetres at most.
 DIFFERENCE_STEP = 1e-3
 #: Limit of the drift of a gap from the rotation of its normal, m/s²; the same as for capsules.
-MAX_TURNING_DRIFT: float = _motion.GREATEST_TURNING
+MAX_TURNING_DRIFT: float = _motion.MAX_TURNING_DRIFT
 #: Tolerance of distances computed by coal, m.
 DISTANCE_TOLERANCE = 1e-8
 
@@ -154,7 +154,7 @@ class ClosestPoints(NamedTuple):
 
 
 class Hull:
-    """Convex hull of the points inside a capsule, as a coal shape in the joint frame; flat hulls get 1 mm thickness."""
+    """Convex hull of the shape that a capsule encloses, for coal, in the joint frame; flat hulls become 1 mm thick."""
 
     def __init__(self, capsule: Capsule) -> None:
         self.joint = capsule.joint
@@ -187,12 +187,12 @@ def hull_distance(a: Hull, world_from_a: pinocchio.SE3, b: Hull, world_from_b: p
         return None
     normal = -result.normal
     first, second = result.getNearestPoint1(), result.getNearestPoint2()
-    known = abs(normal @ normal - 1.0) < 1e-6 and math.isfinite(gap + first.sum() + second.sum())
-    return ClosestPoints(gap, normal, first, second) if known else None
+    is_valid = abs(normal @ normal - 1.0) < 1e-6 and math.isfinite(gap + first.sum() + second.sum())
+    return ClosestPoints(gap, normal, first, second) if is_valid else None
 
 
 class NearestHullPairs(NearestPairs):
-    """The pairs with the nearest capsules, with the gaps of their hulls if the capsules are within reach.
+    """The pairs with the nearest capsules, with the gaps of their hulls if the gap of the capsules is below `reach`.
 
     Args:
         snapshot, pairs, rows: as for `NearestPairs`.
@@ -222,7 +222,7 @@ class NearestHullPairs(NearestPairs):
 
     def drift(self, out: Array) -> None:
         V_i, V_j = np.empty((self.rows, 6)), np.empty((self.rows, 6))
-        self._compiled.carry(V_i, V_j, out)
+        self._compiled.body_twists(V_i, V_j, out)
         out += np.clip(self._turning_drift(V_i, V_j), -MAX_TURNING_DRIFT, MAX_TURNING_DRIFT)
 
     def writers(self, task_rows: TaskRows, min_gaps: Array, influence: float) -> Sequence[Writer]:
@@ -238,12 +238,12 @@ class NearestHullPairs(NearestPairs):
         return write, write_drift
 
     def _turning_drift(self, V_i: Array, V_j: Array) -> Array:
-        """Return d̈ at constant twists of both bodies, by a central difference of ḋ; 0 for bodies that overlap."""
-        ahead, back = (self._gap_rates(V_i, V_j, seconds) for seconds in (DIFFERENCE_STEP, -DIFFERENCE_STEP))
-        return np.where(np.isfinite(ahead - back), ahead - back, 0.0) / (2.0 * DIFFERENCE_STEP)
+        """Return d̈ (m/s²) at constant twists V of both bodies, by a central difference of ḋ; 0 if bodies overlap."""
+        later, earlier = (self._gap_rates(V_i, V_j, seconds) for seconds in (DIFFERENCE_STEP, -DIFFERENCE_STEP))
+        return np.where(np.isfinite(later - earlier), later - earlier, 0.0) / (2.0 * DIFFERENCE_STEP)
 
     def _gap_rates(self, V_i: Array, V_j: Array, seconds: float) -> Array:
-        """Return ḋ some seconds from now at constant twists of all bodies; NaN if it is unknown."""
+        """Return ḋ (m/s) a time `seconds` from now, of either sign, at constant twists V; NaN if bodies overlap."""
         normal, point = np.full((self.rows, 3), np.nan), np.zeros((self.rows, 3))
         for k in self._hull_rows:
             if self.gap[k] > 0.0:

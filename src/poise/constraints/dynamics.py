@@ -31,10 +31,12 @@ from poise.tasks import (
 class EquationOfMotion(ForceTask):
     """Equation of motion ``M v̇ + h = Sᵀ τ + Σ J_cᵀ φ_c`` ([Saab2012] eq. 3 and 9, [Dalibard2012] eq. 3).
 
-    The torques are not among the unknowns: the rows of the joints define them. Only the six rows of the base, which no
-    motor drives, are constraints, divided by the mass of the robot (m/s² and rad m²/s²)::
+    The torques are not among the unknowns: the rows of the joints define them. Only the six rows of the base (b), which
+    no motor drives, are constraints, in base axes and divided by the mass of the robot (m/s² and m²/s²)::
 
         M_b v̇ + h_b - Σ (J_cᵀ φ_c)_b = 0
+
+    with M the mass matrix, h the bias forces (gravity, Coriolis), φ_c the wrench of contact c and J_c its Jacobian.
 
     A `TorqueController` adds it to hierarchies that do not contain it; add it yourself to put it on another level or to
     give it more contacts.
@@ -118,10 +120,11 @@ INSCRIBED_PYRAMID = 1.0 / np.sqrt(2.0)
 
 
 class NormalForces(WrenchTask):
-    """Limit normal forces: ``0 <= f⊥_i <= largest force`` ([Saab2012] eq. 8, second line), in N.
+    """Limit normal forces: ``0 <= f⊥_i <= f_max / k`` ([Saab2012] eq. 8, second line).
 
-    The rows are those of the corners if forces at the corners are unknowns, else the one of the whole contact. The
-    forces are zero at a contact that counts as lost. The rows are single unknowns: forces per kg of the robot.
+    There is one row per corner if forces at the k corners are unknowns, else one for the whole contact (k = 1). f_max
+    is ``contact.largest_force`` (N), or zero for a contact that is lost. The rows are single unknowns, forces divided
+    by the mass of the robot (N/kg).
     """
 
     def __init__(self, contact: Contact | Frame, weight: ArrayLike = 1.0, name: str = "") -> None:
@@ -252,7 +255,7 @@ class WrenchCone(WrenchTask):
 
 
 def wrench_cone(X: float, Y: float, mu: float) -> Array:
-    """Return C (16 x 6) of the wrench cone ``C (f, m) >= 0`` of a rectangle of half lengths X, Y, pyramid slope mu."""
+    """Return C (16 x 6) of the wrench cone ``C (f, m) >= 0`` of a rectangle of half lengths X, Y (m), with μ' = mu."""
     rows = [[s * a, s * b, mu, 0.0, 0.0, 0.0] for a, b in ((1.0, 0.0), (0.0, 1.0)) for s in (1.0, -1.0)]
     rows += [[0.0, 0.0, Y, -1.0, 0.0, 0.0], [0.0, 0.0, Y, 1.0, 0.0, 0.0]]
     rows += [[0.0, 0.0, X, 0.0, 1.0, 0.0], [0.0, 0.0, X, 0.0, -1.0, 0.0]]
@@ -278,7 +281,7 @@ def contact_constraints(contact: Contact) -> list[Task]:
 
 
 def _friction_pyramid(mu: float) -> Array:
-    """Return rows on a force (f_x, f_y, f_z) that are positive inside the pyramid."""
+    """Return four rows on a force (f_x, f_y, f_z) that are positive inside a pyramid of slope mu."""
     return np.array([[1.0, 0.0, mu], [-1.0, 0.0, mu], [0.0, 1.0, mu], [0.0, -1.0, mu]])
 
 

@@ -27,16 +27,16 @@ from poise.tasks import (
 
 
 class JointLimit(Task):
-    """Base of joint limits, with bounds on single joints that are always compatible.
+    """Base of joint limits: bounds on the speed of single joints that are compatible with each other in any state.
 
-    Per joint, with speed limit V, acceleration limit A and period T, the next speed v' is bounded so that the joint
-    can still stop before the end of its range with A::
+    Per joint, with speed limit V, acceleration limit A and control period T, the speed v' after this period is bounded
+    such that the joint can still brake with A before the end of its range::
 
         v'²/(2 A) + v' T <= q_max - q
 
-    so that a joint brakes in time. A joint outside its range returns with a time constant of `recovery`, never faster
-    than V. No bound requires a change of speed beyond A T, so the bounds on range, speed and acceleration always have a
-    common point, in any state. The equations are in `native/motion/joint_bounds.hpp`.
+    A joint outside its range returns with the time constant `recovery`, never faster than V. No bound requires a change
+    of speed beyond A T, so the bounds on range, speed and acceleration always have a common solution. The equations
+    are in `native/motion/joint_bounds.hpp`. Prismatic joints have m in place of rad.
 
     Args:
         robot: robot with the limits.
@@ -77,8 +77,8 @@ class JointLimit(Task):
             joint = self.joints[int(np.argmin(self.upper - self.lower))].name
             raise TaskError(f"{self.name}: a margin of {margin} rad leaves no range to '{joint}'; reduce it", self.name)
         self.speed = check_task_positive(scale, "scale", self.name) * limits.velocity[joint_indices]
-        given = limits.acceleration[joint_indices] if acceleration is None else acceleration
-        self.acceleration = check_task_vector(given, len(joint_indices), "acceleration", self.name)
+        values = limits.acceleration[joint_indices] if acceleration is None else acceleration
+        self.acceleration = check_task_vector(values, len(joint_indices), "acceleration", self.name)
         if not (self.acceleration > 0.0).all():
             raise TaskError(
                 f"{self.name}: acceleration is {format_value(acceleration)}; expected positive numbers", self.name
@@ -139,7 +139,7 @@ class JointRange(JointLimit):
 
 
 class JointSpeed(JointLimit):
-    """Keep joints below `scale` times their speed limits."""
+    """Keep the speed of joints below `scale` times their speed limits (rad/s)."""
 
     default_name = "joint speed"
 
@@ -148,7 +148,7 @@ class JointSpeed(JointLimit):
 
 
 class JointAcceleration(JointLimit):
-    """Limit the change of joint speed in one period to A T."""
+    """Limit the change of joint speed in one control period T to A T, with A the acceleration limit (rad/s²)."""
 
     default_name = "joint acceleration"
 

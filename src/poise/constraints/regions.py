@@ -31,13 +31,13 @@ from poise.tasks import (
 class Polyhedron(FrameTask):
     """Keep the origin p of a frame inside a polyhedron ``N p <= b``, as [Saab2012] does for the left hand and foot.
 
-    The error of row i is ``N_i p - b_i`` (m, for normals of unit length) and stays negative; it approaches zero no
-    faster than the task dynamics allow.
+    The value of row i is ``N_i p``, with an upper bound b_i (m), which it approaches no faster than the task dynamics
+    allow.
 
     Args:
         frame: e.g. ``robot.hand("left")``.
-        normals: N, one outward normal per row; normals are scaled to unit length, and b with them.
-        offsets: b.
+        normals: N, one outward normal per row, in world axes; normals are scaled to unit length, and b with them.
+        offsets: b, distance of each plane from the origin of the world along its normal (m).
 
     >>> constraints.Polyhedron(hand, normals=[[1, 0, 0], [0, 1, 1]], offsets=[0.4, 1.2])
     """
@@ -91,8 +91,8 @@ class Box(FrameTask):
         except (TypeError, ValueError):
             low = high = np.zeros(0)
         if low.shape != (3,) or high.shape != (3,) or not (low <= high).all():
-            given = f"from {format_value(lower)} to {format_value(upper)}"
-            raise TaskError(f"{name}: {given}; expected three numbers each, lower below upper", name)
+            bounds = f"from {format_value(lower)} to {format_value(upper)}"
+            raise TaskError(f"{name}: {bounds}; expected three numbers each, lower below upper", name)
         S = np.hstack([np.eye(3), np.zeros((3, 3))])
         super().__init__(frame, S, "xyz", np.zeros(3), name, weight, (low, high), dynamics)
 
@@ -119,7 +119,7 @@ def check_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int = 
 
 
 class CenterOfMassPlanes(MotionTask):
-    """Keep the centre of mass c inside a polyhedron ``N c <= b`` (m)."""
+    """Keep the centre of mass c inside a polyhedron ``N c <= b`` (m, world axes), see `Polyhedron`."""
 
     unit = "m"
     required_terms = CENTER_OF_MASS
@@ -169,11 +169,14 @@ class CenterOfMassInside(MotionTask):
     """Keep the centre of mass above the support polygon, at least `margin` inside its edges.
 
     Args:
-        margin: distance from the edges (m). It is reduced for a polygon that is too small, down to its middle.
+        margin: distance from the edges (m). If the polygon is too small for it, the distance of the mean of its corners
+            from the nearest edge is used instead.
         polygon: k x 2 corners in the world (m); None: the support polygon of the contacts of the state, updated at
             every tick.
-        contacts: without `polygon`, the number of contacts that are used, the first of the state; it determines the
-            number of rows.
+        contacts: without `polygon`, how many contacts of the state span the polygon, from the first on; it determines
+            the number of rows.
+        dynamics: task dynamics; `Decay(5)` if not given. With torques give ``Decay(2)``: a rate above √(g / height of
+            the centre of mass) lets it approach an edge faster than forces inside the soles can stop it.
 
     >>> constraints.CenterOfMassInside(margin=0.01)
     """
@@ -212,15 +215,16 @@ class CenterOfMassInside(MotionTask):
 
         def write_polygon() -> None:
             nonlocal corners
-            now = _support_corners(snapshot, self.contact_count)
-            if now.shape != corners.shape or np.abs(now - corners).max(initial=0.0) > 1e-7:  # a tenth of a micron
-                corners = now
+            current = _support_corners(snapshot, self.contact_count)
+            if current.shape != corners.shape or np.abs(current - corners).max(initial=0.0) > 1e-7:  # 0.1 micrometre
+                corners = current
                 _set_edges(S, task_rows.high, convex_hull(corners), self.margin)
 
         return [write_polygon, *writers]
 
 
 def _point_writers(snapshot: Snapshot, S: Array, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
+    """Return the writers of rows on S c, with c the centre of mass; S (k x 3) is read at every tick."""
     writer = _motion.PointWriter(
         snapshot.center_of_mass_jacobian,
         snapshot.center_of_mass,
@@ -246,6 +250,7 @@ def _check_polygon(polygon: ArrayLike, task: str) -> Array:
 
 
 def _support_corners(snapshot: Snapshot, contacts: int) -> Array:
+    """Return the corners of the first contacts of the state in the ground plane (m, n x 2)."""
     points = [np.zeros((0, 2))]
     for part in snapshot.state.contacts[:contacts] if snapshot.state is not None else ():
         corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))

@@ -13,6 +13,7 @@ from poise.arrays import Array
 from poise.control.command import Command, Controller
 from poise.errors import PoiseError, SolverError
 from poise.hierarchy import Behavior, BehaviorLike, Hierarchy
+from poise.parsing import format_value
 from poise.robots import Robot, State
 from poise.solvers import UNBOUNDED, Lexicographic, NullSpace, Program, Solution, Solver, Stack
 from poise.state import Snapshot
@@ -330,7 +331,7 @@ class HierarchyController(Controller):
     def _command_without_state(self, state: object) -> Command:
         """Return the command if no state was measured."""
         if self.command is None:
-            raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
+            raise PoiseError(f"the first state is {format_value(state)}; expected a State, e.g. plant.state()")
         self.command = self._hold("hold: no state was measured", None)
         return self.command
 

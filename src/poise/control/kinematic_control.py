@@ -12,6 +12,7 @@ from poise.control.command import Command, Controller
 from poise.control.hierarchy_controller import BoundHierarchy, HierarchyController, Ramp
 from poise.errors import PoiseError
 from poise.hierarchy import RAMP, Behavior, BehaviorLike, Hierarchy
+from poise.parsing import format_value
 from poise.robots import Robot, State
 from poise.solvers import Solution, Solver
 from poise.state import SensorReadings, Snapshot
@@ -187,7 +188,7 @@ class PositionController(Controller):
         """
         if not isinstance(state, State):
             if self.reference is None:
-                raise PoiseError(f"the first state is {state!r}; expected a State, e.g. plant.state()")
+                raise PoiseError(f"the first state is {format_value(state)}; expected a State, e.g. plant.state()")
             return self._integrate_reference(self._kinematic.step(None))
         reference = self.reference
         if reference is None or reference.robot is not state.robot:

@@ -53,7 +53,7 @@ class BoundDynamics(BoundHierarchy):
 
     Attributes:
         forces: force unknowns of its contacts.
-        decide: computes torques and velocities of a solution, and returns whether it is feasible.
+        compute_command: computes torques and velocities of a solution, and returns whether it is feasible.
         physics_rows: slice of the rows of physics tasks.
     """
 
@@ -62,7 +62,7 @@ class BoundDynamics(BoundHierarchy):
         data, forces = bound.assembly.snapshot.data, bound.layout.forces
         assert forces is not None
         self.forces = forces
-        self.decide: Callable[[Array, Array, Array, Array], bool] = _motion.Decision(
+        self.compute_command: Callable[[Array, Array, Array, Array], bool] = _motion.TorqueCommand(
             data.M,
             data.nle,
             forces.force_jacobian,
@@ -71,7 +71,7 @@ class BoundDynamics(BoundHierarchy):
             force_tolerance,
             FEASIBILITY_TOLERANCE,
             bound.layout.period,
-        ).decide
+        ).compute
         blocks = bound.assembly.stack.blocks[:count]
         self.physics_rows = slice(0, blocks[-1].rows.stop if blocks else 0)
 
@@ -272,7 +272,7 @@ class TorqueController(HierarchyController):
     def _activate(self, bound: BoundDynamics) -> None:
         super()._activate(bound)
         old, new, nv = self._forces, bound.forces, self._snapshot.model.nv
-        self._decide, self._physics_rows = bound.decide, bound.physics_rows
+        self._compute_command, self._physics_rows = bound.compute_command, bound.physics_rows
         if new is old:
             return
         last = np.zeros(nv + new.size)
@@ -330,12 +330,12 @@ class TorqueController(HierarchyController):
         fallback = "" if solution.status == "optimal" else f"{solution.status}: {solution.solver}"
         torque, velocity = np.empty(len(self._torque_limit)), np.empty(len(state.v))
         # Check the equation of the base and the torque limits; torques are clipped by less than FEASIBILITY_TOLERANCE.
-        possible = self._decide(x, state.v, torque, velocity)
+        possible = self._compute_command(x, state.v, torque, velocity)
         if not possible or (fallback and not self._forces_feasible(x, solution)):
             reason = fallback or "the solution is infeasible"
             solution = self._fallback.solve(solution.program)
             x, fallback = solution.x, f"weighted: {reason}"
-            if not (self._decide(x, state.v, torque, velocity) and self._forces_feasible(x, solution)):
+            if not (self._compute_command(x, state.v, torque, velocity) and self._forces_feasible(x, solution)):
                 return self._hold(f"hold: {reason}", self._snapshot)
         forces = self._forces
         assert forces is not None

@@ -30,7 +30,7 @@ TAYLOR_COEFFICIENTS = (1.0, 1 / 3, 2 / 15, 2 / 35, 8 / 315, 8 / 693)
 
 
 class DirectionKinematics(NamedTuple):
-    """A unit vector n in the axes of a moving frame, with its rate ``ṅ = J v + target_rate``."""
+    """A unit vector n in the axes of a moving frame, with its rate ``ṅ = J v + target_rate`` (1/s)."""
 
     n: Array
     J: Array
@@ -137,8 +137,8 @@ class Direction(Aim):
 
     def direction_drift(self, snapshot: Snapshot, n_rate: Array) -> Array:
         # Rᵀ (ω x (ω x d) - ω̇ x d), with the drift of the frame in place of ω̇.
-        w, turning = skew(snapshot.velocity(self.frame)[3:]), skew(snapshot.drift(self.frame)[3:])
-        drift: Array = snapshot.rotation(self.frame).T @ (w @ w - turning) @ self.target
+        w, w_drift = skew(snapshot.velocity(self.frame)[3:]), skew(snapshot.drift(self.frame)[3:])
+        drift: Array = snapshot.rotation(self.frame).T @ (w @ w - w_drift) @ self.target
         return drift
 
 
@@ -200,18 +200,18 @@ class Gaze(Aim):
 
 
 def _unit_direction(y: Array) -> tuple[Array, Array]:
-    """Return the unit vector n along y, and the matrix with ``ṅ = across ẏ``."""
+    """Return the unit vector n along y, and the matrix P = (I - n nᵀ) / |y| with ``ṅ = P ẏ``."""
     length = max(float(np.linalg.norm(y)), MIN_DISTANCE)
     n = y / length
     return n, (np.eye(3) - np.outer(n, n)) / length
 
 
 def _error_near_opposite(c: float, across: Array, a: Array, B: Array) -> tuple[Array, Array]:
-    """Return error and E of an axis that is nearly opposite to its target, along the direction u of n and across it.
+    """Return e and E (``ė = E ṅ``) of an axis that is nearly opposite to its target.
 
-    ``e = θ u`` and ``θ̇ = (c Bᵀu - s a)ᵀ ṅ`` with s = sin θ. If the axis is exactly opposite, every rotation is equally
-    short and the first direction is used. The factor θ / s of the rotation of u is unbounded there; it is limited to
-    its value at a tenth of a degree.
+    With s = sin θ and u = Bᵀn / s, the direction of n across the axis: ``e = θ u`` and ``θ̇ = (c B u - s a)ᵀ ṅ``. If the
+    axis is exactly opposite, every rotation is equally short and the first direction is used. The factor θ / s of the
+    rotation of u is unbounded there; it is limited to its value at a tenth of a degree.
     """
     s = float(np.linalg.norm(across))
     u = across / s if s > 1e-12 else np.array([1.0, 0.0])

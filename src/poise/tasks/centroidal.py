@@ -158,11 +158,13 @@ class CenterOfMass(MotionTask):
 class Momentum(MotionTask):
     """Regulate the momentum ``A_g v`` to a value h*; base of LinearMomentum and AngularMomentum.
 
-    At acceleration order ``A_g v̇ + Ȧ_g v = ḣ* - k (A_g v - h*)`` ([Dalibard2012]).
+    The rows are ``A_g v = h*`` at velocity order, and ``A_g v̇ + Ȧ_g v = ḣ* - k (A_g v - h*)`` at acceleration order
+    ([Dalibard2012]), with A_g the centroidal momentum matrix and k (1/s) the damping of `dynamics`.
 
     Args:
-        target: h*, one number or one per axis; a `LiveTarget`, or a `Target` whose value is the momentum.
+        target: h*, one number or one per axis; a `LiveTarget`, or a `Target` whose value is h* and whose rate is ḣ*.
         axes: components that are controlled, in world axes.
+        tolerance: interval of the momentum around h*; None: h* itself.
     """
 
     required_terms = MOMENTUM
@@ -196,7 +198,7 @@ class Momentum(MotionTask):
         return tuple(self.axes)
 
     def value(self, snapshot: Snapshot) -> Array:
-        """Return zeros: the task has no error in position. The error of the momentum is the slack of the rows."""
+        """Return zeros: the task has no position error. The slack of the rows is the error of the momentum."""
         return np.zeros(len(self.indices))
 
     def jacobian(self, snapshot: Snapshot) -> Array:

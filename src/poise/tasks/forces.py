@@ -17,10 +17,10 @@ from poise.tasks.task import Task, TaskRows, VariableLayout, Writer, check_task_
 
 
 class ForceUnknowns:
-    """The force unknowns of all contacts, which follow those of the motion: ``x = (v̇, y_1 / u, ..., y_n / u)``.
+    """The force unknowns of all contacts, which follow the accelerations: ``x = (v̇, y_1 / m, ..., y_n / m)``.
 
-    The unit u is the mass of the robot in newtons, so that a force unknown of 1 accelerates the whole body by 1 m/s²
-    and all unknowns have the same scale.
+    y_c are the force parameters of contact c (N, N m), see `Contact`, and m is the mass of the robot. A force unknown
+    of 1 N/kg accelerates the whole body by 1 m/s², so that all unknowns have a similar scale.
 
     Args:
         snapshot: snapshot of the control loop.
@@ -52,7 +52,7 @@ class ForceUnknowns:
         self.seeking: Array = np.zeros(len(self.contacts))
 
     def forces(self, x: Array) -> ContactForces:
-        """Return the contact wrenches of a solution x, in world axes."""
+        """Return the contact wrenches of a solution x (N, N m), from the world on the robot, in world axes."""
         wrenches, points = np.empty((len(self.contacts), 6)), np.empty((len(self.contacts), 3))
         self._map.wrenches(x[len(x) - self.size :], wrenches, points)
         return ContactForces(self.names, wrenches, points)
@@ -64,9 +64,10 @@ class ForceUnknowns:
         return out
 
     def even_share(self) -> Array:
-        """Return the unknowns at which all contacts that can bear weight share it evenly.
+        """Return the force unknowns (N/kg) at which the contacts that can bear weight share it evenly.
 
-        They are the default for forces that no task determines.
+        A contact can bear weight if a vertical force is inside its friction cone. These values are the default for
+        forces that no task determines.
         """
         snapshot, weight = self.snapshot, -self.snapshot.robot.mass * np.array(self.snapshot.model.gravity.linear)
         snapshot.compute(FRAMES)
@@ -80,13 +81,13 @@ class ForceUnknowns:
             if bears:
                 span = self.slices[contact]
                 wrench = np.append(gravity_load / sum(bears_weight), np.zeros(3))
-                at = slice(span.start - snapshot.model.nv, span.stop - snapshot.model.nv)
-                share[at] = _distribute_wrench(contact, wrench) / self.unit
+                force_slice = slice(span.start - snapshot.model.nv, span.stop - snapshot.model.nv)
+                share[force_slice] = _distribute_wrench(contact, wrench) / self.unit
         return share
 
 
 class ForceTask(Task):
-    """Base of tasks on forces or torques. In kinematics, which has no forces, their rows have no bounds."""
+    """Base of tasks on forces or torques. In kinematics, which has no forces, they have no effect (infinite bounds)."""
 
     def row_unit(self, order: int) -> str:
         return self.unit
@@ -105,7 +106,7 @@ class ForceTask(Task):
 
 
 class WrenchTask(ForceTask):
-    """Base of tasks with constant rows on the wrench φ of a contact, in the contact frame: ``lower <= Cφ <= upper``."""
+    """Base of tasks with constant rows ``lower <= C φ <= upper`` on the wrench φ of a contact, in the contact frame."""
 
     unit = "N"
 
@@ -133,7 +134,7 @@ class WrenchTask(ForceTask):
 
 
 class ContactForce(WrenchTask):
-    """Regulate the force at a contact, in the axes of the contact frame (z along the normal).
+    """Regulate the force of the world on the robot at a contact, in the axes of the contact frame (z: normal).
 
     Args:
         contact: a `Contact`, or a frame.
@@ -223,16 +224,16 @@ class ForceDistribution(ForceTask):
         self._contacts = tuple(contact_of(contact) for contact in contacts)
         if len(self._contacts) < 2:
             raise TaskError(f"{name}: {len(self._contacts)} contact given; give two or more", name)
-        given = (
+        values = (
             np.ones(len(self._contacts))
             if shares is None
             else check_task_vector(shares, len(self._contacts), "shares", name)
         )
-        if not ((given >= 0.0).all() and given.sum() > 0.0):
+        if not ((values >= 0.0).all() and values.sum() > 0.0):
             raise TaskError(
                 f"{name}: shares are {format_value(shares)}; expected numbers, none negative, not all zero", name
             )
-        self.shares: Array = given / given.sum()
+        self.shares: Array = values / values.sum()
         self.weight = check_weight(weight, name, len(self._contacts))
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
@@ -254,7 +255,7 @@ class ForceDistribution(ForceTask):
 
 
 def _distribute_wrench(contact: Contact, wrench: Array) -> Array:
-    """Return the smallest unknowns that give a wrench; normal forces at the corners are distributed evenly."""
+    """Return the force parameters of least norm (N, N m) that give a wrench, with even normal forces at the corners."""
     if contact.forces == "normals":
         corners = len(contact.outline)
         return np.append(wrench, np.full(corners, wrench[2] / corners))

@@ -248,5 +248,5 @@ class HoldPose(Pose):
 def frame_name(frame: Any) -> str:
     """Return the name of a frame; raise a TaskError if the object is not a frame."""
     if not isinstance(frame, Frame):
-        raise TaskError(f"{format_value(frame)} is not a frame; give a part of a robot, e.g. robot.hand('left')")
+        raise TaskError(f"{format_value(frame)} is not a frame; give robot.hand('left') or robot.frame('NAME')")
     return frame.name

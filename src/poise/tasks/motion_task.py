@@ -79,11 +79,11 @@ class MotionTask(Task):
     # -- methods that a task defines -------------------------------------------------------------------------------
 
     def value(self, snapshot: Snapshot) -> Array:
-        """Return the error e, present minus desired value."""
+        """Return the error e: current minus desired value, in `unit`, an array with one number per row."""
         return self._evaluate(snapshot)[0]
 
     def jacobian(self, snapshot: Snapshot) -> Array:
-        """Return J, one line per row."""
+        """Return J with ``ė = J v`` for a target at rest, an array with one line per row (rows x nv)."""
         return self._evaluate(snapshot)[1]
 
     def drift(self, snapshot: Snapshot) -> Array:
@@ -95,11 +95,11 @@ class MotionTask(Task):
         return difference / seconds
 
     def target_rate(self, time: float) -> Array | None:
-        """Return the rate of the target in the components of the task; None for a target at rest."""
+        """Return the rate of the target, one number per row (unit/s); None for a target at rest."""
         return None
 
     def target_acceleration(self, time: float) -> Array | None:
-        """Return the acceleration of the target in the components of the task; None for a target at rest."""
+        """Return the acceleration of the target, one number per row (unit/s²); None for a target at rest."""
         return None
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
@@ -192,8 +192,8 @@ class MotionTask(Task):
 
     def _check_dynamics(self, dynamics: Any) -> TaskDynamics:
         if not isinstance(dynamics, TaskDynamics):
-            given = f"{self.name}: dynamics is {format_value(dynamics)}"
-            raise TaskError(f"{given}; expected Decay(...) or MinimumJerk(...)", self.name)
+            problem = f"{self.name}: dynamics is {format_value(dynamics)}"
+            raise TaskError(f"{problem}; expected Decay(...), MinimumJerk(...) or FeedForward()", self.name)
         return dynamics
 
     def _check_returns(self, snapshot: Snapshot, rows: int, layout: VariableLayout) -> None:
@@ -214,7 +214,7 @@ class MotionTask(Task):
         """
         array: Array = returned
         if not isinstance(returned, np.ndarray):
-            problem = f"{format_value(returned)}, which is a {type(returned).__name__}, not an array"
+            problem = f"{format_value(returned)}, which is a {type(returned).__name__}, not a numpy array"
         elif returned.dtype.kind not in "fiu":
             problem = f"an array of {returned.dtype}"
         elif (shape is None and (returned.ndim != 1 or not len(returned))) or shape not in (None, returned.shape):
@@ -223,9 +223,9 @@ class MotionTask(Task):
             problem = "NaN or infinite entries"
         else:
             return array
-        wanted = {"jacobian": "one line per row, one column per entry of v"}.get(method, "one number per row")
+        layout_text = {"jacobian": "one line per row, one column per entry of v"}.get(method, "one number per row")
         size = "a vector" if shape is None else f"finite numbers of shape {shape}"
-        raise TaskError(f"{type(self).__name__}.{method} returned {problem}; expected {size}, {wanted}", self.name)
+        raise TaskError(f"{type(self).__name__}.{method} returned {problem}; expected {size}, {layout_text}", self.name)
 
 
 def _class_words(kind: type) -> str:

@@ -42,13 +42,13 @@ class JointTask(MotionTask):
         return [joint.v for joint in self.selected_joints(robot)]
 
     def target_angles(self, robot: Robot) -> Array:
-        """Return q*, one per chosen joint."""
+        """Return the target angles q*, one per chosen joint (rad)."""
         raise NotImplementedError
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         robot = snapshot.robot
-        places = np.array([joint.q for joint in self.selected_joints(robot)], dtype=np.int32)
-        return [_motion.JointWriter(snapshot.q, places, self.target_angles(robot), task_rows.error).write]
+        q_indices = np.array([joint.q for joint in self.selected_joints(robot)], dtype=np.int32)
+        return [_motion.JointWriter(snapshot.q, q_indices, self.target_angles(robot), task_rows.error).write]
 
 
 class Posture(JointTask):
@@ -145,7 +145,7 @@ class JointComfort(JointTask):
 class LeastVelocity(MotionTask):
     """Minimise velocities: ``v = 0``, or ``v̇ = -K v`` at acceleration order ([Saab2012] eq. 7).
 
-    For the last level of a hierarchy, where it determines the freedom that all others leave.
+    Intended for the last level of a hierarchy, where it brings motions that no other task determines to rest.
 
     Args:
         joints: chosen joints; None: all joints and the base.
@@ -186,17 +186,17 @@ def check_joints(joints: JointSelection, task: str, robot: Robot | None = None) 
     """Return the joints as a tuple, or None for all; raise a TaskError for other objects and joints of other robots."""
     if joints is None:
         return None
-    chosen = tuple(joints) if isinstance(joints, Iterable) else (joints,)
-    for joint in chosen:
+    selection = tuple(joints) if isinstance(joints, Iterable) else (joints,)
+    for joint in selection:
         if not isinstance(joint, Joint):
             raise TaskError(
                 f"{task}: {format_value(joint)} is not a joint; give e.g. robot.joint('left_knee_joint')", task
             )
         if robot is not None and joint not in robot.joints:
             raise TaskError(f"{task}: {robot.name} has no joint '{joint.name}'; give joints of that robot", task)
-    if not chosen:
+    if not selection:
         raise TaskError(f"{task}: no joints were given; give some, or None for all", task)
-    return chosen
+    return selection
 
 
 # -- Configuration ---------------------------------------------------------------------------------------------------
@@ -242,9 +242,9 @@ class Configuration(MotionTask):
             except (TypeError, ValueError):
                 q = np.zeros(0)
         if q.ndim != 1 or len(q) < 7 or not np.isfinite(q).all():
-            given = format_value(target)
+            value_text = format_value(target)
             raise TaskError(
-                f"{name}: target is {given}; expected a State, a configuration q, or a target of q, v, a",
+                f"{name}: target is {value_text}; expected a State, a configuration q, or a target of q, v, a",
                 name,
             )
         self._size = len(q)
@@ -269,12 +269,12 @@ class Configuration(MotionTask):
             task_rows.error[:] = e = pinocchio.difference(model, q, snapshot.q)
             task_rows.target_rate[:], task_rows.target_acceleration[:] = v, a
             # The rates of the base are given in the axes of its target pose; convert them to those of its actual pose.
-            here_from_there = pinocchio.exp6(-e[:6])
-            rate = here_from_there.act(pinocchio.Motion(v[:6]))
-            ahead = pinocchio.Motion(snapshot.v[:6]) - rate
+            actual_from_target = pinocchio.exp6(-e[:6])
+            rate = actual_from_target.act(pinocchio.Motion(v[:6]))
+            velocity_error = pinocchio.Motion(snapshot.v[:6]) - rate
             task_rows.target_rate[:6] = rate.vector
             task_rows.target_acceleration[:6] = (
-                here_from_there.act(pinocchio.Motion(a[:6])) - ahead.cross(rate)
+                actual_from_target.act(pinocchio.Motion(a[:6])) - velocity_error.cross(rate)
             ).vector
 
         return [write_moving] if is_moving(target) else [write]

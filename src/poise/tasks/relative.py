@@ -26,7 +26,7 @@ class RelativePose(MotionTask):
 
         e = (R_aᵀ (p_b - p_a) - p*,  log(R_aᵀ R_b R*ᵀ))      in m and rad
 
-    The paper uses desired minus present; we use present minus desired, as everywhere in Poise.
+    The error is current minus desired, as everywhere in Poise; the paper uses the opposite sign.
 
     Args:
         frame: b.
@@ -142,5 +142,5 @@ def relative_point(
         return jacobian, np.zeros(3)
     d, w = snapshot.drift(frame), f[3:] @ snapshot.v
     rate = (J - f[:3]) @ snapshot.v
-    relative_spin = np.cross(d[3:], r) + 2.0 * np.cross(w, rate) - np.cross(w, np.cross(w, r))
-    return jacobian, R.T @ (point_drift - d[:3] - relative_spin)
+    rotation_terms = np.cross(d[3:], r) + 2.0 * np.cross(w, rate) - np.cross(w, np.cross(w, r))
+    return jacobian, R.T @ (point_drift - d[:3] - rotation_terms)

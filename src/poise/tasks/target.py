@@ -75,9 +75,10 @@ class SplineTarget:
 
 
 class LiveTarget:
-    """A vector that the caller moves while the robot runs: from a joystick, a mouse or another program.
+    """A vector that the caller changes while the robot runs, e.g. from a joystick, a mouse or another program.
 
-    It has no rate, so a task follows it with a lag of speed / gain. If it may jump, give the task a speed limit.
+    Its rate counts as zero, so a task with gain g follows a target of speed u with an error of u / g. If the target may
+    jump, limit the speed of the task.
 
     >>> point = tasks.LiveTarget((0.4, 0.2, 1.0))
     >>> task = tasks.Position(hand, target=point, dynamics=tasks.Decay(20.0, speed=0.5))
@@ -109,7 +110,7 @@ class FeedForwardTarget:
     """
 
     def __init__(self, value: Any) -> None:
-        self.value, shape = _check_value(value)
+        self.value, shape = _check_value(value, "FeedForwardTarget")
         size = 6 if shape == (4, 4) else 3 if shape == (3, 3) else len(self.value)
         self.rate, self.acceleration = np.zeros(size), np.zeros(size)
 
@@ -123,7 +124,7 @@ class FeedForwardTarget:
 
 
 class MinimumJerkTarget:
-    """Minimum-jerk motion from one value to another: in a straight line and, for rotations, about one axis.
+    """Minimum-jerk motion from one value to another: along a straight line, and for rotations about a fixed axis.
 
     Args:
         start, goal: two vectors, two 3 x 3 rotations or two poses (`pinocchio.SE3` or 4 x 4).
@@ -136,15 +137,16 @@ class MinimumJerkTarget:
     def __init__(self, start: Any, goal: Any, duration: float, begin: float = 0.0) -> None:
         self.duration = check_task_positive(duration, "duration", "MinimumJerkTarget")
         self.begin = check_task_number(begin, "begin", "MinimumJerkTarget")
-        (self.start, kind), (self.goal, other) = _check_value(start), _check_value(goal)
-        if kind != other:
+        (self.start, shape), (self.goal, goal_shape) = (_check_value(x, "MinimumJerkTarget") for x in (start, goal))
+        if shape != goal_shape:
             raise TaskError(
-                f"MinimumJerkTarget: from shape {kind} to {other}; expected two vectors, two rotations or two poses"
+                f"MinimumJerkTarget: from shape {shape} to {goal_shape}; "
+                "expected two vectors, two rotations or two poses"
             )
-        if kind == (4, 4):
+        if shape == (4, 4):
             turn = pinocchio.log3(self.goal.rotation @ self.start.rotation.T)
             self._change = np.concatenate([self.goal.translation - self.start.translation, turn])
-        elif kind == (3, 3):
+        elif shape == (3, 3):
             self._change = pinocchio.log3(self.goal @ self.start.T)
         else:
             self._change = self.goal - self.start
@@ -196,13 +198,13 @@ class SinusoidTarget:
         return value, (0.5 * w * math.sin(angle)) * self._change, (0.5 * w * w * math.cos(angle)) * self._change
 
 
-def _check_value(value: Any) -> tuple[Any, tuple[int, ...]]:
-    """Return a checked copy of a vector, a rotation or a pose, and its shape."""
+def _check_value(value: Any, label: str) -> tuple[Any, tuple[int, ...]]:
+    """Return a checked copy of a vector, a rotation or a pose, and its shape; `label` begins the error message."""
     if isinstance(value, pinocchio.SE3) or np.shape(value) == (4, 4):
-        return pose_of(value, "MinimumJerkTarget"), (4, 4)
+        return pose_of(value, label), (4, 4)
     if np.shape(value) == (3, 3):
-        return rotation_of(value, "MinimumJerkTarget"), (3, 3)
-    vector = check_task_vector(value, np.size(value), "value", "MinimumJerkTarget")
+        return rotation_of(value, label), (3, 3)
+    vector = check_task_vector(value, np.size(value), "value", label)
     return vector, vector.shape
 
 
@@ -220,10 +222,10 @@ def check_target(target: Target, shape: tuple[int, ...], task: str) -> Target:
     size = 6 if shape == (4, 4) else shape[0]
     if not fits or np.shape(rate) != (size,) or np.shape(acceleration) != (size,):
         shapes = f"{given}, {np.shape(rate)} and {np.shape(acceleration)}"
-        wanted = "a pinocchio.SE3" if shape == (4, 4) else str(shape)
+        expected = "a pinocchio.SE3" if shape == (4, 4) else str(shape)
         raise TaskError(
             f"{task}: the target's value, rate and acceleration have shapes {shapes}; "
-            f"expected {wanted}, {(size,)} and {(size,)}",
+            f"expected {expected}, {(size,)} and {(size,)}",
             task,
         )
     return target
@@ -313,9 +315,12 @@ class MinimumJerk:
 
 @dataclass(frozen=True)
 class FeedForward:
-    """Pure feed-forward: the task follows the rate, or the acceleration, of its target without feedback.
+    """Pure feed-forward: the task follows the rate (or acceleration) of its target, without feedback of the error.
 
-    For plans with their own feedback, such as feedback of the divergent component of motion (DCM).
+    For plans that already contain feedback, e.g. of the divergent component of motion (DCM).
+
+    Args:
+        speed, acceleration: largest desired rate (m/s, rad/s) and acceleration (m/s², rad/s²).
 
     >>> tasks.CenterOfMass(plan, axes="xy", dynamics=tasks.FeedForward())
     """
@@ -334,7 +339,7 @@ class FeedForward:
 
 @runtime_checkable
 class TaskDynamics(Protocol):
-    """Protocol of task dynamics: gains (g, its derivative, k), whether they change with time, and limits.
+    """Protocol of task dynamics: gains (g in 1/s, its derivative in 1/s², k in 1/s) over time, and limits.
 
     Implemented by `Decay`, `MinimumJerk` and `FeedForward`; users may write their own.
     """

@@ -32,7 +32,7 @@ class VariableLayout:
 
     Args:
         order: VELOCITY or ACCELERATION.
-        period: duration of a command (s).
+        period: control period, for which a command is valid (s).
         nv: size of v.
         variables: size of x, nv or more.
         forces: the contact forces among the unknowns; None in kinematics, where tasks on forces or torques have no
@@ -50,10 +50,15 @@ class VariableLayout:
 class TaskRows:
     """Memory that one task writes to: its rows and, for motion tasks, the columns from which bounds are computed.
 
-    All are views with one entry per row. In the notation of `native/motion/references.hpp`: error e in [low, high],
-    gain g with its derivative, coupling c, damping k, the rate and acceleration of the target, drift J̇ v, curvature.
-    A task whose rows are single unknowns has no A to write, see `Task.unknowns`. `A` has the columns of the motion,
-    `A_full` those of all unknowns.
+    All are views with one entry per row. `A` has the columns of the motion, `A_full` those of all unknowns; a task
+    whose rows are single unknowns (`Task.unknowns`) does not write them. `lower` and `upper` follow from the columns
+    below, or are written by the task itself (`native/motion/task_bounds.hpp`)::
+
+        velocity order      J v  = r* - g (e - b)                                          b in [low, high]
+        acceleration order  J v̇ = a* - ġ (e - b) - c (J v - r*) - k (J v - r* + g (e - b)) - J̇ v
+
+    with error e, gain g (1/s) and its derivative, coupling c (1/s; equal to g, or zero for tasks on velocities only),
+    damping k (1/s), rate r* and acceleration a* of the target, and drift J̇ v. `curvature` is that of `Task`, in m.
     """
 
     A_full: Array
@@ -121,7 +126,7 @@ class TunableWeight:
 class Task(ABC):
     """Rows ``lower <= A x <= upper`` as a function of the snapshot, with a name, a unit and a weight.
 
-    The same task works in kinematics and dynamics: the layout tells whether x are velocities or accelerations. A task
+    The same task works in kinematics and dynamics: the layout says whether x are velocities or accelerations. A task
     is immutable, has no state, and may be used in several hierarchies. A constraint is a task in `always`.
 
     Attributes:
@@ -130,10 +135,10 @@ class Task(ABC):
         weight: weight inside its level, 1/unit²; a number, one per row, or a `TunableWeight` of these.
         required_terms: terms of the snapshot that its writers read from memory (`poise.state.FRAMES`, ...); terms that
             they read with methods of the snapshot need not be listed.
-        curvature: size of the second derivative of the error in q, per rad² and m of the robot's height: about 1 for
-            points and directions, 0 if the error is linear; it determines the singularity damping.
-        whole_body: the task moves the whole body and gets no singularity damping in torque control, since with damping
-            the largest push that balance can reject is a quarter smaller.
+        curvature: size of the second derivative of the error by the joint angles, divided by the height of the robot:
+            about 1 for points and directions, 0 if the error is linear in q. It determines the singularity damping.
+        whole_body: whether the task moves the whole body. Such a task has no singularity damping in torque control,
+            because damping would reduce the largest push that can be balanced by a quarter.
         velocity_only: the task is on velocities only and has no error in position.
         robot: robot that the task is made for; None if it is not specified, or given by its frames.
     """
@@ -170,7 +175,7 @@ class Task(ABC):
         return ()
 
     def row_unit(self, order: int) -> str:
-        """Return the unit of the rows and of their slack: a rate at velocity order, an acceleration at the other."""
+        """Return the unit of the rows and of their slack: unit/s at velocity order, unit/s² at acceleration order."""
         per = "/s" if order == VELOCITY else "/s²"
         if self.velocity_only:
             per = "" if order == VELOCITY else "/s"
@@ -179,9 +184,10 @@ class Task(ABC):
         return ", ".join((unit + per).replace("/s/s", "/s²") for unit in self.unit.split(", "))
 
     def groups(self, robot: Robot) -> Sequence[tuple[int, float, float]]:
-        """Return groups of rows, as (count, largest speed, largest acceleration), with bounds computed from the errors.
+        """Return groups of consecutive rows, as (count, largest speed, largest acceleration).
 
-        Empty for tasks that write their bounds themselves.
+        The rows of a group are limited together, as a vector. Their bounds are computed from the errors; tasks that
+        write their bounds themselves have no groups.
         """
         return ()
 
@@ -261,8 +267,8 @@ class Assembly:
         self.stack = Stack(shapes, layout.variables, extra_columns=STORED_COLUMNS)
         forces = layout.forces
         self.required_terms = DYNAMICS if forces is not None else DRIFT if order == ACCELERATION else 0
-        rest = np.zeros((len(COLUMNS) - STORED_COLUMNS, len(self.stack.weight)))
-        self.columns: list[Array] = [*self.stack.extra_columns, *rest]
+        other_columns = np.zeros((len(COLUMNS) - STORED_COLUMNS, len(self.stack.weight)))
+        self.columns: list[Array] = [*self.stack.extra_columns, *other_columns]
         writers: list[Writer] = [] if forces is None else [forces.write]
         groups: list[tuple[int, int, float, float]] = []
         for task, block in zip(self.tasks, self.stack.blocks, strict=True):
@@ -290,7 +296,11 @@ class Assembly:
         self._writers = tuple(writers)
 
     def write(self) -> bool:
-        """Fill the stack for the current state of the snapshot; return whether all rows can be met by a finite x."""
+        """Fill the stack for the current state of the snapshot.
+
+        Returns:
+            Whether all rows can be met by a finite x; False if a bound is NaN or requires an infinite value.
+        """
         self.snapshot.compute(self.required_terms)
         for writer in self._writers:
             writer()
@@ -306,10 +316,10 @@ class Assembly:
         pairs = zip(self.tasks, self.stack.blocks, strict=True)
         return tuple(TaskLabel(names[b.level], b.name, task.unit, b.labels) for task, b in pairs)
 
-    def _compiled_bounds(self, groups: list[tuple[int, int, float, float]]) -> _motion.References:
+    def _compiled_bounds(self, groups: list[tuple[int, int, float, float]]) -> _motion.TaskBounds:
         begin, end, speed, acceleration = zip(*groups, strict=True) if groups else ((), (), (), ())
         columns = {name: self.column(name) for name in COLUMNS}
-        return _motion.References(
+        return _motion.TaskBounds(
             **columns,
             group_begin=np.array(begin, dtype=np.int32),
             group_end=np.array(end, dtype=np.int32),
@@ -322,10 +332,10 @@ class Assembly:
             v=self.snapshot.v,
             weight=self.stack.weight,
             level_begin=np.array(self.stack.level_begin, dtype=np.int32),
-            caution=self.stack.singularity_damping,
+            singularity_damping=self.stack.singularity_damping,
             period=self.layout.period,
             center=self.stack.center,
-            drag=REST_DAMPING,
+            rest_damping=REST_DAMPING,
         )
 
 
@@ -391,8 +401,7 @@ def error_bounds(
     pair = tolerance if isinstance(tolerance, tuple) and len(tolerance) == 2 else None
     try:
         low, high = (np.asarray(b, dtype=np.float64) for b in pair or (tolerance, tolerance))
-        low = low if pair else -np.abs(low)
-        high = high if pair else np.abs(high)
+        low = low if pair else -low
         shape = np.broadcast_shapes(low.shape, high.shape, (1,)) if size is None else (size,)
         lower, upper = (np.broadcast_to(b, shape).copy() for b in (low, high))
     except (TypeError, ValueError):
@@ -401,9 +410,8 @@ def error_bounds(
             f"{task}: tolerance is {format_value(tolerance)}; expected a number, {count}, or a pair", task
         ) from None
     if not (lower <= upper).all() or (lower == np.inf).any() or (upper == -np.inf).any():
-        raise TaskError(
-            f"{task}: tolerance is {format_value(tolerance)}; expected lower bounds below upper bounds", task
-        )
+        expected = "expected a number of at least 0, or a pair with lower bounds below upper bounds"
+        raise TaskError(f"{task}: tolerance is {format_value(tolerance)}; {expected}", task)
     return lower, upper
 
 
