@@ -1,4 +1,4 @@
-"""An operator who looks at the robot guides it where it should go."""
+"""GoalOperator: it guides feet, trunk and hands to their goals by observing the robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readings, layouts and operators: from what a hand does to a stick."""
+"""Readings, layouts and operators: from raw device values to operator commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A joystick that is plugged in, behind a library that is made up."""
+"""Joystick, with a fake pygame library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts and random sticks: operators that are not there."""
+"""Script and RandomDevice: commands over time."""
 
 from __future__ import annotations
 

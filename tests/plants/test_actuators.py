@@ -1,13 +1,17 @@
-"""Motors give what they are told up to their limits; servos hold and follow."""
+"""Actuators: motors apply torques up to their limits; servos hold and follow their targets."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from drawn_robots import ROBOTS
 from poise import constraints, tasks
 from poise.control import Command, KinematicController
 from poise.hierarchy import Hierarchy, Level
 from poise.plants import MujocoPlant, PositionServos, Push, servo_gains, steps
-from poise.robots import Robot, library_names
+from poise.recording import load_recording, record
+from poise.robots import Robot
 from robot_states import installed_robot
 from simulated_robots import airborne_state, biped, run_standing, torque_command
 
@@ -40,7 +44,7 @@ def test_torques_beyond_their_limits_are_cut_off_and_counted_by_joint() -> None:
     assert given[[1, 4]] == pytest.approx(robot.limits.torque[[1, 4]] * [1.0, -1.0])
     assert given[2] == pytest.approx(robot.limits.torque[2])
     assert plant.saturation_counts.tolist() == [5 * (i in (1, 4)) for i in range(len(asked))]
-    assert plant.counts == {"torque cut off": 5}
+    assert plant.counts == {"torque saturated": 5}
 
 
 def test_motors_without_torques_are_told_of_servos() -> None:
@@ -52,11 +56,23 @@ def test_motors_without_torques_are_told_of_servos() -> None:
     assert not plant.data.ctrl.any()
 
 
+def test_the_summary_of_a_kinematic_controller_on_motors_names_the_fall_and_its_cause(tmp_path: Path) -> None:
+    robot = biped()
+    plant = MujocoPlant(robot)
+    path = tmp_path / "fall.poise"
+    recording = record(KinematicController(standing(robot)), plant, seconds=1.5, path=path)
+    assert plant.fall
+    for text in (recording.summary(), load_recording(path).summary()):
+        lines = text.splitlines()
+        assert lines[1] == plant.fall
+        assert lines[2].startswith("plant: no torque: ")
+        assert "TorqueController" in lines[2]
+
+
 # -- servos ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.needs_models
-@pytest.mark.parametrize("name", library_names())
+@pytest.mark.parametrize("name", ROBOTS)
 def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name: str) -> None:
     """A tenth of what throws it over: an impulse of 0.1 m/s."""
     robot = installed_robot(name)

@@ -1,4 +1,4 @@
-"""An object in both hands weighs what it weighs, stays where it is held, and is borne by both arms."""
+"""Carried box: its weight, its pose between the hands, and the load on both arms."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The stance "carrying": hands before the body, ready to hold something between them."""
+"""The stance "carrying": both hands in front of the body, ready to hold a box."""
 
 import numpy as np
 import pinocchio

@@ -1,4 +1,4 @@
-"""IdealPlant does exactly what it is told, and the loop tells everyone."""
+"""IdealPlant integrates commands exactly, and the control loop yields every step."""
 
 import math
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Pushes give exactly their impulse, loads weigh what they weigh, and models err as they were told to."""
+"""Pushes have their exact impulse, loads their weight, and model errors their size."""
 
 import mujoco
 import numpy as np

@@ -1,4 +1,4 @@
-"""Ground, and what stands on it: slopes hold or let slip as friction says, stairs and boxes are where they belong."""
+"""Terrain and objects: friction on slopes, and positions of stairs, boxes, walls and tables."""
 
 import math
 

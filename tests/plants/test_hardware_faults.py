@@ -1,4 +1,4 @@
-"""What breaks says what it was told to say, from its time on; all else is as it was, to the last bit."""
+"""Hardware faults: faulty outputs from their time on; all other values stay bit-identical."""
 
 from pathlib import Path
 from typing import Any
@@ -165,7 +165,7 @@ def test_broken_sensors_do_not_move_a_robot_that_does_not_listen_to_them() -> No
 def test_a_recording_keeps_what_broken_cells_said(tmp_path: Path) -> None:
     plant = MujocoPlant(biped(), faults=[ForceCellFault(0.01, "left", 0, "nan")])
     record(StandingController(plant.start), plant, 0.03).save(tmp_path / "broken.poise")
-    told = load_recording(tmp_path / "broken.poise")[f"sensed/cells/{biped().foot('left').name}"]
+    told = load_recording(tmp_path / "broken.poise")[f"measured/cells/{biped().foot('left').name}"]
     assert np.isnan(told[-1]).tolist() == [True, False, False, False]
 
 

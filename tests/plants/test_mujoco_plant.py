@@ -1,4 +1,4 @@
-"""A robot in MuJoCo stands, falls and flies as physics says, and the loop around it never breaks."""
+"""MujocoPlant: standing, falling and flight agree with mechanics, and the loop never raises."""
 
 import math
 from collections.abc import Callable
@@ -263,7 +263,7 @@ BAD: list[tuple[object, str]] = [
     ("strong", "no torque"),
     (np.nan, "torque not finite"),
     (np.inf, "torque not finite"),
-    (1e300, "torque cut off"),
+    (1e300, "torque saturated"),
 ]
 
 

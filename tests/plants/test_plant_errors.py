@@ -1,4 +1,4 @@
-"""What cannot be simulated is refused when the plant is built: one line that says what was given and what to give."""
+"""Invalid arguments of plants raise an error at construction: one line with what was given and expected."""
 
 # mypy: disable-error-code="arg-type, list-item"
 # Wrong arguments are what is tested here.

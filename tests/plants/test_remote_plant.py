@@ -1,4 +1,4 @@
-"""A plant in lock-step with a controller elsewhere: the same motion, whoever else knocks."""
+"""RemotePlant in lock-step: the motion equals that of a local plant, despite other clients."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from poise.plants import (
     steps,
 )
 from poise.plants.remote.plant_server import ServerSocket
-from poise.plants.remote.protocol import MAX_MESSAGE_SIZE, MAX_RECEIVED_SIZE, command_message
+from poise.plants.remote.protocol import MAX_MESSAGE_SIZE, MAX_RECEIVED_SIZE, PROTOCOL, command_message
 from poise.recording import Recording
 from poise.robots import Robot, State, load_robot
 from robot_states import not_none
@@ -40,7 +40,7 @@ def check_same_motion(one: Recording, other: Recording) -> None:
     """Two recordings are of one motion, to the last bit; only the clock on the wall may differ."""
     names = [name for name in one.channels if "milliseconds" not in name]
     assert [name for name in other.channels if "milliseconds" not in name] == names
-    assert len(one) == len(other)
+    assert one.samples == other.samples
     for name in names:
         first, second = np.asarray(one[name]), np.asarray(other[name])
         same = first.tolist() == second.tolist() if first.dtype == object else first.tobytes() == second.tobytes()
@@ -166,11 +166,17 @@ def test_a_command_of_an_old_session_or_of_none_is_not_obeyed(standing: PlantSer
         token = b"2" * 16
         wait_until(lambda: answers.append(second.request(hello(robot, token=token))) or "session" in answers[-1])  # type: ignore[func-returns-value]
         new = answers[-1]["session"]
-        command = {"kind": "command", "sequence": 1, "sees": 0, "known": 0, **command_message(forward_command(robot))}
+        command = {
+            "kind": "command",
+            "sequence": 1,
+            "state_sequence": 0,
+            "notes_received": 0,
+            **command_message(forward_command(robot)),
+        }
         assert first.request({**command, "session": old})["reason"] == "superseded"
         assert first.request({**command, "session": b"3" * 16})["reason"] == "unknown"
         assert distance_moved(standing) == 0.0
-        assert second.request({**command, "session": new})["answers"] == 1
+        assert second.request({**command, "session": new})["last_command"] == 1
         assert distance_moved(standing) == pytest.approx(0.005)
         assert standing.counts["command of an old session"] == standing.counts["command without a session"] == 1
 
@@ -183,14 +189,14 @@ def test_a_command_is_obeyed_once_however_often_it_arrives_and_an_earlier_one_no
         command = {
             "kind": "command",
             "session": session,
-            "sees": 0,
-            "known": 0,
+            "state_sequence": 0,
+            "notes_received": 0,
             **command_message(forward_command(robot)),
         }
         answers = [client.request({**command, "sequence": 5}) for _ in range(3)]
         assert len({answer["state"]["q"] for answer in answers}) == 1
         client.send({**command, "sequence": 4})
-        assert client.request({**command, "sequence": 6})["answers"] == 6
+        assert client.request({**command, "sequence": 6})["last_command"] == 6
         assert distance_moved(standing) == pytest.approx(0.010)
         assert standing.counts["late command"] == 3
 
@@ -202,12 +208,12 @@ def test_a_client_goes_on_over_a_new_connection(standing: PlantServer) -> None:
         command = {
             "kind": "command",
             "session": session,
-            "sees": 0,
-            "known": 0,
+            "state_sequence": 0,
+            "notes_received": 0,
             **command_message(forward_command(robot)),
         }
         before.request({**command, "sequence": 1})
-        assert after.request({**command, "sequence": 2})["answers"] == 2
+        assert after.request({**command, "sequence": 2})["last_command"] == 2
         assert before.is_silent()
 
 
@@ -224,7 +230,7 @@ def test_a_client_goes_on_over_a_new_connection(standing: PlantServer) -> None:
         {"period": float("nan")},
         {"period": True},
         {"fallback": 3},
-        {"known": -1},
+        {"notes_received": -1},
     ],
     ids=str,
 )
@@ -232,9 +238,9 @@ def test_a_command_that_is_not_whole_and_finite_is_refused(standing: PlantServer
     robot = biped()
     with RawClient(standing.address) as client:
         session = client.request(hello(robot))["session"]
-        command = {"kind": "command", "session": session, "sequence": 1, "sees": 0, "known": 0}
+        command = {"kind": "command", "session": session, "sequence": 1, "state_sequence": 0, "notes_received": 0}
         answer = client.request({**command, **command_message(forward_command(robot)), **change})
-        assert (answer["kind"], answer["reason"], answer["answers"]) == ("refused", "malformed", 1)
+        assert (answer["kind"], answer["reason"], answer["sequence"]) == ("refused", "malformed", 1)
         assert standing.plant.state().time == 0.0
         assert standing.counts["malformed message"] + standing.counts["message not finite"] == 1
 
@@ -299,8 +305,26 @@ def test_who_brings_another_robot_or_protocol_is_told_so(
         RemotePlant(standing.address, nao)
     assert "\n" not in str(caught.value)
     monkeypatch.setattr("poise.plants.remote.remote_plant.PROTOCOL", 99)
-    with pytest.raises(PlantError, match="uses protocol 1, not 99"):
+    with pytest.raises(PlantError, match=f"uses protocol {PROTOCOL}, not 99"):
         RemotePlant(standing.address, biped())
+
+
+def test_a_client_of_another_version_is_refused_in_one_line_with_keys_that_it_knows(standing: PlantServer) -> None:
+    """Protocol 1 read the keys reason, text and token of a refusal."""
+    with RawClient(standing.address) as client:
+        answer = client.request(hello(biped(), protocol=1))
+    assert (answer["kind"], answer["reason"], answer["token"]) == ("refused", "protocol", bytes(16))
+    assert answer["text"] == f"the server uses protocol {PROTOCOL}, not 1; use the same version of Poise on both sides"
+
+
+def test_a_server_of_another_version_is_refused_in_one_line(standing: PlantServer) -> None:
+    """As if it had accepted a client of any version."""
+    welcome = standing._server_socket.answer
+    standing._server_socket.answer = lambda peer, message: welcome(peer, {**message, "protocol": 1})  # type: ignore[method-assign]
+    with pytest.raises(PlantError) as caught:
+        RemotePlant(standing.address, biped())
+    expected = f"the server uses protocol 1, not {PROTOCOL}; use the same version of Poise on both sides"
+    assert str(caught.value) == f"'{standing.address}': {expected}"
 
 
 def test_a_robot_with_other_joints_under_the_same_name_is_refused(standing: PlantServer) -> None:
@@ -419,7 +443,7 @@ def test_who_was_taken_over_stays_away(standing: PlantServer) -> None:
                 first.apply(forward_command(robot))
                 first.advance()
             assert first.counts["session taken over"] == 1
-            assert "link ended: another client took over" in first.notes
+            assert "connection ended: another client took over" in first.notes
             assert standing.plant.state().time == 0.0
             list(steps(SwingController(robot), second, 0.01))
             assert standing.plant.state().time == 0.01

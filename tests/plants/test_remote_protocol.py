@@ -1,4 +1,4 @@
-"""Messages: what is sent arrives to the last bit, and anything else is refused in one way."""
+"""Messages of remote plants: lossless round trips, and refusal of malformed messages."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_report_arrives_to_the_last_bit_and_is_small() -> None:
     ):
         message = report_message(plant, 0)
         assert len(encode(message)) < MAX_MESSAGE_SIZE / 10
-        head = {"sequence": 3, "answers": 2, "server": {"command": 2}, "held": False}
+        head = {"sequence": 3, "last_command": 2, "server_counts": {"command": 2}, "timed_out": False}
         report = decode_report(round_trip({**message, **head}), StateDecoder(robot))
         state = plant.state()
         assert report.state.q.tobytes() == state.q.tobytes()
@@ -112,7 +112,7 @@ def test_whatever_one_entry_of_a_command_or_report_becomes_it_is_read_or_malform
     robot = biped()
     plant = MujocoPlant(robot) if data.draw(st.booleans()) else IdealPlant(robot.stance("standing"))
     command = command_message(Command(np.zeros(robot.model.nv), None, np.zeros(len(robot.joints)), 0.002))
-    report = {**report_message(plant, 0), "sequence": 3, "answers": 2, "server": {}, "held": False}
+    report = {**report_message(plant, 0), "sequence": 3, "last_command": 2, "server_counts": {}, "timed_out": False}
     for message, read in (
         (command, lambda m: decode_command(m, robot)),
         (report, lambda m: decode_report(m, StateDecoder(robot))),

@@ -1,4 +1,4 @@
-"""A plant that moves by its own clock, and holds when nobody commands it."""
+"""Plants served in real time: they advance with the clock and hold without commands."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def test_a_robot_that_nobody_commands_any_more_holds_and_goes_on_when_somebody_d
         with RemotePlant(server.address, robot) as remote:
             assert remote.realtime
             for _ in range(2):
-                held = server.counts["held"]
+                held = server.counts["command timeout"]
                 wait_until(lambda: (list(steps(Walking(), remote, 0.05)), not at_rest(remote.state()))[1])
                 assert not server.timed_out
-                wait_until(lambda held=held: server.counts["held"] > held and at_rest(server.plant.state()))  # type: ignore[misc]
+                wait_until(lambda held=held: server.counts["command timeout"] > held and at_rest(server.plant.state()))  # type: ignore[misc]
                 place = server.plant.state()
                 wait_until(lambda place=place: server.plant.state().time > place.time + 0.1)  # type: ignore[misc]
                 assert server.plant.state().q.tobytes() == place.q.tobytes()
             list(steps(Walking(), remote, 0.05))
-            assert remote.counts["server: held"] >= 3
+            assert remote.counts["server: command timeout"] >= 3
 
 
 class Walking(Controller):
@@ -115,13 +115,18 @@ def test_a_command_for_a_state_that_is_long_past_is_not_obeyed() -> None:
     ):
         welcome = client.request(hello(robot))
         wait_until(lambda: server.plant.state().time > welcome["state"]["time"] + 0.3)
-        head = {"kind": "command", "session": welcome["session"], "known": 0, **command_message(forward_command(robot))}
-        client.send({**head, "sequence": 1, "sees": welcome["sequence"]})
+        head = {
+            "kind": "command",
+            "session": welcome["session"],
+            "notes_received": 0,
+            **command_message(forward_command(robot)),
+        }
+        client.send({**head, "sequence": 1, "state_sequence": welcome["sequence"]})
         wait_until(lambda: server.counts["late command"] == 1)
         assert server.counts["command"] == 0
-        client.send({**head, "sequence": 2, "sees": server._sequence})
+        client.send({**head, "sequence": 2, "state_sequence": server._sequence})
         wait_until(lambda: server.counts["command"] == 1)
-        client.send({**head, "sequence": 2, "sees": server._sequence})
+        client.send({**head, "sequence": 2, "state_sequence": server._sequence})
         wait_until(lambda: server.counts["late command"] == 2)
 
 

@@ -1,4 +1,4 @@
-"""Sensors are exact by default, and late, noisy or coarse exactly as much as they were told to be."""
+"""Sensors: exact by default; otherwise with the given delay, noise and resolution."""
 
 import numpy as np
 import pinocchio
@@ -26,7 +26,7 @@ def test_perfect_sensors_tell_the_truth() -> None:
         assert readings is not None
         assert step.state is readings.truth
         assert np.array_equal(readings.positions, step.state.q[7:])
-        assert np.array_equal(readings.rates, step.state.v[6:])
+        assert np.array_equal(readings.velocities, step.state.v[6:])
 
 
 def test_cells_and_ankle_sensor_feel_the_same() -> None:

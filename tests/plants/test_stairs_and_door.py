@@ -1,4 +1,4 @@
-"""The world of figure 9 of [Sugihara2008], scaled to a robot."""
+"""The environment of [Sugihara2008], figure 9, scaled to a robot."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def make_readings(seed: int, state: Any, *names: str, truth: Any = None) -> Sens
         cells={name: rng.normal(size=4) for name in names},
         imu=Imu(rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)),
         positions=rng.normal(size=len(JOINTS)),
-        rates=rng.normal(size=len(JOINTS)),
+        velocities=rng.normal(size=len(JOINTS)),
         truth=state if truth is None else truth,
     )
 

@@ -84,7 +84,7 @@ def test_a_channel_has_a_key_a_label_and_a_unit() -> None:
         "slack/angular momentum": "slack/angular_momentum",
         "error/feet|hands/a/b": "error/feet_hands/a_b",
         "force/left heel 1": "force/left_heel_1",
-        "sensed/cells/LFoot": "sensed/cells/lfoot",
+        "measured/cells/LFoot": "measured/cells/lfoot",
         "Höhe über Grund": "hohe_uber_grund",
         "足": "unnamed",
     }.items(),
@@ -103,7 +103,7 @@ def test_names_that_make_the_same_word_are_numbered_alike_in_all_their_channels(
 
 
 LETTERS = some.sampled_from("abAB _/é|1")
-BEGINNINGS = some.sampled_from(["", "error/", "error_norm/", "slack/", "active/", "force/", "sensed/cells/"])
+BEGINNINGS = some.sampled_from(["", "error/", "error_norm/", "slack/", "active/", "force/", "measured/cells/"])
 
 
 @given(some.lists(some.builds(str.__add__, BEGINNINGS, some.text(LETTERS, min_size=1, max_size=5)), unique=True))

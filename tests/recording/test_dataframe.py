@@ -38,9 +38,9 @@ def test_every_number_of_every_channel_is_in_a_column_named_after_it(recording: 
 
 
 def test_channels_are_chosen_by_key_column_or_label_in_their_order(recording: Recording) -> None:
-    frame = recording.to_dataframe(channels=["v/left_knee_joint", "center_of_mass", "force_point/left sole"])
+    frame = recording.to_dataframe(channels=["v/left_knee_joint", "center_of_mass", "contact_point/left sole"])
     expected = ["v/left_knee_joint", *(f"center_of_mass/{axis}" for axis in "xyz")]
-    assert list(frame.columns) == [*expected, *(f"force_point/left_sole/{axis}" for axis in "xyz")]
+    assert list(frame.columns) == [*expected, *(f"contact_point/left_sole/{axis}" for axis in "xyz")]
     assert recording.to_dataframe(["q"]).shape == (40, 7 + len(JOINTS))
     assert recording.to_dataframe([]).shape == (40, 0)
 

@@ -15,7 +15,7 @@ from recorded_steps import POSTURE, REACH, ROBOT, Motion, identical, same_values
 
 from poise.errors import RecordingError
 from poise.recording import Channel, Recorder, Recording, load_recording, record_steps
-from poise.recording.file_format import FORMAT_VERSION, FileWriter
+from poise.recording.file_format import FORMAT_VERSION, FileWriter, append_facts
 
 words = some.text(some.characters(exclude_categories=["Cs"]), max_size=6)
 #: None of those whose contents Poise prescribes.
@@ -59,6 +59,29 @@ def test_a_recording_longer_than_a_batch_comes_back_too(tmp_path: Path) -> None:
     recording = Recording([Channel("time", "s", np.arange(9000.0)), Channel("q", "rad", np.random.rand(9000, 2))])
     recording.save(tmp_path / "a.poise")
     assert identical(load_recording(tmp_path / "a.poise"), recording)
+
+
+def test_facts_that_become_known_later_are_appended(tmp_path: Path) -> None:
+    path = tmp_path / "a.poise"
+    recording = Recording([Channel("time", "s", np.arange(5.0))], {"robot": "g1"})
+    recording.save(path)
+    whole = path.stat().st_size
+    append_facts(path, {"result": {"fell": False, "reason": None}})
+    append_facts(path, {"seen": 2})
+    loaded = load_recording(path)
+    assert identical(loaded, Recording(recording.channels.values(), loaded.provenance))
+    assert loaded.provenance == {"robot": "g1", "result": {"fell": False, "reason": None}, "seen": 2}
+    data = path.read_bytes()
+    for size in range(whole, len(data)):  # an interrupted addition leaves a complete recording
+        path.write_bytes(data[:size])
+        cut = load_recording(path)
+        assert cut.complete
+        assert cut.samples == 5
+
+
+def test_facts_cannot_be_appended_where_nothing_can_be_written(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match="cannot be written"):
+        append_facts(tmp_path / "none" / "a.poise", {})
 
 
 def test_what_a_channel_without_a_value_holds_survives_saving(tmp_path: Path) -> None:
@@ -124,7 +147,7 @@ def test_the_file_is_plain_arrow_for_those_who_do_not_have_poise(tmp_path: Path)
     recording = record_steps(Motion().steps(60), ROBOT, tmp_path / "a.poise")
     with pyarrow.OSFile(str(tmp_path / "a.poise")) as file:
         head = pyarrow.ipc.open_stream(file)
-        assert head.schema.metadata[b"poise.recording"] == b"2"
+        assert head.schema.metadata[b"poise.recording"] == b"3"
         assert head.read_all().num_rows == 0
         table = pyarrow.ipc.open_stream(file).read_all()
     assert table["time"].to_pylist() == recording.time.tolist()
@@ -150,7 +173,7 @@ def small(path: Path) -> Recording:
         if first >= 2:
             channels.append(Channel("gap", "m", gap * first, labels=("x", "y")))
         writer.write(first, channels)
-    writer.close({"provenance": {"ended": "finished"}})
+    writer.close({"provenance": {"outcome": "finished"}})
     return load_recording(path)
 
 
@@ -166,11 +189,11 @@ def intact_part(path: Path, whole: Recording, complete: bool = True) -> int | No
             load_recording(path)
         return None
     if not (complete and part.complete):
-        with pytest.raises(RecordingError, match=rf"({len(part)} sample|no sample)"):
+        with pytest.raises(RecordingError, match=rf"({part.samples} sample|no sample)"):
             load_recording(path)
-    assert all(same_values(part[name], whole[name][: len(part)]) for name in part.channels)
+    assert all(same_values(part[name], whole[name][: part.samples]) for name in part.channels)
     part.summary()
-    return len(part)
+    return part.samples
 
 
 def test_a_file_cut_anywhere_gives_the_samples_before_the_cut_or_is_refused(tmp_path: Path) -> None:
@@ -250,7 +273,7 @@ def test_saving_follows_a_link_and_overwrites(tmp_path: Path) -> None:
     whole = small(tmp_path / "a.poise")
     (tmp_path / "link.poise").symlink_to(tmp_path / "a.poise")
     Recording([Channel("time", "s", [0.0])]).save(tmp_path / "link.poise")
-    assert len(load_recording(tmp_path / "a.poise")) == 1 != len(whole)
+    assert load_recording(tmp_path / "a.poise").samples == 1 != whole.samples
     assert (tmp_path / "link.poise").is_symlink()
 
 
@@ -258,7 +281,7 @@ def test_saving_follows_a_link_and_overwrites(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path: Path, write: Callable[[Path], object]) -> None:
     with pytest.raises(RecordingError, match="is a folder"):
         write(tmp_path)
-    with pytest.raises(RecordingError, match=r"there is no folder .*; make it first"):
+    with pytest.raises(RecordingError, match=r"there is no folder .*; create it first"):
         write(tmp_path / "nowhere" / "a.poise")
     with pytest.raises(RecordingError) as caught:
         write(tmp_path / ("long" * 100))

@@ -34,10 +34,10 @@ def test_the_wrench_and_the_point_of_every_contact_are_recorded() -> None:
     recording = record_steps(steps, ROBOT)
     for k, name in enumerate((LEFT, RIGHT)):
         assert np.array_equal(recording[f"force/{name}"], [not_none(s.command.forces).wrenches[k] for s in steps])
-        assert np.array_equal(recording[f"force_point/{name}"], [not_none(s.command.forces).points[k] for s in steps])
+        assert np.array_equal(recording[f"contact_point/{name}"], [not_none(s.command.forces).points[k] for s in steps])
     assert recording.labels[f"force/{LEFT}"] == ("fx", "fy", "fz", "mx", "my", "mz")
     assert (recording.units[f"force/{LEFT}/fz"], recording.units[f"force/{LEFT}/mx"]) == ("N", "N m")
-    assert recording.units[f"force_point/{LEFT}"] == "m"
+    assert recording.units[f"contact_point/{LEFT}"] == "m"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,9 @@ def test_a_contact_that_comes_and_goes_is_nan_where_it_does_not_touch(touching: 
     steps = [step(7 * k + i, *names) for k, names in enumerate(touching) for i in range(7)]
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
     for name in {name for names in touching for name in names}:
-        for wrench, point, one in zip(recording[f"force/{name}"], recording[f"force_point/{name}"], steps, strict=True):
+        for wrench, point, one in zip(
+            recording[f"force/{name}"], recording[f"contact_point/{name}"], steps, strict=True
+        ):
             given = one.command.forces
             if name in not_none(given).names:
                 at = not_none(given).names.index(name)
@@ -88,15 +90,15 @@ def test_every_number_of_the_sensors_is_recorded(tmp_path: Path) -> None:
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
     said = [s.readings for s in steps]
     for k, name in enumerate((LEFT, RIGHT)):
-        assert np.array_equal(recording[f"sensed/force/{name}"], [not_none(s).forces.wrenches[k] for s in said])
-        assert np.array_equal(recording[f"sensed/force_point/{name}"], [not_none(s).forces.points[k] for s in said])
-        assert np.array_equal(recording[f"sensed/cells/{name}"], [not_none(s).cells[name] for s in said])
+        assert np.array_equal(recording[f"measured/force/{name}"], [not_none(s).forces.wrenches[k] for s in said])
+        assert np.array_equal(recording[f"measured/contact_point/{name}"], [not_none(s).forces.points[k] for s in said])
+        assert np.array_equal(recording[f"measured/cells/{name}"], [not_none(s).cells[name] for s in said])
     for name in ("orientation", "angular_velocity", "acceleration"):
-        assert np.array_equal(recording[f"sensed/imu/{name}"], [getattr(not_none(s).imu, name) for s in said])
-    assert np.array_equal(recording["sensed/positions"], [not_none(s).positions for s in said])
-    assert np.array_equal(recording["sensed/rates"], [not_none(s).rates for s in said])
-    assert recording.labels["sensed/positions"] == JOINTS
-    assert recording.units["sensed/rates/neck_slide_joint"] == "m/s"
+        assert np.array_equal(recording[f"measured/imu/{name}"], [getattr(not_none(s).imu, name) for s in said])
+    assert np.array_equal(recording["measured/joint_positions"], [not_none(s).positions for s in said])
+    assert np.array_equal(recording["measured/joint_velocities"], [not_none(s).velocities for s in said])
+    assert recording.labels["measured/joint_positions"] == JOINTS
+    assert recording.units["measured/joint_velocities/neck_slide_joint"] == "m/s"
     assert identical(load_recording(tmp_path / "a.poise"), recording)
 
 
@@ -104,9 +106,9 @@ def test_sensors_that_fall_silent_are_nan_meanwhile() -> None:
     steps = [sensing(0, LEFT), Motion().step(1), sensing(2, LEFT, RIGHT), Motion(tasks=()).step(3), sensing(4, LEFT)]
     recording = record_steps(steps, ROBOT)
     silent = [False, True, False, True, False]
-    for name in (f"sensed/force/{LEFT}/fz", "sensed/imu/orientation/qw", f"sensed/cells/{LEFT}/front left"):
+    for name in (f"measured/force/{LEFT}/fz", "measured/imu/orientation/qw", f"measured/cells/{LEFT}/front left"):
         assert np.isnan(recording[name]).tolist() == silent
-    assert np.isnan(recording[f"sensed/force/{RIGHT}/fz"]).tolist() == [True, True, False, True, True]
+    assert np.isnan(recording[f"measured/force/{RIGHT}/fz"]).tolist() == [True, True, False, True, True]
 
 
 def test_the_true_state_is_recorded_only_where_it_is_not_the_measured_one() -> None:
@@ -168,7 +170,7 @@ def test_every_channel_of_forces_and_sensors_stands_on_its_page() -> None:
     one = sensing(0, "NAME", truth=replace(Motion().step(1).state))
     recording = record_steps([replace(one, command=step(0, "NAME", phase="lift").command)], ROBOT)
     page = DOCS.read_text()
-    kinds = ("force", "force_point", "sensed", "true")
+    kinds = ("force", "contact_point", "measured", "true")
     names = [channel.label for key, channel in recording.channels.items() if key.split("/")[0] in kinds]
     assert len(names) == 12
     for name in (*names, "center_of_pressure", "phase"):

@@ -48,13 +48,13 @@ def test_its_channels_have_the_keys_that_the_same_motion_has_today(stand: Record
 
 
 def test_what_it_says_is_found_by_the_new_keys_and_by_the_former_ones(stand: Recording) -> None:
-    assert (len(stand), stand.provenance["robot"], stand.complete) == (3, "hoap3", True)
+    assert (stand.samples, stand.provenance["robot"], stand.complete) == (3, "hoap3", True)
     former = "error/balance/height of the center of mass"
     assert np.array_equal(stand["error/balance/center_of_mass_height"], stand[former])
     assert stand[f"{former}/z"].shape == (3,)
     assert stand.channels["error/balance/center_of_mass_height"].label == former
     # The two soles bear the weight of 8.8 kg.
-    load = stand["sensed/force/left_sole/fz"] + stand["sensed/force/right_sole/fz"]
+    load = stand["measured/force/left_sole/fz"] + stand["measured/force/right_sole/fz"]
     assert load[-1] == pytest.approx(8.8 * 9.81, rel=0.05)
 
 
@@ -78,7 +78,7 @@ def test_odd_names_become_keys_that_are_unique(names: Recording) -> None:
         "error/reach/left_palm_orientation": "error/reach/orientation of left_palm",
         "error/reach_2/left_palm": "error/Reach/left_palm",
         "force/left_heel_1": "force/left heel 1",
-        "sensed/cells/lfoot": "sensed/cells/LFoot",
+        "measured/cells/lfoot": "measured/cells/LFoot",
         "hohe_uber_grund": "Höhe über Grund",
         "unnamed": "足",
     }

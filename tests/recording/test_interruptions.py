@@ -34,7 +34,7 @@ def test_ctrl_c_brings_what_was_recorded_and_closes_the_file(tmp_path: Path) -> 
         record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "a.poise")
     assert isinstance(caught.value, RecordingInterrupted)
     recording = caught.value.recording
-    assert (len(recording), recording.complete, recording.provenance["ended"]) == (70, True, "interrupted")
+    assert (recording.samples, recording.complete, recording.provenance["outcome"]) == (70, True, "interrupted")
     assert "ended early: interrupted" in recording.summary()
     assert identical(load_recording(tmp_path / "a.poise"), recording)
 
@@ -46,7 +46,7 @@ def test_ctrl_c_in_the_progress_report_is_the_same() -> None:
 
     with pytest.raises(RecordingInterrupted) as caught:
         record_steps(Motion().steps(100), ROBOT, progress=progress)
-    assert len(caught.value.recording) == 12
+    assert caught.value.recording.samples == 12
 
 
 def test_progress_hears_the_time_of_every_step() -> None:
@@ -60,7 +60,7 @@ def test_an_error_in_the_loop_goes_through_and_the_file_tells_of_it(tmp_path: Pa
         record_steps(until(30, ZeroDivisionError("no ground")), ROBOT, tmp_path / "a.poise")
     assert "a.poise" in caught.value.__notes__[0]
     recording = load_recording(tmp_path / "a.poise")
-    assert (len(recording), recording.provenance["ended"]) == (30, "ZeroDivisionError: no ground")
+    assert (recording.samples, recording.provenance["outcome"]) == (30, "ZeroDivisionError: no ground")
 
 
 def interrupted_at(line: int, call: Any) -> bool:
@@ -105,8 +105,8 @@ def test_wherever_ctrl_c_strikes_the_recorder_a_step_counts_whole_or_not_at_all(
             recorder(step)
         struck = interrupted_at(line, lambda recorder=recorder: recorder(last))
         recording = recorder.finish("interrupted")
-        lengths.add(len(recording))
-        assert all(same_values(recording[name], whole[name][: len(recording)]) for name in recording.channels)
+        lengths.add(recording.samples)
+        assert all(same_values(recording[name], whole[name][: recording.samples]) for name in recording.channels)
         assert identical(load_recording(path), recording)
         if not struck:
             break
@@ -123,7 +123,7 @@ def test_ctrl_c_while_finishing_can_be_finished_again(tmp_path: Path) -> None:
             recorder(step)
         struck = interrupted_at(line, recorder.finish)
         recording = recorder.finish()
-        assert len(recording) == 5
+        assert recording.samples == 5
         assert identical(load_recording(path), recording)
         line += 1
 
@@ -142,11 +142,11 @@ def test_a_disk_that_fails_does_not_stop_the_motion(tmp_path: Path, monkeypatch:
         record_steps(Motion().steps(120), ROBOT, tmp_path / "a.poise")
     assert "No space left on device" in str(caught.value)
     assert isinstance(caught.value, RecordingError)
-    assert len(caught.value.recording) == 120
-    assert len(load_recording(tmp_path / "a.poise", partial=True)) == 50
+    assert caught.value.recording.samples == 120
+    assert load_recording(tmp_path / "a.poise", partial=True).samples == 50
     with pytest.raises(RecordingInterrupted) as interrupted:
         record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "b.poise")
-    assert len(interrupted.value.recording) == 70
+    assert interrupted.value.recording.samples == 70
 
 
 CHILD = """
@@ -162,7 +162,7 @@ def steps():
 try:
     record_steps(steps(), ROBOT, sys.argv[1], progress=lambda time: print(time, flush=True))
 except KeyboardInterrupt as interruption:
-    print("recorded", len(interruption.recording), flush=True)
+    print("recorded", interruption.recording.samples, flush=True)
     sys.exit(130)
 """
 
@@ -194,9 +194,9 @@ def test_a_process_that_is_killed_leaves_all_but_the_last_quarter_of_a_second(tm
     recording = load_recording(path, partial=True)
     assert not recording.complete
     assert recording.time[-1] >= time - 0.25
-    assert np.array_equal(recording.time, np.arange(len(recording)) * PERIOD)
+    assert np.array_equal(recording.time, np.arange(recording.samples) * PERIOD)
     motion = Motion()
-    assert all(np.array_equal(recording["q"][i], motion.step(i).state.q) for i in range(0, len(recording), 20))
+    assert all(np.array_equal(recording["q"][i], motion.step(i).state.q) for i in range(0, recording.samples, 20))
     assert "reach" in recording.levels()
 
 
@@ -213,5 +213,5 @@ def test_a_process_that_receives_ctrl_c_leaves_a_whole_file(tmp_path: Path) -> N
         process.wait()
     assert process.returncode == 130, errors
     recording = load_recording(path)
-    assert f"recorded {len(recording)}" in rest
-    assert recording.provenance["ended"] == "interrupted"
+    assert f"recorded {recording.samples}" in rest
+    assert recording.provenance["outcome"] == "interrupted"

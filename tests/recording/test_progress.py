@@ -157,7 +157,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 def test_record_shows_a_bar_on_a_terminal(clock: Clock, terminal: Terminal) -> None:
     plant = FakePlant()
     recording = record(FakeController(), plant, 20 * PERIOD)
-    assert (len(recording), plant.count) == (20, 19)  # asked for no state beyond those of its steps
+    assert (recording.samples, plant.count) == (20, 19)  # asked for no state beyond those of its steps
     assert "recording figure [##############################] 0.1 of 0.1 s" in terminal.getvalue()
     assert terminal.line == ""
 

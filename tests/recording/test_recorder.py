@@ -172,8 +172,8 @@ def test_the_errors_of_each_task_stand_in_its_channel() -> None:
 
 
 def test_no_steps_make_an_empty_recording(tmp_path: Path) -> None:
-    assert len(record_steps([], ROBOT, tmp_path / "a.poise")) == 0
-    assert len(load_recording(tmp_path / "a.poise")) == 0
+    assert record_steps([], ROBOT, tmp_path / "a.poise").samples == 0
+    assert load_recording(tmp_path / "a.poise").samples == 0
 
 
 def test_finishing_twice_gives_the_same_and_ends_the_recorder() -> None:
@@ -191,7 +191,7 @@ def test_the_provenance_tells_version_date_robot_machine_and_what_was_given() ->
     assert facts["robot"] == "figure"
     assert facts["source"] == "made up for tests"
     assert facts["seed"] == 7
-    assert facts["ended"] == "finished"
+    assert facts["outcome"] == "finished"
     assert {"poise", "date", "platform", "command_line"} <= set(facts)
 
 
@@ -206,7 +206,7 @@ def test_the_file_is_never_more_than_a_quarter_of_a_second_behind(tmp_path: Path
         recorder(step)
         if i > 1 and (period > 0.01 or i % 7 == 0):
             kept = load_recording(path, partial=True)
-            assert i * period - (kept.time[-1] if len(kept) else -period) <= 0.25 + 1e-9
+            assert i * period - (kept.time[-1] if kept.samples else -period) <= 0.25 + 1e-9
 
 
 def test_a_clock_that_is_set_back_is_recorded_as_it_is() -> None:

@@ -1,10 +1,13 @@
 """A recording answers to the names of its channels and columns, and cannot change."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
+from poise.recording.former_keys import FORMER_LEVELS, FORMER_TASKS
 
 
 @pytest.fixture
@@ -35,6 +38,22 @@ def test_units_and_labels_answer_to_the_same_names(recording: Recording) -> None
     assert list(recording.units) == list(recording.channels)
 
 
+def test_a_recording_is_a_mapping_of_its_channels(recording: Recording) -> None:
+    keys = ["time", "center_of_mass", "q", "error/reach/left/hand"]
+    assert isinstance(recording, Mapping)
+    assert list(recording) == list(recording.keys()) == keys
+    assert len(recording) == len(keys)
+    for (key, values), again in zip(recording.items(), recording.values(), strict=True):
+        assert values is again is recording[key] is recording.channels[key].values
+    assert set(dict(recording)) == set({**recording}) == set(keys)
+    assert recording.get("center_of_mas") is None
+    with pytest.raises(KeyError):
+        recording["center_of_mas"]
+    assert recording == recording
+    assert recording != Recording(recording.channels.values())
+    assert {recording: 1}[recording] == 1
+
+
 def test_the_label_of_a_channel_is_taken_for_its_key() -> None:
     label = "error/reach/position of left_palm"
     channel = Channel("error/reach/left_palm", "m", [[1.0, 2.0]], ("x", "y"), label)
@@ -46,7 +65,7 @@ def test_the_label_of_a_channel_is_taken_for_its_key() -> None:
 
 
 def test_the_clock_gives_period_and_duration(recording: Recording) -> None:
-    assert (recording.period, recording.duration, len(recording)) == (0.5, 2.0, 4)
+    assert (recording.period, recording.duration, recording.samples) == (0.5, 2.0, 4)
 
 
 def test_a_name_that_does_not_exist_brings_those_that_resemble_it(recording: Recording) -> None:
@@ -90,7 +109,7 @@ def test_channels_share_one_clock_and_have_their_own_names() -> None:
 
 def test_a_recording_without_samples_has_no_duration_and_a_summary() -> None:
     empty = Recording([Channel("time", "s", [])])
-    assert (len(empty), empty.duration, empty.levels()) == (0, 0.0, {})
+    assert (empty.samples, empty.duration, empty.levels()) == (0, 0.0, {})
     assert np.isnan(empty.period)
     assert "0 samples" in empty.summary()
 
@@ -98,3 +117,34 @@ def test_a_recording_without_samples_has_no_duration_and_a_summary() -> None:
 def test_a_state_needs_a_robot_with_the_recorded_joints(recording: Recording) -> None:
     with pytest.raises(RecordingError, match=r"load_robot\('figure'\)"):
         recording.state(0)
+
+
+# -- channels of earlier versions -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("former", "name"), FORMER_LEVELS.items())
+@pytest.mark.parametrize("prefix", ["slack", "active_count"])
+def test_the_level_of_a_former_recording_is_found_by_its_name_of_today(prefix: str, former: str, name: str) -> None:
+    recording = Recording([Channel("time", "s", [0.0]), Channel(f"{prefix}/{former}", "m", [2.0])])
+    assert recording[f"{prefix}/{name}"] is recording[f"{prefix}/{former}"]
+    assert list(recording.channels) == ["time", f"{prefix}/{former}"]
+
+
+@pytest.mark.parametrize(("former", "name"), FORMER_TASKS.items())
+@pytest.mark.parametrize(("former_level", "level"), [*FORMER_LEVELS.items(), ("style", "style")])
+def test_the_task_of_a_former_recording_is_found_by_its_name_of_today(
+    former_level: str, level: str, former: str, name: str
+) -> None:
+    channel = Channel(f"error/{former_level}/{former}", "m", [[2.0, 3.0]], ("x", "y"))
+    recording = Recording([Channel("time", "s", [0.0]), channel])
+    assert recording[f"error/{level}/{name}"] is channel.values
+    assert recording[f"error/{level}/{name}/y"].tolist() == [3.0]
+    assert recording.units[f"error/{level}/{name}"] == "m"
+
+
+def test_a_channel_of_today_is_found_before_a_former_one() -> None:
+    former, now = Channel("slack/center", "m", [1.0]), Channel("slack/balance", "m", [2.0])
+    recording = Recording([Channel("time", "s", [0.0]), former, now])
+    assert (recording["slack/center"].tolist(), recording["slack/balance"].tolist()) == ([1.0], [2.0])
+    assert "slack/joint_comfort" not in recording
+    assert "force/contact" not in recording

@@ -5,6 +5,7 @@ import pytest
 from recorded_steps import JOINTS, NV, POSTURE, REACH, ROBOT, FakeErrors, Motion
 
 from poise.recording import Channel, Recording, record_steps
+from robot_states import not_none
 
 
 def errors(reach: float, posture: float) -> FakeErrors:
@@ -68,6 +69,50 @@ def test_the_summary_names_levels_tasks_limits_times_and_fallbacks() -> None:
     assert any(line.startswith("control: median 0.20") and "slowest 0.209 ms (at 0.045 s)" in line for line in lines)
     assert any(line.startswith("iterations: median ") and line.endswith("; optimal 9") for line in lines)
     assert lines[-2:] == ["fallbacks: hold 1 time (first at 0.020 s: hold: no solution)", "non-finite commands: 0"]
+
+
+def test_errors_and_slack_that_nobody_could_measure_are_not_listed_as_numbers() -> None:
+    motion = Motion()
+    steps = [motion.step(i, errors=errors(3e-5, 0.5)) for i in range(3)]
+    lines = [line.split() for line in record_steps(steps, ROBOT).summary().splitlines()]
+    assert next(line for line in lines if line[0] == "left_hand")[1:] == ["<0.0001", "<0.0001", "<0.0001", "m"]
+    levels = {line[0]: line for line in lines if line[0] in ("always", "reach", "posture")}
+    assert levels["reach"][1:5] == ["<0.0001", "<0.0001", "<0.0001", "m"]
+    assert levels["posture"][1] not in ("0", "<0.0001")
+    assert levels["always"][-1] == "met"
+    assert levels["reach"][-2:] == ["1", "m/s"]
+
+
+def timed(milliseconds: list[float], controller: dict[str, float] | None = None) -> Recording:
+    """Return a recording of 5 ms per sample with these computing times, from 1 s on."""
+    n = len(milliseconds)
+    channels = [
+        Channel("time", "s", 1.0 + 0.005 * np.arange(n)),
+        Channel("control/milliseconds", "ms", np.array(milliseconds)),
+    ]
+    return Recording(channels, {} if controller is None else {"controller": controller})
+
+
+def test_the_summary_says_how_many_steps_were_late_the_slowest_and_when() -> None:
+    late = timed([0.1, 7.0, 0.2, 31.5, np.nan, 4.9])
+    found = not_none(late.overruns())
+    assert (found.ticks, found.steps, found.worst_ms) == (2, 5, 31.5)
+    assert found.period_ms == pytest.approx(5.0)
+    assert found.worst_time_s == pytest.approx(1.015)
+    sentence = "2 of 5 control steps took longer than the control period of 5 ms, the slowest 31.5 ms at 1.015 s"
+    assert f"real time: {sentence}" in late.summary().splitlines()
+    early = timed([0.1, 0.2])
+    assert "real time: all 2 control steps took less than the control period of 5 ms" in early.summary().splitlines()
+
+
+def test_the_period_of_the_controller_counts_where_only_some_of_its_steps_are_recorded() -> None:
+    assert not_none(timed([0.1, 1.5, 0.2], {"period": 0.001}).overruns()).ticks == 1
+    assert not_none(timed([0.1, 1.5, 0.2], {"period": 0.002}).overruns()).ticks == 0
+
+
+def test_without_computing_times_there_are_no_late_steps_to_count() -> None:
+    assert Recording([Channel("time", "s", [0.0, 0.1])]).overruns() is None
+    assert timed([np.nan, np.nan]).overruns() is None
 
 
 def test_the_summary_counts_commands_that_are_not_finite() -> None:

@@ -40,7 +40,7 @@ MISTAKES = [
     ({"stances": {"up": {"joints": {"left_knee": 9}}}}, "outside its range", "left_knee"),
     ({"stances": {"up": {"joints": {"{side}_knee": [1, 2, 3]}}}}, "[left, right]", "stances.up.joints.{side}_knee"),
     ({"stances": {"up": {"balanced": 1}}}, "true or false", "stances.up.balanced"),
-    ({"rest": "sitting"}, "names no stance", "sitting"),
+    ({"rest_stance": "sitting"}, "names no stance", "sitting"),
     ({"height": -1}, "expected a positive number", "height"),
     ({"repair_inertias": "yes"}, "true or false", "repair_inertias"),
 ]
@@ -95,7 +95,7 @@ def test_a_twin_is_found_in_either_direction() -> None:
 
 def test_a_description_can_name_its_height_and_rest(tmp_path: Path) -> None:
     biped = load_robot(
-        write_urdf(tmp_path, BIPED), **BIPED_PARTS, height=1.5, rest="standing", name="ben", source="drawn"
+        write_urdf(tmp_path, BIPED), **BIPED_PARTS, height=1.5, rest_stance="standing", name="ben", source="drawn"
     )
     assert (biped.height, biped.name, biped.source) == (1.5, "ben", "drawn")
     assert biped.rest is biped.stances["standing"]

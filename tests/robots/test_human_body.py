@@ -140,7 +140,7 @@ def test_spine_and_neck_lean_back_and_right_and_turn_left(human: Robot) -> None:
 
 def test_torsion_turns_the_toes_out_and_varus_brings_the_feet_together() -> None:
     straight = load_robot("human")
-    twisted = load_robot("human", shape={"torsion": 0.3, "varus": 0.1})
+    twisted = load_robot("human", shape={"tibial_torsion": 0.3, "knee_varus": 0.1})
     assert frame_position(twisted, "left_toe_tip")[1] - frame_position(twisted, "left_foot")[1] > 0.03
     assert frame_position(twisted, "right_toe_tip")[1] - frame_position(twisted, "right_foot")[1] < -0.03
     for side, out in (("left", 1.0), ("right", -1.0)):
@@ -148,7 +148,7 @@ def test_torsion_turns_the_toes_out_and_varus_brings_the_feet_together() -> None
 
 
 def test_sides_may_differ_and_it_still_stands() -> None:
-    robot = load_robot("human", height=1.8, mass=70.0, shape={"thigh": [0.44, 0.43], "torsion": [0.2, 0.4]})
+    robot = load_robot("human", height=1.8, mass=70.0, shape={"thigh": [0.44, 0.43], "tibial_torsion": [0.2, 0.4]})
     stance = robot.stance("standing")
     for foot in robot.feet:
         assert stance.pose(foot).translation[2] == pytest.approx(0.0, abs=1e-9)
@@ -204,3 +204,9 @@ def test_a_body_that_nobody_has_is_refused_in_one_line(parts: dict[str, Any], wo
 
 def test_without_a_height_it_is_the_mean_of_its_sex(sex: Sex) -> None:
     assert load_robot("human", sex=sex).height == MEAN_STATURE[sex]
+
+
+@pytest.mark.parametrize("height", [177.0, 1770])
+def test_a_height_in_centimetres_or_millimetres_is_refused_with_the_metres(height: float) -> None:
+    with pytest.raises(RobotError, match=r"expected 0.7 to 2.8 m; did you mean 1.77 m\?"):
+        BodyShape.of(height)

@@ -26,7 +26,7 @@ import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from poise.errors import UsageError
+from poise.errors import UsageError, suggestion
 from poise.plans import COMMAND_AXES, GUIDING_MODES, GuidingMode
 
 
@@ -89,7 +89,7 @@ DEAD_ZONE = 0.12
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of the device; sign -1 if its direction is inverted."""
+    """An axis of the device; sign -1 inverts its direction."""
 
     index: int
     sign: float = 1.0
@@ -118,7 +118,7 @@ class ButtonPair:
 
 @dataclass(frozen=True)
 class Hat:
-    """One direction of the hat: 0 is right, 1 is up."""
+    """One direction of the hat switch: index 0 is right, 1 is up; `sign` scales its value."""
 
     index: int
     sign: float = 1.0
@@ -155,7 +155,7 @@ class InputLayout:
         next_mode, previous_mode: buttons that select the next or previous mode of `GUIDING_MODES`, in a cycle.
         lifts: elements that set the lift of the left and of the right foot, added to `lift`; if no foot is guided, the
             mean of both is used.
-        lift: initial value of the sum.
+        lift: lift of a stepping foot while these elements are at zero, from 0 (lowest) to 1 (highest).
         dead_zone: fraction of an axis around its center that counts as zero.
 
     >>> replace(GAMEPAD, dead_zone=0.05)
@@ -173,14 +173,10 @@ class InputLayout:
     def __post_init__(self) -> None:
         for name in self.axes:
             if name not in COMMAND_AXES:
-                raise UsageError(
-                    f"layout '{self.name}': unknown axis '{name}'; expected one of {', '.join(COMMAND_AXES)}"
-                )
+                raise UsageError(f"layout '{self.name}': unknown axis '{name}'; {suggestion(name, COMMAND_AXES)}")
         for mode in self.modes.values():
             if mode not in GUIDING_MODES:
-                raise UsageError(
-                    f"layout '{self.name}': unknown mode '{mode}'; expected one of {', '.join(GUIDING_MODES)}"
-                )
+                raise UsageError(f"layout '{self.name}': unknown mode '{mode}'; {suggestion(mode, GUIDING_MODES)}")
         if not 0.0 <= self.dead_zone < 1.0:
             raise UsageError(f"layout '{self.name}': dead_zone is {self.dead_zone!r}; expected 0 or more and below 1")
 
@@ -200,15 +196,19 @@ class InputLayout:
         )
 
     def foot_lift(self, reading: Reading, mode: GuidingMode) -> float:
-        """Return the lift of a stepping foot, from 0 to 1."""
+        """Return the lift of a stepping foot; `OperatorCommand` clips it to the range from 0 to 1."""
         left, right = (self.lift + sum([part.value(reading, self.dead_zone) for part in parts]) for parts in self.lifts)
         return {"left foot": left, "right foot": right}.get(mode, 0.5 * (left + right))
 
     def mode_after(self, pressed: frozenset[Hashable], mode: GuidingMode) -> GuidingMode:
         """Return the guiding mode after the given buttons were newly pressed."""
         steps = len(pressed & set(self.next_mode)) - len(pressed & set(self.previous_mode))
-        chosen = [name for button, name in self.modes.items() if button in pressed]
-        return chosen[0] if chosen else GUIDING_MODES[(GUIDING_MODES.index(mode) + steps) % len(GUIDING_MODES)]
+        selected_modes = [name for button, name in self.modes.items() if button in pressed]
+        return (
+            selected_modes[0]
+            if selected_modes
+            else GUIDING_MODES[(GUIDING_MODES.index(mode) + steps) % len(GUIDING_MODES)]
+        )
 
 
 def _value_at(values: Sequence[float], index: int, missing: float) -> float:

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from poise.arrays import Array
-from poise.errors import UsageError
+from poise.errors import UsageError, suggestion
 from poise.interface import Interface
 from poise.parsing import format_value, is_number
 from poise.plans import (
@@ -143,7 +143,7 @@ def _parse_entry(index: int, value: Any) -> ScriptEntry:
         raise UsageError(f'entry {index} has no "{missing[0]}"; expected e.g. {_ENTRY_EXAMPLE}')
     unknown = [str(key) for key in value if key not in _ENTRY_KEYS]
     if unknown:
-        raise UsageError(f'entry {index} has an unknown key "{unknown[0]}"; expected {", ".join(_ENTRY_KEYS)}')
+        raise UsageError(f'entry {index} has an unknown key "{unknown[0]}"; {suggestion(unknown[0], _ENTRY_KEYS)}')
     time, mode, axes, lift = value["time"], value["mode"], value["input"], value.get("lift", 0.5)
     if not is_number(time):
         raise UsageError(f"entry {index}: time is {format_value(time)}; expected seconds, zero or more")
@@ -219,19 +219,19 @@ def _draw_command(seed: int, slot: int, uniform: float, modes: tuple[GuidingMode
     chance, lift = random.random(2)
     if mode.endswith("foot"):
         up = abs(axes[COMMAND_AXES.index("up")])
-        lands = -up if chance < 0.5 * (1.0 + LIFT_SHARE) else 0.0
-        axes[COMMAND_AXES.index("up")] = up if chance < LIFT_SHARE else lands
+        down_or_level = -up if chance < 0.5 * (1.0 + LIFT_SHARE) else 0.0
+        axes[COMMAND_AXES.index("up")] = up if chance < LIFT_SHARE else down_or_level
     return OperatorCommand(mode, tuple(axes.tolist()), float(lift))
 
 
 @lru_cache(maxsize=256)
 def _modes(seed: int, block: int, modes: tuple[GuidingMode, ...]) -> tuple[GuidingMode, ...]:
-    """Return the modes of a block of slots."""
+    """Return the modes of a block of `MODE_BLOCK` slots, one per slot."""
     random = np.random.default_rng([seed, _MODES_STREAM, block])
-    found: list[GuidingMode] = []
-    while len(found) < MODE_BLOCK:
-        found += [modes[int(random.integers(len(modes)))]] * int(random.integers(1, MAX_MODE_SLOTS + 1))
-    return tuple(found[:MODE_BLOCK])
+    sequence: list[GuidingMode] = []
+    while len(sequence) < MODE_BLOCK:
+        sequence += [modes[int(random.integers(len(modes)))]] * int(random.integers(1, MAX_MODE_SLOTS + 1))
+    return tuple(sequence[:MODE_BLOCK])
 
 
 # -- GoalOperator ----------------------------------------------------------------------------------------------------
@@ -264,7 +264,8 @@ class FootGoal:
 
     Args:
         side: side of the foot.
-        x, y, yaw: goal of the middle of its sole in the world (m, rad).
+        x, y: goal of the middle of its sole in the world (m).
+        yaw: desired yaw of the foot (rad); it is commanded, but the goal counts as reached with any yaw.
     """
 
     side: Side
@@ -291,8 +292,11 @@ class FootGoal:
 class TrunkGoal:
     """Guide the trunk to a place; the feet follow automatically.
 
+    The goal is reached when the middle of the feet is near x, y and the trunk has the desired yaw. The centre of mass
+    is not used, because it sways with every step.
+
     Args:
-        x, y, yaw: goal of the trunk in the world (m, rad).
+        x, y, yaw: goal in the world (m, rad).
     """
 
     x: float
@@ -300,7 +304,7 @@ class TrunkGoal:
     yaw: float = 0.0
 
     def command(self, points: NavigationPoints, workspace: Workspace) -> OperatorCommand | None:
-        # The middle of the feet is compared with the goal, because the centre of mass sways.
+
         feet: tuple[Footstep, ...] = tuple(points.feet.values())
         error = complex(self.x, self.y) - sum((foot.place for foot in feet), 0j) / len(feet)
         heading = float(points.attitude[2])
@@ -383,9 +387,9 @@ class GoalOperator(Device):
     def observe(self, points: NavigationPoints) -> None:
         """Store the navigation points, with the measured positions of the hands if available."""
         if self.hand_positions is not None:
-            back, center = points.trunk.T, points.center
+            trunk_from_world, center = points.trunk.T, points.center
             hands = {
-                side: HandPoint(back @ (position - center), points.hands[side].attitude)
+                side: HandPoint(trunk_from_world @ (position - center), points.hands[side].attitude)
                 for side, position in self.hand_positions().items()
             }
             points = points.replace(hands={**points.hands, **hands})

@@ -26,9 +26,12 @@ from poise.plants.environment import (
     Table,
     Terrain,
     Wall,
+    box_pose,
     parse_terrain,
 )
-from poise.plants.mujoco_plant import FALLEN_HEIGHT, FALLEN_TILT, MujocoPlant
+from poise.plants.environment_geometry import EnvironmentGeometry, HeldBox
+from poise.plants.fall_detection import FALLEN_HEIGHT, FALLEN_TILT
+from poise.plants.mujoco_plant import MujocoPlant
 from poise.plants.plant_errors import PlantError
 from poise.plants.remote.plant_server import PlantServer
 from poise.plants.remote.protocol import address_at_host, check_address
@@ -44,10 +47,12 @@ __all__ = [
     "STAIRS_DISTANCE",
     "CarriedBox",
     "Controller",
+    "EnvironmentGeometry",
     "EnvironmentObject",
     "FlatTerrain",
     "ForceCellFault",
     "HardwareFault",
+    "HeldBox",
     "IdealPlant",
     "Load",
     "ModelError",
@@ -72,6 +77,7 @@ __all__ = [
     "Wall",
     "WeakMotor",
     "address_at_host",
+    "box_pose",
     "check_address",
     "control_step",
     "parse_terrain",

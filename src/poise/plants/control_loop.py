@@ -17,6 +17,7 @@ from poise.errors import PoiseError
 from poise.interface import Interface
 from poise.parsing import format_value
 from poise.plants.environment import Terrain
+from poise.plants.environment_geometry import EnvironmentGeometry
 from poise.robots import Frame, Robot, State
 from poise.state import SensorReadings
 
@@ -76,6 +77,13 @@ class Plant(Interface):
         return None
 
     @property
+    def environment(self) -> EnvironmentGeometry:
+        """Shape of the environment, for recordings and views; by default that of `ground`."""
+        if self.ground is None:
+            return EnvironmentGeometry()
+        return EnvironmentGeometry.of(self.ground, self.start or self.state())
+
+    @property
     def time(self) -> float:
         """Time of the motion (s)."""
         return self.state().time
@@ -132,15 +140,20 @@ class IdealPlant(Plant):
     A commanded velocity is reached immediately and held for the period; an acceleration is constant over the period.
     The rotation of the base is integrated exactly. Contacts are those of the start; `stand_on` changes them.
 
+    Args:
+        start: initial state.
+        environment: shape of the world that the behavior knows, for recordings and views; None: flat ground.
+
     >>> plant = poise.IdealPlant(robot.stance("standing"))
     """
 
-    def __init__(self, start: State) -> None:
+    def __init__(self, start: State, environment: EnvironmentGeometry | None = None) -> None:
         if not isinstance(start, State):
             raise PoiseError(
                 f"IdealPlant starts from {format_value(start)}; expected a State, e.g. robot.stance('standing')"
             )
         self.robot, self.start = start.robot, start
+        self._environment = environment or EnvironmentGeometry()
         self._state = start
         self._clock_start, self._ticks, self._period = start.time, 0, 0.0
         self._command: Command | None = None
@@ -148,6 +161,11 @@ class IdealPlant(Plant):
     def state(self) -> State:
         """Return the current state."""
         return self._state
+
+    @property
+    def environment(self) -> EnvironmentGeometry:
+        """Shape of the world, for recordings and views; it does not act on the robot."""
+        return self._environment
 
     def stand_on(self, contacts: tuple[Frame, ...]) -> None:
         """Set the parts in contact from now on."""

@@ -44,9 +44,9 @@ class Push:
     @classmethod
     def parse(cls, text: str) -> Push:
         """Parse a push of the command line: ``FX,FY,FZ,DURATION@TIME`` in N and s."""
-        before, at, after = text.partition("@")
+        before, separator, after = text.partition("@")
         try:
-            numbers = [float(word) for word in (*before.split(","), after)] if at else []
+            numbers = [float(word) for word in (*before.split(","), after)] if separator else []
         except ValueError:
             numbers = []
         if len(numbers) != 5 or not np.isfinite(numbers).all() or numbers[3] < 0.0:
@@ -136,10 +136,10 @@ class CarriedBox:
             message = f"the hands are {100 * distance:.1f} cm apart; {least}"
             raise PlantError(f"{message}; start from robot.stance('carrying')", "carried")
         y = across / distance
-        ahead = np.cross(y, [0.0, 0.0, 1.0])
-        if np.linalg.norm(ahead) < 0.1:  # one hand is above the other: use the world's x axis as forward
-            ahead = np.array([1.0, 0.0, 0.0]) - y[0] * y
-        x = ahead / np.linalg.norm(ahead)
+        forward = np.cross(y, [0.0, 0.0, 1.0])
+        if np.linalg.norm(forward) < 0.1:  # one hand is above the other: use the world's x axis as forward
+            forward = np.array([1.0, 0.0, 0.0]) - y[0] * y
+        x = forward / np.linalg.norm(forward)
         size = np.array([0.5, 1.0, 0.5]) * distance if self.size is None else np.array(self.size, dtype=np.float64)
         return pinocchio.SE3(np.column_stack([x, y, np.cross(x, y)]), 0.5 * (left + right)), size
 

@@ -133,12 +133,9 @@ class Plate:
         """The plate as a box: z along the normal, x horizontal."""
         n = np.asarray(self.normal, dtype=np.float64)
         z = n / np.linalg.norm(n)
-        flat_region = np.cross([0.0, 0.0, 1.0], z)
-        x = (
-            flat_region / np.linalg.norm(flat_region)
-            if np.linalg.norm(flat_region) > ANGLE_TOLERANCE
-            else np.array([1.0, 0.0, 0.0])
-        )
+        horizontal = np.cross([0.0, 0.0, 1.0], z)
+        length = np.linalg.norm(horizontal)
+        x = horizontal / length if length > ANGLE_TOLERANCE else np.array([1.0, 0.0, 0.0])
         x = x - (x @ z) * z
         x /= np.linalg.norm(x)
         rotation = np.column_stack([x, np.cross(z, x), z])

@@ -1,8 +1,7 @@
-"""`MujocoPlant`, a robot in a physics engine that shares no code with its controller, and detection of its falls."""
+"""`MujocoPlant`, a robot in a physics engine that shares no code with its controller."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,77 +10,17 @@ from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.control import Command
-from poise.extras import mujoco
 from poise.plants.control_loop import Plant
 from poise.plants.disturbances import CarriedBox, HardwareFault, Load, ModelError, Push
 from poise.plants.engine.contact_sensors import SensorModel
 from poise.plants.engine.drives_and_faults import CommandErrors, FaultySensors, Motors, Servos, with_motor_faults
 from poise.plants.engine.simulation import MujocoSimulation, compile_scene
-from poise.plants.engine.world import CARRIED_BODY as CARRIED
 from poise.plants.environment import FLOOR_FRICTION, EnvironmentObject, FlatTerrain, Terrain
+from poise.plants.environment_geometry import EnvironmentGeometry
+from poise.plants.fall_detection import FallDetector
 from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors, make_setup
 from poise.robots import Frame, Robot, State
 from poise.state import SensorReadings
-
-#: A robot counts as fallen if its base is lower than this fraction of its initial height, or tilted by more than this
-#: angle (degrees). A deep squat keeps more than half of the height; a deep bow tilts the pelvis by less.
-FALLEN_HEIGHT, FALLEN_TILT = 0.5, 60.0
-
-
-class FallDetector:
-    """Detects the first fall.
-
-    A robot has fallen if a body other than its contact parts (and the bodies that these carry) touches the ground, if
-    its base is lower than half of its initial height, or if its base is tilted by more than 60 degrees. A carried box
-    may touch the ground.
-    """
-
-    def __init__(self, start: State, model: mujoco.MjModel, ground: Terrain, parts: Sequence[Frame]) -> None:
-        self.reason = ""
-        names, subtrees = start.robot.model.names, start.robot.model.subtrees
-        # Toes and fingers belong to the foot or hand that carries them.
-        part_bodies = {int(model.body(names[joint]).id) for part in parts for joint in subtrees[part.joint]}
-        self._ground = ground
-        x, y, z = start.q[:3]
-        self._min_height = FALLEN_HEIGHT * (z - ground.elevation(x, y))
-        up = start.pose(start.robot.frame(start.robot.model.names[1])).rotation[2]
-        self._up: tuple[float, float, float] = (float(up[0]), float(up[1]), float(up[2]))
-        self._min_upright = math.cos(math.radians(FALLEN_TILT))
-        # Ground geoms are 1, geoms of other bodies than parts are 2: the sum 3 means a contact between the two.
-        self._geom_kind = np.zeros(model.ngeom, dtype=np.int64)
-        for geom in range(model.ngeom):
-            body = int(model.geom_bodyid[geom])
-            if body == 0:
-                self._geom_kind[geom] = int(model.geom(geom).name.startswith("ground"))
-            elif body not in part_bodies and model.body(body).name != CARRIED and model.geom_conaffinity[geom]:
-                self._geom_kind[geom] = 2
-        self._model = model
-
-    def update(self, data: mujoco.MjData, time: float) -> None:
-        """Check for a fall at a time (s)."""
-        if self.reason:
-            return
-        x, y, z, qw, qx, qy, qz = data.qpos[:7].tolist()
-        a, b, c = self._up
-        upright = 2.0 * (a * (qx * qz - qw * qy) + b * (qy * qz + qw * qx)) + c * (1.0 - 2.0 * (qx * qx + qy * qy))
-        height = z - self._ground.elevation(x, y)
-        if upright < self._min_upright:
-            self.reason = f"fell at {time:.2f} s: the base is tilted by more than {FALLEN_TILT:g} degrees"
-        elif height < self._min_height:
-            self.reason = f"fell at {time:.2f} s: the base is at {height:.2f} m, below half of its height in the start"
-        elif data.ncon:
-            kinds = self._geom_kind.take(data.contact.geom)
-            touching = kinds[:, 0] + kinds[:, 1] == 3
-            if touching.any():
-                self.reason = f"fell at {time:.2f} s: {self._body(data, int(touching.argmax()))} touches the ground"
-
-    def _body(self, data: mujoco.MjData, contact: int) -> str:
-        first, second = data.contact.geom[contact]
-        geom = first if self._geom_kind[first] == 2 else second
-        return str(self._model.body(int(self._model.geom_bodyid[geom])).name)
-
-
-# -- MujocoPlant -----------------------------------------------------------------------------------------------------
 
 
 class MujocoPlant(Plant):
@@ -105,7 +44,7 @@ class MujocoPlant(Plant):
         faults: hardware faults during the motion: force cells, the cables of the soles, motors.
         model_error: differences between the robot and the model of its controller.
         contact_frames: parts that may touch the environment besides feet and hands, each with a ball at its frame: they
-            appear in contacts and forces, and do not count as a fall if they touch the ground.
+            appear in contacts and forces. These, and hands named here, do not count as a fall if they touch the ground.
         period: simulation step (s), independent of the sampling period of the controller.
         seed: seed of noise and uneven ground. The same seed and commands give bit-identical motions.
         self_collision: whether its bodies collide with each other, as capsules.
@@ -163,6 +102,7 @@ class MujocoPlant(Plant):
         self.robot: Robot = setup.robot
         self.start: State = setup.start
         self.ground: Terrain = ground
+        self._environment = EnvironmentGeometry.of(ground, setup.start, seed, setup.objects, setup.carried_box)
         self.model, self.data = scene.model, scene.data
         self.notes: list[str] = list(scene.notes)
         self._command_errors = CommandErrors(self.notes)
@@ -176,7 +116,7 @@ class MujocoPlant(Plant):
         self._faulty_sensors = FaultySensors(self._sensor_model, self._simulation, setup.faults)
         self._faulty_sensors.update(self._noise)
         self._faulty_drive = with_motor_faults(self._drive, self.robot, self._simulation, setup.faults)
-        self._fall_detector = FallDetector(self.start, self.model, ground, setup.parts)
+        self._fall_detector = FallDetector(self.start, self.model, ground, setup.parts, contact_frames)
         self._command: Command | None = None
         self._true_state: State | None = None
         self._measured_state: State | None = None
@@ -213,6 +153,11 @@ class MujocoPlant(Plant):
             self._true_state = State._unchecked(self.robot, sample.q, sample.v, self.time, contacts)
         return self._true_state
 
+    @property
+    def environment(self) -> EnvironmentGeometry:
+        """Shape of ground, objects and the box in the hands, for recordings and views."""
+        return self._environment
+
     def joint_torques(self) -> Array:
         """Return the torques of motors or servos in the last simulation step (nv - 6; N m, N)."""
         return np.array(self.data.actuator_force)
@@ -228,12 +173,12 @@ class MujocoPlant(Plant):
         return bool(self._fall_detector.reason or self.failure)
 
     @property
-    def fall(self) -> str:  # type: ignore[override]  # seen by the simulation
+    def fall(self) -> str:  # type: ignore[override]  # a property, not an attribute
         """Time and cause of the first fall or failure, one sentence; empty: no fall."""
         return self._fall_detector.reason or self.failure
 
     @property
-    def counts(self) -> Counter[str]:  # type: ignore[override]  # kept by the drive
+    def counts(self) -> Counter[str]:  # type: ignore[override]  # a property, not an attribute
         """Number of errors in commands by name."""
         return self._command_errors.counts
 

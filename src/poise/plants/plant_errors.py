@@ -44,7 +44,7 @@ def require_vector(values: ArrayLike, size: int, what: str, unit: str = "") -> A
 
 def require_members(values: Any, kind: type[Any] | tuple[type[Any], ...], what: str, example: str) -> tuple[Any, ...]:
     """Return a tuple of objects of one type, given as a sequence or a single object; raise `PlantError` otherwise."""
-    given = (values,) if isinstance(values, kind) else values
-    if isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(one, kind) for one in given):
-        return tuple(given)
+    members = (values,) if isinstance(values, kind) else values
+    if isinstance(members, Sequence) and not isinstance(members, str) and all(isinstance(x, kind) for x in members):
+        return tuple(members)
     raise PlantError(f"{what} is {format_value(values)}; expected e.g. {example}", what)

@@ -42,7 +42,7 @@ class PositionServos:
     Args:
         stiffness: K (N m/rad), a number or one per joint; None: that of the robot's data file, or else the stiffness
             with which a joint reaches its largest torque at an error of 0.02 rad.
-        stiffness_scale: factor on the default stiffness, like the adjustable gain of a drive; unused if `stiffness` is
+        stiffness_scale: factor of the default stiffness, like the adjustable gain of a drive; ignored if `stiffness` is
             given.
         damping: D (N m s/rad), a number or one per joint; None: critical damping with the joint's inertia in the start,
             ``D = 2 √(K M_ii)``.
@@ -125,7 +125,7 @@ def start_on_terrain(start: State, ground: Terrain) -> State:
     robot = start.robot
     center_target = np.mean([goal.act(foot.sole.center) for goal, foot in zip(sole_targets, feet, strict=True)], axis=0)
     base = robot.frame(robot.model.names[1])
-    found = solve_pose(
+    solution = solve_pose(
         Hierarchy(
             always=[JointRange(robot)],
             levels=[
@@ -137,9 +137,9 @@ def start_on_terrain(start: State, ground: Terrain) -> State:
         ),
         start,
     )
-    if {"soles", "balance"} & set(found.unmet):
+    if {"soles", "balance"} & set(solution.unmet):
         raise PlantError(f"{robot.name} cannot stand on {ground}; give a start with its soles on the ground", "ground")
-    return State(robot, found.state.q, start.v, start.time, start.contacts)
+    return State(robot, solution.state.q, start.v, start.time, start.contacts)
 
 
 def _on_plane(start: State, foot: Foot, ground: Terrain) -> pinocchio.SE3:

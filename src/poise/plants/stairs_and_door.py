@@ -75,18 +75,19 @@ class StairsAndDoor:
         leg, half = space.leg, (space.sole_half.real, space.sole_half.imag)
         start = robot.stance("standing")
         toes = max(float(start.pose(foot).act(foot.sole.center)[0]) for foot in robot.feet) + half[0]
-        clear = max(EDGE_CLEARANCE * (space.longest_step - 2.0 * half[0]), MIN_EDGE_CLEARANCE * leg)
-        hand = start.pose(robot.hand("left")).translation if robot.hands else np.array([0.0, 0.0, leg])
-        aside, high = DOOR_OFFSET * leg + float(hand[1]), float(hand[2]) + TARGET_HEIGHT_OFFSET * leg
+        clearance = max(EDGE_CLEARANCE * (space.longest_step - 2.0 * half[0]), MIN_EDGE_CLEARANCE * leg)
+        left_hands = [start.pose(hand).translation for hand in robot.hands if hand.side == "left"]
+        hand = left_hands[0] if left_hands else np.array([0.0, 0.0, leg])
+        target_y, target_height = DOOR_OFFSET * leg + float(hand[1]), float(hand[2]) + TARGET_HEIGHT_OFFSET * leg
         return cls(
-            first_edge=toes + DISTANCE_TO_STAIRS * leg + clear,
+            first_edge=toes + DISTANCE_TO_STAIRS * leg + clearance,
             rise=STEP_RISE * leg,
             run=TREAD_DEPTH * 2.0 * half[0],
             count=3,
             room=ROOM_LENGTH * leg,
-            door=(aside, high),
+            door=(target_y, target_height),
             sole_half_size=half,
-            edge_clearance=clear,
+            edge_clearance=clearance,
             leg_length=leg,
         )
 
@@ -121,9 +122,9 @@ class StairsAndDoor:
 
     def under(self, step: Footstep) -> Footstep:
         """Return the footstep on this terrain, shifted along x until all four corners of its sole are on one tread."""
-        long, wide = self.sole_half_size
+        length, width = self.sole_half_size
         return Stairway(
-            self.first_edge, -self.rise, self.run, self.count, long, long, self.edge_clearance, wide
+            self.first_edge, -self.rise, self.run, self.count, length, length, self.edge_clearance, width
         ).place_on_tread(step)
 
     # -- door ------------------------------------------------------------------------------------------------------
@@ -136,23 +137,23 @@ class StairsAndDoor:
     @property
     def target(self) -> Array:
         """Target B of the left hand (m, 3), just before its contact ball touches the door."""
-        aside, high = self.door
-        return np.array([self.door_x - BALL_RADIUS - DOOR_GAP, aside, self.floor + high])
+        y, height = self.door
+        return np.array([self.door_x - BALL_RADIUS - DOOR_GAP, y, self.floor + height])
 
     @property
     def objects(self) -> tuple[EnvironmentObject, ...]:
         """The door and its wall, whose face is slightly behind that of the door."""
-        aside, _ = self.door
-        leaf, tall = 0.8 * self.leg_length, 0.85 * WALL_HEIGHT * self.leg_length
-        thick = 0.05 * self.leg_length
+        y, _ = self.door
+        width, height = 0.8 * self.leg_length, 0.85 * WALL_HEIGHT * self.leg_length
+        thickness = 0.05 * self.leg_length
         normal = (-1.0, 0.0, 0.0)
-        door = Wall((self.door_x, aside, self.floor + 0.5 * tall), normal, (leaf, tall), thickness=thick)
+        door = Wall((self.door_x, y, self.floor + 0.5 * height), normal, (width, height), thickness=thickness)
         middle = self.floor + 0.5 * WALL_HEIGHT * self.leg_length
         wall = Wall(
-            (self.door_x + 0.5 * thick, 0.0, middle),
+            (self.door_x + 0.5 * thickness, 0.0, middle),
             normal,
             (TOTAL_WIDTH * self.leg_length, WALL_HEIGHT * self.leg_length),
-            thickness=thick,
+            thickness=thickness,
         )
         return door, wall
 
@@ -160,8 +161,8 @@ class StairsAndDoor:
     def outline(self) -> dict[str, list[list[float]]]:
         """Lines for figures: `profile`, the ground and the door from the side, as x and z (m); `edges` and `door` from
         above, as x and y at both ends of each (m); `target`, the point B (m)."""
-        aside, _ = self.door
-        wide, leaf, top = (
+        y, _ = self.door
+        half_width, half_door, top = (
             0.5 * TOTAL_WIDTH * self.leg_length,
             0.4 * self.leg_length,
             self.floor + 0.85 * WALL_HEIGHT * self.leg_length,
@@ -170,12 +171,12 @@ class StairsAndDoor:
         for k, edge in enumerate(self.edges):
             profile += [[edge, -k * self.rise], [edge, -(k + 1) * self.rise]]
         profile += [[self.door_x, self.floor], [self.door_x, top]]
-        edges = [[edge, -wide, edge, wide] for edge in self.edges]
-        door = [[self.door_x, aside - leaf, self.door_x, aside + leaf]]
+        edges = [[edge, -half_width, edge, half_width] for edge in self.edges]
+        door = [[self.door_x, y - half_door, self.door_x, y + half_door]]
         return {"profile": profile, "edges": edges, "door": door, "target": [self.target.tolist()]}
 
     def is_in_room(self, step: Footstep, tolerance: float) -> bool:
         """Return whether a whole sole is beyond the stairs, on the floor of the room within a height tolerance (m)."""
-        long, wide = self.sole_half_size
-        reach = long * abs(math.cos(step.yaw)) + wide * abs(math.sin(step.yaw))
+        length, width = self.sole_half_size
+        reach = length * abs(math.cos(step.yaw)) + width * abs(math.sin(step.yaw))
         return step.x - reach > self.edges[-1] and abs(step.z - self.floor) <= tolerance

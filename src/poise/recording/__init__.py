@@ -6,6 +6,7 @@ saved and loaded with ``recording.save(path)`` and `load_recording`.
 """
 
 from poise.recording.channel import ABSENT_CODE, Channel, Values, channel_key, make_unique, printable
+from poise.recording.file_format import append_facts
 from poise.recording.force_columns import MIN_CONTACT_LOAD
 from poise.recording.provenance import CoordinateLabels, controller_facts, environment_facts, robot_from_provenance
 from poise.recording.recorder import (
@@ -19,7 +20,7 @@ from poise.recording.recorder import (
     record_steps,
 )
 from poise.recording.recording import Recording, load_recording
-from poise.recording.statistics import LevelResidual, count_texts, percentiles
+from poise.recording.statistics import LevelResidual, Overruns, count_texts, percentiles
 
 __all__ = [
     "ABSENT_CODE",
@@ -27,6 +28,7 @@ __all__ = [
     "Channel",
     "CoordinateLabels",
     "LevelResidual",
+    "Overruns",
     "Progress",
     "ProgressBar",
     "Recorder",
@@ -34,6 +36,7 @@ __all__ = [
     "RecordingInterrupted",
     "Values",
     "WriteError",
+    "append_facts",
     "channel_key",
     "controller_facts",
     "count_texts",

@@ -214,11 +214,11 @@ _ABBREVIATIONS = {"divergent component": "dcm"}
 
 #: Prefixes of labels that are followed by names: of a level and one of its tasks, or of a contact. Each name becomes
 #: one word of the key, even if it contains slashes. The same name gives the same word in all labels.
-_NAMED_PREFIXES: dict[str, tuple[str, int]] = {
+NAMED_PREFIXES: dict[str, tuple[str, int]] = {
     **dict.fromkeys(("error", "error_norm"), ("level", 2)),
     **dict.fromkeys(("slack", "active", "active_count"), ("level", 1)),
-    **dict.fromkeys(("force", "force_point", "sensed/force", "sensed/force_point", "sensed/cells"), ("contact", 1)),
-    **dict.fromkeys(("plate/force", "plate/force_point"), ("contact", 1)),
+    **dict.fromkeys(("force", "contact_point", "measured/force", "measured/contact_point"), ("contact", 1)),
+    **dict.fromkeys(("measured/cells", "plate/force", "plate/contact_point"), ("contact", 1)),
 }
 
 
@@ -243,11 +243,11 @@ class ChannelKeys:
         return key
 
     def _make_key(self, label: str) -> str:
-        prefixes = [label[:at] for at, letter in enumerate(label) if letter == "/" and label[:at] in _NAMED_PREFIXES]
+        prefixes = [label[:at] for at, letter in enumerate(label) if letter == "/" and label[:at] in NAMED_PREFIXES]
         if not prefixes:
             return "/".join(map(_key_word, label.split("/")))
         kind: Hashable
-        kind, depth = _NAMED_PREFIXES[prefixes[-1]]
+        kind, depth = NAMED_PREFIXES[prefixes[-1]]
         words = []
         for name in label[len(prefixes[-1]) + 1 :].split("/", depth - 1):
             known = self._words.setdefault(kind, {})

@@ -10,8 +10,11 @@ A file is a sequence of Arrow IPC streams and is only ever appended to:
    ``first`` (index of its first sample) and ``crc32``. A batch that begins before the end of the previous batch repeats
    it. If the writer was interrupted, the eight bytes that end a stream may occur twice.
 3. An end stream without fields: ``poise.end`` (JSON: number of samples, how the recording ended).
+4. Any number of streams without fields with facts that became known later: ``poise.facts`` (JSON), added to the
+   provenance. A reader that does not know them, or finds one that is truncated, ignores them.
 
-In format 1 a field was named by its label and had no key: the key is made from the label on reading.
+In format 1 a field was named by its label and had no key: the key is made from the label on reading. In formats 1 and 2
+some channels and facts of the provenance had other keys, which are replaced on reading (`poise.recording.former_keys`).
 
 Each batch is flushed to the operating system: a process that is killed loses at most the last batch.
 """
@@ -20,6 +23,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -33,13 +37,14 @@ from poise.errors import RecordingError
 from poise.extras import pyarrow
 from poise.files import atomic_write, failure_reason, writable_path
 from poise.recording.channel import KIND_TYPES, Channel, ChannelHeader, ChannelKeys, ChannelKind, Values, is_channel_key
+from poise.recording.former_keys import rename_channels, rename_provenance
 from poise.recording.provenance import to_json
 
 if TYPE_CHECKING:
     from poise.recording.recording import Recording
 
 #: Version of the format; increase it if an older Poise cannot read new files.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 #: Samples per batch if a whole recording is saved: about 10 MB for a humanoid.
 BATCH_SIZE = 4096
@@ -120,6 +125,19 @@ class FileWriter:
         self._sink.flush()
 
 
+def append_facts(path: str | PathLike[str], facts: Mapping[str, Any]) -> None:
+    """Append facts to the provenance of a complete file, for example the result of the run.
+
+    Raises:
+        RecordingError: if the file cannot be written.
+    """
+    try:
+        with pyarrow.OSFile(os.path.expanduser(path), "ab") as file:
+            pyarrow.ipc.new_stream(file, pyarrow.schema([], metadata={"poise.facts": to_json(facts)})).close()
+    except OSError as error:
+        raise write_error(Path(path), error) from None
+
+
 def save(recording: Recording, path: str | PathLike[str]) -> None:
     """Write a whole recording to a temporary file and rename it, so that `path` is never incomplete."""
     target = check_output_path(path)
@@ -128,9 +146,9 @@ def save(recording: Recording, path: str | PathLike[str]) -> None:
         with atomic_write(target) as file:
             writer = FileWriter(file, recording.provenance)
             try:
-                for first in range(0, len(recording), BATCH_SIZE):
+                for first in range(0, recording.samples, BATCH_SIZE):
                     writer.write(first, [_slice_channel(channel, first, first + BATCH_SIZE) for channel in channels])
-                if not len(recording):
+                if not recording.samples:
                     writer.write(0, channels)
                 writer.close({"complete": recording.complete})
             finally:
@@ -146,7 +164,7 @@ def check_output_path(path: str | PathLike[str]) -> Path:
 
 def write_error(path: Path, error: OSError) -> RecordingError:
     """Return the `RecordingError` for a failed write."""
-    message = f"{path} cannot be written: {failure_reason(error)}; give another place or make room"
+    message = f"{path} cannot be written: {failure_reason(error)}; give another path or free disk space"
     return RecordingError(message, path=str(path))
 
 
@@ -208,7 +226,8 @@ class FileContents:
 
     def __init__(self, data: bytes) -> None:
         source = pyarrow.BufferReader(data)
-        self.version, self.provenance, head = _read_head(source)
+        self.version, facts, head = _read_head(source)
+        self.provenance = self._present_facts(facts)
         self._keys = ChannelKeys()
         self.parts: list[Sequence[Channel]] = []
         self.samples = 0
@@ -216,7 +235,7 @@ class FileContents:
         self.ending: dict[str, Any] = {}
         try:
             head.read_all()
-            while not self.finished:
+            while not self.finished or source.tell() < len(data):
                 self._read_stream(source)
         except Exception:  # the errors of Arrow, JSON and numpy for missing or wrong bytes have no common class
             return
@@ -224,16 +243,26 @@ class FileContents:
     def _read_stream(self, source: pyarrow.BufferReader) -> None:
         _skip_repeated_ends(source)
         reader = pyarrow.ipc.open_stream(source)
-        end = (reader.schema.metadata or {}).get(b"poise.end")
+        schema_metadata = reader.schema.metadata or {}
+        end, facts = schema_metadata.get(b"poise.end"), schema_metadata.get(b"poise.facts")
+        if self.finished:
+            if facts is None:
+                raise ValueError("samples after the end")
+            self.provenance.update(json.loads(facts))
+            reader.read_all()  # up to the next stream
+            return
         if end is not None:
             self.ending = dict(json.loads(end))
             if self.ending["samples"] != self.samples:
                 raise ValueError("the end stream does not match the samples")
-            self.provenance.update(self.ending.get("provenance", {}))
+            self.provenance.update(self._present_facts(self.ending.get("provenance", {})))
             self.finished = True
+            reader.read_all()
             return
         headers = self._headers(reader.schema)
         fields = headers_checksum(headers, self.version)
+        if self.version < 3:
+            headers = rename_channels(headers)
         while True:
             try:
                 batch, metadata = reader.read_next_batch_with_custom_metadata()
@@ -249,6 +278,9 @@ class FileContents:
             if first == self.samples:  # otherwise the batch repeats samples already read
                 self.parts.append(channels)
                 self.samples += batch.num_rows
+
+    def _present_facts(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        return rename_provenance(facts) if self.version < 3 else dict(facts)
 
     def _headers(self, schema: pyarrow.Schema) -> tuple[ChannelHeader, ...]:
         if self.version > 1:
@@ -272,7 +304,9 @@ def _read_head(source: pyarrow.BufferReader) -> tuple[int, dict[str, Any], pyarr
         head = {key.decode(): value.decode() for key, value in (reader.schema.metadata or {}).items()}
         version = int(head["poise.recording"])
     except Exception:  # as above
-        raise RecordingError("is not a Poise recording, or is truncated in its header; record it again") from None
+        raise RecordingError(
+            "is not a Poise recording (a .poise file), or is truncated in its header; record it again"
+        ) from None
     if version > FORMAT_VERSION:
         raise RecordingError(
             f"was written in format {version}; this version of Poise reads formats up to {FORMAT_VERSION}: update Poise"

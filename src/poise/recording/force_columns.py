@@ -143,21 +143,21 @@ class SensorColumns:
     ) -> None:
         names = () if readings is None else readings.forces.names
         self.forces: WrenchColumns = WrenchColumns(
-            reserve, ("sensed/force", "sensed/force_point"), names, None if previous is None else previous.forces
+            reserve, ("measured/force", "measured/contact_point"), names, None if previous is None else previous.forces
         )
         feet = {**(previous.cells if previous else {}), **({} if readings is None else dict.fromkeys(readings.cells))}
         self.cells: dict[str, slice] = {
-            foot: reserve(f"sensed/cells/{printable(foot)}", _CORNER_LABELS, ("N",) * len(_CORNER_LABELS))
+            foot: reserve(f"measured/cells/{printable(foot)}", _CORNER_LABELS, ("N",) * len(_CORNER_LABELS))
             for foot in feet
         }
-        self.orientation = reserve("sensed/imu/orientation", ("qx", "qy", "qz", "qw"), ("",) * 4)
-        self.angular_velocity = reserve("sensed/imu/angular_velocity", AXES, ("rad/s",) * 3)
-        self.acceleration = reserve("sensed/imu/acceleration", AXES, ("m/s^2",) * 3)
-        self.positions = self.rates = slice(0, 0)
+        self.orientation = reserve("measured/imu/orientation", ("qx", "qy", "qz", "qw"), ("",) * 4)
+        self.angular_velocity = reserve("measured/imu/angular_velocity", AXES, ("rad/s",) * 3)
+        self.acceleration = reserve("measured/imu/acceleration", AXES, ("m/s^2",) * 3)
+        self.positions = self.velocities = slice(0, 0)
         if labels.joints:
             rates = tuple(f"{unit}/s" for unit in labels.joint_units)
-            self.positions = reserve("sensed/positions", labels.joints, labels.joint_units)
-            self.rates = reserve("sensed/rates", labels.joints, rates)
+            self.positions = reserve("measured/joint_positions", labels.joints, labels.joint_units)
+            self.velocities = reserve("measured/joint_velocities", labels.joints, rates)
         self.truth: tuple[slice, slice] | None = None
         if truth or (previous is not None and previous.truth is not None):
             q = reserve("true/q", labels.q_labels, labels.q_units)
@@ -182,14 +182,14 @@ class SensorColumns:
         imu = readings.imu
         row[self.orientation] = imu.orientation
         row[self.angular_velocity], row[self.acceleration] = imu.angular_velocity, imu.acceleration
-        row[self.positions], row[self.rates] = readings.positions, readings.rates
+        row[self.positions], row[self.velocities] = readings.positions, readings.velocities
         if self.truth is not None:
             q, v = self.truth
             row[q], row[v] = readings.truth.q, readings.truth.v
 
     def _clear(self, row: Array) -> None:
         self.forces.write(row, None)
-        spans = (self.orientation, self.angular_velocity, self.acceleration, self.positions, self.rates)
+        spans = (self.orientation, self.angular_velocity, self.acceleration, self.positions, self.velocities)
         for span in (*self.cells.values(), *spans, *(self.truth or ())):
             row[span] = np.nan
 

@@ -31,12 +31,16 @@ def environment_facts(robot: Robot) -> dict[str, Any]:
         "platform": f"{platform.platform()}, Python {platform.python_version()}, numpy {np.__version__}",
         "robot": robot.name,
         "source": str(robot.source),
-        **({"parts": dict(robot.load_arguments)} if robot.load_arguments else {}),
+        **({"load_arguments": dict(robot.load_arguments)} if robot.load_arguments else {}),
     }
 
 
 def controller_facts(controller: Controller, plant: Plant) -> dict[str, Any]:
-    """Return facts on the controller (name, sampling period in s, order, solver, hierarchy) and the plant."""
+    """Return facts on the controller (name, sampling period in s, order, solver, hierarchy), the plant and its world.
+
+    The world is the entry "environment", see `EnvironmentGeometry.facts`; there is none on flat ground without objects.
+    """
+    environment = plant.environment.facts()
     orders, behavior = {VELOCITY: "velocity", ACCELERATION: "acceleration"}, controller.behavior
     function = behavior.function if isinstance(behavior, FunctionBehavior) else behavior
     return {
@@ -48,6 +52,8 @@ def controller_facts(controller: Controller, plant: Plant) -> dict[str, Any]:
             "hierarchy": _object_text(controller.hierarchy or function),
         },
         "plant": type(plant).__name__,
+        **({"environment": environment} if environment else {}),
+        "fall": None,
     }
 
 
@@ -67,6 +73,7 @@ def json_round_trip(provenance: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_json(provenance: Mapping[str, Any]) -> str:
+    """Return a provenance as JSON text; arrays and numpy numbers become lists and numbers."""
     return json.dumps(dict(provenance), default=_json_value)
 
 
@@ -103,11 +110,11 @@ def robot_from_provenance(facts: Mapping[str, Any]) -> Robot | str:
     named as its source.
     """
     name, source = (str(facts.get(key, "")) for key in ("robot", "source"))
-    parts = facts.get("parts") or {}
+    arguments = facts.get("load_arguments") or {}
     reason = "the recording does not name its robot"
     for place in filter(None, (name, source if source.endswith((".urdf", ".toml")) else "")):
         try:
-            return load_robot(place, **(parts if place == name else {}))
+            return load_robot(place, **(arguments if place == name else {}))
         except PoiseError as error:
             reason = str(error)
     return reason

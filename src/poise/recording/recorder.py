@@ -201,7 +201,7 @@ class Recorder:
     def samples(self) -> int:
         """Number of recorded steps."""
         if self._recording is not None:
-            return len(self._recording)
+            return self._recording.samples
         return 0 if self._open_block is None else self._open_block.first + self._open_block.block.count
 
     def __call__(self, step: ControlStep) -> None:
@@ -226,6 +226,16 @@ class Recorder:
         if late or block.count == BLOCK_CAPACITY:
             self._start_block(block.layout)
 
+    def note_fall(self, plant: Plant, time: float) -> None:
+        """Add the time (s) and reason of the first fall of a plant to the provenance."""
+        if plant.fallen and not self.provenance.get("fall"):
+            self.provenance["fall"] = {"time": time, "reason": plant.fall}
+
+    def copy_notes(self, plant: Plant) -> None:
+        """Copy the notes of a plant, if any, to the provenance."""
+        if plant.notes:
+            self.provenance["plant_notes"] = list(plant.notes)
+
     def finish(self, outcome: str = "finished") -> Recording:
         """Close the file, if any, and return the recording. Further calls return the same recording.
 
@@ -240,7 +250,7 @@ class Recorder:
                 self._start_block(self._open_block.block.layout)
             parts = [finished.part for finished in reversed(_finished_blocks(self._open_block))]
             channels = concatenate(parts) if parts else (Channel("time", "s", np.zeros(0)),)
-            self._recording = Recording(channels, {**self.provenance, "ended": outcome}, self.robot)
+            self._recording = Recording(channels, {**self.provenance, "outcome": outcome}, self.robot)
         self._close()
         self._open_block = None
         if self._failure is not None:
@@ -353,6 +363,8 @@ def record(
         for i, step in enumerate(steps(controller, plant, seconds)):
             if i == 0:  # a controller with a behavior knows its hierarchy only after the first step
                 recorder.provenance.update({**controller_facts(controller, plant), **provenance})
+            recorder.note_fall(plant, step.state.time)
+            recorder.copy_notes(plant)
             if show is not None:
                 show(step)
             yield step
@@ -360,8 +372,8 @@ def record(
     if view is not True:
         show = view if callable(view) else None
         return _record_with_progress(steps_with_provenance(), recorder, seconds, controller.period, progress)
-    # The one import of a room to the right of this one, made only for a user who asks for a view.
-    with import_module("poise.viewer").view(plant.state(), controller=controller, ground=plant.ground) as show:
+    # The only import of a package of a later layer; it happens only if a view is requested.
+    with import_module("poise.viewer").view(plant.state(), controller=controller, ground=plant.environment) as show:
         recording = _record_with_progress(steps_with_provenance(), recorder, seconds, controller.period, progress)
         show.wait()
         return recording
@@ -401,7 +413,7 @@ def record_into(steps: Iterable[ControlStep], recorder: Recorder, progress: Prog
         raise RecordingInterrupted(_finish_anyway(recorder, "interrupted")) from None
     except BaseException as error:
         _finish_anyway(recorder, f"{type(error).__name__}: {error}")
-        if recorder.path is not None:
+        if recorder.path is not None and recorder.samples:
             error.add_note(f"The motion recorded until then is in {recorder.path}.")
         raise
     return recorder.finish()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.errors import RecordingError, near_misses
+from poise.errors import ChannelError, RecordingError, near_misses
 from poise.extras import pandas
 from poise.recording import statistics as digest
 from poise.recording.channel import Channel, ChannelKind, Values, concatenate, make_unique
+from poise.recording.former_keys import former_keys
 from poise.recording.provenance import CoordinateLabels, json_round_trip
 from poise.recording.statistics import summary
 from poise.robots import Robot, State
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
-class Recording:
-    """Immutable result of a motion: channels and their provenance.
+class Recording(Mapping[str, Values]):
+    """Immutable result of a motion: a mapping of channels, and their provenance.
 
     ``recording["center_of_mass"]`` is an array, n x 3; ``recording["center_of_mass/x"]`` is one of its columns, n.
     ``recording.units`` and ``recording.labels`` take the same keys. The readable label of a channel
     (``"error/reach/position of left_palm"``) is accepted in place of its key (``"error/reach/left_palm"``). In samples
     in which a channel did not exist, because its task was not part of the hierarchy, numbers are NaN, codes -128 and
-    texts empty.
+    texts empty. `len`, ``in``, `keys`, `values`, `items` and iteration are those of a mapping from keys to arrays.
 
     Args:
         channels: channels of the same length, one of them ``"time"`` (s).
@@ -88,23 +89,28 @@ class Recording:
     @property
     def period(self) -> float:
         """Sampling period: the median time between two samples (s); NaN for fewer than two samples."""
-        return float(np.median(np.diff(self.time))) if len(self) > 1 else np.nan
+        return float(np.median(np.diff(self.time))) if self.samples > 1 else np.nan
 
     @property
     def duration(self) -> float:
         """Duration of the motion (s), including one sampling period after the last sample."""
-        return float(self.time[-1] - self.time[0]) + self.period if len(self) > 1 else 0.0
+        return float(self.time[-1] - self.time[0]) + self.period if self.samples > 1 else 0.0
 
-    def __len__(self) -> int:
+    @property
+    def samples(self) -> int:
+        """Number of samples."""
         return len(self.time)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the keys of the channels."""
         return iter(self.channels)
 
-    def keys(self) -> KeysView[str]:
-        """Return the keys of the channels, so that ``dict(recording)`` works."""
-        return self.channels.keys()
+    def __len__(self) -> int:
+        """Return the number of channels; `samples` is the number of samples."""
+        return len(self.channels)
+
+    # Two recordings are equal if they are the same object: arrays of numbers have no single truth value.
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._find(name) is not None
@@ -126,17 +132,13 @@ class Recording:
         return _ChannelProperty(self, lambda channel, label: channel.labels if label is None else ())
 
     def _find(self, name: str) -> tuple[Channel, str | None] | None:
-        """Find a channel by key or label, or a column: return the channel and the label of the column or None."""
-        for channels in (self.channels, self._by_label):
-            if name in channels:
-                return channels[name], None
-            at = name.find("/")
-            while at >= 0:
-                channel, label = channels.get(name[:at]), name[at + 1 :]
-                if channel is not None and label in channel.labels:
-                    return channel, label
-                at = name.find("/", at + 1)
-        return None
+        """Find a channel by key or label, or a column: return the channel and the label of the column or None.
+
+        A file of an earlier version has former keys, which are tried last.
+        """
+        found = _search(self.channels, name) or _search(self._by_label, name)
+        former = (_search(self.channels, key) for key in former_keys(name))
+        return found or next(filter(None, former), None)
 
     def _lookup(self, name: str) -> tuple[Channel, str | None]:
         found = self._find(name) if isinstance(name, str) else None
@@ -144,7 +146,7 @@ class Recording:
             columns = [f"{channel.key}/{label}" for channel in self.channels.values() for label in channel.labels]
             near = near_misses(str(name), [*self.channels, *columns])
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(self.channels)}"
-            raise RecordingError(f"the recording has no channel {name!r}; {hint}", near=near)
+            raise ChannelError(f"the recording has no channel {name!r}; {hint}", near=near)
         return found
 
     def state(self, index: int, robot: Robot | None = None) -> State:
@@ -157,7 +159,7 @@ class Recording:
 
     def states(self, robot: Robot | None = None) -> Iterator[State]:
         """Iterate over the states of all samples."""
-        return (self.state(i, robot) for i in range(len(self)))
+        return (self.state(i, robot) for i in range(self.samples))
 
     def _check_robot(self, robot: Robot | None) -> Robot:
         robot = self.robot if robot is None else robot
@@ -186,6 +188,10 @@ class Recording:
         """Return median, p99 and max computing time (ms) of a control step, or of the solver (``of="solver"``)."""
         return digest.percentiles(self, f"{of}/milliseconds")
 
+    def overruns(self) -> digest.Overruns | None:
+        """Return how many control steps took longer than the control period, the slowest, and when it was."""
+        return digest.overruns(self)
+
     def fallbacks(self) -> dict[str, int]:
         """Return how often each fallback was used; empty if none was used."""
         return digest.count_texts(self, "control/fallback")
@@ -195,7 +201,7 @@ class Recording:
         return int(np.sum(self["command/nonfinite"] > 0)) if "command/nonfinite" in self else 0
 
     def summary(self) -> str:
-        """Return a text with the residual of each level and task, tightest limit, computing times and fallbacks."""
+        """Return a text: a fall, residuals of levels and tasks, the tightest limit, computing times, fallbacks."""
         return summary(self)
 
     def to_dataframe(self, channels: Iterable[str] | None = None) -> pandas.DataFrame:
@@ -236,7 +242,20 @@ class Recording:
 
     def __repr__(self) -> str:
         cut = "" if self.complete else ", cut off"
-        return f"Recording({len(self)} samples, {self.duration:.3f} s, {len(self.channels)} channels{cut})"
+        return f"Recording({self.samples} samples, {self.duration:.3f} s, {len(self.channels)} channels{cut})"
+
+
+def _search(channels: Mapping[str, Channel], name: str) -> tuple[Channel, str | None] | None:
+    """Return the channel of a name, or the channel and column of it; None if there is none."""
+    if name in channels:
+        return channels[name], None
+    at = name.find("/")
+    while at >= 0:
+        channel, label = channels.get(name[:at]), name[at + 1 :]
+        if channel is not None and label in channel.labels:
+            return channel, label
+        at = name.find("/", at + 1)
+    return None
 
 
 class _ChannelProperty(Mapping[str, Value], Generic[Value]):
@@ -263,7 +282,7 @@ class _ChannelProperty(Mapping[str, Value], Generic[Value]):
 
 #: Kind of each channel that Poise writes, and whether it has columns; a key that ends with a slash is a prefix.
 _RESERVED_CHANNELS: dict[str, tuple[ChannelKind, bool]] = {
-    **dict.fromkeys(("q", "v", "center_of_mass", "error/", "force/", "force_point/", "true/"), ("number", True)),
+    **dict.fromkeys(("q", "v", "center_of_mass", "error/", "force/", "contact_point/", "true/"), ("number", True)),
     **dict.fromkeys(("command/velocity", "command/acceleration", "command/torque"), ("number", True)),
     **dict.fromkeys(("control/milliseconds", "solver/milliseconds", "solver/iterations"), ("number", False)),
     **dict.fromkeys(("error_norm/", "slack/", "active_count/", "command/nonfinite"), ("number", False)),

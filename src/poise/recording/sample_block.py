@@ -30,7 +30,7 @@ TIME, CONTROL, SOLVER, ITERATIONS = range(4)
 _SCALARS = (("time", "s"), ("control/milliseconds", "ms"), ("solver/milliseconds", "ms"), ("solver/iterations", ""))
 
 
-class LevelRows(NamedTuple):
+class LevelChannels(NamedTuple):
     """Rows of a level within the program, and the headers of its channels."""
 
     span: slice
@@ -67,7 +67,7 @@ class SampleLayout:
         self._begin: list[int] | None = None
         self._tasks: Sequence[object] | None = None
         self.norms: list[tuple[ChannelHeader, slice]] = []
-        self.levels: list[LevelRows] = []
+        self.levels: list[LevelChannels] = []
         self.rows = 0
         first = self.width
         if step.command.errors is not None:
@@ -129,7 +129,7 @@ class SampleLayout:
         if forces is None and previous is None:
             return None
         names = () if forces is None else forces.names
-        return WrenchColumns(self._reserve, ("force", "force_point"), names, previous)
+        return WrenchColumns(self._reserve, ("force", "contact_point"), names, previous)
 
     def _reserve_sensors(self, step: ControlStep, previous: SensorColumns | None) -> SensorColumns | None:
         readings = step.readings
@@ -158,7 +158,7 @@ class SampleLayout:
             labels = make_unique(printable(rows.label(i)) for rows in blocks for i in range(len(rows)))
             unit = join_units(printable(rows.unit) for rows in blocks)
             self.levels.append(
-                LevelRows(
+                LevelChannels(
                     span=program.slice(k),
                     slack=self._header(f"slack/{name}", "number", (), (unit,)),
                     active_count=self._header(f"active_count/{name}", "number", (), ("",)),
@@ -241,7 +241,8 @@ class SampleBlock:
         else:
             row[SOLVER], row[ITERATIONS] = solution.milliseconds, solution.iterations
             if layout.rows:
-                self._slack[i] = solution.program.slack(solution.x)
+                program = solution.program
+                np.multiply(program.slack(solution.x), program.weight > 0.0, out=self._slack[i])  # 0: a disabled row
                 self._sides[i] = solution.sides
         if layout.forces is not None:
             self._forces[i] = layout.forces.write(row, command.forces)

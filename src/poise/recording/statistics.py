@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
+from poise.parsing import is_number
 from poise.recording.channel import Channel, join_units
-from poise.solvers import LOWER, UPPER
+from poise.solvers import LOWER, UPPER, negligible
 
 if TYPE_CHECKING:
     from poise.recording.recording import Recording
@@ -57,6 +58,33 @@ class Saturation(NamedTuple):
     side: str
     share: float
     longest: float
+
+
+class Overruns(NamedTuple):
+    """Control steps that took longer than the control period.
+
+    Attributes:
+        ticks: their number.
+        steps: number of recorded control steps.
+        period_ms: control period (ms).
+        worst_ms, worst_time_s: computing time (ms) of the slowest of them, and when it was (s); None if there are none.
+    """
+
+    ticks: int
+    steps: int
+    period_ms: float
+    worst_ms: float | None
+    worst_time_s: float | None
+
+    def __str__(self) -> str:
+        """Return a sentence without a full stop."""
+        period = f"the control period of {self.period_ms:.4g} ms"
+        if self.worst_ms is None:
+            return f"all {_count(self.steps, 'control step')} took less than {period}"
+        return (
+            f"{self.ticks} of {_count(self.steps, 'control step')} took longer than {period}, "
+            f"the slowest {self.worst_ms:.3g} ms at {self.worst_time_s:.3f} s"
+        )
 
 
 def level_residuals(recording: Recording) -> list[LevelResidual]:
@@ -111,7 +139,7 @@ def _residual(name: str, unit: str, size: Array) -> Residual:
 
 def saturations(recording: Recording) -> list[Saturation]:
     """Return the rows at a bound, the largest share of samples first."""
-    period = recording.period if len(recording) > 1 else 0.0
+    period = recording.period if recording.samples > 1 else 0.0
     found = []
     for key, channel in recording.channels.items():
         if key.startswith("active/"):
@@ -140,6 +168,25 @@ def percentiles(recording: Recording, name: str) -> dict[str, float | None]:
     return {"median": float(median), "p99": float(high), "max": float(values.max())}
 
 
+def overruns(recording: Recording) -> Overruns | None:
+    """Return the control steps that took longer than the control period; None without computing times or period.
+
+    The period is that of the controller, which may be shorter than that of the samples.
+    """
+    controller = recording.provenance.get("controller")
+    period = controller.get("period") if isinstance(controller, Mapping) else None
+    period_ms = 1e3 * (period if is_number(period) and period > 0.0 else recording.period)
+    times = recording["control/milliseconds"] if "control/milliseconds" in recording else np.zeros(0)
+    known = np.isfinite(times)
+    if not known.any() or not period_ms > 0.0:
+        return None
+    slow = np.flatnonzero(known & (times > period_ms))
+    if not len(slow):
+        return Overruns(0, int(known.sum()), period_ms, None, None)
+    worst = slow[np.argmax(times[slow])]
+    return Overruns(len(slow), int(known.sum()), period_ms, float(times[worst]), float(recording.time[worst]))
+
+
 def count_texts(recording: Recording, name: str) -> dict[str, int]:
     """Count how often each text of a channel occurs, the most frequent first.
 
@@ -158,13 +205,14 @@ MAX_ROWS_SHOWN = 8
 
 
 def summary(recording: Recording) -> str:
-    """Summarise a recording: residuals of levels and tasks, tightest limit, rows at a bound, times, fallbacks."""
+    """Summarise a recording: fall, residuals of levels and tasks, tightest limit, rows at a bound, times, fallbacks."""
     lines = [_title(recording)]
     if not recording.complete:
         lines.append("incomplete: the file is truncated; this is its intact part")
-    elif recording.provenance.get("ended", "finished") != "finished":
-        lines.append(f"ended early: {recording.provenance['ended']}")
-    if len(recording):
+    elif recording.provenance.get("outcome", "finished") != "finished":
+        lines.append(f"ended early: {recording.provenance['outcome']}")
+    lines += _plant_incidents(recording)
+    if recording.samples:
         lines += [*_levels(recording), *_limits(recording), *_times(recording), *_incidents(recording)]
     return "\n".join(lines)
 
@@ -173,21 +221,27 @@ def _title(recording: Recording) -> str:
     facts = recording.provenance
     controller = facts.get("controller")
     by = f", {controller['name']}" if isinstance(controller, Mapping) and controller.get("name") else ""
-    every = f" every {1e3 * recording.period:.4g} ms" if len(recording) > 1 else ""
+    every = f" every {1e3 * recording.period:.4g} ms" if recording.samples > 1 else ""
     origin = ", ".join(
         str(word) for word in (facts.get("poise") and f"poise {facts['poise']}", facts.get("date")) if word
     )
-    title = (
-        f"{facts.get('robot', 'recording')}{by}: {recording.duration:.2f} s, {_count(len(recording), 'sample')}{every}"
-    )
+    samples = _count(recording.samples, "sample")
+    title = f"{facts.get('robot', 'recording')}{by}: {recording.duration:.2f} s, {samples}{every}"
     return title + (f" ({origin})" if origin else "")
+
+
+def _plant_incidents(recording: Recording) -> list[str]:
+    """Return the fall and the notes of the plant, one line each."""
+    fall, notes = recording.provenance.get("fall"), recording.provenance.get("plant_notes")
+    lines = [str(fall["reason"])] if isinstance(fall, Mapping) and fall.get("reason") else []
+    return lines + [f"plant: {note}" for note in notes or () if isinstance(notes, list)]
 
 
 def _levels(recording: Recording) -> list[str]:
     table: list[tuple[str, ...]] = [("level, task", "rms", "max", "final", "unit", "slack")]
     for level in level_residuals(recording):
-        table.append((level.name, *map(_number, level[2:5]), level.unit, _slack(recording, level)))
-        table += [(f"  {task.name}", *map(_number, task[2:5]), task.unit, "") for task in level.tasks]
+        table.append((level.name, *_numbers(level), level.unit, _slack(recording, level)))
+        table += [(f"  {task.name}", *_numbers(task), task.unit, "") for task in level.tasks]
     if len(table) == 1:
         return []
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -235,6 +289,9 @@ def _times(recording: Recording) -> list[str]:
                 f"{what}: median {spread['median']:.3g} ms, p99 {spread['p99']:.3g} ms, "
                 f"slowest {spread['max']:.3g} ms (at {at:.3f} s)"
             )
+    late = overruns(recording)
+    if late is not None:
+        lines.append(f"real time: {late}")
     steps = percentiles(recording, "solver/iterations")
     if steps["max"] is not None:
         statuses = ", ".join(f"{name} {number}" for name, number in count_texts(recording, "solver/status").items())
@@ -259,8 +316,14 @@ def _slack(recording: Recording, level: LevelResidual) -> str:
     """Format the largest slack of a level, in the unit of its rows, which differs from that of its errors."""
     if level.slack is None:
         return "-"
-    return f"{_number(level.slack)} {recording.units[f'slack/{level.key}']}".rstrip()
+    unit = recording.units[f"slack/{level.key}"]
+    return "met" if level.slack <= negligible(unit) else f"{level.slack:.3g} {unit}".rstrip()
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+def _numbers(residual: Residual | LevelResidual) -> list[str]:
+    """Format rms, maximum and final value of an error; one that is negligible in its unit is only said to be below."""
+    threshold = negligible(residual.unit)
+    return [
+        "-" if value is None else f"<{threshold:g}" if 0.0 < value <= threshold else f"{value:.3g}"
+        for value in (residual.rms, residual.max, residual.final)
+    ]

@@ -38,7 +38,7 @@ def has_position_servos(name: str) -> bool:
     """Return whether a library robot is position-controlled (torques only in simulation), without loading its model."""
     if name not in library_names():
         return False
-    return bool(read_toml(LIBRARY / f"{name}.toml").get("servos", {}).get("usual", False))
+    return bool(read_toml(LIBRARY / f"{name}.toml").get("servos", {}).get("position_controlled", False))
 
 
 def models_folder() -> Path | None:

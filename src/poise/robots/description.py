@@ -1,7 +1,7 @@
 """Robot description: what a URDF lacks (feet, hands, gaze, stances, servos, corrections of joint limits).
 
 The same keys are read from a library file, from ``robot.toml`` beside ``robot.urdf``, and from the arguments of
-`load_robot`:
+`load_robot` (those of older files, too: `FORMER_KEYS`):
 
     urdf = "robot.urdf"              # relative to this file
     packages = ["meshes"]            # directories in which package:// addresses are looked up
@@ -12,7 +12,7 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
     repair_inertias = true           # repair unphysical inertias instead of refusing them
     armature_per_torque = 2e-4       # reflected rotor inertia, kg m² per N m of the torque limit
     chest = "torso_link"
-    rest = "standing"                # the default posture; the first stance if left out
+    rest_stance = "standing"         # the default posture; the first stance if left out
 
     [feet]                           # both feet, or separate tables [feet.left] and [feet.right]
     frame = "{side}_ankle_link"      # {side}, {s}, {S}: left/right, l/r, L/R
@@ -34,9 +34,9 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
     "*" = 10.0
 
     [servos]                         # position servos, see `ServoData`
-    usual = true                     # whether the robot is position-controlled, with torques only in simulation
-    full_torque = 0.02               # angle error at which a servo reaches its largest torque (rad)
-    regulation.proportional = 0.3    # gains on servos, see `poise.behaviors.ZmpBalanceSettings`
+    position_controlled = true       # whether the joints accept angles, and torques only in simulation
+    saturation_error = 0.02          # angle error at which a servo reaches its largest torque (rad)
+    zmp_balance.proportional = 0.3   # gains on servos, see `poise.behaviors.ZmpBalanceSettings`
 
     [stances.standing]               # angles not named are zero, or the nearest angle in range
     balanced = true                  # move base and legs until the soles are flat and the CoM is over their middle
@@ -53,8 +53,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from poise.errors import RobotError
-from poise.parsing import KeyTable, parse_toml
+from poise.errors import RobotError, UsageError
+from poise.parsing import KeyTable, parse_toml, rename_former_keys
 from poise.robots.parts import SIDES, Side, Sole
 
 #: Default angle error at which a servo reaches its largest torque (rad): one degree. With five times that value, a
@@ -69,25 +69,25 @@ class ServoData:
     Args:
         position_controlled: whether its joints accept angles, and torques only in simulation.
         saturation_error: angle error at which a servo reaches its largest torque (rad).
-        regulation: values of `poise.behaviors.ZmpBalanceSettings` for this robot, by name.
-        walking: the same while walking, and values of `poise.plans.style.Style`, by name.
+        zmp_balance: values of `poise.behaviors.ZmpBalanceSettings` for this robot, by name.
+        walk: the same while walking, and values of `poise.plans.style.Style`, by name.
     """
 
     position_controlled: bool = False
     saturation_error: float = SATURATION_ERROR
-    regulation: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
-    walking: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
+    zmp_balance: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
+    walk: Mapping[str, float | str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def parse_servos(table: KeyTable) -> ServoData:
     """Read the table ``[servos]``; an empty table gives the defaults."""
-    position_controlled = table.flag("usual", False)
-    error = table.number("full_torque") if table.has("full_torque") else SATURATION_ERROR
+    position_controlled = table.flag("position_controlled", False)
+    error = table.number("saturation_error") if table.has("saturation_error") else SATURATION_ERROR
     if not error > 0.0:
-        raise table.error("full_torque", f"is {error:g}; expected a positive angle in rad")
-    regulation, walking = (_named_settings(table.table(name)) for name in ("regulation", "walking"))
+        raise table.error("saturation_error", f"is {error:g}; expected a positive angle in rad")
+    zmp_balance, walk = (_named_settings(table.table(name)) for name in ("zmp_balance", "walk"))
     table.check_unused()
-    return ServoData(position_controlled, error, regulation, walking)
+    return ServoData(position_controlled, error, zmp_balance, walk)
 
 
 def _named_settings(table: KeyTable) -> Mapping[str, float | str]:
@@ -157,6 +157,16 @@ def joint_values(table: KeyTable) -> dict[str, float]:
 
 Vector = tuple[float, float, float]
 LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")
+#: Present names of keys by the names in older files, for each section; "" is the top of a file.
+FORMER_KEYS: dict[str, dict[str, str]] = {
+    "": {"rest": "rest_stance"},
+    "servos": {
+        "full_torque": "saturation_error",
+        "regulation": "zmp_balance",
+        "usual": "position_controlled",
+        "walking": "walk",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -210,7 +220,7 @@ class Description:
     armature: Mapping[str, float]
     armature_per_torque: float | None
     stances: Mapping[str, StanceSpec]
-    rest: str | None
+    rest_stance: str | None
     servos: ServoData
     urdf_text: str | None = None
     load_arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -238,7 +248,7 @@ def parse_description(
         folder: folder to which relative paths refer.
         packages: further folders in which ``package://`` addresses are looked up.
     """
-    table = KeyTable(values, file)
+    table = KeyTable(_present_keys(values, file), file)
     description = Description(
         name=table.text("name", name),
         file=file,
@@ -256,13 +266,26 @@ def parse_description(
         armature=joint_values(table.table("armature")),
         armature_per_torque=_optional_positive(table, "armature_per_torque"),
         stances=_stances(table.table("stances")),
-        rest=table.text("rest") if table.has("rest") else None,
+        rest_stance=table.text("rest_stance") if table.has("rest_stance") else None,
         servos=parse_servos(table.table("servos")),
     )
     for fact in ("dof", "mass"):  # used only by the library listing and its tests; checked here
         _optional_positive(table, fact)
     table.check_unused()
     return description
+
+
+def _present_keys(values: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """Return the keys of a description with their present names."""
+    section = ""
+    try:
+        renamed = rename_former_keys(values, FORMER_KEYS[section])
+        for section in filter(None, FORMER_KEYS):
+            if isinstance(renamed.get(section), Mapping):
+                renamed[section] = rename_former_keys(renamed[section], FORMER_KEYS[section])
+    except UsageError as error:
+        raise RobotError(f"{file}: {f'[{section}] ' if section else ''}{error}", file=file, element=section) from None
+    return renamed
 
 
 def _optional_positive(table: KeyTable, key: str) -> float | None:

@@ -288,11 +288,11 @@ def _joints(model: pinocchio.Model, description: Description) -> tuple[Joint, ..
 
 def _rest(stances: Mapping[str, Array], description: Description, zero_posture: Array) -> Array:
     """Return the stance declared as ``rest``, else the first stance, else the zero posture."""
-    if description.rest is None:
+    if description.rest_stance is None:
         return next(iter(stances.values()), zero_posture)
-    if description.rest not in stances:
-        raise unknown_name_error("rest names no stance:", description.rest, stances, description.file)
-    return stances[description.rest]
+    if description.rest_stance not in stances:
+        raise unknown_name_error("rest_stance names no stance:", description.rest_stance, stances, description.file)
+    return stances[description.rest_stance]
 
 
 def _read_only(values: Array) -> Array:

@@ -60,7 +60,7 @@ class ContactMap:
 
 
 class ContactReadings:
-    """Contact forces on the parts of a robot after one step; forces, wrenches and cells are computed on demand.
+    """Contact forces of the environment on the parts of a robot after one step, computed on demand.
 
     Attributes:
         points: reference points of the parts (k, 3), in the world (m).
@@ -74,9 +74,10 @@ class ContactReadings:
         contact, count = data.contact, data.ncon
         first, second = contact.geom[:, 0], contact.geom[:, 1]
         a, b = contact_map.of_geom.take(first), contact_map.of_geom.take(second)
-        apart = contact_map.is_world.take(first) != contact_map.is_world.take(second)
+        with_environment = contact_map.is_world.take(first) != contact_map.is_world.take(second)
         self._sensor_index: Indices = np.minimum(a, b)
-        self._sign: Array = np.sign(a - b) * apart  # 1: on the second surface, -1: on the first, 0: on no part
+        # 1: the part is the second surface, -1: the first, 0: neither, or a contact between bodies of the robot
+        self._sign: Array = np.sign(a - b) * with_environment
         # Every contact has three rows, and contact rows come last; there are none if the engine ran out of memory.
         begin = data.nefc - 3 * count
         self._force: Array = data.efc_force[begin:].reshape(count, 3).copy() if begin >= 0 else np.zeros((count, 3))
@@ -110,14 +111,14 @@ class ContactReadings:
     @cached_property
     def _forces(self) -> Array:
         """Force of each contact on the robot, in world axes (n, 3; N)."""
-        turned: Array = (self._force[:, None, :] @ self._frames.reshape(-1, 3, 3))[:, 0]
-        return self._sign[:, None] * turned
+        in_world: Array = (self._force[:, None, :] @ self._frames.reshape(-1, 3, 3))[:, 0]
+        return self._sign[:, None] * in_world
 
 
 def check_contact_dimension(model: mujoco.MjModel) -> None:
     """Raise `PlantError` unless all contacts have three rows (a normal, two tangents) and elliptic friction cones."""
-    touching = (model.geom_contype | model.geom_conaffinity) != 0
-    if model.opt.cone != mujoco.mjtCone.mjCONE_ELLIPTIC or (model.geom_condim[touching] != 3).any():
+    can_collide = (model.geom_contype | model.geom_conaffinity) != 0
+    if model.opt.cone != mujoco.mjtCone.mjCONE_ELLIPTIC or (model.geom_condim[can_collide] != 3).any():
         raise PlantError("contacts must have three rows and elliptic cones; set condim 3 for every geom", "condim")
 
 
@@ -215,7 +216,7 @@ class SensorModel:
         return dict(zip(self.feet, cells.reshape(-1, 4), strict=True))
 
     def imu(self, sample: TrueSample, noise: Array | None) -> Imu:
-        """Return the measured orientation, angular velocity and acceleration of the base."""
+        """Return the measured orientation of the base, and its angular velocity and specific force in base axes."""
         R = pinocchio.Quaternion(sample.q[3:7]).matrix()
         orientation, angular_velocity, acceleration = (
             sample.q[3:7],
@@ -223,9 +224,11 @@ class SensorModel:
             R.T @ (sample.acceleration + GRAVITY_REACTION),
         )
         if noise is not None:
-            turn, spin, shake = noise[self._slices["imu"]].reshape(3, 3)
-            orientation = (pinocchio.Quaternion(orientation) * pinocchio.Quaternion(pinocchio.exp3(turn))).coeffs()
-            angular_velocity, acceleration = angular_velocity + spin, acceleration + shake
+            rotation_noise, angular_velocity_noise, acceleration_noise = noise[self._slices["imu"]].reshape(3, 3)
+            rotation = pinocchio.Quaternion(pinocchio.exp3(rotation_noise))
+            orientation = (pinocchio.Quaternion(orientation) * rotation).coeffs()
+            angular_velocity = angular_velocity + angular_velocity_noise
+            acceleration = acceleration + acceleration_noise
         return Imu(orientation, angular_velocity, acceleration)
 
 
@@ -301,7 +304,7 @@ class LazySensorReadings(SensorReadings):
         return self._measured_state.q[7:]
 
     @property
-    def rates(self) -> Array:
+    def velocities(self) -> Array:
         return self._measured_state.v[6:]
 
     @property

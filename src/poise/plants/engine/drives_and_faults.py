@@ -62,13 +62,13 @@ class Motors:
 
     def set_command(self, command: Command) -> None:
         """Set the command, valid until the next one."""
-        advice = "zero is used (use PositionServos() to follow velocities)"
+        advice = "zero is used (TorqueController computes torques; PositionServos() follow velocities)"
         torque = self._command_errors.finite_or_zero(command.torque, len(self._limits), "torque", advice)
         beyond = np.abs(torque) > self._limits
         if beyond.any():
             self.saturation_counts += beyond
             self._command_errors.add(
-                "torque cut off", "a torque was clipped at its limit; see plant.saturation_counts by joint"
+                "torque saturated", "a torque was clipped at its limit; see plant.saturation_counts by joint"
             )
         self._control[:] = torque
 
@@ -117,7 +117,7 @@ class Servos:
         if beyond.any():
             self.saturation_counts += beyond
             self._command_errors.add(
-                "torque cut off", "a servo was at its torque limit; see plant.saturation_counts by joint"
+                "torque saturated", "a servo was at its torque limit; see plant.saturation_counts by joint"
             )
         velocity = self._command_errors.finite_or_zero(
             command.velocity, len(self._rate) + 6, "velocity", "zero is used"
@@ -131,7 +131,7 @@ class Servos:
                 self._target = angles - command.period * self._rate
 
     def set_torque_limit(self, joint: int, torque: float) -> None:
-        """Set the torque limit of a joint (N m) used for counting. Its target moves as before."""
+        """Set the torque limit of a joint (N m) used for counting; the limit of its target stays the same."""
         self._limits[joint] = torque
 
     def update(self, period: float) -> None:
@@ -154,7 +154,7 @@ class SensorFaults:
 
     Attributes:
         cells: output of faulty cells (N), by the name of the foot and the index of the corner.
-        soles: names of the feet whose cables are swapped; empty if none are swapped.
+        soles: names of the left and the right foot if their cables are swapped, else empty.
     """
 
     cells: Mapping[tuple[str, int], float]
@@ -166,18 +166,18 @@ class SensorFaults:
         for (foot, corner), value in self.cells.items():
             output[foot][corner] = value
         if self.soles:
-            one, other = self.soles
-            output[one], output[other] = output[other], output[one]
+            left, right = self.soles
+            output[left], output[right] = output[right], output[left]
         return output
 
     def faulty_forces(self, forces: ContactForces, rotations: Array) -> ContactForces:
         """Return the readings of force sensors after the faults; `rotations` are world_from_part (k, 3, 3)."""
         if not self.soles:
             return forces
-        one, other = (forces.names.index(foot) for foot in self.soles)
-        wrenches, turn = forces.wrenches.copy(), rotations[other] @ rotations[one].T
-        wrenches[other] = (forces.wrenches[one].reshape(2, 3) @ turn.T).ravel()
-        wrenches[one] = (forces.wrenches[other].reshape(2, 3) @ turn).ravel()
+        left, right = (forces.names.index(foot) for foot in self.soles)
+        wrenches, right_from_left = forces.wrenches.copy(), rotations[right] @ rotations[left].T
+        wrenches[right] = (forces.wrenches[left].reshape(2, 3) @ right_from_left.T).ravel()
+        wrenches[left] = (forces.wrenches[right].reshape(2, 3) @ right_from_left).ravel()
         return ContactForces(forces.names, wrenches, forces.points)
 
 
@@ -211,7 +211,7 @@ class FaultyReadings(LazySensorReadings):
 class FaultySensors:
     """Applies sensor faults at their times, checked at every tick of the controller.
 
-    A fault affects the values measured from its time on; if sensors have a delay, the controller sees it later by that.
+    A fault affects the values measured from its time on; with a sensor delay, it appears later by the delay.
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class FaultySensors:
     ) -> None:
         self._sensor_model, self._simulation = sensor_model, simulation
         self._feet: dict[str, str] = {foot.side: foot.name for foot in sensor_model.robot.feet}
-        self._pending = sorted((b for b in faults if not isinstance(b, WeakMotor)), key=lambda b: b.time)
+        self._pending = sorted((fault for fault in faults if not isinstance(fault, WeakMotor)), key=lambda f: f.time)
         self._last_cells: Mapping[str, Array] = {}
         self._sensor_faults: SensorFaults | None = None
 
@@ -235,12 +235,11 @@ class FaultySensors:
         if not self._pending:
             return
         clock = self._simulation.clock
-        measured = max(clock.time - self._sensor_model.sensors.delay, clock.begin)
+        measurement_time = max(clock.time - self._sensor_model.sensors.delay, clock.begin)
         current_cells = self._sensor_model.cells(self._simulation.delayed_sample(), noise)
-        self._last_cells = (
-            self._last_cells or current_cells
-        )  # a cell that is stuck from the beginning keeps its first value
-        while self._pending and self._pending[0].time <= measured + TIME_TOLERANCE:
+        # A cell that is stuck from the beginning keeps its first value.
+        self._last_cells = self._last_cells or current_cells
+        while self._pending and self._pending[0].time <= measurement_time + TIME_TOLERANCE:
             self._sensor_faults = self._add_fault(self._pending.pop(0))
         self._last_cells = current_cells
 
@@ -255,7 +254,7 @@ class FaultySensors:
 
 
 class FaultyDrive:
-    """A drive with weak motors: each torque limit is reduced before the first simulation step at the fault's time."""
+    """A drive with weak motors: each torque limit is reduced before the first step at or after its fault's time."""
 
     def __init__(
         self, drive: Motors | Servos, robot: Robot, simulation: MujocoSimulation, faults: Sequence[WeakMotor]
@@ -264,16 +263,16 @@ class FaultyDrive:
         self._torque = {
             joint.name: float(torque) for joint, torque in zip(robot.joints, robot.limits.torque, strict=True)
         }
-        self._pending = sorted(faults, key=lambda b: b.time)
+        self._pending = sorted(faults, key=lambda fault: fault.time)
 
     def update(self, period: float) -> None:
         """Apply faults that are due, then prepare one step of the simulation (s)."""
         while self._pending and self._pending[0].time <= self._clock.time + TIME_TOLERANCE:
-            weak = self._pending.pop(0)
-            motor, limit = self._model.actuator(weak.joint), weak.torque_fraction * self._torque[weak.joint]
-            limited = motor.forcerange if motor.forcelimited[0] else motor.ctrlrange
-            limited[:] = -limit, limit
-            self._drive.set_torque_limit(list(self._torque).index(weak.joint), limit)
+            fault = self._pending.pop(0)
+            motor, limit = self._model.actuator(fault.joint), fault.torque_fraction * self._torque[fault.joint]
+            torque_range = motor.forcerange if motor.forcelimited[0] else motor.ctrlrange
+            torque_range[:] = -limit, limit
+            self._drive.set_torque_limit(list(self._torque).index(fault.joint), limit)
         self._drive.update(period)
 
 

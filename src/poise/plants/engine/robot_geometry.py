@@ -68,13 +68,13 @@ def add_capsules(
 ) -> tuple[str, ...]:
     """Add the capsules, named ``"capsule 0"`` and so on; return a note if the robot's shapes cannot be read."""
     try:
-        found = capsules(robot)
+        robot_capsules = capsules(robot)
     except RobotError as error:
         return (f"only soles and hands collide, because the robot's shapes cannot be read: {error}",)
     feet = {part.joint for part in parts if isinstance(part, Foot)}
     others = {part.joint for part in parts} - feet
     ankles = _ankles(robot, feet)
-    for i, capsule in enumerate(found):
+    for i, capsule in enumerate(robot_capsules):
         if capsule.joint in feet:  # a capsule around a foot reaches below its sole
             continue
         ankle = ankles.get(capsule.joint)
@@ -101,13 +101,13 @@ def add_capsules(
 
 
 def _ankles(robot: Robot, feet: set[int]) -> dict[int, Array]:
-    """Return the position of the next joint of the two bodies above each foot (shin, ankle), in their frame (m)."""
-    found = {}
+    """Return where shin and ankle end: by joint, the position of the next joint towards the foot, in its frame (m)."""
+    ends = {}
     for foot in feet:
         *_, shin, ankle, last = robot.model.supports[foot]
-        found[shin] = np.array(robot.model.jointPlacements[ankle].translation)
-        found[ankle] = np.array(robot.model.jointPlacements[last].translation)
-    return found
+        ends[shin] = np.array(robot.model.jointPlacements[ankle].translation)
+        ends[ankle] = np.array(robot.model.jointPlacements[last].translation)
+    return ends
 
 
 def _trim_capsule(capsule: Capsule, ankle: Array) -> tuple[Array, Array] | None:
@@ -116,13 +116,13 @@ def _trim_capsule(capsule: Capsule, ankle: Array) -> tuple[Array, Array] | None:
     A capsule around a shin ends in a ball as wide as the calf, which would touch the ground although the ankle is high
     above it.
     """
-    far = float(np.linalg.norm(ankle))
-    if far <= capsule.radius:
+    distance = float(np.linalg.norm(ankle))
+    if distance <= capsule.radius:
         return None
-    down = ankle / far
+    down = ankle / distance
     ends = [capsule.center + capsule.half_axis, capsule.center - capsule.half_axis]
     low, high = sorted(ends, key=lambda end: float(end @ down), reverse=True)
-    room, along = far - capsule.radius, float((low - high) @ down)
+    room, along = distance - capsule.radius, float((low - high) @ down)
     if low @ down > room:
         if along <= 0.0 or high @ down >= room:
             return None
@@ -209,8 +209,8 @@ def _triangles(shape: pinocchio.GeometryObject) -> tuple[Array, Faces]:
             points[hull.simplices[:, 1]] - points[hull.simplices[:, 0]],
             points[hull.simplices[:, 2]] - points[hull.simplices[:, 0]],
         )
-        turned = np.einsum("ni,ni->n", outward, hull.equations[:, :3]) < 0.0
-        faces = np.where(turned[:, None], hull.simplices[:, ::-1], hull.simplices)
+        inverted = np.einsum("ni,ni->n", outward, hull.equations[:, :3]) < 0.0
+        faces = np.where(inverted[:, None], hull.simplices[:, ::-1], hull.simplices)
         return points, faces.astype(np.int32)
     triangles = (shape.geometry.tri_indices(i) for i in range(shape.geometry.num_tris))
     faces = np.array([(t[0], t[1], t[2]) for t in triangles], dtype=np.int32).reshape(-1, 3)

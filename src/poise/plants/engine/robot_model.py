@@ -69,14 +69,14 @@ def quaternion(rotation: Array) -> Array:
 
 def _axes(model: pinocchio.Model) -> dict[int, tuple[mujoco.mjtJoint, Array]]:
     """Return type and axis of every joint except the base's, from the joint Jacobian in the joint's frame."""
-    data, found = model.createData(), {}
+    data, axes = model.createData(), {}
     pinocchio.computeJointJacobians(model, data, pinocchio.neutral(model))
     for joint in range(2, model.njoints):
         column = pinocchio.getJointJacobian(model, data, joint, pinocchio.LOCAL)[:, model.idx_vs[joint]]
-        turns = bool(np.abs(column[3:]).max() > 0.5)
-        kind = mujoco.mjtJoint.mjJNT_HINGE if turns else mujoco.mjtJoint.mjJNT_SLIDE
-        found[joint] = kind, column[3:] if turns else column[:3]
-    return found
+        is_revolute = bool(np.abs(column[3:]).max() > 0.5)
+        kind = mujoco.mjtJoint.mjJNT_HINGE if is_revolute else mujoco.mjtJoint.mjJNT_SLIDE
+        axes[joint] = kind, column[3:] if is_revolute else column[:3]
+    return axes
 
 
 # -- Motors and servos as MuJoCo actuators ---------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def add_motors(spec: mujoco.MjSpec, robot: Robot) -> None:
 
 
 def add_servos(spec: mujoco.MjSpec, robot: Robot, stiffness: Array, damping: Array) -> None:
-    """Add a servo per joint: a force ``K c - K q - D v``, limited by MuJoCo; c is ``target + D/K rate``."""
+    """Add a servo per joint: torque ``K c - K q - D v``, limited by MuJoCo, with the control c = target + D/K rate."""
     for joint, limit, K, D in zip(robot.joints, robot.limits.torque, stiffness, damping, strict=True):
         spec.add_actuator(
             name=joint.name,
@@ -112,7 +112,7 @@ def add_servos(spec: mujoco.MjSpec, robot: Robot, stiffness: Array, damping: Arr
 
 
 def servo_gains(servos: PositionServos, start: State) -> tuple[Array, Array]:
-    """Return stiffness and damping of every joint, see `PositionServos`."""
+    """Return stiffness (N m/rad) and damping (N m s/rad) of every joint, see `PositionServos`."""
     robot = start.robot
     count = len(robot.joints)
     K = _per_joint(
@@ -125,10 +125,10 @@ def servo_gains(servos: PositionServos, start: State) -> tuple[Array, Array]:
     return K, _per_joint(servos.damping, count, "damping", 2.0 * np.sqrt(K * np.diag(M)[6:]))
 
 
-def _per_joint(given: object, count: int, name: str, default: Array) -> Array:
-    if given is None:
+def _per_joint(value: object, count: int, name: str, default: Array) -> Array:
+    if value is None:
         return np.array(default)
-    values = np.asarray(given, dtype=np.float64)
+    values = np.asarray(value, dtype=np.float64)
     if values.shape not in ((), (count,)):
         raise PlantError(f"PositionServos.{name} has shape {values.shape}; expected one number or {count}", name)
     return np.broadcast_to(values, count).copy()

@@ -38,11 +38,10 @@ from poise.plants.engine.world import (
     new_world,
     set_box_velocity,
 )
+from poise.plants.environment_geometry import sole_rectangle
 from poise.plants.simulation_setup import PositionServos, SimulationSetup
-from poise.robots import GRAVITY, Robot, State
+from poise.robots import GRAVITY, Robot
 
-#: Uneven ground is flat under the soles of the start and within this distance (m): room for a foot to slip or shift.
-FLAT_MARGIN = 0.05
 #: Penetration of the start into ground or objects above which a note is given (m); contacts sink in by much less.
 MAX_PENETRATION = 0.002
 
@@ -69,7 +68,7 @@ def compile_scene(setup: SimulationSetup) -> CompiledScene:
     start, error = setup.start, setup.model_error
     robot, friction_scale = setup.robot, 1.0 + error.friction
     spec = new_world(setup.period)
-    add_ground(spec, setup.ground, friction_scale * setup.friction, setup.seed, _sole_rectangle(start))
+    add_ground(spec, setup.ground, friction_scale * setup.friction, setup.seed, sole_rectangle(start))
     add_objects(spec, [obstacle.box for obstacle in setup.objects], setup.friction, friction_scale)
     bodies = add_bodies(spec, robot, error)
     add_contact_geometry(bodies, robot, setup.parts)
@@ -109,22 +108,13 @@ def set_start(model: mujoco.MjModel, data: mujoco.MjData, coordinates: Coordinat
 
 
 def _without_neighbours(spec: mujoco.MjSpec, model: mujoco.MjModel, setup: SimulationSetup) -> mujoco.MjModel:
-    """Compile the model without collisions of bodies that touch in the start, since capsules of neighbours overlap."""
+    """Compile the model without collisions between bodies that touch in the start: capsules of neighbours overlap."""
     data = mujoco.MjData(model)
     set_start(model, data, CoordinateMap(setup.robot, model), setup)
     bodies = np.sort(model.geom_bodyid[data.contact.geom], axis=1)
     for first, second in {(int(a), int(b)) for a, b in bodies if a > 0}:
         spec.add_exclude(bodyname1=model.body(first).name, bodyname2=model.body(second).name)
     return spec.compile()
-
-
-def _sole_rectangle(start: State) -> Array:
-    """Return the rectangle around the soles of a start with a margin: lowest x and y, highest x and y (2 x 2, m)."""
-    feet = start.robot.feet
-    corners = np.array([start.pose(foot).act(corner)[:2] for foot in feet for corner in foot.corners]).reshape(-1, 2)
-    if not len(corners):
-        corners = start.q[None, :2]
-    return np.array([corners.min(axis=0) - FLAT_MARGIN, corners.max(axis=0) + FLAT_MARGIN])
 
 
 # -- Settling on contacts before the first step ----------------------------------------------------------------------
@@ -194,7 +184,7 @@ class PushForces:
 
     def add(self, push: Push, now: float = -np.inf) -> None:
         """Add a push; pushes that ended before `now` (s) are removed."""
-        self._pushes = [known for known in self._pushes if known[0].time + known[0].duration >= now]
+        self._pushes = [entry for entry in self._pushes if entry[0].time + entry[0].duration >= now]
         joint = 1 if push.frame is None else push.frame.joint
         place = None if push.frame is None else self._robot.model.frames[push.frame.index].placement.translation.copy()
         self._pushes.append((push, int(self._model.body(self._robot.model.names[joint]).id), place))
@@ -237,7 +227,7 @@ class SimulationClock:
 
     def __init__(self, begin: float, period: float) -> None:
         self.begin, self.period, self.steps = begin, period, 0
-        self._from, self._ticks, self._tick = 0.0, 0, period
+        self._earlier_seconds, self._ticks, self._tick = 0.0, 0, period  # seconds before the controller period changed
 
     @property
     def time(self) -> float:
@@ -246,13 +236,14 @@ class SimulationClock:
 
     def steps_due(self, tick: Any) -> int:
         """Return the number of steps for one more controller period (s); an invalid period is replaced by the last."""
-        good = isinstance(tick, (int, float)) and 0.0 < tick < math.inf
-        if good and tick != self._tick:
-            self._from, self._ticks, self._tick = self._from + self._ticks * self._tick, 0, float(tick)
+        is_valid = isinstance(tick, (int, float)) and 0.0 < tick < math.inf
+        if is_valid and tick != self._tick:
+            self._earlier_seconds += self._ticks * self._tick
+            self._ticks, self._tick = 0, float(tick)
         self._ticks += 1
-        passed = self._from + self._ticks * self._tick
+        seconds = self._earlier_seconds + self._ticks * self._tick
         # The tolerance of a millionth of a step is above the rounding of a day of motion.
-        return max(math.floor(passed / self.period + 1e-6) - self.steps, 0)
+        return max(math.floor(seconds / self.period + 1e-6) - self.steps, 0)
 
 
 # -- Simulation ------------------------------------------------------------------------------------------------------

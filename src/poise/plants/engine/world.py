@@ -158,8 +158,8 @@ def hang_loads_vertically(data: mujoco.MjData, model: mujoco.MjModel, start: Sta
     for i, load in enumerate(loads):
         if load.string_length > 0.0:
             world_from_carrier = start.robot._kinematics(start).oMi[load.frame.joint].rotation
-            at = int(model.joint(_load_name(i)).qposadr[0])
-            data.qpos[at : at + 4] = quaternion(world_from_carrier.T)
+            index = int(model.joint(_load_name(i)).qposadr[0])
+            data.qpos[index : index + 4] = quaternion(world_from_carrier.T)
 
 
 def _load_name(i: int) -> str:
@@ -232,12 +232,12 @@ def set_box_velocity(model: mujoco.MjModel, data: mujoco.MjData, start: State) -
     pinocchio.forwardKinematics(robot.model, kinematics, start.q, start.v)
     motions = [pinocchio.getFrameVelocity(robot.model, kinematics, hand.index, axes) for hand in robot.hands]
     linear, angular = np.mean([(motion.linear, motion.angular) for motion in motions], axis=0)
-    at = int(model.joint(CARRIED_BODY).dofadr[0])
+    index = int(model.joint(CARRIED_BODY).dofadr[0])
     world_from_box = data.qpos[box_height_index(model) + 1 :][:4]
     local_angular, inverse = np.zeros(3), np.zeros(4)
     mujoco.mju_negQuat(inverse, world_from_box)
     mujoco.mju_rotVecQuat(local_angular, angular, inverse)
-    data.qvel[at : at + 3], data.qvel[at + 3 : at + 6] = linear, local_angular
+    data.qvel[index : index + 3], data.qvel[index + 3 : index + 6] = linear, local_angular
 
 
 def box_height_index(model: mujoco.MjModel) -> int:
@@ -246,7 +246,7 @@ def box_height_index(model: mujoco.MjModel) -> int:
 
 
 def box_support_forces(model: mujoco.MjModel, data: mujoco.MjData, start: State, carried: CarriedBox) -> Array:
-    """Return the generalised forces that carry the box, half of its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
+    """Return the generalised forces (nv) that carry the box, half its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
     share, J = 0.5 * GRAVITY * carried.mass, np.zeros((3, model.nv))
     total = np.zeros(model.nv)
     for hand in start.robot.hands:

@@ -29,6 +29,7 @@ from poise.plants.remote.protocol import (
     decode_command,
     encode,
     open_socket,
+    protocol_mismatch,
     read_integer,
     read_names,
     read_text,
@@ -67,20 +68,17 @@ class Session:
     def refusal(self, hello: Mapping[str, Any]) -> tuple[str, str] | None:
         """Return why a client is refused, as a reason and a sentence; None if it is accepted."""
         if hello.get("protocol") != PROTOCOL:
-            given = str(hello.get("protocol"))[:20]
-            return (
-                "protocol",
-                f"the server uses protocol {PROTOCOL}, not {given}; use the same version of Poise on both sides",
-            )
+            return "protocol", protocol_mismatch(PROTOCOL, str(hello.get("protocol"))[:20])
         robot, joints = read_text(hello, "robot")[:60], read_names(hello, "joints")
-        ours = tuple(joint.name for joint in self.robot.joints)
+        server_joints = tuple(joint.name for joint in self.robot.joints)
         if robot != self.robot.name:
             return (
                 "robot",
                 f"the server has '{self.robot.name}', not '{robot}'; load the same robot on both sides",
             )
-        if joints != ours:
-            return "robot", f"the joints of '{robot}' ({len(joints)}) differ from those of the server ({len(ours)})"
+        if joints != server_joints:
+            counts = f"{len(joints)} on the client, {len(server_joints)} on the server"
+            return "robot", f"the joints of '{robot}' differ ({counts}); load the same robot on both sides"
         if self.name and hello.get("token") != self._token and time.monotonic() - self._last_activity <= self.timeout:
             return "busy", "another client commands this robot; wait until it disconnects"
         return None
@@ -131,16 +129,16 @@ class CommandTimeoutHold:
         self._uses_torque = True
 
     def release(self, command: Command) -> None:
-        """End the hold, since a client's command arrived; whether it has torques decides on those of the next hold."""
+        """End the hold because a command has arrived; the next hold uses torques if this command has torques."""
         self._hold, self._uses_torque = None, command.torque is not None
         if command.torque is not None:
             self._torque = command.torque
 
     def command(self, state: State, reason: str) -> Command:
         """Return the hold command for a state. Never raises."""
-        still = np.zeros(len(state.v))
+        torque = self._torques(state) if self._uses_torque else None
         # Without an acceleration an ideal plant stops immediately, and servos use only the velocity.
-        return Command(still, None, self._torques(state) if self._uses_torque else None, self._period, fallback=reason)
+        return Command(np.zeros(len(state.v)), None, torque, self._period, fallback=reason)
 
     def _torques(self, state: State) -> Array:
         """Return hold torques within their limits (N m); the previous torques if they cannot be computed."""
@@ -186,8 +184,8 @@ class ServerSocket:
             self._socket.bind(address)
         except zmq.ZMQError as error:
             self._close_sockets()
-            why = os.strerror(error.errno or 0)
-            raise PlantError(f"cannot listen at '{address}': {why}; use another address", "address") from None
+            reason = os.strerror(error.errno or 0)
+            raise PlantError(f"cannot listen at '{address}': {reason}; use another address", "address") from None
         self.address = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
 
     def wait(self, milliseconds: int) -> bool:
@@ -361,29 +359,27 @@ class PlantServer:
             return
         self._session.begin(peer, token)
         start = self.plant.start or self.plant.state()
-        facts = {"protocol": PROTOCOL, "realtime": self.realtime, "period": self.period, "limit": self.timeout}
-        self._server_socket.answer(
-            peer, {**self._state_message(), "kind": "welcome", "token": token, **facts, "start": state_message(start)}
-        )
+        settings = {"protocol": PROTOCOL, "realtime": self.realtime, "period": self.period, "timeout": self.timeout}
+        welcome = {**self._state_message(), "kind": "welcome", "token": token, **settings}
+        self._server_socket.answer(peer, {**welcome, "start": state_message(start)})
 
     def _command(self, peer: bytes, message: Message) -> None:
         session, sequence = self._session, read_integer(message, "sequence")
         if sequence <= session.last_command:
             self.counts["late command"] += 1
-            if (
-                sequence == session.last_command and not self.realtime
-            ):  # the answer was lost: send it again, but do not execute the command twice
+            # If the answer was lost, send it again, but do not execute the command twice.
+            if sequence == session.last_command and not self.realtime:
                 self._server_socket.answer(peer, self._state_message())
             return
-        late = self._sequence - read_integer(message, "sees") > self.timeout / self.period
+        late = self._sequence - read_integer(message, "state_sequence") > self.timeout / self.period
         if self.realtime and late:
             self.counts["late command"] += 1
             return
         try:
-            command, notes_received = decode_command(message, self.plant.robot), read_integer(message, "known")
+            command, notes_received = decode_command(message, self.plant.robot), read_integer(message, "notes_received")
         except MalformedError as error:
             self.counts[error.name] += 1
-            refused = {"kind": "refused", "reason": "malformed", "text": error.name, "answers": sequence}
+            refused = {"kind": "refused", "reason": "malformed", "text": error.name, "sequence": sequence}
             self._server_socket.answer(peer, refused)
             return
         session.last_command, session.notes_received, self._last_command_time = (
@@ -407,7 +403,7 @@ class PlantServer:
         if time.monotonic() - self._last_command_time > self.timeout:
             if not self.timed_out:
                 self.timed_out = True
-                self.counts["held"] += 1
+                self.counts["command timeout"] += 1
             self.plant.apply(self._hold.command(self.plant.state(), f"hold: no command for {self.timeout:g} s"))
         self.plant.advance()
         self._sequence += 1
@@ -421,16 +417,18 @@ class PlantServer:
         if now < due:
             time.sleep(due - now)
         elif now - due > MAX_LAG:
-            self.counts["clock let go"] += 1
+            self.counts["overrun"] += 1
             return now
         return due
 
     def _state_message(self) -> Message:
         session = self._session
-        head = {"kind": "state", "session": session.name, "sequence": self._sequence, "answers": session.last_command}
         return {
-            **head,
+            "kind": "state",
+            "session": session.name,
+            "sequence": self._sequence,
+            "last_command": session.last_command,
             **report_message(self.plant, session.notes_received),
-            "server": dict(self.counts),
-            "held": self.timed_out,
+            "server_counts": dict(self.counts),
+            "timed_out": self.timed_out,
         }

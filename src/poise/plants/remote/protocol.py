@@ -3,15 +3,16 @@
 | kind | from | carries |
 |---|---|---|
 | hello | client | protocol, robot, joints, token |
-| welcome | server | token, protocol, realtime, period, limit, start, and all that a state has |
-| command | client | session, sequence, sees, known, period, velocity, acceleration, torque, position, fallback, phase |
-| state | server | session, sequence, answers, state, sensed, time, fallen, fall, counts, server, notes, after, held |
-| refused | server | reason, text; and what is refused: token, session, or answers |
+| welcome | server | token, protocol, realtime, period, timeout, start, and all values of a state message |
+| command | client | session, sequence, state_sequence, notes_received, and the fields of a `Command` |
+| state | server | session, sequence, last_command, timed_out, server_counts, and the fields of `report_message` |
+| refused | server | reason, text; and what is refused: token, session, or sequence |
 | bye | client | session |
 
-`answers` is the sequence number of the last executed command; `sees` is the sequence number of the state for which a
-command was computed; `known` is the number of notes of the plant that the client has received. A session is 16 random
-bytes known only to its client and the server.
+`last_command` is the sequence number of the last executed command; `state_sequence` is the sequence number of the state
+for which a command was computed; `notes_received` is the number of notes of the plant that the client has received. A
+session is 16 random bytes known only to its client and the server. Both sides refuse another protocol version; to be
+understood by all versions, hello and refused keep the keys kind, protocol, token, reason and text.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ def check_address(address: Any, allow_remote: bool = True) -> str:
     text = address.replace("//localhost:", "//127.0.0.1:") if isinstance(address, str) else repr(address)
     if re.fullmatch(r"ipc://[^\s]+", text):
         return text
-    found = re.fullmatch(r"tcp://(\[[0-9a-fA-F:.]+\]|[\w.*-]+):(\d{1,5})", text)
-    if not found or int(found[2]) > 65535:
+    match = re.fullmatch(r"tcp://(\[[0-9a-fA-F:.]+\]|[\w.*-]+):(\d{1,5})", text)
+    if not match or int(match[2]) > 65535:
         raise PlantError(f"'{text}' is not an address; expected tcp://HOST:PORT, like {ADDRESS}", "address")
-    if not allow_remote and not is_loopback(found[1]):
+    if not allow_remote and not is_loopback(match[1]):
         raise PlantError(
             f"'{text}' can be reached from other machines, which could then command the robot; "
-            f"to allow this, use allow_remote=True or 'poise serve --bind {found[1]}'",
+            f"to allow this, use allow_remote=True or 'poise serve --bind {match[1]}'",
             "address",
         )
     return text
@@ -76,20 +77,20 @@ def address_at_host(address: str, host: str) -> str:
 def open_socket(kind: int, address: str) -> zmq.Socket[bytes]:
     """Open a socket for an address; it does not linger on close, and its queues are short."""
     require("zmq", "msgpack")
-    opened: zmq.Socket[bytes] = zmq.Context.instance().socket(kind)
-    opened.setsockopt(zmq.LINGER, 0)
-    opened.setsockopt(zmq.MAXMSGSIZE, MAX_RECEIVED_SIZE)
-    opened.setsockopt(zmq.IPV6, int("[" in address))
+    zmq_socket: zmq.Socket[bytes] = zmq.Context.instance().socket(kind)
+    zmq_socket.setsockopt(zmq.LINGER, 0)
+    zmq_socket.setsockopt(zmq.MAXMSGSIZE, MAX_RECEIVED_SIZE)
+    zmq_socket.setsockopt(zmq.IPV6, int("[" in address))
     for option in (zmq.SNDHWM, zmq.RCVHWM):
-        opened.setsockopt(option, QUEUE_LENGTH)
+        zmq_socket.setsockopt(option, QUEUE_LENGTH)
     for option in (zmq.SNDBUF, zmq.RCVBUF):
-        opened.setsockopt(option, BUFFER_SIZE)
+        zmq_socket.setsockopt(option, BUFFER_SIZE)
     # Heartbeats detect a broken connection, which is then reopened; they take a few bytes per second.
-    opened.setsockopt(zmq.HEARTBEAT_IVL, 1000)
-    opened.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
-    opened.setsockopt(zmq.RECONNECT_IVL, 20)
-    opened.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
-    return opened
+    zmq_socket.setsockopt(zmq.HEARTBEAT_IVL, 1000)
+    zmq_socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 3000)
+    zmq_socket.setsockopt(zmq.RECONNECT_IVL, 20)
+    zmq_socket.setsockopt(zmq.RECONNECT_IVL_MAX, 500)
+    return zmq_socket
 
 
 # -- Messages --------------------------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ def open_socket(kind: int, address: str) -> zmq.Socket[bytes]:
 Message = dict[str, Any]
 
 #: Protocol version; increase it if the meaning of a message changes.
-PROTOCOL = 1
+PROTOCOL = 2
 #: Seconds without a message after which the connection counts as lost: without commands the robot holds, without states
 #: the controller uses the last state. In this time a balance error doubles (an inverted pendulum on its ankles falls
 #: with 3 to 4 per second).
@@ -107,6 +108,11 @@ TIMEOUT = 0.2
 MAX_COMMAND_PERIOD = 1.0
 #: Upper bound of sequence numbers: at a thousand per second they last longer than any machine.
 MAX_SEQUENCE = 2**62
+
+
+def protocol_mismatch(server: object, client: object) -> str:
+    """Return the sentence that refuses another protocol version."""
+    return f"the server uses protocol {server}, not {client}; use the same version of Poise on both sides"
 
 
 class MalformedError(ValueError):
@@ -224,7 +230,7 @@ def readings_message(readings: SensorReadings | None, state: State) -> Message |
         "cells": {name: float_bytes(values) for name, values in readings.cells.items()},
         "imu": {name: float_bytes(getattr(imu, name)) for name in ("orientation", "angular_velocity", "acceleration")},
         "positions": float_bytes(readings.positions),
-        "rates": float_bytes(readings.rates),
+        "velocities": float_bytes(readings.velocities),
         "truth": None if truth == state_message(state) else truth,
     }
 
@@ -272,20 +278,20 @@ class StateDecoder:
                 read_array(imu, "acceleration", 3),
             ),
             positions=read_array(message, "positions", joints),
-            rates=read_array(message, "rates", joints),
+            velocities=read_array(message, "velocities", joints),
             truth=state if message.get("truth") is None else self.state(message["truth"]),
         )
 
     def _contact_frames(self, names: tuple[str, ...]) -> tuple[Frame, ...]:
         """Return the parts with these names; the same names give the same tuple object, which controllers rely on."""
-        found = self._contacts.get(names)
-        if found is None:
+        frames = self._contacts.get(names)
+        if frames is None:
             if len(names) > MAX_PARTS or not all(name in self._parts for name in names):
                 raise MalformedError("malformed message")
-            found = tuple(self._parts[name] for name in names)
+            frames = tuple(self._parts[name] for name in names)
             if len(self._contacts) < MAX_PARTS:
-                self._contacts[names] = found
-        return found
+                self._contacts[names] = frames
+        return frames
 
 
 def _check_map(message: Any) -> None:
@@ -327,10 +333,11 @@ def decode_command(message: Mapping[str, Any], robot: Robot) -> Command:
 
 
 def resample_command(command: Command, step: float) -> Command:
-    """Convert a command to a plant with shorter or longer steps (s), until the next command arrives.
+    """Return a command for a plant whose steps (s) are shorter or longer than the period of the command.
 
-    The position q is to be reached at the end of the command's period T. Servos move with the commanded velocity v
-    along the line ``q + (t - T) v``, and are at ``q - (T - step) v`` after the first step.
+    The command asks for joint positions q at the end of its period T, reached with the joint velocities v. Until the
+    next command, servo targets move along ``q + (t - T) v``: the returned position is that after the first step,
+    ``q - (T - step) v``.
     """
     if command.position is None:
         return replace(command, period=step)
@@ -376,13 +383,13 @@ def report_message(plant: Plant, notes_received: int) -> Message:
     state = plant.state()
     return {
         "state": state_message(state),
-        "sensed": readings_message(plant.readings(), state),
+        "readings": readings_message(plant.readings(), state),
         "time": float(plant.time),
         "fallen": bool(plant.fallen),
         "fall": str(plant.fall)[:MAX_NOTE_LENGTH],
         "counts": {str(name): int(count) for name, count in plant.counts.items()},
         "notes": [str(note)[:MAX_NOTE_LENGTH] for note in plant.notes[notes_received : notes_received + MAX_NOTES]],
-        "after": notes_received,
+        "notes_offset": notes_received,
     }
 
 
@@ -391,15 +398,15 @@ def decode_report(message: Mapping[str, Any], decoder: StateDecoder) -> Report:
     state = decoder.state(message.get("state"))
     return Report(
         sequence=read_integer(message, "sequence"),
-        last_command=read_integer(message, "answers"),
+        last_command=read_integer(message, "last_command"),
         state=state,
-        readings=decoder.readings(message.get("sensed"), state),
+        readings=decoder.readings(message.get("readings"), state),
         time=read_number(message, "time"),
         fallen=message.get("fallen") is True,
         fall=read_text(message, "fall"),
         counts=read_counts(message, "counts"),
-        server_counts=read_counts(message, "server"),
+        server_counts=read_counts(message, "server_counts"),
         notes=read_names(message, "notes"),
-        notes_offset=read_integer(message, "after"),
-        timed_out=message.get("held") is True,
+        notes_offset=read_integer(message, "notes_offset"),
+        timed_out=message.get("timed_out") is True,
     )

@@ -27,6 +27,7 @@ from poise.plants.remote.protocol import (
     decode_report,
     encode,
     open_socket,
+    protocol_mismatch,
     read_number,
     read_text,
 )
@@ -72,10 +73,10 @@ class ClientConnection:
         self.listen(lambda: end, lambda: bool(self.session or self.closed_reason))
         if self.session:
             return
-        why = self.closed_reason or self._refused
+        reason = self.closed_reason or self._refused
         self.close()
-        if why:
-            raise PlantError(f"'{self.address}': {why}", "robot" if self.closed_reason else "address")
+        if reason:
+            raise PlantError(f"'{self.address}': {reason}", "robot" if self.closed_reason else "address")
         advice = f"is 'poise serve --robot {self.robot.name} --address {self.address}' running?"
         raise PlantError(f"no answer from '{self.address}' within {connect_timeout:g} s; {advice}", "address")
 
@@ -159,17 +160,20 @@ class ClientConnection:
         name = message.get("session")
         if self.session or not self._token or message.get("token") != self._token:
             return  # repeated answer to an earlier hello
-        if message.get("protocol") != PROTOCOL or not isinstance(name, bytes) or len(name) != 16:
+        if message.get("protocol") != PROTOCOL:
+            self.closed_reason = protocol_mismatch(str(message.get("protocol"))[:20], PROTOCOL)
+            return
+        if not isinstance(name, bytes) or len(name) != 16:
             raise MalformedError("malformed message")
         self._on_message(message)
         self.session, self._token = name, b""
 
     def _refusal(self, message: Message) -> None:
-        reason, words = read_text(message, "reason"), read_text(message, "text")[:300]
+        reason, text = read_text(message, "reason"), read_text(message, "text")[:300]
         if "token" in message:
             if not self.session and message["token"] == self._token:
-                self._refused = words
-                self.closed_reason = words if reason in PERMANENT_REFUSALS else ""
+                self._refused = text
+                self.closed_reason = text if reason in PERMANENT_REFUSALS else ""
         elif reason == "malformed":
             self._on_message(message)
         elif not self.session or message.get("session") != self.session:
@@ -260,7 +264,7 @@ class RemotePlant(Plant):
         return self._report.fallen
 
     @property
-    def fall(self) -> str:  # type: ignore[override]  # as it was last reported
+    def fall(self) -> str:  # type: ignore[override]  # a property, not an attribute
         """Time and cause of the first fall, one sentence; empty: no fall."""
         return self._report.fall
 
@@ -275,7 +279,7 @@ class RemotePlant(Plant):
         return time.monotonic() - self._received_time <= self.timeout
 
     @property
-    def counts(self) -> Counter[str]:  # type: ignore[override]  # of both sides
+    def counts(self) -> Counter[str]:  # type: ignore[override]  # a property, not an attribute
         """Number of errors by name: in the served plant, in this client, and in the server (``server: ...``)."""
         server_counts = Counter({f"server: {name}": count for name, count in self._report.server_counts.items()})
         return self._report.counts + self._connection.counts + server_counts
@@ -342,9 +346,9 @@ class RemotePlant(Plant):
         counts["no state"] += 1
         if counts["no state"] == 1:
             self.notes.append(f"no state: none arrived for {self.timeout:g} s; the last state was used again")
-        if self._connection.closed_reason and not counts["link ended"]:
-            counts["link ended"] += 1
-            self.notes.append(f"link ended: {self._connection.closed_reason}")
+        if self._connection.closed_reason and not counts["connection ended"]:
+            counts["connection ended"] += 1
+            self.notes.append(f"connection ended: {self._connection.closed_reason}")
 
     # -- messages --------------------------------------------------------------------------------------------------
 
@@ -353,15 +357,16 @@ class RemotePlant(Plant):
             "kind": "command",
             "session": self._connection.session,
             "sequence": self._sequence,
-            "sees": self._state_sequence,
+            "state_sequence": self._state_sequence,
+            "notes_received": self._notes_received,
         }
-        return encode({**head, "known": self._notes_received, **command_message(command)})
+        return encode({**head, **command_message(command)})
 
     def _handle(self, message: Message) -> None:
         """Process a state, a welcome message (which contains a state), or the refusal of a command."""
         if message["kind"] == "refused":
             self._connection.counts["command refused"] += 1
-            if message.get("answers") == self._sequence:
+            if message.get("sequence") == self._sequence:
                 self._pending_command = None
             return
         report = decode_report(message, self._decoder)

@@ -22,8 +22,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from poise.arrays import Array
-from poise.errors import RobotError, unknown_name_error
-from poise.parsing import is_number
+from poise.errors import RobotError, UsageError, unknown_name_error
+from poise.parsing import is_number, rename_former_keys
 
 Sex = Literal["male", "female"]
 SEXES: tuple[Sex, Sex] = ("male", "female")
@@ -127,19 +127,30 @@ HEEL_SHARE, SHOULDER_DROP, SHOULDER_FORWARD, FINGER_TO_HAND_RATIO = 0.064 / 0.27
 HEIGHT_RANGE, MASS_RANGE = (0.7, 2.8), (8.0, 450.0)
 
 
+#: Present names of values of a `BodyShape` by the names in older files, accepted by `body_shape`.
+FORMER_SHAPE_NAMES = {
+    "lumbar_forward": "l5s1_forward",
+    "lumbar_up": "l5s1_up",
+    "spines_width": "asis_width",
+    "torsion": "tibial_torsion",
+    "varus": "knee_varus",
+}
+
+
 @dataclass(frozen=True)
 class BodyShape:
     """Lengths (m), angles (rad) and mass (kg) of a human body; pairs are (left, right).
 
     Attributes:
         sex, height, mass: sex (selects the table), stature, body mass.
-        hip_width: between the hip centres; lumbar_forward, lumbar_up: position of L5S1 relative to their middle.
-        spines_width: between the anterior superior iliac spines.
+        hip_width: between the hip centres; l5s1_forward, l5s1_up: position of L5S1 relative to their middle.
+        asis_width: between the anterior superior iliac spines.
         torso: L5S1 to C7T1; head: C7T1 to vertex.
-        shoulder_width: between the shoulder centres; shoulder_drop, shoulder_forward: their position relative to C7T1.
+        shoulder_width: between the shoulder centres; shoulder_drop, shoulder_forward: distance of their middle below
+            and in front of C7T1.
         thigh, shank: hip to knee, knee to ankle.
-        torsion: rotation of the shank below the knee about its own axis, toes outwards positive.
-        varus: rotation of the shank at the knee in the frontal plane, knees apart positive.
+        tibial_torsion: rotation of the shank below the knee about its own axis, toes outwards positive.
+        knee_varus: rotation of the shank at the knee in the frontal plane, knees apart positive.
         ankle_height: above the sole; foot: ankle to the metatarsal heads, toes: from there to the tip, heel: ankle to
             the back of the heel, all along the sole; foot_width.
         upper_arm, forearm, hand, fingers: shoulder to elbow, elbow to wrist, wrist to knuckles, knuckles to the tip of
@@ -153,9 +164,9 @@ class BodyShape:
     height: float
     mass: float
     hip_width: float
-    lumbar_forward: float
-    lumbar_up: float
-    spines_width: float
+    l5s1_forward: float
+    l5s1_up: float
+    asis_width: float
     torso: float
     head: float
     shoulder_width: float
@@ -163,8 +174,8 @@ class BodyShape:
     shoulder_forward: float
     thigh: LeftRight
     shank: LeftRight
-    torsion: LeftRight
-    varus: LeftRight
+    tibial_torsion: LeftRight
+    knee_varus: LeftRight
     ankle_height: LeftRight
     foot: LeftRight
     toes: LeftRight
@@ -196,9 +207,9 @@ class BodyShape:
             height=stature,
             mass=body_mass,
             hip_width=2.0 * hip[2] * spines,
-            lumbar_forward=(lumbar[0] - hip[0]) * spines,
-            lumbar_up=(lumbar[1] - hip[1]) * spines,
-            spines_width=spines,
+            l5s1_forward=(lumbar[0] - hip[0]) * spines,
+            l5s1_up=(lumbar[1] - hip[1]) * spines,
+            asis_width=spines,
             torso=lengths["torso"],
             head=lengths["head"],
             shoulder_width=SHOULDER_WIDTH * stature,
@@ -206,8 +217,8 @@ class BodyShape:
             shoulder_forward=SHOULDER_FORWARD * stature,
             thigh=_symmetric(lengths["thigh"]),
             shank=_symmetric(lengths["shank"]),
-            torsion=_symmetric(0.0),
-            varus=_symmetric(0.0),
+            tibial_torsion=_symmetric(0.0),
+            knee_varus=_symmetric(0.0),
             ankle_height=_symmetric(ANKLE_HEIGHT * stature),
             foot=_symmetric(ball),
             toes=_symmetric(foot_length - heel - ball),
@@ -248,7 +259,11 @@ def body_shape(parts: Mapping[str, Any]) -> BodyShape:
     numbers = parts.get("shape", {})
     if not isinstance(numbers, Mapping):
         raise RobotError(f"shape is {numbers!r}; expected a table of numbers, such as shape={{'thigh': [0.44, 0.43]}}")
-    return shape.with_parameters(**numbers)
+    try:
+        present = rename_former_keys(numbers, FORMER_SHAPE_NAMES)
+    except UsageError as error:
+        raise RobotError(f"shape: {error}") from None
+    return shape.with_parameters(**present)
 
 
 def _symmetric(value: float) -> LeftRight:
@@ -259,6 +274,10 @@ def _check_number(name: str, value: Any, allowed: tuple[float, float], unit: str
     low, high = allowed
     if not is_number(value) or not low <= value <= high:
         message = f"the {name} of a human is {value!r}; expected {low:g} to {high:g} {unit}"
+        metres = (
+            [value / scale for scale in (100.0, 1000.0) if low <= value / scale <= high] if is_number(value) else []
+        )
+        message += f"; did you mean {metres[0]:g} m?" if unit == "m" and metres else ""
         raise RobotError(message, element=name)
     return float(value)
 
@@ -268,12 +287,15 @@ def _check_parameter(name: str, value: Any, sided: bool) -> Any:
 
     The offsets of L5S1 and of the shoulders may be negative, within ±1 m.
     """
-    given = list(value) if isinstance(value, (tuple, list)) else [value] * (2 if sided else 1)
-    angle, signed = name in ("torsion", "varus"), name in ("lumbar_forward", "shoulder_forward", "shoulder_drop")
+    numbers = list(value) if isinstance(value, (tuple, list)) else [value] * (2 if sided else 1)
+    angle, signed = (
+        name in ("tibial_torsion", "knee_varus"),
+        name in ("l5s1_forward", "shoulder_forward", "shoulder_drop"),
+    )
     low, high = (-math.pi / 2, math.pi / 2) if angle else (-1.0, 1.0) if signed else (1e-3, 2.0)
     low, high = {"mass": MASS_RANGE, "height": HEIGHT_RANGE}.get(name, (low, high))
-    ok = len(given) == (2 if sided else 1) and all(is_number(x) and low <= x <= high for x in given)
+    ok = len(numbers) == (2 if sided else 1) and all(is_number(x) and low <= x <= high for x in numbers)
     if not ok:
         what = "two numbers, left and right," if sided else "a number"
         raise RobotError(f"shape: {name} is {value!r}; expected {what} from {low:.3g} to {high:.3g}", element=name)
-    return tuple(float(x) for x in given) if sided else float(given[0])
+    return tuple(float(x) for x in numbers) if sided else float(numbers[0])

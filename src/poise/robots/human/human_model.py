@@ -80,8 +80,8 @@ def _segment_inertia(shape: BodyShape, name: str, length: float, side: Side | No
 
 def _pelvis(shape: BodyShape) -> SegmentInertia:
     """Return the inertia of the pelvis: the table refers to L5S1, the link's origin is midway between the hips."""
-    length = float(np.hypot(shape.lumbar_forward, shape.lumbar_up))
-    lumbar = np.array([shape.lumbar_forward, 0.0, shape.lumbar_up])
+    length = float(np.hypot(shape.l5s1_forward, shape.l5s1_up))
+    lumbar = np.array([shape.l5s1_forward, 0.0, shape.l5s1_up])
     return _segment_inertia(shape, "pelvis", length, None).translate(lumbar)
 
 
@@ -266,9 +266,9 @@ FLAT_WIDTH_SHARE = 0.4
 def human_description(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the keys of the description of a human (see `poise.robots.description`), and its URDF text."""
     shape = body_shape(values)
-    given = {key: value for key, value in values.items() if key not in ("sex", "shape")}
+    other_values = {key: value for key, value in values.items() if key not in ("sex", "shape")}
     parts = {"feet": _feet(shape), "hands": _hands(shape), "gaze": _gaze(shape)}
-    return {**parts, **given, "height": shape.height, "mass": shape.mass}, urdf_text(shape)
+    return {**parts, **other_values, "height": shape.height, "mass": shape.mass}, urdf_text(shape)
 
 
 def urdf_text(shape: BodyShape) -> str:

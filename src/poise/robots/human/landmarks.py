@@ -48,16 +48,16 @@ def _joint_centers(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
 def asis_midpoint(shape: BodyShape) -> Array:
     """Return the midpoint of the anterior superior iliac spines, relative to the middle of the hip centres (m)."""
     forward, up, _ = anthropometry.HIP_CENTER_OFFSET[shape.sex]
-    return np.array([-forward, 0.0, -up]) * shape.spines_width
+    return np.array([-forward, 0.0, -up]) * shape.asis_width
 
 
 def _pelvis(shape: BodyShape) -> dict[str, LandmarkPosition]:
     """Return the landmarks of the pelvis; its four iliac spines are in one plane, horizontal in the zero posture."""
-    middle, wide = asis_midpoint(shape), shape.spines_width
+    middle, wide = asis_midpoint(shape), shape.asis_width
     back = middle - np.array([0.66 * wide, 0.0, 0.0])  # the pelvis is two thirds as deep as wide
     out = {
         "sacrum": ("pelvis", back),
-        "lumbar_center": ("pelvis", np.array([shape.lumbar_forward, 0.0, shape.lumbar_up])),
+        "lumbar_center": ("pelvis", np.array([shape.l5s1_forward, 0.0, shape.l5s1_up])),
     }
     for side in SIDES:
         y = side_sign(side)
@@ -95,7 +95,7 @@ def _leg(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
     ball, toes, wide = shape.foot[i], shape.toes[i], shape.foot_width[i]
     knee, ankle = 0.13 * thigh, 0.09 * shank  # half widths
     # Torsion rotates the ankle's axis outwards; the ankle markers are on the shank.
-    lateral = np.array([-y * np.sin(y * shape.torsion[i]), y * np.cos(shape.torsion[i]), 0.0])
+    lateral = np.array([-y * np.sin(y * shape.tibial_torsion[i]), y * np.cos(shape.tibial_torsion[i]), 0.0])
     top = mtp_height(shape, side) - height
     positions = {
         "greater_trochanter": ("thigh", np.array([0.0, 0.19 * y * thigh, 0.0])),

@@ -36,7 +36,8 @@ REFERENCE_MASS = 75.0
 
 
 class JointSpec(NamedTuple):
-    """Joint of a limb in the tables: name, child link, axis on the right side, range (degrees), torque (N m), rad/s."""
+    """Joint of a limb in the tables below: name and child link without side, axis on the right side, range (degrees),
+    largest torque (N m) at 75 kg and largest speed (rad/s)."""
 
     name: str
     child: str
@@ -48,7 +49,8 @@ class JointSpec(NamedTuple):
 
 
 class JointInstance(NamedTuple):
-    """Joint of a body: position (m) and roll, pitch, yaw (rad) in the parent link, axis, range (rad), N m, rad/s."""
+    """Joint of a body: position (m) and roll, pitch, yaw (rad) in the parent link, axis in the frame of the joint,
+    range (rad), largest torque (N m) and largest speed (rad/s)."""
 
     name: str
     parent: str
@@ -104,7 +106,7 @@ def human_joints(shape: BodyShape) -> list[JointInstance]:
     joints: list[JointInstance] = []
     for side in SIDES:
         joints += _limb_joints("pelvis", side, LEG_JOINTS, _leg_positions(shape, side), shape)
-    lumbar, neck = (shape.lumbar_forward, 0.0, shape.lumbar_up), (0.0, 0.0, shape.torso)
+    lumbar, neck = (shape.l5s1_forward, 0.0, shape.l5s1_up), (0.0, 0.0, shape.torso)
     joints += _limb_joints("pelvis", None, BACK_JOINTS, {"lumbar_fork": lumbar}, shape)
     joints += _limb_joints("torso", None, NECK_JOINTS, {"neck_fork": neck}, shape)
     for side in SIDES:
@@ -165,7 +167,9 @@ def _fixed_rotation(child: str, side: Side | None, shape: BodyShape) -> Vector:
     if side is None:
         return (0.0, 0.0, 0.0)
     i, y = SIDES.index(side), side_sign(side)
-    return {"shank": (-y * shape.varus[i], 0.0, 0.0), "ankle": (0.0, 0.0, y * shape.torsion[i])}.get(child, (0.0,) * 3)
+    return {"shank": (-y * shape.knee_varus[i], 0.0, 0.0), "ankle": (0.0, 0.0, y * shape.tibial_torsion[i])}.get(
+        child, (0.0,) * 3
+    )
 
 
 def _mirrored_axis(axis: Vector) -> Vector:
