@@ -1,4 +1,4 @@
-"""Anatomy by geometry: the same words mean the same movement on every body of the library."""
+"""Anatomical degrees of freedom from geometry: a positive angle is the same movement on every robot of the library."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def moved(robot: Robot, frame: int, joint: int, angle: float) -> tuple[np.ndarra
     return after.translation - before.translation, pinocchio.log3(after.rotation @ before.rotation.T)
 
 
-def test_every_leg_has_its_six_rotations_each_by_a_joint_of_its_own(robot: Robot) -> None:
+def test_each_of_the_six_leg_rotations_is_assigned_to_a_separate_joint(robot: Robot) -> None:
     found = anatomical_joints(robot)
     for side in ("left", "right"):
         own = [each for each in found if each.side == side]
@@ -46,7 +46,7 @@ def test_every_leg_has_its_six_rotations_each_by_a_joint_of_its_own(robot: Robot
     assert all(each.degree_of_freedom in TRUNK_DEGREES_OF_FREEDOM for each in found if each.side is None)
 
 
-def test_positive_rotations_move_the_foot_as_their_names_say(robot: Robot) -> None:
+def test_positive_rotations_move_the_foot_in_the_anatomical_direction(robot: Robot) -> None:
     for each in anatomical_joints(robot):
         if each.side is None:
             continue
@@ -67,7 +67,7 @@ def test_positive_rotations_move_the_foot_as_their_names_say(robot: Robot) -> No
             assert inward * turned[0] > 0.0  # the sole faces the other foot
 
 
-def test_positive_rotations_of_back_and_neck_move_the_gaze_as_their_names_say(robot: Robot) -> None:
+def test_positive_rotations_of_back_and_neck_move_the_gaze_in_the_anatomical_direction(robot: Robot) -> None:
     part = robot.head or robot.chest
     for each in anatomical_joints(robot):
         if each.side is not None or part is None:
@@ -83,7 +83,7 @@ def test_the_human_of_the_library_has_the_names_and_signs_that_are_used_here() -
         assert each.sign == 1.0
 
 
-def test_legs_are_as_long_with_bent_knees_as_with_straight_ones(robot: Robot) -> None:
+def test_leg_length_does_not_depend_on_knee_flexion(robot: Robot) -> None:
     feet = {foot.side: standing_state(robot).pose(foot).translation[2] for foot in robot.feet}
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, standing_state(robot).q)

@@ -1,10 +1,11 @@
-"""The joints of a robot belong to its limbs, and its parts go where its states say."""
+"""Limbs of robots, and trajectories of their parts computed from recorded states."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import pinocchio
 import pytest
 
 import poise
@@ -39,7 +40,7 @@ def test_every_joint_of_a_library_robot_belongs_to_one_limb(name: str) -> None:
     assert len(found.get("trunk", ())) <= 3  # Nao's chest is its base
 
 
-def test_joints_beyond_a_foot_go_with_its_leg_and_the_rest_belong_to_no_limb(root: Path) -> None:
+def test_joints_beyond_a_foot_belong_to_its_leg_and_the_remaining_ones_to_other_joints(root: Path) -> None:
     robot = load_robot(root / "examples/biped.urdf")
     names = {joint.name for joint in robot.joints}
     assert [limb.name for limb in limbs(robot)] == ["other joints"]  # a URDF alone names no parts
@@ -53,7 +54,7 @@ def test_joints_beyond_a_foot_go_with_its_leg_and_the_rest_belong_to_no_limb(roo
     assert set(leg["left leg"]) | set(leg["other joints"]) == names
 
 
-def test_parts_and_center_of_mass_are_where_the_states_have_them(robot: Robot, recording: Recording) -> None:
+def test_positions_of_parts_and_center_of_mass_are_those_of_the_states(robot: Robot, recording: Recording) -> None:
     tracks = compute_trajectories(recording, robot)
     for i in (0, 40, 119):
         state = recording.state(i, robot)
@@ -75,13 +76,28 @@ def test_velocities_are_the_differences_of_positions(robot: Robot, recording: Re
     )
 
 
-def test_the_zmp_margin_is_that_of_the_run(robot: Robot, recording: Recording) -> None:
+def test_the_zmp_is_that_of_the_wrench_of_inverse_dynamics(robot: Robot, recording: Recording) -> None:
     tracks = compute_trajectories(recording, robot)
-    inner = range(1, len(recording) - 1)
+    v = np.asarray(recording["v"])
+    acceleration = np.gradient(v, recording.period, axis=0)
+    data = robot.model.createData()
+    for i in (20, 60, 100):
+        # The root wrench that pinocchio's Newton-Euler algorithm needs, moved to the ground below the world's origin.
+        q = np.asarray(recording["q"])[i]
+        pinocchio.forwardKinematics(robot.model, data, q)
+        pinocchio.rnea(robot.model, data, q, v[i], acceleration[i])
+        wrench = data.oMi[1].act(data.f[1])
+        moment = wrench.angular - np.cross([0.0, 0.0, tracks.ground_height[i]], wrench.linear)
+        assert tracks.zmp[i] == pytest.approx(np.array([-moment[1], moment[0]]) / wrench.linear[2], abs=2e-3)
+
+
+def test_the_zmp_margin_is_the_least_distance_to_the_support_edges(robot: Robot, recording: Recording) -> None:
+    tracks = compute_trajectories(recording, robot)
+    inner = range(1, recording.samples - 1)
     assert np.nanmin(tracks.margins(tracks.zmp, inner)) == pytest.approx(zmp_margin(recording, robot), abs=1e-9)
 
 
-def test_the_true_state_counts_where_it_was_recorded(robot: Robot, recording: Recording) -> None:
+def test_the_true_state_is_used_if_it_was_recorded(robot: Robot, recording: Recording) -> None:
     truth = np.array(recording["q"])
     truth[:, 0] += 0.5
     truth[:10] = np.nan
@@ -93,7 +109,7 @@ def test_the_true_state_counts_where_it_was_recorded(robot: Robot, recording: Re
     assert moved == pytest.approx([0.0] * 10 + [0.5] * 110, abs=1e-12)
 
 
-def test_a_state_that_went_astray_is_nan_and_nothing_else(robot: Robot, recording: Recording) -> None:
+def test_an_invalid_state_gives_nan_in_its_own_sample_only(robot: Robot, recording: Recording) -> None:
     q = np.array(recording["q"])
     q[5] = np.nan
     channels = [Channel("q", "", q, recording.labels["q"]) if c.key == "q" else c for c in recording.channels.values()]
@@ -104,6 +120,6 @@ def test_a_state_that_went_astray_is_nan_and_nothing_else(robot: Robot, recordin
 
 
 @pytest.mark.needs_models
-def test_the_tracks_of_another_robot_are_refused(recording: Recording) -> None:
+def test_a_recording_of_another_robot_is_refused(recording: Recording) -> None:
     with pytest.raises(RecordingError, match="whose joints are not those of 'talos'"):
         compute_trajectories(recording, load_robot("talos"))

@@ -1,4 +1,4 @@
-"""Feet that sink or slide, points that leave their support, tracks that part: each is measured as it was made."""
+"""Penetration, sliding, support margins and trajectory distances of constructed motions have their known values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_share_of_time_inside_counts_only_frames_that_have_a_support() -> No
     assert math.isnan(share_inside(points[3:4], hulls[3:4]))
 
 
-def test_points_below_the_ground_are_as_deep_as_the_deepest() -> None:
+def test_penetration_is_the_depth_of_the_deepest_point() -> None:
     heights = np.array([[0.1, 0.0], [-0.02, 0.05], [-0.01, -0.03], [0.2, 0.3]])
     assert ground_penetration(heights) == pytest.approx((0.03, 0.0125, 0.5))
     assert ground_penetration(heights, ground=[-0.02, -0.03]) == (0.0, 0.0, 0.0)
@@ -44,7 +44,7 @@ def test_points_below_the_ground_are_as_deep_as_the_deepest() -> None:
     assert math.isnan(ground_penetration(np.zeros((0, 2))).worst)
 
 
-def test_a_foot_slides_as_far_as_it_gets_from_where_it_was_set_down() -> None:
+def test_sliding_is_the_largest_distance_from_the_position_at_touchdown() -> None:
     positions = np.zeros((8, 3))
     positions[:, 0] = [0.0, 0.001, 0.003, 0.5, 1.0, 1.0, 1.004, 1.002]
     positions[:, 2] = 7.0  # height does not count
@@ -55,7 +55,7 @@ def test_a_foot_slides_as_far_as_it_gets_from_where_it_was_set_down() -> None:
         sliding_distance(positions, standing[:3])
 
 
-def test_the_distance_of_two_tracks_is_that_of_their_points() -> None:
+def test_trajectory_distance_is_the_distance_of_corresponding_points() -> None:
     reference = np.zeros((4, 2))
     track = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 0.0], [np.nan, 0.0]])
     assert trajectory_distance(track, reference) == pytest.approx((math.sqrt(25.0 / 3.0), 5.0))

@@ -1,4 +1,4 @@
-"""Two curves agree in shape, in size, or in neither."""
+"""Agreement of two curves: correlation, error, peaks and ranges."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def test_size_and_offset_do_not_change_the_correlation() -> None:
     assert agreement(-CURVE, CURVE).correlation == pytest.approx(-1.0)
 
 
-def test_the_peak_is_that_of_the_reference_and_to_the_same_side() -> None:
+def test_the_peak_has_the_direction_of_the_reference_peak() -> None:
     found = agreement([3.0, 0.0, -1.0], [1.0, 0.0, -2.0])
     assert (found.peak, found.reference_peak, found.peak_ratio) == (-1.0, -2.0, 0.5)
     assert (found.range, found.reference_range) == (4.0, 3.0)
 
 
-def test_samples_that_one_of_both_lacks_do_not_count() -> None:
+def test_samples_missing_in_either_curve_are_ignored() -> None:
     gap = CURVE.copy()
     gap[10:20] = np.nan
     found = agreement(gap, CURVE)
@@ -33,7 +33,7 @@ def test_samples_that_one_of_both_lacks_do_not_count() -> None:
     assert agreement(np.full(50, np.nan), CURVE) is NO_AGREEMENT
 
 
-def test_a_curve_that_does_not_move_has_no_shape() -> None:
+def test_the_correlation_with_a_constant_curve_is_nan() -> None:
     assert math.isnan(agreement(np.ones(50), CURVE).correlation)
     assert math.isnan(agreement(CURVE, np.zeros(50)).peak_ratio)
 

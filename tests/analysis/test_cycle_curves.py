@@ -28,7 +28,7 @@ def test_the_table_has_six_rotations_of_the_right_leg_and_then_the_same_of_the_l
     ]
 
 
-def test_the_papers_ranges_differ_by_more_than_it_printed() -> None:
+def test_the_ranges_of_the_paper_differ_by_more_than_its_printed_differences() -> None:
     """Its printed differences sum to 70 degrees, 5.8 each; those of its ranges to 74: two of the left are misprints."""
     assert sum(abs(row.simulation - row.reference) for row in TABLE_I) == 70.0 + (12.0 - 9.0) + (14.0 - 13.0)
 
@@ -45,7 +45,7 @@ def test_a_cycle_has_the_same_101_values_whatever_the_frame_rate(rate: float) ->
         )
 
 
-def test_a_cycle_keeps_the_shape_of_what_varies() -> None:
+def test_normalisation_keeps_the_shape_of_the_values() -> None:
     time = np.linspace(0.0, 1.0, 50)
     values = np.stack([np.stack([time, time**2]), np.stack([-time, 1 + time])]).transpose(2, 0, 1)
     found = normalize_cycle(time, values, cycle(0.2, 0.8), kind="spline")

@@ -1,4 +1,4 @@
-"""Periodicity: cycles that repeat differ by nothing, and others by what was put between them."""
+"""Periodicity: the difference of equal cycles is zero, and that of other cycles is the constructed one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_periodic_motion_differs_by_nothing_from_cycle_to_cycle() -> None:
     assert cycle_difference(swing(time), PERIOD, time) == pytest.approx(np.zeros((4, 2)), abs=1e-12)
 
 
-def test_a_period_that_is_no_multiple_of_the_samples_is_met_between_them() -> None:
+def test_a_period_between_two_samples_is_interpolated() -> None:
     time, period = clock(10.0), 1.2345
     found = cycle_difference(swing(time, period), period, time)
     assert found.shape == (7, 2)  # the ninth cycle is not whole
@@ -60,7 +60,7 @@ def test_a_period_that_is_no_multiple_of_the_samples_is_met_between_them() -> No
     assert found.max() < step**2 / 8 * fastest * 2  # what a straight line between two samples may miss, twice
 
 
-def test_it_is_the_root_mean_square_of_what_separates_two_cycles() -> None:
+def test_the_difference_is_the_root_mean_square_between_two_cycles() -> None:
     """d_kj² T = ∫ (q_j(t + T) - q_j(t))² dt, with a motion whose integral is known."""
     time, drift, rising = clock(4 * PERIOD), 0.03, 0.002
     angles = swing(time)
@@ -73,7 +73,7 @@ def test_it_is_the_root_mean_square_of_what_separates_two_cycles() -> None:
     assert found[:, 1] == pytest.approx(np.sqrt(integral), rel=5e-3)
 
 
-def test_what_converges_to_a_periodic_motion_differs_less_and_less() -> None:
+def test_differences_of_a_converging_motion_decrease() -> None:
     time = clock(6 * PERIOD)
     angles = swing(time) + 0.2 * np.exp(-time / PERIOD)[:, np.newaxis]
     found = cycle_difference(angles, PERIOD, time)
@@ -81,18 +81,18 @@ def test_what_converges_to_a_periodic_motion_differs_less_and_less() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.5 * PERIOD, 1.9 * PERIOD])
-def test_below_two_whole_cycles_there_is_nothing_to_compare(seconds: float) -> None:
+def test_fewer_than_two_complete_cycles_give_no_differences(seconds: float) -> None:
     time = clock(seconds)
     assert cycle_difference(swing(time), PERIOD, time).shape == (0, 2)
 
 
-def test_cycles_shorter_than_a_sample_and_clocks_that_stand_are_not_compared() -> None:
+def test_cycles_shorter_than_a_sample_and_constant_times_give_no_differences() -> None:
     time = clock(1.0)
     assert cycle_difference(swing(time), 1e-4, time).shape == (0, 2)
     assert cycle_difference(swing(time), PERIOD, np.zeros(len(time))).shape == (0, 2)
 
 
-def test_a_recording_is_compared_by_the_joints_that_turn() -> None:
+def test_a_recording_is_compared_by_its_revolute_joints() -> None:
     time = clock(3 * PERIOD)
     recording = recorded(swing(time), time)
     names, angles = joint_angles(recording)
@@ -101,14 +101,14 @@ def test_a_recording_is_compared_by_the_joints_that_turn() -> None:
     assert cycle_difference(recording, PERIOD) == pytest.approx(np.zeros((2, 2)), abs=1e-12)
 
 
-def test_noise_of_the_sensors_does_not_count_where_the_truth_is_known() -> None:
+def test_sensor_noise_is_ignored_if_the_true_state_was_recorded() -> None:
     time = clock(3 * PERIOD)
     noisy = swing(time) + np.random.default_rng(0).normal(0.0, 0.05, (len(time), 2))
     assert cycle_difference(recorded(noisy, time), PERIOD).min() > 0.05
     assert cycle_difference(recorded(noisy, time, swing(time)), PERIOD).max() < 1e-12
 
 
-def test_an_angle_that_is_not_known_leaves_its_cycles_unknown_and_no_others() -> None:
+def test_an_unknown_angle_makes_only_its_own_cycles_unknown() -> None:
     time = clock(5 * PERIOD)
     angles = swing(time)
     angles[round(2.5 * PERIOD / 0.005), 0] = np.nan  # in the third cycle
@@ -122,7 +122,7 @@ def test_a_recording_without_angles_has_no_joints_to_compare() -> None:
     assert cycle_difference(bare, PERIOD).shape == (4, 0)
 
 
-def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not_given() -> None:
+def test_the_cycle_period_is_that_of_the_settings_or_of_their_defaults() -> None:
     time = clock(0.1)
     usual = CyclePeriod(1.0 / SquatSettings().frequency, int(SquatSettings().cycles))
     assert cycle_period(recorded(swing(time), time, behavior="squat", settings={})) == usual
@@ -131,7 +131,7 @@ def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not
     assert given == (pytest.approx(1.25), usual.cycles, 0.0)  # type: ignore[comparison-overlap]
     few = cycle_period(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))  # type: ignore[unreachable]
     assert few == (usual.period, 2, 0.0)
-    late = recorded(swing(time), time, behavior="squat", begin=4.0)
+    late = recorded(swing(time), time, behavior="squat", squat_begin=4.0)
     assert cycle_period(late) == (*usual[:2], 4.0)
 
 
@@ -140,13 +140,13 @@ def test_the_rhythm_is_that_of_the_settings_and_of_the_defaults_for_what_was_not
     [{}, {"behavior": "stand"}, {"behavior": "squat", "settings": {"frequency": 0.0}},
      {"behavior": "squat", "settings": {"frequency": "often"}}],
 )  # fmt: skip
-def test_what_is_not_asked_to_repeat_itself_has_no_rhythm(facts: dict[str, Any]) -> None:
+def test_a_recording_without_a_valid_squat_frequency_has_no_cycle_period(facts: dict[str, Any]) -> None:
     time = clock(0.1)
     assert cycle_period(recorded(swing(time), time, **facts)) is None
 
 
 @pytest.mark.parametrize("period", [0.0, -1.0, np.nan, np.inf, "two"])
-def test_a_period_that_is_none_is_refused(period: object) -> None:
+def test_an_invalid_period_is_refused(period: object) -> None:
     with pytest.raises(RecordingError, match="expected a positive number of seconds"):
         cycle_difference(swing(clock(1.0)), period, clock(1.0))  # type: ignore[arg-type]
 

@@ -66,7 +66,7 @@ def test_a_t_test_that_does_not_reject_shows_nothing() -> None:
     assert "does not show equality" in EQUIVALENCE_REMARK
 
 
-def test_and_one_that_rejects_may_speak_of_what_does_not_matter() -> None:
+def test_a_t_test_may_reject_a_difference_too_small_to_matter() -> None:
     (test,) = paired_tests([[0.50], [0.52], [0.47], [0.51]], ["knee"])
     assert not_none(test.student) < 0.001
     assert test.verdict == "equivalent"
@@ -92,7 +92,7 @@ def test_wilcoxon_stands_beside_student_where_the_differences_are_not_normal() -
         ([np.nan, 1.0], "1 of 2 people have no value; one person"),
     ],
 )
-def test_what_no_test_can_weigh_is_said_in_words(values: list[float], words: str) -> None:
+def test_a_quantity_that_cannot_be_tested_has_a_remark_with_the_reason(values: list[float], words: str) -> None:
     (test,) = paired_tests(np.array(values, dtype=float).reshape(-1, 1), ["knee"])
     assert test.verdict == "cannot be judged"
     assert (test.tost, test.interval, test.holm, test.student) == (None, None, None, None)
@@ -138,7 +138,7 @@ def test_at_the_bound_equivalence_is_found_as_often_as_alpha_allows(people: int)
     assert share == pytest.approx(0.05, abs=0.015)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_a_wrong_shape_or_bound_is_refused() -> None:
     with pytest.raises(GaitError, match=r"expected \(people, 2\)"):
         paired_tests([[1.0], [2.0]], ["a", "b"])
     with pytest.raises(GaitError, match="bound above zero"):

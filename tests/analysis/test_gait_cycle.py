@@ -1,4 +1,4 @@
-"""Cycles are complete or not there, and say what is missing."""
+"""Gait cycles: only complete ones are returned, and errors name the missing events."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def walk(strides: int, first: float = 0.0) -> list[GaitEvent]:
     events = []
     for k in range(strides):
         t = first + k
-        events += [GaitEvent(t, "right", "strike"), GaitEvent(t + 0.1, "left", "off")]
-        events += [GaitEvent(t + 0.5, "left", "strike"), GaitEvent(t + 0.6, "right", "off")]
-    return [*events, GaitEvent(first + strides, "right", "strike")]
+        events += [GaitEvent(t, "right", "initial_contact"), GaitEvent(t + 0.1, "left", "toe_off")]
+        events += [GaitEvent(t + 0.5, "left", "initial_contact"), GaitEvent(t + 0.6, "right", "toe_off")]
+    return [*events, GaitEvent(first + strides, "right", "initial_contact")]
 
 
 def test_a_cycle_has_four_phases_in_the_order_of_its_events() -> None:
@@ -61,9 +61,12 @@ def test_the_best_cycle_is_the_one_farthest_from_the_ends_of_the_file() -> None:
     [
         ([], "the right foot has no initial contact, two are needed"),
         (walk(1)[:-1], "the right foot has one initial contact, two are needed"),
-        ([e for e in walk(1) if (e.side, e.kind) != ("left", "off")], "the left foot has no toe-off between"),
-        ([*walk(1), GaitEvent(0.7, "left", "strike")], r"the left foot has more than one \(2\) initial contact"),
-        ([*walk(1)[:-1], GaitEvent(9.0, "right", "strike")], "9.0 s between .* are a pause"),
+        ([e for e in walk(1) if (e.side, e.kind) != ("left", "toe_off")], "the left foot has no toe-off between"),
+        (
+            [*walk(1), GaitEvent(0.7, "left", "initial_contact")],
+            r"the left foot has more than one \(2\) initial contact",
+        ),
+        ([*walk(1)[:-1], GaitEvent(9.0, "right", "initial_contact")], "9.0 s between .* are a pause"),
     ],
 )
 def test_without_a_cycle_the_error_says_what_is_missing(events: list[GaitEvent], words: str) -> None:
@@ -73,9 +76,10 @@ def test_without_a_cycle_the_error_says_what_is_missing(events: list[GaitEvent],
     assert "\n" not in str(caught.value)
 
 
-def test_a_run_is_no_walk() -> None:
-    run = [GaitEvent(0.0, "right", "strike"), GaitEvent(0.2, "right", "off"), GaitEvent(0.3, "left", "strike"),
-           GaitEvent(0.5, "left", "off"), GaitEvent(0.6, "right", "strike")]  # fmt: skip
+def test_running_has_no_complete_walking_cycle() -> None:
+    run = [GaitEvent(0.0, "right", "initial_contact"), GaitEvent(0.2, "right", "toe_off"),
+           GaitEvent(0.3, "left", "initial_contact"), GaitEvent(0.5, "left", "toe_off"),
+           GaitEvent(0.6, "right", "initial_contact")]  # fmt: skip
     with pytest.raises(GaitError, match="do not alternate"):
         best_cycle(run, 0.0, 0.6, side="right")
 
@@ -100,7 +104,7 @@ def test_a_cycle_of_one_foot_has_a_stance_but_no_phases() -> None:
         _ = cycle.phases
 
 
-def test_cycles_from_stance_begin_when_the_foot_comes_to_stand() -> None:
+def test_cycles_from_stance_begin_at_initial_contact() -> None:
     time = np.arange(0.0, 4.0, 0.01)
     phase = np.remainder(time - 0.25, 1.0)
     stance = phase < 0.6
@@ -134,7 +138,7 @@ def test_a_spline_reproduces_a_cubic_and_a_straight_line_cuts_its_peak() -> None
     assert resample(time, values, moments).max() < expected.max() - 1e-3
 
 
-def test_what_lies_beside_a_gap_is_not_known_but_a_sample_is() -> None:
+def test_values_next_to_a_gap_are_nan_except_at_samples() -> None:
     time, values = np.arange(5.0), np.array([0.0, 1.0, np.nan, 3.0, 4.0])
     found = resample(time, values, [0.5, 1.0, 1.0 + 1e-9, 1.5, 2.0, 3.0 - 1e-9, 3.0, 9.0])
     assert found == pytest.approx([0.5, 1.0, 1.0, np.nan, np.nan, 3.0, 3.0, 4.0], nan_ok=True)
@@ -145,7 +149,7 @@ def test_texts_and_codes_are_those_of_the_sample_before() -> None:
     assert resample([0.0, 1.0], [3, 7], [0.99]).tolist() == [3]
 
 
-def test_on_the_scale_of_phases_the_foot_leaves_the_ground_at_sixty_per_cent() -> None:
+def test_on_the_phase_normalised_scale_toe_off_is_at_sixty_per_cent() -> None:
     time = np.linspace(0.0, 3.0, 301)
     short, long = GaitCycle("left", 0.5, 0.9, 1.5), GaitCycle("left", 1.5, 2.3, 2.5)
     for cycle in (short, long):

@@ -1,4 +1,4 @@
-"""Strikes and toe-offs are found where they were put, and where laboratories have seen them."""
+"""Initial contacts and toe-offs are those of synthetic gaits and of laboratories."""
 
 from __future__ import annotations
 
@@ -32,15 +32,17 @@ def events_of(gait: SyntheticGait, direction: Any = None) -> tuple[GaitEvent, ..
 
 @pytest.mark.parametrize("rate", [60.0, 100.0, 200.0])
 @pytest.mark.parametrize("angle", [0.0, 2.0, -1.5])
-def test_strikes_and_toe_offs_are_found_within_a_frame_whichever_way_one_walks(rate: float, angle: float) -> None:
+def test_initial_contacts_and_toe_offs_are_found_within_a_frame_in_any_walking_direction(
+    rate: float, angle: float
+) -> None:
     gait = SyntheticGait(rate=rate, angle=angle)
     events = events_of(gait)
     for side in SIDES:
-        assert found(events, side, "strike") == pytest.approx(gait.initial_contacts(side), abs=1.5 / rate)
-        assert found(events, side, "off") == pytest.approx(gait.toe_offs(side), abs=1.5 / rate)
+        assert found(events, side, "initial_contact") == pytest.approx(gait.initial_contacts(side), abs=1.5 / rate)
+        assert found(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=1.5 / rate)
 
 
-def test_the_plain_rule_would_have_been_early_by_as_much_as_the_heel_comes_down_slowly() -> None:
+def test_the_rule_of_zeni_is_sixty_milliseconds_early_on_a_synthetic_gait() -> None:
     gait = SyntheticGait()
     lead = (gait.heel["right"] - gait.pelvis) @ gait.direction
     plain = gait.time[np.argmax(lead)]
@@ -54,11 +56,11 @@ def test_on_a_treadmill_the_feet_give_the_direction_and_the_belt_its_speed() -> 
     assert belt_speed(gait.time, gait.toe, d) == pytest.approx(WALKING_SPEED, rel=0.02)
     events = events_of(gait)
     for side in SIDES:
-        assert found(events, side, "strike") == pytest.approx(gait.initial_contacts(side), abs=0.015)
-        assert found(events, side, "off") == pytest.approx(gait.toe_offs(side), abs=0.015)
+        assert found(events, side, "initial_contact") == pytest.approx(gait.initial_contacts(side), abs=0.015)
+        assert found(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=0.015)
 
 
-def test_a_floor_is_no_belt() -> None:
+def test_overground_walking_has_no_belt_speed() -> None:
     gait = SyntheticGait()
     assert belt_speed(gait.time, gait.toe, gait.direction) == 0.0
 
@@ -70,13 +72,13 @@ def test_the_noise_of_markers_moves_events_by_a_few_frames_at_most() -> None:
     )
     events = events_from_markers(gait.time, heel, toe, gait.pelvis)
     for side in SIDES:
-        assert found(events, side, "strike") == pytest.approx(gait.initial_contacts(side), abs=0.03)
-        assert found(events, side, "off") == pytest.approx(gait.toe_offs(side), abs=0.03)
+        assert found(events, side, "initial_contact") == pytest.approx(gait.initial_contacts(side), abs=0.03)
+        assert found(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=0.03)
 
 
-def test_a_file_of_one_stride_begins_and_ends_with_a_strike() -> None:
+def test_a_file_of_one_stride_begins_and_ends_with_an_initial_contact() -> None:
     whole = SyntheticGait(seconds=1.1, start=1.1)  # from one strike of the right heel to its next
-    strikes = found(events_of(whole), "right", "strike")
+    strikes = found(events_of(whole), "right", "initial_contact")
     assert strikes == pytest.approx([1.1, 2.2], abs=0.025)  # the last is not seen to stand
 
 
@@ -85,12 +87,12 @@ def test_no_event_is_set_where_its_marker_is_not_seen() -> None:
     first = gait.initial_contacts("right")[0]
     hidden = np.abs(gait.time - first) < 0.03
     gait.heel["right"][hidden] = np.nan
-    strikes = found(events_of(gait), "right", "strike")
+    strikes = found(events_of(gait), "right", "initial_contact")
     assert all(np.abs(strikes - first) > 0.02)
     assert len(strikes) >= len(gait.initial_contacts("right")) - 1
 
 
-def test_a_marker_that_is_never_seen_is_named() -> None:
+def test_the_error_names_a_marker_that_is_never_visible() -> None:
     gait = SyntheticGait()
     gait.heel["left"][:] = np.nan
     with pytest.raises(GaitError, match="left heel is not visible") as caught:
@@ -98,7 +100,7 @@ def test_a_marker_that_is_never_seen_is_named() -> None:
     assert caught.value.missing == ("the left heel",)
 
 
-def test_what_cannot_be_walked_along_is_refused() -> None:
+def test_a_vertical_direction_and_a_pelvis_of_another_length_are_refused() -> None:
     gait = SyntheticGait()
     with pytest.raises(GaitError, match="horizontal part"):
         events_of(gait, direction=(0.0, 0.0, 1.0))
@@ -106,14 +108,14 @@ def test_what_cannot_be_walked_along_is_refused() -> None:
         events_from_markers(gait.time, gait.heel, gait.toe, gait.pelvis[:5])
 
 
-def test_plates_tell_of_whole_stances_and_of_the_ends_of_cut_ones() -> None:
+def test_plates_give_the_events_of_complete_and_of_truncated_stances() -> None:
     time = np.arange(0.0, 3.0, 0.01)
     right = np.where(((time > 0.495) & (time < 1.195)) | (time > 2.495), 700.0, 3.0)
     left = np.where((time < 0.295) | ((time > 1.495) & (time < 1.535)), 650.0, 0.0)  # the second is the plate ringing
     events = events_from_plates(time, {"right": right, "left": left})
-    assert found(events, "right", "strike") == pytest.approx([0.5, 2.5])
-    assert found(events, "right", "off") == pytest.approx([1.2])
-    assert (found(events, "left", "strike"), found(events, "left", "off")) == ([], pytest.approx([0.3]))  # type: ignore[comparison-overlap]
+    assert found(events, "right", "initial_contact") == pytest.approx([0.5, 2.5])
+    assert found(events, "right", "toe_off") == pytest.approx([1.2])
+    assert (found(events, "left", "initial_contact"), found(events, "left", "toe_off")) == ([], pytest.approx([0.3]))  # type: ignore[comparison-overlap]
 
 
 def test_the_rule_that_is_published_names_its_numbers() -> None:
@@ -125,7 +127,7 @@ def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames(
     """Bars: mean within 20 ms, deviation within 30 ms. Seen: strikes -4 ± 20 ms, toe-offs 11 ± 19 ms."""
     ezc3d = pytest.importorskip("ezc3d")
     files = [require_data(f"mocap/pig_{name.lower()}/PiG_Motion-FlatFoot-{name}.c3d") for name in ("One", "Hole")]
-    differences: dict[str, list[float]] = {"strike": [], "off": []}
+    differences: dict[str, list[float]] = {"initial_contact": [], "toe_off": []}
     for path in files:
         file = ezc3d.c3d(str(path))
         labels, event = file["parameters"]["POINT"]["LABELS"]["value"], file["parameters"]["EVENT"]
@@ -139,7 +141,7 @@ def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames(
         events = events_from_markers(time, heel, toe, pelvis)  # type: ignore[arg-type]
         moments = np.asarray(event["TIMES"]["value"])[1]
         for when, side, name in zip(moments, event["CONTEXTS"]["value"], event["LABELS"]["value"], strict=True):
-            kind = "strike" if "Strike" in name else "off"
+            kind = "initial_contact" if "Strike" in name else "toe_off"
             near = [t - when for t in found(events, side.lower(), kind) if abs(t - when) < 0.15]
             differences[kind] += near
     for kind, seen in differences.items():
@@ -149,9 +151,9 @@ def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames(
         assert np.std(seen, ddof=1) < 0.030
 
 
-def test_stance_of_the_made_gait_is_what_was_put_in() -> None:
+def test_stance_of_a_synthetic_gait_is_the_specified_one() -> None:
     gait = SyntheticGait()
     events = events_of(gait)
-    strike = found(events, "right", "strike")[0]
-    off = next(t for t in found(events, "right", "off") if t > strike)
+    strike = found(events, "right", "initial_contact")[0]
+    off = next(t for t in found(events, "right", "toe_off") if t > strike)
     assert off - strike == pytest.approx(STANCE_SHARE * STRIDE_TIME, abs=0.02)

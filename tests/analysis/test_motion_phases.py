@@ -1,4 +1,4 @@
-"""Motions are divided where their behavior says, and laid over each other on one scale."""
+"""Motions are segmented into the phases of their behavior and aligned on one scale."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_phases_are_those_that_the_behavior_names() -> None:
     assert [phase.end for phase in found] == pytest.approx([1.5, 2.5, 3.01])  # the last sample stands for a period
 
 
-def test_else_a_phase_lasts_as_long_as_its_tasks() -> None:
+def test_without_names_a_phase_is_an_interval_with_the_same_tasks() -> None:
     recording = recorded(
         1.0,
         error_norm__posture__posture=lambda p: np.ones_like(p),
@@ -104,7 +104,7 @@ def test_numbers_that_are_missing_stay_missing_and_only_they() -> None:
     assert scaled["value"][:11] == pytest.approx(scaled.percent[:11] / 100.0)
 
 
-def test_matrices_and_values_of_ones_own_are_scaled_too() -> None:
+def test_matrices_and_other_values_can_be_resampled_too() -> None:
     recording = recorded(1.0)
     scaled = normalize_recording(recording, 11)
     matrix = np.outer(recording["progress"], [1.0, 2.0])
@@ -114,7 +114,7 @@ def test_matrices_and_values_of_ones_own_are_scaled_too() -> None:
         scaled.at(np.zeros(7))
 
 
-def test_what_has_no_duration_cannot_be_scaled() -> None:
+def test_a_recording_without_duration_and_invalid_phase_ends_are_refused() -> None:
     for time in ([], [0.0], [1.0, 1.0]):
         with pytest.raises(RecordingError, match="no duration"):
             normalize_recording(Recording([Channel("time", "s", time)]))

@@ -13,7 +13,6 @@ from poise.analysis import (
     largest_foot_slip,
     largest_sole_tilt,
     largest_trunk_tilt,
-    mean_walking_speed,
     torque_saturation,
     true_state,
     zmp_margin,
@@ -48,31 +47,6 @@ def recorded(robot: Robot, q: np.ndarray, *more: Channel) -> Recording:
     return Recording([*channels, *more], {"robot": robot.name}, robot)
 
 
-def walk(robot: Robot, speed: complex, turning: float, seconds: float) -> Recording:
-    """A body that moves at a constant velocity in axes that turn with it, single support from 1 s to the end less 1."""
-    t = PERIOD * np.arange(round(seconds / PERIOD))
-    yaw = turning * t
-    place = np.concatenate([[0.0], np.cumsum(speed * np.exp(1j * 0.5 * (yaw[1:] + yaw[:-1])) * PERIOD)])
-    q = np.array([placed(robot, p.real, p.imag, angle) for p, angle in zip(place, yaw, strict=True)])
-    # The base, not the origin of the stance, is where the formula says.
-    q[:, :2] = np.column_stack([place.real, place.imag])
-    alone = np.where(t % 1.0 < 0.5, "left support", "right support")
-    names = np.where((t >= 1.0) & (t < seconds - 1.0), alone, "standing")
-    return recorded(robot, q, Channel("phase", "", names))
-
-
-@pytest.mark.parametrize("turning", [0.0, 0.3])
-def test_the_speed_of_a_walk_is_that_along_its_own_heading(robot: Robot, turning: float) -> None:
-    recording = walk(robot, 0.4 + 0.1j, turning, 8.0)
-    found = mean_walking_speed(recording, list(recording.states(robot)))
-    assert found == pytest.approx((0.4, 0.1, turning), abs=1e-6)
-
-
-def test_who_stands_has_no_speed(robot: Robot) -> None:
-    recording = walk(robot, 0.4 + 0.0j, 0.0, 2.0)
-    assert mean_walking_speed(recording, list(recording.states(robot))) == (0.0, 0.0, 0.0)
-
-
 def test_slip_counts_from_the_begin_of_each_single_support(robot: Robot) -> None:
     names = ["standing"] * 10 + ["left support"] * 20 + ["double support"] * 10 + ["right support"] * 20
     x = np.zeros(60)
@@ -103,7 +77,7 @@ def test_tilts_are_the_largest_of_all_states(robot: Robot) -> None:
     assert largest_sole_tilt(in_the_air, robot) == 0.0
 
 
-def test_a_motor_at_its_limit_is_told_with_its_time(robot: Robot) -> None:
+def test_a_saturated_motor_is_listed_with_its_duration(robot: Robot) -> None:
     limits = robot.limits.torque
     torque = np.zeros((100, len(limits)))
     torque[10:35, 3] = -limits[3]

@@ -1,4 +1,4 @@
-"""Norm curves are those of their sources, smooth, periodic, and in the signs of the body."""
+"""Normative bands have the values of their sources, are smooth and periodic, and have the signs of the human model."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_back_is_mirrored_in_the_cycle_of_the_left_foot() -> None:
     )
 
 
-def test_what_has_no_norm_is_named_with_what_resembles_it() -> None:
+def test_an_unknown_joint_is_refused_with_similar_names() -> None:
     with pytest.raises(GaitError, match="did you mean 'knee_flexion'") as caught:
         normative_band("left_knee_flexon")
     assert caught.value.near[0] == "knee_flexion"

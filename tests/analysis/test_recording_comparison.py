@@ -48,18 +48,18 @@ def test_a_motion_against_itself_at_another_pace_differs_in_nothing(robot: Robot
     assert [phase.name for phase in found.phases] == ["lift", "turn"]
     assert found.distance.max() < 0.02
     for ending in found.phase_ends:
-        assert ending.one == pytest.approx(ending.two, abs=0.02 if ending.unit == "m" else 1.0)
+        assert ending.first == pytest.approx(ending.second, abs=0.02 if ending.unit == "m" else 1.0)
 
 
-def test_what_differs_shows_in_height_knee_and_range_at_the_end_of_its_phase(robot: Robot) -> None:
+def test_differences_appear_in_heights_knee_angles_and_ranges_at_the_end_of_a_phase(robot: Robot) -> None:
     found = compare_recordings(motion(robot, 3.0, knee=0.9), motion(robot, 3.0, knee=0.6))
-    ends = {(row.phase, row.what): row for row in found.phase_ends}
+    ends = {(row.phase, row.quantity): row for row in found.phase_ends}
     knee = ends["lift", "left knee flexion"]
-    assert knee.one - knee.two == pytest.approx(np.degrees(0.3), abs=1.0)
-    assert ends["lift", "left foot height"].one > ends["lift", "left foot height"].two + 0.02
-    assert ends["lift", "right foot height"].one == pytest.approx(0.0, abs=1e-9)
-    assert ends["turn", "head turn"].one == pytest.approx(np.degrees(0.7), abs=1.0)
-    assert ends["turn", "trunk forward"].one - ends["lift", "trunk forward"].one == pytest.approx(17.2, abs=1.0)
+    assert knee.first - knee.second == pytest.approx(np.degrees(0.3), abs=1.0)
+    assert ends["lift", "left foot height"].first > ends["lift", "left foot height"].second + 0.02
+    assert ends["lift", "right foot height"].first == pytest.approx(0.0, abs=1e-9)
+    assert ends["turn", "head turn"].first == pytest.approx(np.degrees(0.7), abs=1.0)
+    assert ends["turn", "trunk forward"].first - ends["lift", "trunk forward"].first == pytest.approx(17.2, abs=1.0)
     assert found.ranges["left_knee_flexion"] == pytest.approx((np.degrees(0.9), np.degrees(0.6)), abs=0.1)
     joints = len(robot.joints)
     assert found.distance[-1] == pytest.approx(np.sqrt((0.3**2 + 0.15**2) / joints), rel=0.02)
@@ -75,8 +75,8 @@ def test_torques_are_compared_by_limb_and_phase_where_there_are_any(robot: Robot
     assert legs["left leg"].effort == pytest.approx(np.sqrt(7 / 2), rel=0.02)  # seven joints, a sine
     assert legs["left leg"].peak_rate == pytest.approx(4.0 * np.pi / 2.0, rel=0.02)
     lift = [row for row in found.efforts if (row.phase, row.limb) == ("lift", "left leg")]
-    assert np.isnan(lift[0].one)
-    assert lift[0].two == pytest.approx(np.sqrt(7 / 2), rel=0.03)
+    assert np.isnan(lift[0].first)
+    assert lift[0].second == pytest.approx(np.sqrt(7 / 2), rel=0.03)
     assert limb_torques(one, robot) == ()
 
 
@@ -84,16 +84,16 @@ def test_bodies_that_differ_are_compared_by_their_anatomy(robot: Robot) -> None:
     tall = poise.load_robot("human", height=1.9)
     same = compare_recordings(motion(robot, 2.0), motion(tall, 2.0))
     assert same.distance.max() < 0.02
-    assert same.curve("left hand height").two[0] > same.curve("left hand height").one[0]
+    assert same.curve("left hand height").second[0] > same.curve("left hand height").first[0]
 
 
-def test_a_recording_of_nobody_is_refused(robot: Robot) -> None:
+def test_a_recording_of_an_unknown_robot_is_refused(robot: Robot) -> None:
     channels = motion(robot, 1.0).channels.values()
     with pytest.raises(RecordingError, match="pass the robot"):
         compare_recordings(Recording(channels), motion(robot, 1.0))
 
 
-def test_a_course_that_does_not_exist_is_named_with_those_that_do(robot: Robot) -> None:
+def test_an_unknown_curve_is_refused_with_the_available_names(robot: Robot) -> None:
     found = compare_recordings(motion(robot, 1.0), motion(robot, 1.0))
     with pytest.raises(RecordingError, match="left foot height"):
         found.curve("left ear height")

@@ -1,4 +1,4 @@
-"""Measures of smoothness take the values that mathematics gives them."""
+"""Smoothness measures have their analytical values."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_two_strokes_in_a_row_have_sixteen_times_the_jerk_of_one() -> None:
 
 @pytest.mark.parametrize("measure", [spectral_arc_length, log_dimensionless_jerk, torque_arc_length])
 @pytest.mark.parametrize("still", [np.zeros(100), np.zeros(0), np.ones(1), np.full(50, np.nan)])
-def test_what_does_not_move_has_no_smoothness(measure: Callable[..., float], still: Array) -> None:
+def test_the_smoothness_of_a_motion_at_rest_is_nan(measure: Callable[..., float], still: Array) -> None:
     with np.errstate(all="raise"):
         assert math.isnan(measure(still, 0.01))
 

@@ -1,8 +1,9 @@
-"""Footprints are where and when the feet were set down, whatever tells of it."""
+"""Footprints have the positions and times of the steps, detected from forces, phases or speeds."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ GAITS = {
     "a circle from behind": SyntheticWalk(turn=0.5, heading=math.pi - 0.01, steps=24),
     "slow": SyntheticWalk(single=0.9, double=0.5, period=0.002),
 }
-SOURCES = ("sensed/force", "force", "phase", "")
+SOURCES = ("measured/force", "force", "phase", "contacts", "")
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +32,13 @@ def robot() -> Robot:
     return biped()
 
 
-def found(robot: Robot, rails: SyntheticWalk, forces: str = "sensed/force", **more: Any) -> RecordedWalk:
+def found(robot: Robot, rails: SyntheticWalk, forces: str = "measured/force", **more: Any) -> RecordedWalk:
     tracks = synthetic_trajectories(robot, rails, forces, **more)
     return analyze_walk(tracks.recording, robot, tracks)
 
 
 @pytest.mark.parametrize("name", GAITS)
-def test_footprints_are_where_the_rails_put_them(robot: Robot, name: str) -> None:
+def test_footprints_are_those_of_the_synthetic_walk(robot: Robot, name: str) -> None:
     rails = GAITS[name]
     walk = found(robot, rails)
     assert len(walk.footprints) == rails.steps + 2
@@ -52,7 +53,7 @@ def test_footprints_are_where_the_rails_put_them(robot: Robot, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", GAITS)
-def test_steps_have_the_measures_of_the_rails(robot: Robot, name: str) -> None:
+def test_steps_have_the_dimensions_of_the_synthetic_walk(robot: Robot, name: str) -> None:
     rails = GAITS[name]
     walk = found(robot, rails)
     assert [step.side for step in walk.steps] == ["left", "right"] * (rails.steps // 2)
@@ -91,7 +92,7 @@ def test_a_foot_that_slides_slips_by_as_much(robot: Robot) -> None:
 def test_a_foot_that_bounces_makes_one_footprint_and_does_not_slip_in_the_air(robot: Robot) -> None:
     rails = SyntheticWalk()
     tracks = synthetic_trajectories(robot, rails)
-    name = f"sensed/force/{robot.foot('left').name}"
+    name = f"measured/force/{robot.foot('left').name}"
     force = np.array(tracks.recording[name])
     jump = np.zeros(len(rails.time))
     for k in (0, 2, 4):
@@ -112,10 +113,10 @@ def test_a_foot_that_is_unloaded_in_place_makes_no_step(robot: Robot) -> None:
     assert (len(walk.footprints), len(walk.steps), walk.is_walk) == (2, 0, False)
 
 
-def test_a_foot_that_grazes_the_ground_does_not_stand(robot: Robot) -> None:
+def test_a_short_contact_during_swing_is_no_footprint(robot: Robot) -> None:
     rails = SyntheticWalk(single=0.6)
     tracks = synthetic_trajectories(robot, rails)
-    name = f"sensed/force/{robot.foot('left').name}"
+    name = f"measured/force/{robot.foot('left').name}"
     force = np.array(tracks.recording[name])
     middle = round((rails.lift_off(2) + 0.3) / rails.period)
     force[middle : middle + 4, 2] = 100.0
@@ -133,7 +134,52 @@ def test_the_first_and_the_last_two_steps_are_not_steady(robot: Robot) -> None:
     assert few.steady_steps == few.steps
 
 
-def test_supports_are_the_phases_of_the_rails(robot: Robot) -> None:
+@pytest.mark.parametrize("turn", [0.0, 0.1])
+@pytest.mark.parametrize("steps", [4, 5, 6, 7, 10])
+def test_the_speed_is_that_of_whole_strides_in_which_the_sway_cancels(robot: Robot, steps: int, turn: float) -> None:
+    rails = SyntheticWalk(steps=steps, turn=turn, sway=0.06)
+    speed, step_time = found(robot, rails).speed, rails.single + rails.double
+    assert speed.forward == pytest.approx(rails.length / step_time, rel=0.03)
+    assert speed.sideways == pytest.approx(0.0, abs=0.01)
+    assert speed.turning == pytest.approx(turn / step_time, abs=0.01)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_walk_without_a_whole_stride_before_its_last_step_has_no_speed(robot: Robot, steps: int) -> None:
+    assert all(map(math.isnan, found(robot, SyntheticWalk(steps=steps)).speed))
+
+
+def test_a_foot_held_in_the_air_makes_no_footprint_whenever_it_pauses(robot: Robot) -> None:
+    rails = SyntheticWalk(steps=0, rest=2.0)
+    pauses = np.floor(rails.time / 0.5) % 2 == 0.0  # half a second of motion, half a second at rest
+    raised = np.zeros((len(rails.time), 3))
+    raised[:, 2] = 0.1
+    raised[:, 0] = np.cumsum(np.where(pauses, 0.0, 0.2 * rails.period))
+    tracks = synthetic_trajectories(robot, rails, "", changes={"left": raised})
+    standing = [robot.foot("right").name] * len(rails.time)
+    channels = [*tracks.recording.channels.values(), Channel("contacts", "", standing)]
+    object.__setattr__(tracks, "recording", Recording(channels))
+    walk = analyze_walk(tracks.recording, robot, tracks)
+    assert ([each.side for each in walk.footprints], walk.steps) == (["right"], ())
+
+
+def test_contacts_that_never_change_do_not_hide_the_steps_of_feet_that_move(robot: Robot) -> None:
+    rails = SyntheticWalk()
+    tracks = synthetic_trajectories(robot, rails, "")
+    both = [", ".join(foot.name for foot in robot.feet)] * len(rails.time)
+    object.__setattr__(
+        tracks, "recording", Recording([*tracks.recording.channels.values(), Channel("contacts", "", both)])
+    )
+    assert len(analyze_walk(tracks.recording, robot, tracks).steps) == rails.steps
+
+
+def test_steps_of_one_foot_alone_are_no_walk(robot: Robot) -> None:
+    walk = found(robot, SyntheticWalk(steps=4))
+    hopping = replace(walk, steps=tuple(step for step in walk.steps if step.side == "left"))
+    assert (walk.is_walk, hopping.is_walk) == (True, False)
+
+
+def test_support_phases_are_those_of_the_synthetic_walk(robot: Robot) -> None:
     rails = SyntheticWalk(steps=4)
     parts = support_phases(found(robot, rails))
     names = ["standing", "right support", "double support", "left support", "double support", "right support"]
@@ -156,7 +202,7 @@ def test_a_gait_cycle_goes_from_touchdown_to_touchdown(robot: Robot) -> None:
         walk.curves(np.zeros(7), "left")
 
 
-def test_states_that_went_astray_do_not_stop_the_search(robot: Robot) -> None:
+def test_invalid_states_do_not_prevent_step_detection(robot: Robot) -> None:
     rails = SyntheticWalk()
     tracks = synthetic_trajectories(robot, rails)
     tracks.positions[100:110] = np.nan
@@ -170,7 +216,7 @@ def test_states_that_went_astray_do_not_stop_the_search(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("how", ["tilted", "low"])
-def test_a_robot_that_fell_makes_no_more_steps(robot: Robot, how: str) -> None:
+def test_no_steps_are_counted_after_a_fall(robot: Robot, how: str) -> None:
     rails = SyntheticWalk()
     tracks = synthetic_trajectories(robot, rails)
     fall = round(rails.lift_off(5) / rails.period)

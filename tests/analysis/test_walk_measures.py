@@ -34,7 +34,7 @@ def robot() -> Robot:
     return biped()
 
 
-def measured(robot: Robot, rails: SyntheticWalk, forces: str = "sensed/force") -> StyleMeasures:
+def measured(robot: Robot, rails: SyntheticWalk, forces: str = "measured/force") -> StyleMeasures:
     tracks = synthetic_trajectories(robot, rails, forces)
     return style_measures(analyze_walk(tracks.recording, robot, tracks))
 
@@ -79,7 +79,7 @@ def test_every_measure_has_its_unit_and_its_sentence() -> None:
 @pytest.mark.parametrize(
     "rails", [SyntheticWalk(), SyntheticWalk(length=-0.1, single=0.7, double=0.3, height=0.1), SyntheticWalk(turn=0.3)]
 )
-def test_steps_of_the_rails_are_measured(robot: Robot, rails: SyntheticWalk) -> None:
+def test_steps_of_a_synthetic_walk_are_measured(robot: Robot, rails: SyntheticWalk) -> None:
     found = measured(robot, rails)
     assert found.step_length == pytest.approx(rails.length, abs=1e-9)
     assert found.relative_step_length == pytest.approx(rails.length / leg_length(robot), abs=1e-9)
@@ -104,29 +104,29 @@ def test_the_sway_of_a_sine_is_its_amplitude(robot: Robot) -> None:
 
 def test_the_height_of_the_center_is_against_the_stance(robot: Robot) -> None:
     expected = HEIGHT - robot.stance("standing").center_of_mass[2]
-    assert measured(robot, SyntheticWalk()).center_height == pytest.approx(expected, abs=1e-9)
+    assert measured(robot, SyntheticWalk()).center_of_mass_height == pytest.approx(expected, abs=1e-9)
 
 
-def test_the_divergent_component_runs_ahead_by_the_speed_over_the_rate(robot: Robot) -> None:
+def test_the_dcm_is_ahead_of_the_center_of_mass_by_speed_over_natural_frequency(robot: Robot) -> None:
     tracks = synthetic_trajectories(robot, SyntheticWalk(sway=0.0))
     walk = analyze_walk(tracks.recording, robot, tracks)
     ahead_by = (walk.dcm - tracks.center_of_mass[:, :2])[walk.window]
     assert ahead_by[:, 0].mean() == pytest.approx(walk.speed.forward / float(natural_frequency(HEIGHT)), rel=1e-6)
     assert walk.natural_frequency == pytest.approx(float(natural_frequency(HEIGHT)))
     inside = walk.support_margins(walk.dcm, [step.after.begin for step in walk.steady_steps])
-    assert style_measures(walk).divergent_margin == pytest.approx(inside.min())
+    assert style_measures(walk).dcm_margin == pytest.approx(inside.min())
 
 
-def test_a_recorded_error_of_the_divergent_component_is_told(robot: Robot) -> None:
+def test_a_recorded_dcm_error_is_reported(robot: Robot) -> None:
     tracks = synthetic_trajectories(robot, SyntheticWalk())
-    error = np.tile([0.03, 0.04], (len(tracks.recording), 1))
+    error = np.tile([0.03, 0.04], (tracks.recording.samples, 1))
     channels = [*tracks.recording.channels.values(), Channel("error/balance/dcm", "m", error)]
     object.__setattr__(tracks, "recording", Recording(channels))
-    assert style_measures(analyze_walk(tracks.recording, robot, tracks)).divergent_error == pytest.approx(0.05)
-    assert math.isnan(measured(robot, SyntheticWalk()).divergent_error)
+    assert style_measures(analyze_walk(tracks.recording, robot, tracks)).dcm_error == pytest.approx(0.05)
+    assert math.isnan(measured(robot, SyntheticWalk()).dcm_error)
 
 
-def test_who_does_not_walk_has_no_measures(robot: Robot) -> None:
+def test_a_motion_without_steps_has_no_measures(robot: Robot) -> None:
     found = measured(robot, SyntheticWalk(steps=0))
     assert all(math.isnan(getattr(found, name)) for name in STYLE_MEASURES)
 
@@ -223,10 +223,10 @@ def test_smoothness_is_that_of_the_center_by_strides(robot: Robot) -> None:
     each = [
         log_dimensionless_jerk(tracks.center_of_mass_velocity[s], tracks.recording.period) for s in walk.stride_samples
     ]
-    assert style_measures(walk).center_smoothness == pytest.approx(np.mean(each))
+    assert style_measures(walk).center_of_mass_smoothness == pytest.approx(np.mean(each))
 
 
-def test_every_measure_stands_on_its_page(root: Path) -> None:
+def test_every_measure_is_in_the_documentation(root: Path) -> None:
     text = (root / "docs/walking.md").read_text()
     for name, measure in STYLE_MEASURES.items():
         line = f"| `{name}` | {measure.unit or 'none'} | {measure.description.replace('|', '&#124;')} |"

@@ -27,7 +27,7 @@ def test_the_rate_is_that_of_the_formula() -> None:
     stiff = numbers.stiffness * 10.0 / HOAP3.servos.saturation_error
     left, right = SoleLoad(30.0, -0.004j), SoleLoad(50.0, 0.002j)
     share = 30.0 / 80.0
-    rate = -numbers.trim * 4.0 * share * (1.0 - share) * 9.81 * HOAP3.mass / stiff * 0.5 * (-0.004 - 0.002)
+    rate = -numbers.integral * 4.0 * share * (1.0 - share) * 9.81 * HOAP3.mass / stiff * 0.5 * (-0.004 - 0.002)
     assert make_trim().step(left, right, 0.001) == pytest.approx(0.001 * rate)
 
 

@@ -30,7 +30,7 @@ def test_a_body_at_rest_on_its_target_has_no_error_and_one_beside_it_that_distan
     start = installed_robot("g1").stance("standing")
     c, settings = np.array(start.center_of_mass), UprightSettings()
     aside = c - (0.01, 0.02, 0.0)
-    level = balance_tasks(start.robot, float(c[2]), settings, aside, c, Decay(settings.balance))
+    level = balance_tasks(start.robot, float(c[2]), settings, aside, c, Decay(settings.com_gain))
     snapshot = Snapshot(start.robot).at(start)
     assert [task.name for task in level] == ["center of mass", "height of the center of mass", "angular momentum"]
     place, height, spin = (task.value(snapshot) for task in level)  # type: ignore[attr-defined]

@@ -75,9 +75,8 @@ def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
 @pytest.mark.parametrize(
     ("robot", "seed"),
     [
-        ("g1", 22),
-        ("nao", 23),
-        *(pytest.param(*each, marks=pytest.mark.slow) for each in [("mighty", 21), ("talos", 24)]),
+        ("nao", 23),  # G1 is tried by the campaign of random joysticks
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in [("mighty", 21), ("g1", 22), ("talos", 24)]),
     ],
 )
 def test_random_sticks_in_physics_do_not_make_it_fall(robot: str, seed: int) -> None:
@@ -87,7 +86,7 @@ def test_random_sticks_in_physics_do_not_make_it_fall(robot: str, seed: int) -> 
     assert len(navigate.history) >= 6
 
 
-@pytest.mark.parametrize("robot", ["mighty", "g1"])
+@pytest.mark.parametrize("robot", ["g1", pytest.param("mighty", marks=pytest.mark.slow)])
 def test_a_trunk_that_is_guided_ahead_walks_by_itself(robot: str) -> None:
     navigate, plant = run(robot, HeldCommand("trunk", 1.0, seconds=6.0), 8.0)
     assert not plant.fallen, plant.fall
@@ -116,7 +115,7 @@ def test_a_foot_that_is_lifted_stays_in_the_air_until_it_is_put_down(robot: str)
 
 def test_a_hand_that_is_guided_forward_draws_the_body_after_it() -> None:
     device = HeldCommand("left hand", 1.0)
-    navigate, plant = run("g1", device, 8.0)
+    navigate, plant = run("g1", device, 5.0)
     assert not plant.fallen, plant.fall
     assert plant.truth().center_of_mass[0] > navigate.start.center_of_mass[0] + 0.05
 
@@ -164,7 +163,7 @@ def test_each_segment_starts_from_where_the_robot_really_is() -> None:
 
 def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:
     push = Push((0.0, 80.0, 0.0), duration=0.1, time=3.26)
-    navigate, plant = run("g1", HeldCommand("trunk", 1.0, seconds=6.0), 8.0, pushes=[push])
+    navigate, plant = run("g1", HeldCommand("trunk", 1.0, seconds=3.5), 5.0, pushes=[push])
     assert not plant.fallen, plant.fall
     replaced = [done for done in navigate.history if done.segment.notes and "replaced" in done.segment.notes[0]]
     assert replaced
@@ -194,11 +193,12 @@ def test_a_device_that_raises_holds_the_robot_and_says_so() -> None:
         assert np.isfinite(last.torque).all()
     assert not plant.fallen
     assert last is not None
+    assert "unplugged" in last.fallback
 
 
 def test_bad_settings_are_refused() -> None:
-    with pytest.raises(PoiseError, match="feedback is -1"):
-        NavigateSettings(feedback=-1.0)
+    with pytest.raises(PoiseError, match="dcm_gain is -1"):
+        NavigateSettings(dcm_gain=-1.0)
     with pytest.raises(PoiseError, match="admittance"):
         ServoStabilizerSettings(admittance=-1.0)
 

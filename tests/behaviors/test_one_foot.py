@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from poise import load_robot
-from poise.behaviors import one_foot_stance
+from poise.behaviors import Reach, one_foot_stance
 from poise.errors import RobotError
 from poise.robots import library_names
 from robot_states import installed_robot
@@ -62,7 +62,9 @@ def test_the_cup_is_held_in_front_and_above_the_knee(name: str) -> None:
     assert seen[2] > 0.4 * robot.height
 
 
-def test_a_robot_that_declares_too_little_says_what_is_missing(tmp_path: Path) -> None:
+def test_a_robot_without_hands_stands_on_one_foot_but_does_not_reach(tmp_path: Path) -> None:
     robot = load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS)
+    state = one_foot_stance(robot, "left")
+    np.testing.assert_allclose(state.center_of_mass[:2], state.support_center, atol=1e-3)
     with pytest.raises(RobotError, match="declares no right hand"):
-        one_foot_stance(robot, "left")
+        Reach(robot)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple, get_args
 
 import numpy as np
+import pinocchio
 import pytest
 
 from poise import ControlStep, IdealPlant, KinematicController, constraints, steps
-from poise.behaviors import Reach, ReachSettings
-from poise.behaviors.reach import Profile
+from poise.behaviors import REACH_TARGETS, Reach, ReachSettings, default_targets, load_reach_points
+from poise.behaviors.reach import Profile, static_torques
 from poise.errors import PoiseError
+from poise.robots import Frame, State
 from robot_states import installed_robot
 
 pytestmark = pytest.mark.needs_models
@@ -36,10 +39,10 @@ class Run(NamedTuple):
 
 
 @cache
-def run(name: str, profile: Profile, apart: float = ReachSettings.apart) -> Run:
-    reach = Reach(installed_robot(name), ReachSettings(apart=apart), profile)
+def run(name: str, profile: Profile, apart: float = ReachSettings.min_body_distance) -> Run:
+    reach = Reach(installed_robot(name), ReachSettings(min_body_distance=apart), profile, "middle")
     every = list(steps(KinematicController(reach, period=PERIOD), IdealPlant(reach.start), reach.seconds))
-    count = round(reach.settings.phase / PERIOD)
+    count = round(reach.settings.phase_duration / PERIOD)
     return Run(reach, [every[i : i + count] for i in range(0, len(every), count)])
 
 
@@ -99,7 +102,7 @@ def test_joints_stay_inside_their_ranges_and_below_their_share_of_speed(name: st
     v = np.array([step.command.velocity[6:] for step in run(name, profile).steps])
     assert (q >= limits.lower - 1e-12).all()
     assert (q <= limits.upper + 1e-12).all()
-    assert (np.abs(v) <= reach.settings.speed * limits.velocity + 1e-12).all()
+    assert (np.abs(v) <= reach.settings.speed_share * limits.velocity + 1e-12).all()
 
 
 @each_run
@@ -130,7 +133,7 @@ def test_minimum_jerk_starts_without_the_peak_of_the_exponential_profile(name: s
             v = np.diff(p, axis=0) / PERIOD
             sizes = np.linalg.norm(v, axis=1) / distance
             speed.append(sizes.max())
-            when.append(sizes.argmax() * PERIOD / reach.settings.phase)
+            when.append(sizes.argmax() * PERIOD / reach.settings.phase_duration)
             acceleration.append((np.linalg.norm(np.diff(v, axis=0), axis=1) / PERIOD / distance).max())
         peaks[profile] = np.array(speed), np.array(when), np.array(acceleration)
     (fast, early, hard), (calm, late, soft) = peaks["exponential"], peaks["minimum-jerk"]
@@ -165,7 +168,7 @@ def test_asking_twice_gives_the_same_answer() -> None:
 
 
 def test_a_longer_reach_puts_the_points_further_out_but_no_higher() -> None:
-    near, far = Reach(installed_robot("g1")), Reach(installed_robot("g1"), ReachSettings(reach=1.2))
+    near, far = Reach(installed_robot("g1")), Reach(installed_robot("g1"), ReachSettings(reach_scale=1.2))
     foot = near.start.pose(near.robot.foot("right"))
     for one, other in zip(near.phases, far.phases, strict=True):
         a, b = foot.actInv(np.array(one.point)), foot.actInv(np.array(other.point))
@@ -182,8 +185,8 @@ def test_misses_are_distances_of_the_hand_from_its_points() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), "2", None])
 def test_a_setting_that_is_no_positive_number_is_refused(value: object) -> None:
-    with pytest.raises(PoiseError, match=r"reach: phase is .*; expected a positive number"):
-        ReachSettings(phase=value)  # type: ignore[arg-type]
+    with pytest.raises(PoiseError, match=r"reach: phase_duration is .*; expected a positive number"):
+        ReachSettings(phase_duration=value)  # type: ignore[arg-type]
 
 
 def test_an_unknown_profile_is_refused() -> None:
@@ -201,3 +204,100 @@ def test_bodies_keep_apart(name: str, profile: Profile) -> None:
         for step in part[::40]:
             for pair, gap in apart.gaps(step.state).items():
                 assert gap > min(wanted[pair], start[pair]) - 2e-3, pair
+
+
+# -- targets -----------------------------------------------------------------------------------------------------------
+
+
+def test_targets_are_near_the_floor_unless_arms_are_too_short_or_motors_too_weak() -> None:
+    assert Reach(installed_robot("g1")).targets == "floor"
+    assert Reach(installed_robot("hoap3")).targets == "middle"
+    talos = installed_robot("talos")
+    assert default_targets(talos) == "floor"
+    assert default_targets(talos, with_torques=True) == "middle"
+    assert default_targets(installed_robot("g1"), with_torques=True) == "floor"
+
+
+def test_sets_of_targets_are_the_lower_the_further_they_are_named() -> None:
+    heights = [points["target 1"][2] for points in REACH_TARGETS.values()]
+    assert list(REACH_TARGETS) == ["near", "middle", "floor"]
+    assert heights == sorted(heights, reverse=True)
+
+
+def test_the_third_target_does_not_bend_the_trunk_backwards() -> None:
+    for name in ("g1", "talos"):
+        reach, phases = run(name, "exponential")
+        end = phases[-1][-1].state
+        chest = reach.robot.chest
+        assert chest is not None
+        up = reach.robot.stance("standing").pose(chest).rotation
+        lean = (end.pose(chest).rotation @ up.T)[0, 2]
+        assert np.degrees(np.arcsin(lean)) > -5.0
+
+
+@pytest.mark.parametrize("name", ["g1", "talos"])
+def test_targets_near_the_floor_are_reached_with_boxes_and_balance_kept(name: str) -> None:
+    """Fast motions drift from linearised boxes by a few millimetres within a period of 5 ms."""
+    reach = Reach(installed_robot(name), profile="minimum-jerk", targets="floor")
+    every = list(steps(KinematicController(reach, period=PERIOD), IdealPlant(reach.start), reach.seconds))
+    states = [step.state for step in every]
+    ends = {phase.name: states[round(phase.end / PERIOD) - 1] for phase in reach.phases}
+    errors = reach.reach_errors(ends)
+    assert max(errors.values()) < 0.005
+    assert float(ends["target 1"].pose(reach.robot.hand("right")).translation[2]) < 0.15 * reach.robot.height
+    assert max(reach.box_violation(part, states) for part in ("hand", "foot")) < 0.005
+    off = max(np.linalg.norm(state.center_of_mass[:2] - reach.start.support_center) for state in states)
+    assert off < 0.005
+
+
+def test_static_torques_balance_the_change_of_potential_energy() -> None:
+    """For a motion δq that keeps the foot in place: τᵀ δq = m g δc_z."""
+    reach = Reach(installed_robot("talos"), targets="floor")
+    state = reach.final_pose(reach.phases[1])
+    robot, (foot,) = state.robot, state.contacts
+    torques = static_torques(state)
+    J = robot_jacobian(state, foot)
+    generator = np.random.default_rng(5)
+    for _ in range(5):
+        joints = generator.normal(size=len(torques))
+        base = -np.linalg.solve(J[:, :6], J[:, 6:] @ joints)
+        step = 1e-6 * np.concatenate([base, joints])
+        ahead, behind = (state.replace(q=pinocchio.integrate(robot.model, state.q, s)) for s in (step, -step))
+        rise = (ahead.center_of_mass[2] - behind.center_of_mass[2]) / 2e-6
+        assert torques @ joints == pytest.approx(robot.weight * rise, rel=1e-5, abs=1e-3)
+
+
+def robot_jacobian(state: State, frame: Frame) -> Array:
+    model, data = state.robot.model, state.robot.model.createData()
+    pinocchio.computeJointJacobians(model, data, state.q)
+    pinocchio.updateFramePlacements(model, data)
+    return pinocchio.getFrameJacobian(model, data, frame.index, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+
+
+def test_targets_come_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('IP = [0.25, -0.1, 0.5]\n"cup" = [0.28, -0.1, 0.45]\n')
+    reach = Reach(installed_robot("g1"), targets=str(file))
+    assert [(phase.name, phase.is_target) for phase in reach.phases] == [("IP", False), ("cup", True)]
+    assert reach.seconds == pytest.approx(2 * reach.settings.phase_duration)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cup = [0.1, 0.2]", "cup is .*; expected .forward, left, up."),
+        ('cup = [0.1, 0.2, "high"]', "cup is .*; expected .forward, left, up."),
+        ("IP1 = [0.1, 0.2, 0.3]", "has no target"),
+        ("cup = ", "is not a TOML file"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(text)
+    with pytest.raises(PoiseError, match=message):
+        load_reach_points(str(file))
+
+
+def test_unknown_targets_are_refused() -> None:
+    with pytest.raises(PoiseError, match=r"expected near, middle, floor, or a \.toml file"):
+        load_reach_points("ceiling")

@@ -85,7 +85,7 @@ def test_who_is_stopped_before_the_start_goes_on_standing() -> None:
 
 @pytest.mark.parametrize("name", ["g1", "nao"])
 def test_it_walks_when_feet_feel_the_ground_instead_of_the_clock(name: str) -> None:
-    trial = WalkTrial(Walk(installed_robot(name), steps=3, settings=WalkSettings(contact="force"))).run_to_stop()
+    trial = WalkTrial(Walk(installed_robot(name), steps=3, settings=WalkSettings(touchdown="force"))).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps == 3
     assert trial.stands

@@ -110,7 +110,7 @@ def test_a_style_is_taken_over_within_its_time() -> None:
     walk.style = STYLES["neutral"].replace(chest_pitch=0.3)
     leans = []
     trial.run(0.4, lambda: leans.append(np.linalg.norm(pinocchio.log3(upright.T @ walk.task_set.chest.value))))
-    change = walk.settings.change
+    change = walk.settings.style_transition_time
     ticks = round(change / trial.controller.period)
     assert leans[0] < 0.01
     assert leans[ticks // 2] == pytest.approx(0.15, abs=0.01)
@@ -119,16 +119,16 @@ def test_a_style_is_taken_over_within_its_time() -> None:
 
 
 def test_a_weight_is_turned_without_binding_anything_anew() -> None:
-    style = STYLES["neutral"].replace(angular_momentum=1.0, torque=0.5, arm_posture=1.0)
+    style = STYLES["neutral"].replace(angular_momentum_weight=1.0, torque_weight=0.5, arm_posture_weight=1.0)
     walk = Walk(installed_robot("g1"), style, speed=(0.0, 0.0, 0.0), steps=0)  # who walks faster swings more
     trial = WalkTrial(walk).run(0.02)
     before = weights(trial)
-    walk.style = walk.style.replace(angular_momentum=4.0, torque=0.25, arm_posture=0.5)
-    trial.run(walk.settings.change + 0.02)
+    walk.style = walk.style.replace(angular_momentum_weight=4.0, torque_weight=0.25, arm_posture_weight=0.5)
+    trial.run(walk.settings.style_transition_time + 0.02)
     after = weights(trial)
     assert trial.bind_count == 3
     assert after["angular momentum"] == pytest.approx(4.0 * before["angular momentum"])
-    assert after["little torque"] == pytest.approx(0.5 * before["little torque"])
+    assert after["joint torque"] == pytest.approx(0.5 * before["joint torque"])
     arms = after["arms, head"] != before["arms, head"]
     assert arms.any()
     assert after["arms, head"][arms] == pytest.approx(0.5 * before["arms, head"][arms])
@@ -146,9 +146,9 @@ def weights(trial: WalkTrial) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("word", ["arms", "head", "arms and head"])
 def test_torque_is_kept_little_where_the_style_says(word: str) -> None:
     robot = installed_robot("talos")
-    trial = WalkTrial(Walk(robot, STYLES["neutral"].replace(torque=1.0, torque_joints=word), steps=0)).run(0.01)
+    trial = WalkTrial(Walk(robot, STYLES["neutral"].replace(torque_weight=1.0, torque_joints=word), steps=0)).run(0.01)
     program = trial.controller.command.solution.program  # type: ignore[union-attr]
-    (rows,) = (row for row in program.levels[program.names.index("style")] if row.name == "little torque")
+    (rows,) = (row for row in program.levels[program.names.index("style")] if row.name == "joint torque")
     chosen = {label for label, weight in zip(not_none(rows.labels), rows.weight, strict=True) if weight > 0.0}
     assert any(label.startswith("arm") for label in chosen) == (word != "head")
     assert any(label.startswith("head") for label in chosen) == (word != "arms")

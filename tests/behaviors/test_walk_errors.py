@@ -29,18 +29,21 @@ def test_a_style_that_does_not_exist_is_answered_with_those_there_are() -> None:
 
 
 def test_a_rest_posture_of_another_robot_is_refused() -> None:
-    style = NEUTRAL.replace(name="mine", rest={"LElbowRoll": -0.5})
-    with pytest.raises(PoiseError, match="style 'mine': rest names LElbowRoll, none of which g1 has"):
+    style = NEUTRAL.replace(name="mine", rest_posture={"LElbowRoll": -0.5})
+    with pytest.raises(PoiseError, match="style 'mine': rest_posture names LElbowRoll, none of which g1 has"):
         Walk(installed_robot("g1"), style)
     walk = Walk(installed_robot("g1"))
     with pytest.raises(PoiseError, match="none of which g1 has"):
         walk.style = style
     Walk(installed_robot("nao"), style)
+    misspelt = NEUTRAL.replace(name="mine", rest_posture={"left_elbow": 0.5})
+    with pytest.raises(PoiseError, match="did you mean 'left_elbow_joint'"):
+        Walk(installed_robot("g1"), misspelt)
 
 
 def test_a_rest_posture_is_taken_on_the_robot_that_has_its_joints() -> None:
     robot = installed_robot("g1")
-    walk = Walk(robot, NEUTRAL.replace(rest={"left_elbow_joint": 0.7, "LElbowRoll": -0.5}))
+    walk = Walk(robot, NEUTRAL.replace(rest_posture={"left_elbow_joint": 0.7, "LElbowRoll": -0.5}))
     names = [joint.name for joint in walk.task_set._light]
     assert walk.task_set.rest["light"].value[names.index("left_elbow_joint")] == pytest.approx(0.7)
 
@@ -75,11 +78,11 @@ def test_a_robot_without_two_feet_does_not_walk(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "evidence"),
     [
-        ({"feedback": -1.0}, "walk: feedback is -1.0; expected zero or a positive number"),
-        ({"swing": 0.0}, "walk: swing is 0.0"),
-        ({"change": math.nan}, "walk: change is nan"),
-        ({"center": "preview"}, "walk: center is 'preview'; expected divergent or sinusoid"),
-        ({"contact": "hope"}, "walk: contact is 'hope'; expected time or force"),
+        ({"dcm_gain": -1.0}, "walk: dcm_gain is -1.0; expected zero or a positive number"),
+        ({"swing_gain": 0.0}, "walk: swing_gain is 0.0"),
+        ({"style_transition_time": math.nan}, "walk: style_transition_time is nan"),
+        ({"com_reference": "preview"}, "walk: com_reference is 'preview'; expected dcm or sinusoid"),
+        ({"touchdown": "hope"}, "walk: touchdown is 'hope'; expected time or force"),
     ],
 )
 def test_settings_that_make_no_sense_are_named(setting: dict, evidence: str) -> None:
@@ -87,6 +90,6 @@ def test_settings_that_make_no_sense_are_named(setting: dict, evidence: str) -> 
         WalkSettings(**setting)
 
 
-@pytest.mark.parametrize("name", ["feedback", "calm", "wait"])
+@pytest.mark.parametrize("name", ["dcm_gain", "chest_damping", "standing_time"])
 def test_some_settings_may_be_zero(name: str) -> None:
     assert getattr(WalkSettings(**{name: 0.0}), name) == 0.0  # type: ignore[arg-type]

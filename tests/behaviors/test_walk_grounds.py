@@ -22,7 +22,7 @@ def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
     assert result["steps"] >= 7
     assert result["walk"]["slip_m"] < 0.02
     robot, ground = installed_robot("g1"), parse_terrain(kind)
-    last = recording.state(len(recording) - 1, robot)
+    last = recording.state(recording.samples - 1, robot)
     for foot in robot.feet:
         x, y, z = last.pose(foot).act(foot.sole.center)
         assert x > 0.5, "past the stair"
@@ -39,5 +39,5 @@ def test_a_foot_on_an_edge_does_not_throw_it_over(solver: str, seed: int, steps:
     request = runs.Walk(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)  # type: ignore[call-arg]
     _, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)
-    _, result = replace(request, settings={"stopping": 40.0}).run()
+    _, result = replace(request, settings={"stance_damping": 40.0}).run()
     assert result["fell"]

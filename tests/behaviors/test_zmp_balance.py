@@ -34,7 +34,7 @@ SOLE = 0.05
 
 def plain_settings(**given: float) -> ZmpBalanceSettings:
     """Plain ones: what is not named does nothing."""
-    plain = {"proportional": 0.0, "derivative": 0.0, "across": 1.0, "trim": 0.0, "smooth": 0.02}
+    plain = {"proportional": 0.0, "derivative": 0.0, "lateral_scale": 1.0, "integral": 0.0, "filter_time": 0.02}
     return ZmpBalanceSettings(**{**plain, **given})  # type: ignore[arg-type]
 
 
@@ -97,21 +97,24 @@ def test_what_a_sole_feels_is_its_pressure(name: str, seed: int) -> None:
 
 
 def test_at_rest_the_regulator_adds_its_share_of_the_error() -> None:
-    regulator = ZmpRegulator(plain_settings(proportional=0.3, derivative=0.1, across=0.5), SOLE)
+    regulator = ZmpRegulator(plain_settings(proportional=0.3, derivative=0.1, lateral_scale=0.5), SOLE)
     for _ in range(500):
         regulator.step(0.01 + 0.02j, PERIOD)
     assert regulator.shift == pytest.approx(0.3 * 0.01 + 0.5 * 0.3 * 0.02j)
 
 
 def test_the_filter_lets_two_thirds_through_in_its_time_constant() -> None:
-    regulator = ZmpRegulator(plain_settings(proportional=1.0, smooth=0.1), SOLE)
+    regulator = ZmpRegulator(plain_settings(proportional=1.0, filter_time=0.1), SOLE)
     for _ in range(100):
         regulator.step(0.01 + 0j, PERIOD)
     assert regulator.shift.real == pytest.approx(0.01 * (1.0 - np.exp(-1.0)), rel=0.01)
 
 
 def test_the_trim_grows_with_the_error_and_stops_before_the_edge() -> None:
-    regulator, small = ZmpRegulator(plain_settings(trim=0.5, smooth=0.0), SOLE), 0.5 * LARGEST_LEARNT_ERROR * SOLE
+    regulator, small = (
+        ZmpRegulator(plain_settings(integral=0.5, filter_time=0.0), SOLE),
+        0.5 * LARGEST_LEARNT_ERROR * SOLE,
+    )
     for _ in range(1000):
         regulator.step(complex(small), PERIOD)
     assert regulator.shift == pytest.approx(0.5 * small)
@@ -124,7 +127,7 @@ def test_the_trim_grows_with_the_error_and_stops_before_the_edge() -> None:
 def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> None:
     learnt = []
     for error in (LARGEST_LEARNT_ERROR * SOLE, 10.0 * LARGEST_LEARNT_ERROR * SOLE):
-        regulator = ZmpRegulator(plain_settings(trim=0.5, smooth=0.0), SOLE)
+        regulator = ZmpRegulator(plain_settings(integral=0.5, filter_time=0.0), SOLE)
         for _ in range(200):
             regulator.step(complex(error), PERIOD)
         learnt.append(regulator.shift)
@@ -132,7 +135,7 @@ def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> N
 
 
 def test_without_trust_nothing_is_learnt_and_only_the_trim_stays() -> None:
-    regulator = ZmpRegulator(plain_settings(proportional=0.3, derivative=0.1, trim=0.5), SOLE)
+    regulator = ZmpRegulator(plain_settings(proportional=0.3, derivative=0.1, integral=0.5), SOLE)
     for _ in range(1000):
         regulator.step(0.01 + 0j, PERIOD)
     learnt = regulator.shift - 0.3 * regulator.error
@@ -173,7 +176,7 @@ def test_the_error_of_a_foot_that_is_turned_counts_in_the_axes_of_the_reference(
 
 
 def test_when_regulation_is_switched_off_what_was_learnt_stays_and_the_rest_fades() -> None:
-    settings = regulation_settings(HOAP3, spin=0.0, trim=0.3)
+    settings = regulation_settings(HOAP3, momentum_recovery_gain=0.0, integral=0.3)
     body = ZmpBalance(HOAP3, settings=settings)
     observe_cells(body, forward_load, 2.0)
     learnt = body.regulator.shift - settings.proportional * body.regulator.error
@@ -229,8 +232,11 @@ def test_there_is_one_hierarchy_for_the_whole_walk() -> None:
 
 
 def test_the_levels_are_those_of_the_paper_with_the_hands_before_the_last() -> None:
-    plain = regulation_settings(HOAP3, spin=0.0)
-    for carries, names in ((False, ["feet", "center", "comfort"]), (True, ["feet", "center", "hands", "comfort"])):
+    plain = regulation_settings(HOAP3, momentum_recovery_gain=0.0)
+    for carries, names in (
+        (False, ["feet", "balance", "joint comfort"]),
+        (True, ["feet", "balance", "hands", "joint comfort"]),
+    ):
         body = ZmpBalance(HOAP3, settings=plain, carries=carries)
         assert [level.name for level in body.hierarchy.levels] == names
         assert [task.name for task in body.hierarchy.always] != []
@@ -243,7 +249,11 @@ def test_hands_that_carry_keep_their_grasp_and_go_with_the_center_of_mass(name: 
     start = robot.stance("carrying")
     center, other = standing_on(start)
     body = ZmpBalance(
-        robot, SquatReference(center, other, 0.02, 0.5, 1), regulation_settings(robot, spin=0.0), start, carries=True
+        robot,
+        SquatReference(center, other, 0.02, 0.5, 1),
+        regulation_settings(robot, momentum_recovery_gain=0.0),
+        start,
+        carries=True,
     )
     reference = follow_reference(body, 1.0).reference  # at the lowest
     assert reference is not None
@@ -290,7 +300,10 @@ def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, close
 def limit_violation(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple[float, float]:
     """How far joints leave their ranges (rad), and how far the centre of mass goes down (m)."""
     body = ZmpBalance(
-        HOAP3, trajectory=trajectory, settings=regulation_settings(HOAP3, spin=0.0), closed_form=closed_form
+        HOAP3,
+        trajectory=trajectory,
+        settings=regulation_settings(HOAP3, momentum_recovery_gain=0.0),
+        closed_form=closed_form,
     )
     controller = PositionController(body, solver_of(closed_form), period=0.002)
     worst, lowest = 0.0, np.inf
@@ -318,7 +331,7 @@ def test_strict_limits_hold_in_a_squat_that_is_too_deep_and_a_potential_does_not
 def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
     trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), 0.02, 0.5, 1)
     bodies = [
-        ZmpBalance(HOAP3, trajectory, regulation_settings(HOAP3, spin=0.0), closed_form=closed_form)
+        ZmpBalance(HOAP3, trajectory, regulation_settings(HOAP3, momentum_recovery_gain=0.0), closed_form=closed_form)
         for closed_form in (False, True)
     ]
     ends = [follow_reference(body, 1.0, solver_of(body is bodies[1]), 0.002).reference for body in bodies]
@@ -333,13 +346,13 @@ def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"proportional": -0.1}, "regulated: proportional is -0.1; expected zero or a positive number"),
-        ({"derivative": float("nan")}, "regulated: derivative is nan"),
-        ({"smooth": float("inf")}, "regulated: smooth is inf"),
-        ({"stiffness": 0.0}, "regulated: stiffness is 0.0"),
-        ({"feet": "fast"}, "regulated: feet is 'fast'"),
-        ({"beta": 1e6}, "regulated: beta is 1000000.0"),
-        ({"comfort": "sofa"}, "regulated: comfort is 'sofa'; expected middle or stance"),
+        ({"proportional": -0.1}, "ZMP balance: proportional is -0.1; expected zero or a positive number"),
+        ({"derivative": float("nan")}, "ZMP balance: derivative is nan"),
+        ({"filter_time": float("inf")}, "ZMP balance: filter_time is inf"),
+        ({"stiffness": 0.0}, "ZMP balance: stiffness is 0.0"),
+        ({"feet_gain": "fast"}, "ZMP balance: feet_gain is 'fast'"),
+        ({"comfort_gain": 1e6}, "ZMP balance: comfort_gain is 1000000.0"),
+        ({"comfort_posture": "sofa"}, "ZMP balance: comfort_posture is 'sofa'; expected middle or stance"),
         ({"stifness": 1.0}, "hoap3.*stifness.*expected proportional, derivative"),
     ],
 )
@@ -351,6 +364,6 @@ def test_bad_settings_are_refused_in_one_line(given: dict[str, float], message: 
 
 def test_settings_of_the_data_file_may_be_replaced_one_by_one() -> None:
     own = regulation_settings(HOAP3)
-    assert own.proportional == HOAP3.servos.regulation["proportional"]
-    changed = regulation_settings(HOAP3, trim=0.07)
-    assert (changed.trim, changed.proportional) == (0.07, own.proportional)
+    assert own.proportional == HOAP3.servos.zmp_balance["proportional"]
+    changed = regulation_settings(HOAP3, integral=0.07)
+    assert (changed.integral, changed.proportional) == (0.07, own.proportional)

@@ -1,4 +1,4 @@
-"""How the centre of mass is led: by feedback on the divergent component, or by the sinusoid of the paper."""
+"""References of the centre of mass: DCM feedback, and the sinusoid of [Dalibard2012]."""
 
 from __future__ import annotations
 

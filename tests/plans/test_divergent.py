@@ -1,4 +1,4 @@
-"""The divergent component of motion against its own dynamics, integrated."""
+"""Divergent component of motion: closed forms against numerical integration."""
 
 from __future__ import annotations
 

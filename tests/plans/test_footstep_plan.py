@@ -1,4 +1,4 @@
-"""Routes: what a plan asks of the divergent component is what its dynamics does, from standing to standing."""
+"""Footstep plans: the DCM reference obeys the DCM dynamics from standing to standing."""
 
 from __future__ import annotations
 

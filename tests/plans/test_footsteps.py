@@ -1,4 +1,4 @@
-"""Footsteps: a gait goes where it was told to."""
+"""Footsteps: step geometry gives the commanded direction, distance and turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pace: what a style means on a body of a certain size."""
+"""Gait parameters of a style on robots of different sizes."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def test_nobody_hurries_beyond_what_legs_can(name: str, vx: float) -> None:
 
 
 def test_longer_steps_take_lower_hips() -> None:
-    heights = [plain_gait(step_length=length).com_height for length in (0.0, 0.3, 0.5)]
+    heights = [plain_gait(step_length=length).com_height for length in (0.0, 0.25, 0.35)]
     assert heights == sorted(heights, reverse=True)
     assert heights[-1] < heights[0]
-    for length in (0.0, 0.3, 0.5):
+    for length in (0.0, 0.25, 0.35):
         gait = plain_gait(step_length=length)
         hip, away = BODY.hip_height - (BODY.com_height - gait.com_height), 0.5 * length * BODY.leg_length
         assert math.hypot(hip, away) < BODY.leg_length, "no leg is stretched to its end"
@@ -84,7 +84,9 @@ def test_longer_steps_take_lower_hips() -> None:
 
 
 def test_a_style_may_go_lower_but_not_higher_than_legs_reach() -> None:
-    usual = plain_gait(height=0.0, step_length=0.1).com_height
-    assert plain_gait(height=-0.1, step_length=0.1).com_height == pytest.approx(usual - 0.1 * BODY.leg_length)
+    usual = plain_gait(com_height_offset=0.0, step_length=0.1).com_height
+    assert plain_gait(com_height_offset=-0.1, step_length=0.1).com_height == pytest.approx(
+        usual - 0.1 * BODY.leg_length
+    )
     tall = replace(BODY, hip_height=0.79)
-    assert gait_of_style(STYLE.replace(height=0.02, step_length=0.5), tall).com_height < tall.com_height
+    assert gait_of_style(STYLE.replace(com_height_offset=0.02, step_length=0.35), tall).com_height < tall.com_height

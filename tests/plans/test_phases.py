@@ -1,4 +1,4 @@
-"""The state machine of a walk: left support, right support, double support."""
+"""Phases of a walk: single supports, double supports, start and stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A planned walk: two curves without a gap, whose rates are their derivatives, over footsteps that bear them."""
+"""WalkingPattern: continuous curves, rates equal to their derivatives, and the ZMP over the footsteps."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Standing and squatting as courses: the two scenarios of [Galdeano2014]."""
+"""Reference trajectories of standing and squatting: the two scenarios of [Galdeano2014]."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Stairs that a plan knows: whole soles on single treads."""
+"""Stairway: each sole lies completely on one tread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps after a push: the best of all that can be reached, found by looking at all of them."""
+"""Step adaptation after a push: the optimum against an exhaustive search."""
 
 from __future__ import annotations
 

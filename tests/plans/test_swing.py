@@ -1,4 +1,4 @@
-"""Swings: quintics that bend and never jump."""
+"""Swing-foot trajectories: continuous quintics that follow a moving footstep."""
 
 from __future__ import annotations
 

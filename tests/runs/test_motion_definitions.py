@@ -61,13 +61,15 @@ def test_mode_and_plant_follow_from_each_other(
         ({"push": ["10,0,0,0.1@1"]}, "push"),
         ({"terrain": "slope:5"}, "terrain"),
         ({"friction": 0.4}, "friction"),
-        ({"mass_error": 10.0}, "mass error"),
+        ({"mass_error": 10.0}, "mass-error"),
         ({"delay": 4.0}, "delay"),
         ({"noise": 0.01}, "noise"),
+        ({"faults": ["swapped@1"]}, "fault"),
+        ({"carried_mass": 5.0}, "carried-mass"),
     ],
 )
 def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, Any], word: str) -> None:
-    with pytest.raises(UsageError, match=f"an ideal plant does not support {word}; give --plant mujoco"):
+    with pytest.raises(UsageError, match=f"an ideal plant does not support --{word}; give --plant mujoco"):
         runs.Stand(mode="torque", plant="ideal", **disturbance)
 
 
@@ -86,7 +88,7 @@ def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
         ({"terrain": "lava"}, "lava"),
         ({"friction": -1.0}, "friction is -1.0; expected a positive number"),
         ({"steps": -1}, "steps is -1"),
-        ({"solver": "soft"}, "no solver 'soft'; expected strict, weighted, null-space"),
+        ({"solver": "soft"}, "no solver 'soft'; there are strict, weighted, null-space"),
         ({"mode": "kinematic"}, "it runs with --mode torque --plant mujoco or --mode position"),
     ],
 )
@@ -98,20 +100,23 @@ def test_what_makes_no_sense_is_refused_in_one_line(given: dict[str, Any], evide
 
 
 def test_settings_are_filled_in_by_name() -> None:
-    assert settings_from(ReachSettings, {"phase": 2.5}) == ReachSettings(phase=2.5)
+    assert settings_from(ReachSettings, {"phase_duration": 2.5}) == ReachSettings(phase_duration=2.5)
 
 
-@pytest.mark.parametrize(("name", "evidence"), [("phas", "did you mean 'phase'"), ("xyzzy", "there are phase, rate")])
+@pytest.mark.parametrize(
+    ("name", "evidence"),
+    [("phase_durtion", "did you mean 'phase_duration'"), ("xyzzy", "there are phase_duration, gain")],
+)
 def test_a_setting_that_does_not_exist_is_named(name: str, evidence: str) -> None:
     with pytest.raises(UsageError, match=evidence):
         settings_from(ReachSettings, {name: 1.0})
 
 
 def test_booleans_are_booleans_and_old_numbers_still_mean_them() -> None:
-    assert settings_from(WalkSettings, {"adapt": 0.0}).adapt is False
-    assert settings_from(WalkSettings, {"adapt": True}).adapt is True
-    with pytest.raises(PoiseError, match=r"adapt is 0\.5; expected true or false"):
-        settings_from(WalkSettings, {"adapt": 0.5})
+    assert settings_from(WalkSettings, {"adapt_steps": 0.0}).adapt_steps is False
+    assert settings_from(WalkSettings, {"adapt_steps": True}).adapt_steps is True
+    with pytest.raises(PoiseError, match=r"adapt_steps is 0\.5; expected true or false"):
+        settings_from(WalkSettings, {"adapt_steps": 0.5})
 
 
 @pytest.mark.parametrize(("given", "lasts"), [(0.005, 0.005), (0.004, 0.005), (1.0, 1.0), (0.012, 0.010)])
@@ -127,7 +132,7 @@ def test_a_run_without_a_step_is_refused(given: float) -> None:
 
 def test_the_usual_duration_follows_the_settings() -> None:
     assert runs.Reach().usual_seconds == 10.0
-    assert runs.Reach(settings={"phase": 3.0}).usual_seconds == 15.0
+    assert runs.Reach(settings={"phase_duration": 3.0}).usual_seconds == 15.0
     assert runs.Stand().usual_seconds == 5.0
     assert runs.Squat().usual_seconds == 20.0
     assert runs.Squat(settings={"cycles": 2, "frequency": 1.0}).usual_seconds == 2.0

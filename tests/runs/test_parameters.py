@@ -20,6 +20,7 @@ from poise.cli.run import add_motion
 from poise.errors import UsageError
 from poise.parameters import parameter
 from poise.plans import PARAMETERS as STYLE_PARAMETERS
+from poise.plans import SINUSOID_PARAMETERS
 from poise.plants import Push
 from poise.runs import command_line, motion_from
 from poise.runs.motions import push_text
@@ -41,7 +42,7 @@ GIVEN: dict[str, Any] = {
     "mass_error": -5,
     "delay": 4,
     "noise": 0.01,
-    "break": "cell:left:2:dead@3",
+    "fault": "cell:left:2:dead@3",
     "style.step_length": 0.2,
     "set.patience": 2.0,
     "push.size": 30,
@@ -68,7 +69,7 @@ def test_the_command_runs_the_same_motion() -> None:
 
 
 def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_however_written() -> None:
-    given: dict[str, Any] = {"push": "", "break": "", "mass_error": -1e-05, "robot": "nao"}
+    given: dict[str, Any] = {"push": "", "fault": "", "mass_error": -1e-05, "robot": "nao"}
     world = parse_motion(command_line("stand", given)).world
     assert (world.push, world.faults, world.mass_error) == ((), (), -1e-05)
 
@@ -78,7 +79,7 @@ def test_the_options_of_a_run_are_its_parameters_and_no_others(name: str) -> Non
     help_ = subparser(_build_parser("run"), "run", name).format_help()
     options = set(re.findall(r"^  --([a-z-]+)", help_, flags=re.MULTILINE))
     known = {each.option for each in runs.motion_parameters(runs.MOTIONS[name]).values()}
-    assert options == known | {"set", "out", "json"}
+    assert options == known | {"set", "out", "json", "verbose"}
 
 
 def subparser(parser: argparse.ArgumentParser, *words: str) -> argparse.ArgumentParser:
@@ -91,7 +92,10 @@ def subparser(parser: argparse.ArgumentParser, *words: str) -> argparse.Argument
 
 def test_every_number_of_a_style_is_a_parameter() -> None:
     for name, declared in STYLE_PARAMETERS.items():
-        assert motion_from("walk", {f"style.{name}": declared.high}).settings == {f"style.{name}": declared.high}
+        given = {f"style.{name}": declared.high}
+        reference = {"com_reference": "sinusoid"} if name in SINUSOID_PARAMETERS else {}
+        motion = motion_from("walk", {**given, **{f"set.{key}": value for key, value in reference.items()}})
+        assert motion.settings == {**given, **reference}
 
 
 @dataclass(frozen=True, kw_only=True)

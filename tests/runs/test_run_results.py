@@ -31,11 +31,14 @@ KEYS = [
     "zmp_margin_m",
     "reach_errors_m",
     "control_ms",
+    "overruns",
     "realtime_factor",
     "fallbacks",
     "nonfinite_commands",
     "levels",
     "limits",
+    "quality",
+    "warnings",
 ]
 
 
@@ -46,7 +49,7 @@ def full_reach() -> tuple[Recording, runs.Result]:
 
 @cache
 def hurried_reach() -> tuple[Recording, runs.Result]:
-    return runs.Reach(settings={"phase": 0.2}).run()
+    return runs.Reach(settings={"phase_duration": 0.2}).run()
 
 
 def test_a_result_has_the_keys_of_the_contract() -> None:
@@ -84,7 +87,7 @@ def test_only_targets_whose_phase_is_over_are_judged() -> None:
 
 def test_a_run_of_a_single_step_is_a_run() -> None:
     recording, result = runs.Reach(seconds=0.005).run()
-    assert len(recording) == 1
+    assert recording.samples == 1
     assert result["seconds"] == 0.005
     assert result["reach_errors_m"] == []
     assert result["zmp_margin_m"] is None
@@ -92,7 +95,7 @@ def test_a_run_of_a_single_step_is_a_run() -> None:
 
 def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
-    request = runs.Reach(seconds=0.5, seed=7, settings={"rate": 3.0})
+    request = runs.Reach(seconds=0.5, seed=7, settings={"gain": 3.0})
     times: list[float] = []
     recording, _ = request.run(path, times.append)
     loaded = load_recording(path)
@@ -102,7 +105,7 @@ def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:
         "reach",
         "exponential",
         7,
-        {"rate": 3.0},
+        {"gain": 3.0},
     )
     np.testing.assert_allclose(times, recording.time)
 
@@ -113,7 +116,7 @@ def test_two_runs_of_one_request_are_the_same_motion() -> None:
 
 
 def test_of_a_robot_at_rest_the_zmp_lies_below_its_centre_of_mass() -> None:
-    recording, _ = runs.Reach(settings={"speed": 1e-9}, seconds=0.1).run()
+    recording, _ = runs.Reach(settings={"speed_share": 1e-9}, seconds=0.1).run()
     robot = installed_robot("g1")
     sole = robot.foot("right").sole
     half = min(sole.x_max - sole.x_min, sole.y_max - sole.y_min) / 2
@@ -121,7 +124,9 @@ def test_of_a_robot_at_rest_the_zmp_lies_below_its_centre_of_mass() -> None:
 
 
 def test_a_slow_reach_keeps_its_zmp_inside_the_sole() -> None:
-    _, result = runs.Reach(robot="talos", profile="minimum-jerk", settings={"phase": 4.0, "apart": 0.0}).run()
+    _, result = runs.Reach(
+        robot="talos", profile="minimum-jerk", settings={"phase_duration": 4.0, "min_body_distance": 0.0}
+    ).run()
     assert result["zmp_margin_m"] > 0.0
 
 

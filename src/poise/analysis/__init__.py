@@ -70,11 +70,11 @@ from poise.analysis.motion_quality import (
     largest_foot_slip,
     largest_sole_tilt,
     largest_trunk_tilt,
-    mean_walking_speed,
     middle_of_feet,
     torque_saturation,
     zmp_margin,
 )
+from poise.analysis.quality_figures import QUALITY_FIGURES, QualityFigure, quality_figures, quality_messages
 from poise.analysis.recorded_walk import RecordedWalk, WalkingSpeed, analyze_walk, support_phases
 from poise.analysis.recording_comparison import RecordingComparison, compare_recordings
 from poise.analysis.signals import (
@@ -106,6 +106,7 @@ __all__ = [
     "HALF_PERCENT_SAMPLES",
     "LOADED_FORCE",
     "PERCENT_SAMPLES",
+    "QUALITY_FIGURES",
     "STYLE_MEASURES",
     "TABLE_I",
     "TABLE_I_JOINTS",
@@ -128,6 +129,7 @@ __all__ = [
     "NormativeBand",
     "PairedTest",
     "Peak",
+    "QualityFigure",
     "RangeOfMotionRow",
     "RecordedWalk",
     "RecordingComparison",
@@ -164,7 +166,6 @@ __all__ = [
     "limbs",
     "log_dimensionless_jerk",
     "low_pass",
-    "mean_walking_speed",
     "middle_of_feet",
     "normalize_cycle",
     "normalize_cycles",
@@ -175,6 +176,8 @@ __all__ = [
     "peak",
     "peak_rate",
     "posture_frames",
+    "quality_figures",
+    "quality_messages",
     "range_of_motion",
     "resample",
     "root_mean_square",

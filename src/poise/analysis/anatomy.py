@@ -87,11 +87,13 @@ def anatomical_leg_length(robot: Robot) -> float:
     data = _standing_data(robot)
     lengths = []
     for foot in robot.feet:
-        own = {each.degree_of_freedom: each.joint.index for each in anatomical_joints(robot) if each.side == foot.side}
+        joint_of = {
+            each.degree_of_freedom: each.joint.index for each in anatomical_joints(robot) if each.side == foot.side
+        }
         names = ("hip flexion", "knee flexion", "ankle dorsiflexion")
-        if not all(name in own for name in names):
+        if not all(name in joint_of for name in names):
             continue
-        hip, knee, ankle = (data.oMi[own[name]].translation for name in names)
+        hip, knee, ankle = (data.oMi[joint_of[name]].translation for name in names)
         sole = data.oMf[foot.index]
         height = float(sole.actInv(ankle)[2])
         lengths.append(float(np.linalg.norm(hip - knee) + np.linalg.norm(knee - ankle)) + height)
@@ -126,10 +128,13 @@ def _knee(chain: Sequence[Joint], axes: dict[int, Array], heights: Sequence[floa
 def _assign(
     joints: Sequence[Joint], axes: dict[int, Array], part: Sequence[tuple[str, Array]], side: Side | None
 ) -> list[AnatomicalJoint]:
-    """Assign the degrees of freedom of a body part to joints so that the sum of the |cosines| is largest."""
+    """Assign the degrees of freedom of a body part to joints so that the sum of their |cosines| is largest.
+
+    A pair with a |cosine| below `MIN_ALIGNMENT` is left out.
+    """
     if not joints:
         return []
-    target_axes = np.array([_mirrored(axis, side) for _, axis in part])
+    target_axes = np.array([_mirror_axis(axis, side) for _, axis in part])
     cosine = target_axes @ np.array([axes[joint.index] for joint in joints]).T
     # A small penalty makes the joint nearer to the base win if two are equally well aligned.
     preference = np.abs(cosine) - 1e-6 * np.arange(len(joints))
@@ -141,7 +146,7 @@ def _assign(
     ]
 
 
-def _mirrored(axis: Array, side: Side | None) -> Array:
+def _mirror_axis(axis: Array, side: Side | None) -> Array:
     """Mirror a rotation axis for the left side: rotations about x and z change sign, those about y do not."""
     return axis * np.array([-1.0, 1.0, -1.0]) if side == SIDES[0] else axis
 

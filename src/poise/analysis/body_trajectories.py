@@ -68,10 +68,10 @@ class BodyTrajectories:
         """Height of the ground, n, m: that of the lowest foot in contact, or of the lowest foot if none is."""
         feet = [k for k, part in enumerate(self.parts) if isinstance(part, Foot)]
         if not feet:
-            return np.zeros(len(self.recording))
+            return np.zeros(self.recording.samples)
         heights = self.positions[:, feet, 2]
         standing = np.where(self._contact_mask[:, feet], heights, np.nan)
-        return np.where(np.isnan(standing).all(axis=1), _lowest(heights), _lowest(standing))
+        return np.where(np.isnan(standing).all(axis=1), _row_minimum(heights), _row_minimum(standing))
 
     @cached_property
     def zmp(self) -> Array:
@@ -79,14 +79,17 @@ class BodyTrajectories:
 
         For a purely kinematic motion this is where the ground reaction force would have to act.
         """
-        n = len(self.recording)
+        n = self.recording.samples
         if n < 3 or not self.recording.period > 0.0:
             return np.full((n, 2), np.nan)
         above = self.center_of_mass - np.column_stack([np.zeros((n, 2)), self.ground_height])
         return zmp_from_momentum(above, self.momentum, self.recording.period, self.robot.mass)
 
     def support(self, sample: int) -> Array:
-        """Return the support polygon of one sample, (k, 2), m: all sole corners, and the origin of other contacts."""
+        """Return the support polygon of one sample, (k, 2), m.
+
+        It is the hull of the sole corners of the feet in contact and of the origins of other parts in contact.
+        """
         points = [np.zeros((0, 2))]
         for k in np.flatnonzero(self._contact_mask[sample]):
             part = self.parts[k]
@@ -96,19 +99,30 @@ class BodyTrajectories:
         return convex_hull(stacked[np.isfinite(stacked).all(axis=1)])
 
     def margins(self, points: Array, samples: Sequence[int]) -> Array:
-        """Return how far points (n, 2) are inside the support polygon at some samples, m; negative outside."""
+        """Return how far points are inside the support polygon at some samples, m; negative outside.
+
+        `points` has one row per sample of the recording, (n, 2), m, world frame.
+        """
         return support_margins(self.support, points, samples)
 
     @cached_property
     def _contact_mask(self) -> NDArray[np.bool_]:
         """Whether each part is in contact at each sample, (n, parts)."""
-        texts = self.recording["contacts"] if "contacts" in self.recording else [""] * len(self.recording)
+        texts = self.recording["contacts"] if "contacts" in self.recording else [""] * self.recording.samples
         known = {text: [part.name in str(text).split(", ") for part in self.parts] for text in set(texts)}
         return np.array([known[text] for text in texts], dtype=bool).reshape(len(texts), len(self.parts))
 
 
 def support_margins(support: Callable[[int], Array], points: Array, samples: Sequence[int]) -> Array:
-    """Return how far points (n, 2) are inside a support polygon at some samples, m; negative outside, NaN without."""
+    """Return how far points are inside a support polygon at some samples, m; negative outside.
+
+    NaN for a sample without a polygon of at least three corners.
+
+    Args:
+        support: function from a sample to its support polygon, (k, 2), m.
+        points: one per sample of the recording, (n, 2), m.
+        samples: indices of the samples.
+    """
     return polygon_margins(points[list(samples)].reshape(-1, 2), [support(i) for i in samples], corners=3)
 
 
@@ -134,7 +148,7 @@ def compute_trajectories(recording: Recording, robot: Robot, extra_frames: Seque
             f"the recording is of {name!r}, whose joints are not those of {robot.name!r}; pass its robot"
         )
     parts: tuple[Frame, ...] = (*robot.feet, *robot.hands, *extra_frames)
-    n, k = len(recording), len(parts)
+    n, k = recording.samples, len(parts)
     tracks = BodyTrajectories(
         recording, robot, parts, np.empty((n, k, 3)), np.empty((n, k, 3)), np.empty((n, k, 3, 3)),
         np.empty((n, 3)), np.empty((n, 6)),
@@ -153,7 +167,7 @@ def compute_trajectories(recording: Recording, robot: Robot, extra_frames: Seque
 
 
 def true_state(recording: Recording, name: str) -> Array:
-    """Return the true states ("q" or "v"), (n, numbers), if they were recorded, else the measured ones."""
+    """Return the channel "q" or "v" of the true state if it was recorded, else of the measured state, (n, columns)."""
     measured = np.asarray(recording[name])
     if f"true/{name}" not in recording or recording.labels[f"true/{name}"] != recording.labels[name]:
         return measured
@@ -161,8 +175,8 @@ def true_state(recording: Recording, name: str) -> Array:
     return np.where(np.isfinite(true_values), true_values, measured)
 
 
-def _lowest(heights: Array) -> Array:
-    """Return the smallest number of each row, NaN for rows without one."""
+def _row_minimum(heights: Array) -> Array:
+    """Return the smallest value of each row, ignoring NaN; NaN for rows without a value."""
     least = np.where(np.isnan(heights), np.inf, heights).min(axis=1, initial=np.inf)
     return np.where(np.isfinite(least), least, np.nan)
 
@@ -219,9 +233,9 @@ def gaze_pitch(tracks: BodyTrajectories, heading: Array) -> Array:
     if gaze is None:
         return np.full(len(heading), np.nan)
     x, _, z = in_heading_axes(_rotations(tracks, gaze) @ np.array(gaze.axis), heading).T
-    before = standing_state(tracks.robot).pose(gaze).rotation @ np.array(gaze.axis)
-    turn = np.arctan2(-z, x) - np.arctan2(-before[2], before[0])
-    return np.degrees(np.remainder(turn + np.pi, 2.0 * np.pi) - np.pi)
+    standing_direction = standing_state(tracks.robot).pose(gaze).rotation @ np.array(gaze.axis)
+    pitch = np.arctan2(-z, x) - np.arctan2(-standing_direction[2], standing_direction[0])
+    return np.degrees(np.remainder(pitch + np.pi, 2.0 * np.pi) - np.pi)
 
 
 def arm_pitch(tracks: BodyTrajectories, side: Side) -> Array:
@@ -232,12 +246,12 @@ def arm_pitch(tracks: BodyTrajectories, side: Side) -> Array:
     """
     frames = posture_frames(tracks.robot)
     if side not in frames.shoulders:
-        return np.full(len(tracks.recording), np.nan)
+        return np.full(tracks.recording.samples, np.nan)
     hand, shoulder = tracks.parts.index(tracks.robot.hand(side)), tracks.parts.index(frames.shoulders[side])
     line = tracks.positions[:, hand] - tracks.positions[:, shoulder]
     stance = standing_state(tracks.robot).pose(frames.chest).rotation
-    own = np.einsum("nji,nj->ni", _rotations(tracks, frames.chest), line) @ stance.T
-    angle = np.arctan2(own[:, 0], -own[:, 2])
+    chest_line = np.einsum("nji,nj->ni", _rotations(tracks, frames.chest), line) @ stance.T
+    angle = np.arctan2(chest_line[:, 0], -chest_line[:, 2])
     known = np.isfinite(angle)
     angle[known] = np.unwrap(angle[known])
     return np.degrees(angle)
@@ -256,16 +270,20 @@ def standing_arm_pitch(robot: Robot, side: Side) -> float:
 def first_fallen_sample(tracks: BodyTrajectories) -> int:
     """Return the first sample at which the robot has fallen; the number of samples if it never falls.
 
-    Same criterion as in `poise.plants`: the chest is tilted by more than 60 degrees, or the height of the center of
-    mass above the lowest foot is less than half of that in the stance.
+    Recordings of a plant have the time of its fall in their provenance. In others, contacts of the body with the ground
+    are unknown; there a fall is a chest tilted by more than 60 degrees, or a center of mass whose height above the
+    lowest foot is less than half of that in the stance.
     """
+    if "fall" in tracks.recording.provenance:
+        fall = tracks.recording.provenance["fall"]
+        return tracks.recording.samples if not fall else int(np.searchsorted(tracks.recording.time, fall["time"]))
     chest, stance = posture_frames(tracks.robot).chest, standing_state(tracks.robot)
     up = (_rotations(tracks, chest) @ stance.pose(chest).rotation.T)[:, 2, 2]
     soles = [float(stance.pose(foot).translation[2]) for foot in tracks.robot.feet]
     height = float(stance.center_of_mass[2]) - min(soles, default=0.0)
     low = tracks.center_of_mass[:, 2] - tracks.ground_height < FALLEN_HEIGHT * height
-    down = np.flatnonzero((up < np.cos(np.radians(FALLEN_TILT))) | low)
-    return int(down[0]) if len(down) else len(tracks.recording)
+    fallen = np.flatnonzero((up < np.cos(np.radians(FALLEN_TILT))) | low)
+    return int(fallen[0]) if len(fallen) else tracks.recording.samples
 
 
 def in_heading_axes(vectors: Array, heading: Array) -> Array:

@@ -1,7 +1,8 @@
 """Contact quality of a motion: support polygon, margin of the ZMP, ground penetration, foot sliding.
 
-Ranges of motion alone are a weak criterion, because curves interpolated between a few postures reproduce them as well.
-These measures check physical consistency. An undefined measure, for example of zero frames, is NaN and not an error.
+Agreement of ranges of motion is a weak criterion of a gait, because curves interpolated between a few postures also
+reproduce them. These measures check physical consistency. An undefined measure, for example of zero frames, is NaN and
+not an error.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ def support_polygons(points: ArrayLike, touching: ArrayLike) -> list[Array]:
         points: (n, points, 2 or 3), m, for example the corners of both soles.
         touching: (n, points), bool, whether each point touches the ground.
     """
-    p, on = np.asarray(points, dtype=np.float64), np.asarray(touching, dtype=bool)
-    if p.ndim != 3 or p.shape[2] not in (2, 3) or on.shape != p.shape[:2]:
+    p, contact = np.asarray(points, dtype=np.float64), np.asarray(touching, dtype=bool)
+    if p.ndim != 3 or p.shape[2] not in (2, 3) or contact.shape != p.shape[:2]:
         raise GaitError(
-            f"points of shape {p.shape} and touching of shape {on.shape}; expected (n, points, 3) and (n, points)"
+            f"points of shape {p.shape} and touching of shape {contact.shape}; expected (n, points, 3) and (n, points)"
         )
-    return [convex_hull(each[mask, :2]) for each, mask in zip(p, on, strict=True)]
+    return [convex_hull(frame_points[mask, :2]) for frame_points, mask in zip(p, contact, strict=True)]
 
 
 def polygon_margins(points: ArrayLike, polygons: Sequence[ArrayLike], corners: int = 1) -> Array:
@@ -91,8 +92,8 @@ def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Penetrati
 
     Args:
         heights: (n,) or (n, points), m.
-        ground: height of the ground, m, one number or one per point, because the soles of a scaled model may be a
-            little off.
+        ground: height of the ground, m, one number or one per point, because the soles of a scaled model may be a few
+            millimetres off the floor.
     """
     z = np.asarray(heights, dtype=np.float64)
     z = z[:, np.newaxis] if z.ndim == 1 else z
@@ -116,12 +117,12 @@ def sliding_distance(positions: ArrayLike, standing: ArrayLike) -> float:
     >>> sliding_distance([[0.0, 0.0], [0.003, 0.004], [0.9, 0.0]], [True, True, False])
     0.005
     """
-    p, on = np.asarray(positions, dtype=np.float64)[:, :2], np.asarray(standing, dtype=bool)
-    if on.shape != (len(p),):
-        raise GaitError(f"standing of shape {on.shape} for {len(p)} positions; expected one for each")
+    p, stance = np.asarray(positions, dtype=np.float64)[:, :2], np.asarray(standing, dtype=bool)
+    if stance.shape != (len(p),):
+        raise GaitError(f"standing of shape {stance.shape} for {len(p)} positions; expected one for each")
     slides = [
         float(np.nanmax(np.hypot(*(p[begin:end] - p[begin]).T)))
-        for begin, end in true_intervals(on)
+        for begin, end in true_intervals(stance)
         if np.isfinite(p[begin]).all()
     ]
     return max(slides) if slides else math.nan

@@ -101,8 +101,8 @@ def paired_tests(
     tests = [_paired_test(name, x[:, k], bound, alpha) for k, name in enumerate(names)]
     uncorrected = [test.tost for test in tests]
     return tuple(
-        replace(test, bonferroni=one, holm=two)
-        for test, one, two in zip(tests, bonferroni(uncorrected), holm(uncorrected), strict=True)
+        replace(test, bonferroni=bonferroni_p, holm=holm_p)
+        for test, bonferroni_p, holm_p in zip(tests, bonferroni(uncorrected), holm(uncorrected), strict=True)
     )
 
 
@@ -130,7 +130,10 @@ def holm(probabilities: Sequence[float | None]) -> tuple[float | None, ...]:
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(k)
     adjusted[order] = np.maximum.accumulate(np.minimum(1.0, (k - np.arange(k)) * p[order]))
-    return tuple(None if own is None else float(new) for own, new in zip(probabilities, adjusted, strict=True))
+    return tuple(
+        None if original is None else float(corrected)
+        for original, corrected in zip(probabilities, adjusted, strict=True)
+    )
 
 
 def _paired_test(name: str, differences: Array, b: float, alpha: float) -> PairedTest:

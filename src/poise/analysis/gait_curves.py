@@ -36,7 +36,8 @@ from poise.robots import Side
 
 
 class RangeOfMotionRow(NamedTuple):
-    """A row of Table I of [Boukheddimi2019]: joint of the human model, title, and mean ranges of motion, degrees.
+    """A row of Table I of [Boukheddimi2019]: joint of the human model, title, and mean ranges of motion, degrees, of
+    the simulation and of the measured reference.
 
     The paper prints a difference of 9 for the left knee and 13 for the left ankle, although its ranges differ by 12
     and 14.
@@ -102,7 +103,8 @@ class Agreement(NamedTuple):
         correlation: Pearson's r, -1 to 1; 1 for curves of the same shape, whatever their amplitude and offset. NaN if
             one of them is constant.
         error: root mean square error ``sqrt(mean (x - y)²)``, in the unit of the curves.
-        peak, reference_peak: the largest deviation of y from zero, and the extremum of x in the same direction, signed.
+        reference_peak: value of y with the largest magnitude, with its sign.
+        peak: maximum of x if `reference_peak` is positive, else minimum of x.
         range, reference_range: maximum minus minimum of x and of y.
     """
 

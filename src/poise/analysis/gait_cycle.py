@@ -29,7 +29,7 @@ from poise.robots import Side
 #: Longest stride, s; a longer interval is a pause. The slowest patients need about 2.5 s.
 LONGEST_STRIDE = 3.0
 #: Names of the kinds of events in messages.
-EVENT_NAMES = {"strike": "initial contact", "off": "toe-off"}
+EVENT_NAMES = {"initial_contact": "initial contact", "toe_off": "toe-off"}
 #: Shortest stance or swing, s; shorter intervals are ignored.
 SHORTEST_PHASE = 0.1
 #: Toe-off on the phase-normalised scale, %: as in adults, stance takes 60 % and swing 40 %.
@@ -42,7 +42,7 @@ class GaitCycle:
 
     Attributes:
         side: foot A, to which the cycle belongs.
-        initial_contact: HS_A, the begin of the cycle.
+        initial_contact: HS_A, the beginning of the cycle.
         toe_off: TO_A.
         end: the next HS_A.
         opposite_toe_off, opposite_initial_contact: TO_B and HS_B; NaN if the other foot is unknown.
@@ -161,16 +161,16 @@ def cycles_from_stance(time: Array, stance: Mask, side: Side) -> tuple[GaitCycle
     edges = [0, *(np.flatnonzero(np.diff(stance.astype(np.int8))) + 1).tolist(), len(time)]
     merged: list[tuple[int, int, bool]] = []
     for begin, end in itertools.pairwise(edges):
-        on, inner = bool(stance[begin]), begin > 0 and end < len(time)
-        if merged and (merged[-1][2] == on or (inner and time[end] - time[begin] < SHORTEST_PHASE)):
+        in_stance, inner = bool(stance[begin]), begin > 0 and end < len(time)
+        if merged and (merged[-1][2] == in_stance or (inner and time[end] - time[begin] < SHORTEST_PHASE)):
             merged[-1] = merged[-1][0], end, merged[-1][2]
         else:
-            merged.append((begin, end, on))
-    stances = [(begin, end) for begin, end, on in merged if on]
+            merged.append((begin, end, in_stance))
+    stances = [(begin, end) for begin, end, in_stance in merged if in_stance]
     return tuple(
-        GaitCycle(side, float(time[begin]), float(time[off]), float(time[again]))
-        for (begin, off), (again, _) in itertools.pairwise(stances)
-        if begin > 0 and time[again] - time[begin] < LONGEST_STRIDE
+        GaitCycle(side, float(time[begin]), float(time[lift_off]), float(time[next_contact]))
+        for (begin, lift_off), (next_contact, _) in itertools.pairwise(stances)
+        if begin > 0 and time[next_contact] - time[begin] < LONGEST_STRIDE
     )
 
 
@@ -202,22 +202,22 @@ def stride_lengths(
     """
     d = np.asarray(direction, dtype=np.float64)
     opposite: Side = "left" if cycle.side == "right" else "right"
-    own, other = (np.asarray(heel[side], dtype=np.float64) for side in (cycle.side, opposite))
-    begin, end = resample(time, own, [cycle.initial_contact, cycle.end])
-    apart = end - resample(time, other, [cycle.end])[0]
+    own_heel, other_heel = (np.asarray(heel[side], dtype=np.float64) for side in (cycle.side, opposite))
+    begin, end = resample(time, own_heel, [cycle.initial_contact, cycle.end])
+    heel_offset = end - resample(time, other_heel, [cycle.end])[0]
     stride = float(d @ (end - begin)) + belt * cycle.duration
     across = np.array([-d[1], d[0], 0.0])
-    return StrideLengths(stride, stride / cycle.duration, float(d @ apart), abs(float(across @ apart)))
+    return StrideLengths(stride, stride / cycle.duration, float(d @ heel_offset), abs(float(across @ heel_offset)))
 
 
 def _find_cycles(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tuple[Side, str]]]:
-    """Return the complete cycles, and for each incomplete one the foot and what is missing."""
+    """Return the complete cycles, and for each incomplete one its foot and a phrase about the missing events."""
     known = sorted(events, key=lambda event: event.time)
     cycles: list[GaitCycle] = []
     missing: list[tuple[Side, str]] = []
     sides: tuple[tuple[Side, Side], ...] = (("left", "right"), ("right", "left"))
     for a, b in sides:
-        contacts = _times(known, a, "strike")
+        contacts = _times(known, a, "initial_contact")
         if len(contacts) < 2:
             have = "one initial contact" if contacts else "no initial contact"
             missing.append((a, f"the {a} foot has {have}, two are needed"))
@@ -226,7 +226,7 @@ def _find_cycles(events: Iterable[GaitEvent]) -> tuple[list[GaitCycle], list[tup
             if end - begin > LONGEST_STRIDE:
                 missing.append((a, f"{end - begin:.1f} s {where} are a pause"))
                 continue
-            inner = [(b, "off"), (b, "strike"), (a, "off")]
+            inner = [(b, "toe_off"), (b, "initial_contact"), (a, "toe_off")]
             times = [[t for t in _times(known, s, kind) if begin <= t <= end] for s, kind in inner]
             wrong = [f"the {s} foot has {_count_text(len(own))} {EVENT_NAMES[kind]}"
                      for (s, kind), own in zip(inner, times, strict=True) if len(own) != 1]  # fmt: skip
@@ -252,7 +252,9 @@ def _count_text(count: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CycleCurves:
-    """Curves of several cycles or of several subjects on the same scale. Unknown values (NaN) are ignored.
+    """Curves of several cycles or of several subjects on the same scale.
+
+    Unknown values (NaN) are ignored in mean, minimum and maximum; the standard deviation is NaN there.
 
     Attributes:
         values: (curves, samples, ...), in the unit of the input.
@@ -281,18 +283,18 @@ class CycleCurves:
 
     @property
     def deviation(self) -> Array:
-        """Standard deviation over the curves (n - 1); NaN for a single curve."""
+        """Sample standard deviation over the curves (divisor n - 1); NaN for a single curve or with a NaN in any."""
         return self.values.std(axis=0, ddof=1) if self.count > 1 else np.full(self.values.shape[1:], np.nan)
 
     @property
     def low(self) -> Array:
         """Minimum over the curves."""
-        return -_highest(-self.values)
+        return -_maximum(-self.values)
 
     @property
     def high(self) -> Array:
         """Maximum over the curves."""
-        return _highest(self.values)
+        return _maximum(self.values)
 
 
 def normalize_cycle(
@@ -366,6 +368,6 @@ def curves_over_people(curves: ArrayLike) -> CycleCurves:
     return CycleCurves(x)
 
 
-def _highest(values: Array) -> Array:
+def _maximum(values: Array) -> Array:
     highest = np.where(np.isfinite(values), values, -np.inf).max(axis=0, initial=-np.inf)
     return np.where(np.isfinite(highest), highest, np.nan)

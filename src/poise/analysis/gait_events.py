@@ -44,8 +44,8 @@ def walking_direction(pelvis: Array, heel: Mapping[Side, Array], toe: Mapping[Si
     """
     displacement = pelvis[-1] - pelvis[0]
     if np.hypot(displacement[0], displacement[1]) < OVERGROUND_DISTANCE:
-        both = [np.mean(toe[side] - heel[side], axis=0) for side in heel if side in toe]
-        displacement = np.sum(both, axis=0) if both else np.zeros(3)
+        foot_directions = [np.mean(toe[side] - heel[side], axis=0) for side in heel if side in toe]
+        displacement = np.sum(foot_directions, axis=0) if foot_directions else np.zeros(3)
     length = float(np.hypot(displacement[0], displacement[1]))
     if not length > 0.0:
         raise GaitError(
@@ -69,13 +69,17 @@ def belt_speed(time: Array, toe: Mapping[Side, Array], direction: Array) -> floa
     for points in toe.values():
         low = points[:, 2] < np.percentile(points[:, 2], 5) + FOREFOOT_HEIGHT
         speeds.append(-(np.gradient(points, time, axis=0) @ direction)[low])
-    both = np.concatenate(speeds) if speeds else np.zeros(0)
-    speed = float(np.median(both)) if len(both) else 0.0
+    all_speeds = np.concatenate(speeds) if speeds else np.zeros(0)
+    speed = float(np.median(all_speeds)) if len(all_speeds) else 0.0
     return speed if speed > SLOWEST_BELT else 0.0
 
 
 def interpolate_gaps(time: Array, points: ArrayLike, marker_name: str) -> Array:
-    """Fill gaps in points (n, 3) by linear interpolation; raises a `GaitError` for wrong times, shapes or no points."""
+    """Fill gaps (NaN) in points (n, 3) by linear interpolation; gaps at an end get the nearest known point.
+
+    Raises:
+        GaitError: the times do not increase, the shape is wrong, or no point is known.
+    """
     values = np.array(points, dtype=np.float64)
     if len(time) < 2 or not (np.diff(time) > 0.0).all():
         raise GaitError(f"{len(time)} times that do not increase; expected two frames or more, in order of time")
@@ -94,7 +98,7 @@ def interpolate_gaps(time: Array, points: ArrayLike, marker_name: str) -> Array:
 # -- Gait events -----------------------------------------------------------------------------------------------------
 
 
-EventKind = Literal["strike", "off"]
+EventKind = Literal["initial_contact", "toe_off"]
 
 #: Begin of the search for initial contact before the largest heel lead, s, and the heel speed that ends it, m/s: with
 #: 0.3 m/s contacts are 10 ± 19 ms late, with 0.5 m/s 7 ± 20 ms early.
@@ -124,7 +128,7 @@ EVENT_RULE = (
 
 @dataclass(frozen=True)
 class GaitEvent:
-    """A gait event: time (s), side, and kind as named in C3D files: "strike" (initial contact) or "off" (toe-off)."""
+    """A gait event: time (s), side, and kind: "initial_contact" (heel strike) or "toe_off"."""
 
     time: float
     side: Side
@@ -154,7 +158,7 @@ def events_from_markers(
 
     >>> events = events_from_markers(time, {"left": lhee, "right": rhee}, {"left": ltoe, "right": rtoe}, pelvis)
     >>> events[0]
-    GaitEvent(time=0.59, side='right', kind='strike')
+    GaitEvent(time=0.59, side='right', kind='initial_contact')
     """
     t = np.asarray(time, dtype=np.float64)
     heels = {side: interpolate_gaps(t, points, f"the {side} heel") for side, points in heel.items()}
@@ -166,11 +170,11 @@ def events_from_markers(
     for side in heels:
         frames = _initial_contacts(t, heels[side], (heels[side] - middle) @ d, d, belt)
         known = _visible(heel[side])
-        found += [GaitEvent(float(t[i]), side, "strike") for i in frames if known[i]]
+        found += [GaitEvent(float(t[i]), side, "initial_contact") for i in frames if known[i]]
     for side in toes:
         frames = [i for i in _extrema(t, -(toes[side] - middle) @ d) if 0 < i < len(t) - 1]
         known = _visible(toe[side])
-        found += [GaitEvent(float(t[i]), side, "off") for i in frames if known[i]]
+        found += [GaitEvent(float(t[i]), side, "toe_off") for i in frames if known[i]]
     return sort_events(found)
 
 
@@ -200,14 +204,14 @@ def events_from_plates(
         for begin, end in true_intervals(loaded):
             if begin > 0 and end < len(t) and t[end] - t[begin] < SHORTEST_STANCE:
                 continue
-            found += [GaitEvent(float(t[begin]), side, "strike")] if begin > 0 else []
-            found += [GaitEvent(float(t[end]), side, "off")] if end < len(t) else []
+            found += [GaitEvent(float(t[begin]), side, "initial_contact")] if begin > 0 else []
+            found += [GaitEvent(float(t[end]), side, "toe_off")] if end < len(t) else []
     return sort_events(found)
 
 
 def sort_events(events: list[GaitEvent]) -> tuple[GaitEvent, ...]:
     """Sort events by time; at equal times initial contact comes first, as a foot lands before the other one leaves."""
-    return tuple(sorted(events, key=lambda event: (event.time, event.kind != "strike", event.side)))
+    return tuple(sorted(events, key=lambda event: (event.time, event.kind != "initial_contact", event.side)))
 
 
 def _initial_contacts(t: Array, heel: Array, lead: Array, d: Array, belt: float) -> list[int]:
@@ -223,7 +227,11 @@ def _initial_contacts(t: Array, heel: Array, lead: Array, d: Array, belt: float)
 
 
 def _first_still_frame(t: Array, speed: Array, i: int) -> int:
-    """Return the first frame of the search with a heel slower than `STANCE_SPEED`; without one, the mean delay."""
+    """Return the frame of initial contact that belongs to the maximum of the heel lead in frame i.
+
+    It is the first frame from `SEARCH_BEFORE` before to `SEARCH_AFTER` after the maximum in which the heel is slower
+    than `STANCE_SPEED`; if there is none, the frame `HEEL_LEAD_TIME` after the maximum.
+    """
     window = np.flatnonzero((t >= t[i] - SEARCH_BEFORE - 1e-9) & (t <= t[i] + SEARCH_AFTER) & (speed < STANCE_SPEED))
     return int(window[0]) if len(window) else int(np.argmin(np.abs(t - t[i] - HEEL_LEAD_TIME)))
 
@@ -246,8 +254,8 @@ def _visible(points: ArrayLike) -> NDArray[np.bool_]:
 
 def _unit(direction: ArrayLike) -> Array:
     d = np.zeros(3)
-    given = np.asarray(direction, dtype=np.float64).ravel()
-    d[:2] = given[:2] if given.shape in ((2,), (3,)) else np.nan
+    vector = np.asarray(direction, dtype=np.float64).ravel()
+    d[:2] = vector[:2] if vector.shape in ((2,), (3,)) else np.nan
     if not np.linalg.norm(d) > 0.0:
-        raise GaitError(f"direction of walking is {given.tolist()}; expected a vector with a horizontal part")
+        raise GaitError(f"direction of walking is {vector.tolist()}; expected a vector with a horizontal part")
     return d / np.linalg.norm(d)

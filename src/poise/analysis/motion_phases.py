@@ -42,7 +42,7 @@ def find_phases(recording: Recording) -> tuple[MotionPhase, ...]:
     >>> [phase.name for phase in find_phases(recording)]
     ['lift', 'swing', 'land']
     """
-    if not len(recording):
+    if not recording.samples:
         return ()
     words = [str(word) for word in recording["phase"]] if "phase" in recording else _active_tasks(recording)
     if not any(words):
@@ -51,23 +51,23 @@ def find_phases(recording: Recording) -> tuple[MotionPhase, ...]:
     if len(starts) > MAX_PHASES:
         return ()
     time, last = recording.time, float(recording.time[-1])
-    ends = [*(float(time[i]) for i in starts[1:]), last + (recording.period if len(recording) > 1 else 0.0)]
+    ends = [*(float(time[i]) for i in starts[1:]), last + (recording.period if recording.samples > 1 else 0.0)]
     return tuple(MotionPhase(words[i], float(time[i]), end) for i, end in zip(starts, ends, strict=True))
 
 
 def _active_tasks(recording: Recording) -> list[str]:
     """Return the names of the active tasks at each sample, without those that are always active."""
     channels = [name for name in recording.channels if name.startswith("error_norm/")]
-    active = np.array([~np.isnan(recording[name]) for name in channels]).reshape(len(channels), len(recording))
+    active = np.array([~np.isnan(recording[name]) for name in channels]).reshape(len(channels), recording.samples)
     # While a fallback controller is active no task is recorded: the previous tasks are assumed to continue.
     unknown = ~active.any(axis=0)
-    before = np.maximum.accumulate(np.where(unknown, 0, np.arange(len(recording))))
+    before = np.maximum.accumulate(np.where(unknown, 0, np.arange(recording.samples)))
     active = active[:, before]
     changing = [k for k in range(len(channels)) if not active[k].all()]
     names = [recording.channels[channels[k]].label.split("/", 2)[-1] for k in changing]
     patterns, inverse = np.unique(active[changing].T, axis=0, return_inverse=True) if changing else (None, None)
     if patterns is None:
-        return [""] * len(recording)
+        return [""] * recording.samples
     texts = [_join_names([name for name, on in zip(names, pattern, strict=True) if on]) for pattern in patterns]
     return [texts[k] for k in np.asarray(inverse).ravel()]
 
@@ -130,8 +130,10 @@ def normalize_recording(
     >>> normalize_recording(recording, 101)["center_of_mass"].shape
     (101, 3)
     """
-    if len(recording) < 2 or not recording.time[-1] > recording.time[0]:
-        raise RecordingError(f"a recording of {len(recording)} samples has no duration; expected two samples or more")
+    if recording.samples < 2 or not recording.time[-1] > recording.time[0]:
+        raise RecordingError(
+            f"a recording of {recording.samples} samples has no duration; expected two samples or more"
+        )
     first, last = float(recording.time[0]), float(recording.time[-1])
     percent = np.linspace(0.0, 100.0, count)
     if not phases:
@@ -175,7 +177,7 @@ class CyclePeriod(NamedTuple):
 
 
 def cycle_period(recording: Recording) -> CyclePeriod | None:
-    """Return period and number of cycles of a squat from the provenance of its recording; None for other behaviors.
+    """Return period, number of cycles and start of a squat from the provenance of its recording; None for others.
 
     Provenance has only the settings that the user gave; the others default to `poise.behaviors.SquatSettings`.
 
@@ -191,7 +193,7 @@ def cycle_period(recording: Recording) -> CyclePeriod | None:
         numbers |= {name: settings[name] for name in numbers if name in settings}
     if not all(isinstance(value, (int, float)) and 0.0 < value < math.inf for value in numbers.values()):
         return None
-    begin = provenance.get("begin", 0.0)
+    begin = provenance.get("squat_begin", 0.0)
     begin = float(begin) if isinstance(begin, (int, float)) and 0.0 <= begin < math.inf else 0.0
     return CyclePeriod(1.0 / numbers["frequency"], int(numbers["cycles"] + CYCLE_TOLERANCE), begin)
 
@@ -199,7 +201,7 @@ def cycle_period(recording: Recording) -> CyclePeriod | None:
 def joint_angles(recording: Recording) -> tuple[tuple[str, ...], Array]:
     """Return names and angles (n, joints), rad, of the revolute joints; true angles if recorded, else measured ones."""
     if "q" not in recording:
-        return (), np.zeros((len(recording), 0))
+        return (), np.zeros((recording.samples, 0))
     channel = recording.channels["q"]
     columns = [k for k in range(7, len(channel.labels)) if channel.units[k] == "rad"]
     return tuple(channel.labels[k] for k in columns), true_state(recording, "q")[:, columns]

@@ -1,4 +1,4 @@
-"""Quality of a motion as a whole: balance, tilt, displacement, walking speed, foot slip and torque saturation.
+"""Quality of a motion as a whole: balance, tilt, displacement, foot slip and torque saturation.
 
 These numbers decide whether a run passes. They are computed from a recording and states sampled from it, for any robot
 and any controller. Lengths are in m, angles in rad; z is up in the world frame.
@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from poise.analysis.body_trajectories import zmp_from_momentum
+from poise.analysis.body_trajectories import compute_trajectories
 from poise.analysis.contact_quality import polygon_margins, sliding_distance
-from poise.analysis.recorded_walk import WalkingSpeed
 from poise.analysis.walk_measures import torque_shares
 from poise.arrays import Array
 from poise.geometry import so3
@@ -24,9 +23,6 @@ from poise.state import Snapshot
 
 #: Share of its torque limit above which a motor is saturated.
 SATURATED = 0.999
-#: Seconds after the first and before the last step that are excluded from the walking speed, and the largest share of
-#: the walk that is excluded at each end.
-TRANSIENT, TRANSIENT_SHARE = 2.0, 0.25
 
 
 class Displacement(NamedTuple):
@@ -37,41 +33,31 @@ class Displacement(NamedTuple):
 
 
 def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | None = None) -> float | None:
-    """Return the smallest distance of the ZMP from the edge of the support polygon, m; negative outside.
+    """Return the smallest distance of the ZMP inside the support polygon over the motion, m; negative outside.
 
-    If forces were sensed, the centre of pressure is used. Otherwise the ZMP is computed from finite differences of the
+    If forces were measured, the centre of pressure is used; else the ZMP is computed from finite differences of the
     momentum of the whole body; for a purely kinematic motion this is where the ground reaction force would have to act.
     The first and the last state are excluded.
 
     Args:
         recording, robot: the motion and its robot.
-        states: states of the recording at which the sensed centre of pressure is evaluated; None: all.
+        states: states of the recording at which the measured centre of pressure is evaluated; None: all.
 
     Returns:
         The margin; None for fewer than three states or without contacts.
     """
-    if "center_of_pressure" in recording:
-        known = list(recording.states(robot)) if states is None else list(states)
-        at = np.searchsorted(recording.time, [state.time for state in known])
-        points = np.asarray(recording["center_of_pressure"][np.minimum(at, len(recording) - 1)])
-    else:
-        known = list(recording.states(robot))
-        supported = len(known) >= 3 and known[0].contacts
-        points = _zmp(recording, robot, known) if supported else np.full((len(known), 2), np.nan)
+    measured = "center_of_pressure" in recording
+    known = list(recording.states(robot)) if states is None or not measured else list(states)
     if len(known) < 3 or not any(state.contacts for state in known):
         return None
+    if measured:
+        at = np.searchsorted(recording.time, [state.time for state in known])
+        points = np.asarray(recording["center_of_pressure"][np.minimum(at, recording.samples - 1)])
+    else:
+        points = compute_trajectories(recording, robot).zmp
     # Where the ground would have to pull on the body the ZMP is undefined; the motion is then far outside anyway.
     found = polygon_margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
     return float(np.nanmin(found)) if np.isfinite(found).any() else None
-
-
-def _zmp(recording: Recording, robot: Robot, states: Sequence[State]) -> Array:
-    """Compute the ZMP that the motion requires, (n, 2), m, on the plane through the contacts of the first state."""
-    snapshot = Snapshot(robot)
-    momentum = np.array([snapshot.at(state).momentum.copy() for state in states])
-    center = np.array([snapshot.at(state).center_of_mass.copy() for state in states])
-    ground = float(np.mean([states[0].pose(part).translation[2] for part in states[0].contacts]))
-    return zmp_from_momentum(center, momentum, recording.period, robot.mass, ground)
 
 
 def largest_trunk_tilt(states: Sequence[State], robot: Robot) -> float:
@@ -82,7 +68,10 @@ def largest_trunk_tilt(states: Sequence[State], robot: Robot) -> float:
 
 
 def largest_sole_tilt(states: Sequence[State], robot: Robot) -> float:
-    """Return the largest tilt, since the first state, of a sole that is in contact in the first state, rad."""
+    """Return the largest angle between the normal of a sole and its normal in the first state, rad.
+
+    Only feet in contact in the first state are considered.
+    """
     soles = [part for part in states[0].contacts if part in robot.feet]
     first = {foot: states[0].pose(foot).rotation[:, 2] for foot in soles}
     return _largest_angle([float(state.pose(foot).rotation[:, 2] @ first[foot]) for state in states for foot in soles])
@@ -112,29 +101,10 @@ def torque_saturation(recording: Recording, robot: Robot) -> dict[str, dict[str,
     names, shares = torque_shares(recording, robot)
     seconds = np.sum(np.abs(shares) >= SATURATED, axis=0) * recording.period
     return {
-        name: {"seconds": float(own), "limit_Nm": float(robot.limits.torque[robot.joint(name).v - 6])}
-        for name, own in zip(names, seconds, strict=True)
-        if own > 0.0
+        name: {"seconds": float(saturated_seconds), "limit_Nm": float(robot.limits.torque[robot.joint(name).v - 6])}
+        for name, saturated_seconds in zip(names, seconds, strict=True)
+        if saturated_seconds > 0.0
     }
-
-
-def mean_walking_speed(recording: Recording, states: Sequence[State]) -> WalkingSpeed:
-    """Compute the mean velocity of the base in axes that turn with the feet, from the first to the last phase named
-    "... support", without two seconds (at most a quarter) at each end. Zero for a motion without a walk."""
-    walking = [i for i, name in enumerate(recording["phase"]) if name.endswith("support")]
-    if len(walking) < 2:
-        return WalkingSpeed(0.0, 0.0, 0.0)
-    begin, end = recording.time[walking[0]], recording.time[walking[-1]]
-    left_out = min(TRANSIENT, TRANSIENT_SHARE * (end - begin))
-    inner = [state for state in states if begin + left_out <= state.time <= end - left_out]
-    if len(inner) < 3:
-        return WalkingSpeed(0.0, 0.0, 0.0)
-    yaw = np.unwrap([_yaw(state) for state in inner])
-    x, y = np.array([state.q[:2] for state in inner]).T
-    heading = np.exp(-1j * 0.5 * (yaw[1:] + yaw[:-1])) * np.exp(1j * _yaw(states[0]))
-    gone = np.sum((np.diff(x) + 1j * np.diff(y)) * heading)
-    seconds = inner[-1].time - inner[0].time
-    return WalkingSpeed(float(gone.real / seconds), float(gone.imag / seconds), float((yaw[-1] - yaw[0]) / seconds))
 
 
 def largest_foot_slip(recording: Recording, states: Sequence[State], robot: Robot) -> float:
@@ -149,19 +119,16 @@ def largest_foot_slip(recording: Recording, states: Sequence[State], robot: Robo
     return float(np.nanmax(slips))
 
 
-def _yaw(state: State) -> float:
-    """Return the mean yaw of the feet, rad."""
-    poses = [state.pose(foot).rotation for foot in state.robot.feet]
-    return float(np.angle(sum(complex(R[0, 0], R[1, 0]) for R in poses)))
-
-
 def capture_point_error(last: State, place: Array) -> float:
-    """Return the horizontal distance of the capture point c + v sqrt(h/g) from a given point, m."""
+    """Return the horizontal distance of the capture point ``c + v sqrt(c_z / g)`` from a given point, m.
+
+    c and v are position and velocity of the center of mass; the ground is at z = 0.
+    """
     snapshot = Snapshot(last.robot).at(last)
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
     return float(np.linalg.norm((c + v * math.sqrt(max(c[2], 0.1) / 9.81) - place)[:2]))
 
 
 def middle_of_feet(state: State) -> Array:
-    """Return the point midway between the soles (m, 3)."""
+    """Return the mean of the sole centres of all feet, (3,), m, world frame."""
     return np.asarray(np.mean([state.pose(foot).act(foot.sole.center) for foot in state.robot.feet], axis=0))

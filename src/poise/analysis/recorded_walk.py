@@ -86,8 +86,8 @@ class RecordedWalk:
 
     @property
     def is_walk(self) -> bool:
-        """Whether the motion is a walk, that is, has two steps or more."""
-        return len(self.steps) >= FEWEST_STEPS
+        """Whether the motion is a walk, that is, has two steps or more, of both feet."""
+        return len(self.steps) >= FEWEST_STEPS and len({step.side for step in self.steps}) > 1
 
     @cached_property
     def steady_steps(self) -> tuple[GaitStep, ...]:
@@ -122,8 +122,8 @@ class RecordedWalk:
         for side in {step.side: None for step in self.steps}:
             prints = [step.after for step in self.steps if step.side == side]
             inside = [each for each in prints if self.window.start <= each.begin <= self.window.stop]
-            for one, two in itertools.pairwise(inside):
-                found.append(GaitCycle(side, one.touchdown, one.lift_off, two.touchdown))
+            for footprint, next_footprint in itertools.pairwise(inside):
+                found.append(GaitCycle(side, footprint.touchdown, footprint.lift_off, next_footprint.touchdown))
         return tuple(cycle for cycle in found if cycle.initial_contact < cycle.toe_off < cycle.end)
 
     def cycles_of(self, side: Side) -> tuple[GaitCycle, ...]:
@@ -143,15 +143,28 @@ class RecordedWalk:
         return normalize_cycles(self.tracks.recording.time, signal, self.cycles_of(side), count)
 
     @cached_property
+    def whole_strides(self) -> slice | None:
+        """Samples from one touchdown of a foot to a later one of the same foot: whole strides, in which the sway of the
+        center of mass to both sides cancels. They are those of the steady steps, or, in a walk of fewer than six steps,
+        of all steps but the last, which stops the walk. None without a whole stride."""
+        if len(self.steady_steps) == len(self.steps):
+            touchdowns = [step.after for step in self.steps[:-1]]
+        else:
+            touchdowns = [self.steady_steps[0].support, *(step.after for step in self.steady_steps)]
+        same_foot = [each.begin for each in touchdowns if each.side == touchdowns[-1].side and each.begin > 0]
+        return slice(same_foot[0], same_foot[-1]) if len(same_foot) > 1 else None
+
+    @cached_property
     def speed(self) -> WalkingSpeed:
-        """Mean of ``Rz(-ψ) dc/dt`` over the window, and mean of dψ/dt."""
-        window, h = self.window, self.tracks.recording.period
-        if window.stop - window.start < 2:
+        """Mean of ``Rz(-ψ) dc/dt`` over whole strides, and mean of dψ/dt; NaN without a whole stride."""
+        strides = self.whole_strides if self.is_walk else None
+        if strides is None:
             return WalkingSpeed(np.nan, np.nan, np.nan)
-        x, y, _ = np.nanmean(in_heading_axes(self.tracks.center_of_mass_velocity[window], self.heading[window]), axis=0)
-        last = min(window.stop, len(self.heading) - 1)
-        turned = self.heading[last] - self.heading[window.start]
-        return WalkingSpeed(float(x), float(y), float(turned / (h * (last - window.start))))
+        velocity = in_heading_axes(self.tracks.center_of_mass_velocity[strides], self.heading[strides])
+        x, y, _ = np.nanmean(velocity, axis=0)
+        turned = self.heading[strides.stop] - self.heading[strides.start]
+        seconds = self.tracks.recording.period * (strides.stop - strides.start)
+        return WalkingSpeed(float(x), float(y), float(turned / seconds))
 
     @cached_property
     def height(self) -> float:
@@ -166,7 +179,7 @@ class RecordedWalk:
 
     @cached_property
     def dcm(self) -> Array:
-        """Divergent component of motion (DCM) ξ = c + (dc/dt) / ω, (n, 2), m."""
+        """Divergent component of motion (DCM) ξ = c + (dc/dt) / ω of the center of mass c, (n, 2), m, world frame."""
         center, velocity = self.tracks.center_of_mass[:, :2], self.tracks.center_of_mass_velocity[:, :2]
         return dcm(center, velocity, np.full(len(center), self.height))
 
@@ -177,10 +190,10 @@ class RecordedWalk:
 
     @cached_property
     def center_of_pressure(self) -> Array:
-        """Sensed center of pressure (CoP), (n, 2), m; the zero-moment point if none was sensed."""
+        """Measured center of pressure (CoP), (n, 2), m; the zero-moment point if none was measured."""
         recording, name = self.tracks.recording, "center_of_pressure"
-        sensed = name in recording and np.isfinite(recording[name]).any()
-        return np.asarray(recording[name]) if sensed else self.tracks.zmp
+        measured = name in recording and np.isfinite(recording[name]).any()
+        return np.asarray(recording[name]) if measured else self.tracks.zmp
 
     def support(self, sample: int) -> Array:
         """Return the convex hull of the soles in stance at a sample, seen from above, (k, 2), m."""
@@ -195,7 +208,7 @@ class RecordedWalk:
         return convex_hull(stacked[np.isfinite(stacked).all(axis=1)])
 
     def support_margins(self, points: Array, samples: Sequence[int]) -> Array:
-        """Return how far points (n, 2) are inside the support polygon at some samples, m; negative outside."""
+        """Return how far points (n, 2) are inside `support` at some samples, m; negative outside."""
         return support_margins(self.support, points, samples)
 
     @cached_property
@@ -212,8 +225,8 @@ class RecordedWalk:
     def _margins(self, points: Array) -> MarginTrajectory:
         samples: list[int] = []
         if self.steps:
-            every = max(round(MARGIN_INTERVAL / self.tracks.recording.period), 1)
-            samples = list(range(self.steps[0].before.end, self.steps[-1].after.begin + 1, every))
+            stride = max(round(MARGIN_INTERVAL / self.tracks.recording.period), 1)
+            samples = list(range(self.steps[0].before.end, self.steps[-1].after.begin + 1, stride))
         return MarginTrajectory(self.tracks.recording.time[samples], self.support_margins(points, samples))
 
 
@@ -226,11 +239,11 @@ def analyze_walk(recording: Recording, robot: Robot, tracks: BodyTrajectories | 
     """
     known = compute_trajectories(recording, robot, posture_frames(robot).frames) if tracks is None else tracks
     fall = first_fallen_sample(known)
-    upright = np.arange(len(recording)) < fall
+    upright = np.arange(recording.samples) < fall
     feet = tuple(replace(trajectory, loaded=trajectory.loaded & upright) for trajectory in foot_trajectories(known))
     prints = find_footprints(known, feet)
-    heading = np.mean([trajectory.yaw for trajectory in feet], axis=0) if feet else np.zeros(len(recording))
-    fall_time = float(recording.time[fall]) if fall < len(recording) else np.nan
+    heading = np.mean([trajectory.yaw for trajectory in feet], axis=0) if feet else np.zeros(recording.samples)
+    fall_time = float(recording.time[fall]) if fall < recording.samples else np.nan
     return RecordedWalk(known, feet, prints, find_steps(prints, feet), heading, fall_time)
 
 
@@ -245,15 +258,15 @@ def support_phases(walk: RecordedWalk) -> tuple[MotionPhase, ...]:
     ['standing', 'right support', 'double support', 'left support', 'standing']
     """
     recording = walk.tracks.recording
-    if not len(recording) or not walk.steps:
+    if not recording.samples or not walk.steps:
         return ()
-    n, time = len(recording), recording.time
+    n, time = recording.samples, recording.time
     marks = {0, n} | {sample for each in walk.footprints for sample in (each.begin, each.end)}
     first, last = walk.steps[0].before.end, walk.steps[-1].after.begin
     found: list[MotionPhase] = []
     for begin, end in itertools.pairwise(sorted(marks)):
-        on = {each.side for each in walk.footprints if each.begin <= begin < each.end}
-        name = "double support" if len(on) > 1 else f"{on.pop()} support" if on else "flight"
+        stance_feet = {each.side for each in walk.footprints if each.begin <= begin < each.end}
+        name = "double support" if len(stance_feet) > 1 else f"{stance_feet.pop()} support" if stance_feet else "flight"
         if name == "double support" and not first <= begin < last:
             name = "standing"
         until = float(time[end]) if end < n else float(time[-1]) + (recording.period if n > 1 else 0.0)

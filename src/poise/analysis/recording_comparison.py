@@ -38,14 +38,21 @@ from poise.robots import Frame, Robot, limbs
 
 
 class LimbTorques(NamedTuple):
-    """Torques of all joints of a limb: root mean square and maximum (N m per kg), largest rate (N m per kg and s), and
-    `torque_arc_length`, which is closer to zero for smoother torques."""
+    """Torques of all joints of a limb, per kg of body mass.
+
+    Attributes:
+        limb: for example "left leg".
+        effort: root mean square over time of the norm over the joints, N m/kg.
+        peak: largest magnitude of any joint, N m/kg.
+        peak_rate: largest rate of change of any joint, N m/(kg s).
+        arc_length: `torque_arc_length`, which is closer to zero for smoother torques.
+    """
 
     limb: str
     effort: float
     peak: float
     peak_rate: float
-    arc: float
+    arc_length: float
 
 
 class PhaseEffort(NamedTuple):
@@ -53,8 +60,8 @@ class PhaseEffort(NamedTuple):
 
     phase: str
     limb: str
-    one: float
-    two: float
+    first: float
+    second: float
 
 
 def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
@@ -83,11 +90,11 @@ def phase_efforts(normalized: Sequence[NormalizedRecording], robots: Sequence[Ro
         inside = (normalized[0].percent >= part.begin) & (normalized[0].percent <= part.end)
         for name in names:
             sizes = []
-            for own, robot in zip(normalized, robots, strict=True):
+            for motion, robot in zip(normalized, robots, strict=True):
                 joints = next(limb.joints for limb in limbs(robot) if limb.name == name)
-                labels = own.recording.labels["command/torque"] if "command/torque" in own.recording else ()
+                labels = motion.recording.labels["command/torque"] if "command/torque" in motion.recording else ()
                 columns = [labels.index(joint) for joint in joints if joint in labels]
-                torque = own["command/torque"][inside][:, columns] if columns else np.full((1, 1), np.nan)
+                torque = motion["command/torque"][inside][:, columns] if columns else np.full((1, 1), np.nan)
                 sizes.append(root_mean_square(torque) / robot.mass)
             found.append(PhaseEffort(part.name, name, *sizes))
     return tuple(found)
@@ -97,22 +104,22 @@ def phase_efforts(normalized: Sequence[NormalizedRecording], robots: Sequence[Ro
 
 
 class PhaseCurve(NamedTuple):
-    """One quantity of both motions on the common scale: name, unit, and values of both."""
+    """One quantity of both motions on the common scale: name, unit, and values (steps of `percent`) of both."""
 
-    what: str
+    quantity: str
     unit: str
-    one: Array
-    two: Array
+    first: Array
+    second: Array
 
 
 class PhaseEnd(NamedTuple):
     """One quantity at the end of a phase: phase, name, unit, and values of both."""
 
     phase: str
-    what: str
+    quantity: str
     unit: str
-    one: float
-    two: float
+    first: float
+    second: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +129,8 @@ class RecordingComparison:
     Attributes:
         percent: progress, %, from 0 to 100; aligned phase by phase if both have the same phases.
         phases: on that scale.
-        curves: heights of feet and hands above the ground, knee flexion, trunk lean and head rotation.
+        curves: heights of feet and hands above the ground, knee flexion, trunk lean, and rotation of the head relative
+            to the trunk.
         distance: root mean square difference of the joint angles at each step, rad; NaN for different robots.
         ranges: range of motion of each common joint, degrees, of both.
         torques: by limb, of both; empty for a motion without torques.
@@ -130,7 +138,7 @@ class RecordingComparison:
         names: labels of both in tables.
 
     >>> found = compare_recordings(kinematic, dynamic)
-    >>> [(row.phase, row.what, round(row.one - row.two, 3)) for row in found.phase_ends]
+    >>> [(row.phase, row.quantity, round(row.first - row.second, 3)) for row in found.phase_ends]
     """
 
     percent: Array
@@ -140,17 +148,17 @@ class RecordingComparison:
     ranges: dict[str, tuple[float, float]]
     torques: tuple[tuple[LimbTorques, ...], tuple[LimbTorques, ...]]
     efforts: tuple[PhaseEffort, ...]
-    names: tuple[str, str] = ("one", "two")
+    names: tuple[str, str] = ("first", "second")
 
     def __str__(self) -> str:
         return self.text()
 
-    def curve(self, what: str) -> PhaseCurve:
+    def curve(self, quantity: str) -> PhaseCurve:
         """Return a curve by name: ``found.curve("left foot height")``."""
-        for own in self.curves:
-            if own.what == what:
-                return own
-        raise RecordingError(f"no curve {what!r}; available: {', '.join(own.what for own in self.curves)}")
+        for curve in self.curves:
+            if curve.quantity == quantity:
+                return curve
+        raise RecordingError(f"no curve {quantity!r}; available: {', '.join(own.quantity for own in self.curves)}")
 
     @property
     def phase_ends(self) -> tuple[PhaseEnd, ...]:
@@ -160,7 +168,9 @@ class RecordingComparison:
         for part in parts:
             k = int(np.searchsorted(self.percent, part.end - 1e-9))
             k = min(k, len(self.percent) - 1)
-            found += [PhaseEnd(part.name, c.what, c.unit, float(c.one[k]), float(c.two[k])) for c in self.curves]
+            found += [
+                PhaseEnd(part.name, c.quantity, c.unit, float(c.first[k]), float(c.second[k])) for c in self.curves
+            ]
         return tuple(found)
 
     def distances(self) -> dict[str, float]:
@@ -175,56 +185,58 @@ class RecordingComparison:
             {
                 "names": list(self.names),
                 "posture_distance_rad": self.distances(),
-                "endings": [ending._asdict() for ending in self.phase_ends],
+                "phase_ends": [phase_end._asdict() for phase_end in self.phase_ends],
                 "torques": [{own.limb: own._asdict() for own in each} for each in self.torques],
             }
         )
 
     def text(self) -> str:
         """Return a table of the values at the end of each phase, with the posture distance, as text."""
-        one, two = self.names
-        lines = [f"{'at the end of':<24} {'quantity':<26} {one[:12]:>12} {two[:12]:>12} {'difference':>11}"]
+        first, second = self.names
+        lines = [f"{'at the end of':<24} {'quantity':<26} {first[:12]:>12} {second[:12]:>12} {'difference':>11}"]
         for row in self.phase_ends:
-            numbers = f"{row.one:>12.3f} {row.two:>12.3f} {row.one - row.two:>+11.3f}"
-            lines.append(f"{row.phase:<24} {row.what:<26} {numbers} {row.unit}")
-        apart = ", ".join(f"{name}: {value:.3f}" for name, value in self.distances().items())
-        return "\n".join([*lines, f"posture distance, rms (rad): {apart}"])
+            numbers = f"{row.first:>12.3f} {row.second:>12.3f} {row.first - row.second:>+11.3f}"
+            lines.append(f"{row.phase:<24} {row.quantity:<26} {numbers} {row.unit}")
+        distances = ", ".join(f"{name}: {value:.3f}" for name, value in self.distances().items())
+        return "\n".join([*lines, f"posture distance, rms (rad): {distances}"])
 
 
 def compare_recordings(
-    one: Recording,
-    two: Recording,
+    first: Recording,
+    second: Recording,
     robot: Robot | None = None,
     other_robot: Robot | None = None,
-    names: tuple[str, str] = ("one", "two"),
+    names: tuple[str, str] = ("first", "second"),
 ) -> RecordingComparison:
     """Compare two recordings of the same task, of the same robot or of two different ones.
 
     Args:
-        one, two: the recordings.
-        robot: robot of `one`; by default the one named in the recording.
-        other_robot: robot of `two`; by default `robot` if given, else the one named in the recording.
+        first, second: the recordings.
+        robot: robot of `first`; by default the one named in the recording.
+        other_robot: robot of `second`; by default `robot` if given, else the one named in the recording.
         names: labels of both in tables.
     """
-    robots = (_resolve_robot(one, robot), _resolve_robot(two, other_robot or robot))
-    normalized = align_recordings([one, two])
+    robots = (_resolve_robot(first, robot), _resolve_robot(second, other_robot or robot))
+    normalized = align_recordings([first, second])
     tracks = [
         compute_trajectories(rec, robot, posture_frames(robot).frames)
-        for rec, robot in zip((one, two), robots, strict=True)
+        for rec, robot in zip((first, second), robots, strict=True)
     ]
-    own = [_curves(track) for track in tracks]
-    shared = [name for name in own[0] if name in own[1]]
+    quantities = [_curves(track) for track in tracks]
+    shared = [name for name in quantities[0] if name in quantities[1]]
     curves = tuple(
-        PhaseCurve(what, own[0][what][0], *(np.asarray(normalized[k].at(own[k][what][1])) for k in (0, 1)))
-        for what in shared
+        PhaseCurve(
+            name, quantities[0][name][0], *(np.asarray(normalized[k].at(quantities[k][name][1])) for k in (0, 1))
+        )
+        for name in shared
     )
     return RecordingComparison(
         normalized[0].percent,
         normalized[0].phases,
         curves,
         _distance(normalized, robots),
-        _ranges((one, two), robots),
-        (limb_torques(one, robots[0]), limb_torques(two, robots[1])),
+        _ranges((first, second), robots),
+        (limb_torques(first, robots[0]), limb_torques(second, robots[1])),
         phase_efforts(normalized, robots),
         names,
     )
@@ -235,16 +247,16 @@ def _curves(tracks: BodyTrajectories) -> dict[str, tuple[str, Array]]:
     robot, recording = tracks.robot, tracks.recording
     feet = foot_trajectories(tracks)
     floor = float(np.nanmin([trajectory.sole[0, 2] for trajectory in feet])) if feet else 0.0
-    psi = np.full(len(recording), float(np.mean([trajectory.yaw[0] for trajectory in feet])) if feet else 0.0)
+    psi = np.full(recording.samples, float(np.mean([trajectory.yaw[0] for trajectory in feet])) if feet else 0.0)
     found: dict[str, tuple[str, Array]] = {}
     for trajectory in feet:
         found[f"{trajectory.foot.side} foot height"] = "m", trajectory.sole[:, 2] - floor
     for hand in robot.hands:
         found[f"{hand.side} hand height"] = "m", tracks.positions[:, tracks.parts.index(hand), 2] - floor
     q = true_state(recording, "q")
-    for own in anatomical_joints(robot):
-        if own.degree_of_freedom == "knee flexion":
-            found[f"{own.side} knee flexion"] = "degrees", np.degrees(own.sign * q[:, own.joint.q])
+    for anatomical in anatomical_joints(robot):
+        if anatomical.degree_of_freedom == "knee flexion":
+            found[f"{anatomical.side} knee flexion"] = "degrees", np.degrees(anatomical.sign * q[:, anatomical.joint.q])
     chest = posture_frames(robot).chest
     up = in_heading_axes(_rotation_from_stance(tracks, chest) @ np.array([0.0, 0.0, 1.0]), psi)
     found["trunk forward"] = "degrees", np.degrees(np.arctan2(up[:, 0], up[:, 2]))
@@ -265,8 +277,8 @@ def _rotation_from_stance(tracks: BodyTrajectories, frame: Frame) -> Array:
 
 
 def _distance(normalized: Sequence[NormalizedRecording], robots: Sequence[Robot]) -> Array:
-    one, two = robots
-    if [joint.name for joint in one.joints] != [joint.name for joint in two.joints]:
+    first, second = robots
+    if [joint.name for joint in first.joints] != [joint.name for joint in second.joints]:
         return np.full(len(normalized[0].percent), np.nan)
     a, b = (np.asarray(own.at(true_state(own.recording, "q")[:, 7:])) for own in normalized)
     return np.asarray(np.sqrt(np.mean((a - b) ** 2, axis=1)))
@@ -279,18 +291,18 @@ def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[st
     for recording, robot in zip(recordings, robots, strict=True):
         q = true_state(recording, "q")
         if same_robot:
-            own = {joint.name: joint.q for joint in robot.joints}
+            columns = {joint.name: joint.q for joint in robot.joints}
         else:
-            own = {f"{t.side or ''} {t.degree_of_freedom}".strip(): t.joint.q for t in anatomical_joints(robot)}
-        found.append({name: float(np.degrees(np.ptp(q[:, place]))) for name, place in own.items()})
+            columns = {f"{t.side or ''} {t.degree_of_freedom}".strip(): t.joint.q for t in anatomical_joints(robot)}
+        found.append({name: float(np.degrees(np.ptp(q[:, column]))) for name, column in columns.items()})
     return {name: (size, found[1][name]) for name, size in found[0].items() if name in found[1]}
 
 
 def _resolve_robot(recording: Recording, robot: Robot | None) -> Robot:
-    owner = robot or recording.robot or robot_from_provenance(recording.provenance)
-    if isinstance(owner, str):
-        raise RecordingError(f"robot of the recording is unknown: {owner}; pass the robot")
-    return owner
+    resolved = robot or recording.robot or robot_from_provenance(recording.provenance)
+    if isinstance(resolved, str):
+        raise RecordingError(f"robot of the recording is unknown: {resolved}; pass the robot")
+    return resolved
 
 
 def _rms(values: Array) -> float:

@@ -58,13 +58,13 @@ def resample(
     if x.dtype.kind != "f":
         return np.asarray(x[before])
     columns = x.reshape(len(t), math.prod(x.shape[1:]))
-    whole = np.isfinite(columns).all(axis=0) if kind == "spline" else np.zeros(columns.shape[1], dtype=bool)
-    found = np.empty((len(at), columns.shape[1]))
-    if whole.any():
-        found[:, whole] = scipy.interpolate.CubicSpline(t, columns[:, whole])(np.clip(at, t[0], t[-1]))
-    if not whole.all():
-        found[:, ~whole] = _straight_lines(t, columns[:, ~whole], at, before)
-    return found.reshape(len(at), *x.shape[1:])
+    gapless = np.isfinite(columns).all(axis=0) if kind == "spline" else np.zeros(columns.shape[1], dtype=bool)
+    resampled = np.empty((len(at), columns.shape[1]))
+    if gapless.any():
+        resampled[:, gapless] = scipy.interpolate.CubicSpline(t, columns[:, gapless])(np.clip(at, t[0], t[-1]))
+    if not gapless.all():
+        resampled[:, ~gapless] = _straight_lines(t, columns[:, ~gapless], at, before)
+    return resampled.reshape(len(at), *x.shape[1:])
 
 
 def _straight_lines(t: Array, columns: Array, at: Array, before: NDArray[np.intp]) -> Array:
@@ -128,7 +128,7 @@ SPECTRUM_PADDING = 32
 
 
 class Peak(NamedTuple):
-    """The largest value of a signal: its magnitude, column and sample (-1 if there is none)."""
+    """The value of a signal with the largest magnitude: magnitude, column and sample (NaN, -1, -1 if there is none)."""
 
     value: float
     column: int
@@ -194,14 +194,14 @@ def log_dimensionless_jerk(velocity: ArrayLike, period: float) -> float:
     v = _columns(velocity)
     if len(v) < 4 or not np.isfinite(v).all():
         return math.nan
-    fastest = float(_norms(v).max())
+    peak_speed = float(_norms(v).max())
     jerk = np.sum((np.diff(v, n=2, axis=0) / period**2) ** 2, axis=1)
     # Trapezoidal rule: each inner sample covers one period, the first and the last also the half period at their end.
-    total = period * float(jerk.sum() + (jerk[0] + jerk[-1]) / 2)
+    squared_jerk = period * float(jerk.sum() + (jerk[0] + jerk[-1]) / 2)
     duration = (len(v) - 1) * period
-    if not (fastest > 0.0 and total > 0.0):
+    if not (peak_speed > 0.0 and squared_jerk > 0.0):
         return math.nan
-    return -math.log(duration**3 * total / fastest**2)
+    return -math.log(duration**3 * squared_jerk / peak_speed**2)
 
 
 def root_mean_square(torque: ArrayLike) -> float:

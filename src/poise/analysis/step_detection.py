@@ -26,8 +26,8 @@ LOADED_WEIGHT_SHARE = 0.05
 LONGEST_BOUNCE = 0.1
 #: Longest contact (s) during swing that counts as a graze.
 LONGEST_GRAZE = 0.03
-#: Sole speed (m/s) below which a foot is in stance if neither forces nor phases were recorded; a swinging foot is
-#: slower than this only for a few hundredths of a second at its highest point, which counts as a graze.
+#: Sole speed (m/s) below which a foot is in stance if neither forces, phases nor contacts were recorded; a swinging
+#: foot is slower than this only for a few hundredths of a second at its highest point, which counts as a graze.
 STILL_SPEED = 0.05
 #: Smallest rise (m), displacement (m) and rotation (rad) of a step; a foot that moves less was unloaded in place. This
 #: is a tenth of the smallest steps of the smallest robots.
@@ -38,11 +38,12 @@ MIN_STEP_RISE, MIN_STEP_DISTANCE, MIN_STEP_TURN = 0.002, 0.005, 0.02
 class Footprint:
     """A foot on the ground, from touchdown to lift-off.
 
-    Args:
+    Attributes:
         side: the foot.
         position: middle of the sole in the world frame, m, 3: the median over the stance.
         yaw: direction of the toes (rad, unwrapped).
-        touchdown, lift_off: s; NaN if the foot is in stance at the first or still at the last sample.
+        touchdown: s; NaN if the foot is in stance at the first sample.
+        lift_off: s; NaN if the foot is in stance at the last sample.
         slip: how far the middle of the sole slid on the ground, m.
         turn: how far the sole rotated on the ground, rad.
         begin, end: its samples are ``begin <= i < end``.
@@ -87,21 +88,22 @@ class FootTrajectory:
 def foot_trajectories(tracks: BodyTrajectories) -> tuple[FootTrajectory, ...]:
     """Compute the trajectories of all feet.
 
-    Whether a foot is loaded is decided by the sensed forces if recorded, else by the forces commanded by the
-    controller, else by phases named "left support" and "right support", else by the speed of the sole.
+    Whether a foot is loaded is decided by the measured forces if recorded, else by the forces commanded by the
+    controller, else by phases named "left support" and "right support", else by the recorded contacts, else by the
+    speed of the sole.
     """
-    found: list[FootTrajectory] = []
+    trajectories: list[FootTrajectory] = []
     for foot in tracks.robot.feet:
         k = tracks.parts.index(foot)
         R = tracks.rotations[:, k]
         sole = tracks.positions[:, k] + R @ foot.sole.center
         yaw = _unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
-        if found:  # same multiple of 2π as the first foot
-            apart = yaw - found[0].yaw
-            apart = apart[np.isfinite(apart)]
-            yaw -= math.tau * (round(float(apart[0]) / math.tau) if len(apart) else 0)
-        found.append(FootTrajectory(foot, sole, yaw, _loaded(tracks, foot, sole)))
-    return tuple(found)
+        if trajectories:  # same multiple of 2π as the first foot
+            difference = yaw - trajectories[0].yaw
+            difference = difference[np.isfinite(difference)]
+            yaw -= math.tau * (round(float(difference[0]) / math.tau) if len(difference) else 0)
+        trajectories.append(FootTrajectory(foot, sole, yaw, _load_mask(tracks, foot, sole)))
+    return tuple(trajectories)
 
 
 def find_footprints(tracks: BodyTrajectories, feet: tuple[FootTrajectory, ...] | None = None) -> tuple[Footprint, ...]:
@@ -138,17 +140,17 @@ def _foot_footprints(trajectory: FootTrajectory, time: Array) -> list[Footprint]
 
 def _footprint(trajectory: FootTrajectory, time: Array, loaded: Mask, begin: int, end: int) -> Footprint:
     inside = np.flatnonzero(loaded[begin:end]) + begin
-    both = (loaded[begin : end - 1] & loaded[begin + 1 : end])[:, np.newaxis]
-    slid = np.cumsum(np.where(both, np.diff(trajectory.sole[begin:end, :2], axis=0), 0.0), axis=0)
-    turned = np.cumsum(np.where(both[:, 0], np.diff(trajectory.yaw[begin:end]), 0.0))
+    loaded_pairs = (loaded[begin : end - 1] & loaded[begin + 1 : end])[:, np.newaxis]
+    slip = np.cumsum(np.where(loaded_pairs, np.diff(trajectory.sole[begin:end, :2], axis=0), 0.0), axis=0)
+    turn = np.cumsum(np.where(loaded_pairs[:, 0], np.diff(trajectory.yaw[begin:end]), 0.0))
     return Footprint(
         trajectory.foot.side,
         np.median(trajectory.sole[inside], axis=0),
         float(np.median(trajectory.yaw[inside])),
         float(time[begin]) if begin > 0 else math.nan,
         float(time[end]) if end < len(time) else math.nan,
-        float(np.linalg.norm(slid, axis=1).max(initial=0.0)),
-        float(np.abs(turned).max(initial=0.0)),
+        float(np.linalg.norm(slip, axis=1).max(initial=0.0)),
+        float(np.abs(turn).max(initial=0.0)),
         begin,
         end,
     )
@@ -159,17 +161,17 @@ def _has_stepped(trajectory: FootTrajectory, end: int, begin: int) -> bool:
     before, after = trajectory.sole[end - 1], trajectory.sole[begin]
     heights = trajectory.sole[end - 1 : begin + 1, 2]
     rise = float(np.nanmax(heights) - max(before[2], after[2]))
-    gone = float(np.linalg.norm(after[:2] - before[:2]))
+    distance = float(np.linalg.norm(after[:2] - before[:2]))
     return (
         rise > MIN_STEP_RISE
-        or gone > MIN_STEP_DISTANCE
+        or distance > MIN_STEP_DISTANCE
         or abs(float(trajectory.yaw[begin] - trajectory.yaw[end - 1])) > MIN_STEP_TURN
     )
 
 
-def _loaded(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
+def _load_mask(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
     recording, least = tracks.recording, LOADED_WEIGHT_SHARE * tracks.robot.weight
-    for kind in ("sensed/force", "force"):
+    for kind in ("measured/force", "force"):
         name = f"{kind}/{foot.name}/fz"
         if name in recording and np.isfinite(recording[name]).any():
             return np.nan_to_num(recording[name], nan=0.0) > least
@@ -178,17 +180,34 @@ def _loaded(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
         if any(word.endswith(" support") for word in words):
             swings = "right support" if foot.side == "left" else "left support"
             return np.array([word != swings for word in words], dtype=bool)
-    if len(recording) < 3 or not recording.period > 0.0:
-        return np.ones(len(recording), dtype=bool)
+    contacts = _contact_names(tracks)
+    if contacts is not None:
+        return np.array([foot.name in names for names in contacts], dtype=bool)
+    if recording.samples < 3 or not recording.period > 0.0:
+        return np.ones(recording.samples, dtype=bool)
     return np.asarray(np.linalg.norm(np.gradient(sole, recording.period, axis=0), axis=1) < STILL_SPEED)
+
+
+def _contact_names(tracks: BodyTrajectories) -> list[set[str]] | None:
+    """Return the names of the parts in contact in each sample; None if no foot is ever named, or all of them always.
+
+    An ideal plant keeps all feet in contact, even if they move, until a behavior tells it otherwise.
+    """
+    recording, feet = tracks.recording, {foot.name for foot in tracks.robot.feet}
+    if "contacts" not in recording:
+        return None
+    texts = [str(text) for text in recording["contacts"]]
+    known = {text: set(text.split(", ")) for text in set(texts)}
+    named = [feet & names for names in known.values()]
+    return [known[text] for text in texts] if any(named) and any(names != feet for names in named) else None
 
 
 def _unwrap(angle: Array) -> Array:
     """Unwrap angles; missing values stay missing."""
     known = np.isfinite(angle)
-    whole = np.full(len(angle), np.nan)
-    whole[known] = np.unwrap(angle[known])
-    return whole
+    unwrapped = np.full(len(angle), np.nan)
+    unwrapped[known] = np.unwrap(angle[known])
+    return unwrapped
 
 
 # -- Steps -----------------------------------------------------------------------------------------------------------
@@ -244,13 +263,13 @@ def find_steps(prints: Sequence[Footprint], feet: Sequence[FootTrajectory]) -> t
 
 def _support(prints: Sequence[Footprint], before: Footprint, after: Footprint) -> Footprint | None:
     """Return the footprint of the other foot with the longest overlap with the swing; None without an overlap."""
-    shared = {
+    overlap = {
         i: min(each.end, after.begin) - max(each.begin, before.end)
         for i, each in enumerate(prints)
         if each.side != after.side
     }
-    most = max(shared, key=lambda i: shared[i], default=None)
-    return prints[most] if most is not None and shared[most] > 0 else None
+    longest = max(overlap, key=lambda i: overlap[i], default=None)
+    return prints[longest] if longest is not None and overlap[longest] > 0 else None
 
 
 def _step(before: Footprint, after: Footprint, support: Footprint, trajectory: FootTrajectory) -> GaitStep:

@@ -1,8 +1,8 @@
 """Joint angles and torques of a walk under anatomical names, and comparison of two walks joint by joint.
 
-[Saab2012] compared the torques of a person and of a robot visually: distribution of effort and profiles were similar,
-but the largest torques were in other joints, torques were smooth in the person and had sudden peaks in the robot, and
-they decreased from the abdomen to the head in both. This module computes a number for each of these observations.
+[Saab2012] compared plots of the torques of a person and of a robot: distribution of effort and profiles were similar,
+but the largest torques were in different joints, torques were smooth in the person and had sudden peaks in the robot,
+and they decreased from the abdomen to the head in both. This module computes a number for each of these observations.
 
 Notation: τ is a torque, m the mass of the body, l its leg length, g gravity. Torques are compared per kg, τ / m, and
 dimensionless, τ / (m g l), which is the same for bodies of the same proportions and different size.
@@ -102,19 +102,20 @@ class AnatomicalWalk:
         return CycleCurves(np.array(rows) if rows else np.zeros((0, count)), TOE_OFF_PERCENT)
 
     def percent_means(self, quantity: Quantity, degree_of_freedom: str) -> list[Array]:
-        """Return the means over each per cent of a cycle on the plain scale, for all cycles without gaps.
+        """Return the means over each per cent of a cycle on the plain scale, one array for each cycle without gaps.
 
-        These means have the same resolution at any sampling rate, as smoothness measures require.
+        A cycle of which up to 5 % is unknown at its ends gives a shorter array. These means have the same resolution at
+        any sampling rate, as smoothness measures require.
         """
         found = []
         for cycle, values in self._cycle_values(quantity, degree_of_freedom):
             inside = (self.time >= cycle.initial_contact - 1e-9) & (self.time <= cycle.end + 1e-9)
             known = inside & np.isfinite(values)
-            places = np.flatnonzero(known)
-            if len(places) < max(KNOWN_SHARE * inside.sum(), 4) or np.diff(places).max() > 1:
+            samples = np.flatnonzero(known)
+            if len(samples) < max(KNOWN_SHARE * inside.sum(), 4) or np.diff(samples).max() > 1:
                 continue
-            t = self.time[places]
-            total = scipy.interpolate.CubicSpline(t, values[places]).antiderivative()
+            t = self.time[samples]
+            total = scipy.interpolate.CubicSpline(t, values[samples]).antiderivative()
             edges = np.linspace(cycle.initial_contact, cycle.end, PERCENT_SAMPLES)
             edges = edges[(edges >= t[0] - 1e-9) & (edges <= t[-1] + 1e-9)]
             found.append(np.diff(total(edges)) / np.diff(edges))
@@ -149,12 +150,12 @@ def anatomical_walk(recording: Recording, robot: Robot, name: str = "", cutoff: 
     cycles = analyze_walk(recording, robot).cycles
     q = true_state(recording, "q")
     angle, torque = {}, {}
-    known = recording.labels["command/torque"] if "command/torque" in recording else ()
-    for own in anatomical_joints(robot):
-        angle[own.side, own.degree_of_freedom] = own.sign * q[:, own.joint.q]
-        if own.joint.name in known:
-            values = own.sign * recording["command/torque"][:, known.index(own.joint.name)]
-            torque[own.side, own.degree_of_freedom] = low_pass(values, 1.0 / recording.period, cutoff)
+    torque_labels = recording.labels["command/torque"] if "command/torque" in recording else ()
+    for anatomical in anatomical_joints(robot):
+        angle[anatomical.side, anatomical.degree_of_freedom] = anatomical.sign * q[:, anatomical.joint.q]
+        if anatomical.joint.name in torque_labels:
+            values = anatomical.sign * recording["command/torque"][:, torque_labels.index(anatomical.joint.name)]
+            torque[anatomical.side, anatomical.degree_of_freedom] = low_pass(values, 1.0 / recording.period, cutoff)
     clock = np.asarray(recording.time)
     return AnatomicalWalk(name or robot.name, robot.mass, anatomical_leg_length(robot), clock, cycles, angle, torque)
 
@@ -167,7 +168,7 @@ class Smoothness(NamedTuple):
 
     Attributes:
         jerk: `log_dimensionless_jerk` of its rate: closer to zero is smoother; 0.69 less is twice the squared jerk.
-        crest_factor: largest rate over root mean square rate: 1.4 for a sine, ten and more for a sudden peak.
+        crest_factor: largest rate divided by root mean square rate: 1.4 for a sine, ten and more for a sudden peak.
         peak_percent: time of the largest rate, % of the stride, median over the strides.
     """
 
@@ -262,7 +263,7 @@ class StrideComparison:
                 "names": list(self.names),
                 "rows": rows,
                 "effort_overlap": self.effort_overlap,
-                "effort_order": self.rank_correlation,
+                "effort_rank_correlation": self.rank_correlation,
                 "jerk": list(self.jerk),
                 "back_n_m_per_kg": list(self.back),
                 "neck_n_m_per_kg": list(self.neck),
@@ -299,24 +300,27 @@ def compare_strides(walk: AnatomicalWalk, reference: AnatomicalWalk) -> StrideCo
         walk: see `anatomical_walk`.
         reference: the walk to compare with.
     """
-    both = (walk, reference)
-    for each in both:
+    walks = (walk, reference)
+    for each in walks:
         if not each.torque:
             raise GaitError(
                 f"{each.name}: no torques were recorded; give a walk with torques, for example of a torque controller"
             )
-    names = [name for name in DEGREES_OF_FREEDOM if all(name in each.degrees_of_freedom() for each in both)]
+    names = [name for name in DEGREES_OF_FREEDOM if all(name in each.degrees_of_freedom() for each in walks)]
     curves = {name: (walk.curves("torque", name).mean, reference.curves("torque", name).mean) for name in names}
     names = [name for name in names if (np.isfinite(curves[name][0]) & np.isfinite(curves[name][1])).any()]
     if not names:
         raise GaitError(f"{walk.name} and {reference.name} have no common degree of freedom with known torques")
     effort = np.array(
-        [[_mean_magnitude(curve) / each.mass for curve, each in zip(curves[name], both, strict=True)] for name in names]
+        [
+            [_mean_magnitude(curve) / each.mass for curve, each in zip(curves[name], walks, strict=True)]
+            for name in names
+        ]
     )
     effort = effort / effort.sum(axis=0)
     rows = []
     for name, share in zip(names, effort, strict=True):
-        one, two = (curve / each.mass for curve, each in zip(curves[name], both, strict=True))
+        one, two = (curve / each.mass for curve, each in zip(curves[name], walks, strict=True))
         smooth = smoothness(walk, name), smoothness(reference, name)
         rows.append(
             JointComparison(
@@ -328,7 +332,7 @@ def compare_strides(walk: AnatomicalWalk, reference: AnatomicalWalk) -> StrideCo
                 (float(share[0]), float(share[1])),
             )
         )
-    back, neck = (tuple(_rms_torque(each, part) for each in both) for part in (BACK, NECK))
+    back, neck = (tuple(_rms_torque(each, part) for each in walks) for part in (BACK, NECK))
     return StrideComparison((walk.name, reference.name), tuple(rows), (back[0], back[1]), (neck[0], neck[1]))
 
 
@@ -338,13 +342,13 @@ def smoothness(walk: AnatomicalWalk, degree_of_freedom: str) -> Smoothness:
     for curve in walk.percent_means("torque", degree_of_freedom):
         if np.ptp(curve) > 0.0:
             rate = np.diff(curve)
-            most = int(np.argmax(np.abs(rate)))
-            crest = float(np.abs(rate[most]) / np.sqrt(np.mean(rate**2)))
-            found.append((log_dimensionless_jerk(rate, 0.01), crest, float(most + 1)))
+            steepest = int(np.argmax(np.abs(rate)))
+            crest = float(np.abs(rate[steepest]) / np.sqrt(np.mean(rate**2)))
+            found.append((log_dimensionless_jerk(rate, 0.01), crest, float(steepest + 1)))
     if not found:
         return Smoothness(math.nan, math.nan, math.nan)
-    jerks, crests, places = (np.array(values) for values in zip(*found, strict=True))
-    return Smoothness(float(jerks.mean()), float(crests.mean()), float(np.median(places)))
+    jerks, crests, percents = (np.array(values) for values in zip(*found, strict=True))
+    return Smoothness(float(jerks.mean()), float(crests.mean()), float(np.median(percents)))
 
 
 def _mean_magnitude(curve: Array) -> float:
@@ -352,10 +356,10 @@ def _mean_magnitude(curve: Array) -> float:
 
 
 def _rms_torque(walk: AnatomicalWalk, part: tuple[tuple[str, Array], ...]) -> float:
-    """Return the root mean square torque per kg of several degrees of freedom together."""
-    own = [walk.curves("torque", name).mean for name, _ in part if name in walk.degrees_of_freedom()]
-    if not own:
+    """Return the root mean square over the cycle of the norm of several torques, N m per kg."""
+    curves = [walk.curves("torque", name).mean for name, _ in part if name in walk.degrees_of_freedom()]
+    if not curves:
         return math.nan
-    squares = np.sum(np.array(own) ** 2, axis=0)
+    squares = np.sum(np.array(curves) ** 2, axis=0)
     known = squares[np.isfinite(squares)]
     return float(np.sqrt(known.mean())) / walk.mass if len(known) else math.nan

@@ -67,18 +67,18 @@ class StyleMeasures:
     arm_swing: float
     arm_lift: float
     arm_torque: float
-    center_height: float
+    center_of_mass_height: float
     sway: float
     angular_momentum_x: float
     angular_momentum_y: float
     angular_momentum_z: float
-    center_smoothness: float
+    center_of_mass_smoothness: float
     hand_smoothness: float
     cost_of_transport: float
-    pressure_margin: float
+    center_of_pressure_margin: float
     edge_time: float
-    divergent_margin: float
-    divergent_error: float
+    dcm_margin: float
+    dcm_error: float
 
 
 STYLE_MEASURES: dict[str, MeasureDefinition] = {
@@ -98,7 +98,7 @@ STYLE_MEASURES: dict[str, MeasureDefinition] = {
     "arm_swing": MeasureDefinition("deg", "range of the angle of the shoulder-hand line relative to the chest"),
     "arm_lift": MeasureDefinition("deg", "mean forward angle of the shoulder-hand line relative to standing", False),
     "arm_torque": MeasureDefinition("share", "root mean square torque of the arms relative to the limits"),
-    "center_height": MeasureDefinition("m", "mean height of the center of mass relative to standing", False),
+    "center_of_mass_height": MeasureDefinition("m", "mean height of the center of mass relative to standing", False),
     "sway": MeasureDefinition("m", "lateral amplitude of the center of mass, half its range"),
     "angular_momentum_x": MeasureDefinition(
         "share", "root mean square about the forward axis through the CoM, relative to m h √(g h)"
@@ -109,21 +109,21 @@ STYLE_MEASURES: dict[str, MeasureDefinition] = {
     "angular_momentum_z": MeasureDefinition(
         "share", "root mean square about the vertical axis through the CoM, relative to m h √(g h)"
     ),
-    "center_smoothness": MeasureDefinition(
+    "center_of_mass_smoothness": MeasureDefinition(
         "", "log dimensionless jerk of the center of mass per stride; higher is smoother", False
     ),
     "hand_smoothness": MeasureDefinition(
         "", "log dimensionless jerk of the hands per stride; higher is smoother", False
     ),
     "cost_of_transport": MeasureDefinition("", "∫ Σ |τ v| dt / (m g distance): mechanical work of the joints"),
-    "pressure_margin": MeasureDefinition("m", "median distance of the CoP inside the sole in single support", False),
+    "center_of_pressure_margin": MeasureDefinition(
+        "m", "median distance of the CoP inside the sole in single support", False
+    ),
     "edge_time": MeasureDefinition(
         "share", "share of time with the CoP less than 1 mm from an edge of the support polygon"
     ),
-    "divergent_margin": MeasureDefinition(
-        "m", "smallest distance of the DCM inside the support polygon at touchdown", False
-    ),
-    "divergent_error": MeasureDefinition(
+    "dcm_margin": MeasureDefinition("m", "smallest distance of the DCM inside the support polygon at touchdown", False),
+    "dcm_error": MeasureDefinition(
         "m", "largest distance of the DCM from its reference, if the controller recorded it"
     ),
 }
@@ -160,7 +160,7 @@ def joint_work(recording: Recording, robot: Robot, samples: slice) -> float:
 def _joint_efforts(recording: Recording, robot: Robot) -> tuple[tuple[str, ...], Array, Array]:
     """Return the names of joints with torques, their torques (N m) and their velocities (rad/s), (n, joints)."""
     if "command/torque" not in recording:
-        return (), np.zeros((len(recording), 0)), np.zeros((len(recording), 0))
+        return (), np.zeros((recording.samples, 0)), np.zeros((recording.samples, 0))
     known = {joint.name: joint.v for joint in robot.joints}
     labels = recording.labels["command/torque"]
     names = tuple(name for name in labels if name in known)
@@ -231,7 +231,7 @@ def _center(walk: RecordedWalk) -> dict[str, float]:
         sway = np.cumsum(sideways_velocity[stride]) * walk.tracks.recording.period
         ranges.append(np.ptp(sway - np.linspace(0.0, sway[-1], len(sway))))
     return {
-        "center_height": walk.height - float(stance.center_of_mass[2]) + ground,
+        "center_of_mass_height": walk.height - float(stance.center_of_mass[2]) + ground,
         "sway": 0.5 * _mean(ranges),
     }
 
@@ -247,7 +247,7 @@ def _smoothness(walk: RecordedWalk) -> dict[str, float]:
     tracks, h = walk.tracks, walk.tracks.recording.period
     hands = [tracks.velocity(hand) for hand in tracks.robot.hands]
     return {
-        "center_smoothness": _mean(
+        "center_of_mass_smoothness": _mean(
             [log_dimensionless_jerk(tracks.center_of_mass_velocity[s], h) for s in walk.stride_samples]
         ),
         "hand_smoothness": _mean([log_dimensionless_jerk(hand[s], h) for hand in hands for s in walk.stride_samples]),
@@ -265,7 +265,7 @@ def _cost_of_transport(walk: RecordedWalk) -> float:
 
 def _balance(walk: RecordedWalk) -> dict[str, float]:
     recording, window = walk.tracks.recording, walk.window
-    begin, end = recording.time[window.start], recording.time[min(window.stop, len(recording) - 1)]
+    begin, end = recording.time[window.start], recording.time[min(window.stop, recording.samples - 1)]
     time, margin = walk.pressure_margin
     inner = (time >= begin) & (time <= end) & np.isfinite(margin)
     single = inner & np.any(
@@ -275,10 +275,10 @@ def _balance(walk: RecordedWalk) -> dict[str, float]:
     error = dcm_error(recording)
     known_errors = np.zeros(0) if error is None else error[window][np.isfinite(error[window])]
     return {
-        "pressure_margin": float(np.median(margin[single])) if single.any() else math.nan,
+        "center_of_pressure_margin": float(np.median(margin[single])) if single.any() else math.nan,
         "edge_time": _mean(margin[inner] < EDGE_DISTANCE),
-        "divergent_margin": float(np.min(touchdown_margins)),
-        "divergent_error": float(known_errors.max()) if len(known_errors) else math.nan,
+        "dcm_margin": float(np.min(touchdown_margins)),
+        "dcm_error": float(known_errors.max()) if len(known_errors) else math.nan,
     }
 
 
@@ -286,7 +286,7 @@ def dcm_error(recording: Recording) -> Array | None:
     """Return the distance of the DCM ξ from its reference (m), n, if the controller recorded it; else None."""
     for name, channel in recording.channels.items():
         if "error" in name and ("divergent" in name or "dcm" in name.lower()) and channel.unit == "m":
-            values = np.asarray(channel.values, dtype=np.float64).reshape(len(recording), -1)
+            values = np.asarray(channel.values, dtype=np.float64).reshape(recording.samples, -1)
             return np.asarray(np.linalg.norm(values, axis=1))
     return None
 

@@ -2,7 +2,15 @@
 
 from poise.behaviors.navigate import Navigate, SegmentStart
 from poise.behaviors.navigate_tasks import NavigateSettings
-from poise.behaviors.reach import Reach, ReachPhase, ReachSettings, one_foot_stance
+from poise.behaviors.reach import (
+    REACH_TARGETS,
+    Reach,
+    ReachPhase,
+    ReachSettings,
+    default_targets,
+    load_reach_points,
+    one_foot_stance,
+)
 from poise.behaviors.stand import (
     LiveSquat,
     Squat,
@@ -18,6 +26,7 @@ from poise.behaviors.zmp_balance import ZmpBalance, regulation_settings, standin
 from poise.behaviors.zmp_regulation import SoleLoad, ZmpBalanceSettings, zmp_error
 
 __all__ = [
+    "REACH_TARGETS",
     "LiveSquat",
     "Navigate",
     "NavigateSettings",
@@ -35,7 +44,9 @@ __all__ = [
     "ZmpBalance",
     "ZmpBalanceSettings",
     "center_above_support",
+    "default_targets",
     "gait_speed",
+    "load_reach_points",
     "one_foot_stance",
     "regulation_settings",
     "standing_reference",

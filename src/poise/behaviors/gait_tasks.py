@@ -29,11 +29,11 @@ class BalanceSettings(Protocol):
     """Gains of a balance level, see `UprightSettings`."""
 
     @property
-    def height(self) -> float: ...
+    def com_height_gain(self) -> float: ...
     @property
-    def spin(self) -> float: ...
+    def angular_momentum_tolerance(self) -> float: ...
     @property
-    def spin_rate(self) -> float: ...
+    def angular_momentum_gain(self) -> float: ...
 
 
 class GaitSettings(BalanceSettings, Protocol):
@@ -42,7 +42,7 @@ class GaitSettings(BalanceSettings, Protocol):
     @property
     def friction(self) -> float: ...
     @property
-    def stopping(self) -> float: ...
+    def stance_damping(self) -> float: ...
 
 
 def balance_tasks(
@@ -53,7 +53,8 @@ def balance_tasks(
     height_target: Any,
     feedback: tasks.TaskDynamics,
     axes: str = "xyz",
-    names: tuple[str, str, str] = ("center of mass", "height of the center of mass", "angular momentum"),
+    name: str = "center of mass",
+    height_tolerance: float = 0.0,
 ) -> list[tasks.Task]:
     """Return tasks for the centre of mass (CoM) and the angular momentum, for one level: neither has priority.
 
@@ -67,15 +68,22 @@ def balance_tasks(
         center, height_target: targets of the CoM, horizontal and vertical (m).
         feedback: task dynamics of `center`.
         axes: axes of the angular momentum that is damped.
-        names: names of the three tasks.
+        name: name of the task of the horizontal position.
+        height_tolerance: deviation of the height that is not corrected (m).
     """
     lever = robot.mass * height
-    largest = settings.spin * lever * math.sqrt(GRAVITY * height)
-    damped = tasks.Decay(settings.spin_rate)
+    largest = settings.angular_momentum_tolerance * lever * math.sqrt(GRAVITY * height)
+    damped = tasks.Decay(settings.angular_momentum_gain)
     return [
-        tasks.CenterOfMass(center, axes="xy", dynamics=feedback, name=names[0]),
-        tasks.CenterOfMass(height_target, axes="z", dynamics=tasks.Decay(settings.height), name=names[1]),
-        tasks.AngularMomentum(axes=axes, tolerance=largest, weight=lever**-2, dynamics=damped, name=names[2]),
+        tasks.CenterOfMass(center, axes="xy", dynamics=feedback, name=name),
+        tasks.CenterOfMass(
+            height_target,
+            axes="z",
+            tolerance=height_tolerance or None,
+            dynamics=tasks.Decay(settings.com_height_gain),
+            name="height of the center of mass",
+        ),
+        tasks.AngularMomentum(axes=axes, tolerance=largest, weight=lever**-2, dynamics=damped, name="angular momentum"),
     ]
 
 
@@ -104,17 +112,28 @@ class GaitTasks:
         self.height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
         self._contacts = {foot.side: Contact(foot, friction=settings.friction) for foot in robot.feet}
 
-    def balance(self) -> list[tasks.Task]:
-        """Return the tasks of the balance level; the plan gives the CoM acceleration, including feedback of the DCM."""
-        names = ("divergent component", "height", "spin")
+    def balance(self, height_tolerance: float = 0.0) -> list[tasks.Task]:
+        """Return the tasks of the balance level; the plan gives the CoM acceleration, including feedback of the DCM.
+
+        Args:
+            height_tolerance: deviation of the height of the CoM that is not corrected (m).
+        """
         return balance_tasks(
-            self.robot, self.height, self._gains, self.center, self.com_height, tasks.FeedForward(), "xy", names
+            self.robot,
+            self.height,
+            self._gains,
+            self.center,
+            self.com_height,
+            tasks.FeedForward(),
+            "xy",
+            "dcm",
+            height_tolerance,
         )
 
     def stance_contacts(self, *swinging: Side) -> list[constraints.RigidContact]:
         """Return the contacts of the feet that do not swing."""
         return [
-            constraints.RigidContact(contact, at=self.stance_poses[side], damping=self._gains.stopping)
+            constraints.RigidContact(contact, at=self.stance_poses[side], damping=self._gains.stance_damping)
             for side, contact in self._contacts.items()
             if side not in swinging
         ]
@@ -224,13 +243,18 @@ WEIGHT_GAIN, LARGEST_WEIGHT_ERROR = 300.0, 3.0
 class TerrainEstimator:
     """Estimator of the slope and height of the ground during a walk, and of the weight error of the robot.
 
+    Args:
+        start: initial state, standing.
+        height_tolerance: deviation of the height of the CoM from which no weight error is concluded (m).
+
     Attributes:
         center_height: reference height of the CoM in the world (m).
         weight_error: additional vertical acceleration (m/s²) that compensates an error of the modelled weight.
     """
 
-    def __init__(self, start: State) -> None:
+    def __init__(self, start: State, height_tolerance: float = 0.0) -> None:
         feet = start.robot.feet
+        self._height_tolerance = height_tolerance
         self._slope = sum((slope_of_normal(start.pose(foot).rotation[:, 2]) for foot in feet), 0j) / len(feet)
         self.center_height = float(start.center_of_mass[2])
         self.weight_error = self._rate = 0.0
@@ -266,7 +290,9 @@ class TerrainEstimator:
         self._rate += period * acceleration
         self.center_height += period * self._rate
         # Integral action: a robot lighter or heavier than its model would otherwise rise or sink.
-        weight_error = self.weight_error + WEIGHT_GAIN * (self.center_height - actual) * period
+        error = self.center_height - actual
+        error -= min(max(error, -self._height_tolerance), self._height_tolerance)
+        weight_error = self.weight_error + WEIGHT_GAIN * error * period
         self.weight_error = min(max(weight_error, -LARGEST_WEIGHT_ERROR), LARGEST_WEIGHT_ERROR)
         return self.center_height, self._rate, acceleration + self.weight_error
 

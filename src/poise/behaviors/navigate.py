@@ -115,7 +115,7 @@ class Navigate(Behavior):
 
     Args:
         robot: robot with two feet.
-        device: input device, read at the begin of each segment.
+        device: input device, read at the start of each segment.
         settings: see `NavigateSettings`.
         start: initial state, standing at rest on both feet; None: the standing stance of the robot.
         ground: places a footstep on known ground, e.g. onto stairs; None: flat ground at the height of the stance foot.
@@ -123,7 +123,7 @@ class Navigate(Behavior):
 
     Attributes:
         segment: current segment.
-        segment_begin: time of its begin (s).
+        segment_begin: time of its start (s).
         outcomes: number of started segments by outcome.
         history: last started segments, `HISTORY_LENGTH` at most.
         command: last command of the device.
@@ -152,14 +152,14 @@ class Navigate(Behavior):
         self.legs = LegReach.of(robot)
         self.workspace = Workspace.of(robot, self.legs)
         self.body = ThreeMassModel.of(robot)
-        segment_settings = SegmentSettings(settings.duration, settings.longest, settings.increment)
+        segment_settings = SegmentSettings(settings.duration, settings.max_duration, settings.duration_increment)
         self.planner = Planner(self.body, segment_settings, self.legs)
         self.task_set = NavigateTasks(
             robot, self.start, settings, self.workspace.arm_reach, self.workspace.hand_attitude > 0.0
         )
         self.weights, self.hierarchies = self.task_set.weights, tuple(self.task_set.hierarchies.values())
         self.command = OperatorCommand()
-        self.outcomes = {"commanded": 0, "kept": 0, "held": 0, "caught": 0}
+        self.outcomes = {"commanded": 0, "recentered": 0, "stopped": 0, "capture step": 0}
         self.history: deque[SegmentStart] = deque(maxlen=HISTORY_LENGTH)
         self.segment: MotionSegment | None = None
         self.segment_begin = self.start.time
@@ -211,15 +211,15 @@ class Navigate(Behavior):
         xi = complex(center[0] + speed[0] / omega, center[1] + speed[1] / omega)
         self.dcm_error = xi - complex(p[0] + v[0] / omega, p[1] + v[1] / omega)
         u = complex(p[0] - a[0] / omega**2, p[1] - a[1] / omega**2)
-        gain = settings.feedback if observation is None else settings.stabilizer.divergence
+        gain = settings.dcm_gain if observation is None else settings.stabilizer.servo_dcm_gain
         command = u + (1.0 + gain / omega) * self.dcm_error
         z = polygon.project(self._support, (command.real, command.imag))
         self.zmp_excess = abs(command - complex(*z))
-        rate = v + settings.track * (p - c)
+        rate = v + settings.com_gain * (p - c)
         if observation is not None:
             self._stabilize(observation, sample, complex(*z))
             shift, moving = self._stabilizer.shift, self._stabilizer.rate
-            rate[:2] += settings.track * np.array([shift.real, shift.imag]) + (moving.real, moving.imag)
+            rate[:2] += settings.com_gain * np.array([shift.real, shift.imag]) + (moving.real, moving.imag)
         pull = (omega**2 * (c[0] - z[0]), omega**2 * (c[1] - z[1]), 0.0)
         task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), rate, pull)
         task_set.com_height.set(p, v, a)
@@ -292,9 +292,9 @@ class Navigate(Behavior):
         """Return whether the ZMP that would correct ξ is so far outside the soles that the segment must be replaced."""
         segment = self.segment
         assert segment is not None
-        step = segment.swing_phase if segment.outcome == "caught" else None  # a capture step must land first
+        step = segment.swing_phase if segment.outcome == "capture step" else None  # a capture step must land first
         first = SHORTEST_REPLAN_TIME / self.body.omega if step is None else step.end
-        return self.zmp_excess > self.settings.astray * self.body.sole_half[1] and elapsed > first
+        return self.zmp_excess > self.settings.replan_distance * self.body.sole_half[1] and elapsed > first
 
     def _start_segment(self, segment: MotionSegment, time: float) -> MotionSegment:
         self.segment, self.segment_begin, self.zmp_excess = segment, time, 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 import pinocchio
@@ -13,36 +14,57 @@ from poise.arrays import Array
 from poise.behaviors.gait_tasks import GaitTasks, arm_collision_constraints, limb_joints, sole_motion
 from poise.behaviors.servo_stabilizer import ServoStabilizerSettings
 from poise.hierarchy import Hierarchy, Level
-from poise.parameters import check_parameters, gain_parameter
+from poise.parameters import FormerNames, check_parameters, gain_parameter
 from poise.plans import SegmentSample
 from poise.robots import Robot, Side, State
 
 
 @dataclass(frozen=True)
-class NavigateSettings:
+class NavigateSettings(FormerNames):
     """Gains of a guided motion, the same for all robots, and those of the stabilizer for position servos."""
 
     duration: float = gain_parameter(0.0, "T₀ of a segment; zero: 3 / ω, which is 0.5 s on mighty", "s", zero=True)
-    longest: float = gain_parameter(3.0, "T_max of the correction of durations", "s")
-    increment: float = gain_parameter(0.1, "ΔT of the correction of durations", "s")
-    feedback: float = gain_parameter(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
-    track: float = gain_parameter(20.0, "rate at which the centre of mass follows its plan in kinematics")
-    swing: float = gain_parameter(20.0, "rate of the swing foot")
-    trunk: float = gain_parameter(10.0, "rate of the orientation of the trunk")
-    hands: float = gain_parameter(8.0, "rate of the hands")
-    posture: float = gain_parameter(5.0, "rate of the posture")
-    height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
-    spin: float = gain_parameter(0.03, "tolerated angular momentum about the horizontal axes", "m h sqrt(g h)")
-    spin_rate: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
+    max_duration: float = gain_parameter(3.0, "T_max of the correction of durations", "s")
+    duration_increment: float = gain_parameter(0.1, "ΔT of the correction of durations", "s")
+    dcm_gain: float = gain_parameter(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
+    com_gain: float = gain_parameter(20.0, "rate at which the centre of mass follows its plan in kinematics")
+    swing_gain: float = gain_parameter(20.0, "gain of the swing foot")
+    trunk_gain: float = gain_parameter(10.0, "gain of the orientation of the trunk")
+    hand_gain: float = gain_parameter(8.0, "gain of the hands")
+    posture_gain: float = gain_parameter(5.0, "gain of the posture")
+    com_height_gain: float = gain_parameter(9.0, "gain of the height of the centre of mass")
+    angular_momentum_tolerance: float = gain_parameter(
+        0.03, "tolerated angular momentum about the horizontal axes", "m h sqrt(g h)"
+    )
+    angular_momentum_gain: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
     friction: float = gain_parameter(0.7, "assumed friction coefficient of contacts", "")
-    stopping: float = gain_parameter(20.0, "damping rate of a rocking stance foot")
-    calm: float = gain_parameter(
+    stance_damping: float = gain_parameter(20.0, "damping rate of a rocking stance foot")
+    task_damping: float = gain_parameter(
         0.05, "damping of hand and trunk tasks, which limits the motion of other limbs", "", zero=True
     )
-    astray: float = gain_parameter(
+    replan_distance: float = gain_parameter(
         2.0, "a segment is replaced when the ZMP that would bring the DCM back is this far outside", "half sole widths"
     )
     stabilizer: ServoStabilizerSettings = field(default_factory=ServoStabilizerSettings)
+
+    former_names = MappingProxyType(
+        {
+            "longest": "max_duration",
+            "increment": "duration_increment",
+            "feedback": "dcm_gain",
+            "track": "com_gain",
+            "swing": "swing_gain",
+            "trunk": "trunk_gain",
+            "hands": "hand_gain",
+            "posture": "posture_gain",
+            "height": "com_height_gain",
+            "spin": "angular_momentum_tolerance",
+            "spin_rate": "angular_momentum_gain",
+            "stopping": "stance_damping",
+            "calm": "task_damping",
+            "astray": "replan_distance",
+        }
+    )
 
     def __post_init__(self) -> None:
         check_parameters(self, "navigate")
@@ -147,18 +169,20 @@ class NavigateTasks(GaitTasks):
         balance = self.balance()
         hands: list[tasks.Task] = []
         for hand in robot.hands:
-            reach = tasks.Decay(settings.hands)
+            reach = tasks.Decay(settings.hand_gain)
             hands.append(tasks.Position(hand, self.hands[hand.side], dynamics=reach, name=f"{hand.side} hand"))
             if hand.side in self.hand_rotations:
-                grip, name = self.hand_rotations[hand.side], f"{hand.side} grip"
-                hands.append(tasks.Orientation(hand, grip, weight=HAND_ROTATION_WEIGHT**2, dynamics=reach, name=name))
+                rotation, name = self.hand_rotations[hand.side], f"{hand.side} hand orientation"
+                hands.append(
+                    tasks.Orientation(hand, rotation, weight=HAND_ROTATION_WEIGHT**2, dynamics=reach, name=name)
+                )
         named = set(limb_joints(robot, "arm")) if hands else set()
         arms = [joint for joint in robot.joints if joint.name in named]
         if arms:
-            homing = tasks.Decay(settings.posture)
+            homing = tasks.Decay(settings.posture_gain)
             weight = ARM_POSTURE_WEIGHT * self.arm**2
             hands.append(tasks.Posture(stance, arms, weight=weight, dynamics=homing, name="arms"))
-        turn = tasks.Decay(settings.trunk)
+        turn = tasks.Decay(settings.trunk_gain)
         parts = [(self.trunk_frame, self.trunk, "trunk", 1.0)]
         if not self._rigid:
             parts.append((robot.frame("root_joint"), self.pelvis, "pelvis", PELVIS_WEIGHT))
@@ -171,7 +195,7 @@ class NavigateTasks(GaitTasks):
             for part, target, name, weight in parts
         ]
         posture: list[tasks.Task] = [
-            tasks.Posture(stance, dynamics=tasks.Decay(settings.posture)),
+            tasks.Posture(stance, dynamics=tasks.Decay(settings.posture_gain)),
         ]
         always: list[tasks.Task] = [
             constraints.JointRange(robot),
@@ -180,25 +204,25 @@ class NavigateTasks(GaitTasks):
         ]
 
         def hierarchy(*lifted: Side) -> Hierarchy:
-            dynamics = tasks.Decay(settings.swing)
+            dynamics = tasks.Decay(settings.swing_gain)
             swing = [
-                tasks.Position(robot.foot(side), self.feet[side], dynamics=dynamics, name="lifted foot")
+                tasks.Position(robot.foot(side), self.feet[side], dynamics=dynamics, name="swing foot")
                 for side in lifted
             ]
             # The rotation of the sole has a lower priority: behind the body the ankle is at its limit, and a trunk that
             # leans for the sake of a sole in the air would swing the arms.
             level = [
-                tasks.Orientation(robot.foot(side), self.soles[side], dynamics=dynamics, name="lifted sole")
+                tasks.Orientation(robot.foot(side), self.soles[side], dynamics=dynamics, name="swing foot orientation")
                 for side in lifted
             ]
             levels = [
-                Level("feet", self.stance_contacts(*lifted)),
-                Level("center", balance),
+                Level("contact", self.stance_contacts(*lifted)),
+                Level("balance", balance),
                 Level("swing", swing),
-                Level("upright", upright, damping=settings.calm),
-                Level("sole", level, damping=settings.calm),
-                Level("hands", hands, damping=settings.calm),
-                Level("trunk", attitude, damping=settings.calm),
+                Level("upright", upright, damping=settings.task_damping),
+                Level("sole", level, damping=settings.task_damping),
+                Level("hands", hands, damping=settings.task_damping),
+                Level("trunk", attitude, damping=settings.task_damping),
                 Level("posture", posture),
             ]
             return Hierarchy(always=always, levels=levels)

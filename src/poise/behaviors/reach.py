@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
 import pinocchio
 
 from poise import constraints, tasks
-from poise.errors import PoiseError
+from poise.arrays import Array
+from poise.errors import PoiseError, RobotError, UsageError
 from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
-from poise.parameters import check_parameters, gain_parameter
+from poise.parameters import FormerNames, check_parameters, gain_parameter
+from poise.parsing import format_value, is_number, parse_toml
 from poise.robots import Frame, Robot, State, other_side
 from poise.state import Snapshot
 
@@ -28,8 +32,8 @@ CHEST_DAMPING = 0.3
 def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> State:
     """Return the robot upright on one foot, the other foot lifted.
 
-    The centre of mass is above the middle of the sole. The hand of the free side holds a cup in front; the other hand
-    hangs.
+    The centre of mass is above the middle of the sole. The hand of the free side, if there is one, holds a cup in
+    front; the other hand hangs.
 
     Raises:
         PoiseError: if the robot cannot reach this pose.
@@ -37,7 +41,8 @@ def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> S
     start = robot.stance("standing")
     free = other_side(side)
     outward = 1.0 if free == "left" else -1.0
-    support, swing, hand = robot.foot(side), robot.foot(free), robot.hand(free)
+    support, swing = robot.foot(side), robot.foot(free)
+    cup_hands = [hand for hand in robot.hands if hand.side == free]
     world_from_support = start.pose(support)
     middle = world_from_support.act(support.sole.center)
     lifted = pinocchio.SE3(start.pose(swing))
@@ -51,7 +56,7 @@ def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> S
             Level("balance", [tasks.CenterOfMass(middle[:2], axes="xy")]),
             Level("free foot", [tasks.Pose(swing, lifted)]),
             Level("chest", upright, damping=CHEST_DAMPING),
-            Level("cup", [tasks.Position(hand, cup)]),
+            Level("cup", [tasks.Position(hand, cup) for hand in cup_hands]),
             Level("posture", [tasks.Posture(start)]),
         ],
     )
@@ -67,40 +72,104 @@ def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> S
 
 Profile = Literal["exponential", "minimum-jerk"]
 
-#: Points of the right hand relative to the support (right) foot, in fractions of the height of the robot: forward,
-#: left, up. The paper shows them in pictures only. The intermediary points IP1 and IP2 lead the hand around the body to
-#: the low first target, and up and away from the ground before the second.
-REACH_POINTS: dict[str, tuple[float, float, float]] = {
-    "IP1": (0.22, -0.18, 0.56),
-    "target 1": (0.27, -0.13, 0.45),
-    "IP2": (0.25, -0.04, 0.58),
-    "target 2": (0.29, 0.03, 0.50),
-    "target 3": (0.27, -0.10, 0.78),
+#: Coordinates forward, left and up.
+ReachPoint = tuple[float, float, float]
+#: Points of the right hand relative to the support (right) foot, in fractions of the height of the robot. The paper
+#: shows them in pictures only: near the floor, at the limit of stability. The intermediary points IP1 and IP2 lead the
+#: hand around the body to the low first target, and up and away from the ground before the second.
+REACH_TARGETS: dict[str, dict[str, ReachPoint]] = {
+    "near": {
+        "IP1": (0.20, -0.18, 0.58),
+        "target 1": (0.23, -0.14, 0.54),
+        "IP2": (0.22, -0.05, 0.60),
+        "target 2": (0.25, 0.02, 0.56),
+        "target 3": (0.27, -0.12, 0.62),
+    },
+    "middle": {
+        "IP1": (0.22, -0.18, 0.56),
+        "target 1": (0.27, -0.13, 0.45),
+        "IP2": (0.25, -0.04, 0.58),
+        "target 2": (0.29, 0.03, 0.50),
+        "target 3": (0.33, -0.10, 0.60),
+    },
+    "floor": {
+        "IP1": (0.25, -0.16, 0.40),
+        "target 1": (0.28, -0.10, 0.12),
+        "IP2": (0.27, -0.04, 0.35),
+        "target 2": (0.30, 0.03, 0.15),
+        "target 3": (0.30, -0.12, 0.40),
+    },
 }
+#: A pose counts as reachable if the hand is this near to its point (m).
+REACHABLE_ERROR = 0.005
+#: Share of the torque limits that holding a pose may take: the rest is for the motion.
+HOLDABLE_SHARE = 0.9
+
+
+def load_reach_points(targets: str) -> dict[str, ReachPoint]:
+    """Return the points of the right hand by name, in the order of the motion, from `REACH_TARGETS` or a TOML file.
+
+    The file has one line per point, ``"target 1" = [0.28, -0.10, 0.12]``: forward, left and up from the right foot, in
+    fractions of the height of the robot. Points whose names begin with IP are intermediary.
+
+    Raises:
+        UsageError: if there is no such set, or the file is not of this form.
+    """
+    if targets in REACH_TARGETS:
+        return REACH_TARGETS[targets]
+    if not targets.endswith(".toml"):
+        raise UsageError(f"there are no targets '{targets}'; expected {', '.join(REACH_TARGETS)}, or a .toml file")
+    try:
+        points = parse_toml(Path(targets).read_bytes())
+    except OSError as error:
+        raise UsageError(f"'{targets}' cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise UsageError(f"'{targets}' is not a TOML file: {error}") from None
+    for name, point in points.items():
+        if not (isinstance(point, list) and len(point) == 3 and all(is_number(value) for value in point)):
+            raise UsageError(
+                f"'{targets}': {name} is {format_value(point)}; expected [forward, left, up] in fractions of the height"
+            )
+    if not any(not name.startswith("IP") for name in points):
+        raise UsageError(f"'{targets}' has no target; expected lines like \"target 1\" = [0.28, -0.10, 0.12]")
+    return {name: (float(x), float(y), float(z)) for name, (x, y, z) in points.items()}
 
 
 @dataclass(frozen=True)
-class ReachSettings:
+class ReachSettings(FormerNames):
     """Durations, gains and limits of the sequence.
 
-    If `apart` is zero, bodies may collide as in the paper, and the motion follows its profile exactly. On a robot
-    without a neck the gaze moves the whole trunk; `calm` damps it.
+    If `min_body_distance` is zero, bodies may collide as in the paper, and the motion follows its profile exactly. On a
+    robot without a neck the gaze moves the whole trunk; `gaze_damping` limits that motion.
     """
 
-    phase: float = gain_parameter(2.0, "time for each of the five points", "s")
-    rate: float = gain_parameter(4.0, "gain of the exponential profile")
+    phase_duration: float = gain_parameter(2.0, "time for each of the five points", "s")
+    gain: float = gain_parameter(4.0, "gain of the exponential profile")
     hand_box: float = gain_parameter(
         0.03, "half-width of the box in which the left hand keeps the cup", "m per m of height"
     )
     foot_box: float = gain_parameter(0.02, "half-width of the box of the left foot", "m per m of height")
-    posture: float = gain_parameter(2.0, "rate of the posture")
-    speed: float = gain_parameter(0.5, "fraction of the joint speed limits that may be used", "")
-    calm: float = gain_parameter(0.1, "damping of the gaze", "")
-    apart: float = gain_parameter(0.01, "smallest distance between bodies of the robot", "m", zero=True)
-    share: float = gain_parameter(
+    posture_gain: float = gain_parameter(2.0, "gain of the posture")
+    speed_share: float = gain_parameter(0.5, "fraction of the joint speed limits that may be used", "")
+    gaze_damping: float = gain_parameter(0.1, "damping of the gaze", "")
+    min_body_distance: float = gain_parameter(0.01, "smallest distance between bodies of the robot", "m", zero=True)
+    motion_share: float = gain_parameter(
         0.9, "fraction of each phase that a minimum-jerk motion takes; the rest is settling time", ""
     )
-    reach: float = gain_parameter(1.0, "scale of the forward and sideways distances of the points", "")
+    reach_scale: float = gain_parameter(1.0, "scale of the forward and sideways distances of the points", "")
+
+    former_names = MappingProxyType(
+        {
+            "phase": "phase_duration",
+            "rate": "gain",
+            "posture": "posture_gain",
+            "speed": "speed_share",
+            "calm": "gaze_damping",
+            "apart": "min_body_distance",
+            "share": "motion_share",
+            "reach": "reach_scale",
+        }
+    )
 
     def __post_init__(self) -> None:
         check_parameters(self, "reach")
@@ -132,23 +201,36 @@ class Reach(Behavior):
     hand to the point of the phase; gaze at the target, active after each intermediary point; posture.
 
     Args:
-        robot: robot with two feet, two hands and a gaze.
+        robot: robot with two feet and a right hand; without a left hand there is no cup, without a head no gaze.
         settings: see `ReachSettings`.
         profile: time profile of the hand: "exponential", as in the paper, or "minimum-jerk", as it suggests.
+        targets: "near", "middle", "floor" as in the paper, or a TOML file, see `load_reach_points`; None: "floor", or
+            "middle" if the arms of the robot are too short for that.
 
     >>> reach = Reach(robot)
     >>> recording = poise.record(poise.KinematicController(reach), poise.IdealPlant(reach.start), reach.seconds)
     """
 
-    def __init__(self, robot: Robot, settings: ReachSettings | None = None, profile: Profile = "exponential") -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        settings: ReachSettings | None = None,
+        profile: Profile = "exponential",
+        targets: str | None = None,
+    ) -> None:
         if profile not in ("exponential", "minimum-jerk"):
             raise PoiseError(f"profile is {profile!r}; expected 'exponential' or 'minimum-jerk'")
         self.robot, self.profile = robot, profile
         self.settings = settings or ReachSettings()
+        if not any(hand.side == "right" for hand in robot.hands):
+            raise RobotError(
+                f"{robot.name} declares no right hand, which reaches the points; choose another robot or declare hands"
+            )
         self.start: State = one_foot_stance(robot, "right")
-        self.phases = tuple(self._phases())
-        self.seconds = self.phases[-1].end
         self._common_hierarchy = self._hierarchy()
+        self.targets = default_targets(robot, self.settings) if targets is None else targets
+        self.phases = tuple(self._phases(load_reach_points(self.targets)))
+        self.seconds = self.phases[-1].end
         self.hierarchies = tuple(self._hierarchy_of(phase) for phase in self.phases)
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
@@ -158,6 +240,11 @@ class Reach(Behavior):
         """Return the phase at a time (s)."""
         return self.phases[self._index(time)]
 
+    @property
+    def holds_cup(self) -> bool:
+        """Whether the robot has a left hand, which holds the cup."""
+        return any(hand.side == "left" for hand in self.robot.hands)
+
     def reach_errors(self, states: dict[str, State]) -> dict[str, float]:
         """Return the distance of the right hand from its point (m) for states at the ends of phases, by phase name."""
         hand = self.robot.hand("right")
@@ -165,6 +252,11 @@ class Reach(Behavior):
         return {
             name: float(np.linalg.norm(state.pose(hand).translation - points[name])) for name, state in states.items()
         }
+
+    def final_pose(self, phase: ReachPhase) -> State:
+        """Return the posture at the end of a phase, solved from the start."""
+        hand = Level("right hand", [tasks.Position(self.robot.hand("right"), phase.point)])
+        return solve_pose(self._common_hierarchy.with_level(hand, before="posture"), self.start).state
 
     def box_violation(self, part: Literal["foot", "hand"], states: Sequence[State]) -> float:
         """Return the largest distance of the left hand or foot outside its box over all states (m)."""
@@ -175,16 +267,20 @@ class Reach(Behavior):
     # -- construction ----------------------------------------------------------------------------------------------
 
     def _index(self, time: float) -> int:
-        return min(max(int(time / self.settings.phase + 1e-9), 0), len(self.phases) - 1)
+        return min(max(int(time / self.settings.phase_duration + 1e-9), 0), len(self.phases) - 1)
 
-    def _phases(self) -> list[ReachPhase]:
+    def _phases(self, points: Mapping[str, ReachPoint]) -> list[ReachPhase]:
         foot, height = self.start.pose(self.robot.foot("right")), self.robot.height
         phases = []
-        for i, (name, place) in enumerate(REACH_POINTS.items()):
-            scaled = height * np.array([self.settings.reach * place[0], self.settings.reach * place[1], place[2]])
+        for i, (name, place) in enumerate(points.items()):
+            scaled = height * np.array(
+                [self.settings.reach_scale * place[0], self.settings.reach_scale * place[1], place[2]]
+            )
             x, y, z = (float(value) for value in foot.act(scaled))
-            begin = i * self.settings.phase
-            phases.append(ReachPhase(name, begin, begin + self.settings.phase, (x, y, z), not name.startswith("IP")))
+            begin = i * self.settings.phase_duration
+            phases.append(
+                ReachPhase(name, begin, begin + self.settings.phase_duration, (x, y, z), not name.startswith("IP"))
+            )
         return phases
 
     def _hierarchy(self) -> Hierarchy:
@@ -195,24 +291,24 @@ class Reach(Behavior):
             # No acceleration limit: at velocity level its bounds move with v, which makes the motion less smooth.
             always=[
                 constraints.JointRange(robot),
-                constraints.JointSpeed(robot, scale=self.settings.speed),
+                constraints.JointSpeed(robot, scale=self.settings.speed_share),
                 *self._collision_constraints(),
             ],
             levels=[
                 Level("contact", [constraints.RigidContact(support, at=start)]),
                 Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")]),
                 Level("left foot", [self._box("foot")]),
-                Level("left hand", [self._box("hand")]),
-                Level("posture", [tasks.Posture(start, dynamics=tasks.Decay(self.settings.posture))]),
+                *([Level("left hand", [self._box("hand")])] if self.holds_cup else []),
+                Level("posture", [tasks.Posture(start, dynamics=tasks.Decay(self.settings.posture_gain))]),
             ],
         )
 
     def _collision_constraints(self) -> list[constraints.SelfCollision]:
         """Return the self-collision constraint, if the robot has shapes: the points of the paper do not avoid all."""
-        if self.settings.apart == 0.0:
+        if self.settings.min_body_distance == 0.0:
             return []
         try:
-            return [constraints.SelfCollision(self.robot, distance=self.settings.apart)]
+            return [constraints.SelfCollision(self.robot, distance=self.settings.min_body_distance)]
         except PoiseError:  # the robot description has no shapes
             return []
 
@@ -235,14 +331,47 @@ class Reach(Behavior):
             name=f"right hand to {phase.name}",
         )
         hierarchy = self._common_hierarchy.with_level(Level("right hand", [hand]), before="posture")
-        if not phase.is_target:
+        head = self.robot.head
+        if not phase.is_target or head is None:
             return hierarchy
-        gaze = tasks.Gaze(
-            self.robot.gaze, phase.point, dynamics=self._task_dynamics(phase), name=f"gaze at {phase.name}"
-        )
-        return hierarchy.with_level(Level("gaze", [gaze], damping=self.settings.calm), before="posture")
+        gaze = tasks.Gaze(head, phase.point, dynamics=self._task_dynamics(phase), name=f"gaze at {phase.name}")
+        return hierarchy.with_level(Level("gaze", [gaze], damping=self.settings.gaze_damping), before="posture")
 
     def _task_dynamics(self, phase: ReachPhase) -> tasks.Decay | tasks.MinimumJerk:
         if self.profile == "exponential":
-            return tasks.Decay(self.settings.rate)
-        return tasks.MinimumJerk(self.settings.share * (phase.end - phase.begin), begin=phase.begin)
+            return tasks.Decay(self.settings.gain)
+        return tasks.MinimumJerk(self.settings.motion_share * (phase.end - phase.begin), begin=phase.begin)
+
+
+def default_targets(robot: Robot, settings: ReachSettings | None = None, with_torques: bool = False) -> str:
+    """Return "floor" if a robot can reach these targets, else "middle".
+
+    Args:
+        robot, settings: as of `Reach`.
+        with_torques: whether its motors must also be able to hold it there.
+    """
+    reach = Reach(robot, settings, targets="floor")
+    for phase in reach.phases:
+        if phase.is_target:
+            state = reach.final_pose(phase)
+            miss = reach.reach_errors({phase.name: state})[phase.name]
+            share = np.max(np.abs(static_torques(state)) / robot.limits.torque) if with_torques else 0.0
+            if miss > REACHABLE_ERROR or share > HOLDABLE_SHARE:
+                return "middle"
+    return "floor"
+
+
+def static_torques(state: State) -> Array:
+    """Return the joint torques that hold a robot at rest on one contact (nv - 6; N m).
+
+    With the gravity torques g(q), the wrench w of the contact and its Jacobian J, whose first six columns are those of
+    the base: ``J_baseᵀ w = g_base`` and ``τ = g - Jᵀ w``.
+    """
+    model, (contact,) = state.robot.model, state.contacts
+    data = model.createData()
+    g = pinocchio.computeGeneralizedGravity(model, data, state.q)
+    pinocchio.computeJointJacobians(model, data, state.q)
+    pinocchio.updateFramePlacements(model, data)
+    J = pinocchio.getFrameJacobian(model, data, contact.index, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    wrench = np.linalg.solve(J[:, :6].T, g[:6])
+    return np.asarray((g - J.T @ wrench)[6:])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pinocchio
 
 from poise.arrays import Array
 from poise.geometry import so3
-from poise.parameters import check_parameters, gain_parameter
+from poise.parameters import FormerNames, check_parameters, gain_parameter
 from poise.robots import Foot, Robot
 from poise.state import SensorReadings, Snapshot
 
@@ -23,14 +24,23 @@ LARGEST_SOLE_TILT = 0.15
 
 
 @dataclass(frozen=True)
-class ServoStabilizerSettings:
+class ServoStabilizerSettings(FormerNames):
     """Gains of the stabilizer. Impacts of the soles disturb the force cells: hence the filters."""
 
     admittance: float = gain_parameter(6.0, "A: rate at which the centre of mass yields to a ZMP error", zero=True)
-    divergence: float = gain_parameter(4.0, "k_x: feedback of the DCM", zero=True)
-    upright: float = gain_parameter(0.6, "k_t: fraction of the trunk tilt that the soles correct", "", zero=True)
-    leak: float = gain_parameter(1.0, "decay rate of the shift", zero=True)
-    smooth: float = gain_parameter(0.02, "time constant of the filters on ZMP and tilt", "s", zero=True)
+    servo_dcm_gain: float = gain_parameter(4.0, "k_x: gain of the DCM on position servos", zero=True)
+    tilt_gain: float = gain_parameter(0.6, "k_t: fraction of the trunk tilt that the soles correct", "", zero=True)
+    shift_decay: float = gain_parameter(1.0, "decay rate of the shift", zero=True)
+    filter_time: float = gain_parameter(0.02, "time constant of the filters on ZMP and tilt", "s", zero=True)
+
+    former_names = MappingProxyType(
+        {
+            "divergence": "servo_dcm_gain",
+            "upright": "tilt_gain",
+            "leak": "shift_decay",
+            "smooth": "filter_time",
+        }
+    )
 
     def __post_init__(self) -> None:
         check_parameters(self, "stabilizer")
@@ -107,10 +117,10 @@ class ServoStabilizer:
     """Admittance control of the ZMP: shift of the CoM of the reference, and tilt of its soles.
 
         z_d = u + (1 + k_x/ω) (ξ - ξ_ref)        clipped to the soles by the caller
-        ḋ   = A (z - z_d) - leak · d
+        ḋ   = A (z - z_d) - λ d
 
-    with u the planned and z the measured ZMP, ξ the divergent component of motion (DCM) of the real robot and d the
-    shift: accelerating the CoM forward moves the ZMP back.
+    with u the planned and z the measured ZMP, ξ the divergent component of motion (DCM) of the real robot, d the shift
+    and λ its decay rate: accelerating the CoM forward moves the ZMP back.
 
     Attributes:
         shift, rate: d and ḋ (m, m/s, as x + i y).
@@ -125,9 +135,9 @@ class ServoStabilizer:
     def step(self, measured: complex | None, target: complex, period: float) -> None:
         """Update the shift for one period, from the measured and the target ZMP (m); None: no measurement."""
         settings = self.settings
-        share = period / (period + settings.smooth)
+        share = period / (period + settings.filter_time)
         self._zmp_error += share * ((0j if measured is None else measured - target) - self._zmp_error)
-        self.rate = settings.admittance * self._zmp_error - settings.leak * self.shift
+        self.rate = settings.admittance * self._zmp_error - settings.shift_decay * self.shift
         shift = self.shift + period * self.rate
         if abs(shift) > self.largest_shift:
             shift *= self.largest_shift / abs(shift)
@@ -137,6 +147,6 @@ class ServoStabilizer:
     def sole_rotation(self, tilt: tuple[float, float], period: float) -> Array:
         """Update and return the rotation of the stance soles against a tilt of the trunk (rad), in world axes."""
         settings = self.settings
-        self._tilt += period / (period + settings.smooth) * (settings.upright * complex(*tilt) - self._tilt)
+        self._tilt += period / (period + settings.filter_time) * (settings.tilt_gain * complex(*tilt) - self._tilt)
         x, y = (max(-LARGEST_SOLE_TILT, min(LARGEST_SOLE_TILT, angle)) for angle in (self._tilt.real, self._tilt.imag))
         return np.asarray(pinocchio.exp3(np.array([x, y, 0.0])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from poise.arrays import Array
 from poise.behaviors.gait_tasks import balance_tasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy, Level
-from poise.parameters import check_parameters, gain_parameter
+from poise.parameters import FormerNames, check_parameters, gain_parameter
 from poise.plans import SquatOscillator
 from poise.robots import Robot, State, leg_length
 from poise.state import Contact, Snapshot
@@ -25,7 +26,7 @@ WEIGHTS = (1000.0, 500.0, 1.0, 0.02)
 
 
 @dataclass(frozen=True)
-class UprightSettings:
+class UprightSettings(FormerNames):
     """Gains of an upright body, the same for all robots.
 
     With critical damping the centre of mass (CoM) responds like feedback of the divergent component of motion with a
@@ -33,13 +34,24 @@ class UprightSettings:
     is heavier than its model does not sink far. The angular momentum of a walking human stays within 0.05 m h v.
     """
 
-    balance: float = gain_parameter(4.0, "rate of the centre of mass")
-    height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
-    spin: float = gain_parameter(0.02, "tolerated angular momentum", "m h sqrt(g h)")
-    spin_rate: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
-    trunk: float = gain_parameter(6.0, "rate of the orientation of the trunk")
-    posture: float = gain_parameter(4.0, "rate of the posture")
+    com_gain: float = gain_parameter(4.0, "gain of the centre of mass")
+    com_height_gain: float = gain_parameter(9.0, "gain of the height of the centre of mass")
+    angular_momentum_tolerance: float = gain_parameter(0.02, "tolerated angular momentum", "m h sqrt(g h)")
+    angular_momentum_gain: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
+    trunk_gain: float = gain_parameter(6.0, "gain of the orientation of the trunk")
+    posture_gain: float = gain_parameter(4.0, "gain of the posture")
     friction: float = gain_parameter(0.7, "assumed friction coefficient of contacts", "")
+
+    former_names = MappingProxyType(
+        {
+            "balance": "com_gain",
+            "height": "com_height_gain",
+            "spin": "angular_momentum_tolerance",
+            "spin_rate": "angular_momentum_gain",
+            "trunk": "trunk_gain",
+            "posture": "posture_gain",
+        }
+    )
 
     def __post_init__(self) -> None:
         check_parameters(self, "upright")
@@ -65,15 +77,15 @@ def upright_hierarchy(
         levels=[
             Level("contact", [constraints.RigidContact(contact, at=start) for contact in contacts]),
             Level("balance", upright_balance(start, center_of_mass, settings)),
-            Level("trunk", [tasks.Orientation(trunk, stance.pose(trunk), dynamics=tasks.Decay(settings.trunk))]),
-            Level("posture", [tasks.Posture(start, dynamics=tasks.Decay(settings.posture))]),
+            Level("trunk", [tasks.Orientation(trunk, stance.pose(trunk), dynamics=tasks.Decay(settings.trunk_gain))]),
+            Level("posture", [tasks.Posture(start, dynamics=tasks.Decay(settings.posture_gain))]),
         ],
     )
 
 
 def upright_balance(start: State, center_of_mass: Any, settings: UprightSettings) -> list[tasks.Task]:
     """Return the tasks of CoM and angular momentum over the contacts of a start, see `balance_tasks`."""
-    feedback = tasks.Decay(settings.balance)
+    feedback = tasks.Decay(settings.com_gain)
     return balance_tasks(start.robot, _com_height(start), settings, center_of_mass, center_of_mass, feedback)
 
 
@@ -132,8 +144,10 @@ class Stand(Behavior):
 class SquatSettings(UprightSettings):
     """Settings of `Squat`: those of `UprightSettings`, and depth, frequency and number of squats."""
 
-    depth: float = gain_parameter(0.15, "vertical travel of the centre of mass", "leg lengths")
-    frequency: float = gain_parameter(0.5, "squats per second")
+    depth: float = gain_parameter(
+        0.15, "vertical travel of the centre of mass", "leg lengths", typical_range=(0.0, 0.3)
+    )
+    frequency: float = gain_parameter(0.5, "squats per second", typical_range=(0.1, 1.0))
     cycles: float = gain_parameter(10.0, "number of squats", "")
 
     def __post_init__(self) -> None:

@@ -31,6 +31,7 @@ from poise.plans import (
     capture_feet,
     check_feasibility,
     repair_style,
+    sinusoid_defaults,
 )
 from poise.robots import Robot, Side, State, other_side
 from poise.state import Snapshot
@@ -50,7 +51,9 @@ class Walk(Behavior):
     """Walk in a style for a number of steps, ending with the feet side by side; capture steps after pushes.
 
     Style, speed and number of steps may change during the walk: changes of `style` and `speed` are blended in within
-    `settings.change` seconds, and `stop()` ends the walk after the next step.
+    `settings.style_transition_time` seconds, and `stop()` ends the walk after the next step.
+
+    With the sinusoid reference, a style that does not choose its `sway` is repaired (`poise.plans.sinusoid_defaults`).
 
     Args:
         robot: robot with two feet.
@@ -60,6 +63,9 @@ class Walk(Behavior):
         settings: see `WalkSettings`.
         start: initial state, standing at rest on both feet; None: the standing stance of the robot.
         ground: places a footstep on known ground, e.g. onto stairs; None: the slope of the ground is estimated.
+
+    Attributes:
+        default_changes: changes of the style for the sinusoid reference, one line of text per parameter.
 
     >>> walk = Walk(robot, style="proud", steps=20)
     >>> poise.record(poise.TorqueController(walk), poise.MujocoPlant(walk.start), walk.seconds)
@@ -88,12 +94,27 @@ class Walk(Behavior):
         self.hierarchies = tuple(self.task_set.hierarchies.values())
         left, right = (Footstep.of(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
         self.body = BodyDimensions.of(self.start)
-        self.style_transition = StyleTransition(robot, self.body, self.task_set, style, speed, self.settings.change)
-        self.terrain = TerrainEstimator(self.start)
+        self.style_transition = StyleTransition(
+            robot, self.body, self.task_set, style, speed, self.settings.style_transition_time
+        )
+        self.default_changes: tuple[str, ...] = ()
+        if self.settings.com_reference == "sinusoid":
+            defaults = sinusoid_defaults(self.style, self.body, self.speed)
+            self.default_changes = defaults.changes
+            if defaults.changes:
+                self.style_transition = StyleTransition(
+                    robot,
+                    self.body,
+                    self.task_set,
+                    defaults.style,
+                    defaults.speed,
+                    self.settings.style_transition_time,
+                )
+        self.terrain = TerrainEstimator(self.start, self.settings.com_height_tolerance * self.task_set.height)
         self.task_set.tilt = self.terrain.tilt
         self._ground = ground
         # The sinusoid reference does not depend on footsteps: adapting them would only follow its lag.
-        self._adapts_steps = bool(self.settings.adapt) and self.settings.center == "divergent"
+        self._adapts_steps = bool(self.settings.adapt_steps) and self.settings.com_reference == "dcm"
         self._phase = GaitPhase("standing", self.start.time, math.inf, right, left, right)
         self._clock = TickClock(0.002)
         self._phase_adapter: tuple[GaitPhase, StepAdapter] | None = None
@@ -105,16 +126,18 @@ class Walk(Behavior):
 
     @property
     def style(self) -> Style:
-        """Requested style; an assigned style is blended in within `settings.change` seconds."""
+        """Requested style; an assigned style is blended in within `settings.style_transition_time` seconds."""
         return self.style_transition.target_style
 
     @style.setter
     def style(self, style: Style | str) -> None:
+        if self.settings.com_reference == "sinusoid" and not isinstance(style, str):
+            style = sinusoid_defaults(style, self.body, self.speed).style
         self.style_transition.set_style(style)
 
     @property
     def speed(self) -> Speed | None:
-        """Requested speed, or None for that of the style; an assigned speed is blended in within `settings.change`."""
+        """Requested speed, or None for that of the style; an assigned speed is blended in as a style is."""
         return self.style_transition.speed
 
     @speed.setter
@@ -150,9 +173,9 @@ class Walk(Behavior):
         return self._center_reference(self.style_transition.style)
 
     def _center_reference(self, style: Style) -> CenterReference:
-        if self.settings.center == "sinusoid":
+        if self.settings.com_reference == "sinusoid":
             return SinusoidReference(style.sway * self.body.leg_length, style.sway_phase)
-        return DcmReference(self.settings.feedback)
+        return DcmReference(self.settings.dcm_gain)
 
     def check_feasibility(self, snapshot: Snapshot | None = None) -> FeasibilityCheck:
         """Check whether the next two steps keep balance with the requested style; see `poise.plans.feasibility`.
@@ -168,13 +191,13 @@ class Walk(Behavior):
         plan = replace(self.footstep_plan, gait=self.style_transition.target_gait)
         if phase.kind == "standing":  # assume that the walk starts now
             support_foot, swing_foot = phase.first_support_feet(self.requested_speed)
-            phase = phase.starting_phase(begin, self.settings.start, support_foot, swing_foot)
-        adapt = StepAdapter(self.body, phase, self.settings.feedback).adapt if self._adapts_steps else None
+            phase = phase.starting_phase(begin, self.settings.weight_shift_time, support_foot, swing_foot)
+        adapt = StepAdapter(self.body, phase, self.settings.dcm_gain).adapt if self._adapts_steps else None
         return check_feasibility(plan, phase, begin, center, self._center_reference(self.style), self.body, adapt)
 
     def repair(self) -> tuple[str, ...]:
         """Apply the smallest change of style or speed that makes the walk feasible; return the changes as text."""
-        style_repair = repair_style(self.style, self.body, self.settings.center, self.speed)
+        style_repair = repair_style(self.style, self.body, self.settings.com_reference, self.speed)
         if style_repair.changes:
             self.style, self.speed = style_repair.style, style_repair.speed
         return style_repair.changes
@@ -189,8 +212,8 @@ class Walk(Behavior):
         """Duration of the walk (s), with 1.5 s of standing at its end."""
         steps = self.steps if math.isfinite(self.steps) else 0
         return (
-            self.settings.wait
-            + self.settings.start
+            self.settings.standing_time
+            + self.settings.weight_shift_time
             + steps * self.style_transition.gait.timing.step
             + STOPPING_TIME
             + 1.5
@@ -258,9 +281,9 @@ class Walk(Behavior):
         if phase.kind in ("standing", "stopping") and self._needs_capture_step(phase, xi):
             self._make_capture_step(time, plan, xi)
         elif phase.kind == "standing":
-            if phase.elapsed(time) >= settings.wait and self.steps > phase.steps:
+            if phase.elapsed(time) >= settings.standing_time and self.steps > phase.steps:
                 support_foot, swing_foot = phase.first_support_feet(self.requested_speed)
-                self._phase = phase.starting_phase(time, settings.start, support_foot, swing_foot)
+                self._phase = phase.starting_phase(time, settings.weight_shift_time, support_foot, swing_foot)
         elif phase.kind == "single":
             if self._swing_ended(snapshot, phase, time):
                 landed = self._stand_on(snapshot, phase.goal)
@@ -292,7 +315,7 @@ class Walk(Behavior):
     def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:
         """Return whether a swing is over: by time, or by contact (or a limited wait for it), as the settings choose."""
         elapsed, contact = phase.elapsed(time), self._touches_ground(snapshot, phase.goal.side)
-        if self.settings.contact == "time":
+        if self.settings.touchdown == "time":
             return phase.is_over(time)
         return (contact and elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds) or elapsed > phase.seconds + TOUCHDOWN_WAIT
 
@@ -312,7 +335,7 @@ class Walk(Behavior):
         """Return the step adapter of a phase, which is created once per phase."""
         cached = self._phase_adapter
         if cached is None or cached[0].kind != phase.kind or cached[0].begin != phase.begin:
-            self._phase_adapter = cached = (phase, StepAdapter(self.body, phase, self.settings.feedback))
+            self._phase_adapter = cached = (phase, StepAdapter(self.body, phase, self.settings.dcm_gain))
         return cached[1]
 
 

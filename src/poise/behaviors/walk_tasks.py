@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -13,46 +14,72 @@ from poise import constraints, tasks
 from poise.arrays import Array
 from poise.behaviors.gait_tasks import GaitTasks, arm_collision_constraints, limb_joints, sole_motion
 from poise.constraints import JointRange
-from poise.errors import PoiseError, UsageError
+from poise.errors import PoiseError, UsageError, near_misses
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level, solve_pose
-from poise.parameters import check_parameters, gain_parameter, parameter
+from poise.parameters import FormerNames, check_parameters, gain_parameter, parameter
 from poise.plans import STYLES, BodyDimensions, GaitParameters, Speed, Style, SwingTrajectory, gait_of_style
-from poise.robots import GRAVITY, Hand, Robot, Side, State, limbs, side_sign
+from poise.robots import GRAVITY, Hand, Limb, Robot, Side, State, limbs, side_sign
 
 
 @dataclass(frozen=True)
-class WalkSettings:
+class WalkSettings(FormerNames):
     """Gains of a walk, the same for all robots and styles.
 
-    Without a tolerance of angular momentum (`spin`), a weak robot lets its trunk fall for the sake of its centre of
-    mass. With twice or half of `stopping`, a robot whose foot lands on an edge is shaken by it.
+    Without an `angular_momentum_tolerance`, a weak robot lets its trunk fall for the sake of its centre of mass. With
+    twice or half of `stance_damping`, a robot whose foot lands on an edge is shaken by it.
     """
 
-    feedback: float = gain_parameter(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
-    start: float = gain_parameter(0.8, "time in which the weight shifts before the first step", "s")
-    wait: float = gain_parameter(0.4, "time of standing before a walk begins", "s", zero=True)
-    swing: float = gain_parameter(20.0, "rate of the swing foot")
-    trunk: float = gain_parameter(12.0, "rate of the orientation of the trunk")
-    posture: float = gain_parameter(6.0, "rate of the posture")
-    height: float = gain_parameter(9.0, "rate of the height of the centre of mass")
-    calm: float = gain_parameter(
+    dcm_gain: float = gain_parameter(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
+    weight_shift_time: float = gain_parameter(0.8, "time in which the weight shifts before the first step", "s")
+    standing_time: float = gain_parameter(0.4, "time of standing before a walk begins", "s", zero=True)
+    swing_gain: float = gain_parameter(20.0, "gain of the swing foot")
+    trunk_gain: float = gain_parameter(8.0, "gain of the orientation of the trunk")
+    posture_gain: float = gain_parameter(6.0, "gain of the posture")
+    com_height_gain: float = gain_parameter(9.0, "gain of the height of the centre of mass")
+    com_height_tolerance: float = gain_parameter(
+        0.02, "deviation of the height of the centre of mass that is not corrected", "of its height", zero=True
+    )
+    chest_damping: float = gain_parameter(
         0.3, "damping of the chest task, which limits the motion of other limbs", "", zero=True
     )
-    spin: float = gain_parameter(0.03, "tolerated angular momentum about the horizontal axes", "m h sqrt(g h)")
-    spin_rate: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
-    friction: float = gain_parameter(0.7, "assumed friction coefficient of contacts", "")
-    stopping: float = gain_parameter(20.0, "damping rate of a rocking stance foot")
-    change: float = gain_parameter(0.3, "time in which a change of style is applied", "s")
-    center: Literal["divergent", "sinusoid"] = parameter(
-        "divergent",
-        "reference of the centre of mass: the planned DCM, or the sinusoid of [Dalibard2012]",
-        choices=("divergent", "sinusoid"),
+    angular_momentum_tolerance: float = gain_parameter(
+        0.05, "tolerated angular momentum about the horizontal axes", "m h sqrt(g h)"
     )
-    contact: Literal["time", "force"] = parameter(
+    angular_momentum_gain: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
+    friction: float = gain_parameter(0.7, "assumed friction coefficient of contacts", "")
+    stance_damping: float = gain_parameter(20.0, "damping rate of a rocking stance foot")
+    style_transition_time: float = gain_parameter(0.3, "time in which a change of style is applied", "s")
+    com_reference: Literal["dcm", "sinusoid"] = parameter(
+        "dcm",
+        "reference of the centre of mass: the planned DCM, or the sinusoid of [Dalibard2012]",
+        choices=("dcm", "sinusoid"),
+    )
+    touchdown: Literal["time", "force"] = parameter(
         "time", "end of a swing: at its planned time, or on contact force", choices=("time", "force")
     )
-    adapt: bool = parameter(True, "whether footsteps are adapted to disturbances")
+    adapt_steps: bool = parameter(True, "whether footsteps are adapted to disturbances")
+
+    former_names = MappingProxyType(
+        {
+            "feedback": "dcm_gain",
+            "start": "weight_shift_time",
+            "wait": "standing_time",
+            "swing": "swing_gain",
+            "trunk": "trunk_gain",
+            "posture": "posture_gain",
+            "height": "com_height_gain",
+            "calm": "chest_damping",
+            "spin": "angular_momentum_tolerance",
+            "spin_rate": "angular_momentum_gain",
+            "stopping": "stance_damping",
+            "change": "style_transition_time",
+            "center": "com_reference",
+            "contact": "touchdown",
+            "adapt": "adapt_steps",
+        }
+    )
+    former_values = MappingProxyType({"com_reference": MappingProxyType({"divergent": "dcm"})})
 
     def __post_init__(self) -> None:
         check_parameters(self, "walk")
@@ -70,7 +97,7 @@ def rest_posture(robot: Robot, style: Style) -> Array:
         q = _solve_rest_pose(robot, stance, style, free_joints).q
     angles = np.array([q[joint.q] for joint in robot.joints])
     names = [joint.name for joint in robot.joints]
-    for name, angle in style.rest.items():
+    for name, angle in style.rest_posture.items():
         if name not in names:
             continue  # a joint of another robot
         angles[names.index(name)] = angle
@@ -79,21 +106,27 @@ def rest_posture(robot: Robot, style: Style) -> Array:
 
 def check_rest_joints(robot: Robot, style: Style) -> None:
     """Raise a UsageError if a style has rest angles, but for none of the joints of the robot."""
-    names = {joint.name for joint in robot.joints}
-    if style.rest and not names & set(style.rest):
-        given = ", ".join(style.rest)
-        raise UsageError(f"style '{style.name}': rest names {given}, none of which {robot.name} has")
+    names = [joint.name for joint in robot.joints]
+    if style.rest_posture and not set(names) & set(style.rest_posture):
+        given = ", ".join(style.rest_posture)
+        similar = next((near for name in style.rest_posture if (near := near_misses(name, names))), ())
+        hint = f"; did you mean {similar[0]!r}?" if similar else ""
+        raise UsageError(f"style '{style.name}': rest_posture names {given}, none of which {robot.name} has{hint}")
 
 
 def _solve_rest_pose(robot: Robot, stance: State, style: Style, free_joints: set[str]) -> State:
     held_joints = [joint for joint in robot.joints if joint.name not in free_joints]
     style_tasks: list[tasks.Task] = [
-        tasks.Position(hand, _raised_hand(stance, hand, style), name=f"{hand.side} hand") for hand in robot.hands
+        tasks.Position(hand, _raised_hand(stance, hand, arm, style), name=f"{hand.side} hand")
+        for hand in robot.hands
+        for arm in limbs(robot)
+        if arm.name == f"{hand.side} arm"
     ]
-    if robot.gaze is not None:
-        axis = stance.pose(robot.gaze).rotation @ np.array(robot.gaze.axis)
+    head = robot.head
+    if head is not None:
+        axis = stance.pose(head).rotation @ np.array(head.axis)
         down = pinocchio.rpy.rpyToMatrix(0.0, style.head_pitch, 0.0) @ axis
-        style_tasks.append(tasks.Direction(robot.gaze, robot.gaze.axis, down, name="gaze"))
+        style_tasks.append(tasks.Direction(head, head.axis, down, name="gaze"))
     base = robot.frame("root_joint")
     hierarchy = Hierarchy(
         always=[JointRange(robot)],
@@ -106,11 +139,9 @@ def _solve_rest_pose(robot: Robot, stance: State, style: Style, free_joints: set
     return solve_pose(hierarchy, stance, iterations=100).state
 
 
-def _raised_hand(stance: State, hand: Hand, style: Style) -> Array:
+def _raised_hand(stance: State, hand: Hand, arm: Limb, style: Style) -> Array:
     """Return the position of a hand (m, 3) whose arm is rotated forward and outward about the shoulder."""
-    robot = stance.robot
-    first = next(limb.joints[0] for limb in limbs(robot) if limb.name == f"{hand.side} arm")
-    shoulder = stance.pose(robot.frame(first)).translation
+    shoulder = stance.pose(stance.robot.frame(arm.joints[0])).translation
     outward = side_sign(hand.side)
     turn = pinocchio.rpy.rpyToMatrix(outward * style.arm_spread, 0.0, 0.0) @ pinocchio.rpy.rpyToMatrix(
         0.0, -style.arm_lift, 0.0
@@ -178,7 +209,7 @@ class WalkTasks(GaitTasks):
         self._light = [joint for joint in robot.joints if joint.name in names]
         self._heavy = [joint for joint in robot.joints if joint.name not in names]
         arms = set(limb_joints(robot, "arm"))
-        self._arms = np.array([joint.name in arms for joint in self._light])
+        self._arms = np.array([joint.name in arms for joint in self._light], dtype=bool)
         self._limits = np.array([robot.limits.torque[joint.v - 6] for joint in self._light])
         self._head = [joint for joint in self._light if joint.name not in arms]
         parts = {"light": self._light, "heavy": self._heavy, "head": self._head}
@@ -200,12 +231,16 @@ class WalkTasks(GaitTasks):
     def apply_style(self, style: Style, rest: Array, froude: float) -> None:
         """Set weights and rest posture (rad) of a style, at a Froude number."""
         axes = np.array([HORIZONTAL_MOMENTUM_WEIGHT, HORIZONTAL_MOMENTUM_WEIGHT, 1.0])
-        self.momentum_weight.set((style.angular_momentum + MOMENTUM_BY_FROUDE * froude) * self._inertia**-2 * axes)
+        self.momentum_weight.set(
+            (style.angular_momentum_weight + MOMENTUM_BY_FROUDE * froude) * self._inertia**-2 * axes
+        )
         chosen = {"arms": self._arms, "head": ~self._arms}.get(
             style.torque_joints, np.ones(len(self._arms), dtype=bool)
         )
-        self.torque_weight.set(style.torque * chosen * (TORQUE_SCALE / self._limits) ** 2)
-        self.posture_weight.set(np.where(self._arms, style.arm_posture / (1.0 + POSTURE_BY_FROUDE * froude), 1.0))
+        self.torque_weight.set(style.torque_weight * chosen * (TORQUE_SCALE / self._limits) ** 2)
+        self.posture_weight.set(
+            np.where(self._arms, style.arm_posture_weight / (1.0 + POSTURE_BY_FROUDE * froude), 1.0)
+        )
         for part, places in self._places.items():
             self.rest[part].set(rest[places])
 
@@ -228,47 +263,55 @@ class WalkTasks(GaitTasks):
 
     def _hierarchies(self) -> dict[str, Hierarchy]:
         robot, settings = self.robot, self.settings
-        balance, damped = self.balance(), tasks.Decay(settings.spin_rate)
+        balance, damped = (
+            self.balance(settings.com_height_tolerance * self.height),
+            tasks.Decay(settings.angular_momentum_gain),
+        )
         trunk, base = robot.chest or robot.frame("root_joint"), robot.frame("root_joint")
-        upright = tasks.Decay(settings.trunk)
+        upright = tasks.Decay(settings.trunk_gain)
         axis_weights = (1.0, 1.0, HEADING_WEIGHT)
         chest: list[tasks.Task] = [
             tasks.Orientation(
                 trunk, self.chest, tolerance=CHEST_TOLERANCE, weight=axis_weights, dynamics=upright, name="chest"
             )
         ]
-        relaxed = tasks.Decay(settings.posture)
+        relaxed = tasks.Decay(settings.posture_gain)
         if self._head:
             chest.append(
                 tasks.Posture(self.rest["head"], self._head, weight=HEAD_WEIGHT, dynamics=upright, name="head")
             )
         style: list[tasks.Task] = [
-            tasks.Orientation(trunk, self.chest, weight=axis_weights, dynamics=upright, name="middle of the chest"),
+            tasks.Orientation(trunk, self.chest, weight=axis_weights, dynamics=upright, name="chest orientation"),
             tasks.AngularMomentum(weight=self.momentum_weight, dynamics=damped),
             tasks.Posture(self.rest["heavy"], joints=self._heavy, weight=0.1, dynamics=relaxed, name="legs and trunk"),
         ]
         if self._light:
             style += [
-                tasks.JointTorque(self._light, weight=self.torque_weight, name="little torque"),
+                tasks.JointTorque(self._light, weight=self.torque_weight, name="joint torque"),
                 tasks.Posture(
                     self.rest["light"], self._light, weight=self.posture_weight, dynamics=relaxed, name="arms, head"
                 ),
             ]
         if not self._rigid:
-            style.append(tasks.Orientation(base, self.pelvis, dynamics=upright, name="pelvis"))
+            chest.append(
+                tasks.Orientation(base, self.pelvis, tolerance=CHEST_TOLERANCE, dynamics=upright, name="pelvis")
+            )
+            style.append(tasks.Orientation(base, self.pelvis, dynamics=upright, name="pelvis orientation"))
         posture = [tasks.LeastVelocity()]
         always: list[tasks.Task] = [constraints.JointRange(robot), *arm_collision_constraints(robot)]
 
         def hierarchy(*swinging: Side) -> Hierarchy:
             swing = [
-                tasks.Pose(robot.foot(side), self.feet[side], dynamics=tasks.Decay(settings.swing), name="swing")
+                tasks.Pose(
+                    robot.foot(side), self.feet[side], dynamics=tasks.Decay(settings.swing_gain), name="swing foot"
+                )
                 for side in swinging
             ]
             levels = [
                 Level("contact", self.stance_contacts(*swinging)),
                 Level("balance", balance),
                 Level("swing", swing),
-                Level("chest", chest, damping=settings.calm),
+                Level("chest", chest, damping=settings.chest_damping),
                 Level("style", style),
                 Level("posture", posture),
             ]

@@ -16,6 +16,7 @@ from poise import constraints, tasks
 from poise.arrays import Array
 from poise.behaviors.gait_tasks import TickClock
 from poise.behaviors.sensor_faults import SensorFaultDetector
+from poise.behaviors.servo_stabilizer import planar_pose
 from poise.behaviors.zmp_regulation import (
     AngularMomentumRecovery,
     FootRollTrim,
@@ -29,6 +30,7 @@ from poise.behaviors.zmp_regulation import (
 from poise.errors import PoiseError
 from poise.geometry import so3
 from poise.hierarchy import Behavior, Hierarchy, Level
+from poise.parameters import current_settings
 from poise.plans import (
     BodyDimensions,
     Footstep,
@@ -45,6 +47,8 @@ from poise.state import SensorReadings, Snapshot
 
 #: Damping of the angular momentum task, which limits the joint speeds (rad/s per kg m²/s).
 MOMENTUM_DAMPING = 0.05
+#: Gain of the posture to which the joints return after a recovery by angular momentum (1/s).
+RETURN_GAIN = 3.0
 
 
 class ZmpBalanceTasks:
@@ -82,35 +86,50 @@ class ZmpBalanceTasks:
             Level("feet", [
                 tasks.RelativePose(
                     self.other_foot, reference_frame=self.reference_foot, target=self.feet,
-                    dynamics=rate(settings.feet),
+                    dynamics=rate(settings.feet_gain),
                     name="relative feet pose",
                 ),
             ]),
-            Level("center", [
-                tasks.CenterOfMass(self.center, frame=self.reference_foot, dynamics=rate(settings.center)),
+            Level("balance", [
+                tasks.CenterOfMass(self.center, frame=self.reference_foot, dynamics=rate(settings.com_gain)),
             ]),
         ]  # fmt: skip
         self.grasp: tasks.FeedForwardTarget | None = None
         if carries:
             levels.append(Level("hands", self._hands(robot, start, settings)))
         self.momentum_recovery = (
-            AngularMomentumRecovery(start, self.reference_foot, settings.spin) if settings.spin else None
+            AngularMomentumRecovery(start, self.reference_foot, settings.momentum_recovery_gain)
+            if settings.momentum_recovery_gain
+            else None
         )
-        if self.momentum_recovery is not None:
-            turning = tasks.AngularMomentum(self.momentum_recovery.momentum, axes="xy", name="spin")
+        comfort: list[tasks.Task] = [
+            tasks.JointComfort(robot, settings.comfort_gain)
+            if settings.comfort_posture == "middle"
+            else tasks.Posture(start, dynamics=rate(settings.comfort_gain), name="joint comfort")
+        ]
+        recovery = self.momentum_recovery
+        if recovery is not None:
             levels[0] = Level("feet", [*levels[0].tasks, tasks.HoldPose(self.reference_foot, at=start)])
-            levels.append(Level("spin", [turning], damping=MOMENTUM_DAMPING))
-        if settings.comfort == "middle":
-            levels.append(Level("comfort", [tasks.JointComfort(robot, settings.beta)]))
-        else:
-            levels.append(Level("comfort", [tasks.Posture(start, dynamics=rate(settings.beta), name="joint comfort")]))
-        self.hierarchy = Hierarchy(always=[constraints.JointRange(robot), constraints.JointSpeed(robot)], levels=levels)
+            comfort.append(
+                tasks.Posture(
+                    recovery.posture, weight=recovery.posture_weight, dynamics=rate(RETURN_GAIN), name="return posture"
+                )
+            )
+
+        def with_comfort(tolerance: float | None) -> list[Level]:
+            turning = [] if recovery is None else [_momentum_level(recovery, tolerance)]
+            return [*levels, *turning, Level("joint comfort", comfort)]
+
+        self.hierarchy = Hierarchy(
+            always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
+            levels=with_comfort(None if recovery is None else recovery.tolerance),
+        )
         #: Hierarchy for closed-form solvers: equalities only.
-        self.equalities = Hierarchy(always=[], levels=levels)
+        self.equalities = Hierarchy(always=[], levels=with_comfort(None))
 
     def _hands(self, robot: Robot, start: State, settings: ZmpBalanceSettings) -> list[tasks.Task]:
         """Return the tasks of the hands: the left one moves with the CoM, the right one is fixed relative to it."""
-        left, right, rate = robot.hand("left"), robot.hand("right"), tasks.Decay(settings.hands)
+        left, right, rate = robot.hand("left"), robot.hand("right"), tasks.Decay(settings.hand_gain)
         pose = start.pose(self.reference_foot).actInv(start.pose(left))
         self.grasp = tasks.FeedForwardTarget(pose)
         held = start.pose(left).actInv(start.pose(right))
@@ -120,6 +139,11 @@ class ZmpBalanceTasks:
             ),
             tasks.RelativePose(right, reference_frame=left, target=held, dynamics=rate, name="grasp"),
         ]
+
+
+def _momentum_level(recovery: AngularMomentumRecovery, tolerance: float | None) -> Level:
+    turning = tasks.AngularMomentum(recovery.momentum, axes="xy", tolerance=tolerance, name="angular momentum")
+    return Level("angular momentum", [turning], damping=MOMENTUM_DAMPING)
 
 
 # -- Balance with ZMP regulation -------------------------------------------------------------------------------------
@@ -192,7 +216,7 @@ class ZmpBalance(Behavior):
             pose = self.task_set.grasp.value
             self._grasp = pose.rotation, pose.translation - self.task_set.center.value
         self._begin = self.start.time
-        self.regulating = bool(self.settings.regulate)
+        self.regulating = bool(self.settings.zmp_regulation)
         self.offset: Array | None = None
         self._deflection_time = -math.inf
         self._clock = TickClock(0.001)
@@ -232,8 +256,24 @@ class ZmpBalance(Behavior):
         error = zmp_error(left, right_in_left)
         self.regulator.step(error, period, self.fault_detector.trust)
         self.foot_roll_trim.step(left, right, period, self.fault_detector.trust)
-        if self.task_set.momentum_recovery is not None:
-            self.task_set.momentum_recovery.step(error, period, self.fault_detector.trust)
+        self._step_momentum_recovery(real, reference, period)
+
+    def _step_momentum_recovery(self, real: Snapshot, reference: Snapshot, period: float) -> None:
+        """Update the recovery with the capture point of the real robot, in the axes of the reference sole."""
+        recovery = self.task_set.momentum_recovery
+        if recovery is None:
+            return
+        left, right = self.task_set.reference_foot, self.task_set.other_foot
+        ground = planar_pose(real.pose(left), left)
+        other = ground.actInv(real.pose(right).act(right.sole.center))
+        share = self._sample.load_share
+        capture_point = recovery.capture_point(
+            ground.actInv(np.array(real.center_of_mass)),
+            ground.rotation.T @ real.center_of_mass_velocity,
+            (1.0 - share) * other,
+        )
+        x, y = min(share, 1.0 - share) * np.abs(other[:2])
+        recovery.step(capture_point, complex(x, y), reference.q[7:], period, self.fault_detector.trust)
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
         self._sample = sample = self.trajectory.sample(snapshot.time - self._begin)
@@ -264,11 +304,11 @@ def _heading(pose: pinocchio.SE3) -> complex:
 def regulation_settings(robot: Robot, **overrides: float | str) -> ZmpBalanceSettings:
     """Return the settings in the data file of a robot, with some replaced."""
     try:
-        return ZmpBalanceSettings(**{**robot.servos.regulation, **overrides})  # type: ignore[arg-type]
+        return ZmpBalanceSettings(**{**current_settings(ZmpBalanceSettings, robot.servos.zmp_balance), **overrides})  # type: ignore[arg-type]
     except TypeError as error:
         known = ", ".join(ZmpBalanceSettings.__dataclass_fields__)
         raise PoiseError(
-            f"{robot.name}: unknown setting in [servos.regulation] or the arguments: {error}; expected {known}"
+            f"{robot.name}: unknown setting in [servos.zmp_balance] or the arguments: {error}; expected {known}"
         ) from None
 
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.parameters import check_parameters, gain_parameter, parameter
+from poise.parameters import FormerNames, check_parameters, gain_parameter, parameter
 from poise.robots import GRAVITY, Foot, Robot, State
 from poise.state import Snapshot, natural_frequency
-from poise.tasks import LiveTarget
+from poise.tasks import LiveTarget, TunableWeight
 
 #: Postures of the comfort task: the middle of the joint ranges, as in the paper, or the initial stance.
 COMFORT_POSTURES = ("middle", "stance")
 
 
 @dataclass(frozen=True)
-class ZmpBalanceSettings:
-    """Gains for a robot on position servos; the data file of a robot may override them (``[servos.regulation]``).
+class ZmpBalanceSettings(FormerNames):
+    """Gains for a robot on position servos; the data file of a robot may override them (``[servos.zmp_balance]``).
 
     When the CoM moves back, the zero moment point (ZMP) first moves ahead before it follows, the more the stiffer the
     servos are: too large K_p or K_d make the robot oscillate and fall. Sideways, smaller gains are needed: two legs
@@ -31,24 +32,39 @@ class ZmpBalanceSettings:
 
     proportional: float = gain_parameter(0.1, "K_p of the ZMP regulation, [Galdeano2014] eq. (13)", "", zero=True)
     derivative: float = gain_parameter(0.01, "K_d of the ZMP regulation", "s", zero=True)
-    across: float = gain_parameter(0.3, "factor on both gains in the lateral direction", "", zero=True)
-    trim: float = gain_parameter(0.3, "K_i: integral gain of the remaining error", zero=True)
-    smooth: float = gain_parameter(0.1, "time constant of the filter on the force cells", "s", zero=True)
-    spin: float = gain_parameter(
+    lateral_scale: float = gain_parameter(0.3, "factor on both gains in the lateral direction", "", zero=True)
+    integral: float = gain_parameter(0.3, "K_i: integral gain of the remaining error", zero=True)
+    filter_time: float = gain_parameter(0.1, "time constant of the filter on the force cells", "s", zero=True)
+    momentum_recovery_gain: float = gain_parameter(
         0.0, "gain of the rotation of arms and trunk when the ZMP is at the edge of the soles", "", zero=True
     )
-    regulate: bool = parameter(True, "whether the ZMP is regulated, or the centre of mass alone")
+    zmp_regulation: bool = parameter(True, "whether the ZMP is regulated, or the centre of mass alone")
     stiffness: float = gain_parameter(1.0, "stiffness of the servos, as a fraction of that in the robot's data", "")
-    feet: float = gain_parameter(50.0, "rate of the feet")
-    center: float = gain_parameter(20.0, "rate of the centre of mass")
-    beta: float = gain_parameter(4.0, "β of the joints' comfort, eq. (14)")
-    hands: float = gain_parameter(10.0, "rate of the hands, if they have a task")
-    comfort: str = parameter(
+    feet_gain: float = gain_parameter(50.0, "gain of the feet")
+    com_gain: float = gain_parameter(20.0, "gain of the centre of mass")
+    comfort_gain: float = gain_parameter(4.0, "β of the joints' comfort, eq. (14)")
+    hand_gain: float = gain_parameter(10.0, "gain of the hands, if they have a task")
+    comfort_posture: str = parameter(
         "middle", "comfortable joint angles: the middle of their ranges, or the first stance", choices=COMFORT_POSTURES
     )
 
+    former_names = MappingProxyType(
+        {
+            "across": "lateral_scale",
+            "trim": "integral",
+            "smooth": "filter_time",
+            "spin": "momentum_recovery_gain",
+            "regulate": "zmp_regulation",
+            "feet": "feet_gain",
+            "center": "com_gain",
+            "beta": "comfort_gain",
+            "hands": "hand_gain",
+            "comfort": "comfort_posture",
+        }
+    )
+
     def __post_init__(self) -> None:
-        check_parameters(self, "regulated")
+        check_parameters(self, "ZMP balance")
 
 
 # -- ZMP regulator ---------------------------------------------------------------------------------------------------
@@ -137,14 +153,14 @@ class ZmpRegulator:
             trust: fraction of the regulation that acts, from 0 to 1; the integral trim is kept.
         """
         settings, before = self.settings, self.error
-        self.error += period / (period + settings.smooth) * (trust * error - before)
+        self.error += period / (period + settings.filter_time) * (trust * error - before)
         rate = (self.error - before) / period
         learnt = self.error * min(1.0, self._largest_learnt_error / max(abs(self.error), 1e-9))
-        self._trim += trust * settings.trim * period * learnt
+        self._trim += trust * settings.integral * period * learnt
         if abs(self._trim) > self._largest_trim:
             self._trim *= self._largest_trim / abs(self._trim)
         added = settings.proportional * self.error + settings.derivative * rate
-        self.shift = complex(added.real, settings.across * added.imag) + self._trim
+        self.shift = complex(added.real, settings.lateral_scale * added.imag) + self._trim
         return self.shift
 
 
@@ -173,7 +189,7 @@ class FootRollTrim:
     def __init__(self, robot: Robot, settings: ZmpBalanceSettings) -> None:
         largest_torque = float(robot.limits.torque.max())
         stiffness = settings.stiffness * largest_torque / robot.servos.saturation_error
-        self._rate = settings.trim * robot.weight / stiffness
+        self._rate = settings.integral * robot.weight / stiffness
         self.roll = 0.0
 
     def step(self, left: SoleLoad, right: SoleLoad, period: float, trust: float = 1.0) -> float:
@@ -232,26 +248,34 @@ class ServoDeflection:
 # -- Angular momentum recovery ---------------------------------------------------------------------------------------
 
 
-#: Fraction of the half sole within which the ZMP causes no reaction: the range that standing and squatting need.
-EDGE_SHARE = 0.65
+#: Distances of the capture point from the middle of the support, as fractions of its half size, at which the recovery
+#: begins and is full: nearer, the ankles alone bring the body back.
+RECOVERY_BEGIN, RECOVERY_FULL = 0.5, 0.6
 #: Largest angular momentum as a fraction of m h sqrt(g h): beyond it, joints of small robots reach their speed limits.
-LARGEST_MOMENTUM = 0.18
+LARGEST_MOMENTUM = 0.23
+#: Tolerated angular momentum as a fraction of m h sqrt(g h), with which arms and trunk return afterwards.
+MOMENTUM_TOLERANCE = 0.02
 #: Decay rate of the angular momentum, in ω: slow, since its decay loads the ground contact.
 MOMENTUM_DECAY = 1.4
-#: Time constant of the filter on the ZMP (s): short enough to react during a push of 0.1 s.
+#: Time constant of the filter on the capture point (s): short enough to react during a push of 0.1 s.
 FILTER_TIME = 0.005
+#: Time in which arms and trunk return to the posture before the recovery (s), the last part of it fading, and the
+#: weight of that posture relative to the comfort of the joints.
+RETURN_TIME, RETURN_FADE, RETURN_WEIGHT = 3.0, 1.0, 30.0
 
 
 class AngularMomentumRecovery:
-    """Angular momentum command when the ZMP approaches the edge of the soles.
+    """Angular momentum command when the capture point approaches the edge of the support.
 
-    The ZMP of a flat sole is limited to its edge. Rotation of the body adds to it: a moment L̇ about the CoM acts like a
-    ZMP that is L̇ / (m g) further out. With o the position of the ZMP between `EDGE_SHARE` and the edge, from 0 to 1
-    along each axis, and d = `MOMENTUM_DECAY`::
+    The ZMP of flat soles is limited to their edge. Rotation of the body adds to it: a moment L̇ about the CoM acts like
+    a ZMP that is L̇ / (m g) further out. With o the position of the capture point between `RECOVERY_BEGIN` and
+    `RECOVERY_FULL`, from 0 to 1 along each axis, and d = `MOMENTUM_DECAY`::
 
         L̇* = k m g h (ẑ x o) - d ω (1 - |o|) L*
 
-    At the joint limits of arms and trunk, the strict priorities of the hierarchy keep the higher levels unaffected.
+    The ZMP does not serve for o: it is at the edge during each push of some strength, whether or not the robot can stop
+    without rotating. At the joint limits of arms and trunk, the strict priorities of the hierarchy keep the higher
+    levels unaffected. Afterwards all joints return to the posture before the recovery.
 
     Args:
         start: initial state on both feet.
@@ -260,32 +284,56 @@ class AngularMomentumRecovery:
 
     Attributes:
         momentum: live target L* about x and y (kg m²/s).
+        tolerance: tolerated deviation from it (kg m²/s).
+        posture, posture_weight: live target and weight of the posture to which the joints return; the weight is zero
+            unless a recovery acts or has acted less than `RETURN_TIME` ago.
     """
 
     def __init__(self, start: State, foot: Foot, share: float) -> None:
         robot = start.robot
         self._half = foot.sole.half_size
         height = float(start.center_of_mass[2] - start.pose(foot).translation[2])
+        self._omega = natural_frequency(height)
         self._moment = share * robot.weight * height
-        self._largest_momentum = LARGEST_MOMENTUM * robot.mass * height * math.sqrt(GRAVITY * height)
-        self._fade = MOMENTUM_DECAY * natural_frequency(height)
+        unit = robot.mass * height * math.sqrt(GRAVITY * height)
+        self._largest_momentum, self.tolerance = LARGEST_MOMENTUM * unit, MOMENTUM_TOLERANCE * unit
+        self._fade = MOMENTUM_DECAY * self._omega
         self.momentum = LiveTarget(np.zeros(2))
-        self._value = self._filtered_zmp = 0j
+        self.posture, self.posture_weight = LiveTarget(start.q[7:]), TunableWeight(0.0)
+        self._value = self._capture_point = 0j
+        self._return_time = 0.0
 
-    def step(self, error: complex, period: float, trust: float = 1.0) -> None:
-        """Update the target for one period (s), from ε_ZMP (m), scaled by the trust from 0 to 1."""
-        self._filtered_zmp += period / (period + FILTER_TIME) * (-trust * error - self._filtered_zmp)
-        x, y = (
-            _edge_share(z, half)
-            for z, half in zip((self._filtered_zmp.real, self._filtered_zmp.imag), self._half, strict=True)
-        )
+    def capture_point(self, center: Array, velocity: Array, middle: Array) -> complex:
+        """Return the capture point relative to the middle of the support (m), from position and velocity of the CoM."""
+        x, y = (center - middle)[:2] + velocity[:2] / self._omega
+        return complex(x, y)
+
+    def step(self, capture_point: complex, spread: complex, posture: Array, period: float, trust: float = 1.0) -> None:
+        """Update the targets for one period.
+
+        Args:
+            capture_point: capture point relative to the middle of the support (m).
+            spread: half size of the support beyond that of one sole (m): zero on one foot.
+            posture: current joint angles of the reference (rad).
+            period: sampling period (s).
+            trust: fraction of the recovery that acts, from 0 to 1.
+        """
+        self._capture_point += period / (period + FILTER_TIME) * (trust * capture_point - self._capture_point)
+        length, width = self._half
+        x = _edge_share(self._capture_point.real, length + spread.real)
+        y = _edge_share(self._capture_point.imag, width + spread.imag)
         edge = complex(-y, x)
         self._value += period * (self._moment * edge - self._fade * max(1.0 - abs(edge), 0.0) * self._value)
         if abs(self._value) > self._largest_momentum:
             self._value *= self._largest_momentum / abs(self._value)
-        self.momentum.value[:] = self._value.real, self._value.imag
+        target = self._value * (1.0 + self.tolerance / self._largest_momentum)  # the least tolerated is L* at its limit
+        self.momentum.value[:] = target.real, target.imag
+        self._return_time = RETURN_TIME if edge else max(self._return_time - period, 0.0)
+        self.posture_weight.value[...] = RETURN_WEIGHT * min(self._return_time / RETURN_FADE, 1.0)
+        if not self._return_time:
+            self.posture.value[:] = posture
 
 
 def _edge_share(z: float, half: float) -> float:
-    """Return the position of z between `EDGE_SHARE` and the edge, from 0 to 1, with the sign of z."""
-    return math.copysign(min(max(abs(z) / half - EDGE_SHARE, 0.0) / (1.0 - EDGE_SHARE), 1.0), z)
+    """Return the position of z between the begin and the end of the recovery, from 0 to 1, with the sign of z."""
+    return math.copysign(min(max(abs(z) / half - RECOVERY_BEGIN, 0.0) / (RECOVERY_FULL - RECOVERY_BEGIN), 1.0), z)

@@ -1,6 +1,6 @@
 """Motion plans: footsteps, reference of the divergent component of motion (DCM), swing feet, walking styles."""
 
-from poise.plans.feasibility import FeasibilityCheck, check_feasibility, repair_style
+from poise.plans.feasibility import FeasibilityCheck, check_feasibility, check_walk
 from poise.plans.footstep_plan import (
     STOPPING_TIME,
     CenterReference,
@@ -46,7 +46,8 @@ from poise.plans.segment.segment import (
 )
 from poise.plans.segment.three_masses import ThreeMassModel, zmp_path
 from poise.plans.step_adaptation import StepAdapter
-from poise.plans.style import NEUTRAL, PARAMETERS, STYLES, Style
+from poise.plans.style import NEUTRAL, PARAMETERS, SINUSOID_PARAMETERS, STYLES, Style
+from poise.plans.style_repair import StyleRepair, repair_style, sinusoid_defaults
 from poise.plans.support_region import SupportRegion, sole_corners
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "GUIDING_MODES",
     "NEUTRAL",
     "PARAMETERS",
+    "SINUSOID_PARAMETERS",
     "STOPPING_TIME",
     "STYLES",
     "ZERO_TWIST",
@@ -90,6 +92,7 @@ __all__ = [
     "StandReference",
     "StepAdapter",
     "Style",
+    "StyleRepair",
     "SupportRegion",
     "SwingTrajectory",
     "ThreeMassModel",
@@ -99,11 +102,13 @@ __all__ = [
     "capture_feet",
     "capture_segment",
     "check_feasibility",
+    "check_walk",
     "gait_of_style",
     "guided_goal",
     "guiding_mode",
     "make_command",
     "repair_style",
+    "sinusoid_defaults",
     "sole_corners",
     "standing_points",
     "zmp_path",

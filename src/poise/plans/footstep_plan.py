@@ -44,7 +44,7 @@ class FootstepPlan:
     slope: complex = 0.0
 
     def footstep(self, support: Footstep, number: int) -> Footstep:
-        """Return the footstep of the given number for the support foot `support`; beside it from the last step on."""
+        """Return footstep `number` of the walk (from 1), given the support foot; from the last step on, beside it."""
         step_geometry = self.gait.step_geometry
         step = step_geometry.footstep_beside(support) if number >= self.steps else step_geometry.next_footstep(support)
         return self.on_ground(support, step)
@@ -57,7 +57,7 @@ class FootstepPlan:
         return step.with_place(step.place, support.z + rise)
 
     def dcm_at_end(self, support: Footstep, goal: Footstep, number: int, ahead: int = PREVIEW_STEPS) -> complex:
-        """Return the reference ξ at the end of the single support on `support`, before the step `number` lands.
+        """Return the reference ξ (m) at the end of the single support on `support`, when step `number` lands.
 
         Args:
             support: support foot.
@@ -73,8 +73,8 @@ class FootstepPlan:
         if ahead > 0:
             end = self.dcm_at_end(goal, after, number + 1, ahead - 1)
         else:
-            later = self.footstep(after, number + 2)
-            strides = after.place - goal.place, later.place - after.place
+            following = self.footstep(after, number + 2)
+            strides = after.place - goal.place, following.place - after.place
             end = goal.place + steady_dcm_offset(*strides, timing, omega, 2.0 * self.gait.step_geometry.turn)
         begin = dcm_in_single_support(goal.place, end, timing.single_support, omega)
         return dcm_in_double_support(
@@ -82,32 +82,32 @@ class FootstepPlan:
         )[0]
 
     def dcm_at_begin(self, support: Footstep, number: int) -> complex:
-        """Return the reference ξ at the begin of the single support on `support`."""
+        """Return the reference ξ (m) at the start of the single support on `support`, which step `number` ends."""
         goal = self.footstep(support, number)
         return dcm_in_single_support(
             support.place, self.dcm_at_end(support, goal, number), self.gait.timing.single_support, self.gait.omega
         )
 
     def dcm_reference(self, phase: GaitPhase, elapsed: float) -> tuple[complex, complex]:
-        """Return reference ξ and ZMP z, `elapsed` seconds after the begin of a phase."""
-        omega, left, support = self.gait.omega, max(phase.seconds - elapsed, 0.0), phase.support
+        """Return reference ξ and ZMP z (m), `elapsed` seconds after the start of a phase."""
+        omega, remaining, support = self.gait.omega, max(phase.seconds - elapsed, 0.0), phase.support
         if phase.kind == "single":
             end = self.dcm_at_end(support, phase.goal, phase.steps + 1)
-            return dcm_in_single_support(support.place, end, left, omega), support.place
+            return dcm_in_single_support(support.place, end, remaining, omega), support.place
         if phase.kind == "double":
             end = self.dcm_at_begin(support, phase.steps + 1)
-            return dcm_in_double_support(phase.other_foot.place, support.place, end, left, phase.seconds, omega)
+            return dcm_in_double_support(phase.other_foot.place, support.place, end, remaining, phase.seconds, omega)
         middle = phase.middle
         if phase.kind == "starting":
-            # A quintic from rest to ξ at the begin of the first step; its ZMP stays between the two feet.
+            # A quintic from rest to ξ at the start of the first step; its ZMP stays between the two feet.
             end = self.dcm_at_begin(support, phase.steps + 1)
-            away = omega * (end - support.place)
+            end_rate = omega * (end - support.place)
             xi, rate, _ = quintic_point(
-                (middle, 0j, 0j), (end, away, omega * away), phase.seconds, min(elapsed, phase.seconds)
+                (middle, 0j, 0j), (end, end_rate, omega * end_rate), phase.seconds, min(elapsed, phase.seconds)
             )
             return xi, xi - rate / omega
         if phase.kind == "stopping":
-            return dcm_in_double_support(phase.other_foot.place, middle, middle, left, phase.seconds, omega)
+            return dcm_in_double_support(phase.other_foot.place, middle, middle, remaining, phase.seconds, omega)
         return middle, middle
 
 
@@ -133,7 +133,7 @@ class CenterCommand(NamedTuple):
 
     Attributes:
         zmp: commanded ZMP z (m); the acceleration of the CoM c is then ω² (c - z).
-        dcm: reference ξ (m); of `SinusoidReference`, the target of the CoM.
+        dcm: reference of the DCM ξ (m); from a `SinusoidReference`, which has none, the target of the CoM.
     """
 
     zmp: complex
@@ -153,7 +153,7 @@ class DcmReference:
     ``z = z_ref + (1 + k/ω) (ξ - ξ_ref)``, so that the error of ξ decays as e^{-kt}.
 
     Args:
-        feedback: gain k, 1/s. Walks succeed with 1 to 15; 4 is smooth, and fast enough for the ankles.
+        feedback: gain k, 1/s. Walks succeed with 1 to 15; with 4, ZMP and ankle torques are smooth.
     """
 
     feedback: float = 4.0
@@ -161,8 +161,8 @@ class DcmReference:
     def command(self, plan: FootstepPlan, phase: GaitPhase, time: float, state: CenterState) -> CenterCommand:
         omega = plan.gait.omega
         xi, z = plan.dcm_reference(phase, phase.elapsed(time))
-        off = state.place + state.velocity / omega - xi
-        return CenterCommand(z + (1.0 + self.feedback / omega) * off, xi)
+        dcm_error = state.place + state.velocity / omega - xi
+        return CenterCommand(z + (1.0 + self.feedback / omega) * dcm_error, xi)
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,9 @@ class SinusoidReference:
 
     Args:
         amplitude: amplitude of the sway (m).
-        phase: phase of the largest sway, after the middle of a single support (rad of the cycle of two steps).
-        gain: λ_p, 1/s². The CoM lags behind the target by 2 / sqrt(λ_p) seconds: 0.2 s.
+        phase: delay of the largest sway after the middle of a single support, as a phase of the cycle of two steps
+            (rad).
+        gain: λ_p, 1/s². The CoM lags behind the target by 2 / sqrt(λ_p) seconds, 0.2 s with 100/s².
     """
 
     amplitude: float
@@ -184,8 +185,8 @@ class SinusoidReference:
 
     def command(self, plan: FootstepPlan, phase: GaitPhase, time: float, state: CenterState) -> CenterCommand:
         place = self.center_target(plan, phase, time)
-        pull = -self.gain * (state.place - place) - 2.0 * math.sqrt(self.gain) * state.velocity
-        return CenterCommand(state.place - pull / plan.gait.omega**2, place)
+        acceleration = -self.gain * (state.place - place) - 2.0 * math.sqrt(self.gain) * state.velocity
+        return CenterCommand(state.place - acceleration / plan.gait.omega**2, place)
 
     def center_target(self, plan: FootstepPlan, phase: GaitPhase, time: float) -> complex:
         """Return c* (m): the middle of the feet plus the sway towards the support foot."""
@@ -196,13 +197,13 @@ class SinusoidReference:
         middle = 0.5 * (support.place + last.place + (goal.place - last.place) * swing_share)
         yaw = 0.5 * (support.yaw + last.yaw + (goal.yaw - last.yaw) * swing_share)
         # Seconds since the step began with its double support. It stays at the end of the double support while starting
-        # and standing, and at its begin while stopping.
-        into = {
+        # and standing, and at its start while stopping.
+        step_time = {
             "single": timing.double_support + timing.single_support * elapsed / phase.seconds,
             "double": elapsed,
             "stopping": 0.0,
         }
-        after = into.get(phase.kind, timing.double_support) - timing.double_support - 0.5 * timing.single_support
+        after = step_time.get(phase.kind, timing.double_support) - timing.double_support - 0.5 * timing.single_support
         amplitude_share = {"starting": share, "stopping": 1.0 - share, "standing": 0.0}.get(phase.kind, 1.0)
         sway = self.amplitude * amplitude_share * math.cos(math.pi * after / timing.step - self.phase)
         return middle + 1j * side_sign(support.side) * sway * cmath.exp(1j * yaw)
@@ -222,5 +223,5 @@ class SinusoidReference:
         By eq. (8) the CoM follows ``c* e^{iΩt}`` as ``c* / (1 + iΩ / sqrt(λ_p))²``: with a smaller amplitude and a lag,
         which this compensates.
         """
-        turn = math.pi / (plan.gait.timing.step * math.sqrt(self.gain))
-        return self.amplitude * (1.0 + turn**2), self.phase - 2.0 * math.atan(turn)
+        frequency_ratio = math.pi / (plan.gait.timing.step * math.sqrt(self.gain))  # Ω / sqrt(λ_p)
+        return self.amplitude * (1.0 + frequency_ratio**2), self.phase - 2.0 * math.atan(frequency_ratio)

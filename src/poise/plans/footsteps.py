@@ -102,9 +102,9 @@ class StepGeometry:
         """
         side = other_side(support.side)
         outward = side_sign(side)
-        aside = outward * self.width + 2.0 * self.sideways * (self.sideways * outward > 0.0)
-        at = support.place + complex(self.forward, aside) * cmath.exp(1j * (support.yaw + 0.5 * self.turn))
-        return Footstep(side, at.real, at.imag, support.yaw + self.turn, support.z if z is None else z)
+        lateral = outward * self.width + 2.0 * self.sideways * (self.sideways * outward > 0.0)
+        place = support.place + complex(self.forward, lateral) * cmath.exp(1j * (support.yaw + 0.5 * self.turn))
+        return Footstep(side, place.real, place.imag, support.yaw + self.turn, support.z if z is None else z)
 
     def footstep_beside(self, support: Footstep) -> Footstep:
         """Return the footstep that brings the swing foot beside the support foot."""
@@ -136,7 +136,7 @@ class GaitPhase:
 
     Attributes:
         kind: single support, or one of the phases with both feet on the ground.
-        begin: time at its begin (s).
+        begin: time at its start (s).
         seconds: duration (s); infinite for standing.
         support: support foot; in a double support, the foot that bears the weight next.
         other_foot: the other foot; in a single support, the footstep that it left.
@@ -180,8 +180,8 @@ class GaitPhase:
 
         The right foot is the support foot, unless the walk moves or turns to the right.
         """
-        _, aside, turn = speed
-        side = "left" if aside < 0.0 or (aside == 0.0 and turn < 0.0) else "right"
+        _, lateral, turn = speed
+        side = "left" if lateral < 0.0 or (lateral == 0.0 and turn < 0.0) else "right"
         return (self.support, self.other_foot) if self.support.side == side else (self.other_foot, self.support)
 
     # -- next phases -----------------------------------------------------------------------------------------------
@@ -192,9 +192,9 @@ class GaitPhase:
 
     def single_support_phase(self, time: float, seconds: float, goal: Footstep) -> GaitPhase:
         """Return the single support in which the foot on the side of `goal` swings to it."""
-        swinging = self.other_foot if self.other_foot.side == goal.side else self.support
+        swing_foot = self.other_foot if self.other_foot.side == goal.side else self.support
         support_foot = self.support if self.support.side == other_side(goal.side) else self.other_foot
-        return GaitPhase("single", time, seconds, support_foot, swinging, goal, self.steps)
+        return GaitPhase("single", time, seconds, support_foot, swing_foot, goal, self.steps)
 
     def touchdown_phase(self, time: float, seconds: float, landing_foot: Footstep, kind: PhaseKind) -> GaitPhase:
         """Return the double support (of the given kind) after the swing foot has landed at `landing_foot`."""
@@ -262,7 +262,7 @@ class Stairway:
 #: Fraction of the swing after which the foot is highest: slightly before the middle, so that it comes down slowly.
 APEX_SHARE = 0.48
 #: Downward acceleration at the apex, in lift heights per T². Similar to that of s³(1-s)³, which needs the least
-#: acceleration of the hip at its begin; a foot with zero acceleration at the apex would need twice as much.
+#: acceleration of the hip at its start; a foot with zero acceleration at the apex would need twice as much.
 APEX_ACCELERATION = 22.0
 #: Touchdown speed, m/s: slow enough for a small impact, fast enough to reach the ground.
 TOUCHDOWN_SPEED = 0.1
@@ -281,10 +281,12 @@ CurvePoint = tuple[complex, complex, complex]
 
 
 def quintic_point(now: CurvePoint, end: CurvePoint, remaining: float, after: float) -> CurvePoint:
-    """Evaluate the quintic from the point `now` that reaches the point `end` in `remaining` seconds.
+    """Evaluate the quintic from the point `now` to the point `end`, which it reaches in `remaining` seconds.
+
+    Points are (value, rate, acceleration).
 
     Returns:
-        Value, rate and acceleration `after` seconds; those at the end if `after` is larger than `remaining`.
+        The point `after` seconds from now; the end of the curve if `after` is larger than `remaining`.
     """
     (x, v, a), (x1, v1, a1), T = now, end, remaining
     s = min(after / T, 1.0)
@@ -310,8 +312,8 @@ class SwingTrajectory:
         yaw: yaw (rad), its rate and acceleration.
         apex: largest height in the world (m).
         lift: height of the apex above the start (m).
-        lift_share: fraction of the swing in which the foot is only lifted, at its begin.
-        hover_share: fraction of the swing in which the foot only moves down, at its end.
+        lift_share: fraction of the swing, at its start, in which the foot only moves up (onto a higher stair).
+        hover_share: fraction of the swing, at its end, in which the foot only moves down (onto a lower stair).
     """
 
     plane: CurvePoint
@@ -328,11 +330,11 @@ class SwingTrajectory:
         rise = goal.z - start.z
         apex = max(start.z, goal.z) + lift
         lift_share, hover_share = LIFT_SHARE * (rise > LEAST_STAIR), HOVER_SHARE * (rise < -LEAST_STAIR)
-        still = (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0)
-        return cls(*still, apex, lift + max(rise, 0.0), lift_share, hover_share)
+        at_rest = (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0)
+        return cls(*at_rest, apex, lift + max(rise, 0.0), lift_share, hover_share)
 
     def rest_at(self, at: Footstep) -> SwingTrajectory:
-        """Return the trajectory at rest at `at`, where the foot met an obstacle early."""
+        """Return the trajectory at rest at `at`, where the foot touched down before its planned time."""
         return replace(self, plane=(at.place, 0.0, 0.0), height=(at.z, 0.0, 0.0), yaw=(at.yaw, 0.0, 0.0))
 
     def advance(self, goal: Footstep, elapsed: float, remaining: float, period: float) -> SwingTrajectory:
@@ -340,33 +342,33 @@ class SwingTrajectory:
 
         Args:
             goal: footstep to reach.
-            elapsed: seconds since the begin of the swing.
+            elapsed: seconds since the start of the swing.
             remaining: seconds until the planned touchdown; negative if it is late.
             period: sampling period (s).
         """
         if remaining <= LEAST_REPLAN_TIME:  # straight down until contact
-            (place, _, _), (z, fall, _), (yaw, _, _) = self.plane, self.height, self.yaw
-            faster = (
-                min(fall.real, -TOUCHDOWN_SPEED)
+            (place, _, _), (z, z_rate, _), (yaw, _, _) = self.plane, self.height, self.yaw
+            new_rate = (
+                min(z_rate.real, -TOUCHDOWN_SPEED)
                 if remaining > 0.0
-                else max(fall.real - SEARCH_ACCELERATION * period, -SEARCH_SPEED)
+                else max(z_rate.real - SEARCH_ACCELERATION * period, -SEARCH_SPEED)
             )
             return replace(
-                self, plane=(place, 0.0, 0.0), height=(z + period * faster, faster, 0.0), yaw=(yaw, 0.0, 0.0)
+                self, plane=(place, 0.0, 0.0), height=(z + period * new_rate, new_rate, 0.0), yaw=(yaw, 0.0, 0.0)
             )
         duration = elapsed + remaining
-        there = remaining - self.hover_share * duration
+        time_to_hover = remaining - self.hover_share * duration
         if elapsed < self.lift_share * duration:
             plane = self.plane
-        elif there > LEAST_REPLAN_TIME:
-            plane = quintic_point(self.plane, (goal.place, 0.0, 0.0), there, period)
+        elif time_to_hover > LEAST_REPLAN_TIME:
+            plane = quintic_point(self.plane, (goal.place, 0.0, 0.0), time_to_hover, period)
         else:
             plane = quintic_point(self.plane, (goal.place, 0.0, 0.0), max(remaining, LEAST_REPLAN_TIME), period)
-        turn = quintic_point(self.yaw, (goal.yaw, 0.0, 0.0), remaining, period)
-        up = APEX_SHARE * (elapsed + remaining) - elapsed
-        crest = -APEX_ACCELERATION * self.lift / (elapsed + remaining) ** 2
-        if up > LEAST_REPLAN_TIME:
-            height = quintic_point(self.height, (self.apex, 0.0, crest), up, period)
+        yaw_point = quintic_point(self.yaw, (goal.yaw, 0.0, 0.0), remaining, period)
+        time_to_apex = APEX_SHARE * duration - elapsed
+        apex_acceleration = -APEX_ACCELERATION * self.lift / duration**2
+        if time_to_apex > LEAST_REPLAN_TIME:
+            height = quintic_point(self.height, (self.apex, 0.0, apex_acceleration), time_to_apex, period)
         else:
             height = quintic_point(self.height, (goal.z, -TOUCHDOWN_SPEED, 0.0), remaining, period)
-        return replace(self, plane=plane, height=height, yaw=turn)
+        return replace(self, plane=plane, height=height, yaw=yaw_point)

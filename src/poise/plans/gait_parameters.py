@@ -5,8 +5,8 @@ With c the centre of mass (CoM) at height h, ``ω = sqrt(g / h)`` and the DCM ``
 in a straight line from the last foot p₋ to the next one p, and a single support of T_s seconds with z at p. Integrated
 backwards from the final value ξ_end::
 
-    ξ(begin of single support) = p + (ξ_end - p) e^{-ω T_s}
-    ξ(begin of double support) = p₋ + u + (ξ(begin of single support) - p - u) e^{-ω T_d},   u = (p - p₋) / (ω T_d)
+    ξ(start of single support) = p + (ξ_end - p) e^{-ω T_s}
+    ξ(start of double support) = p₋ + u + (ξ(start of single support) - p - u) e^{-ω T_d},   u = (p - p₋) / (ω T_d)
 
 A point of the plane is a complex number ``x + i y``: ten times faster in Python than an array of two, and rotated by a
 multiplication. The functions also accept arrays.
@@ -60,7 +60,7 @@ def dcm_in_double_support(
     """Return ξ and z in a double support from `last` to `foot`, `remaining` seconds before its end.
 
     Args:
-        last, foot: positions of z at the begin and at the end (m).
+        last, foot: positions of z at the start and at the end (m).
         end_dcm: ξ at the end (m).
         remaining: seconds until the end.
         duration: duration of the double support (s).
@@ -73,7 +73,7 @@ def dcm_in_double_support(
 
 
 def initial_dcm(feet: Sequence[Point], end_dcm: Point, timing: StepTiming, omega: float) -> Point:
-    """Return ξ at the begin of the double support from feet[0] to feet[1] for which ξ ends at `end_dcm`.
+    """Return ξ at the start of the double support from feet[0] to feet[1] for which ξ ends at `end_dcm`.
 
     ξ reaches `end_dcm` at the end of the single support on the last foot.
 
@@ -86,10 +86,10 @@ def initial_dcm(feet: Sequence[Point], end_dcm: Point, timing: StepTiming, omega
 
 
 def steady_dcm_offset(stride: Point, other: Point, timing: StepTiming, omega: float, turn: float = 0.0) -> Point:
-    """Return ξ at the end of a single support, relative to its foot, in a walk that repeats every two steps.
+    """Return ξ at the end of a single support, relative to its foot (m), in a walk that repeats every two steps.
 
-    From one step to the next, ``b = c(stride) + ε b'`` with ``c(u) = u (1 - e^{-ω T_d}) / (ω T_d)`` and
-    ``ε = e^{-ω (T_s + T_d)}``; after two steps the offset is the same, rotated by `turn`.
+    With b this offset and b' that of the next step, ``b = c(stride) + ε b'`` where ``c(u) = u (1 - e^{-ω T_d}) /
+    (ω T_d)`` and ``ε = e^{-ω (T_s + T_d)}``. After two steps the offset is b again, rotated by `turn`.
 
     Args:
         stride: vector from this foot to the next (m).
@@ -99,11 +99,11 @@ def steady_dcm_offset(stride: Point, other: Point, timing: StepTiming, omega: fl
         turn: rotation of the walk in two steps (rad); if not zero, points must be complex numbers.
     """
     share = -math.expm1(-omega * timing.double_support) / (omega * timing.double_support)
-    shrink = math.exp(-omega * timing.step)
-    ahead = share * (stride + shrink * other)
+    decay = math.exp(-omega * timing.step)
+    two_steps = share * (stride + decay * other)
     if turn == 0.0:
-        return ahead / (1.0 - shrink**2)
-    return ahead / (1.0 - shrink**2 * cmath.exp(1j * turn))  # type: ignore[return-value]
+        return two_steps / (1.0 - decay**2)
+    return two_steps / (1.0 - decay**2 * cmath.exp(1j * turn))  # type: ignore[return-value]
 
 
 # -- Gait parameters -------------------------------------------------------------------------------------------------
@@ -195,7 +195,10 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
     timing = StepTiming(time_scale * style.single_support, time_scale * style.double_support)
     if speed is None:
         step_geometry = StepGeometry(
-            style.step_length * body.leg_length, style.lateral_step * body.leg_length, style.turn, body.stance_width
+            style.step_length * body.leg_length,
+            style.lateral_step * body.leg_length,
+            style.step_turn,
+            body.stance_width,
         )
     else:
         own_speed = abs(style.step_length) * body.leg_length / timing.step
@@ -209,7 +212,7 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
     height = (
         body.com_height
         - max(_hip_drop(body, step_geometry), -LARGEST_HIP_RAISE * body.leg_length)
-        + style.height * body.leg_length
+        + style.com_height_offset * body.leg_length
     )
     return GaitParameters(step_geometry, timing, style.step_height * body.leg_length, height, natural_frequency(height))
 

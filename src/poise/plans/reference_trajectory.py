@@ -180,7 +180,7 @@ class LiveSquatReference:
 
 
 def minimum_jerk_step(elapsed: float, seconds: float) -> tuple[float, float]:
-    """Return the value and rate (1/s) of a minimum-jerk transition from 0 to 1 in `seconds`, `elapsed` seconds in."""
+    """Return value and rate (1/s) of a minimum-jerk curve from 0 to 1 in `seconds`, `elapsed` s after its start."""
     s, rate, _ = minimum_jerk(min(max(elapsed / seconds, 0.0), 1.0))
     return float(s), float(rate) / seconds
 
@@ -212,7 +212,7 @@ class WalkingPattern:
         height: initial height of the CoM above the ground (m); it changes to that of the gait while the walk starts.
         reference: side of the reference sole.
         wait: seconds of standing before the walk starts.
-        start: seconds in which the weight shifts to the first support foot.
+        start: seconds in which the weight shifts to the first support foot, after `wait`.
 
     Raises:
         PoiseError: if the plan has no end, or the ground is not level.
@@ -289,19 +289,18 @@ class WalkingPattern:
     def sample(self, time: float) -> TrajectorySample:
         place, velocity = self.center(time)
         feet = {side: self.foot(side, time) for side in SIDES}
-        (p, yaw), (v, turning) = feet[self.reference]
-        (q, other_yaw), (w, other_turning) = feet[self.other]
+        (p, yaw), (v, yaw_rate) = feet[self.reference]
+        (q, other_yaw), (w, other_yaw_rate) = feet[self.other]
         R = so3.yaw_matrix(-yaw)  # reference_from_world
 
         def in_reference_sole(x: Array, rate: Array) -> tuple[Array, Array]:
             offset = x - p
-            swept_velocity = np.array([-turning * offset[1], turning * offset[0], 0.0])
-            return R @ offset, R @ (rate - v - swept_velocity)
+            rotation_velocity = np.array([-yaw_rate * offset[1], yaw_rate * offset[0], 0.0])
+            return R @ offset, R @ (rate - v - rotation_velocity)
 
         center, center_rate = in_reference_sole(place, velocity)
         foot, foot_rate = in_reference_sole(q, w)
-        spin = [0.0, 0.0, other_turning - turning]
-        rates = np.concatenate([foot_rate, spin])
+        rates = np.concatenate([foot_rate, [0.0, 0.0, other_yaw_rate - yaw_rate]])
         return TrajectorySample(
             center, center_rate, pinocchio.SE3(so3.yaw_matrix(other_yaw - yaw), foot), rates, self._load_share(time)
         )
@@ -315,16 +314,15 @@ class WalkingPattern:
         reference_foot, other_sole = (
             (phase.support, phase.other_foot) if on_reference else (phase.other_foot, phase.support)
         )
-        way = other_sole.place - reference_foot.place
-        distance_share = ((self._zmp[self._index(time)[0]] - reference_foot.place) * way.conjugate()).real / abs(
-            way
-        ) ** 2
+        between = other_sole.place - reference_foot.place
+        zmp = self._zmp[self._index(time)[0]] - reference_foot.place
+        distance_share = (zmp * between.conjugate()).real / abs(between) ** 2
         return 1.0 - min(max(distance_share, 0.0), 1.0)
 
     def _index(self, time: float) -> tuple[int, float]:
         """Return the index of the sample before a time, and the fraction of the way to the next, from 0 to 1."""
-        at = min(max(time / SAMPLE_PERIOD, 0.0), len(self._center) - 1.001)
-        return int(at), at - int(at)
+        index = min(max(time / SAMPLE_PERIOD, 0.0), len(self._center) - 1.001)
+        return int(index), index - int(index)
 
     def center(self, time: float) -> tuple[Array, Array]:
         """Return position and velocity of the CoM in the world (m, m/s, 3)."""
@@ -347,9 +345,8 @@ class WalkingPattern:
         s, rate = minimum_jerk_step(elapsed - early, late - early)
         u = min(max(elapsed / seconds, 0.0), 1.0)
         # 64 u³ (1 - u)³ is 1 in the middle, with zero speed and acceleration at both ends: no jerk in the knee.
-        lift, lifting = 64.0 * (u * (1.0 - u)) ** 3, 192.0 * (u * (1.0 - u)) ** 2 * (1.0 - 2.0 * u) / seconds
-        high = self.footstep_plan.gait.step_height
-        way = np.array([goal.x - begin.x, goal.y - begin.y, goal.z - begin.z])
-        turn = goal.yaw - begin.yaw
-        place = np.array([begin.x, begin.y, begin.z]) + s * way + np.array([0.0, 0.0, lift * high])
-        return (place, begin.yaw + s * turn), (rate * way + np.array([0.0, 0.0, lifting * high]), rate * turn)
+        lift, lift_rate = 64.0 * (u * (1.0 - u)) ** 3, 192.0 * (u * (1.0 - u)) ** 2 * (1.0 - 2.0 * u) / seconds
+        up = np.array([0.0, 0.0, self.footstep_plan.gait.step_height])
+        displacement, turn = goal.position - begin.position, goal.yaw - begin.yaw
+        position = begin.position + s * displacement + lift * up
+        return (position, begin.yaw + s * turn), (rate * displacement + lift_rate * up, rate * turn)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from poise.plans.footstep_plan import FootstepPlan
-from poise.plans.footsteps import Footstep, GaitPhase
+from poise.plans.footsteps import GaitPhase
 from poise.plans.gait_parameters import BodyDimensions, dcm_in_single_support
 from poise.plans.support_region import StanceSoles
 from poise.robots import side_sign
@@ -44,7 +44,7 @@ TIME_SAMPLES = 33
 
 def adapt_step(
     xi: complex,
-    pressure: complex,
+    zmp: complex,
     nominal_step: complex,
     offset: complex,
     remaining: float,
@@ -52,15 +52,17 @@ def adapt_step(
     limits: StepLimits,
     outward: float,
 ) -> tuple[complex, float]:
-    """Return place (m) and time (s) of the next step, nearest to the planned ones, that keep ξ bounded.
+    """Return place (m) and time to touchdown (s) of the next step, near the planned ones, that keep ξ bounded.
 
     All points are relative to the support foot and in its axes, as x + i y. After the remaining time T, ξ is at
     ``z + (ξ - z) e^{ωT}``, which must equal ``u + b``, with u the step and b the offset of ξ from it::
 
-        minimise  PLACE |u - u*|² + TIME (e^{ωT} - e^{ωT*})² + END |b - b*|²
+        minimise  PLACE_WEIGHT |u - u*|² + TIME_WEIGHT (e^{ωT} - e^{ωT*})² + END_WEIGHT |b - b*|²
+
+    within the limits, over `TIME_SAMPLES` values of T.
 
     Args:
-        xi, pressure: ξ and the zero moment point (ZMP) z, which is assumed constant (m).
+        xi, zmp: ξ and the zero moment point (ZMP) z, which is assumed constant (m).
         nominal_step, offset: planned u* and b* (m).
         remaining: planned T* (s).
         omega: ω (1/s).
@@ -70,13 +72,13 @@ def adapt_step(
     soonest, latest = min(limits.soonest, remaining + 1.0), max(limits.latest, limits.soonest)
     times = np.linspace(soonest, latest, TIME_SAMPLES)
     growth = np.exp(omega * times)
-    dcm_at_touchdown = pressure + growth * (xi - pressure)  # ξ at touchdown, one per time
+    dcm_at_touchdown = zmp + growth * (xi - zmp)  # one per time
     best = (PLACE_WEIGHT * nominal_step + END_WEIGHT * (dcm_at_touchdown - offset)) / (PLACE_WEIGHT + END_WEIGHT)
     x = np.minimum(np.maximum(best.real, -limits.forward), limits.forward)
     y = np.minimum(np.maximum(outward * best.imag, limits.narrowest), limits.widest) * outward
-    off = dcm_at_touchdown - offset
+    exact_step = dcm_at_touchdown - offset
     cost = PLACE_WEIGHT * ((x - nominal_step.real) ** 2 + (y - nominal_step.imag) ** 2) + END_WEIGHT * (
-        (off.real - x) ** 2 + (off.imag - y) ** 2
+        (exact_step.real - x) ** 2 + (exact_step.imag - y) ** 2
     )
     cost += TIME_WEIGHT * (growth - math.exp(omega * remaining)) ** 2
     i = int(cost.argmin())
@@ -142,7 +144,7 @@ class StepAdapter:
         planned_dcm = dcm_in_single_support(support.place, end, remaining, gait.omega)
         zmp_offset = (xi - planned_dcm) * axes.conjugate() * (1.0 + self.feedback / gait.omega)
         ankle = ANKLE_SHARE * self.half
-        pressure = complex(
+        zmp = complex(
             min(max(zmp_offset.real, -ankle.real), ankle.real), min(max(zmp_offset.imag, -ankle.imag), ankle.imag)
         )
         step = (planned.place - support.place) * axes.conjugate()
@@ -152,8 +154,8 @@ class StepAdapter:
         limits = replace(self.limits, soonest=soonest, latest=max(nominal + LONGEST_DELAY, 0.1))
         outward = side_sign(planned.side)
         relative_dcm = (xi - support.place) * axes.conjugate()
-        place, seconds = adapt_step(relative_dcm, pressure, step, offset, nominal, gait.omega, limits, outward)
+        place, seconds = adapt_step(relative_dcm, zmp, step, offset, nominal, gait.omega, limits, outward)
         share = min(period / SMOOTHING_TIME, 1.0)
-        at = phase.goal.place + share * (support.place + place * axes - phase.goal.place)
-        goal = plan.on_ground(support, Footstep(planned.side, at.real, at.imag, planned.yaw, planned.z))
+        new_place = phase.goal.place + share * (support.place + place * axes - phase.goal.place)
+        goal = plan.on_ground(support, planned.with_place(new_place))
         return replace(phase, goal=goal, seconds=phase.seconds + share * (elapsed + seconds - phase.seconds))

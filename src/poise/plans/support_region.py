@@ -34,7 +34,7 @@ class SupportRegion:
 
     Attributes:
         is_level: whether all feet are at one height; if not, the region is projected from the centre of mass (CoM).
-        ground: height of the plane of the zero moment point (ZMP) (m).
+        ground: height of the plane of the zero moment point (ZMP), that of the first foot (m).
         polygon: convex hull of the corners seen from above (m, k x 2).
     """
 
@@ -51,7 +51,7 @@ class SupportRegion:
         self._offsets = np.einsum("ik,ki->i", self.polygon, self._normals)
 
     def margins(self, zmp: Array, center: Array) -> Array:
-        """Return the distances of points from the edge of the region (m, n), negative outside.
+        """Return the distances of points inside the nearest edge line of the region (m, n), negative outside.
 
         With feet at different heights, the line of the contact force must pass through the hull of all contact points:
         the corners are projected from the CoM onto the plane of the ZMP.
@@ -89,9 +89,9 @@ def _margins(sole_corners: Array, points: Array) -> Array:
     normal = np.stack([edge[..., 1], -edge[..., 0]], axis=-1) / np.maximum(length, 1e-12)[..., None]
     offset = np.einsum("npk,npk->np", normal, sole_corners[:, i])
     side = np.einsum("npk,nck->npc", normal, sole_corners) - offset[..., None]
-    here = np.einsum("npk,nk->np", normal, points) - offset
+    height = np.einsum("npk,nk->np", normal, points) - offset  # of each point over each line
     outer, inner = (side <= 1e-9).all(axis=2), (side >= -1e-9).all(axis=2)
-    gaps = np.where(outer, -here, np.where(inner, here, np.inf))
+    gaps = np.where(outer, -height, np.where(inner, height, np.inf))
     gaps[length < 1e-9] = np.inf
     return np.asarray(gaps.min(axis=1))
 
@@ -104,7 +104,7 @@ USABLE_SHARE = 0.95
 
 
 class StanceSoles:
-    """Support polygon of a gait phase, from rectangular soles.
+    """Support polygon of a gait phase, from rectangular soles reduced to `USABLE_SHARE` of their size.
 
     Args:
         body: dimensions of the robot, with the size of its soles.

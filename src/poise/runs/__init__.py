@@ -8,13 +8,15 @@ A motion is a frozen dataclass; each field declares its unit, range and help tex
 the disturbances of a simulation; its fields may be given as arguments of the motion, like ``push`` above.
 """
 
-from poise.runs.execution import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
+from poise.runs.execution import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure, store_result
 from poise.runs.motion import COMMON_COLUMNS, Motion, MotionRun, ResultColumn, Setup, library_robot, motion_parameters
 from poise.runs.motions import MOTIONS, campaign_parameters, command_line, known_parameter, motion_from, motion_named
 from poise.runs.navigate_motion import Navigate
+from poise.runs.run_summary import RunSummary, summarize_run
 from poise.runs.scenario import Scenario
 from poise.runs.servo_balance import ServoBalance, recorded_zmp_error, recovery_time
 from poise.runs.standing_motions import Reach, Squat, Stand
+from poise.runs.walk_check import WalkChecker, check_walk, first_check, repair_walk
 from poise.runs.walk_motion import Walk, known_ground
 from poise.runs.world import NOISE, World
 
@@ -30,16 +32,20 @@ __all__ = [
     "Reach",
     "Result",
     "ResultColumn",
+    "RunSummary",
     "Scenario",
     "ServoBalance",
     "Setup",
     "Squat",
     "Stand",
     "Walk",
+    "WalkChecker",
     "World",
     "campaign_parameters",
+    "check_walk",
     "command_line",
     "finish_result",
+    "first_check",
     "known_ground",
     "known_parameter",
     "library_robot",
@@ -49,4 +55,7 @@ __all__ = [
     "motion_parameters",
     "recorded_zmp_error",
     "recovery_time",
+    "repair_walk",
+    "store_result",
+    "summarize_run",
 ]

@@ -12,12 +12,20 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from poise.analysis import largest_trunk_tilt, torque_saturation, zmp_margin
+from poise.analysis import (
+    RecordedWalk,
+    analyze_walk,
+    largest_trunk_tilt,
+    quality_figures,
+    quality_messages,
+    torque_saturation,
+    zmp_margin,
+)
 from poise.control import Controller, ControlStep
 from poise.errors import UsageError
 from poise.files import json_ready
 from poise.plants import Plant, steps
-from poise.recording import Progress, Recorder, Recording, controller_facts, record_into
+from poise.recording import Overruns, Progress, Recorder, Recording, append_facts, controller_facts, record_into
 from poise.robots import Robot, State
 
 if TYPE_CHECKING:
@@ -53,8 +61,13 @@ class CompletedRun:
         """Recorded states of the robot at 100 Hz, and the last one."""
         recording = self.recording
         stride = round(max(0.01 / recording.period, 1.0)) if recording.period > 0.0 else 1
-        last = len(recording) - 1
+        last = recording.samples - 1
         return [recording.state(i, recording.robot) for i in sorted({*range(0, last + 1, stride), last})]
+
+    @cached_property
+    def walk(self) -> RecordedWalk:
+        """Footprints, steps and trajectories of the recording."""
+        return analyze_walk(self.recording, self.robot)
 
 
 def execute(
@@ -81,12 +94,13 @@ def execute(
         **motion.world.disturbances,
     }
     begin = time.perf_counter()
-    with _collector_paused():
+    with collector_paused():
         recorder = Recorder(plant.robot, path, facts)
 
         def recorded_steps() -> Iterator[ControlStep]:
             for step in _until_fallen(controller, plant, seconds):
                 recorder.provenance.update(setup.updates())
+                recorder.note_fall(plant, step.state.time)
                 yield step
                 if setup.finished():
                     return
@@ -96,7 +110,7 @@ def execute(
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Exclude existing objects from garbage collection: scanning them takes a tenth of the time of a run."""
     gc.freeze()
     try:
@@ -123,6 +137,7 @@ def summarize(motion: Motion, run: CompletedRun) -> Result:
 def measure(run: CompletedRun) -> Result:
     """Return the entries of a result that follow from the run alone, without the motion."""
     recording, robot = run.recording, run.robot
+    late = recording.overruns()
     return {
         "seconds": run.seconds,
         "fell": bool(run.fall),
@@ -134,20 +149,49 @@ def measure(run: CompletedRun) -> Result:
         "zmp_margin_m": zmp_margin(recording, robot, run.states),
         "reach_errors_m": None,
         "control_ms": recording.milliseconds("control"),
+        "overruns": None if late is None else late._asdict(),
         "realtime_factor": recording.duration / run.wall_time if run.wall_time > 0.0 else None,
         "fallbacks": recording.fallbacks(),
         "nonfinite_commands": recording.nonfinite_commands(),
         "levels": recording.levels(),
         "limits": torque_saturation(recording, robot),
+        "quality": quality_figures(recording, robot, run.walk),
+        "warnings": [],
     }
 
 
-def finish_result(result: Result, reasons: list[str]) -> Result:
-    """Add the reasons for failure to the result's own, if any, and convert the result to JSON-ready values."""
+def finish_result(result: Result, reasons: list[str], kind: str) -> Result:
+    """Add reasons for failure and warnings to a result, and convert it to JSON-ready values.
+
+    Args:
+        result: result with its figures of quality.
+        reasons: reasons for failure.
+        kind: kind of motion whose bounds of quality apply, see `poise.analysis.quality_messages`.
+    """
     previous = [result["reason"]] if result["reason"] else []
-    result["reason"] = "; ".join([*previous, *reasons]) or None
+    failures = {} if result["fell"] else quality_messages(result["quality"], kind, failures=True)
+    result["reason"] = "; ".join([*previous, *reasons, *failures.values()]) or None
+    if not result["fell"]:
+        warnings = quality_messages(result["quality"], kind)
+        if "overrun_ticks" in warnings:  # with the slowest step and its time
+            warnings["overrun_ticks"] = str(Overruns(**result["overruns"]))
+        result["warnings"] += [message for name, message in warnings.items() if name not in failures]
     json_result: Result = json_ready(result)
     return json_result
+
+
+def store_result(recording: Recording, result: Result, path: str | PathLike[str] | None) -> Recording:
+    """Return the recording with the result in its provenance, as the entry "result", and append it to its file.
+
+    Args:
+        recording: recording of the run.
+        result: result of the run, JSON-ready.
+        path: file of the recording; None if there is none.
+    """
+    facts = {"result": result}
+    if path is not None:
+        append_facts(path, facts)
+    return Recording(recording.channels.values(), {**recording.provenance, **facts}, recording.robot)
 
 
 def whole_periods(seconds: float, period: float) -> float:

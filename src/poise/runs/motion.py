@@ -12,15 +12,16 @@ from functools import cache
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
+from poise.analysis import QUALITY_FIGURES
 from poise.control import Controller, KinematicController, PositionController, TorqueController
 from poise.errors import UsageError, suggestion
 from poise.hierarchy import Behavior
-from poise.parameters import Parameter, check_parameters, parameter, parameters, settings_from
+from poise.parameters import Parameter, check_parameters, current_settings, parameter, parameters, settings_from
 from poise.parsing import parse_integer, parse_seconds
 from poise.plants import Plant
 from poise.recording import Progress, Recording
 from poise.robots import Robot, describe_robot, library_names, load_robot
-from poise.runs.execution import CompletedRun, Result, execute, finish_result, summarize
+from poise.runs.execution import CompletedRun, Result, execute, finish_result, store_result, summarize
 from poise.runs.world import NOISE, World
 from poise.solvers import NullSpace, Weighted
 
@@ -46,7 +47,7 @@ class ResultColumn(NamedTuple):
 
 #: Columns of all motions in the table of a campaign.
 COMMON_COLUMNS = {
-    "seconds_moved": ResultColumn("number", "s", "duration of the recording, which ends 0.5 s after a fall"),
+    "motion_seconds": ResultColumn("number", "s", "duration of the recording, which ends 0.5 s after a fall"),
     "steps_made": ResultColumn("count", "", "completed footsteps", "steps"),
     "fallback_steps": ResultColumn("count", "", "control steps with a fallback command"),
     "levels_rms": ResultColumn("number", "", "largest root mean square error of a level"),
@@ -56,6 +57,11 @@ COMMON_COLUMNS = {
     "worst_tilt_deg": ResultColumn("number", "deg", "largest tilt of the trunk", "worst_tilt_deg"),
     "zmp_margin_m": ResultColumn("number", "m", "smallest ZMP margin inside the support polygon", "zmp_margin_m"),
     "nonfinite_commands": ResultColumn("count", "", "commands that are not finite", "nonfinite_commands"),
+    **{
+        f"quality.{name}": ResultColumn("number", figure.unit, figure.description, f"quality.{name}")
+        for name, figure in QUALITY_FIGURES.items()
+        if figure.reproducible
+    },
 }
 
 
@@ -83,7 +89,7 @@ class Setup:
 
 
 class MotionRun(NamedTuple):
-    """Recording of a motion, and the result that ``poise run --json`` prints."""
+    """Recording of a motion, and the result that ``poise run --json`` prints, which is also in its provenance."""
 
     recording: Recording
     result: Result
@@ -116,6 +122,8 @@ class Motion(metaclass=_MotionMeta):
         name: name of the motion on the command line and in campaign specs.
         summary: one line of help.
         available: supported pairs of mode and plant; the first is the default.
+        quality_kind: kind of motion whose bounds of quality apply: ``"walk"``, ``"stand"`` or ``"any"``.
+        can_carry: whether the robot can hold a box in both hands during the motion.
         columns: columns of its results in campaigns, in addition to `COMMON_COLUMNS`.
         prefixed_settings: further dataclasses that `settings` changes, by prefix, like ``{"style.": Style}``.
         file_parameters: parameters whose value may be a file; each with a function that returns the values that are
@@ -125,13 +133,17 @@ class Motion(metaclass=_MotionMeta):
     name: ClassVar[str]
     summary: ClassVar[str]
     available: ClassVar[tuple[tuple[str, str], ...]]
+    quality_kind: ClassVar[str] = "any"
+    can_carry: ClassVar[bool] = False
     columns: ClassVar[Mapping[str, ResultColumn]] = {}
     prefixed_settings: ClassVar[Mapping[str, type]] = {}
     file_parameters: ClassVar[Mapping[str, Callable[[], list[str]]]] = {"robot": lambda: list(library_names())}
 
     robot: str = parameter("g1", "library robot (see 'poise robots') or URDF file", metavar="NAME|FILE")
-    mode: str = parameter("", "control mode", choices=MODES, kind="text")
-    plant: str = parameter("", "ideal plant, or simulation in MuJoCo", choices=PLANTS, kind="text")
+    mode: str = parameter("", "control mode (default: depends on motion, plant and robot)", choices=MODES, kind="text")
+    plant: str = parameter(
+        "", "ideal plant, or simulation in MuJoCo (default: depends on motion and mode)", choices=PLANTS, kind="text"
+    )
     solver: str = parameter("strict", "solver of the hierarchy", choices=SOLVERS, kind="text")
     seconds: float | None = parameter(
         None,
@@ -150,15 +162,14 @@ class Motion(metaclass=_MotionMeta):
         if self.world.noise is None:
             noise = NOISE if self.zmp_regulated else 0.0
             object.__setattr__(self, "world", replace(self.world, noise=noise))
+        object.__setattr__(self, "settings", self._current_settings())
         check_parameters(self, self.name, UsageError)
         self._check_solver()
         if self.plant == "ideal" and self.world.disturbances:
-            first = next(iter(self.world.disturbances))
-            raise UsageError(f"an ideal plant does not support {first}; give --plant mujoco --mode torque")
-        if self.world.carry and not self.zmp_regulated:
-            raise UsageError(
-                "a box can only be carried on position servos; give --mode position to stand, squat or walk"
-            )
+            first = self.world.first_disturbance
+            raise UsageError(f"an ideal plant does not support --{first}; give --plant mujoco --mode torque")
+        if self.world.carried_mass and not self.can_carry:
+            raise UsageError(f"'{self.name}' does not carry a box; leave --carried-mass out, or stand, squat or walk")
         self.check()
 
     # -- interface for subclasses ----------------------------------------------------------------------------------
@@ -223,7 +234,8 @@ class Motion(metaclass=_MotionMeta):
         finally:
             setup.plant.close()
         result = summarize(self, completed)
-        return MotionRun(completed.recording, finish_result(result, self.judge(setup, completed, result)))
+        judged = finish_result(result, self.judge(setup, completed, result), self.quality_kind)
+        return MotionRun(store_result(completed.recording, judged, path), judged)
 
     def load(self) -> Robot:
         """Load the robot. Library robots are loaded once and cached."""
@@ -231,7 +243,11 @@ class Motion(metaclass=_MotionMeta):
 
     def resolved_settings(self) -> Any:
         """Return the settings of the behavior, with the changes in `settings` applied."""
-        return settings_from(self.settings_type, self.settings)
+        return settings_from(self.settings_type, self.settings, self._prefixed_names())
+
+    def _prefixed_names(self) -> list[str]:
+        """Return the names of the settings that have a prefix, like ``style.step_length``."""
+        return [prefix + name for prefix, each in self.prefixed_settings.items() for name in parameters(each)]
 
     def controller(self, behavior: Behavior, weights: Any = None, **options: Any) -> Controller:
         """Return the controller for the mode and solver of this motion.
@@ -255,10 +271,20 @@ class Motion(metaclass=_MotionMeta):
         found = {name: _value_at(result, column.path) for name, column in {**COMMON_COLUMNS, **self.columns}.items()}
         return {
             **found,
-            "seconds_moved": float(recording.duration),
+            "motion_seconds": float(recording.duration),
             "fallback_steps": sum((result["fallbacks"] or {}).values()),
             "levels_rms": max(errors, default=None),
         }
+
+    def _current_settings(self) -> dict[str, Any]:
+        """Return the settings by today's names: campaigns and commands of earlier versions have former ones."""
+        parts: dict[str, dict[str, Any]] = {prefix: {} for prefix in ("", *self.prefixed_settings)}
+        for name, value in self.settings.items():
+            prefix = next((each for each in self.prefixed_settings if name.startswith(each)), "")
+            parts[prefix][name.removeprefix(prefix)] = value
+        types = {"": self.settings_type, **self.prefixed_settings}
+        renamed = {prefix: current_settings(types[prefix], part) for prefix, part in parts.items()}
+        return {prefix + name: value for prefix, part in renamed.items() for name, value in part.items()}
 
     # -- checks ----------------------------------------------------------------------------------------------------
 
@@ -279,7 +305,7 @@ class Motion(metaclass=_MotionMeta):
 
     def _check_solver(self) -> None:
         if self.solver not in SOLVERS:
-            raise UsageError(f"there is no solver '{self.solver}'; expected {', '.join(SOLVERS)}")
+            raise UsageError(f"there is no solver '{self.solver}'; {suggestion(self.solver, SOLVERS)}")
         matching = ("strict", "null-space") if self.zmp_regulated else ("strict", "weighted")
         if self.solver not in matching:
             what = f"'{self.name}' with --mode {self.mode}"

@@ -20,7 +20,7 @@ from poise.errors import UsageError
 from poise.files import json_ready
 from poise.parameters import parameter
 from poise.plans import zmp_path
-from poise.plants import EnvironmentObject, IdealPlant, Plant, RemotePlant, Terrain
+from poise.plants import EnvironmentGeometry, EnvironmentObject, IdealPlant, Plant, RemotePlant, Terrain
 from poise.recording import Recording
 from poise.robots import Foot, Robot, State, has_position_servos, library_names
 from poise.runs.execution import CompletedRun, Result
@@ -37,11 +37,11 @@ DIGITS = 4
 class SegmentLog:
     """Log of the motion segments of a guided robot, for the provenance of a recording.
 
-    The summary of a segment is a dict of JSON values: ``time`` of its start (s), ``seconds``, its planned duration,
-    ``mode``, ``axes`` of the joystick, ``outcome``, ``corrections``, ``margin`` (m), ``notes``, ``projected``, ``step``
-    (the foot that moves) and ``lifted`` (the foot that is in the air at the end); ``goal`` with the positions of
-    center, feet and hands at the end (m, 3 each); and ``planned``: ``time`` (s) and the sampled paths of ``center``,
-    ``zmp`` and each foot and hand by name (m).
+    The summary of a segment is a dict of JSON values: ``time`` of its start (s), its planned ``duration`` (s),
+    ``mode``, ``axes`` of the joystick, ``outcome``, ``corrections``, ``margin`` (m), ``notes``, ``projected``,
+    ``swing_foot`` (the foot that moves) and ``foot_in_air`` (the foot that is in the air at the end); ``goal`` with the
+    positions of center, feet and hands at the end (m, 3 each); and ``planned_paths``: ``time`` (s) and the sampled
+    paths of ``center``, ``zmp`` and each foot and hand by name (m).
 
     Args:
         navigate: behavior whose segments are logged.
@@ -74,7 +74,7 @@ def segment_summary(navigate: behaviors.Navigate, record: SegmentStart) -> dict[
     ends |= {f"{side} hand": points.hand_position(side) for side in points.hands}
     return {
         "time": round(record.time, 4),
-        "seconds": round(segment.seconds, 4),
+        "duration": round(segment.seconds, 4),
         "mode": record.command.mode,
         "axes": [round(value, 3) for value in record.command.axes],
         "outcome": segment.outcome,
@@ -82,10 +82,10 @@ def segment_summary(navigate: behaviors.Navigate, record: SegmentStart) -> dict[
         "margin": _rounded(segment.margin),
         "notes": list(segment.notes),
         "projected": bool(goal.projected),
-        "step": goal.step,
-        "lifted": points.lifted,
+        "swing_foot": goal.step,
+        "foot_in_air": points.lifted,
         "goal": {name: _rounded(place) for name, place in {"center": points.center, **ends}.items()},
-        "planned": _planned_paths(navigate, record),
+        "planned_paths": _planned_paths(navigate, record),
     }
 
 
@@ -147,7 +147,7 @@ def response_times(found: Sequence[dict[str, Any]], recording: Recording, device
         way = _commanded_distance(each)
         if way < LEAST_COMMAND or not any(each["axes"]):
             continue
-        end = each["time"] + each["seconds"] if after is None else after["time"]
+        end = each["time"] + each["duration"] if after is None else after["time"]
         first, last = np.searchsorted(times, [each["time"] - 1e-6, end + 1e-6])
         if last >= len(times):  # the recording ends before the segment does
             continue
@@ -179,7 +179,7 @@ def _commanded_distance(each: dict[str, Any]) -> float:
     name = "center" if each["mode"] == "trunk" else each["mode"]
     if name not in each["goal"]:  # a robot without hands
         return 0.0
-    begin, end = each["planned"][name][0], each["goal"][name]
+    begin, end = each["planned_paths"][name][0], each["goal"][name]
     return float(np.linalg.norm(np.subtract(end, begin))) if None not in (*begin, *end) else 0.0
 
 
@@ -241,9 +241,13 @@ class Navigate(Motion):
     }
     columns: ClassVar[dict[str, ResultColumn]] = {
         "segments": ResultColumn("count", "", "motion segments", "navigate.segments"),
-        "corrected": ResultColumn("count", "", "segments that were prolonged", "navigate.corrected"),
-        "projected": ResultColumn("count", "", "commands projected onto a boundary", "navigate.projected"),
-        "longest_s": ResultColumn("number", "s", "duration of the longest segment", "navigate.longest_s"),
+        "prolonged": ResultColumn("count", "", "segments that were prolonged", "navigate.prolonged"),
+        "projected_commands": ResultColumn(
+            "count", "", "commands projected onto a boundary", "navigate.projected_commands"
+        ),
+        "longest_segment_s": ResultColumn(
+            "number", "s", "duration of the longest segment", "navigate.longest_segment_s"
+        ),
         "response_s": ResultColumn(
             "number", "s", "median time until a guided point moves", "navigate.response_s.median"
         ),
@@ -280,7 +284,7 @@ class Navigate(Motion):
         if self.remote and self.plant == "ideal":
             raise UsageError("a remote plant is not ideal; leave out --plant and --mode, or --remote")
         if self.remote and (self.scenario or self.world.disturbances):
-            first = "scenario" if self.scenario else next(iter(self.world.disturbances)).replace(" ", "-")
+            first = "scenario" if self.scenario else self.world.first_disturbance
             raise UsageError(f"the server defines the world of a remote plant; leave out --{first} or --remote")
         if self.scenario and self.world.terrain != "flat":
             raise UsageError("the scenario has its own ground; leave out --terrain")
@@ -316,13 +320,13 @@ class Navigate(Motion):
             device, ground = scenario.operator(plant), scenario.stage.under
         navigate = behaviors.Navigate(robot, device, self.resolved_settings(), plant.state(), ground)
         segments = SegmentLog(navigate, {} if scenario is None else {"world": scenario.stage.outline})
-        guide = "scenario" if self.scenario else self.script or "random"
+        operator = "scenario" if self.scenario else self.script or "random"
         return NavigateSetup(
             navigate,
             self.controller(navigate, navigate.weights),
             plant,
             navigate.seconds,
-            {"guide": guide},
+            {"operator": operator},
             updates=segments.updates,
             finished=lambda: device.finished,
             segments=segments.summaries,
@@ -331,7 +335,7 @@ class Navigate(Motion):
 
     def _plant(self, start: State, ground: Terrain | None = None, objects: Sequence[EnvironmentObject] = ()) -> Plant:
         if self.plant == "ideal":
-            return IdealPlant(start)
+            return IdealPlant(start, EnvironmentGeometry.of(ground, start, objects=objects))
         if self.remote:
             return RemotePlant(self.remote, start.robot)
         servos = self.mode == "position"
@@ -342,7 +346,8 @@ class Navigate(Motion):
         assert isinstance(setup, NavigateSetup)
         found, scenario, device = setup.segments, setup.scenario, setup.behavior.device
         result["seconds"] = min(run.seconds, run.recording.duration) if scenario else run.seconds
-        result["steps"] = sum(1 for each in found if each["step"] is not None and each["lifted"] is None)
+        steps = [each for each in found if each["swing_foot"] is not None and each["foot_in_air"] is None]
+        result["steps"] = len(steps)
         result["distance_m"], result["heading_rad"] = base_displacement(run.states)
         result["navigate"] = {**_segment_counts(found), "response_s": response_times(found, run.recording, device)}
         if self.plant == "ideal":  # contacts are unknown there, so the ZMP margin is too
@@ -361,9 +366,9 @@ def _segment_counts(found: list[dict[str, Any]]) -> dict[str, Any]:
         "segments": len(found),
         "outcomes": dict(Counter(each["outcome"] for each in found)),
         "corrections": sum(each["corrections"] for each in found),
-        "corrected": sum(1 for each in found if each["corrections"]),
-        "longest_s": max((each["seconds"] for each in found), default=0.0),
-        "projected": sum(1 for each in found if each["projected"]),
+        "prolonged": sum(1 for each in found if each["corrections"]),
+        "longest_segment_s": max((each["duration"] for each in found), default=0.0),
+        "projected_commands": sum(1 for each in found if each["projected"]),
         "modes": dict(Counter(each["mode"] for each in found)),
         "planned_margin_m": min(margins, default=None),
     }

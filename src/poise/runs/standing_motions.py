@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from poise import behaviors
 from poise.analysis import base_displacement, capture_point_error, largest_sole_tilt
-from poise.behaviors import ReachSettings, SquatSettings, UprightSettings, ZmpBalanceSettings, standing_reference
+from poise.behaviors import (
+    REACH_TARGETS,
+    ReachSettings,
+    SquatSettings,
+    UprightSettings,
+    ZmpBalanceSettings,
+    default_targets,
+    load_reach_points,
+    standing_reference,
+)
 from poise.parameters import check_parameters, declared_in, parameter
 from poise.plans import ReferenceTrajectory, SquatReference, StandReference
 from poise.plants import IdealPlant, Plant
-from poise.robots import Robot, State, leg_length
+from poise.robots import Robot, State, leg_length, library_names
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, SETTLING_TIME, ServoBalance
@@ -50,7 +60,20 @@ class Reach(Motion):
         "reach_error_m": ResultColumn("number", "m", "largest distance from a target", "reach_errors_m.max"),
     }
 
+    file_parameters: ClassVar[Mapping[str, Callable[[], list[str]]]] = {
+        "robot": lambda: list(library_names()),
+        "targets": lambda: ["", *REACH_TARGETS],
+    }
+
     profile: str = parameter("exponential", "velocity profile of the hand", choices=PROFILES)
+    targets: str = parameter(
+        "",
+        f"points to reach: {', '.join(REACH_TARGETS)}, or a TOML file (default: floor, as in the paper, or middle if "
+        "the arms are too short or the motors too weak)",
+        kind="text",
+        metavar="NAME|FILE.toml",
+        suggestions=tuple(REACH_TARGETS),
+    )
 
     @classmethod
     def settings_types(cls) -> dict[str, type]:
@@ -58,16 +81,24 @@ class Reach(Motion):
 
     @property
     def usual_seconds(self) -> float:
-        return 5.0 * _positive(self.settings, "phase", ReachSettings.phase)
+        return 5.0 * _positive(self.settings, "phase_duration", ReachSettings.phase_duration)
 
     def provenance(self) -> dict[str, Any]:
         return {"profile": self.profile}
 
+    def check_names(self) -> None:
+        super().check_names()
+        if self.targets:
+            load_reach_points(self.targets)
+
     def build(self, robot: Robot | None = None) -> Setup:
-        reach = behaviors.Reach(robot or self.load(), self.resolved_settings(), self.profile)  # type: ignore[arg-type]
+        loaded, settings = robot or self.load(), self.resolved_settings()
+        targets = self.targets or default_targets(loaded, settings, with_torques=self.mode == "torque")
+        reach = behaviors.Reach(loaded, settings, self.profile, targets)  # type: ignore[arg-type]
         # As in the paper: with the exponential profile and torque control, tasks switch without a ramp.
         at_once = {"ramp": 0.0} if self.mode == "torque" and self.profile == "exponential" else {}
-        return Setup(reach, self.controller(reach, **at_once), motion_plant(self, reach.start), reach.seconds)
+        facts = {"targets": reach.targets}
+        return Setup(reach, self.controller(reach, **at_once), motion_plant(self, reach.start), reach.seconds, facts)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """Judge the run: it succeeds if every target is reached and, in simulation, all other tasks are kept."""
@@ -88,7 +119,8 @@ def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
     """Return the reasons why a simulated reach failed: centre of mass, boxes of hand and foot, tilt of the sole."""
     target = reach.start.support_center
     off = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
-    out = {part: reach.box_violation(part, states) for part in ("hand", "foot")}
+    parts: tuple[Literal["hand", "foot"], ...] = ("hand", "foot") if reach.holds_cup else ("foot",)
+    out = {part: reach.box_violation(part, states) for part in parts}
     tilt = largest_sole_tilt(states, reach.robot)
     found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR]
     if off > LARGEST_COM_ERROR:
@@ -104,6 +136,7 @@ class Stand(ServoBalance):
 
     name: ClassVar[str] = "stand"
     summary: ClassVar[str] = "stand on both feet and recover from pushes without stepping"
+    quality_kind: ClassVar[str] = "stand"
     columns: ClassVar[dict[str, ResultColumn]] = SERVO_COLUMNS
     torque_settings: ClassVar[type] = UprightSettings
 
@@ -112,7 +145,7 @@ class Stand(ServoBalance):
         return behaviors.Stand.seconds
 
     def build_with_torques(self, robot: Robot) -> Setup:
-        plant = motion_plant(self, robot.stance("standing"))
+        plant = motion_plant(self, self.start_stance(robot))
         behavior = self.behavior(robot, plant.state())
         return Setup(behavior, self.controller(behavior, behavior.weights), plant, behavior.seconds)
 
@@ -179,7 +212,7 @@ class Squat(Stand):
         return SquatReference(*standing_reference(start), depth, settings.frequency, settings.cycles, SETTLING_TIME)
 
     def reference_provenance(self, reference: Any) -> dict[str, Any]:
-        return {"begin": reference.begin}
+        return {"squat_begin": reference.begin}
 
 
 def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> list[str]:

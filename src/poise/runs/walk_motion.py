@@ -16,18 +16,17 @@ from poise.analysis import (
     analyze_walk,
     base_displacement,
     largest_foot_slip,
-    mean_walking_speed,
     middle_of_feet,
     style_measures,
 )
 from poise.behaviors import WalkSettings, ZmpBalanceSettings, gait_speed, walking_pattern
-from poise.errors import UsageError
-from poise.parameters import check_parameters, declared_in, parameter, settings_from
+from poise.errors import UsageError, suggestion
+from poise.parameters import check_parameters, current_settings, declared_in, parameter
 from poise.parsing import parse_integer, parse_speed
-from poise.plans import STYLES, Footstep, ReferenceTrajectory, Stairway, Style
+from poise.plans import SINUSOID_PARAMETERS, STYLES, Footstep, ReferenceTrajectory, Stairway, Style
 from poise.plants import STAIRS_DISTANCE, Stairs, Terrain
 from poise.recording import Recording
-from poise.robots import Robot, State, library_names
+from poise.robots import Robot, State, library_names, limbs
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, ServoBalance
@@ -64,6 +63,7 @@ class Walk(ServoBalance):
 
     name: ClassVar[str] = "walk"
     summary: ClassVar[str] = "walk with a given style and speed, over terrain and against pushes"
+    quality_kind: ClassVar[str] = "walk"
     torque_settings: ClassVar[type] = WalkSettings
     servo_settings: ClassVar[type] = ServoWalkSettings
     prefixed_settings: ClassVar[Mapping[str, type]] = {STYLE_PREFIX: Style}
@@ -75,9 +75,7 @@ class Walk(ServoBalance):
         "speed_forward": ResultColumn("number", "m/s", "mean speed forward", "walk.speed.0"),
         "speed_left": ResultColumn("number", "m/s", "mean speed to the left", "walk.speed.1"),
         "speed_turning": ResultColumn("number", "rad/s", "mean yaw rate", "walk.speed.2"),
-        "divergent_error_m": ResultColumn(
-            "number", "m", "largest DCM error in the last second", "walk.divergent_error_m"
-        ),
+        "dcm_error_m": ResultColumn("number", "m", "largest DCM error in the last second", "walk.dcm_error_m"),
         "slip_m": ResultColumn("number", "m", "largest slip of a stance foot", "walk.slip_m"),
         **{
             f"measure.{name}": ResultColumn("number", each.unit, each.description)
@@ -112,6 +110,12 @@ class Walk(ServoBalance):
     def check(self) -> None:
         if self.zmp_regulated and self.style != "neutral":
             raise UsageError("styles are not supported on position servos; leave --style out")
+        ineffective = [STYLE_PREFIX + name for name in SINUSOID_PARAMETERS if STYLE_PREFIX + name in self.settings]
+        if ineffective and self.settings.get("com_reference") != "sinusoid":
+            raise UsageError(
+                f"{ineffective[0]} has no effect with the default reference of the centre of mass; leave it out, or "
+                "give --set com_reference=sinusoid"
+            )
         super().check()
 
     def check_names(self) -> None:
@@ -125,10 +129,6 @@ class Walk(ServoBalance):
 
     # -- torque control --------------------------------------------------------------------------------------------
 
-    def resolved_settings(self) -> Any:
-        behavior_settings = {name: value for name, value in self.settings.items() if not name.startswith(STYLE_PREFIX)}
-        return settings_from(self.settings_type, behavior_settings)
-
     def resolved_style(self) -> Style:
         """Return the style by name or from its file, with the ``style.NAME`` settings applied."""
         changes = {
@@ -140,7 +140,7 @@ class Walk(ServoBalance):
         return style.replace(**changes)
 
     def build_with_torques(self, robot: Robot) -> Setup:
-        plant = motion_plant(self, robot.stance("standing"))
+        plant = motion_plant(self, self.start_stance(robot))
         walk = self.behavior(robot, plant.state())
         facts = {"style": walk.style.name, "steps": self.steps, "speed": walk.requested_speed}
         return Setup(walk, self.controller(walk, walk.weights), plant, walk.seconds, facts)
@@ -148,9 +148,10 @@ class Walk(ServoBalance):
     def behavior(self, robot: Robot, start: State) -> behaviors.Walk:
         """Return the behavior for torque control. It knows the positions of stairs; other terrain it has to sense."""
         ground = known_ground(self.world.ground, robot)
-        return behaviors.Walk(
-            robot, self.resolved_style(), self.speed, self.steps, self.resolved_settings(), start, ground
-        )
+        style = self.resolved_style()
+        if self.world.carried_mass:  # the arms hold the box instead of swinging
+            style = style.replace(rest_posture={**arm_angles(self.start_stance(robot)), **style.rest_posture})
+        return behaviors.Walk(robot, style, self.speed, self.steps, self.resolved_settings(), start, ground)
 
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """Judge the run: it succeeds if all steps are made and the DCM is near its plan at the end."""
@@ -160,11 +161,12 @@ class Walk(ServoBalance):
         result["distance_m"], result["heading_rad"] = base_displacement(states)
         last = np.linalg.norm(recording[DCM_ERROR_CHANNEL][-round(1.0 / recording.period) :], axis=1)
         dcm_error = float(np.nanmax(last)) if np.isfinite(last).any() else math.inf
+        result["warnings"] += style_warnings(walk)
         result["walk"] = {
             "style": walk.style.name,
-            "speed": list(mean_walking_speed(recording, states)),
+            "speed": None if math.isnan(run.walk.speed.forward) else list(run.walk.speed),
             "commanded_speed": list(setup.provenance["speed"]),
-            "divergent_error_m": dcm_error,
+            "dcm_error_m": dcm_error,
             "slip_m": largest_foot_slip(recording, states, run.robot),
         }
         if result["fell"]:
@@ -187,8 +189,8 @@ class Walk(ServoBalance):
 
     def servo_defaults(self, robot: Robot) -> dict[str, Any]:
         known = self.servo_settings.__dataclass_fields__  # type: ignore[attr-defined]
-        walking_pattern = {name: value for name, value in robot.servos.walking.items() if name in known}
-        return {**robot.servos.regulation, **walking_pattern}
+        given = current_settings(self.servo_settings, robot.servos.walk)
+        return {**super().servo_defaults(robot), **{name: value for name, value in given.items() if name in known}}
 
     def reference(self, settings: Any, start: State) -> ReferenceTrajectory:
         if not math.isfinite(self.steps):
@@ -221,12 +223,30 @@ def known_ground(ground: Terrain, robot: Robot) -> Callable[[Footstep], Footstep
     return Stairway(STAIRS_DISTANCE, ground.rise, ground.run, ground.count, half, half).place_on_tread
 
 
+def arm_angles(state: State) -> dict[str, float]:
+    """Return the angles of the arm joints in a state by name (rad)."""
+    names = [name for limb in limbs(state.robot) if limb.name.endswith(" arm") for name in limb.joints]
+    return {name: float(state.q[state.robot.joint(name).q]) for name in names}
+
+
+def style_warnings(walk: behaviors.Walk) -> list[str]:
+    """Return one line if the sway of a style has no effect, or if the style was changed for the sinusoid reference."""
+    if walk.default_changes:
+        return [f"style changed to keep balance with the sinusoid reference: {', '.join(walk.default_changes)}"]
+    chosen = [name for name in SINUSOID_PARAMETERS if getattr(walk.style, name) != getattr(STYLES["neutral"], name)]
+    if chosen and walk.settings.com_reference != "sinusoid":
+        return [f"the style sets {' and '.join(chosen)}, without effect: give --set com_reference=sinusoid"]
+    return []
+
+
 def find_style(name: str) -> Style:
     """Return a style by name, or load it from a TOML file; `UsageError` if there is none."""
     if name.endswith(".toml"):
         return Style.load(name)
     if name not in STYLES:
-        known = ", ".join(STYLES)
-        hint = f"; '{name}' is a file: does it end in .toml?" if os.path.exists(name) else ""
-        raise UsageError(f"there is no style '{name}'; expected one of {known}, or a .toml file{hint}")
+        if os.path.isfile(name):
+            raise UsageError(f"'{name}' is not a style: the name of a style file ends in .toml")
+        own = f"{name}.toml"
+        hint = f"give the file '{own}'" if os.path.isfile(own) else f"{suggestion(name, STYLES)} (or give a .toml file)"
+        raise UsageError(f"there is no style '{name}'; {hint}")
     return STYLES[name]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from poise.errors import UsageError
-from poise.parameters import check_parameters, parameter
+from poise.parameters import check_parameters, parameter, parameters
 from poise.parsing import parse_nonnegative, parse_percent, parse_positive
 from poise.plants import (
     CarriedBox,
@@ -105,12 +105,12 @@ class World:
         (),
         "hardware fault: cell:left:2:dead (or stuck, nan), swapped, or weak:JOINT:SHARE, at a time in s; repeatable",
         metavar="WHAT@TIME",
-        option="break",
+        option="fault",
         parser=validated_text(HardwareFault.parse),
     )
-    carry: float = parameter(
+    carried_mass: float = parameter(
         0.0,
-        "mass of a box in both hands, relative to the robot's mass (on servos)",
+        "mass of a box in both hands, relative to the robot's mass",
         unit="percent",
         low=0.0,
         high=1000.0,
@@ -130,18 +130,15 @@ class World:
 
     @property
     def disturbances(self) -> dict[str, Any]:
-        """Values that differ from the default and need a simulated plant, by their names in recordings."""
-        given = {
-            "push": self.push,
-            "terrain": self.terrain if self.terrain != "flat" else None,
-            "friction": self.friction if self.friction != FRICTION else None,
-            "mass error": self.mass_error,
-            "delay": self.delay,
-            "noise": self.noise,
-            "breakdown": self.faults,
-            "carry": self.carry,
-        }
-        return {name: value for name, value in given.items() if value}
+        """Values that differ from the default and need a simulated plant, by name; recordings store them."""
+        defaults = {name: each.default for name, each in parameters(type(self)).items()}
+        given = {name: getattr(self, name) for name in defaults}
+        return {name: value for name, value in given.items() if value and value != defaults[name]}
+
+    @property
+    def first_disturbance(self) -> str:
+        """Option of the first disturbance, without dashes; empty if there is none."""
+        return next((parameters(type(self))[name].option for name in self.disturbances), "")
 
     @property
     def ground(self) -> Terrain:
@@ -177,7 +174,9 @@ class World:
             pushes=[Push.parse(text) for text in self.push],
             sensors=Sensors(noise=self.noise or 0.0, delay=1e-3 * self.delay),
             faults=[HardwareFault.parse(text) for text in self.faults],
-            carried_box=CarriedBox.of_mass_fraction(start.robot, 0.01 * self.carry) if self.carry else None,
+            carried_box=CarriedBox.of_mass_fraction(start.robot, 0.01 * self.carried_mass)
+            if self.carried_mass
+            else None,
             model_error=ModelError(mass=0.01 * self.mass_error),
             seed=seed,
         )

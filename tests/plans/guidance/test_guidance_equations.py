@@ -1,4 +1,4 @@
-"""The equations of the guiding modes: both sides, evaluated with vectors as they stand in the paper [Sugihara2008]."""
+"""Equations of the guiding modes: both sides, evaluated with vectors as in [Sugihara2008]."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Foot-guided mode: what it does with a stick, and what it says when it does something else."""
+"""Foot-guided mode: goals for each command, and notes about deviations from it."""
 
 from __future__ import annotations
 

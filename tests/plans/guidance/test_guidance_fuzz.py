@@ -1,4 +1,4 @@
-"""Whatever the stick does, every goal is one that the robot can stand in, and no stick leaves it stuck."""
+"""Random commands: every goal is a feasible stance, and no command leaves the robot stuck."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trunk-guided mode: the centre of mass goes where it is told, and the feet follow when they have to."""
+"""Trunk-guided mode: the centre of mass follows the command, and the feet step when needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspaces and legs: what is derived from a robot fits the robot."""
+"""Workspace and LegReach: dimensions derived from a robot agree with its kinematics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boundaries: projections bring inside what is outside, leave what is inside, and say by how much they moved it."""
+"""Projections onto the bounds of the workspace: idempotent, inside, and with the distance moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The centre of mass of a segment: one time constant, exact beginnings, relaxed ends."""
+"""Centre-of-mass path of a segment: one time constant, exact initial state, relaxed final conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How limbs move in a segment."""
+"""Curves of feet, hands and trunk in a segment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Segments: possible, continuous, and never the last one."""
+"""Planner: segments are feasible and continuous, and each can be followed by another one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_whatever_the_noise_a_start_that_can_be_held_is_followed_by_one_that_can
         outcomes.add(segment.outcome)
         initial = segment.final_state
     assert "commanded" in outcomes
-    assert outcomes & {"kept", "held"}
+    assert outcomes & {"recentered", "stopped"}
 
 
 def test_asking_twice_gives_the_same_answer() -> None:
@@ -94,7 +94,7 @@ def test_a_goal_that_no_duration_reaches_is_given_up_and_the_feet_stay() -> None
     goal = step(initial.points, "right", 0.0, -0.03)
     beyond = goal.points.replace(center=goal.points.center + np.array([0.3, 0.0, 0.0]))
     segment = planner.plan(initial, type(goal)(beyond, goal.step, goal.lift))
-    assert segment.outcome == "kept"
+    assert segment.outcome == "recentered"
     assert segment.goal.step is None
     assert any("given up" in note for note in segment.notes)
     assert faults(segment, planner.body, initial) == []
@@ -104,7 +104,7 @@ def test_a_body_near_an_edge_goes_back_over_its_feet_instead_of_parking_there() 
     body = body_of("g1")
     initial = pushed_state("g1", 0.6 * (body.sole_half[0] - body.sole_margin), 0.0)
     segment = planner_of("g1").recenter(initial)
-    assert segment.outcome == "kept"
+    assert segment.outcome == "recentered"
     assert np.linalg.norm(segment.center.end[0][:2] - points_of("g1").center[:2]) < 0.01
 
 
@@ -151,10 +151,10 @@ def test_a_segment_can_be_left_at_any_time_and_goes_on_smoothly() -> None:
 
 def test_a_body_that_is_pushed_a_little_is_kept_and_a_lot_takes_a_step() -> None:
     planner, workspace, legs = planner_of("g1"), workspace_of("g1"), legs_of("g1")
-    assert capture_segment(pushed_state("g1", 0.0, 0.1), planner, workspace, legs).outcome == "kept"
+    assert capture_segment(pushed_state("g1", 0.0, 0.1), planner, workspace, legs).outcome == "recentered"
     pushed = pushed_state("g1", 0.02, 0.6)
     segment = capture_segment(pushed, planner, workspace, legs)
-    assert segment.outcome == "caught"
+    assert segment.outcome == "capture step"
     assert segment.goal.step is not None
     assert segment.goal.points.feet[segment.goal.step].x > pushed.points.feet[segment.goal.step].x + 0.05
     assert np.isfinite(segment.center.u).all()

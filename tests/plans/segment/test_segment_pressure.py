@@ -1,4 +1,4 @@
-"""Where the ground must push, and where it can."""
+"""Zero moment point of segments, and margins of the support region."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def goal_center_of_one_foot_standing(center: Vector, stance: Vector) -> Vector:
 
         ᵈp_B = p_RF + {(p_B - p_RF)ᵀ ĝ} ĝ                                [Sugihara2008, eq. 3, one-foot standing]
 
-    with ĝ the vertical and the left foot guided (m).
+    with ĝ the vertical and the left foot guided; all points in the world (m).
     """
     return stance[0], stance[1], stance[2] + (center[2] - stance[2])
 
@@ -85,12 +85,12 @@ def guide_foot(
         return _follow_foot(draft, other_side(side), workspace, legs)
     forward, left, up, _, _, yaw = command.axes
     foot, stance, is_lifted = points.feet[side], points.feet[other_side(side)], points.lifted == side
-    at = (
+    place = (
         foot.place
         + complex(forward * workspace.foot_displacement[0], left * workspace.foot_displacement[1]) * stance.heading
     )
     z = foot.z + up * workspace.foot_displacement[2]
-    target = Footstep(side, at.real, at.imag, foot.yaw + yaw * workspace.foot_turn, z)
+    target = Footstep(side, place.real, place.imag, foot.yaw + yaw * workspace.foot_turn, z)
     if forward or left or yaw:
         projection = project_foot(target, stance, workspace)
         draft.note_projection(f"{side} foot", projection.shift)
@@ -109,17 +109,18 @@ def guide_foot(
 
 
 def _follow_foot(draft: GoalDraft, side: Side, workspace: Workspace, legs: LegReach) -> Goal:
-    """Finish a goal with the CoM by equation (3) and the trunk yaw midway between the feet.
+    """Finish a goal of the foot-guided mode: CoM by equation (3), trunk yaw midway between those of the feet.
 
-    The height above the middle of the previous stance feet is kept: on level ground, that above the stance foot.
+    The CoM keeps its height above the mean height of the feet on the ground, which on level ground is that of
+    equation (3).
     """
     stance, foot = draft.feet[other_side(side)], draft.feet[side]
-    at = (stance.x, stance.y, stance.z)
+    stance_position = (stance.x, stance.y, stance.z)
     center = (draft.place.real, draft.place.imag, stance.z + draft.height)
     if draft.lifted is not None:
-        x, y, _ = goal_center_of_one_foot_standing(center, at)
+        x, y, _ = goal_center_of_one_foot_standing(center, stance_position)
     else:
-        x, y, _ = goal_center_of_one_step(center, (foot.x, foot.y, foot.z), at)
+        x, y, _ = goal_center_of_one_step(center, (foot.x, foot.y, foot.z), stance_position)
     draft.place = complex(x, y)
     draft.set_yaw(draft.yaw + so3.wrap_angle(mean_yaw(draft.feet) - draft.yaw))
     return finish_goal(draft, workspace, legs)
@@ -133,15 +134,15 @@ def _lift(
     legs: LegReach,
     ground: GroundProjection | None,
 ) -> None:
-    found = find_lifted(target, stance, workspace, legs, ground)
-    if found is None:
+    foot = find_lifted(target, stance, workspace, legs, ground)
+    if foot is None:
         draft.notes.append(f"{target.side} foot: it cannot be lifted there; it stays where it is")
         return
-    if target.z - found.z > LEAST_REPORTED:
-        draft.note_projection(f"{target.side} foot height", target.z - found.z)
-    _note_moved(draft, found, target)
-    if draft.lifted is None or _differs(found, draft.feet[target.side]):
-        draft.set_step(found, target.side, 0.0)
+    if target.z - foot.z > LEAST_REPORTED:
+        draft.note_projection(f"{target.side} foot height", target.z - foot.z)
+    _note_shift(draft, foot, target)
+    if draft.lifted is None or _differs(foot, draft.feet[target.side]):
+        draft.set_step(foot, target.side, 0.0)
 
 
 def _land(
@@ -152,12 +153,12 @@ def _land(
     legs: LegReach,
     ground: GroundProjection | None,
 ) -> None:
-    found = find_landing(target, draft.feet[other_side(side)], workspace, legs, ground)
-    if found is None:
+    landing = find_landing(target, draft.feet[other_side(side)], workspace, legs, ground)
+    if landing is None:
         draft.notes.append(f"{side} foot: there is no ground within its reach to land on; it stays in the air")
         return
-    _note_moved(draft, found, target)
-    draft.set_step(found, None, 0.0)
+    _note_shift(draft, landing, target)
+    draft.set_step(landing, None, 0.0)
 
 
 def _step(
@@ -169,26 +170,26 @@ def _step(
     ground: GroundProjection | None,
     lift: float,
 ) -> None:
-    found = find_landing(target, draft.feet[other_side(foot.side)], workspace, legs, ground)
-    if found is None:
+    landing = find_landing(target, draft.feet[other_side(foot.side)], workspace, legs, ground)
+    if landing is None:
         draft.notes.append(f"{foot.side} foot: there is no ground to step on; it stays where it is")
         return
-    _note_moved(draft, found, target)
-    if _differs(found, foot):
+    _note_shift(draft, landing, target)
+    if _differs(landing, foot):
         low, high = workspace.lift
-        draft.set_step(found, None, low + lift * (high - low))
+        draft.set_step(landing, None, low + lift * (high - low))
 
 
 def _differs(a: Footstep, b: Footstep) -> bool:
-    """Return whether two footsteps differ by at least `LEAST_STEP`."""
+    """Return whether two footsteps differ by at least `LEAST_STEP` in place, height or yaw."""
     return max(abs(a.place - b.place), abs(a.yaw - b.yaw), abs(a.z - b.z)) >= LEAST_STEP
 
 
-def _note_moved(draft: GoalDraft, found: Footstep, target: Footstep) -> None:
-    """Note a shift of the foot due to the ground or the reach of the legs, after the projection onto the region."""
-    shift = abs(found.place - target.place)
+def _note_shift(draft: GoalDraft, foot: Footstep, target: Footstep) -> None:
+    """Add a note if the ground or the reach of the legs moved the foot away from its target."""
+    shift = abs(foot.place - target.place)
     if shift > LEAST_STEP:
-        draft.notes.append(f"{found.side} foot: moved by {100.0 * shift:.0f} cm to a feasible place")
+        draft.notes.append(f"{foot.side} foot: moved by {100.0 * shift:.0f} cm to a feasible place")
 
 
 # -- Trunk-guided mode -----------------------------------------------------------------------------------------------
@@ -237,12 +238,12 @@ def resting_center(draft: GoalDraft, workspace: Workspace) -> complex:
 
 
 def distance_from_shoulder(hand_goal: Vector, shoulder: Vector) -> float:
-    """Return l = |ᵈp_LH - p_LS|  [Sugihara2008, eq. 5] (m)."""
+    """Return the distance of the hand goal from the shoulder, l = |ᵈp_LH - p_LS|  [Sugihara2008, eq. 5] (m)."""
     return math.dist(hand_goal, shoulder)
 
 
 def goal_shoulder(hand_goal: Vector, shoulder: Vector, longest: float) -> Vector:
-    """Return the goal of the shoulder: it stays if the arm reaches the hand goal, else the hand pulls it.
+    """Return the goal of the shoulder (m): it stays if the arm reaches the hand goal, else it moves towards the goal.
 
     ᵈp_LS = p_LS                                       (l <= l_max)
     ᵈp_LS = p_LS + (l - l_max) / l (ᵈp_LH - p_LS)      (l >  l_max)      [Sugihara2008, eq. 6]
@@ -293,10 +294,17 @@ def guide_hand(
 
 
 def attracted_center(goal: Vector, center: Vector, draft: GoalDraft, side: Side, workspace: Workspace) -> Vector:
-    """Return the CoM goal that a hand goal pulls along (m).
+    """Return the CoM goal (m, world) with which a hand reaches its goal.
 
-    First by equations (5) to (7), then by the distance of the hand outside its box, which keeps it away from thighs and
-    trunk. Any bound that stops the hand therefore also moves the body, and the hand does not get stuck.
+    The CoM moves first by equations (5) to (7), then by the distance of the hand goal outside the hand box, which keeps
+    hands away from thighs and trunk. A bound that stops the hand therefore moves the body, and the hand does not get
+    stuck.
+
+    Args:
+        goal, center: hand goal and current CoM in the world (m).
+        draft: goal under construction, for the attitude of the trunk.
+        side: side of the hand.
+        workspace: workspace of the robot.
     """
     shoulder = add(center, rotate_to_world(draft.attitude, workspace.shoulders[side]))
     center = goal_center_of_traction(center, goal_shoulder(goal, shoulder, workspace.arm_reach), shoulder)
@@ -308,10 +316,12 @@ def attracted_center(goal: Vector, center: Vector, draft: GoalDraft, side: Side,
 
 
 def add(a: Vector, b: Vector) -> Vector:
+    """Return the sum of two vectors."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 def subtract(a: Vector, b: Vector) -> Vector:
+    """Return the difference of two vectors."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
@@ -358,7 +368,7 @@ def guided_goal(
         ᵈr_G = f_G(x),    ᵈr_S = f_S(ᵈr_G)                               [Sugihara2008, eqs. 1 and 2]
 
     Args:
-        points: navigation points at the begin of the segment, or the goal of the segment before.
+        points: navigation points at the start of the segment, or the goal of the segment before.
         command: operator command x.
         workspace, legs: bounds and leg reach of the robot.
         ground: places a footstep on known ground; default: flat ground at the height of the stance foot.

@@ -1,7 +1,7 @@
 """Geometric reach of limbs: distance from hip or shoulder to the end, and the heights of the body that both legs allow.
 
-A limb is a socket (hip, shoulder), a hinge (knee, elbow) and an end (ankle, hand). The distance from socket to end
-depends on the hinge angle only. With the hinge axis a through h, turned by δ from its current angle,
+A limb consists of a socket s (hip, shoulder), a hinge (knee, elbow) and an end e (ankle, hand). The distance from
+socket to end depends on the hinge angle only. With the hinge axis a through h, rotated by δ from its current angle,
 
     e(δ) = h + exp([a] δ) (e - h),    reach(δ) = |e(δ) - s|
 
@@ -62,7 +62,7 @@ class LimbReach:
     lower: float
 
     def reach_at_ankle_angle(self, angle: float) -> float:
-        """Return the reach (m) for an angle θ (rad) at the end between the lower part and the line to the socket:
+        """Return the reach (m) for an angle θ (rad) at the ankle, between the shank and the line from ankle to hip:
 
         s cos θ + sqrt(t² - s² sin² θ),    with s and t the lower and the upper part.
         """
@@ -87,37 +87,37 @@ def measure_limb(robot: Robot, joints: Sequence[int], tip: Array | None, bend: f
     along = span / np.linalg.norm(span)
     across = [float(np.linalg.norm(np.cross(axis, along))) for _, axis in lines]
     inside = [min(float(np.linalg.norm(place - first)), float(np.linalg.norm(end - place))) for place, _ in lines]
-    at = int(np.argmax(np.multiply(across, inside)))
-    before = lines[:at] or lines[:1]
+    hinge = int(np.argmax(np.multiply(across, inside)))
+    before = lines[:hinge] or lines[:1]
     if tip is None:  # an axis along the leg does not determine where on the leg the hip is
         before = sorted(before, key=lambda line: abs(float(line[1] @ along)))
     # If an arm has more than two joints before the elbow, the first ones move the shoulder itself.
     before = before[:2] if tip is None else before[-2:]
-    socket = nearest_point_to_lines(before, near=lines[max(at - 1, 0)][0])
-    if tip is None and lines[at + 1 :]:
-        end = nearest_point_to_lines(lines[at + 1 :], near=end)
-    place, axis = lines[at]
-    joint = next(joint for joint in robot.joints if joint.index == joints[at])
+    socket = nearest_point_to_lines(before, near=lines[max(hinge - 1, 0)][0])
+    if tip is None and lines[hinge + 1 :]:
+        end = nearest_point_to_lines(lines[hinge + 1 :], near=end)
+    place, axis = lines[hinge]
+    joint = next(joint for joint in robot.joints if joint.index == joints[hinge])
     angle, row = float(robot.stance("standing").q[joint.q]), joint.v - 6
-    turns = np.linspace(-np.pi, np.pi, HINGE_SAMPLES)
-    distances = _distances(turns, place, axis, end, socket)
-    straight = float(turns[distances.argmax()])
-    allowed = (turns + angle >= robot.limits.lower[row]) & (turns + angle <= robot.limits.upper[row])
-    bent = np.abs(turns - straight)
-    allowed &= (bent >= bend) & (bent <= LARGEST_FOLD)
+    rotations = np.linspace(-np.pi, np.pi, HINGE_SAMPLES)
+    distances = _distances(rotations, place, axis, end, socket)
+    straight = float(rotations[distances.argmax()])
+    allowed = (rotations + angle >= robot.limits.lower[row]) & (rotations + angle <= robot.limits.upper[row])
+    flexion = np.abs(rotations - straight)
+    allowed &= (flexion >= bend) & (flexion <= LARGEST_FOLD)
     reaches = distances[allowed] if allowed.any() else distances[HINGE_SAMPLES // 2 : HINGE_SAMPLES // 2 + 1]
     longest, shortest = float(reaches.max()), float(reaches.min())
-    upper, lower = (float(np.linalg.norm(place - to)) for to in (socket, end))
-    return LimbReach(socket, end, float(distances.max()), longest, shortest, tuple(joints), joints[at], upper, lower)
+    upper, lower = (float(np.linalg.norm(place - point)) for point in (socket, end))
+    return LimbReach(socket, end, float(distances.max()), longest, shortest, tuple(joints), joints[hinge], upper, lower)
 
 
 def joint_chain(robot: Robot, joint: int, stop: int = 1) -> tuple[int, ...]:
     """Return the joint indices from the base, or from the joint `stop` (excluded), to `joint` (included)."""
-    found: list[int] = []
+    chain: list[int] = []
     while joint > 1 and joint != stop:
-        found.append(joint)
+        chain.append(joint)
         joint = int(robot.model.parents[joint])
-    return tuple(reversed(found))
+    return tuple(reversed(chain))
 
 
 def nearest_point_to_lines(lines: Sequence[tuple[Array, Array]], near: Array) -> Array:
@@ -135,19 +135,19 @@ def joint_axes(robot: Robot) -> dict[int, tuple[Array, Array]]:
     model = robot.model
     data = model.createData()
     pinocchio.computeJointJacobians(model, data, robot.stance("standing").q)
-    found = {}
+    axis_lines = {}
     for joint in robot.joints:
         jacobian = pinocchio.getJointJacobian(model, data, joint.index, pinocchio.LOCAL_WORLD_ALIGNED)
-        found[joint.index] = data.oMi[joint.index].translation.copy(), jacobian[3:, joint.v].copy()
-    return found
+        axis_lines[joint.index] = data.oMi[joint.index].translation.copy(), jacobian[3:, joint.v].copy()
+    return axis_lines
 
 
-def _distances(turns: Array, place: Array, axis: Array, end: Array, socket: Array) -> Array:
-    """Return |e(δ) - s| for each rotation δ of the hinge (Rodrigues' formula)."""
+def _distances(rotations: Array, place: Array, axis: Array, end: Array, socket: Array) -> Array:
+    """Return the reach |e(δ) - s| (m) for each rotation δ (rad) of the hinge at `place`, by Rodrigues' formula."""
     arm = end - place
-    c, s = np.cos(turns)[:, None], np.sin(turns)[:, None]
-    turned = c * arm + s * np.cross(axis, arm) + (1.0 - c) * (axis @ arm) * axis
-    return np.asarray(np.linalg.norm(place + turned - socket, axis=1))
+    c, s = np.cos(rotations)[:, None], np.sin(rotations)[:, None]
+    rotated_arm = c * arm + s * np.cross(axis, arm) + (1.0 - c) * (axis @ arm) * axis
+    return np.asarray(np.linalg.norm(place + rotated_arm - socket, axis=1))
 
 
 # -- Legs: whether they reach, by geometry alone ---------------------------------------------------------------------
@@ -200,14 +200,14 @@ class LegReach:
             world_from_sole = start.pose(foot)
             hips[foot.side] = leg.socket - start.center_of_mass
             ankles[foot.side] = world_from_sole.actInv(leg.end) - foot.sole.center
-            after = leg.joints[leg.joints.index(leg.hinge) + 1 :]
-            roll[foot.side] = _ankle_range(robot, after, np.array([1.0, 0.0, 0.0]))
-            pitch[foot.side] = _ankle_range(robot, after, np.array([0.0, -1.0, 0.0]))
+            ankle_joints = leg.joints[leg.joints.index(leg.hinge) + 1 :]
+            roll[foot.side] = _ankle_range(robot, ankle_joints, np.array([1.0, 0.0, 0.0]))
+            pitch[foot.side] = _ankle_range(robot, ankle_joints, np.array([0.0, -1.0, 0.0]))
             lengths.append(leg.length)
             longest.append(leg.longest)
             # Flexion of a leg over a flat foot leans the shank forwards, which the range of the ankle limits.
-            bent = min(pitch[foot.side][1] - ANKLE_MARGIN, 0.5 * math.pi)
-            shortest.append(min(max(leg.shortest, leg.reach_at_ankle_angle(bent)), leg.longest))
+            dorsiflexion = min(pitch[foot.side][1] - ANKLE_MARGIN, 0.5 * math.pi)
+            shortest.append(min(max(leg.shortest, leg.reach_at_ankle_angle(dorsiflexion)), leg.longest))
         return cls(hips, ankles, min(lengths), min(longest), max(shortest), roll, pitch)
 
     def extension_margin(
@@ -233,9 +233,9 @@ class LegReach:
         return np.asarray(np.arctan2(left, up))
 
     def leg_pitch(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
-        """Return the same angle in the sagittal plane, positive forwards (rad, n).
+        """Return the angle of `leg_roll` in the sagittal plane of the foot instead, positive forwards (rad, n).
 
-        The shank leans by half the flexion of the knee more.
+        The shank leans further forwards than the line from ankle to hip, by half of the knee flexion.
         """
         forward, _, up = self._ankle_to_hip_in_foot(center, yaw, soles, side, heading)
         return np.asarray(np.arctan2(forward, up))
@@ -260,20 +260,20 @@ class LegReach:
         """
         low, high = -math.inf, math.inf
         turn, spare = cmath.exp(1j * yaw), REACH_RESERVE * self.hip_to_ankle
-        long, short = (self.longest - spare) ** 2, (self.shortest + spare) ** 2
+        longest_squared, shortest_squared = (self.longest - spare) ** 2, (self.shortest + spare) ** 2
         for side, foot in feet.items():
             hip, ankle, rise, steepness = self._leg_geometry[side]
             heading = foot.heading
-            away = center + turn * hip - foot.place - heading * ankle
-            squared = away.real * away.real + away.imag * away.imag
+            ankle_to_hip = center + turn * hip - foot.place - heading * ankle
+            squared = ankle_to_hip.real * ankle_to_hip.real + ankle_to_hip.imag * ankle_to_hip.imag
             base = foot.z + rise
-            high = min(high, base + math.sqrt(max(long - squared, 0.0)))
-            low = max(low, base + math.sqrt(max(short - squared, 0.0)))
-            inside = away * heading.conjugate()
-            low = max(low, base + steepness * inside.imag, base + self._least_hip_height(inside, side))
+            high = min(high, base + math.sqrt(max(longest_squared - squared, 0.0)))
+            low = max(low, base + math.sqrt(max(shortest_squared - squared, 0.0)))
+            in_foot = ankle_to_hip * heading.conjugate()
+            low = max(low, base + steepness * in_foot.imag, base + self._least_hip_height(in_foot, side))
         return low, high
 
-    def _least_hip_height(self, away: complex, side: Side) -> float:
+    def _least_hip_height(self, ankle_to_hip: complex, side: Side) -> float:
         """Return the least height of the hip above the ankle (m) at which the ankle allows the lean of the shank.
 
         With links of equal length the shank leans by ``φ + arccos(L / l)``, with φ the lean of the line from ankle to
@@ -281,37 +281,48 @@ class LegReach:
         bound.
 
         Args:
-            away: horizontal vector from ankle to hip, along and across the foot (m).
+            ankle_to_hip: horizontal vector from ankle to hip, along + i across the foot (m).
             side: side of the leg.
         """
-        limit, far = self.pitch_range[side][1] - DORSAL_MARGIN, abs(away)
-        low, high = self.shortest, math.sqrt(max(self.longest**2 - far**2, 0.0))
-        if low >= high or self._shank_pitch(away.real, far, low) <= limit:
+        limit, distance = self.pitch_range[side][1] - DORSAL_MARGIN, abs(ankle_to_hip)
+        low, high = self.shortest, math.sqrt(max(self.longest**2 - distance**2, 0.0))
+        if low >= high or self._shank_pitch(ankle_to_hip.real, distance, low) <= limit:
             return 0.0
         for _ in range(10):
             middle = 0.5 * (low + high)
-            low, high = (low, middle) if self._shank_pitch(away.real, far, middle) <= limit else (middle, high)
+            low, high = (
+                (low, middle) if self._shank_pitch(ankle_to_hip.real, distance, middle) <= limit else (middle, high)
+            )
         return high
 
-    def _shank_pitch(self, forward: float, far: float, up: float) -> float:
-        """Return the forward lean of the shank (rad) for a hip at `forward` and `up`, and horizontally `far` (m)."""
-        return math.atan2(forward, up) + math.acos(min(math.hypot(far, up) / self.hip_to_ankle, 1.0))
+    def _shank_pitch(self, forward: float, distance: float, up: float) -> float:
+        """Return the forward lean of the shank (rad) from the position of the hip relative to the ankle.
+
+        Args:
+            forward: distance of the hip ahead of the ankle, along the foot (m).
+            distance: horizontal distance between both (m).
+            up: height of the hip above the ankle (m).
+        """
+        return math.atan2(forward, up) + math.acos(min(math.hypot(distance, up) / self.hip_to_ankle, 1.0))
 
     @cached_property
     def _leg_geometry(self) -> dict[Side, tuple[complex, complex, float, float]]:
-        """Constants of each leg for `com_heights`.
+        """Constants of each leg for `com_heights`, by side.
 
-        Horizontal positions of hip and ankle; height of the CoM above the sole for a leg of zero length; rise of the
-        CoM per metre of the hip to the left of the ankle, due to the range of the ankle.
+        - horizontal position of the hip in the body frame, as x + i y (m);
+        - horizontal position of the ankle in the frame of the sole, as x + i y (m);
+        - height of the CoM above the sole if the hip were at the height of the ankle (m);
+        - smallest height of the hip above the ankle per metre that the hip is to the left of it, which the range of the
+          ankle roll allows; negative for the left leg.
         """
-        found = {}
+        constants = {}
         for side, ankle in self.ankles.items():
             inwards = 0 if side == "left" else 1
             angle = min(max(abs(self.roll_range[side][inwards]) - ANKLE_MARGIN, ANKLE_MARGIN), 1.0)
             steepness = -side_sign(side) / math.tan(angle)
             hip = self.hips[side]
-            found[side] = complex(*hip[:2]), complex(*ankle[:2]), float(ankle[2] - hip[2]), steepness
-        return found
+            constants[side] = complex(*hip[:2]), complex(*ankle[:2]), float(ankle[2] - hip[2]), steepness
+        return constants
 
     def _ankle_to_hip(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None) -> Array:
         ankle = _rotate_about_z(self.ankles[side], yaw if heading is None else heading)
@@ -334,10 +345,18 @@ def _rotate_about_z(vector: Array, yaw: Array) -> Array:
     return np.stack([c * x - s * y, s * x + c * y, np.full_like(c, z)], axis=1)
 
 
-def _ankle_range(robot: Robot, ankle: tuple[int, ...], forward: Array) -> tuple[float, float]:
-    """Return the range of the lean of the leg over a flat foot (rad), from the ankle joint along an axis."""
+def _ankle_range(robot: Robot, ankle: tuple[int, ...], axis: Array) -> tuple[float, float]:
+    """Return the range of the ankle joint that rotates the foot about an axis (rad); infinite if there is none.
+
+    Over a flat foot it is the range of the lean of the leg.
+
+    Args:
+        robot: the robot.
+        ankle: joint indices of the ankle.
+        axis: unit vector in the world, in the standing stance; the joint with the nearest axis is used.
+    """
     axis_lines = joint_axes(robot)
-    along = [float(axis_lines[joint][1] @ forward) for joint in ankle]
+    along = [float(axis_lines[joint][1] @ axis) for joint in ankle]
     best = max(range(len(along)), key=lambda i: abs(along[i]), default=None)
     if best is None or abs(along[best]) < 0.7:  # no joint along this axis: no limit
         return -math.inf, math.inf

@@ -244,11 +244,11 @@ class StepCandidate(NamedTuple):
 
 
 def goal_foot_of_a_step(center_goal: Vector, center: Vector, stance: Vector) -> Vector:
-    """Return the footstep that brings the middle of both feet below the goal of the CoM:
+    """Return the place of the stepping foot that brings the middle of both feet below the goal of the CoM:
 
         ᵈp_LF = 2 [ᵈp_B - {(p_B - p_RF)ᵀ ĝ} ĝ] - p_RF                    [Sugihara2008, eq. 4]
 
-    with ĝ the vertical; all are middles of soles (m).
+    with ĝ the vertical. Feet are the middles of their soles, all points in the world (m).
     """
     height = center[2] - stance[2]
     return (
@@ -261,10 +261,10 @@ def goal_foot_of_a_step(center_goal: Vector, center: Vector, stance: Vector) -> 
 def move_center(
     draft: GoalDraft, place: complex, workspace: Workspace, legs: LegReach, ground: GroundProjection | None, lift: float
 ) -> None:
-    """Move the CoM of a draft to a place, with a step if the place or the yaw of the trunk needs one.
+    """Move the CoM of a draft to a place (x + i y, m), with a step if the place or the yaw of the trunk needs one.
 
     After a step the CoM is above the middle of the feet. If no step helps, the place is projected onto the stand-on
-    region. If the robot stands on one foot, the lifted foot lands.
+    region. If the robot stands on one foot, the lifted foot lands. `lift` is that of the command, from 0 to 1.
     """
     points, shift = draft.points, place - draft.place
     if points.lifted is not None:
@@ -303,23 +303,30 @@ def choose_step(
     """Return the best step, or None if no step helps.
 
     The foot farther from the goal steps if this halves the error; otherwise the foot that reduces the error more, since
-    in a sideways motion the farther foot is blocked by the other. Feet at equal distances take turns.
+    in a sideways motion the farther foot is blocked by the other. Feet at equal distances step alternately.
+
+    Args:
+        points: current navigation points.
+        place, shift: desired place of the CoM, and its distance from the current one, as x + i y (m).
+        yaw: desired yaw of the trunk (rad).
+        leaves_region: whether the place is outside the stand-on region. If not, the step only turns the feet.
+        workspace, legs, ground: bounds, leg reach and known ground.
     """
     feet = points.feet
-    before = _remaining_error(feet, place if leaves_region else None, yaw, workspace)
-    near = LEAST_IMPROVEMENT * workspace.leg
+    current_error = _remaining_error(feet, place if leaves_region else None, yaw, workspace)
+    threshold = LEAST_IMPROVEMENT * workspace.leg
     distances = {side: abs(foot.place - place) for side, foot in feet.items()}
     first: Side = other_side(points.last_moved)
-    if abs(distances["left"] - distances["right"]) > near:
+    if abs(distances["left"] - distances["right"]) > threshold:
         first = max(distances, key=lambda side: distances[side])
     best: StepCandidate | None = None
     for side in (first, other_side(first)):
         step = _step_candidate(feet, side, place, shift, yaw, leaves_region, workspace, legs, ground)
         if step is None:
             continue
-        if step.remaining <= max(0.5 * before, near) and best is None:
+        if step.remaining <= max(0.5 * current_error, threshold) and best is None:
             return step
-        if step.remaining < before - near and (best is None or step.remaining < best.remaining - near):
+        if step.remaining < current_error - threshold and (best is None or step.remaining < best.remaining - threshold):
             best = step
     return best
 
@@ -341,8 +348,8 @@ def _step_candidate(
         x, y, _ = goal_foot_of_a_step(center, center, (stance.x, stance.y, 0.0))
     else:  # a step to turn: the feet become parallel and side by side again, and move with the body
         heading = Footstep(side, 0.0, 0.0, yaw).heading
-        at = stance.place + 1j * side_sign(side) * workspace.width * heading + 2.0 * shift
-        x, y = at.real, at.imag
+        target = stance.place + 1j * side_sign(side) * workspace.width * heading + 2.0 * shift
+        x, y = target.real, target.imag
     foot = find_landing(Footstep(side, x, y, yaw, stance.z), stance, workspace, legs, ground)
     if foot is None:
         return None
@@ -353,21 +360,21 @@ def _step_candidate(
 
 def _remaining_error(feet: Feet, place: complex | None, yaw: float, workspace: Workspace) -> float:
     """Return the cost of the yaw error of the feet plus, if a place is given, the distance of their middle (m)."""
-    needs_turn = YAW_COST * workspace.leg * abs(so3.wrap_angle(yaw - mean_yaw(feet)))
-    return needs_turn if place is None else needs_turn + abs(middle_of_soles(feet) - place)
+    yaw_cost = YAW_COST * workspace.leg * abs(so3.wrap_angle(yaw - mean_yaw(feet)))
+    return yaw_cost if place is None else yaw_cost + abs(middle_of_soles(feet) - place)
 
 
 def _land(
     draft: GoalDraft, side: Side, shift: complex, workspace: Workspace, legs: LegReach, ground: GroundProjection | None
 ) -> None:
-    """Land the lifted foot: by equation (4) it moves by twice the shift of the CoM, from the point below it."""
+    """Land the lifted foot near the point below it, moved by twice the shift of the CoM (equation 4)."""
     foot, stance = draft.feet[side], draft.feet[other_side(side)]
-    at = foot.place + 2.0 * shift
-    found = find_landing(Footstep(side, at.real, at.imag, draft.yaw, stance.z), stance, workspace, legs, ground)
-    if found is None:
+    place = foot.place + 2.0 * shift
+    landing = find_landing(Footstep(side, place.real, place.imag, draft.yaw, stance.z), stance, workspace, legs, ground)
+    if landing is None:
         draft.notes.append(f"{side} foot: there is no ground within its reach to land on; it stays in the air")
         draft.place = stance.place
         return
-    draft.set_step(found, None, 0.0)
+    draft.set_step(landing, None, 0.0)
     draft.notes.append(f"{side} foot: it lands first, because the motion needs both feet")
     draft.place = middle_of_soles(draft.feet)

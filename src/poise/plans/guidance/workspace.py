@@ -42,7 +42,7 @@ def standing_points(robot: Robot) -> NavigationPoints:
 
 
 def half_sizes(robot: Robot) -> tuple[complex, complex]:
-    """Return half length + i half width (m) of a sole, and of the foot around its middle with its collision shapes."""
+    """Return half length + i half width (m) of a sole, and of a foot with its collision shapes, about one middle."""
     foot = robot.feet[0]
     half = np.array(foot.sole.half_size)
     outline = np.maximum(half, _outline(robot, foot))
@@ -50,18 +50,19 @@ def half_sizes(robot: Robot) -> tuple[complex, complex]:
 
 
 def _outline(robot: Robot, foot: Foot) -> Array:
+    """Return half length and half width of the collision shapes of a foot, about the middle of its sole (m)."""
     try:
         shapes = robot.collision_geometry.geometryObjects
     except RobotError:  # meshes are missing: use the soles alone
         return np.zeros(2)
     joint_from_sole = robot.model.frames[foot.index].placement
-    found = [np.zeros(2)]
+    sizes = [np.zeros(2)]
     for shape in shapes:
         if shape.parentJoint == foot.joint:
             points = shape_vertices(shape) @ shape.placement.rotation.T + shape.placement.translation
             local = (points - joint_from_sole.translation) @ joint_from_sole.rotation - foot.sole.center
-            found.append(np.abs(local[:, :2]).max(axis=0))
-    return np.asarray(np.max(found, axis=0))
+            sizes.append(np.abs(local[:, :2]).max(axis=0))
+    return np.asarray(np.max(sizes, axis=0))
 
 
 def measure_arm(robot: Robot, joint: int, hand: Array) -> tuple[Array, float, int]:
@@ -202,9 +203,11 @@ class Workspace:
         height = float(start.center[2]) - left.z
         forward = min(TRUNK[0] * leg, 0.5 * step - STAND_ON * sole.real)
         arms = {hand.side: measure_arm(robot, hand.joint, start.hand_position(hand.side)) for hand in robot.hands}
-        far = max((_length(start.hand_position(side) - place) for side, (place, _, _) in arms.items()), default=0.0)
+        home_distance = max(
+            (_length(start.hand_position(side) - place) for side, (place, _, _) in arms.items()), default=0.0
+        )
         longest = min((length for _, length, _ in arms.values()), default=0.0)
-        arm = min(max(ARM * longest, HOME_ARM_SHARE * far), LARGEST_ARM_SHARE * longest)
+        arm = min(max(ARM * longest, HOME_ARM_SHARE * home_distance), LARGEST_ARM_SHARE * longest)
         home = {side: hand.position.tolist() for side, hand in start.hands.items()}
         shoulders = {side: _vector(place - start.center) for side, (place, _, _) in arms.items()}
         joints = min((count for _, _, count in arms.values()), default=0)

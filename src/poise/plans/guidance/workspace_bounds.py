@@ -65,7 +65,7 @@ def middle_of_soles(feet: Feet) -> complex:
 
 
 def mean_yaw(feet: Feet) -> float:
-    """Return the mean yaw of both feet (rad), for any number of full turns; near that of the left foot."""
+    """Return the mean yaw of both feet (rad, not wrapped), within a quarter turn of that of the left foot."""
     left = feet["left"].yaw
     return left + 0.5 * so3.wrap_angle(feet["right"].yaw - left)
 
@@ -92,19 +92,19 @@ def project_foot(foot: Footstep, stance: Footstep, workspace: Workspace) -> Proj
     sign = side_sign(foot.side)
     relative = so3.wrap_angle(foot.yaw - stance.yaw)
     toes = min(max(sign * relative, workspace.toes[0]), workspace.toes[1])
-    turned = sign * toes - relative
+    rotation = sign * toes - relative
     heading = stance.heading
     place = foot.place
     offset = (place - stance.place) * heading.conjugate()
     forward = min(max(offset.real, -workspace.longest_step), workspace.longest_step)
-    aside = min(max(sign * offset.imag, workspace.least_width(toes)), workspace.widths[1])
-    projection = complex(forward, sign * aside)
-    moved = abs(projection - offset)
-    if moved == 0.0 and turned == 0.0:
+    width = min(max(sign * offset.imag, workspace.least_width(toes)), workspace.widths[1])
+    projection = complex(forward, sign * width)
+    shift = abs(projection - offset)
+    if shift == 0.0 and rotation == 0.0:
         return ProjectedFoot(foot, 0.0, 0.0)
-    if moved > 0.0:
+    if shift > 0.0:
         place = stance.place + projection * heading
-    return ProjectedFoot(Footstep(foot.side, place.real, place.imag, foot.yaw + turned, foot.z), moved, abs(turned))
+    return ProjectedFoot(Footstep(foot.side, place.real, place.imag, foot.yaw + rotation, foot.z), shift, abs(rotation))
 
 
 def nominal_foot(stance: Footstep, workspace: Workspace, z: float | None = None) -> Footstep:
@@ -186,11 +186,11 @@ def project_hand(hand: Vector, side: Side, workspace: Workspace) -> ProjectedVec
 def project_turn(turn: Vector, workspace: Workspace) -> ProjectedVector:
     """Project the rotation of a hand from home (rad) onto its largest angle; zero if the arm has too few joints."""
     x, y, z = turn
-    angle, most = math.sqrt(x * x + y * y + z * z), workspace.hand_attitude
-    if angle <= most:
+    angle, max_angle = math.sqrt(x * x + y * y + z * z), workspace.hand_attitude
+    if angle <= max_angle:
         return ProjectedVector(turn, 0.0)
-    share = most / angle
-    return ProjectedVector((share * x, share * y, share * z), angle - most)
+    share = max_angle / angle
+    return ProjectedVector((share * x, share * y, share * z), angle - max_angle)
 
 
 # -- Landing: a foot on the ground, inside its region and within reach -----------------------------------------------
@@ -236,10 +236,10 @@ def find_lifted(
     lowest = stance.z + workspace.com_heights[0]
     for share in SEARCH_SHARES:
         foot = _interpolate(projection, nominal, share, stance, workspace)
-        under = stance.z if ground is None else (_ground_foot(ground, foot) or foot).z
-        least = under + workspace.lift[0]
-        z = min(max(foot.z + share * (least - foot.z), least), stance.z + workspace.highest_foot)
-        if z < least:  # the ground is too high there
+        ground_z = stance.z if ground is None else (_ground_foot(ground, foot) or foot).z
+        least_z = ground_z + workspace.lift[0]
+        z = min(max(foot.z + share * (least_z - foot.z), least_z), stance.z + workspace.highest_foot)
+        if z < least_z:  # the ground is too high there
             continue
         foot = foot.with_place(foot.place, z)
         feet = _feet_by_side(foot, stance)
@@ -250,6 +250,7 @@ def find_lifted(
 
 
 def _candidate_feet(foot: Footstep, stance: Footstep, workspace: Workspace, search_region: bool) -> Iterator[Footstep]:
+    """Yield places to try: towards the nominal place, then, with `search_region`, a grid sorted by distance."""
     nominal = nominal_foot(stance, workspace, foot.z)
     for share in SEARCH_SHARES:
         yield _interpolate(foot, nominal, share, stance, workspace)

@@ -27,7 +27,7 @@ from poise.robots import GRAVITY, SIDES
 
 #: Smallest vertical ground reaction force as a fraction of the weight.
 LEAST_LOAD = 0.2
-#: Rates at the begin of a hold: everything but the centre of mass (CoM) is at rest.
+#: Rates at the start of a hold: everything but the centre of mass (CoM) is at rest.
 AT_REST = PointRates(np.zeros(3))
 
 
@@ -35,7 +35,8 @@ class SegmentMargins(NamedTuple):
     """Smallest margins of a segment (m).
 
     Attributes:
-        zmp: distance of the ZMP from the edge of the (shrunken) support region, negative outside.
+        zmp: distance of the ZMP from the edge of the support region, which is reduced by the margin of the soles;
+            negative outside, and -1 if the vertical ground reaction force falls below `LEAST_LOAD` of the weight.
         extension: margin until a leg is fully extended.
         flexion: margin until a leg is fully folded.
     """
@@ -46,7 +47,7 @@ class SegmentMargins(NamedTuple):
 
 
 class BalanceChecker:
-    """Balance check for one robot, computed by `_segment` (native/segment/judge.hpp).
+    """Balance check for one robot, computed by `_segment` (native/segment/balance_check.hpp).
 
     Args:
         body: three-mass model of the robot.
@@ -57,7 +58,7 @@ class BalanceChecker:
     def __init__(self, body: ThreeMassModel, legs: LegReach | None, curve: str) -> None:
         self.body, self.curve = body, curve
         self._masses = _segment.Masses(body.mass, body.leg_mass, body.leg_mass_position, *body.trunk_inertia)
-        self._reach = _reach(legs)
+        self._leg_limits = _leg_limits(legs)
 
     def margins(
         self, initial: InitialState, goal: Goal, path: CenterPath, phases: tuple[SegmentPhase, ...]
@@ -73,8 +74,8 @@ class BalanceChecker:
     def can_hold(self, goal: Goal, p: Array, v: Array) -> bool:
         """Return whether a CoM at p with velocity v (m, m/s, 3) can come to rest over the feet of a goal.
 
-        The ZMP must be inside the support region at the begin of the hold, and at ξ, its end. In between it moves in a
-        straight line, except for products of small terms, which the margin covers.
+        The ZMP must be inside the support region at the start of the hold and at its end, ξ. In between it moves almost
+        in a straight line; the margin of the soles covers the deviation.
         """
         omega, points = self.body.omega, goal.points
         xi = p + v / omega
@@ -89,17 +90,19 @@ class BalanceChecker:
         )
 
     def swing_zmp_shift(
-        self, initial: InitialState, goal: Goal, phases: tuple[SegmentPhase, ...], times: Array, over: Array
+        self, initial: InitialState, goal: Goal, phases: tuple[SegmentPhase, ...], times: Array, center: Array
     ) -> Array:
-        """Return the shift of the ZMP that a swing leg causes with the CoM at rest at `over` (m, n x 2)."""
-        still = np.zeros((len(times), 3))
+        """Return the shift of the ZMP that a swing leg causes with the CoM at rest at `center` (m, n x 2)."""
+        at_rest = np.zeros((len(times), 3))
         limbs = self._limbs(initial, goal, phases, 1.0)
-        moments = _segment.moments(self._masses, limbs, np.ascontiguousarray(times), still + over, still)
-        return np.stack([-moments[:, 1], moments[:, 0]], axis=1) / GRAVITY
+        momentum_rate = _segment.angular_momentum_rate(
+            self._masses, limbs, np.ascontiguousarray(times), at_rest + center, at_rest
+        )
+        return np.stack([-momentum_rate[:, 1], momentum_rate[:, 0]], axis=1) / GRAVITY
 
     def _evaluate(
         self,
-        limbs: _segment.Limbs,
+        limbs: _segment.LimbMotion,
         times: Array,
         p: Array,
         a: Array,
@@ -109,14 +112,14 @@ class BalanceChecker:
     ) -> SegmentMargins:
         body = self.body
         length, width = body.sole_half[0] - body.sole_margin, body.sole_half[1] - body.sole_margin
-        standing = [[_pose_tuple(foot) for foot in standing] for standing in feet]
-        arguments = self._masses, self._reach, limbs, times, p, a, ends, standing, length, width, ground
-        margin, lift, slack, folded = _segment.judge(*arguments)
-        return SegmentMargins(margin if lift >= LEAST_LOAD * GRAVITY else -1.0, slack, folded)
+        poses = [[_pose_tuple(foot) for foot in stance_feet] for stance_feet in feet]
+        arguments = self._masses, self._leg_limits, limbs, times, p, a, ends, poses, length, width, ground
+        zmp_margin, vertical_force, extension, flexion = _segment.check_balance(*arguments)
+        return SegmentMargins(zmp_margin if vertical_force >= LEAST_LOAD * GRAVITY else -1.0, extension, flexion)
 
     def _limbs(
         self, initial: InitialState, goal: Goal, phases: tuple[SegmentPhase, ...], seconds: float
-    ) -> _segment.Limbs:
+    ) -> _segment.LimbMotion:
         """Return the motion of everything but the CoM, for the compiled code."""
         points, step = initial.points, goal.step
         yaw = float(points.attitude[2])
@@ -124,15 +127,15 @@ class BalanceChecker:
         left_hip, right_hip = (
             (c * x - s * y, s * x + c * y, z) for x, y, z in (self.body.hips[side] for side in SIDES)
         )
-        swing_course = None
+        swing = None
         if step is not None:
             phase = next(phase for phase in phases if phase.swing is not None)
-            swing_course = swing_curve(initial, goal, phase, self.curve).compiled
-        return _segment.Limbs(
+            swing = swing_curve(initial, goal, phase, self.curve).compiled
+        return _segment.LimbMotion(
             _pose_tuple(points.feet["left"]),
             _pose_tuple(points.feet["right"]),
             -1 if step is None else SIDES.index(step),
-            swing_course,
+            swing,
             left_hip,
             right_hip,
             points.attitude.tolist(),
@@ -142,11 +145,11 @@ class BalanceChecker:
         )
 
 
-def _reach(legs: LegReach | None) -> _segment.Reach:
+def _leg_limits(legs: LegReach | None) -> _segment.LegLimits:
     if legs is None:
-        return _segment.Reach([0.0] * 6, [0.0] * 6, math.inf, 0.0)
+        return _segment.LegLimits([0.0] * 6, [0.0] * 6, math.inf, 0.0)
     hips, ankles = ([float(x) for side in SIDES for x in part[side]] for part in (legs.hips, legs.ankles))
-    return _segment.Reach(hips, ankles, legs.longest, legs.shortest)
+    return _segment.LegLimits(hips, ankles, legs.longest, legs.shortest)
 
 
 def _pose_tuple(foot: Footstep) -> tuple[float, float, float, float]:

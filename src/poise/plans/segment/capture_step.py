@@ -1,12 +1,12 @@
 """Capture step: the segment that replaces the current one after a disturbance.
 
 A push, or ground at an unexpected height, moves the divergent component of motion (DCM) ξ off its path. If ξ is inside
-the support region of both feet, the body returns over their middle (*keep*). Otherwise a step is needed: in single
+the support region of both feet, the body returns over their middle (*recenter*). Otherwise a step is needed: in single
 support the zero moment point (ZMP) can be no further than the edge of the sole, at z*, so that τ seconds later
 
     ξ(τ) = z* + (ξ - z*) e^{ωτ}
 
-is the smallest possible excursion of ξ, where the other foot must land.
+is the smallest possible excursion of ξ. The other foot must land there.
 """
 
 from __future__ import annotations
@@ -55,28 +55,28 @@ def capture_segment(
             return recentered
     best, step = -math.inf, None
     for side in SIDES if points.lifted is None else (points.lifted,):
-        for share in CAPTURE_SWING_TIMES:
-            found = _find_capture_step(initial, side, share, planner, workspace, legs, ground)
-            if found is not None and found[0] > best:
-                best, step = found[0], (found[1], share, found[2])
+        for swing_time in CAPTURE_SWING_TIMES:
+            candidate = _find_capture_step(initial, side, swing_time, planner, workspace, legs, ground)
+            if candidate is not None and candidate[0] > best:
+                best, step = candidate[0], (candidate[1], swing_time, candidate[2])
     if step is None:
         return planner.recenter(initial, 0, notes)
-    goal, share, pressure = step
-    return planner.capture(initial, replace(goal, notes=notes), share / planner.body.omega, pressure)
+    goal, swing_time, zmp = step
+    return planner.capture(initial, replace(goal, notes=notes), swing_time / planner.body.omega, zmp)
 
 
 def _find_capture_step(
     initial: InitialState,
     side: Side,
-    share: float,
+    swing_time: float,
     planner: Planner,
     workspace: Workspace,
     legs: LegReach,
     ground: GroundProjection | None,
 ) -> tuple[float, Goal, complex] | None:
-    """Return the margin of ξ at touchdown (m), the goal of the step, and the ZMP in its single support (m).
+    """Return the margin of ξ at touchdown (m), the goal of the step, and the ZMP in its single support (x + i y, m).
 
-    `share` is the swing duration in time constants. None if there is no place to land.
+    None if there is no place to land. `swing_time` is the duration of the swing in time constants 1 / ω.
     """
     points, body = initial.points, planner.body
     stance = points.feet[other_side(side)]
@@ -84,7 +84,7 @@ def _find_capture_step(
     sole = SupportRegion((stance,), body.sole_half, 0.5 * body.sole_margin).polygon
     edge = complex(*polygon.project(sole, xi[:2]))
     dcm_offset = complex(xi[0], xi[1]) - edge
-    landing = later_dcm = edge + dcm_offset * math.exp(share)
+    landing = later_dcm = edge + dcm_offset * math.exp(swing_time)
     if abs(dcm_offset) > 0.0:
         landing -= CAPTURE_OFFSET * 2.0 * body.sole_half[0] * dcm_offset / abs(dcm_offset)
     foot = points.feet[side]

@@ -40,14 +40,14 @@ SAMPLE_PERIOD = 0.005
 
 @dataclass(frozen=True)
 class RelaxationWeights:
-    """Weights of the relaxed conditions.
+    """Weights of the relaxed conditions (1/m²); only their ratios matter.
 
     Args:
-        divergent, convergent: weights of ξ and ζ at the end. An error of ξ grows with e^{ωt} in the next segment.
-        single: weight of u at the middle of the sole in single support: about 1 / (free half width of a sole)².
-        double: weight of u in double support, where the support region is larger.
-        smooth: weight of second differences of u.
-        before: weight of u at the begin being that at the end of the last segment, so that the ZMP does not jump.
+        divergent, convergent: w_ξ and w_ζ of ξ and ζ at the end. An error of ξ grows with e^{ωt} in the next segment.
+        single: w_k in single support, where ū is the middle of the sole: about 1 / (free half width of a sole)².
+        double: w_k in double support, where the support region is larger.
+        smooth: w_s of second differences of u.
+        before: w_0 of the difference of u at the start from u at the end of the last segment: the ZMP must not jump.
     """
 
     divergent: float = 1e4
@@ -100,14 +100,14 @@ def linear_maps(
     place, speed = np.zeros((K, 2 + K)), np.zeros((K, 2 + K))
     repellent = np.hstack([np.zeros((K, 2)), np.eye(K)])
     place[0, 0] = speed[0, 1] = 1.0
-    for k, h in enumerate(lengths.tolist()):
-        place[k + 1], speed[k + 1] = _advance(place[k], speed[k], repellent[k], repellent[k + 1], h, h, omega)
+    for i, h in enumerate(lengths.tolist()):
+        place[i + 1], speed[i + 1] = _advance(place[i], speed[i], repellent[i], repellent[i + 1], h, h, omega)
     count = max(round(knots[-1] / SAMPLE_PERIOD), 1)
     times = np.linspace(0.0, knots[-1], count + 1)
-    at = np.minimum(np.searchsorted(knots, times, side="right") - 1, K - 2)
-    whole, after = lengths[at][:, None], (times - knots[at])[:, None]
-    p, v = _advance(place[at], speed[at], repellent[at], repellent[at + 1], whole, after, omega)
-    u = repellent[at] + after / whole * (repellent[at + 1] - repellent[at])
+    k = np.minimum(np.searchsorted(knots, times, side="right") - 1, K - 2)
+    piece_seconds, after = lengths[k][:, None], (times - knots[k])[:, None]
+    p, v = _advance(place[k], speed[k], repellent[k], repellent[k + 1], piece_seconds, after, omega)
+    u = repellent[k] + after / piece_seconds * (repellent[k + 1] - repellent[k])
     ends = np.array([place[-1] + speed[-1] / omega, place[-1] - speed[-1] / omega])
     weights = np.full(K, relaxation.double)
     for j, on_one_foot in enumerate(single):
@@ -115,10 +115,10 @@ def linear_maps(
             weights[j * PIECES_PER_PHASE : (j + 1) * PIECES_PER_PHASE + 1] = relaxation.single
     free = np.full(K, relaxation.double)
     gains = [_gain(ends[:, 2:], weights, relaxation), _gain(ends[:, 2:], free, relaxation)]
-    found = times, knots, p, v, u, place, speed, ends[0], *gains, ends[:, :2]
-    for array in found:
+    arrays = times, knots, p, v, u, place, speed, ends[0], *gains, ends[:, :2]
+    for array in arrays:
         array.setflags(write=False)
-    return LinearMaps(*found)
+    return LinearMaps(*arrays)
 
 
 def _gain(ends: Array, weights: Array, relaxation: RelaxationWeights) -> Array:
@@ -172,12 +172,12 @@ class CenterPath:
             omega: ω, 1/s.
             start: p₀ and v₀ (2, 3).
             goal: p_d (3).
-            middle: ū at the knots (K, 3).
+            middle: ū at the knots (m, K x 3).
             last: u at the end of the segment before (3).
         """
-        missing = np.concatenate([goal - maps.free @ start, middle, last[None]])
-        u = maps.gain @ missing
-        u[:, 2] = maps.gain_upwards @ missing[:, 2]
+        residuals = np.concatenate([goal - maps.free @ start, middle, last[None]])
+        u = maps.gain @ residuals
+        u[:, 2] = maps.gain_upwards @ residuals[:, 2]
         return cls(maps, omega, start, u)
 
     @property

@@ -11,8 +11,8 @@ least one balanced motion, the hold, whose end can be held as well; and the firs
 By induction no input leads to a state without a balanced motion: the "abort" of the paper becomes a "hold".
 
 The planner takes the first feasible motion of: the commanded one in T₀; the same in T₀ + ΔT, T₀ + 2 ΔT, ... up to T_max
-([Sugihara2008] section III-B); *keep*: the feet stay, the body returns over their middle; *hold*. *Keep* is needed
-because a robot that only holds stops near an edge of the support region, from where the next command fails too.
+([Sugihara2008] section III-B); *recenter*: the feet stay, the body returns over their middle; *hold*. *Recenter* is
+needed because a robot that only holds stops near an edge of the support region, from where the next command fails too.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ CHECKED_SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
 def with_clearance(initial: InitialState, goal: Goal, half: complex) -> Goal:
-    """Return the goal with a swing that bulges outwards if the soles would come too near on the straight path.
+    """Return the goal with a swing that bulges outwards if the soles would come too close on the straight path.
 
     Both ends are far enough from the other foot, but a foot that rotates during its swing needs more room in between.
 
@@ -115,14 +115,14 @@ def with_clearance(initial: InitialState, goal: Goal, half: complex) -> Goal:
         return goal
     stance, start, end = initial.points.feet[other_side(step)], initial.points.feet[step], goal.points.feet[step]
     outward = stance.heading * (1j if step == "left" else -1j)
-    lack = 0.0
+    bulge = 0.0
     for s in CHECKED_SHARES:
         share = minimum_jerk(s)[0]
         place = start.place + share * (end.place - start.place)
         foot = Footstep(step, place.real, place.imag, start.yaw + share * (end.yaw - start.yaw))
-        missing = 2.0 * SOLE_CLEARANCE * half.imag - rectangle_gap(foot, stance, half)
-        lack = max(lack, missing / (64.0 * (s * (1.0 - s)) ** 3))
-    return goal if lack == 0.0 else replace(goal, bulge=lack * outward)
+        missing_gap = 2.0 * SOLE_CLEARANCE * half.imag - rectangle_gap(foot, stance, half)
+        bulge = max(bulge, missing_gap / (64.0 * (s * (1.0 - s)) ** 3))
+    return goal if bulge == 0.0 else replace(goal, bulge=bulge * outward)
 
 
 def rectangle_gap(a: Footstep, b: Footstep, half: complex) -> float:
@@ -148,7 +148,7 @@ DURATION_IN_TIME_CONSTANTS = 3.0
 DURATION_STEP = 0.02
 #: Largest number of height corrections per goal, and extension that a leg may then lack, as a fraction of the CoM
 #: height: the reach assumes a slightly bent knee, which leaves a reserve.
-MOST_CROUCHES, EXTENSION_TOLERANCE = 4, 0.01
+MAX_HEIGHT_CORRECTIONS, EXTENSION_TOLERANCE = 4, 0.01
 #: Margin of the legs to full extension, as a fraction of the CoM height.
 EXTENSION_RESERVE = 0.02
 #: Smallest change of a goal that is reported (m).
@@ -183,30 +183,27 @@ class Planner:
 
     def plan(self, initial: InitialState, goal: Goal) -> MotionSegment:
         """Return the commanded segment if it is feasible, else a feasible replacement with an explaining note."""
-        settings, count, crouched, why = self.settings, 0, 0, ""
+        settings, extensions, height_corrections, reason = self.settings, 0, 0, ""
         requested = goal = with_clearance(initial, goal, complex(*self.body.sole_half))
         T = self.shortest_duration(initial, goal)
-        last = max(settings.longest, T)
-        while last + 1e-9 >= T:
-            segment, why = self._try_duration(initial, goal, T, count)
+        longest = max(settings.longest, T)
+        while longest + 1e-9 >= T:
+            segment, reason = self._try_duration(initial, goal, T, extensions)
             if segment is None:
-                count, T = count + 1, T + settings.increment
-            elif segment.extension_margin < self.extension_reserve and crouched < MOST_CROUCHES:
-                crouched, goal = (
-                    crouched + 1,
-                    self._lower_body(requested, goal, self.extension_reserve - segment.extension_margin),
-                )
-            elif segment.flexion_margin < self.extension_reserve and crouched < MOST_CROUCHES:
-                crouched, goal = (
-                    crouched + 1,
-                    self._raise_body(requested, goal, self.extension_reserve - segment.flexion_margin),
-                )
+                extensions, T = extensions + 1, T + settings.increment
+            elif segment.extension_margin < self.extension_reserve and height_corrections < MAX_HEIGHT_CORRECTIONS:
+                height_corrections += 1
+                goal = self._lower_body(requested, goal, self.extension_reserve - segment.extension_margin)
+            elif segment.flexion_margin < self.extension_reserve and height_corrections < MAX_HEIGHT_CORRECTIONS:
+                height_corrections += 1
+                goal = self._raise_body(requested, goal, self.extension_reserve - segment.flexion_margin)
             elif segment.extension_margin < -EXTENSION_TOLERANCE * self.body.height:
-                why = f"a leg is too short by {-1e3 * segment.extension_margin:.0f} mm during the motion"
+                reason = f"a leg is too short by {-1e3 * segment.extension_margin:.0f} mm during the motion"
                 break
             else:
                 return segment
-        return self.recenter(initial, count, (*goal.notes, f"given up: {why}, even in {min(T, last):.1f} s"))
+        note = f"given up: {reason}, even in {min(T, longest):.1f} s"
+        return self.recenter(initial, extensions, (*goal.notes, note))
 
     def _lower_body(self, requested: Goal, goal: Goal, missing: float) -> Goal:
         """Return the goal with the CoM lowered, for legs that lack `missing` m of extension during the motion."""
@@ -222,12 +219,12 @@ class Planner:
         T = self.default_duration
         if goal.step is not None:
             start, end = initial.points.feet[goal.step], goal.points.feet[goal.step]
-            way = (end.place - start.place) * initial.points.feet[other_side(goal.step)].heading.conjugate()
-            air = shortest_lift(goal.lift, end.z - start.z, abs(way), self.body.leg_shortening_speed)
-            air = max(air, self.body.shortest_swing(way))
+            swing_vector = (end.place - start.place) * initial.points.feet[other_side(goal.step)].heading.conjugate()
+            swing = shortest_lift(goal.lift, end.z - start.z, abs(swing_vector), self.body.leg_shortening_speed)
+            swing = max(swing, self.body.shortest_swing(swing_vector))
             parts = zip(*phase_shares(initial, goal, self.settings), strict=True)
             share = sum(part for part, on_one_foot in parts if on_one_foot)
-            T = max(T, DURATION_STEP * math.ceil(air / share / DURATION_STEP))
+            T = max(T, DURATION_STEP * math.ceil(swing / share / DURATION_STEP))
         return T
 
     # -- fallback motions ------------------------------------------------------------------------------------------
@@ -242,10 +239,10 @@ class Planner:
         for T in (self.default_duration, 2.0 * self.default_duration):
             path = recentering_path(initial, center, self._maps(initial, goal, T), self.body)
             if path is not None:
-                found = self._evaluated(initial, goal, path, "kept", corrections, notes)
-                if found.margin >= 0.0 and self._checker.can_hold(goal, *path.end):
-                    return found
-        return self.hold(initial, corrections, (*notes, "held: the body cannot return over its feet"))
+                segment = self._evaluate_path(initial, goal, path, "recentered", corrections, notes)
+                if segment.margin >= 0.0 and self._checker.can_hold(goal, *path.end):
+                    return segment
+        return self.hold(initial, corrections, (*notes, "stopped: the body cannot return over its feet"))
 
     def hold(self, initial: InitialState, corrections: int = 0, notes: tuple[str, ...] = ()) -> MotionSegment:
         """Return the segment in which the CoM comes to rest over ξ."""
@@ -255,7 +252,7 @@ class Planner:
         maps = self._maps(initial, goal, self.default_duration)
         start = np.stack([points.center, initial.rates.center])
         path = CenterPath(maps, omega, start, np.tile(xi, (len(maps.knots), 1)))
-        return self._evaluated(initial, goal, path, "held", corrections, notes)
+        return self._evaluate_path(initial, goal, path, "stopped", corrections, notes)
 
     def _coasting_goal(self, initial: InitialState, center: Array, notes: tuple[str, ...]) -> Goal:
         """Return the goal in which only the CoM moves; a foot in motion comes to rest in the air."""
@@ -264,21 +261,21 @@ class Planner:
         if side is None or rate is None or not rate.any():
             return Goal(points, notes=notes)
         foot, (x, y, _, yaw) = points.feet[side], (0.3 * self.default_duration * rate).tolist()
-        rest = Footstep(side, foot.x + x, foot.y + y, foot.yaw + yaw, foot.z)
-        return Goal(points.replace(feet={**points.feet, side: rest}), side, notes=notes)
+        foot_at_rest = Footstep(side, foot.x + x, foot.y + y, foot.yaw + yaw, foot.z)
+        return Goal(points.replace(feet={**points.feet, side: foot_at_rest}), side, notes=notes)
 
-    def capture(self, initial: InitialState, goal: Goal, air: float, pressure: complex) -> MotionSegment:
+    def capture(self, initial: InitialState, goal: Goal, single_support: float, zmp: complex) -> MotionSegment:
         """Return an immediate capture step, whether or not it keeps balance.
 
         Args:
             initial: initial state.
             goal: goal with the step.
-            air: duration of the single support (s).
-            pressure: ZMP in the single support, as x + i y (m).
+            single_support: duration of the single support (s).
+            zmp: ZMP in the single support, as x + i y (m).
         """
         parts = CAPTURE_PHASES if initial.points.lifted is None else CAPTURE_PHASES[1:]
-        whole = DURATION_STEP * max(round(air / CAPTURE_PHASES[1] * sum(parts) / DURATION_STEP), 1)
-        return self._capture_planner.attempt(initial, goal, whole, 0, pressure, "caught")
+        T = DURATION_STEP * max(round(single_support / CAPTURE_PHASES[1] * sum(parts) / DURATION_STEP), 1)
+        return self._capture_planner.attempt(initial, goal, T, 0, zmp, "capture step")
 
     @cached_property
     def _capture_planner(self) -> Planner:
@@ -289,9 +286,10 @@ class Planner:
     # -- one attempt -----------------------------------------------------------------------------------------------
 
     def _try_duration(
-        self, initial: InitialState, goal: Goal, T: float, count: int
+        self, initial: InitialState, goal: Goal, T: float, corrections: int
     ) -> tuple[MotionSegment | None, str]:
-        segment = self.attempt(initial, goal, T, count)
+        """Return the segment of duration T (s) and "", or None and the reason why it is infeasible."""
+        segment = self.attempt(initial, goal, T, corrections)
         if segment.margin < 0.0:
             return None, f"the zero moment point leaves the support by {-1e3 * segment.margin:.0f} mm"
         if not self._checker.can_hold(goal, *segment.center.end):
@@ -303,18 +301,20 @@ class Planner:
         initial: InitialState,
         goal: Goal,
         T: float,
-        count: int,
-        pressure: complex | None = None,
+        corrections: int,
+        zmp: complex | None = None,
         outcome: Outcome = "commanded",
     ) -> MotionSegment:
-        """Return the segment of least relaxation with duration T (s), whether or not it keeps balance."""
+        """Return the segment of least relaxation with duration T (s), whether or not it keeps balance.
+
+        `corrections` and `outcome` are stored in the segment; `zmp` is the ZMP in single support (x + i y, m), by
+        default the middle of the sole.
+        """
         maps = self._maps(initial, goal, T)
         start = np.stack([initial.points.center, initial.rates.center])
-        middle = self._repellent_reference(
-            initial, goal, maps, segment_phases(initial, goal, T, self.settings), pressure
-        )
+        middle = self._repellent_reference(initial, goal, maps, segment_phases(initial, goal, T, self.settings), zmp)
         path = CenterPath.least_relaxation(maps, self.body.omega, start, goal.points.center, middle, initial.repellent)
-        return self._evaluated(initial, goal, path, outcome, count, goal.notes)
+        return self._evaluate_path(initial, goal, path, outcome, corrections, goal.notes)
 
     def _maps(self, initial: InitialState, goal: Goal, T: float) -> LinearMaps:
         return linear_maps(*phase_durations(initial, goal, T, self.settings), self.body.omega, self.settings.relaxation)
@@ -325,36 +325,36 @@ class Planner:
         goal: Goal,
         maps: LinearMaps,
         parts: tuple[SegmentPhase, ...],
-        pressure: complex | None,
+        zmp: complex | None,
     ) -> Array:
-        """Return ū at the knots (m, K x 3).
+        """Return the reference ū of the repellent point at the knots (m, K x 3).
 
-        In single support it is above `pressure`, or above the middle of the sole; before it, it is the initial CoM,
-        after it the goal.
+        In single support it is above `zmp`, or above the middle of the sole; before, it is the initial CoM, after, the
+        goal of the CoM.
         """
         start, end = initial.points.center, goal.points.center
         K = len(maps.knots)
-        found = np.empty((K, 3))
+        reference = np.empty((K, 3))
         swings = [i for i, phase in enumerate(parts) if phase.swing is not None]
         if not swings:
-            found[:] = start + np.linspace(0.0, 1.0, K)[:, None] * (end - start)
-            return found
+            reference[:] = start + np.linspace(0.0, 1.0, K)[:, None] * (end - start)
+            return reference
         first, last = swings[0] * PIECES_PER_PHASE, (swings[-1] + 1) * PIECES_PER_PHASE
         side = parts[swings[0]].swing
         assert side is not None
         stance = initial.points.feet[other_side(side)]
-        found[:first], found[last + 1 :] = start, end
-        on_one_foot = found[first : last + 1]
+        reference[:first], reference[last + 1 :] = start, end
+        on_one_foot = reference[first : last + 1]
         on_one_foot[:] = start + np.linspace(0.0, 1.0, last + 1 - first)[:, None] * (end - start)
-        on_one_foot[:, :2] = (stance.x, stance.y) if pressure is None else (pressure.real, pressure.imag)
+        on_one_foot[:, :2] = (stance.x, stance.y) if zmp is None else (zmp.real, zmp.imag)
         if self.settings.compensate and goal.step is not None:
-            over = np.array([stance.x, stance.y, start[2]])
+            center = np.array([stance.x, stance.y, start[2]])
             on_one_foot[:, :2] -= self._checker.swing_zmp_shift(
-                initial, goal, parts, maps.knots[first : last + 1], over
+                initial, goal, parts, maps.knots[first : last + 1], center
             )
-        return found
+        return reference
 
-    def _evaluated(
+    def _evaluate_path(
         self,
         initial: InitialState,
         goal: Goal,
@@ -370,14 +370,14 @@ class Planner:
 
 
 def _shifted_goal(requested: Goal, goal: Goal, up: float, lift: float) -> Goal:
-    """Return a goal with the CoM raised by `up` and the lift of the foot set to `lift` (m), with explaining notes."""
+    """Return `goal` with the CoM raised by `up` and the lift of the foot set to `lift` (m), and notes about both."""
     center = goal.points.center + np.array([0.0, 0.0, up])
-    rise, less = float(center[2] - requested.points.center[2]), requested.lift - lift
+    rise, lift_reduction = float(center[2] - requested.points.center[2]), requested.lift - lift
     notes = list(requested.notes)
     if rise < -LEAST_REPORTED:
         notes.append(f"crouches by {-100 * rise:.1f} cm: the legs would not reach during the motion")
     if rise > LEAST_REPORTED:
         notes.append(f"rises by {100 * rise:.1f} cm: a leg cannot fold far enough during the motion")
-    if less > LEAST_REPORTED:
-        notes.append(f"lifts the foot by {100 * less:.1f} cm less: its leg cannot fold far enough")
+    if lift_reduction > LEAST_REPORTED:
+        notes.append(f"lifts the foot by {100 * lift_reduction:.1f} cm less: its leg cannot fold far enough")
     return replace(goal, points=goal.points.replace(center=center), lift=lift, notes=tuple(notes))

@@ -17,12 +17,12 @@ from poise.plans.segment.center_path import CenterPath, RelaxationWeights
 from poise.plans.segment.limb_curves import CurveSample, QuinticCurve, SwingCurve, pose_vector
 from poise.robots import Side, other_side
 
-Outcome = Literal["commanded", "kept", "held", "caught"]
+Outcome = Literal["commanded", "recentered", "stopped", "capture step"]
 
 
 @dataclass(frozen=True, eq=False)
 class PointRates:
-    """Rates of the navigation points at the begin of a segment.
+    """Rates of the navigation points at the start of a segment.
 
     Between segments all points but the centre of mass are at rest.
 
@@ -64,7 +64,7 @@ class SegmentPhase:
     """Phase of a segment.
 
     Args:
-        begin, end: times since the begin of the segment (s).
+        begin, end: times since the start of the segment (s).
         swing: side of the foot in the air; None in double support.
     """
 
@@ -103,12 +103,13 @@ class MotionSegment:
 
     Attributes:
         initial, goal: initial state and goal.
-        outcome: ``"commanded"``; ``"kept"``: the feet stay and the body returns over their middle; ``"held"``: the body
-            comes to rest at once; ``"caught"``: a capture step after a push.
+        outcome: ``"commanded"``; ``"recentered"``: the feet stay and the body returns over their middle; ``"stopped"``:
+            the body comes to rest at once; ``"capture step"``: a step that restores balance after a push.
         center: path of the CoM.
         phases: phases in order of time.
         corrections: number of extensions of its duration.
-        margin: smallest distance of the zero moment point inside the (shrunken) support region (m); negative outside.
+        margin: smallest distance of the zero moment point inside the support region, which is reduced by the margin of
+            the soles (m); negative outside, see `SegmentMargins.zmp`.
         extension_margin, flexion_margin: smallest margins of the legs to full extension and to full flexion (m).
         notes: deviations from the command, one sentence each.
         curve: curve of stepping feet, ``"quintic"`` or ``"cycloid"``.
@@ -155,51 +156,52 @@ class MotionSegment:
     @cached_property
     def hands(self) -> Mapping[Side, QuinticCurve]:
         """Curves of the hands by side, in the body frame."""
-        initial, found = self.initial, {}
+        initial, curves = self.initial, {}
         for side, hand in initial.points.hands.items():
             goal = self.goal.points.hands[side]
             rate = initial.rates.hands.get(side, np.zeros(6))
             ends = [np.concatenate([point.position, point.attitude]) for point in (hand, goal)]
-            found[side] = QuinticCurve(ends[0], rate, ends[1], 0.0, self.seconds)
-        return MappingProxyType(found)
+            curves[side] = QuinticCurve(ends[0], rate, ends[1], 0.0, self.seconds)
+        return MappingProxyType(curves)
 
     def phase_at(self, time: float) -> SegmentPhase:
-        """Return the phase at a time since the begin of the segment (s)."""
+        """Return the phase at a time since the start of the segment (s)."""
         return next((phase for phase in self.phases if time < phase.end), self.phases[-1])
 
     def sample(self, time: float) -> SegmentSample:
-        """Return the reference at a time since the begin (s); after the end, that at the end."""
-        swing_course, step = self.swing_curve, self.goal.step
+        """Return the reference at a time since the start (s); after the end, that at the end."""
+        swing, step = self.swing_curve, self.goal.step
         feet: dict[Side, CurveSample] = {}
         for side, foot in self.initial.points.feet.items():
-            if swing_course is not None and side == step:
-                feet[side] = swing_course.at(time)
+            if swing is not None and side == step:
+                feet[side] = swing.at(time)
             else:
                 feet[side] = pose_vector(foot), np.zeros(4), np.zeros(4)
-        hands = {side: swing_course.at(time) for side, swing_course in self.hands.items()}
+        hands = {side: curve.at(time) for side, curve in self.hands.items()}
         return SegmentSample(self.center.at(time), self.attitude.at(time), feet, hands, self.phase_at(time))
 
     def state_at(self, time: float) -> InitialState:
         """Return the state at a time (s), as the initial state of a segment that replaces this one from then on."""
-        now = self.sample(time)
+        sample = self.sample(time)
         points = self.initial.points
-        lifted, last = now.phase.swing, points.last_moved
+        lifted, last = sample.phase.swing, points.last_moved
         if time >= self.seconds - 1e-9:
             lifted, last = self.goal.points.lifted, self.goal.points.last_moved
         feet = {
             side: Footstep(side, float(x[0]), float(x[1]), float(x[3]), float(x[2]))
-            for side, (x, _, _) in now.feet.items()
+            for side, (x, _, _) in sample.feet.items()
         }
-        hands = {side: HandPoint(x[:3], x[3:]) for side, (x, _, _) in now.hands.items()}
-        p, v, a = now.center
-        end_points = NavigationPoints(p, now.attitude[0], MappingProxyType(feet), MappingProxyType(hands), lifted, last)
+        hands = {side: HandPoint(x[:3], x[3:]) for side, (x, _, _) in sample.hands.items()}
+        p, v, a = sample.center
+        attitude, attitude_rate, _ = sample.attitude
+        new_points = NavigationPoints(p, attitude, MappingProxyType(feet), MappingProxyType(hands), lifted, last)
         rates = PointRates(
             v,
-            now.attitude[1],
-            {side: rate for side, (_, rate, _) in now.feet.items()},
-            {side: rate for side, (_, rate, _) in now.hands.items()},
+            attitude_rate,
+            {side: rate for side, (_, rate, _) in sample.feet.items()},
+            {side: rate for side, (_, rate, _) in sample.hands.items()},
         )
-        return InitialState(end_points, rates, p - a / self.center.omega**2)
+        return InitialState(new_points, rates, p - a / self.center.omega**2)
 
     @property
     def final_state(self) -> InitialState:
@@ -229,8 +231,9 @@ class SegmentSettings:
         longest: longest duration T_max (s).
         increment: extension ΔT of the duration per attempt (s).
         phases: fractions of a step in double support, in single support, and in double support again.
-        lift_share: fraction in double support if a foot is lifted to stay in the air; landing is the reverse.
-        compensate: whether u compensates the inertia of swing legs.
+        lift_share: fraction of a segment in double support if it ends with a foot in the air (double support first), or
+            if a lifted foot lands (double support last).
+        compensate: whether the reference of u compensates the inertia of swing legs.
         curve: curve of stepping feet, ``"quintic"`` or ``"cycloid"``.
         relaxation: weights of the relaxed conditions.
     """
@@ -273,28 +276,28 @@ def segment_phases(initial: InitialState, goal: Goal, T: float, settings: Segmen
     """Return the phases of a segment of duration T (s)."""
     seconds, single = phase_durations(initial, goal, T, settings)
     swing = goal.step if goal.step is not None else initial.points.lifted
-    found, time = [], 0.0
+    phases, time = [], 0.0
     for length, on_one_foot in zip(seconds, single, strict=True):
-        found.append(SegmentPhase(time, time + length, swing if on_one_foot else None))
+        phases.append(SegmentPhase(time, time + length, swing if on_one_foot else None))
         time += length
-    return tuple(found)
+    return tuple(phases)
 
 
 def stance_feet_by_phase(
-    initial: InitialState, goal: Goal, segment_phases: tuple[SegmentPhase, ...]
+    initial: InitialState, goal: Goal, phases: tuple[SegmentPhase, ...]
 ) -> list[tuple[Footstep, ...]]:
     """Return the feet on the ground in each phase: initial ones before a swing, those of the goal after it."""
-    found: list[tuple[Footstep, ...]] = []
-    landed = False
-    for phase in segment_phases:
+    feet: list[tuple[Footstep, ...]] = []
+    after_swing = False
+    for phase in phases:
         if phase.swing is not None:
-            found.append((initial.points.feet[other_side(phase.swing)],))
-            landed = True
+            feet.append((initial.points.feet[other_side(phase.swing)],))
+            after_swing = True
         else:
-            found.append(goal.points.stance_feet if landed else initial.points.stance_feet)
-    return found
+            feet.append(goal.points.stance_feet if after_swing else initial.points.stance_feet)
+    return feet
 
 
 def ground_height(initial: InitialState, goal: Goal) -> float:
-    """Return the height of the plane of the zero moment point (m): that of the foot on the ground throughout."""
+    """Return the height of the plane of the zero moment point (m): that of the foot that stays on the ground."""
     return initial.points.stance_feet[0].z if goal.step is None else initial.points.feet[other_side(goal.step)].z

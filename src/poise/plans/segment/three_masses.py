@@ -57,7 +57,7 @@ class ThreeMassModel:
     leg_shortening_speed: float
 
     def shortest_swing(self, swing_vector: complex) -> float:
-        """Return the shortest duration (s) of a swing by a vector (m, along + i across the stance sole).
+        """Return the shortest duration T (s) of a swing by a vector (m, along + i across the stance sole).
 
         A leg with an acceleration a moves the ZMP by ``m_l λ h a / (m g)``, with h the height of the CoM; the limit is
         `SWING_ZMP_SHARE` of half the sole. The peak acceleration of the quintic is 5.77 times its length per T². With
@@ -94,8 +94,10 @@ class ThreeMassModel:
             masses.append(leg_inertia.mass)
             mass_positions.append((hip[2] - leg_inertia.lever[2]) / (hip[2] - sole[2]))
             knees.append(_leg_shortening_speed(robot, chain, data))
-        rest = [data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints) if joint not in legs]
-        trunk = sum(rest[1:], rest[0])
+        trunk_parts = [
+            data.oMi[joint].act(model.inertias[joint]) for joint in range(1, model.njoints) if joint not in legs
+        ]
+        trunk = sum(trunk_parts[1:], trunk_parts[0])
         half = robot.feet[0].sole.half_size
         height = float(center[2] - np.mean([stance.pose(foot).translation[2] for foot in robot.feet]))
         return cls(
@@ -140,7 +142,7 @@ def angular_momentum_rate(
     center: tuple[Array, Array],
     angular_acceleration: Array,
 ) -> Array:
-    """Return the rate of the angular momentum about the CoM, per unit mass, about x and y (m²/s², n x 2).
+    """Return L̇ / m, the rate of the angular momentum about the CoM per unit mass, about x and y (m²/s², n x 2).
 
         L̇ = Σ_legs m_l [s_l] s̈_l + m_t [s_t] s̈_t + I φ̈,   s_l = λ (f_l - p) + (1 - λ) h_l,   m_t s_t = -Σ m_l s_l
 
@@ -156,15 +158,15 @@ def angular_momentum_rate(
     """
     p, acceleration = center
     share, trunk = body.leg_mass_position, body.mass - 2.0 * body.leg_mass
-    found = np.array(body.trunk_inertia) * angular_acceleration
+    rate = np.array(body.trunk_inertia) * angular_acceleration
     s = [share * (f - p) + (1.0 - share) * h for (f, _), h in zip(feet, offsets, strict=True)]
     a = [share * (f - acceleration) for _, f in feet]
-    both, faster = s[0] + s[1], a[0] + a[1]
-    parts = [(body.leg_mass, s[0], a[0]), (body.leg_mass, s[1], a[1]), (body.leg_mass**2 / trunk, both, faster)]
+    sum_s, sum_a = s[0] + s[1], a[0] + a[1]
+    parts = [(body.leg_mass, s[0], a[0]), (body.leg_mass, s[1], a[1]), (body.leg_mass**2 / trunk, sum_s, sum_a)]
     for m, r, b in parts:
-        found[:, 0] += m * (r[:, 1] * b[:, 2] - r[:, 2] * b[:, 1])
-        found[:, 1] += m * (r[:, 2] * b[:, 0] - r[:, 0] * b[:, 2])
-    return found / body.mass
+        rate[:, 0] += m * (r[:, 1] * b[:, 2] - r[:, 2] * b[:, 1])
+        rate[:, 1] += m * (r[:, 2] * b[:, 0] - r[:, 0] * b[:, 2])
+    return rate / body.mass
 
 
 def zero_moment_points(
@@ -173,17 +175,22 @@ def zero_moment_points(
     """Return the ZMP (m, n x 2), and the vertical contact force per unit mass (m/s², n).
 
     z = p_xy - (p̈_xy (p_z - z_g) + (L̇_y, -L̇_x) / m) / (p̈_z + g)
+
+    Args:
+        center, acceleration: p and p̈ of the CoM in the world (m, m/s², n x 3).
+        ground: z_g, height of the plane of the ZMP (m).
+        moments: L̇ / m about x and y, see `angular_momentum_rate` (m²/s², n x 2).
     """
-    lift = acceleration[:, 2] + GRAVITY
-    tall = (center[:, 2] - ground)[:, None]
-    turned = np.stack([moments[:, 1], -moments[:, 0]], axis=1)
-    return center[:, :2] - (acceleration[:, :2] * tall + turned) / lift[:, None], lift
+    vertical_force = acceleration[:, 2] + GRAVITY
+    height = (center[:, 2] - ground)[:, None]
+    rotation_term = np.stack([moments[:, 1], -moments[:, 0]], axis=1)
+    return center[:, :2] - (acceleration[:, :2] * height + rotation_term) / vertical_force[:, None], vertical_force
 
 
 def zmp_path(body: ThreeMassModel, segment: MotionSegment, times: Array) -> tuple[Array, Array]:
     """Return the ZMP of the whole body at some times of a segment (m, n x 2), and the vertical force per unit mass.
 
-    The ZMP is on the plane of the foot that is on the ground throughout.
+    The ZMP is in the horizontal plane of the foot that stays on the ground, see `ground_height`.
     """
     p, a = (
         np.array(part) for part in zip(*((c[0], c[2]) for c in map(segment.center.at, times.tolist())), strict=True)
@@ -191,8 +198,8 @@ def zmp_path(body: ThreeMassModel, segment: MotionSegment, times: Array) -> tupl
     points, feet = segment.initial.points, []
     for side in SIDES:
         if segment.swing_curve is not None and side == segment.goal.step:
-            x, _, faster = segment.swing_curve.at(times)
-            feet.append((x[:, :3], faster[:, :3]))
+            x, _, foot_acceleration = segment.swing_curve.at(times)
+            feet.append((x[:, :3], foot_acceleration[:, :3]))
         else:
             feet.append((points.feet[side].position, np.zeros(3)))
     R = so3.yaw_matrix(float(points.attitude[2]))

@@ -28,39 +28,42 @@ def faults(segment: MotionSegment, body: ThreeMassModel, initial: InitialState |
         body: three-mass model of the robot.
         initial: required initial state; None: not checked.
     """
-    found = []
+    descriptions = []
     times = np.linspace(0.0, segment.seconds, max(round(segment.seconds / SAMPLE_PERIOD), 1) + 1)
-    zmp, lift = zmp_path(body, segment, times)
-    if not (np.isfinite(zmp).all() and np.isfinite(lift).all()):
+    zmp, vertical_force = zmp_path(body, segment, times)
+    if not (np.isfinite(zmp).all() and np.isfinite(vertical_force).all()):
         return ["not finite"]
-    if lift.min() < LEAST_LOAD * GRAVITY - ROUNDING:
-        found.append(f"the body leaves the ground: {lift.min():.2f} m/s²")
+    if vertical_force.min() < LEAST_LOAD * GRAVITY - ROUNDING:
+        descriptions.append(f"the vertical force is too small: {vertical_force.min():.2f} N/kg")
     excess = zmp_excess(segment, body, times, zmp)
     if excess > ROUNDING:
-        found.append(f"the zero moment point is outside by {1e3 * excess:.2f} mm")
+        descriptions.append(f"the zero moment point is outside by {1e3 * excess:.2f} mm")
     if initial is not None:
         jump = discontinuity(initial, segment.state_at(0.0))
         if jump > 1e-7:
-            found.append(f"discontinuous by {jump:.1e} m or m/s")
+            descriptions.append(f"discontinuous by {jump:.1e} m or m/s")
     hold_excess = hold_zmp_excess(segment, body)
     if hold_excess > ROUNDING:
-        found.append(f"its end cannot be held: outside by {1e3 * hold_excess:.2f} mm")
+        descriptions.append(f"its end cannot be held: outside by {1e3 * hold_excess:.2f} mm")
     gap = sole_gap(segment, body, times)
     if gap <= 0.0:
-        found.append(f"the soles cross by {-1e3 * gap:.1f} mm")
-    return found
+        descriptions.append(f"the soles overlap by {-1e3 * gap:.1f} mm")
+    return descriptions
 
 
 def zmp_excess(segment: MotionSegment, body: ThreeMassModel, times: Array, zmp: Array) -> float:
-    """Return the largest distance of the zero moment point outside the support region, shrunk by its margin (m)."""
+    """Return the largest distance of the zero moment point outside the support region of reduced soles (m).
+
+    It is negative if the zero moment point stays inside.
+    """
     center = np.array([segment.center.at(time)[0] for time in times.tolist()])
     worst, first = -np.inf, 0
     feet = stance_feet_by_phase(segment.initial, segment.goal, segment.phases)
     ground = ground_height(segment.initial, segment.goal)
-    for phase, standing in zip(segment.phases, feet, strict=True):
+    for phase, stance_feet in zip(segment.phases, feet, strict=True):
         last = len(times) if phase is segment.phases[-1] else int(np.searchsorted(times, phase.end + 1e-9))
         if last > first:
-            support = SupportRegion(standing, body.sole_half, body.sole_margin)
+            support = SupportRegion(stance_feet, body.sole_half, body.sole_margin)
             support.ground = ground
             worst = max(worst, -float(support.margins(zmp[first:last], center[first:last]).min()))
         first = last
@@ -72,17 +75,15 @@ def hold_zmp_excess(segment: MotionSegment, body: ThreeMassModel, seconds: float
     p, v = segment.center.end
     omega, points = body.omega, segment.goal.points
     xi = p + v / omega
-    way = xi + (p - xi) * np.exp(-omega * np.linspace(0.0, seconds, 60))[:, None]
-    acceleration = omega**2 * (way - xi)
+    path = xi + (p - xi) * np.exp(-omega * np.linspace(0.0, seconds, 60))[:, None]
+    acceleration = omega**2 * (path - xi)
     R = so3.yaw_matrix(float(points.attitude[2]))
     feet = [(points.feet[side].position, np.zeros(3)) for side in SIDES]
-    standing_foot = np.zeros((len(way), 2))
-    moments = angular_momentum_rate(
-        body, [R @ body.hips[side] for side in SIDES], feet, (way, acceleration), standing_foot
-    )
+    hips = [R @ body.hips[side] for side in SIDES]
+    moments = angular_momentum_rate(body, hips, feet, (path, acceleration), np.zeros((len(path), 2)))
     support = SupportRegion(points.stance_feet, body.sole_half, body.sole_margin)
-    zmp, _ = zero_moment_points(way, acceleration, support.ground, moments)
-    return -float(support.margins(zmp, way).min())
+    zmp, _ = zero_moment_points(path, acceleration, support.ground, moments)
+    return -float(support.margins(zmp, path).min())
 
 
 def discontinuity(a: InitialState, b: InitialState) -> float:
@@ -104,6 +105,6 @@ def sole_gap(segment: MotionSegment, body: ThreeMassModel, times: Array) -> floa
     step = segment.goal.step
     if segment.swing_curve is None or step is None:
         return np.inf
-    standing_foot = segment.initial.points.feet[other_side(step)]
-    moving = [Footstep(step, *x[[0, 1, 3, 2]].tolist()) for x in segment.swing_curve.at(times[::4])[0]]
-    return min(rectangle_gap(foot, standing_foot, complex(*body.sole_half)) for foot in moving)
+    stance_foot = segment.initial.points.feet[other_side(step)]
+    swing_feet = [Footstep(step, *x[[0, 1, 3, 2]].tolist()) for x in segment.swing_curve.at(times[::4])[0]]
+    return min(rectangle_gap(foot, stance_foot, complex(*body.sole_half)) for foot in swing_feet)

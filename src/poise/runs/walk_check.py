@@ -1,0 +1,289 @@
+"""Check of a walk by a short simulation: the behavior and controller of the walk in MuJoCo, with longer periods.
+
+The pendulum of `poise.plans.feasibility` answers first, within milliseconds; it knows neither torques nor the chest,
+turning or stairs. `check_walk` simulates the robot instead, in at most about a second of processor time, and stores its
+answers. `repair_walk` finds the nearest walk that passes. `WalkChecker` does either in a worker process, for
+applications that must not wait.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from poise.cache import load_arrays, save_arrays
+from poise.control import TorqueController
+from poise.errors import UsageError
+from poise.files import installed_version
+from poise.plans import BodyDimensions, FeasibilityCheck, StyleRepair, gait_of_style, repair_style
+from poise.plans import check_walk as check_pendulum
+from poise.plants import STAIRS_DISTANCE, Stairs, steps
+from poise.robots import Robot, State, library_names
+from poise.runs.execution import collector_paused
+from poise.runs.walk_motion import Walk
+from poise.solvers import Weighted
+
+#: Number of periods of the controller in a step, and its shortest and longest period (s). Longer periods, by which more
+#: steps can be simulated, make the check too pessimistic: with 0.01 s, G1 falls at 0.7 m/s, at which it walks. Slow
+#: steps tolerate longer ones.
+PERIODS_PER_STEP, PERIODS = 150, (0.002, 0.008)
+#: Largest number of periods: ten steps, which take about a second of processor time on an idle core. On slower or busy
+#: ones the check ends after the second number (s).
+LARGEST_COUNT, LONGEST_PROCESSOR_TIME = 1500, 0.95
+#: Number of periods from one look at the processor time to the next: a look takes half a millisecond on some systems.
+PERIODS_PER_LOOK = 25
+#: Largest error of the divergent component of motion (DCM) from the first step on, in leg lengths: most walks with a
+#: larger one fall later. Fitted on even draws of `benchmarks/feasibility.py`, with one error in 66.
+LARGEST_ERROR = 0.08
+#: Part of the tolerated error that a repaired walk must leave unused, in leg lengths.
+REPAIR_MARGIN = 0.04
+#: Time of standing at the begin, and after the last step (s): shorter than in a run.
+STANDING_TIME, END_TIME = 0.1, 0.6
+#: Version of the check: stored answers of other versions are not used.
+VERSION = 1
+#: Number of answers in memory.
+CACHE_SIZE = 256
+
+_answers: OrderedDict[str, FeasibilityCheck] = OrderedDict()
+
+
+def check_walk(motion: Walk, robot: Robot | None = None) -> FeasibilityCheck:
+    """Simulate a walk with a coarse time step and return whether it succeeds.
+
+    Style, speed, settings, terrain and disturbances of the motion are part of the question. Answers are stored in
+    memory and, for robots of the library, on disk.
+
+    Args:
+        motion: walk by torque control.
+        robot: its robot, if it is loaded already.
+    """
+    if motion.zmp_regulated:
+        raise UsageError("a walk on position servos cannot be checked by simulation; give --mode torque")
+    key = _question(motion)
+    answer = _answers.get(key)
+    if answer is None:
+        answer = _stored_answer(motion, key) or simulate_walk(motion, robot or motion.load())
+        _store_answer(motion, key, answer)
+    return answer
+
+
+def first_check(motion: Walk, robot: Robot | None = None) -> FeasibilityCheck:
+    """Return the stored answer of `check_walk`, or else that of the pendulum, which takes milliseconds."""
+    key = _question(motion)
+    answer = _answers.get(key) or _stored_answer(motion, key)
+    if answer is not None:
+        return answer
+    walk = motion.behavior(loaded := robot or motion.load(), loaded.stance("standing"))
+    return check_pendulum(walk.style, walk.body, walk.settings.com_reference, walk.speed)
+
+
+def repair_walk(motion: Walk, robot: Robot | None = None) -> StyleRepair:
+    """Return the nearest style and speed with which `check_walk` succeeds, see `poise.plans.repair_style`.
+
+    It takes several simulations: do not call it in a control loop.
+    """
+    loaded = robot or motion.load()
+    walk = motion.behavior(loaded, loaded.stance("standing"))
+
+    def check(style: Any, speed: Any) -> FeasibilityCheck:
+        changes = {name: value for name, value in motion.settings.items() if not name.startswith("style.")}
+        answer = check_walk(replace(motion, style=style, speed=speed, settings=changes), loaded)
+        if (style, speed) == (walk.style, walk.speed):
+            return answer
+        return replace(answer, margin=answer.margin - REPAIR_MARGIN * walk.body.leg_length)
+
+    return repair_style(walk.style, walk.body, walk.settings.com_reference, walk.speed, check)
+
+
+# -- Simulation ------------------------------------------------------------------------------------------------------
+
+
+def simulate_walk(motion: Walk, robot: Robot) -> FeasibilityCheck:
+    """Simulate a walk, for at most `LARGEST_COUNT` periods or `LONGEST_PROCESSOR_TIME`, and judge it."""
+    begin = time.process_time()
+    motion = replace(motion, settings={"standing_time": STANDING_TIME, **motion.settings})
+    plant = motion.world.plant(_start_state(motion, robot), seed=motion.seed)
+    walk = motion.behavior(robot, plant.state())
+    solver = Weighted(walk.weights) if motion.solver == "weighted" else None
+    period = check_period(walk.footstep_plan.gait.timing.step)
+    controller = TorqueController(walk, solver, period=period)
+    longest = min(LARGEST_COUNT * period, motion.seconds or math.inf)
+    errors: list[float] = []
+    stopped, now = math.inf, 0.0
+    with collector_paused():
+        for count, step in enumerate(steps(controller, plant, longest)):
+            now, phase = step.state.time, walk.phase()
+            if plant.fallen:
+                cause = plant.fall.partition(": ")[2] or plant.fall
+                reason = f"falls after {phase.steps} steps, in {now:.1f} s: {cause}"
+                return FeasibilityCheck(-LARGEST_ERROR * walk.body.leg_length, now, reason, True)
+            if phase.kind not in ("standing", "starting") or phase.steps > 0:
+                errors.append(abs(walk.dcm_error))
+            if phase.kind == "standing" and phase.steps >= walk.steps:
+                stopped = min(stopped, now)
+            if now > stopped + END_TIME:
+                break
+            if count % PERIODS_PER_LOOK == 0 and time.process_time() - begin > LONGEST_PROCESSOR_TIME:
+                break
+    # A push moves the DCM away from its plan: then only the end matters.
+    judged = errors[-round(1.0 / period) :] if motion.world.push else errors
+    largest = max(judged, default=0.0)
+    margin = LARGEST_ERROR * walk.body.leg_length - largest
+    made, distance = walk.phase().steps, f"{1e3 * largest:.0f} mm"
+    if margin < 0.0:
+        reason = f"about to fall after {made} steps, in {now:.1f} s: the DCM is {distance} from its plan"
+    else:
+        reason = f"walks: {made} simulated steps in {now:.1f} s, the DCM within {distance} of its plan"
+    return FeasibilityCheck(margin, now, reason, True)
+
+
+def _start_state(motion: Walk, robot: Robot) -> State:
+    """Return the standing robot, on stairs two steps before the first one: only about ten steps are simulated."""
+    start = robot.stance("standing")
+    if not isinstance(motion.world.ground, Stairs):
+        return start
+    step_geometry = gait_of_style(motion.resolved_style(), BodyDimensions.of(start), motion.speed).step_geometry
+    sole = robot.feet[0].sole
+    room = STAIRS_DISTANCE - 0.5 * (sole.x_max - sole.x_min) - 2.0 * max(step_geometry.forward, 0.0)
+    q = start.q.copy()
+    q[0] += max(room, 0.0)
+    return start.replace(q=q)
+
+
+def check_period(step_seconds: float) -> float:
+    """Return the period of the controller for steps of a duration, in whole milliseconds (s)."""
+    shortest, longest = PERIODS
+    return min(max(round(1e3 * step_seconds / PERIODS_PER_STEP) * 1e-3, shortest), longest)
+
+
+# -- Stored answers --------------------------------------------------------------------------------------------------
+
+
+def _question(motion: Walk) -> str:
+    """Return a key for all that the answer depends on."""
+    style = {name: value for name, value in asdict(motion.resolved_style()).items() if name != "name"}
+    settings = {name: value for name, value in motion.settings.items() if not name.startswith("style.")}
+    facts = {
+        "robot": motion.robot,
+        "style": style,
+        "speed": motion.speed,
+        "steps": min(motion.steps, 1e6),
+        "seconds": motion.seconds,
+        "solver": motion.solver,
+        "settings": settings,
+        "world": asdict(motion.world),
+        "seed": motion.seed,
+        "version": [installed_version(), VERSION],
+    }
+    text = json.dumps(facts, sort_keys=True, default=str)
+    return f"walk_check_{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+def _stored_answer(motion: Walk, key: str) -> FeasibilityCheck | None:
+    arrays = load_arrays(key) if motion.robot in library_names() else None
+    with suppress(KeyError, ValueError, TypeError):
+        if arrays is not None:
+            margin, seconds = (float(value) for value in arrays["figures"])
+            return FeasibilityCheck(margin, seconds, str(arrays["reason"]), True)
+    return None
+
+
+def _store_answer(motion: Walk, key: str, answer: FeasibilityCheck) -> None:
+    if key not in _answers and motion.robot in library_names():
+        save_arrays(key, {"figures": np.array([answer.margin, answer.seconds]), "reason": np.array(answer.reason)})
+    _answers[key] = answer
+    _answers.move_to_end(key)
+    while len(_answers) > CACHE_SIZE:
+        _answers.popitem(last=False)
+
+
+# -- Worker process --------------------------------------------------------------------------------------------------
+
+
+Answer = TypeVar("Answer")
+
+
+class WalkChecker(Generic[Answer]):
+    """Applies a function to walks in a worker process, one at a time; a new request replaces one that still waits.
+
+    The process starts with the first request, and stops with `close` or with the program that started it.
+
+    Args:
+        function: function of this module, `check_walk` or `repair_walk`.
+
+    >>> checker = WalkChecker(check_walk)
+    >>> checker.request(runs.Walk(robot="g1", style="proud"))
+    >>> checker.answer()  # None while the simulation runs
+    """
+
+    def __init__(self, function: Callable[[Walk], Answer]) -> None:
+        self._function = function
+        self._process: subprocess.Popen[bytes] | None = None
+        self._changed = threading.Condition()
+        self._waiting: Walk | None = None
+        self._requested: Walk | None = None
+        self._answer: Answer | None = None
+        self._closed = False
+
+    def request(self, motion: Walk) -> None:
+        """Ask for the answer for a walk and return at once; the same walk is not asked for twice in a row."""
+        with self._changed:
+            if motion == self._requested or self._closed:
+                return
+            self._requested = self._waiting = motion
+            self._answer = None
+            if self._process is None:
+                command = [sys.executable, "-m", "poise.runs.check_worker"]
+                self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                threading.Thread(target=self._exchange, daemon=True, name="walk check").start()
+            self._changed.notify()
+
+    def answer(self, timeout: float = 0.0) -> Answer | None:
+        """Return the answer to the last request; None if it is not known within `timeout` seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._answer is not None or self._closed, timeout)
+            return self._answer
+
+    def close(self) -> None:
+        """Stop the worker process."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            process = self._process
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _exchange(self) -> None:
+        """Send requests to the worker and receive its answers until one of the two ends."""
+        assert self._process is not None
+        to_worker, from_worker = self._process.stdin, self._process.stdout
+        assert to_worker is not None
+        assert from_worker is not None
+        with suppress(OSError, EOFError, ValueError, pickle.UnpicklingError):
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._waiting is not None or self._closed)
+                    if self._closed:
+                        return
+                    motion, self._waiting = self._waiting, None
+                pickle.dump((self._function, motion), to_worker)
+                to_worker.flush()
+                answer = pickle.load(from_worker)
+                with self._changed:
+                    if motion is self._requested:
+                        self._answer = answer
+                        self._changed.notify_all()

@@ -1,0 +1,109 @@
+"""The check of a walk by a short simulation, against what the pendulum says and against the worker process."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poise import runs
+from poise.errors import UsageError
+from poise.plans import STYLES, FeasibilityCheck
+from poise.runs import walk_check
+from poise.runs.walk_motion import style_warnings
+
+pytestmark = pytest.mark.needs_models
+
+NEUTRAL = runs.Walk(robot="g1", steps=4)
+#: Stairs of a knee's height, which no pendulum knows of.
+HIGH_STAIRS = runs.Walk(robot="g1", speed=(0.3, 0.0, 0.0), terrain="stairs:0.3,0.3,3")  # type: ignore[call-arg]
+
+
+def test_a_walk_that_walks_passes_within_a_second_of_processor_time() -> None:
+    NEUTRAL.load()
+    runs.first_check(NEUTRAL)  # what is computed once per robot
+    begin = time.process_time()
+    check = runs.check_walk(NEUTRAL)
+    assert time.process_time() - begin < walk_check.LONGEST_PROCESSOR_TIME + 0.5
+    assert check.feasible
+    assert check.simulated
+    assert "walks" in check.reason
+
+
+def test_stairs_that_are_too_high_fail_although_the_pendulum_passes_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("POISE_CACHE", str(tmp_path))
+    walk_check._answers.clear()
+    first = runs.first_check(HIGH_STAIRS)
+    assert first.feasible
+    assert not first.simulated
+    check = runs.check_walk(HIGH_STAIRS)
+    assert not check.feasible
+    assert "falls" in check.reason or "about to fall" in check.reason
+    assert runs.first_check(HIGH_STAIRS) == check, "once it is known, the simulated answer comes first"
+
+
+def test_the_same_question_is_answered_from_memory_and_from_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = runs.check_walk(NEUTRAL)
+
+    def refuse(*_: Any) -> FeasibilityCheck:
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(walk_check, "simulate_walk", refuse)
+    assert runs.check_walk(NEUTRAL) == known
+    monkeypatch.setattr(walk_check, "_answers", type(walk_check._answers)())
+    assert runs.check_walk(runs.Walk(robot="g1", steps=4, style=STYLES["neutral"].replace(name="other"))) == known
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"robot": "talos"},
+        {"style": "proud"},
+        {"speed": (0.2, 0.0, 0.0)},
+        {"terrain": "stairs:0.05,0.3,3"},
+        {"settings": {"dcm_gain": 5.0}},
+        {"settings": {"style.chest_pitch": 0.1}},
+    ],
+    ids=str,
+)
+def test_all_that_changes_the_walk_is_part_of_the_question(other: dict[str, Any]) -> None:
+    assert walk_check._question(runs.Walk(**{"robot": "g1", "steps": 4, **other})) != walk_check._question(NEUTRAL)
+
+
+def test_a_worker_gives_the_same_answer_while_the_program_goes_on() -> None:
+    checker = runs.WalkChecker(runs.check_walk)
+    checker.request(NEUTRAL)
+    assert checker.answer() is None, "it does not wait"
+    assert checker.answer(timeout=120.0) == runs.check_walk(NEUTRAL)
+    process = checker._process
+    checker.close()
+    assert process is not None
+    assert process.poll() is not None
+
+
+def test_a_walk_and_its_answer_can_be_sent_to_a_worker() -> None:
+    assert pickle.loads(pickle.dumps(HIGH_STAIRS)) == HIGH_STAIRS
+
+
+def test_a_walk_on_servos_is_refused_in_one_line() -> None:
+    with pytest.raises(UsageError, match="position servos cannot be checked by simulation"):
+        runs.check_walk(runs.Walk(robot="nao", mode="position"))
+
+
+@pytest.mark.parametrize("name", ["sway", "sway_phase"])
+def test_a_sway_is_refused_where_it_has_no_effect(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"style\.{name} has no effect with the default reference"):
+        runs.Walk(robot="nao", settings={f"style.{name}": 0.1})
+    runs.Walk(robot="nao", settings={f"style.{name}": 0.1, "com_reference": "sinusoid"})
+
+
+def test_a_style_with_a_sway_that_has_no_effect_is_reported() -> None:
+    walk = runs.Walk(robot="nao", style=STYLES["neutral"].replace(sway=0.1))
+    robot = walk.load()
+    (line,) = style_warnings(walk.behavior(robot, robot.stance("standing")))
+    assert line == "the style sets sway, without effect: give --set com_reference=sinusoid"
