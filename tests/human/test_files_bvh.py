@@ -1,4 +1,4 @@
-"""BVH: an independent reader finds the joints where this one does."""
+"""BVH: joint positions agree with those of an independent reader."""
 
 from __future__ import annotations
 
@@ -140,13 +140,13 @@ def test_a_skeleton_nested_a_thousand_deep_is_read(tmp_path: Path) -> None:
         ({"rows": [ROWS[0] + " 1"]}, "11 numbers for 10 columns"),
     ],
 )
-def test_what_is_no_skeleton_is_refused_on_one_line(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_an_invalid_skeleton_is_refused_in_one_line(changes: dict[str, Any], words: str, tmp_path: Path) -> None:
     with pytest.raises(human.TrialError, match=words) as caught:
         human.read_bvh(written(tmp_path, **changes))
     assert "\n" not in str(caught.value)
 
 
-def test_arguments_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused(tmp_path: Path) -> None:
     for argument, words in (({"scale": 0.0}, "scale is 0.0"), ({"up": "w"}, "up is 'w'"), ({"skip": 2}, "skip is 2")):
         with pytest.raises(human.TrialError, match=words):
             human.read_bvh(written(tmp_path), **argument)

@@ -1,4 +1,4 @@
-"""C3D: what is written comes back in m with z up, and what the file has wrong or odd is put right and said."""
+"""C3D: written values are read back in m with z up; wrong or unusual contents are corrected with a note."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_units_that_are_wrong_or_missing_are_decided_by_the_size_of_a_person(
     assert [note for note in trial.notes if "taken as" in note]
 
 
-def test_a_point_not_seen_and_a_point_in_the_very_origin_are_gaps(tmp_path: Path) -> None:
+def test_invisible_points_and_points_at_the_origin_are_gaps(tmp_path: Path) -> None:
     X = standing()
     X[1, 3], X[2, 4] = np.nan, 0.0
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", X))
@@ -72,7 +72,7 @@ def test_subjects_in_front_of_labels_are_taken_off(tmp_path: Path) -> None:
     assert "Prefixes removed from the labels: Anna:." in trial.notes
 
 
-def test_of_two_people_the_one_seen_more_is_kept(tmp_path: Path) -> None:
+def test_of_two_people_the_one_with_more_samples_is_kept(tmp_path: Path) -> None:
     X = np.concatenate([standing(), standing() + 1.0], axis=1)
     X[:3, : len(PERSON)] = np.nan
     labels = [f"{who}:{name}" for who in ("Anna", "Bert") for name in PERSON]

@@ -1,4 +1,4 @@
-"""Events of C3D files: any spelling, any shape, on the clock of the trial."""
+"""Events of C3D files: any label and any array shape, with times relative to the first frame."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from poise import human
 FRAMES, RATE, FIRST = 200, 100.0, 342
 #: Seconds since the recording began, of which the file has the frames from 342 on: a strike and an off, minutes zero.
 TIMES = np.array([3.50, 4.25])
-MEANT = (human.GaitEvent(0.08, "left", "strike"), human.GaitEvent(0.83, "right", "off"))
+MEANT = (human.GaitEvent(0.08, "left", "initial_contact"), human.GaitEvent(0.83, "right", "toe_off"))
 
 
 def events(
@@ -57,18 +57,20 @@ def test_minutes_count_sixty_seconds(tmp_path: Path) -> None:
     assert_meant(events(tmp_path, np.array([[1.0, 1.0], [3.5, 4.25]]), first=FIRST + 6000).events)
 
 
-def test_times_that_count_from_the_first_frame_already_are_left_so_and_said(tmp_path: Path) -> None:
+def test_times_relative_to_the_first_frame_are_kept_with_a_note(tmp_path: Path) -> None:
     trial = events(tmp_path, np.stack([np.zeros(2), TIMES - FIRST / RATE]))
     assert_meant(trial.events)
     assert "Event times count from the first frame of the file." in trial.notes
 
 
 @pytest.mark.parametrize(
-    ("strike", "off"),
+    ("contact", "toe_off"),
     [("Heel Strike", "Toe Off"), ("foot-strike", "toe_off"), ("Initial Contact", "FOOT OFF"), ("HS", "TO")],
 )
-def test_strikes_and_offs_are_known_by_many_names(strike: str, off: str, tmp_path: Path) -> None:
-    assert_meant(events(tmp_path, TIMES, (strike, off)).events)
+def test_initial_contacts_and_toe_offs_are_recognised_by_many_labels(
+    contact: str, toe_off: str, tmp_path: Path
+) -> None:
+    assert_meant(events(tmp_path, TIMES, (contact, toe_off)).events)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_events_come_in_the_order_of_time(tmp_path: Path) -> None:
     assert_meant(events(tmp_path, TIMES[::-1], ("Foot Off", "Foot Strike"), ("Right", "Left")).events)
 
 
-def test_events_of_no_foot_and_outside_the_frames_are_left_out_and_said(tmp_path: Path) -> None:
+def test_events_without_a_foot_or_outside_the_frames_are_left_out_with_a_note(tmp_path: Path) -> None:
     labels = ("Foot Strike", "Foot Off", "Event", "Foot Strike")
     trial = events(tmp_path, np.array([*TIMES, 4.0, 99.0]), labels, ("Left", "Right", "General", "Left"))
     assert_meant(trial.events)

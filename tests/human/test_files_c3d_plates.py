@@ -1,4 +1,4 @@
-"""Force plates: a known force at a known point comes back as it was, on the body, at the frames of the markers."""
+"""Force plates: a known force at a known point is read back as force on the body, at the frames of the markers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_forces_that_are_no_numbers_leave_the_plate_out(tmp_path: Path) -> None:
     assert "Force plate 1 left out: forces or corners are not finite." in trial.notes
 
 
-def test_below_twenty_newton_all_is_zero_and_an_empty_plate_is_kept(tmp_path: Path) -> None:
+def test_forces_below_twenty_newton_are_zero_and_an_unloaded_plate_is_kept(tmp_path: Path) -> None:
     nearest = np.minimum((np.arange(FRAMES * EACH) + EACH // 2) // EACH, FRAMES - 1)  # frame of each sample
     steps = np.array([0.0, 0.9, 1.1, 30.0, 0.5, 0.0])[nearest, None] * np.array([0.1, 0.1, 1.0]) * LOADED_FORCE
     (plate,) = written(tmp_path, steps).plates
@@ -97,7 +97,7 @@ def test_below_twenty_newton_all_is_zero_and_an_empty_plate_is_kept(tmp_path: Pa
     assert not empty.center_of_pressure.any()
 
 
-def test_a_plate_of_another_type_is_left_out_and_said(tmp_path: Path) -> None:
+def test_a_plate_of_another_type_is_left_out_with_a_note(tmp_path: Path) -> None:
     trial = written(tmp_path, np.tile(FORCE, (FRAMES * EACH, 1)), kind=1)
     assert trial.plates == ()
     assert any("Force plate 1 left out: type 1" in note for note in trial.notes)

@@ -1,4 +1,4 @@
-"""Up is where a person's head is, whatever the file calls it."""
+"""The vertical axis of a file is found from the markers of feet, pelvis and head."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AXES = ["x", "y", "z", "-x", "-y", "-z"]
 
 
 @pytest.mark.parametrize("up", AXES)
-def test_turning_to_z_keeps_left_left(up: str) -> None:
+def test_rotation_to_z_up_preserves_left_and_right(up: str) -> None:
     R = ROTATION_TO_Z_UP[up]
     np.testing.assert_allclose(R @ R.T, np.eye(3))
     assert np.linalg.det(R) == pytest.approx(1.0)
@@ -34,7 +34,7 @@ def test_a_t_pose_as_wide_as_tall_is_stood_on_its_feet_by_its_labels(up: str, tm
         assert f"{up} is up in the file, from the positions of pelvis, feet and head." in trial.notes
 
 
-def test_labels_that_nobody_knows_leave_what_is_usual_in_the_format(tmp_path: Path) -> None:
+def test_unknown_labels_give_the_usual_axis_of_the_format(tmp_path: Path) -> None:
     names = [f"M{i}" for i in range(len(PERSON))]
     c3d = human.read_trial(write_c3d(tmp_path / "t.c3d", standing(), names))
     trc = human.read_trial(write_trc(tmp_path / "t.trc", trc_rows(1000.0 * in_axes(standing(), "y")), names))
@@ -44,7 +44,7 @@ def test_labels_that_nobody_knows_leave_what_is_usual_in_the_format(tmp_path: Pa
     assert any(note.startswith("y is taken as up") for note in trc.notes)
 
 
-def test_a_person_who_lies_down_does_not_turn_the_world(tmp_path: Path) -> None:
+def test_a_lying_person_does_not_change_the_vertical_axis(tmp_path: Path) -> None:
     lying = standing()[..., [2, 1, 0]] @ np.diag([1.0, 1.0, 0.5]) + np.array([0.0, 0.0, 0.8])
     tilted = lying @ np.array([[0.8, 0.0, 0.6], [0.0, 1.0, 0.0], [-0.6, 0.0, 0.8]])
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", tilted))
@@ -52,7 +52,7 @@ def test_a_person_who_lies_down_does_not_turn_the_world(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("up", AXES)
-def test_what_the_caller_says_counts(up: str, tmp_path: Path) -> None:
+def test_an_axis_given_by_the_caller_is_used(up: str, tmp_path: Path) -> None:
     names = [f"M{i}" for i in range(len(PERSON))]
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", in_axes(standing(), up), names), up=up)
     np.testing.assert_allclose(trial.positions, standing(), atol=1e-6)

@@ -1,4 +1,4 @@
-"""Files of motion capture that were found by fuzzing: each once gave a traceback, or took gigabytes or minutes."""
+"""Motion-capture files found by fuzzing, which formerly gave a traceback or took gigabytes or minutes."""
 
 import time
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_a_file_of_blanks_is_empty(data: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", ["9" * 5000, "²", "-1", "1.0", ""])
-def test_a_number_of_channels_that_is_none_is_refused(count: str, tmp_path: Path) -> None:
+def test_an_invalid_number_of_channels_is_refused(count: str, tmp_path: Path) -> None:
     (tmp_path / "odd.bvh").write_text(skeleton(f"{count} Xposition"))
     with pytest.raises(TrialError, match="line 5: CHANNELS"):
         read_bvh(tmp_path / "odd.bvh")
@@ -34,7 +34,7 @@ def test_a_number_of_channels_that_is_none_is_refused(count: str, tmp_path: Path
     assert read_bvh(tmp_path / "sound.bvh").joints == ("r",)
 
 
-def test_a_skeleton_of_still_joints_is_refused_before_it_takes_gigabytes(tmp_path: Path) -> None:
+def test_a_skeleton_with_mostly_fixed_joints_is_refused_before_memory_is_allocated(tmp_path: Path) -> None:
     (tmp_path / "still.bvh").write_text(skeleton("1 Xposition", joints=5000, rows=20_000))
     with pytest.raises(TrialError, match="20000 rows for 5001 joints, of which very few have channels"):
         read_bvh(tmp_path / "still.bvh")
@@ -48,6 +48,6 @@ def test_many_columns_without_a_name_take_no_time() -> None:
     assert time.process_time() - start < 5.0
 
 
-def test_a_rate_that_no_camera_has_is_refused() -> None:
+def test_an_implausible_frame_rate_is_refused() -> None:
     with pytest.raises(TrialError, match=r"a rate of 1e\+20 Hz; expected"):
         Trial("made", 1e20, np.zeros(1), ("A",), np.zeros((1, 1, 3)))

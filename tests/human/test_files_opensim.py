@@ -1,4 +1,4 @@
-"""MOT and STO: columns and degrees come out right whatever the header says or leaves out."""
+"""MOT and STO: columns and angle units are correct with complete and with incomplete headers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_blanks_instead_of_tabs_and_time_in_any_place_are_read(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("word", "meant"), [("yes", True), ("no", False), ("NO", False)])
-def test_what_the_header_says_of_degrees_counts(word: str, meant: bool, tmp_path: Path) -> None:
+def test_the_header_decides_between_degrees_and_radians(word: str, meant: bool, tmp_path: Path) -> None:
     motion = human.read_motion(written(tmp_path, f"x\ninDegrees={word}\nendheader\n{TABLE}"))
     assert motion.in_degrees is meant
     assert motion.notes == ()
@@ -74,7 +74,7 @@ def test_without_a_word_on_degrees_the_size_of_the_angles_decides_and_translatio
         ("1_ground_torque_x", False), ("ground_force_px", False), ("hip_flexion_r_moment", False),
     ],
 )  # fmt: skip
-def test_angles_are_told_from_lengths_and_forces_by_their_names(name: str, angle: bool) -> None:
+def test_angles_are_distinguished_from_lengths_and_forces_by_their_names(name: str, angle: bool) -> None:
     motion = human.OpenSimMotion((name,), TIME, np.full((4, 1), 0.5), in_degrees=False)
     assert motion.values_in_degrees[0, 0] == pytest.approx(np.degrees(0.5) if angle else 0.5)
 
@@ -116,7 +116,7 @@ def test_what_is_written_is_read_again(in_degrees: bool, suffix: str, tmp_path: 
         ("x\nendheader\ntime\tknee\tknee\n0\t1\t1\n", "'knee' occurs twice"),
     ],
 )
-def test_what_holds_no_motion_is_refused_on_one_line(text: str, words: str, tmp_path: Path) -> None:
+def test_a_file_without_a_motion_is_refused_in_one_line(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(human.TrialError, match=words) as caught:
         human.read_motion(written(tmp_path, text))
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Recorded trials: what the laboratory's own software found in them is found again."""
+"""Recorded trials: the results agree with those of the laboratory's software."""
 
 from __future__ import annotations
 
@@ -54,32 +54,32 @@ def test_mass_and_height_are_those_of_the_motion_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STATICS)
-def test_a_calibration_that_says_zero_does_not_know(name: str) -> None:
+def test_a_mass_or_height_of_zero_is_unknown(name: str) -> None:
     assert human.read_trial(mocap(name)).subject == human.Subject("ANTO_M", None, None, None)
 
 
 @pytest.mark.parametrize(("name", "count"), [(ONE, 8), (HOLE, 10)])
-def test_stored_events_are_when_the_plates_feel_a_foot(name: str, count: int) -> None:
+def test_stored_initial_contacts_agree_with_the_load_of_the_plates(name: str, count: int) -> None:
     trial = human.read_trial(mocap(name))
     assert len(trial.events) == count
     for plate in trial.plates:
         side, on = side_of(plate, trial)
         first = trial.time[np.flatnonzero(on)[0]]
-        strikes = [event.time for event in trial.events if (event.side, event.kind) == (side, "strike")]
+        strikes = [event.time for event in trial.events if (event.side, event.kind) == (side, "initial_contact")]
         # in one of the four the foot comes down beside the plate first
         assert min(abs(first - strike) for strike in strikes) < 0.1
 
 
-def test_strikes_on_the_plates_are_stored_to_the_frame() -> None:
+def test_initial_contacts_on_the_plates_are_stored_to_the_frame() -> None:
     trial = human.read_trial(mocap(ONE))
     for plate in trial.plates:
         side, on = side_of(plate, trial)
         first = trial.time[np.flatnonzero(on)[0]]
-        assert min(abs(first - e.time) for e in trial.events if (e.side, e.kind) == (side, "strike")) <= 0.0151
+        assert min(abs(first - e.time) for e in trial.events if (e.side, e.kind) == (side, "initial_contact")) <= 0.0151
 
 
 @pytest.mark.parametrize("name", [ONE, HOLE])
-def test_forces_push_up_brake_first_and_drive_later(name: str) -> None:
+def test_ground_forces_act_upwards_and_first_brake_then_propel(name: str) -> None:
     trial = human.read_trial(mocap(name))
     way = np.nanmean(np.diff(trial.marker("LASI"), axis=0), axis=0)
     ahead = way / np.linalg.norm(way)
@@ -97,7 +97,7 @@ def test_forces_push_up_brake_first_and_drive_later(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STATICS)
-def test_who_stands_on_the_plates_weighs_what_the_file_says(name: str) -> None:
+def test_the_plate_force_in_standing_is_the_weight_in_the_file(name: str) -> None:
     trial = human.read_trial(mocap(name))
     weight = sum(plate.force[:, 2] for plate in trial.plates)
     assert np.mean(weight) / 9.81 == pytest.approx(66.5, rel=0.05)

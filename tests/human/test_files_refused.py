@@ -1,4 +1,4 @@
-"""Files that hold no trial are refused on one line that says why, quickly and in little memory."""
+"""Files without a trial are refused with a one-line reason, quickly and in little memory."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_random_bytes_that_begin_like_a_c3d_file_are_refused(tmp_path: Path) -> 
             human.read_trial(path)
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_refused(tmp_path: Path) -> None:
     trial_error(tmp_path / "none.c3d", "no such file")
     (tmp_path / "folder.c3d").mkdir()
     trial_error(tmp_path / "folder.c3d", "not a file")
@@ -123,7 +123,7 @@ def test_a_file_without_a_marker_is_refused(tmp_path: Path) -> None:
     trial_error(write_c3d(tmp_path / "t.c3d", np.ones((3, 2, 3)), ["*1", "*2"]), "no marker with a name and samples")
 
 
-def test_an_axis_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_axis_is_refused(tmp_path: Path) -> None:
     with pytest.raises(human.TrialError, match="up is 'w'; expected one of x, y, z"):
         human.read_trial(write_c3d(tmp_path / "t.c3d", standing()), up="w")
 

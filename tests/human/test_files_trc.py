@@ -1,4 +1,4 @@
-"""TRC: whatever the header says of the rows, the rows count; gaps are gaps, and what is written is read again."""
+"""TRC: rows take precedence over the header, gaps stay gaps, and written files are read back."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_units_are_those_of_the_header(units: str, scale: float, tmp_path: Path)
     np.testing.assert_allclose(human.read_trial(path).positions, standing(3), atol=2e-5)
 
 
-def test_more_labels_than_columns_and_more_columns_than_labels_are_said(tmp_path: Path) -> None:
+def test_a_mismatch_of_labels_and_columns_is_noted(tmp_path: Path) -> None:
     trial = human.read_trial(write_trc(tmp_path / "t.trc", rows(), [*LABELS, "EXTRA"]))
     assert trial.labels == tuple(PERSON)
     assert any("the last 1 have no data" in note for note in trial.notes)
@@ -86,7 +86,7 @@ def test_rows_that_were_left_out_become_gaps(tmp_path: Path) -> None:
     assert any("2 frames missing between rows are gaps" in note for note in trial.notes)
 
 
-def test_a_rate_that_the_time_stamps_contradict_is_not_believed(tmp_path: Path) -> None:
+def test_a_rate_that_contradicts_the_time_stamps_is_replaced(tmp_path: Path) -> None:
     path = write_trc(tmp_path / "t.trc", rows(20), LABELS, "60\t60\t20\t{m}\tmm\t60\t1\t20")
     trial = human.read_trial(path)
     assert trial.rate == pytest.approx(100.0)
@@ -112,7 +112,7 @@ def trial_error(path: Path, words: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_what_cannot_be_read_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_an_invalid_file_is_refused_with_the_line_number(tmp_path: Path) -> None:
     lines = rows()
     trial_error(write_trc(tmp_path / "t.trc", [lines[0], lines[1].replace("\t", "\tabc", 3)], LABELS), "line 8: 'abc")
     trial_error(write_trc(tmp_path / "t.trc", [], LABELS), "no row of numbers")
@@ -149,7 +149,7 @@ def test_what_is_written_is_read_again(up: str, units: str, tmp_path: Path) -> N
     np.testing.assert_allclose(back.positions, X, atol=MM)
 
 
-def test_units_and_axes_that_are_none_are_not_written(tmp_path: Path) -> None:
+def test_invalid_units_and_axes_are_refused(tmp_path: Path) -> None:
     trial = human.Trial("made", 100.0, np.arange(3) / 100.0, tuple(PERSON), standing(3))
     with pytest.raises(human.TrialError, match="units are 'miles'"):
         human.write_trc(trial, tmp_path / "t.trc", units="miles")

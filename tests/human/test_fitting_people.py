@@ -59,7 +59,7 @@ def test_a_walk_alone_gives_a_body_too() -> None:
     assert found.shape.height == pytest.approx(1.77, abs=0.01)  # stored with the subject
 
 
-def test_without_a_height_it_is_measured() -> None:
+def test_without_a_given_height_it_is_estimated_from_the_markers() -> None:
     walk, static = sample_trial()
     nobody = human.Subject()
     found = fit(walk.replace(subject=nobody), static.replace(subject=nobody))
@@ -69,15 +69,15 @@ def test_without_a_height_it_is_measured() -> None:
 
 def test_a_static_trial_with_raised_arms_does_not_raise_the_shoulders() -> None:
     """Shoulders are higher there: trunk and arms are taken from the walk alone."""
-    walk, static = sample_trial()
+    walk, static = sample_trial(cycles=1)
     raised = static.positions.copy()
     arms = [k for k, label in enumerate(static.labels) if label in ("LA", "RA", "LLHE", "RLHE", "LMHE", "RMHE")]
     raised[:, arms, 2] += 0.08
-    assert fit(walk, static.replace(positions=raised)).rms == pytest.approx(sample_fit().rms, rel=0.05)
+    assert fit(walk, static.replace(positions=raised)).rms == pytest.approx(_calm().rms, rel=0.05)
 
 
-def test_what_was_done_is_said() -> None:
-    walk, static = sample_trial()
+def test_the_notes_describe_the_processing() -> None:
+    walk, static = sample_trial(cycles=1)
     seen = walk.positions.copy()
     seen[50:54, 3] = np.nan
     seen[100:104, 30] += [0.1, 0.0, 0.0]
@@ -87,16 +87,32 @@ def test_what_was_done_is_said() -> None:
     assert any("filled" in note.lower() for note in notes)
     assert any("jumped and was ignored in 4" in note for note in notes)
     assert any("LASI_X" in note for note in notes)
+    assert "height 1.770 m, from the file" in notes
+    assert not any("poor fit" in note or "does not agree" in note for note in notes)
+
+
+def test_a_height_and_markers_that_do_not_fit_are_warnings() -> None:
+    walk, static = sample_trial(cycles=1)
+    small = fit(walk, static, height=1.3)
+    assert "height 1.300 m, as given" in small.notes
+    assert any("height of 1.30 m does not agree" in note for note in small.notes)
+    exchanged = list(walk.labels)
+    for side in "LR":
+        knee, ankle = exchanged.index(f"{side}LFE"), exchanged.index(f"{side}LM")
+        exchanged[knee], exchanged[ankle] = exchanged[ankle], exchanged[knee]
+    wrong = fit(walk.replace(labels=tuple(exchanged)))
+    assert wrong.rms > 0.02
+    assert wrong.notes[0].startswith(f"poor fit: markers are {1e3 * wrong.rms:.0f} mm (rms) from the body")
 
 
 @pytest.mark.parametrize(
     ("label", "frames"),
-    [("RTT2", 1), ("LCAL", 10), ("RASIS", 1), ("LLM", 10)]
+    [("RTT2", 1), ("LLM", 10)]
     + [
         pytest.param(label, frames, marks=pytest.mark.slow)
         for label in ("RTT2", "LCAL", "RLFE", "LRS", "RASIS", "LLM")
         for frames in (1, 10)
-        if (label, frames) not in (("RTT2", 1), ("LCAL", 10), ("RASIS", 1), ("LLM", 10))
+        if (label, frames) not in (("RTT2", 1), ("LLM", 10))
     ],
 )
 def test_a_marker_that_jumps_by_ten_centimetres_hardly_moves_the_fit(label: str, frames: int) -> None:
@@ -117,7 +133,7 @@ def _calm() -> Fit:
     return fit(*sample_trial(cycles=1))
 
 
-def test_a_fit_is_a_recording_that_finds_its_body_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_saved_fit_restores_its_body_model(tmp_path) -> None:  # type: ignore[no-untyped-def]
     found = sample_fit()
     found.recording().save(tmp_path / "fit.poise")
     loaded = poise.load_recording(tmp_path / "fit.poise")
@@ -130,7 +146,7 @@ def test_a_fit_is_a_recording_that_finds_its_body_again(tmp_path) -> None:  # ty
     assert loaded.provenance["markers"]["C7"]["link"] == "torso"
 
 
-def test_a_folder_of_trials_is_a_row_each_and_a_bad_file_is_one_of_them(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_each_trial_of_a_folder_has_a_row_also_if_its_file_is_invalid(tmp_path) -> None:  # type: ignore[no-untyped-def]
     walk, static = sample_trial(cycles=1)
     write_sample(tmp_path / "anna", walk, static)
     (tmp_path / "anna" / "walk.trc").unlink()

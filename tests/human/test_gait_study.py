@@ -1,4 +1,4 @@
-"""Measures and tables: what is said of a reproduction follows from its motion, by rules that serve both sides."""
+"""Measures and tables of reproductions: the same rules apply to the simulated motion and to its reference."""
 
 import json
 from dataclasses import replace
@@ -92,7 +92,7 @@ def the_study() -> VariantComparison:
     return compare_variants([sample_quality(variant, side) for side in PEOPLE for variant in (PAPER, BEST, SIX_KEYS)])
 
 
-def test_a_study_groups_by_variant_and_says_by_which_rules() -> None:
+def test_a_study_groups_by_variant_and_notes_the_rules() -> None:
     found = the_study()
     assert [each.variant for each in found.results] == [PAPER, BEST, SIX_KEYS]
     assert found.people == ("sample", "sample")
@@ -132,23 +132,28 @@ def test_the_summary_is_plain_and_says_the_same() -> None:
     facts = json.loads(json.dumps(found.summary()))
     best = facts["variants"]["best"]
     assert best["worst_difference"] == pytest.approx(found.result(BEST).worst_difference[0])
-    assert best["inside"]["worst"] == pytest.approx(found.result(BEST).smallest("zmp_inside"))
-    assert list(best["rotations"]) == list(TABLE_I_JOINTS)
+    assert best["zmp_inside"]["worst"] == pytest.approx(found.result(BEST).smallest("zmp_inside"))
+    assert list(best["ranges_of_motion"]) == list(TABLE_I_JOINTS)
     assert np.array(best["differences"]).shape == (2, 12)
 
 
 def test_one_person_can_be_tabled_but_not_tested() -> None:
     alone = compare_variants([reproduce_sample(BEST)])
     assert {test.verdict for test in alone.results[0].tests} == {"cannot be judged"}
-    assert str(alone)
+    text = str(alone)
+    assert "1 walk; equivalence cannot be judged" in text
+    measured = alone.results[0].reference_ranges[0, TABLE_I_JOINTS.index("left_knee_flexion")]
+    assert (
+        next(line for line in text.splitlines() if line.startswith("Left knee flexion")).split()[3] == f"{measured:.1f}"
+    )
 
 
-def test_nothing_is_no_study() -> None:
+def test_a_study_without_reproductions_is_refused() -> None:
     with pytest.raises(GaitError, match="no reproductions given"):
         compare_variants([])
 
 
-def test_variants_with_other_gains_are_told_apart() -> None:
+def test_variants_with_different_gains_are_distinguished() -> None:
     stiff = replace(BEST, name="stiff", gain=40.0)
     found = compare_variants([sample_quality(BEST), sample_quality(stiff)])
     assert [each.variant.name for each in found.results] == ["best", "stiff"]

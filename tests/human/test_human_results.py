@@ -69,7 +69,7 @@ def test_the_summary_of_a_fit_follows_from_its_motion_and_markers(fit: Fit) -> N
     assert f"{facts['marker_rms_mm']:.1f} mm rms" in fit.text()
 
 
-def test_angles_that_are_three_degrees_off_are_said_to_be() -> None:
+def test_an_angle_offset_of_three_degrees_is_reported() -> None:
     fit = sample_fit()
     hip, knee = (np.degrees(fit.angles()[f"left_{name}"]) for name in ("hip_flexion", "knee_flexion"))
     other = human.OpenSimMotion(("hip_flexion_l", "knee_angle_l"), fit.time, np.column_stack([hip + 3.0, -knee]))
@@ -153,7 +153,7 @@ def test_walks_are_reproduced_by_the_variants_that_are_given(fit: Fit) -> None:
 def test_a_study_without_a_walk_says_why_and_is_not_saved(lab: Path, tmp_path: Path) -> None:
     nothing = human.study_gait([lab / "static.c3d"])
     assert strict(nothing.summary())["variants"] == {}
-    assert nothing.text().startswith("no walk could be reproduced\nstatic.c3d: ")
+    assert nothing.text().startswith("no walk could be reproduced\nstatic.c3d: no complete gait cycle")
     with pytest.raises(GaitError, match="no walk could be reproduced"):
         nothing.save(tmp_path / "study")
     assert not (tmp_path / "study").exists()
@@ -185,9 +185,9 @@ def test_a_recording_against_itself_has_no_difference(fit: Fit) -> None:
     comparison = human.compare_recordings(recording, recording, names=("walk", "again"))
     facts = strict(comparison.summary())
     assert facts["names"] == ["walk", "again"]
-    assert all(row["one"] == row["two"] for row in facts["endings"])
+    assert all(row["first"] == row["second"] for row in facts["phase_ends"])
     assert facts["torques"] == [{}, {}]
     lines = str(comparison).splitlines()
-    assert len(lines) == 2 + len(facts["endings"])
+    assert len(lines) == 2 + len(facts["phase_ends"])
     assert "+0.000" in lines[1]
     assert all(value == 0.0 for value in facts["posture_distance_rad"].values())

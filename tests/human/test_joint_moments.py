@@ -1,4 +1,4 @@
-"""Moments are printed as laboratories do, and agree with what their software stored."""
+"""Joint moments have the conventions of gait laboratories and agree with stored moments."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_signs_at_the_hip_are_those_of_the_laboratory() -> None:
     assert all(row.agreement.correlation > 0.7 for row in rows)
 
 
-def test_plates_that_the_feet_of_real_people_miss_are_found_out() -> None:
+def test_plate_contacts_with_overhang_are_detected_in_recorded_walks() -> None:
     """The left toes are 3 cm beyond the second plate in one trial, the right foot lands half beside it in the other."""
     one, hole = laboratory("one").foot_wrenches, laboratory("hole").foot_wrenches
     assert [(each.side, each.complete) for each in one.plate_contacts] == [("right", True), ("left", False)]

@@ -1,4 +1,4 @@
-"""Torques from motion and plates are those that made the motion."""
+"""Torques from motion and force plates are the known torques of the motion."""
 
 from __future__ import annotations
 
@@ -101,7 +101,21 @@ def test_the_residual_is_zero_where_all_is_measured_and_shows_a_wrong_mass(walk:
     assert found.mass == pytest.approx(82.5)
 
 
-def test_plates_weigh_a_person_who_walks(walk: KnownMotion) -> None:
+def test_a_leg_that_never_stands_on_a_plate_is_said_to_be_known_in_swing_only(walk: KnownMotion) -> None:
+    contacts = compute_torques(walk).foot_wrenches.plate_contacts
+    right = compute_torques(walk.on(*(walk.trial.plates[each.plate] for each in contacts if each.side == "right")))
+    rows = [line for line in right.text().splitlines() if "knee extensor" in line]
+    assert [row.split("  ")[0] for row in rows] == ["left knee extensor, swing only", "right knee extensor"]
+    assert "swing only" not in compute_torques(walk).text()
+
+
+def test_a_large_residual_is_a_warning(walk: KnownMotion, torques: Torques) -> None:
+    heavy = replace(walk, robot=poise.load_robot("human", height=1.77, mass=110.0, sex="male"))
+    assert any("large residual: 3" in note for note in compute_torques(heavy).notes)
+    assert not any("large residual" in note for note in torques.notes)
+
+
+def test_the_mass_of_a_walking_person_follows_from_the_plates(walk: KnownMotion) -> None:
     assert mass_from_plates(walk) == pytest.approx(75.0, abs=0.1)
     part = slice(55, 100)  # falling and rising do not cancel here: the mean force alone would be off
     some = replace(
@@ -112,7 +126,7 @@ def test_plates_weigh_a_person_who_walks(walk: KnownMotion) -> None:
     assert mass_from_plates(some) == pytest.approx(75.0, abs=0.3)
 
 
-def test_a_mass_that_nobody_knew_is_that_which_the_plates_bear(walk: KnownMotion, torques: Torques) -> None:
+def test_an_unknown_mass_is_estimated_from_the_plates(walk: KnownMotion, torques: Torques) -> None:
     guessed = poise.load_robot("human", height=1.77, mass=60.0, sex="male")
     found = compute_torques(replace(walk, robot=guessed, notes=(f"{MASS_NOT_GIVEN}: 22.5 kg/m² times height squared",)))
     assert found.mass == pytest.approx(75.0, abs=0.1)
@@ -120,7 +134,7 @@ def test_a_mass_that_nobody_knew_is_that_which_the_plates_bear(walk: KnownMotion
     assert any("from the force plates" in note for note in found.notes)
 
 
-def test_plates_that_never_bear_all_of_a_person_cannot_weigh_one(walk: KnownMotion) -> None:
+def test_the_mass_needs_frames_with_complete_contact_data(walk: KnownMotion) -> None:
     with pytest.raises(TrialError, match="give the mass"):
         mass_from_plates(walk.on(replace(walk.trial.plates[0], force=np.zeros((len(walk.time), 3)))))
 

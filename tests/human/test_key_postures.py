@@ -45,7 +45,7 @@ def test_velocity_and_acceleration_are_the_slopes_of_the_configuration(time: flo
     assert (v2 - v0) / (2 * STEP) == pytest.approx(a, abs=1e-6)
 
 
-def test_the_numbers_of_a_motion_come_back() -> None:
+def test_conversion_to_derivatives_and_back_gives_the_same_motion() -> None:
     y, rate, bent = curve_function(0.4)
     q, v, a = motion_from_derivatives(y, rate, bent)
     back = motion_from_derivatives(q, *derivatives_from_motion(q, v, a))
@@ -54,7 +54,7 @@ def test_the_numbers_of_a_motion_come_back() -> None:
     assert derivatives_from_motion(q, v)[1] == pytest.approx(np.zeros(MODEL.nq))
 
 
-def test_quaternions_are_made_neighbours() -> None:
+def test_signs_of_consecutive_quaternions_are_made_continuous() -> None:
     q = sample_walk().q.copy()
     q[::3, 3:7] *= -1.0
     fixed = continuous_quaternions(q)
@@ -63,7 +63,7 @@ def test_quaternions_are_made_neighbours() -> None:
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_a_path_passes_its_keys_as_asked(order: int) -> None:
+def test_a_path_passes_its_keys_with_the_imposed_derivatives(order: int) -> None:
     path = MinimumJerkPath(SIX, order)
     for key in SIX:
         q, v, a = path.sample(key.time)
@@ -98,7 +98,7 @@ def test_the_jerk_does_not_jump_at_keys_and_vanishes_at_the_ends() -> None:
     assert third(SIX[-1].time - STEP) == pytest.approx(np.zeros(MODEL.nq), abs=0.02 * size)
 
 
-def test_the_next_key_stays_until_its_time_and_then_the_one_after_it_counts() -> None:
+def test_the_target_is_the_next_key_posture_at_rest() -> None:
     target = NextPostureTarget(SIX)
     for k, key in enumerate(SIX[1:]):
         begin = SIX[k].time
@@ -108,14 +108,14 @@ def test_the_next_key_stays_until_its_time_and_then_the_one_after_it_counts() ->
     assert target.sample(SIX[-1].time + 1.0)[0] is SIX[-1].q
 
 
-def test_what_arrives_at_a_key_is_there_in_time_with_its_velocity() -> None:
+def test_an_arrival_target_reaches_its_key_in_time_with_its_velocity() -> None:
     target = ArrivalTarget(SIX)
     q, v, _ = target.sample(SIX[3].time - 1e-7)
     assert q == pytest.approx(SIX[3].q, abs=1e-5)
     assert v == pytest.approx(SIX[3].v, abs=1e-5)
 
 
-def test_half_a_period_ahead_only_the_acceleration_is() -> None:
+def test_the_midpoint_target_shifts_only_the_acceleration() -> None:
     q, v, a = MidpointTarget(sample_walk(), 0.01).sample(1.0)
     now, later = sample_walk().sample(1.0), sample_walk().sample(1.005)
     assert np.array_equal(q, now[0])
@@ -133,14 +133,14 @@ def simulated(law: DecayPerPhase | TimeToGo, begin: float, end: float, e: float,
     return e, rate
 
 
-def test_a_phase_leaves_the_same_part_of_an_error_however_long_it_is() -> None:
+def test_the_remaining_share_of_an_error_does_not_depend_on_the_duration_of_a_phase() -> None:
     law = DecayPerPhase(NextPostureTarget(SIX), 6.0)
     for one, two in itertools.pairwise(SIX):
         left, _ = simulated(law, one.time, two.time, 1.0, 0.0)
         assert left == pytest.approx(7.0 * np.exp(-6.0), rel=1e-2)
 
 
-def test_with_time_to_go_the_error_is_gone_in_time_and_its_rate_with_it() -> None:
+def test_with_time_to_go_error_and_rate_vanish_at_the_end_of_the_phase() -> None:
     """A cubic that ends at rest; over the last 30 ms, for which gains stay as they are, it only decays."""
     law = TimeToGo(NextPostureTarget(SIX))
     begin, end = SIX[2].time, SIX[3].time

@@ -1,4 +1,4 @@
-"""Labels of a trial find their markers, and what is left over is listed with what it may be meant as."""
+"""Labels of a trial are matched with markers; unknown labels are listed with similar markers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_unknown_label_is_listed_with_the_marker_it_may_be_meant_as() -> None
     assert any("LFHEAD: not in plug_in_gait; did you mean LFHD" in remark for remark in matched.remarks)
 
 
-def test_a_marker_that_was_found_is_not_offered_again() -> None:
+def test_a_matched_marker_is_not_suggested_again() -> None:
     assert "LASI" not in human.match_markers(trial(*PERSON, "LASIS")).unknown_labels["LASIS"]
 
 
@@ -69,7 +69,7 @@ def test_of_two_labels_for_one_marker_the_exact_one_counts() -> None:
     assert "lasi" in matched.unknown_labels
 
 
-def test_of_two_people_with_one_label_the_one_seen_more_counts() -> None:
+def test_of_two_people_with_one_label_the_one_with_more_samples_is_used() -> None:
     both = trial(*(f"{who}:{label}" for who in ("Anna", "Bert") for label in PERSON))
     positions = both.positions.copy()
     positions[1:, : len(PERSON)] = np.nan
@@ -107,7 +107,7 @@ def test_labels_that_nearly_fit_are_offered_when_too_few_are_found() -> None:
         human.match_markers(renamed(LASI="LASIX", RASI="RASIX"), "plug_in_gait")
 
 
-def test_a_set_of_ones_own_is_used_by_its_path(tmp_path: Path) -> None:
+def test_a_user_defined_set_is_loaded_by_its_path(tmp_path: Path) -> None:
     lines = [
         'SAC = "sacrum"',
         '"{S}HIP" = "{side}_asis"',

@@ -1,7 +1,8 @@
-"""Marker sets are data: those of the library make sense, and a user's own is checked word by word."""
+"""Marker sets of the library are consistent, and those of users are checked."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,13 @@ def test_every_marker_is_on_a_link_of_the_body_that_carries_its_landmark(name: s
         assert marker.landmark is None or places[marker.landmark][0] == marker.segment
 
 
+def test_the_page_on_people_lists_all_landmarks() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "human.md").read_text(encoding="utf-8")
+    table = page.partition("| part | landmarks |")[2].partition("\n\n")[0]
+    names = {name.removeprefix("left_").removeprefix("right_") for name in landmarks(BodyShape.of(1.7))}
+    assert set(re.findall(r"`(\w+)`", table)) == names
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_left_and_right_mirror_each_other(name: str) -> None:
     found = {(m.landmark, m.segment) for m in human.marker_sets()[name].markers.values()}
@@ -61,7 +69,7 @@ def test_labels_are_compared_without_subject_case_and_separators() -> None:
     assert {normalized_label(word) for word in ("R.ASIS", "r_asis", "Anna:RASIS", " R ASIS ", "R-asis")} == {"rasis"}
 
 
-def test_a_set_of_ones_own_is_read_with_both_sides_written_once(tmp_path: Path) -> None:
+def test_a_user_defined_set_is_read_with_one_entry_for_both_sides(tmp_path: Path) -> None:
     text = """
     description = "mine"
     [markers]
@@ -99,7 +107,7 @@ def test_a_set_of_ones_own_is_read_with_both_sides_written_once(tmp_path: Path) 
         ("[markers]\nA = { segment = ['torso'] }", "no segment"),
     ],
 )
-def test_a_set_that_makes_no_sense_is_refused_on_one_line(text: str, words: str, tmp_path: Path) -> None:
+def test_an_invalid_set_is_refused_in_one_line(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(human.TrialError, match=words) as caught:
         human.load_marker_set(own(tmp_path, text))
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Inverse kinematics of a trial: exact where markers are, calm where they are not."""
+"""Inverse kinematics of a trial: accurate with visible markers, and without spikes where markers are missing."""
 
 from typing import Any
 
@@ -47,7 +47,9 @@ def degrees(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(np.abs(a[:, 7:] - b[:, 7:]))
 
 
-def test_points_move_as_their_jacobians_say(tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray]) -> None:
+def test_jacobians_of_points_are_those_of_finite_differences(
+    tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray]
+) -> None:
     import pinocchio
 
     points, model, q = tracker.points, tracker.robot.model, known[1][20]
@@ -103,7 +105,7 @@ def test_a_marker_ten_centimetres_off_makes_no_spike(
     assert degrees(smooth, q)[45:55][:, [j.v - 6 for j in tracker.robot.joints if "knee" in j.name]].max() < 5.0
 
 
-def test_joints_stay_in_their_ranges_whatever_markers_say(tracker: MarkerTracker, robot: Robot) -> None:
+def test_joints_stay_in_range_with_any_marker_positions(tracker: MarkerTracker, robot: Robot) -> None:
     rng = np.random.default_rng(2)
     seen = tracker.points.positions(robot.rest) + 0.3 * rng.normal(size=(len(tracker.weights), 3))
     found = tracker.track(seen[None], robot.rest).q[0]
@@ -112,7 +114,7 @@ def test_joints_stay_in_their_ranges_whatever_markers_say(tracker: MarkerTracker
     assert np.isfinite(found).all()
 
 
-def test_nothing_seen_leaves_the_body_where_it_is(tracker: MarkerTracker, robot: Robot) -> None:
+def test_without_visible_markers_the_posture_stays_the_same(tracker: MarkerTracker, robot: Robot) -> None:
     seen = np.full((5, len(tracker.weights), 3), np.nan)
     found = tracker.track(seen, robot.rest)
     assert found.q == pytest.approx(np.tile(robot.rest, (5, 1)), abs=1e-9)
@@ -127,7 +129,7 @@ def test_velocities_and_accelerations_are_those_of_the_motion(robot: Robot) -> N
     assert moved.a[10:-10] == pytest.approx(a[10:-10], abs=0.15)
 
 
-def test_the_filter_is_that_of_its_note(robot: Robot) -> None:
+def test_the_amplitude_at_the_cutoff_is_one_over_root_two(robot: Robot) -> None:
     """Half of the power is gone at the cut-off: 0.707 of the amplitude, there and back."""
     time = np.arange(600) / 100.0
     q = np.tile(robot.rest, (600, 1))

@@ -1,4 +1,4 @@
-"""Plates belong to the foot that stands on them, and count only if they measure all of it."""
+"""Force plates are assigned to the foot on them, and are used only if they measure its complete load."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def test_the_wrenches_of_the_feet_are_those_of_the_plates_together(walk: KnownMo
     assert sum(found.moment[side] for side in SIDES) == pytest.approx(moment)
 
 
-def test_feet_stand_by_their_motion_when_the_events_say_so(walk: KnownMotion) -> None:
+def test_stance_from_motion_agrees_with_stance_from_events(walk: KnownMotion) -> None:
     told = detect_stance(walk)
     seen = detect_stance(replace(walk, trial=walk.trial.replace(events=())))
     for side in SIDES:
         assert np.mean(told.stance[side] == seen.stance[side]) > 0.94
-        strikes = [event.time for event in walk.trial.events if event.side == side and event.kind == "strike"]
+        strikes = [event.time for event in walk.trial.events if event.side == side and event.kind == "initial_contact"]
         for time in strikes:
             k = int(np.searchsorted(walk.time, time - 1e-9))
             assert told.stance[side][k]
@@ -95,7 +95,7 @@ def test_a_foot_that_is_partly_beyond_the_edge_of_its_plate_is_not_measured(walk
     )
 
 
-def test_a_plate_with_both_feet_on_it_tells_of_neither(walk: KnownMotion) -> None:
+def test_a_plate_under_both_feet_measures_neither_foot(walk: KnownMotion) -> None:
     plates = walk.trial.plates
     found = compute_torques(walk.on(*plates[:1], joined(plates[1], plates[2]), *plates[3:]))
     shared = next(each for each in found.foot_wrenches.plate_contacts if each.plate == 1)
@@ -104,7 +104,7 @@ def test_a_plate_with_both_feet_on_it_tells_of_neither(walk: KnownMotion) -> Non
     assert not found.foot_wrenches.known[shared.begin + 6 : shared.end - 6].any()
 
 
-def test_a_plate_that_rings_is_no_step(walk: KnownMotion) -> None:
+def test_vibration_of_a_plate_is_no_contact(walk: KnownMotion) -> None:
     plates = list(walk.trial.plates)
     force = plates[4].force.copy()
     force[30:33, 2] = 40.0
@@ -112,7 +112,7 @@ def test_a_plate_that_rings_is_no_step(walk: KnownMotion) -> None:
     assert len(foot_wrenches(walk.on(*plates)).plate_contacts) == len(plates)
 
 
-def test_what_plates_bear_too_little_of_is_said(walk: KnownMotion) -> None:
+def test_too_little_load_on_a_plate_is_noted(walk: KnownMotion) -> None:
     weak = [replace(plate, force=0.7 * plate.force) for plate in walk.trial.plates]
     notes = compute_torques(walk.on(*weak)).notes
     assert any("bears 70 % of the load that the motion requires" in note for note in notes)

@@ -1,4 +1,4 @@
-"""The walk that is to be reproduced: what tasks follow of it, its events, its keys."""
+"""Reference walk: quantities that tasks track, gait events and key postures."""
 
 import numpy as np
 import pinocchio
@@ -32,7 +32,7 @@ def test_the_momentum_is_that_of_pinocchio() -> None:
     assert moment.center_of_mass[1] == pytest.approx(h.linear / robot.mass)
 
 
-def test_moments_are_the_same_whenever_they_are_asked_for() -> None:
+def test_a_sample_is_the_same_after_it_has_left_the_cache() -> None:
     fresh = ReferenceWalk(sample_walk().robot, *sample_walk_data()[1:])
     first = fresh.at(1.0)
     for time in np.linspace(0.5, 2.0, 9):
@@ -41,7 +41,7 @@ def test_moments_are_the_same_whenever_they_are_asked_for() -> None:
     assert np.array_equal(fresh.at(1.0).heels["left"][2], first.heels["left"][2])
 
 
-def test_a_walk_on_a_belt_is_put_on_the_floor() -> None:
+def test_a_treadmill_walk_is_converted_to_overground_walking() -> None:
     robot, (_, time, q) = sample_walk().robot, sample_walk_data()
     speed = (q[-1, 0] - q[0, 0]) / (time[-1] - time[0])
     belt = q.copy()
@@ -53,7 +53,7 @@ def test_a_walk_on_a_belt_is_put_on_the_floor() -> None:
     assert [event.kind for event in found.events] == [event.kind for event in sample_walk().events]
 
 
-def test_somebody_who_stands_walks_nowhere() -> None:
+def test_a_reference_at_rest_has_no_belt_speed_and_no_gait_cycle() -> None:
     robot = sample_walk().robot
     still = ReferenceWalk(robot, np.linspace(0.0, 1.0, 50), np.tile(robot.stance("standing").q, (50, 1)))
     assert still.belt_speed == 0.0
@@ -110,7 +110,7 @@ def test_a_knee_peaks_where_its_rate_changes_sign_and_the_shank_stands_up_after_
     assert abs(ankle[0] - shank[0]) < 0.01
 
 
-def test_what_is_no_walk_is_refused_in_one_line() -> None:
+def test_an_invalid_walk_is_refused_in_one_line() -> None:
     robot, (_, time, q) = sample_walk().robot, sample_walk_data()
     for bad_time, bad_q in ((time, q[:, :-1]), (time[:3], q[:3]), (time[::-1], q)):
         with pytest.raises(GaitError, match="expected four or more of 43 numbers, times increasing"):

@@ -1,4 +1,4 @@
-"""A gait cycle from a few tasks: what is reproduced, what is lost, and what ranges of motion do not tell."""
+"""Gait reproduction from a few tasks: accuracy of the variants and their differences."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -31,24 +31,24 @@ def by_name(variant: Variant) -> str:
     return variant.name
 
 
-def test_a_posture_that_is_known_throughout_is_followed_without_loss() -> None:
+def test_tracking_the_whole_posture_reproduces_the_walk() -> None:
     assert np.abs(sample_quality(TRACK).differences).max() < 0.15
     assert sample_quality(TRACK).errors.max() < 0.1
 
 
-def test_without_a_ground_the_loss_is_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ground_constraints_the_error_is_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.human.gait.reproduction.ground_constraints", lambda reference, cycle: [])
     assert measure_reproduction(reproduce(sample_walk(), variant=TRACK)).errors.max() < 0.02
 
 
 @pytest.mark.parametrize("variant", WITH_TASKS, ids=by_name)
-def test_heels_and_center_of_mass_are_followed_whatever_the_posture_wants(variant: Variant) -> None:
+def test_heels_and_center_of_mass_are_tracked_independently_of_the_posture_task(variant: Variant) -> None:
     assert sample_quality(variant).heel_error < 1.0
     assert sample_quality(variant).center_of_mass_error < 0.1
 
 
 @pytest.mark.parametrize("variant", WITH_TASKS, ids=by_name)
-def test_no_point_sinks_and_no_joint_leaves_its_range_and_nothing_explodes(variant: Variant) -> None:
+def test_points_stay_above_the_ground_joints_in_range_and_accelerations_bounded(variant: Variant) -> None:
     measures = sample_quality(variant)
     assert measures.penetration < 0.2
     assert measures.joint_limit_margin > 0.0
@@ -57,13 +57,13 @@ def test_no_point_sinks_and_no_joint_leaves_its_range_and_nothing_explodes(varia
     assert set(reproduce_sample(variant).recording["solver/status"]) == {"optimal"}
 
 
-def test_two_postures_more_in_motion_bring_every_range_within_five_degrees() -> None:
+def test_six_key_postures_with_velocities_bring_every_range_within_five_degrees() -> None:
     assert np.abs(sample_quality(BEST).differences).max() < 5.0
     assert sample_quality(BEST).zmp_inside >= 0.8
     assert sample_quality(BEST).errors.mean() < sample_quality(PAPER).errors.mean() / 3.0
 
 
-def test_two_more_halve_what_is_left() -> None:
+def test_two_more_key_postures_halve_the_remaining_error() -> None:
     assert (
         np.abs(sample_quality(BEST_EIGHT_KEYS).differences).max() < 0.5 * np.abs(sample_quality(BEST).differences).max()
     )
@@ -75,7 +75,7 @@ def test_with_the_postures_at_strikes_alone_the_swing_knee_stays_straight() -> N
     assert (sample_quality(PAPER).ranges[KNEES] > 0.6 * sample_quality(PAPER).reference_ranges[KNEES]).all()
 
 
-def test_ranges_of_motion_do_not_tell_tasks_from_bare_interpolation() -> None:
+def test_ranges_of_motion_do_not_distinguish_tasks_from_interpolation() -> None:
     """The same keys without any task: the ranges are as good, the feet are not where they should be."""
     for tasks, bare in ((PAPER, FOUR_KEYS), (BEST, SIX_KEYS)):
         ours, theirs = (float(np.abs(sample_quality(variant).differences).mean()) for variant in (tasks, bare))
@@ -85,7 +85,7 @@ def test_ranges_of_motion_do_not_tell_tasks_from_bare_interpolation() -> None:
     assert sample_quality(FOUR_KEYS).heel_error > 30.0
 
 
-def test_the_angular_momentum_puts_the_zero_moment_point_under_the_feet_and_costs_no_range() -> None:
+def test_the_angular_momentum_task_moves_the_zmp_under_the_feet_and_keeps_the_ranges_of_motion() -> None:
     without = replace(BEST, name="without momentum", momentum=False)
     gained = sample_quality(BEST).zmp_inside - sample_quality(without).zmp_inside
     assert gained >= 0.0
@@ -107,7 +107,7 @@ def test_ranges_do_not_depend_on_the_period(variant: Variant) -> None:
         assert other.differences == pytest.approx(sample_quality(variant).differences, abs=2.0)
 
 
-def test_the_recording_tells_what_was_asked_for() -> None:
+def test_the_recording_has_the_task_errors_and_the_variant() -> None:
     recording = reproduce_sample(BEST).recording
     assert recording.provenance["behavior"] == "gait"
     assert "six" in recording.provenance["variant"]
@@ -135,7 +135,9 @@ def test_the_hierarchy_is_the_one_of_the_paper_and_momentum_stands_before_the_po
     assert rows == [4, 3, 3, 42]
 
 
-def test_the_order_of_heels_and_center_does_not_matter_since_both_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_of_heels_and_center_of_mass_does_not_matter_as_both_are_feasible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def swapped(*args: object) -> object:
         found = gait_hierarchy(*args)  # type: ignore[arg-type]
         return found.reorder(["center of mass", "heels", "posture"])
@@ -154,7 +156,7 @@ def test_points_are_kept_above_their_lowest_place_in_the_reference() -> None:
         assert moment.heels["right"][0][2] > lowest[4] - 1e-3
 
 
-def test_a_variant_that_makes_no_sense_is_refused_in_one_line() -> None:
+def test_an_invalid_variant_is_refused_in_one_line() -> None:
     for wrong, words in (
         ({"keys": "five"}, "expected one of two, four, six, eight"),
         ({"law": "spline"}, "expected one of pd_per_phase, pd"),
@@ -175,7 +177,7 @@ def test_a_variant_that_makes_no_sense_is_refused_in_one_line() -> None:
     ],
     ids=by_name,
 )
-def test_other_laws_follow_the_feet_as_well(variant: Variant) -> None:
+def test_the_other_posture_laws_track_the_feet_as_well(variant: Variant) -> None:
     measures = sample_quality(variant)
     assert (measures.heel_error < 1.0, measures.center_of_mass_error < 0.1, reproduce_sample(variant).fallbacks) == (
         True,

@@ -1,4 +1,4 @@
-"""A sample trial holds what a laboratory would have measured, and forces that explain the motion exactly."""
+"""Sample trials: markers, events, and force plates that are consistent with the motion."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_without_noise_markers_are_the_landmarks_of_the_known_coordinates(
         assert walk.marker("LLM")[i] == pytest.approx(data.oMf[robot.frame(link).index].act(place), abs=1e-12)
 
 
-def test_noise_has_the_size_that_was_asked_for_and_comes_again_with_its_seed(clean: tuple[Trial, Trial]) -> None:
+def test_noise_has_the_given_deviation_and_is_reproducible_by_its_seed(clean: tuple[Trial, Trial]) -> None:
     walk, _ = clean
     one, same, other = (sample_trial(noise=0.003, seed=seed)[0] for seed in (7, 7, 8))
     assert np.array_equal(one.positions, same.positions)
@@ -95,7 +95,7 @@ def test_each_step_is_on_its_own_plate(clean: tuple[Trial, Trial]) -> None:
         assert one.corners[:, 0].max() <= two.corners[:, 0].min() + 1e-9
 
 
-def test_events_are_those_that_plates_tell(clean: tuple[Trial, Trial]) -> None:
+def test_events_agree_with_the_plates(clean: tuple[Trial, Trial]) -> None:
     walk, _ = clean
     first = "left" if walk.plates[0].center_of_pressure[0, 1] > 0.0 else "right"
     sides: dict[Side, Any] = {
@@ -116,20 +116,20 @@ def test_events_that_are_found_from_markers_are_near_those_that_were_made() -> N
     toe = {side: walk.marker(f"{side[0].upper()}TOE") for side in SIDES}
     pelvis = np.mean([walk.marker(label) for label in ("LASI", "RASI", "LPSI", "RPSI")], axis=0)
     found = events_from_markers(walk.time, heel, toe, pelvis)
-    for kind in ("strike", "off"):
+    for kind in ("initial_contact", "toe_off"):
         made = [e for e in walk.events if e.kind == kind]
         error = [min((f.time - e.time for f in found if (f.kind, f.side) == (kind, e.side)), key=abs) for e in made]
         assert np.mean(np.abs(error)) < 0.05
 
 
-def test_there_are_as_many_cycles_as_were_asked_for() -> None:
+def test_the_number_of_cycles_is_the_given_one() -> None:
     for cycles in (1, 3):
         walk, _ = sample_trial(cycles=cycles, plates=False)
         assert [c.side for c in gait_cycles(walk.events)].count("right") == cycles
         assert walk.plates == ()
 
 
-def test_the_cycle_measures_what_a_walk_does(clean: tuple[Trial, Trial]) -> None:
+def test_spatiotemporal_parameters_of_the_sample_are_those_of_a_walk(clean: tuple[Trial, Trial]) -> None:
     walk, _ = clean
     cycle = best_cycle(walk.events, 0.0, walk.time[-1])
     assert cycle.stance == pytest.approx(62.0)
@@ -158,6 +158,6 @@ def test_the_static_trial_stands_still_on_the_ground() -> None:
         ({"marker_set": "skin"}, "no marker set 'skin'"),
     ],
 )
-def test_what_cannot_be_sampled_is_refused(options: dict, words: str) -> None:
+def test_invalid_arguments_of_a_sample_are_refused(options: dict, words: str) -> None:
     with pytest.raises(TrialError, match=words):
         sample_trial(**options)

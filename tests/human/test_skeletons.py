@@ -1,4 +1,4 @@
-"""BVH skeletons as trials: their unit is found, and a body is fitted to their joint centres."""
+"""BVH skeletons as trials: the length unit is detected, and a body is fitted to the joint centres."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ Frame Time: 0.01
 
 
 @pytest.mark.parametrize("unit", UNIT_LENGTHS)
-def test_the_unit_is_that_in_which_a_person_is_as_tall_as_a_person(tmp_path: Path, unit: str) -> None:
+def test_the_length_unit_gives_a_skeleton_the_height_of_a_person(tmp_path: Path, unit: str) -> None:
     size = 1.0 / UNIT_LENGTHS[unit]
     row = f"0 {0.9 * size} 0 0 0 0 0 0 0 0 0 0\n"
     file = tmp_path / "stick.bvh"
@@ -85,7 +85,7 @@ def test_a_skeleton_without_legs_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_what_poise_exports_is_read_with_its_own_size(tmp_path: Path) -> None:
+def test_an_exported_skeleton_is_read_in_its_original_size(tmp_path: Path) -> None:
     robot = poise.load_robot("human")
     start = robot.stance("standing")
     hold = poise.Hierarchy(levels=[poise.Level("posture", [poise.tasks.Posture(start)])])

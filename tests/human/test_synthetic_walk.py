@@ -1,4 +1,4 @@
-"""The sample walk is a walk: feet stand, the body balances, and its rates are those of its angles."""
+"""Synthetic walk: stance feet are at rest, the ZMP is under the feet, and rates are derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person's walk against a robot's: the comparison of [Saab2012], in numbers."""
+"""Comparison of the walk of a person with that of a robot, as in [Saab2012]."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def changed(recording: Recording, **values: np.ndarray) -> Recording:
 
 def test_strides_are_from_strike_to_strike(torques: Torques) -> None:
     strides = human_anatomical_walk(torques)
-    made = {side: [e.time for e in torques.trial.events if e.side == side and e.kind == "strike"] for side in SIDES}
+    made = {
+        side: [e.time for e in torques.trial.events if e.side == side and e.kind == "initial_contact"] for side in SIDES
+    }
     assert len(strides.cycles) == sum(len(times) - 1 for times in made.values())
     for cycle in strides.cycles:
         assert min(abs(cycle.initial_contact - time) for time in made[cycle.side]) < 0.021

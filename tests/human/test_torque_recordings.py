@@ -1,4 +1,4 @@
-"""Torques of people are recordings like any other."""
+"""Torques of people as recordings, reports and exports."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ def test_a_recording_holds_motion_torques_forces_and_residual() -> None:
     assert recording.units["torque_per_kg/left_knee_flexion"] == "N m/kg"
     assert recording["residual"] == pytest.approx(torques.residual)
     assert recording.provenance["behavior"] == "human torques"
+    assert recording.provenance["subject"] == known().trial.subject.name
+    assert len(recording.provenance["events"]) == len(known().trial.events) > 0
     feet = [foot.name for foot in torques.robot.feet]
-    load = np.nansum([recording[f"sensed/force/{name}/fz"] for name in feet], axis=0)
+    load = np.nansum([recording[f"measured/force/{name}/fz"] for name in feet], axis=0)
     assert load == pytest.approx(sum(torques.foot_wrenches.force[side][:, 2] for side in ("left", "right")))
     for k in (40, 120):
-        place, wrench = recording[f"sensed/force_point/{feet[0]}"][k], recording[f"sensed/force/{feet[0]}"][k]
+        place, wrench = recording[f"measured/contact_point/{feet[0]}"][k], recording[f"measured/force/{feet[0]}"][k]
         if np.isfinite(wrench).all():
             about_origin = wrench[3:] + np.cross(place, wrench[:3])
             assert about_origin == pytest.approx(torques.foot_wrenches.moment["left"][k])
 
 
-def test_it_can_be_saved_and_finds_its_body_again(tmp_path: Path) -> None:
+def test_a_saved_recording_restores_its_body_model(tmp_path: Path) -> None:
     compute_torques(known()).recording().save(tmp_path / "walk.poise")
     again = poise.load_recording(tmp_path / "walk.poise")
     robot = robot_from_provenance(again.provenance)
@@ -46,12 +48,12 @@ def test_it_can_be_saved_and_finds_its_body_again(tmp_path: Path) -> None:
     assert [step.side for step in analyze_walk(again, robot).steps][:2] in (["left", "right"], ["right", "left"])
 
 
-def test_forces_that_miss_a_step_do_not_count_as_all_that_feet_carry() -> None:
+def test_incomplete_plate_forces_are_not_stored_as_measured_forces() -> None:
     walk = known()
     some = compute_torques(walk.on(*walk.trial.plates[1:4])).recording()
     foot = walk.robot.feet[0].name
     assert f"plate/force/{foot}" in some
-    assert f"sensed/force/{foot}" not in some
+    assert f"measured/force/{foot}" not in some
     whole = compute_torques(walk).recording()
     steps = [[step.side for step in analyze_walk(each, walk.robot).steps] for each in (some, whole)]
     assert steps[0] == steps[1]

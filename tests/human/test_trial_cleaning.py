@@ -1,4 +1,4 @@
-"""Short gaps are filled with what was there, long ones are left alone, and the filter does what its cut-off says."""
+"""Gap filling and low-pass filter of trials."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_longer_gaps_and_gaps_at_the_ends_stay_and_are_named() -> None:
     assert cleaned.notes == ("Gaps not filled, too long or at an end: A (0.11 s), B (0.03 s).",)
 
 
-def test_what_was_seen_is_not_touched() -> None:
+def test_measured_samples_are_not_changed() -> None:
     broken = without(swinging(), (0, 50, 10))
     seen = np.isfinite(broken.positions)
     np.testing.assert_array_equal(human.fill_gaps(broken).positions[seen], broken.positions[seen])
@@ -116,6 +116,6 @@ def test_a_cutoff_that_the_rate_does_not_allow_is_refused(cutoff: float) -> None
 
 
 @pytest.mark.parametrize("longest", [-0.1, float("nan")])
-def test_a_longest_gap_that_is_no_time_is_refused(longest: float) -> None:
+def test_an_invalid_longest_gap_is_refused(longest: float) -> None:
     with pytest.raises(human.TrialError, match="longest is"):
         human.fill_gaps(swinging(), longest)

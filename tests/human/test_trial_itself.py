@@ -1,4 +1,4 @@
-"""A trial is what it says, and a part of it is a trial on a clock of its own."""
+"""Trials: access to markers, and parts of a trial."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNT = np.arange(3.0 * N).reshape(N, 3)
 
 def made(**fields: Any) -> human.Trial:
     plate = human.ForcePlate("plate 1", np.zeros((4, 3)), COUNT, COUNT, COUNT)
-    events = (human.GaitEvent(0.2, "left", "strike"), human.GaitEvent(0.8, "right", "off"))
+    events = (human.GaitEvent(0.2, "left", "initial_contact"), human.GaitEvent(0.8, "right", "toe_off"))
     trial = human.Trial("made", 10.0, TIME, ("A", "B"), np.stack([COUNT, -COUNT], axis=1), events, (plate,))
     return trial.replace(angles={"LKneeAngles": COUNT}, **fields)
 
@@ -38,7 +38,7 @@ def test_a_part_has_its_own_clock_and_everything_that_belongs_to_it() -> None:
     np.testing.assert_array_equal(part.marker("A"), COUNT[2:7])
     np.testing.assert_array_equal(part.plates[0].force, COUNT[2:7])
     np.testing.assert_array_equal(part.angles["LKneeAngles"], COUNT[2:7])
-    assert part.events == (human.GaitEvent(0.0, "left", "strike"),)
+    assert part.events == (human.GaitEvent(0.0, "left", "initial_contact"),)
     assert part.notes == ("Cut to 0.200 .. 0.600 s.",)
 
 

@@ -13,11 +13,12 @@ Priorities of the hierarchy, highest first:
     center of mass, angular momentum, posture: as in the reference
     effort    smallest torques relative to their limits, which distributes the weight between two feet
 
-Contact points transmit forces only; the heel tasks, whose reference is at rest in stance, keep them from sliding. The
-feet can therefore roll from heel to ball as measured. In a simulation with contact dynamics a walk that is only tracked
-falls: errors of the divergent component of motion (DCM) ``ξ = c + ċ / ω`` of the center of mass c, with
-``ω = sqrt(g / c_z)``, grow with rate ω. With `adapt_steps`, each foot lands farther by the error of ξ, and the
-reference continues from the actual position of that foot.
+A contact point adds a force, but no constraint on the motion of the foot; the heel tasks, whose reference is at rest in
+stance, keep the foot from sliding. The feet can therefore roll from heel to ball as measured. In a simulation with
+contact dynamics a walk that is only tracked falls: errors of the divergent component of motion (DCM) ``ξ = c + ċ / ω``
+of the center of mass c, with ``ω = sqrt(g / c_z)``, grow with rate ω. With `adapt_steps`, the landing position of the
+swing foot is shifted by the horizontal error of ξ (actual minus reference, world axes), and the rest of the reference
+follows the shift of the stance foot.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ class GaitTracking(Behavior):
 
 
 class _ShiftedTarget:
-    """A quantity of the reference, shifted with a foot or with the body."""
+    """A position of the reference (m) plus the horizontal shift of a foot, or of the body if `side` is None."""
 
     def __init__(
         self,
@@ -185,7 +186,7 @@ class _ShiftedTarget:
 
 
 class _ShiftedConfiguration:
-    """A configuration, shifted with the body."""
+    """A motion whose base position is shifted by the horizontal shift of the body."""
 
     def __init__(self, behavior: GaitTracking, motion: Target) -> None:
         self.behavior, self.motion = behavior, motion
@@ -219,7 +220,7 @@ def repeat_cycle(reference: ReferenceWalk, cycle: GaitCycle, repetitions: int) -
 
     A measured cycle does not end exactly as it began. The difference d = q(end) ⊖ q(begin), without the stride
     (horizontal displacement and yaw), is removed evenly: ``q(s) ⊕ (-s d)`` at the share s of the cycle. It is a few
-    degrees at most.
+    degrees at most. The duration of a cycle is rounded to a multiple of 1 / `SAMPLE_RATE`.
 
     Args:
         reference: the walk.
@@ -229,8 +230,8 @@ def repeat_cycle(reference: ReferenceWalk, cycle: GaitCycle, repetitions: int) -
     model = reference.robot.model
     n = max(round(cycle.duration * SAMPLE_RATE), 8)
     share = np.arange(n + 1) / n
-    moments = cycle.initial_contact + share * cycle.duration
-    q = np.array([reference.sample(float(time))[0] for time in moments])
+    times = cycle.initial_contact + share * cycle.duration
+    q = np.array([reference.sample(float(time))[0] for time in times])
     first, last = pinocchio.XYZQUATToSE3(q[0, :7]), pinocchio.XYZQUATToSE3(q[-1, :7])
     stride = _floor_pose(last) * _floor_pose(first).inverse()
     final = q[-1].copy()
@@ -249,9 +250,9 @@ def repeat_cycle(reference: ReferenceWalk, cycle: GaitCycle, repetitions: int) -
 
 
 def _floor_pose(pose: pinocchio.SE3) -> pinocchio.SE3:
-    """Return the horizontal position and yaw of a pose."""
-    place = np.array([pose.translation[0], pose.translation[1], 0.0])
-    return pinocchio.SE3(so3.yaw_matrix(so3.yaw_of(pose.rotation)), place)
+    """Return a pose projected to the floor: horizontal position and yaw, with z, roll and pitch zero."""
+    position = np.array([pose.translation[0], pose.translation[1], 0.0])
+    return pinocchio.SE3(so3.yaw_matrix(so3.yaw_of(pose.rotation)), position)
 
 
 # -- A gait with torques and contact forces --------------------------------------------------------------------------
@@ -328,14 +329,14 @@ class DynamicGait:
         }
         return {
             "angle_rmse_deg": float(np.sqrt(np.mean(angle_error**2))),
-            "angle_worst_deg": float(np.abs(angle_error).max()),
+            "angle_max_error_deg": float(np.abs(angle_error).max()),
             "fallbacks": recording.fallbacks(),
             "vertical_force_of_weight": [float(total[:, 2].min() / weight), float(total[:, 2].max() / weight)],
             "friction_used": used,
             "friction_limit": FLOOR_FRICTION,
             "peak_torque_per_kg": peaks,
             "physics_distance_m": self.distance,
-            "physics_asked_m": self.requested_distance,
+            "physics_requested_m": self.requested_distance,
             "physics_strides": self.strides,
             "physics_fall": self.fall,
         }
@@ -344,8 +345,11 @@ class DynamicGait:
 def simulate_ideal(
     reference: ReferenceWalk, cycle: GaitCycle, period: float = IDEAL_PERIOD, follow_path: bool = True
 ) -> tuple[Recording, ContactSchedule]:
-    """Simulate one cycle on an ideal plant with a `TorqueController`, along the path of the best variant
-    (`follow_path`) or along the reference."""
+    """Simulate one cycle on an ideal plant with a `TorqueController`; return recording and contact schedule.
+
+    The target of the posture task is the minimum-jerk path through the key postures of `BEST` or, without
+    `follow_path`, the reference itself.
+    """
     schedule = detect_contact_schedule(reference)
     posture = key_posture_path(reference, cycle, BEST) if follow_path else None
     q, v, _ = reference.sample(cycle.initial_contact)
@@ -369,8 +373,8 @@ def simulate_physics(
     seconds = float(walk.time[-1]) - begin - 0.1  # stays within the splines
     standing = takewhile(lambda step: not plant.fallen, steps(controller, plant, seconds))
     recording = record_steps(standing, walk.robot, provenance=controller_facts(controller, plant))
-    way = recording["q"][:, :2]
-    distance = float(np.linalg.norm(way[-1] - way[0]))
+    base_path = recording["q"][:, :2]
+    distance = float(np.linalg.norm(base_path[-1] - base_path[0]))
     requested = float(np.linalg.norm(walk.sample(seconds + begin)[0][:2] - q[:2]))
     return recording, plant.fall, distance, requested, recording.duration / cycle.duration
 
@@ -385,10 +389,10 @@ def simulate_gait(reference: ReferenceWalk, cycle: GaitCycle, physics: bool = Tr
 
 
 def ground_forces(recording: Recording) -> dict[str, Array]:
-    """Return the sum of the forces under each foot over time (n x 3, N); contacts are named after their side."""
-    found: dict[str, Array] = {}
+    """Return the total contact force on each foot by side, over n samples (n x 3, N, world axes); zero in swing."""
+    forces: dict[str, Array] = {}
     for side in SIDES:
         names = [name for name in recording.channels if name.startswith(f"force/{side}_")]
         parts = [np.nan_to_num(recording[name][:, :3]) for name in names]
-        found[side] = np.sum(parts, axis=0) if parts else np.zeros((len(recording), 3))
-    return found
+        forces[side] = np.sum(parts, axis=0) if parts else np.zeros((recording.samples, 3))
+    return forces

@@ -35,7 +35,7 @@ from poise.robots import SIDES, Side
 #: Largest time difference of two events of the same step, s.
 SAME_EVENT_TIME = 0.15
 #: Columns of the CSV table of trials.
-TRIAL_COLUMNS = (*FIT_COLUMNS[:-1], "worst_difference_deg", "worst_rotation", "zmp_inside", "reason")
+TRIAL_COLUMNS = (*FIT_COLUMNS[:-1], "worst_difference_deg", "worst_joint", "zmp_inside", "reason")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,8 @@ class GaitTrial:
         return spatiotemporal_parameters(self.reference, self.cycle)
 
     def recordings(self) -> dict[str, Recording]:
-        """Return measured and reproduced motion; with dynamics also those on the ideal plant and in MuJoCo."""
+        """Return the recordings by name: "measured", "reproduced"; with dynamics also "torques" (ideal plant) and
+        "physics" (MuJoCo)."""
         found = {"measured": self.fit.recording(), "reproduced": self.best_quality.reproduction.recording}
         if self.dynamic_gait is not None:
             found["torques"] = self.dynamic_gait.ideal_recording
@@ -87,7 +88,7 @@ class GaitTrial:
             "walk": self.spatiotemporal_parameters,
             "events_ms": compare_events(self.fit, self.reference),
             "worst_difference_deg": difference,
-            "worst_rotation": joint,
+            "worst_joint": joint,
             "zmp_inside": self.best_quality.zmp_inside,
             "belt_speed_m_s": self.reference.belt_speed,
         }
@@ -96,10 +97,14 @@ class GaitTrial:
         return json_ready(row)
 
     def text(self) -> str:
-        """Return the best reproduction in one line, dynamics in another."""
+        """Return the measured cycle in one line, the best reproduction in another, dynamics in a third."""
         joint, difference = self.best_quality.worst_joint
+        walk, cycle = self.spatiotemporal_parameters, self.cycle
         line = (
-            f"{self.fit.name}: largest range-of-motion difference of the best variant {difference:+.1f} degrees "
+            f"{self.fit.name}: {cycle.side} gait cycle {cycle.initial_contact:.2f} to {cycle.end:.2f} s, "
+            f"{walk['speed']:.2f} m/s, {walk['cadence']:.0f} steps/min, stride {walk['stride']:.2f} m, "
+            f"stance {walk['stance']:.0f} %\n"
+            f"  largest range-of-motion difference of the best variant {difference:+.1f} degrees "
             f"({joint}), ZMP inside the support polygon {100 * self.best_quality.zmp_inside:.0f} % of the time"
         )
         return line if self.dynamic_gait is None else f"{line}\n  {self.dynamic_gait.text()}"
@@ -160,16 +165,16 @@ class GaitStudy:
         """
         if not self.trials:
             raise GaitError(self.text())
-        place, facts = Path(folder), self.summary()
-        place.mkdir(parents=True, exist_ok=True)
-        written = [place / "study.json", place / "trials.csv"]
-        written[0].write_text(json.dumps(facts, indent=1), encoding="utf-8")
-        write_csv(written[1], facts["trials"], TRIAL_COLUMNS)
+        folder_path, facts = Path(folder), self.summary()
+        folder_path.mkdir(parents=True, exist_ok=True)
+        paths = [folder_path / "study.json", folder_path / "trials.csv"]
+        paths[0].write_text(json.dumps(facts, indent=1), encoding="utf-8")
+        write_csv(paths[1], facts["trials"], TRIAL_COLUMNS)
         for trial in self.trials:
             for name, recording in trial.recordings().items():
-                written.append(place / f"{Path(trial.fit.trial.path).stem}_{name}.poise")
-                recording.save(written[-1])
-        return written
+                paths.append(folder_path / f"{Path(trial.fit.trial.path).stem}_{name}.poise")
+                recording.save(paths[-1])
+        return paths
 
 
 def study_gait(
@@ -210,7 +215,7 @@ def _reproduce_or_failure(fit: Fit, variants: Sequence[Variant], dynamics: bool)
     try:
         return reproduce_walk(fit, variants=variants, dynamics=dynamics)
     except GaitError as error:
-        return TrialFailure(fit.name, Path(fit.static).name if fit.static else None, f"{fit.name}: {error}")
+        return TrialFailure(fit.name, Path(fit.static).name if fit.static else None, str(error))
 
 
 def reproduce_walk(
@@ -252,7 +257,8 @@ def reproduce_walk(
 
 
 def spatiotemporal_parameters(reference: ReferenceWalk, cycle: GaitCycle) -> dict[str, float]:
-    """Compute speed (m/s), stride and step length and width (m), cadence (steps/min), stance and double support (%)."""
+    """Compute speed (m/s), stride and step length and step width (m), cadence (steps/min), and the shares of stance and
+    double support (% of the cycle)."""
     heels = reference.foot_point("heel")
     direction = walking_direction(reference.q[:, :3], heels, reference.foot_point("first_metatarsal"))
     found = stride_lengths(cycle, reference.time, heels, direction)
@@ -279,7 +285,7 @@ def compare_events(fit: Fit, reference: ReferenceWalk) -> dict[str, Any]:
         for event in events_from_plates(fit.time, {side: plate.force[:, 2]})
     ]
     return {
-        source: {kind: _event_differences(own_events, other_events, kind) for kind in ("strike", "off")}
+        source: {kind: _event_differences(own_events, other_events, kind) for kind in ("initial_contact", "toe_off")}
         for source, other_events in (("file", stored_events), ("plates", plate_events))
         if other_events
     }

@@ -151,13 +151,13 @@ def _parse_marker_set(content: bytes, file: str) -> MarkerSet:
     required, optional = (_parse_markers(values.get(key, {}), file, key) for key in ("markers", "optional"))
     if not required:
         raise trial_error(file, 'no [markers]; expected lines such as LASI = "left_asis"', "markers")
-    compared: dict[str, str] = {}
+    label_of: dict[str, str] = {}
     for label in [*required, *optional]:
-        if normalized_label(label) in compared:
+        if normalized_label(label) in label_of:
             raise trial_error(
-                file, f"marker '{label}' occurs twice, also as '{compared[normalized_label(label)]}'", label
+                file, f"marker '{label}' occurs twice, also as '{label_of[normalized_label(label)]}'", label
             )
-        compared[normalized_label(label)] = label
+        label_of[normalized_label(label)] = label
     name = values.get("name") or Path(file).stem
     return MarkerSet(name, values.get("description", ""), {**required, **optional}, frozenset(optional))
 
@@ -247,16 +247,16 @@ def match_markers(trial: Trial, marker_set: MarkerSet | str | Path | None = None
     >>> match_markers(trial).missing_markers, match_markers(trial).unknown_labels
     (('RBAK',), {'LASIS': ('LASI',)})
     """
-    seen = np.isfinite(trial.positions).all(axis=2).sum(axis=0)
-    labels = [label for label, samples in zip(trial.labels, seen, strict=True) if samples]
+    sample_counts = np.isfinite(trial.positions).all(axis=2).sum(axis=0)
+    labels = [label for label, samples in zip(trial.labels, sample_counts, strict=True) if samples]
     if isinstance(marker_set, str | Path):
         marker_set = load_marker_set(marker_set)
     chosen = marker_set or best_marker_set(labels)
-    samples = dict(zip(trial.labels, seen, strict=True))
+    samples = dict(zip(trial.labels, sample_counts, strict=True))
     found = assign_labels(sorted(labels, key=lambda label: -samples[label]), chosen)
     found = {label: found[label] for label in labels if label in found}
-    taken = {marker.label for marker in found.values()}
-    unmatched = [label for label in chosen.markers if label not in taken]
+    matched = {marker.label for marker in found.values()}
+    unmatched = [label for label in chosen.markers if label not in matched]
     unknown = {label: near_misses(label_without_subject(label), unmatched) for label in labels if label not in found}
     _check_enough_markers(trial, chosen, found, unknown)
     return MarkerMatch(chosen, found, unknown, tuple(label for label in unmatched if label not in chosen.optional))
@@ -276,14 +276,14 @@ def best_marker_set(labels: Iterable[str]) -> MarkerSet:
 def assign_labels(labels: Iterable[str], marker_set: MarkerSet) -> dict[str, Marker]:
     """Assign labels to markers of a set; if two labels match one marker, the exact one wins, then the first."""
     labels = list(labels)
-    spelled = {normalized_label(label): marker for label, marker in marker_set.markers.items()}
+    by_label = {normalized_label(label): marker for label, marker in marker_set.markers.items()}
     found: dict[str, Marker] = {}
-    taken: set[str] = set()
+    assigned: set[str] = set()
     for label in sorted(labels, key=lambda label: label not in marker_set.markers):
-        marker = spelled.get(normalized_label(label))
-        if marker is not None and marker.label not in taken:
+        marker = by_label.get(normalized_label(label))
+        if marker is not None and marker.label not in assigned:
             found[label] = marker
-            taken.add(marker.label)
+            assigned.add(marker.label)
     return found
 
 

@@ -1,12 +1,13 @@
 """Sample trials: markers with noise, gait events and force plates of a synthetic walk, written as C3D and TRC.
 
-The total ground reaction wrench follows from the motion. In single support it acts on that foot. In double support it
-is transferred linearly in time: with w the share of the leading foot and p the zero-moment point,
+The total ground reaction force F, with its zero-moment point p, follows from the motion. In single support it acts on
+the stance foot. In double support it is transferred linearly in time from the trailing foot (1) to the leading foot
+(2): with w the share of the leading foot, from 0 to 1, the force F_i on each foot and its centre of pressure p_i are
 
     F_1 = (1 - w) F,  F_2 = w F,  p_i = c_i + d,  d = p - (1 - w) c_1 - w c_2
 
-where c_1 is p at initial contact of the leading foot and c_2 is p at toe-off of the other one. Both centres of pressure
-are then continuous, and both wrenches add up to the total.
+where c_1 is p at initial contact of the leading foot and c_2 is p at toe-off of the trailing one. Both centres of
+pressure are then continuous, and both wrenches add up to the total.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def worn_markers(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
     landmarks_worn = {marker.landmark for marker in always}
     if not static or any(str(landmark).endswith(STATIC_JOINTS) for landmark in landmarks_worn):
         return always
-    more = [marker_set.markers[label] for label in marker_set.markers if label in marker_set.optional]
-    return [*always, *(marker for marker in more if str(marker.landmark).endswith(STATIC_JOINTS))]
+    optional = [marker_set.markers[label] for label in marker_set.markers if label in marker_set.optional]
+    return [*always, *(marker for marker in optional if str(marker.landmark).endswith(STATIC_JOINTS))]
 
 
 def marker_locations(markers: Sequence[Marker], shape: BodyShape) -> list[tuple[str, Array]]:
@@ -124,14 +125,14 @@ def gait_events(motion: PeriodicMotion, last: float) -> tuple[GaitEvent, ...]:
     end = motion.start + last / motion.period
     found = []
     for stance in stances(motion.start, end):
-        for phase, kind in ((stance.initial_contact, "strike"), (stance.toe_off, "off")):
+        for phase, kind in ((stance.initial_contact, "initial_contact"), (stance.toe_off, "toe_off")):
             if motion.start <= phase <= end:
                 found.append(GaitEvent((phase - motion.start) * motion.period, stance.side, kind))  # type: ignore[arg-type]
     return tuple(sorted(found, key=lambda event: event.time))
 
 
 def force_plates(motion: PeriodicMotion, time: Array) -> tuple[ForcePlate, ...]:
-    """Return one plate per step at n times (s); together they carry the whole body at every instant."""
+    """Return one force plate per step, sampled at n times (s); at every time they carry the whole body together."""
     n = len(time)
     phase = motion.start + time / motion.period
     force, point, moment = ground_wrench(motion, time)
@@ -145,23 +146,29 @@ def force_plates(motion: PeriodicMotion, time: Array) -> tuple[ForcePlate, ...]:
         )
         share[k][(phase < stance.initial_contact) | (phase >= stance.toe_off)] = 0.0
         center[k] = point
-    for (i, one), (j, two) in itertools.pairwise(enumerate(all_stances)):
-        both = (phase >= two.initial_contact) & (phase < one.toe_off)
-        ends = (np.array([two.initial_contact, one.toe_off]) - motion.start) * motion.period
+    for (i, trailing), (j, leading) in itertools.pairwise(enumerate(all_stances)):
+        double_support = (phase >= leading.initial_contact) & (phase < trailing.toe_off)
+        ends = (np.array([leading.initial_contact, trailing.toe_off]) - motion.start) * motion.period
         c1, c2 = ground_wrench(motion, ends)[1]
-        w = share[j][both][:, np.newaxis]
-        share[i][both] = 1.0 - share[j][both]
-        d = point[both] - (1.0 - w) * c1 - w * c2
-        center[i][both], center[j][both] = c1 + d, c2 + d
-    found = []
+        w = share[j][double_support][:, np.newaxis]
+        share[i][double_support] = 1.0 - share[j][double_support]
+        d = point[double_support] - (1.0 - w) * c1 - w * c2
+        center[i][double_support], center[j][double_support] = c1 + d, c2 + d
+    plates = []
     for k, stance in enumerate(all_stances):
-        on = share[k] > 0.0
-        flat = np.where(on[:, np.newaxis], np.column_stack([center[k], np.zeros(n)]), 0.0)
-        turn = np.column_stack([np.zeros((n, 2)), share[k] * moment])
-        found.append(
-            ForcePlate(f"plate {k + 1}", _corners(motion, stance), share[k][:, np.newaxis] * force, flat, turn)
+        loaded = share[k] > 0.0
+        pressure_center = np.where(loaded[:, np.newaxis], np.column_stack([center[k], np.zeros(n)]), 0.0)
+        free_moment = np.column_stack([np.zeros((n, 2)), share[k] * moment])
+        plates.append(
+            ForcePlate(
+                f"plate {k + 1}",
+                _corners(motion, stance),
+                share[k][:, np.newaxis] * force,
+                pressure_center,
+                free_moment,
+            )
         )
-    return tuple(found)
+    return tuple(plates)
 
 
 def _ramp(phase: Array, begin: float, length: float) -> Array:

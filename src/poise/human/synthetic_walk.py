@@ -2,12 +2,13 @@
 
 The required ground reaction follows from the motion: it is the wrench at the base in the equation of motion. Without a
 correction its zero-moment point p would be decimetres outside the feet, because at the higher harmonics a sway of
-millimetres has a large effect: a horizontal displacement δ(t) of the whole body moves p by
+millimetres has a large effect: a horizontal displacement δ(t) of the whole body (m) moves p by
 
     δ - (m c_z / F_z) d²δ/dt²
 
-which is linear in the coefficients of δ. δ is chosen such that p moves from heel to toe of one foot and on to the
-other; then the legs are adapted, as in [Kagami2002], and both corrections are repeated.
+with the mass m, the height c_z of the center of mass and the vertical ground force F_z. This is linear in the Fourier
+coefficients of δ, which are chosen such that p moves from heel to toe of one foot and on to the other; then the legs
+are adapted, as in [Kagami2002], and both corrections are repeated.
 
 Normative curves come from other subjects; on this model the feet would slide by centimetres. The Fourier coefficients
 of the right leg and of the pelvis position, and the stride length, are found by nonlinear least squares (Gauss-Newton),
@@ -15,6 +16,8 @@ of the right leg and of the pelvis position, and the stride length, are found by
     min  Σ (z / e)² + Σ |p_xy - mean p_xy|² / e²  over the points p under the foot in stance
        + Σ min(z - clearance, 0)² / l²            in swing
        + Σ (c - c_norm)² / s²                     deviation of the coefficients c from the norm
+
+where z is the height of a point (m), e and l are tolerances (m), and s is a standard deviation (m, rad).
 
 [Kagami2002] S. Kagami, T. Kitagawa, K. Nishiwaki, T. Sugihara, M. Inaba, H. Inoue. *A fast dynamically equilibrated
 walking trajectory generation method of humanoid robot.* Autonomous Robots, 2002.
@@ -43,7 +46,10 @@ HALF_CYCLE_SIGNS = (-1.0) ** ORDERS
 
 
 def fourier_basis(phase: ArrayLike, order: int = 0) -> Array:
-    """Evaluate the Fourier basis (n, 13), 1, cos 2πkφ ..., sin 2πkφ ..., or its first or second derivative by φ."""
+    """Evaluate the Fourier basis at n phases φ (1 per cycle): 1, cos 2πkφ, sin 2πkφ for k = 1 to 6, (n, 13).
+
+    `order` 1 or 2 gives the first or second derivative by φ.
+    """
     phi = np.atleast_1d(np.asarray(phase, dtype=np.float64))
     k = 2.0 * np.pi * np.arange(1, HARMONICS + 1)
     angle = np.outer(phi, k) + order * np.pi / 2.0  # each derivative adds a quarter turn and a factor k
@@ -61,6 +67,8 @@ class PeriodicMotion:
     """A periodic walk along x with phase φ = t / T + start at time t.
 
         x(t) = stride φ + c_x·s(φ),   all other coordinates c·s(φ),   pelvis rotation Rz(yaw) Ry(pitch) Rx(roll)
+
+    with s the basis of `fourier_basis`.
 
     Attributes:
         robot: the human model.
@@ -191,7 +199,12 @@ _BASIS = fourier_basis(PHASES)
 
 
 class FootContact(NamedTuple):
-    """Points under the right foot over the cycle, (steps, points, 3), m, and their stance, (steps, points)."""
+    """Points under the right foot at the phases `PHASES` of the cycle.
+
+    Attributes:
+        points: positions in the world frame, (phases, points, 3), m.
+        standing: mask of the points that are on the ground, (phases, points).
+    """
 
     points: Array
     standing: NDArray[np.bool_]
@@ -243,8 +256,11 @@ def _with_coefficients(motion: PeriodicMotion, rows: list[int], c: Array, stride
 
 
 def _foot_contact(motion: PeriodicMotion, rows: list[int]) -> tuple[FootContact, Array]:
-    """Compute the points under the right foot, and their derivatives by the coefficients of `rows`, (steps, points, 3,
-    rows + 1, 13); the first number of the last row is the derivative by the stride."""
+    """Compute the points under the right foot and their derivatives, (phases, points, 3, rows + 1, 13).
+
+    The derivatives are by the coefficients of the coordinates `rows`; the first number of the additional last row is
+    the derivative by the stride.
+    """
     model, data = motion.robot.model, motion.robot.model.createData()
     frames = [motion.robot.frame(f"right_{name}").index for name in CONTACT_PHASES]
     q = replace(motion, start=0.0).at(PHASES * motion.period)[0]
@@ -257,9 +273,11 @@ def _foot_contact(motion: PeriodicMotion, rows: list[int]) -> tuple[FootContact,
         pinocchio.updateFramePlacements(model, data)
         for k, frame in enumerate(frames):
             points[i, k] = data.oMf[frame].translation
-            own = pinocchio.getFrameJacobian(model, data, frame, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED)[:3, rows]
-            own[:, :3] = np.eye(3)  # the pelvis position is in the world frame
-            J[i, k, :, :-1] = own[:, :, np.newaxis] * _BASIS[i]
+            point_jacobian = pinocchio.getFrameJacobian(
+                model, data, frame, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
+            )[:3, rows]
+            point_jacobian[:, :3] = np.eye(3)  # the pelvis position is in the world frame
+            J[i, k, :, :-1] = point_jacobian[:, :, np.newaxis] * _BASIS[i]
             J[i, k, 0, -1, 0] = PHASES[i]
     standing = np.array([[a <= phi <= b for a, b in CONTACT_PHASES.values()] for phi in PHASES])
     return FootContact(points, standing), J
@@ -268,14 +286,16 @@ def _foot_contact(motion: PeriodicMotion, rows: list[int]) -> tuple[FootContact,
 def _contact_residuals(foot_contact: FootContact, J: Array) -> tuple[Array, Array]:
     residuals, rows = [], []
     clearance = CLEARANCE[0] + CLEARANCE[1] * np.maximum(np.sin(np.pi * (PHASES - TOE_OFF) / (1.0 - TOE_OFF)), 0.0)
-    for k, on in enumerate(foot_contact.standing.T):
-        p, own = foot_contact.points[on, k], J[on, k]
+    for k, stance in enumerate(foot_contact.standing.T):
+        p, point_jacobian = foot_contact.points[stance, k], J[stance, k]
         residuals += [p[:, 2] / STANCE_TOLERANCE, ((p - p.mean(axis=0))[:, :2] / STANCE_TOLERANCE).ravel()]
         rows += [
-            own[:, 2] / STANCE_TOLERANCE,
-            ((own - own.mean(axis=0))[:, :2] / STANCE_TOLERANCE).reshape(-1, own.shape[-1]),
+            point_jacobian[:, 2] / STANCE_TOLERANCE,
+            ((point_jacobian - point_jacobian.mean(axis=0))[:, :2] / STANCE_TOLERANCE).reshape(
+                -1, point_jacobian.shape[-1]
+            ),
         ]
-        low = ~on & (foot_contact.points[:, k, 2] < clearance)
+        low = ~stance & (foot_contact.points[:, k, 2] < clearance)
         residuals.append((foot_contact.points[low, k, 2] - clearance[low]) / CLEARANCE_TOLERANCE)
         rows.append(J[low, k, 2] / CLEARANCE_TOLERANCE)
     return np.concatenate(residuals), np.vstack(rows)
@@ -340,7 +360,7 @@ def _balance_zmp(motion: PeriodicMotion, foot_contact: FootContact) -> PeriodicM
 
 
 def _zmp_reference(foot_contact: FootContact, stride: float) -> Array:
-    """Return the desired ZMP at each phase, (steps, 2): straight lines between the events."""
+    """Return the desired ZMP at each of `PHASES`, (phases, 2), m: straight lines between the gait events."""
     heel, ball, outer = (
         foot_contact.stance_position(list(CONTACT_PHASES).index(name))[:2] for name in list(CONTACT_PHASES)[:3]
     )

@@ -104,7 +104,7 @@ class Trial:
 
     >>> trial = read_trial("walk.c3d")
     >>> trial.marker("LASI")[0], trial.events[0]
-    (array([0.031, 0.369, 1.011]), GaitEvent(time=0.02, side='left', kind='strike'))
+    (array([0.031, 0.369, 1.011]), GaitEvent(time=0.02, side='left', kind='initial_contact'))
     """
 
     path: str
@@ -127,8 +127,8 @@ class Trial:
         if not (np.isfinite(self.rate) and 0.0 < self.rate <= HIGHEST_FRAME_RATE):
             raise self._error(f"a rate of {self.rate} Hz; expected a positive number, at most 1e6")
         if len(set(self.labels)) != m:
-            twice = next(label for label in self.labels if self.labels.count(label) > 1)
-            raise TrialError(f"{self.path}: marker '{twice}' occurs twice; expected unique labels", element=twice)
+            repeated = next(label for label in self.labels if self.labels.count(label) > 1)
+            raise TrialError(f"{self.path}: marker '{repeated}' occurs twice; expected unique labels", element=repeated)
         for name, values in {**self.angles, **self.moments, **self.computed_points}.items():
             if np.shape(values) != (n, 3):
                 raise self._error(f"'{name}' is {np.shape(values)}; expected {n} frames x 3")

@@ -28,7 +28,8 @@ class BvhMotion:
 
     Attributes:
         path: the file.
-        joints: k names, each after its parent; the end of a chain is named after it, e.g. ``"Head_end"``.
+        joints: k names, parents before children; the end site of a chain has the name of its last joint and ``_end``,
+            e.g. ``"Head_end"``.
         parents: index of each joint's parent, -1 for the root.
         offsets: k x 3, m, of a joint in its parent, in the rest pose.
         translations: n x k x 3, m, of a joint in its parent; the offset unless the file has position channels.
@@ -169,7 +170,7 @@ def read_bvh(path: str | Path, *, scale: float = 1.0, up: str = "y", skip: int =
 
 
 def _parse_hierarchy(path: Path, lines: list[str]) -> tuple[list[_BvhJoint], int]:
-    """Return the joints, each after its parent, and the index of the line MOTION."""
+    """Return the joints, parents before children, and the index of the line MOTION."""
     joints: list[_BvhJoint] = []
     open_joints: list[int] = []
     current = -1
@@ -218,7 +219,10 @@ def _parse_motion_header(path: Path, lines: list[str], line: int) -> tuple[int, 
 
 
 def _channel_motion(joints: list[_BvhJoint], numbers: Array) -> tuple[Array, Array]:
-    """Return translations (n x k x 3) and rotations (n x k x 3 x 3) to the parent; positions replace offsets."""
+    """Return position (n x k x 3, units of the file) and rotation (n x k x 3 x 3) of each joint in its parent.
+
+    A position channel replaces the offset of the joint, it is not added to it.
+    """
     n = len(numbers)
     translations = np.tile(np.array([joint.offset for joint in joints]), (n, 1, 1))
     rotations = np.tile(np.eye(3), (n, len(joints), 1, 1))

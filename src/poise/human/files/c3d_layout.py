@@ -23,7 +23,13 @@ MAX_RECORDS = 255 * BLOCK_BYTES // 6
 
 
 class C3dParameter(NamedTuple):
-    """A parameter in the file: bytes per element (-1 for text), dimensions, first byte of its values."""
+    """A parameter of the file.
+
+    Attributes:
+        data_type: bytes per element; -1 for text.
+        dimensions: of its array of values; () for a single value.
+        start: offset of its values from the start of the file, bytes.
+    """
 
     data_type: int
     dimensions: tuple[int, ...]
@@ -49,7 +55,7 @@ def check_layout(path: Path) -> None:
         raise trial_error(path, "C3D file in MIPS byte order, which is not supported; save it in Intel byte order")
     if processor not in (INTEL, DEC):
         raise trial_error(path, f"damaged C3D file: processor type {processor}, expected 84 (Intel) or 85 (DEC)")
-    _check_samples(data, _read_parameters(data, first + 4, path), path, sign=1 if processor == DEC else 3)
+    _check_samples(data, _read_parameters(data, first + 4, path), path, sign_byte=1 if processor == DEC else 3)
 
 
 def _read_parameters(data: bytes, position: int, path: Path) -> dict[str, C3dParameter]:
@@ -93,8 +99,11 @@ def _read_parameter(data: bytes, position: int, end: int, name: str, path: Path)
 
 
 def _check_description(data: bytes, position: int, end: int, name: str, path: Path) -> None:
-    """Check that the description ends with its record. Its length is in the byte after the values; only the last record
-    does not state where it ends."""
+    """Check that the description of a record ends where the record ends.
+
+    The byte at `position`, after the values, is the length of the description. The last record does not state its own
+    end, so its description only has to fit into the file.
+    """
     if position >= end:
         raise _damaged_error(path, f"parameter {name!r} is larger than its record")
     after = position + 1 + data[position]
@@ -102,8 +111,11 @@ def _check_description(data: bytes, position: int, end: int, name: str, path: Pa
         raise _damaged_error(path, f"parameter {name!r} has an inconsistent length")
 
 
-def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path, sign: int) -> None:
-    """Compare the size stated by header and parameters with the file; ``sign``: byte of a float that has its sign."""
+def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path, sign_byte: int) -> None:
+    """Compare the size of the samples, as stated by header and parameters, with the size of the file.
+
+    `sign_byte` is the index (0 to 3) of the byte of a float that contains the sign bit: 3 for Intel, 1 for DEC.
+    """
 
     def read_integer(name: str) -> int | None:
         parameter = parameters.get(name)
@@ -132,14 +144,15 @@ def _check_samples(data: bytes, parameters: dict[str, C3dParameter], path: Path,
     # Samples are 16-bit integers if the scale is positive, else floats.
     scale = parameters.get("POINT:SCALE")
     at = scale.start if scale is not None and scale.data_type == 4 and scale.elements else 12
-    size = 4 if data[at + sign] & 0x80 else 2
-    room = max(0, len(data) - (max(start, 1) - 1) * BLOCK_BYTES)
-    claimed = frames * (4 * points + analog) * size
+    size = 4 if data[at + sign_byte] & 0x80 else 2
+    available_bytes = max(0, len(data) - (max(start, 1) - 1) * BLOCK_BYTES)
+    stated_bytes = frames * (4 * points + analog) * size
     # An incomplete last frame is tolerated; if more is missing, the file is damaged or truncated.
-    if claimed - room > (4 * points + analog) * size:
+    if stated_bytes - available_bytes > (4 * points + analog) * size:
         raise trial_error(
             path,
-            f"header says {frames} frames of {points} points ({claimed} bytes), file has {room}: truncated or damaged",
+            f"header says {frames} frames of {points} points ({stated_bytes} bytes), file has {available_bytes}: "
+            "truncated or damaged",
         )
 
 

@@ -38,7 +38,16 @@ SEGMENT_POINT = re.compile(r"(?P<segment>HED|PEL|TRX|[LR](CL|FE|FO|HN|HU|RA|TI|T
 
 
 class PointChannels(NamedTuple):
-    """Columns of the points by kind: markers, then angles, moments and computed points by name."""
+    """Columns of the points by kind, and notes on those left out.
+
+    A C3D file stores model outputs, such as joint angles, in the same array as the markers.
+
+    Attributes:
+        markers: columns of the markers.
+        angles, moments: columns of stored joint angles and moments by name.
+        computed: columns of computed points by name: centre of mass, axes of segments.
+        notes: one sentence each.
+    """
 
     markers: list[int]
     angles: dict[str, int]
@@ -180,8 +189,11 @@ def _stored_events(parameters: Mapping[str, Any], header: Mapping[str, Any]) -> 
 def _event_times(
     stored: Array, count: int, start: float, duration: float, tolerance: float, notes: list[str]
 ) -> Array | None:
-    """Convert stored times to seconds since the first frame: of all possible interpretations the first one with most
-    events inside the trial."""
+    """Convert stored times to seconds since the first frame; None if there are fewer times than events.
+
+    The layout of the times, and whether they count from the start of the capture or of the file, differs between files.
+    The interpretation that puts most events inside the trial is used; if several do, the first of them.
+    """
     best: Array | None = None
     inside = -1
     for seconds in _time_candidates(stored, count):
@@ -212,8 +224,8 @@ def _time_candidates(stored: Array, count: int) -> Iterator[Array]:
 def _event_kind(label: str) -> EventKind | None:
     words = label.lower()
     if _contains_word(INITIAL_CONTACT, words):
-        return "strike"
-    return "off" if _contains_word(TOE_OFF, words) else None
+        return "initial_contact"
+    return "toe_off" if _contains_word(TOE_OFF, words) else None
 
 
 def _event_side(words: str) -> Side | None:
@@ -273,7 +285,9 @@ def _read_plate(name: str, raw: Any, rotation: Array, frames: int) -> ForcePlate
 
 
 def make_force_plate(name: str, corners: Array, force: Array, moment: Array) -> ForcePlate:
-    """Make a plate from the force F, on the plate or on the body, and the moment M about the middle of its surface.
+    """Make a plate from its force F (n x 3, N) and its moment M about the middle of its surface (n x 3, N m).
+
+    Both in world axes, on the plate or on the body; corners (4 x 3, m) in order around the plate.
 
     The centre of pressure c is the point of the plate, with normal n, about which the moment has no component in the
     plane. The remaining moment is the free moment τ. With p = c - middle:
@@ -291,12 +305,12 @@ def make_force_plate(name: str, corners: Array, force: Array, moment: Array) -> 
     strongest = int(np.abs(normal).argmax())
     if normal[strongest] < 0.0:
         force, moment, normal = -force, -moment, -normal
-    on = normal > LOADED_FORCE
-    p = np.cross(n, moment[on]) / normal[on, None]
+    loaded = normal > LOADED_FORCE
+    p = np.cross(n, moment[loaded]) / normal[loaded, None]
     center, free_moment, force_on_body = (np.zeros((len(force), 3)) for _ in range(3))
-    center[on] = corners.mean(axis=0) + p
-    free_moment[on] = moment[on] - np.cross(p, force[on])
-    force_on_body[on] = force[on]
+    center[loaded] = corners.mean(axis=0) + p
+    free_moment[loaded] = moment[loaded] - np.cross(p, force[loaded])
+    force_on_body[loaded] = force[loaded]
     return ForcePlate(name, corners, force_on_body, center, free_moment)
 
 
@@ -309,9 +323,9 @@ def _average_to_frames(vectors: Any, frames: int) -> Array:
     samples_per_frame = len(samples) // frames
     if samples_per_frame == 0:
         raise ValueError(f"{len(samples)} samples for {frames} frames")
-    whole = samples[: samples_per_frame * frames]
+    used_samples = samples[: samples_per_frame * frames]
     before = samples_per_frame // 2
-    shifted = np.vstack([np.repeat(whole[:1], before, axis=0), whole])[: samples_per_frame * frames]
+    shifted = np.vstack([np.repeat(used_samples[:1], before, axis=0), used_samples])[: samples_per_frame * frames]
     means: Array = shifted.reshape(frames, samples_per_frame, 3).mean(axis=1)
     return means
 

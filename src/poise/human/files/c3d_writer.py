@@ -11,7 +11,7 @@ from poise.extras import ezc3d
 from poise.human.trial import ForcePlate, Trial
 
 #: Event labels of Vicon.
-EVENT_LABELS = {"strike": "Foot Strike", "off": "Foot Off"}
+EVENT_LABELS = {"initial_contact": "Foot Strike", "toe_off": "Foot Off"}
 PLATE_CHANNELS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 

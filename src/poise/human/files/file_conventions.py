@@ -137,7 +137,7 @@ UNLABELED = re.compile(r"\*.*|(unlabel+ed|unidentified|unnamed|unknown|ghost)[\s
 
 
 class SelectedMarkers(NamedTuple):
-    """Selected columns, their labels, and notes, one sentence each."""
+    """Selected columns of a file, their labels without the subject, and notes on the others, one sentence each."""
 
     columns: list[int]
     labels: list[str]
@@ -145,7 +145,10 @@ class SelectedMarkers(NamedTuple):
 
 
 def select_markers(labels: Sequence[str], samples: Sequence[int] | NDArray[np.int_]) -> SelectedMarkers:
-    """Select the columns of a file that are markers, with their names.
+    """Select the columns of a file that are markers, with their names without the subject.
+
+    Columns without a name or without data are left out; of repeated labels the first column with data is used, and of
+    several people the one with most data.
 
     Args:
         labels: as in the file, one per column; empty for a column without a label.

@@ -93,14 +93,14 @@ def read_motion(path: str | Path) -> OpenSimMotion:
         raise trial_error(path, "time does not increase from row to row", "time")
     names = tuple(word for i, word in enumerate(columns) if i != time_column)
     if len(set(names)) != len(names):
-        twice = next(word for word in names if names.count(word) > 1)
-        raise trial_error(path, f"column '{twice}' occurs twice", twice)
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise trial_error(path, f"column '{repeated}' occurs twice", repeated)
     motion = OpenSimMotion(names, time, np.delete(numbers, time_column, axis=1))
     in_degrees, note = _in_degrees(motion, header.get("indegrees", ""))
     notes = [note]
-    for word, has in (("nrows", len(numbers)), ("ncolumns", len(columns))):
-        if header.get(word, str(has)) != str(has):
-            notes.append(f"The header says {header[word]} {word[1:]}, the file has {has}.")
+    for key, count in (("nrows", len(numbers)), ("ncolumns", len(columns))):
+        if header.get(key, str(count)) != str(count):
+            notes.append(f"The header says {header[key]} {key[1:]}, the file has {count}.")
     return OpenSimMotion(motion.names, time, motion.values, in_degrees, tuple(note for note in notes if note))
 
 

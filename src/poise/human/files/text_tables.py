@@ -12,7 +12,8 @@ from poise.human.trial import trial_error
 
 #: Largest number of table cells per character of text; an empty cell takes one tab, and none at the end of a row.
 MAX_NUMBERS_PER_CHARACTER = 20
-#: Number of joint samples (rows times joints) that is always accepted (100 MB); above it the text must be as long.
+#: Number of joint samples (rows times joints) that is always accepted (100 MB); a larger number is accepted only if the
+#: file has at least as many characters.
 MAX_JOINT_SAMPLES = 1_000_000
 #: Texts that stand for a missing number.
 MISSING_VALUES = frozenset(

@@ -1,4 +1,4 @@
-"""Read a trial from any supported file: C3D, TRC or BVH. The format is detected from the content of the file."""
+"""Read a trial from any supported file: C3D, TRC or BVH, detected from the content, then from the file extension."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ MOTION_READERS = {".mot": "read_motion", ".sto": "read_motion"}
 
 
 def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
-    """Read a trial from a C3D or TRC file, in m with z up. The content decides on the format, not the file name.
+    """Read a trial from a C3D, TRC or BVH file, in m with z up.
 
-    A BVH file gives the joint centres of its skeleton as markers.
+    C3D and TRC files are recognised by their content, else the format follows from the file extension. A BVH file gives
+    the joint centres of its skeleton as markers.
 
     Args:
         path: the file.
@@ -46,7 +47,9 @@ def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
         return read_skeleton(path, up)
     if path.suffix.lower() in MOTION_READERS:
         raise trial_error(
-            path, f"has joint coordinates, not markers; read it with {MOTION_READERS[path.suffix.lower()]}"
+            path,
+            "has joint coordinates, not markers; give a C3D, TRC or BVH file "
+            f"(in Python {MOTION_READERS[path.suffix.lower()]} reads it)",
         )
     raise trial_error(path, "not a C3D, TRC or BVH file; expected one of these")
 

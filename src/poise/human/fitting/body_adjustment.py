@@ -6,11 +6,14 @@ q_k of some frames k of the walk and of the static trial:
     min  Σ_k Σ_i w_i L(|y_ik - T_i(q_k, s) p_i|) + Σ_k r² |q_k - q°|²
          + K c² Σ_i w_i |p_i - p_i°(s)|² / d_i² + K c² Σ_j ((s_j - s_j°) / d_j)²
 
-L is the robust loss of `marker_tracking`. p_i° is the expected position of a marker on a body of that shape and d_i its
-spread: small for a landmark, the whole segment for other markers; d_j is the variation of shape between people. The
-priors are weighted with the systematic error c of a marker, times the number of frames K, because soft tissue artefacts
-and misplacement are the same in all frames. The problem is solved by Gauss-Newton; the postures, which are coupled only
-through s and p, are eliminated frame by frame (Schur complement).
+y_ik is the measured position of marker i in frame k (m), T_i(q, s) the pose of its link, w_i its weight, L the robust
+loss of `marker_tracking`. q° is the rest posture and r the cost of a radian away from it (`REST_COST`, m/rad). p_i° is
+the expected position of a marker on a body of that shape and d_i its standard deviation (m): small for a landmark, the
+whole segment for other markers; s_j° is the initial shape and d_j the standard deviation between people. The
+priors are weighted with the systematic error c of a marker (m), times the number of frames K, because soft tissue
+artefacts and misplacement are the same in all frames. In static frames the sole points are markers at floor height, of
+which only z is used. The problem is solved by Gauss-Newton; the postures, which are coupled only through s and p, are
+eliminated frame by frame (Schur complement).
 """
 
 from __future__ import annotations
@@ -39,8 +42,14 @@ MEASURED_SPREAD, SEGMENT_SPREAD = (0.003, 0.003, 0.003), (0.30, 0.30, 0.30)
 
 @dataclass(frozen=True)
 class MarkerPrior:
-    """Prior of the marker placement: links (m), positions on them (m x 3, m), spreads (m x 3, m), and the landmarks
-    that the positions follow when the shape changes (m)."""
+    """Prior of the placement of M markers on the model.
+
+    Attributes:
+        links: link that carries each marker.
+        locations: expected position of each marker in the frame of its link (M x 3, m).
+        spread: standard deviation of that position along the axes of the link (M x 3, m).
+        landmarks: landmark whose position each marker follows when the shape changes; None for a fixed position.
+    """
 
     links: tuple[str, ...]
     locations: Array
@@ -66,7 +75,7 @@ class MarkerPrior:
         )
 
     def locations_on(self, shape: BodyShape) -> Array:
-        """Return the positions on another shape (m x 3, m); for example, a knee marker moves with the thigh length."""
+        """Return the expected positions on another shape (M x 3, m); a knee marker, e.g., moves with thigh length."""
         known = landmarks(shape)
         return np.array(
             [
@@ -77,7 +86,7 @@ class MarkerPrior:
 
     @property
     def segment_only(self) -> Array:
-        """Which markers are known only by their segment (m)."""
+        """Boolean mask of the markers of which only the segment is known (M)."""
         return np.asarray(self.spread[:, 0] >= SEGMENT_SPREAD[0])
 
 
@@ -101,8 +110,8 @@ def _marker_spread(marker: Marker, measured: bool) -> tuple[float, float, float]
 #: Shape parameters that markers determine, and their standard deviation between people (m, rad); lengths have 4 %.
 SHAPE_LENGTHS = ("torso", "thigh", "shank", "foot", "ankle_height", "upper_arm", "forearm", "hand")
 SHAPE_SPREAD = {
-    "lumbar_forward": 0.01, "lumbar_up": 0.01, "shoulder_width": 0.03, "shoulder_drop": 0.02, "shoulder_forward": 0.02,
-    "torsion": 0.3, "varus": 0.09, "ankle_height": 0.006, "foot": 0.010, "hand": 0.010,
+    "l5s1_forward": 0.01, "l5s1_up": 0.01, "shoulder_width": 0.03, "shoulder_drop": 0.02, "shoulder_forward": 0.02,
+    "tibial_torsion": 0.3, "knee_varus": 0.09, "ankle_height": 0.006, "foot": 0.010, "hand": 0.010,
 }  # fmt: skip
 RELATIVE_LENGTH_SPREAD = 0.04
 #: Systematic error of a marker, the same in all frames (m): skin and palpation. It scales the weight of the priors.
@@ -119,7 +128,15 @@ INITIAL_OUTLIER_SCALE, OUTLIER_SCALE_DECAY = 0.5, 0.7
 
 @dataclass(frozen=True)
 class AdjustmentResult:
-    """Shape, marker positions (m x 3), postures of the frames (K x nq), rms marker error (m), number of iterations."""
+    """Result of a `BodyAdjustment`.
+
+    Attributes:
+        shape: adjusted body shape.
+        locations: positions of the M markers in the frames of their links (M x 3, m).
+        postures: configurations of the K frames (K x nq).
+        rms: root mean square marker error (m).
+        iterations: number of Gauss-Newton iterations.
+    """
 
     shape: BodyShape
     locations: Array
@@ -135,8 +152,8 @@ class BodyAdjustment:
         robot: a model of about that shape; it is copied.
         shape: initial value and prior mean of the shape.
         prior: of the marker placement.
-        frames: measured marker positions (K x m x 3, m).
-        weights: of frames and markers (K x m).
+        frames: positions of the M markers in K frames (K x M x 3, m; NaN where not visible).
+        weights: weight of each marker in each frame (K x M).
         floor_heights: height of the floor (m) in frames with flat soles on it (K, NaN for other frames).
     """
 
@@ -212,7 +229,10 @@ class BodyAdjustment:
     def _gauss_newton_step(
         self, s: Array, locations: Array, q: Array, C: Array, c: Array, outlier_scale: float
     ) -> tuple[Array, Array, Array]:
-        """Return the steps of shape, positions and postures; adds to C and c, which contain the priors."""
+        """Return the steps of shape, marker positions and postures.
+
+        C and c are the normal equations ``C x = c`` of the priors; those of the frames are added to them in place.
+        """
         n_s, m, nv = len(s), len(locations), self.model.nv
         size = n_s + 3 * m
         blocks = []
@@ -236,12 +256,15 @@ class BodyAdjustment:
             C += B.T @ B - F.T @ eliminated[:, :-1]
             c += B.T @ b - F.T @ eliminated[:, -1]
             blocks.append(eliminated)
-        both = np.asarray(np.linalg.solve(C + 1e-10 * np.eye(size), c), dtype=np.float64)
-        posture_steps = np.array([eliminated[:, -1] - eliminated[:, :-1] @ both for eliminated in blocks])
-        return both[:n_s], both[n_s:].reshape(m, 3), np.clip(posture_steps, -0.5, 0.5)
+        step = np.asarray(np.linalg.solve(C + 1e-10 * np.eye(size), c), dtype=np.float64)
+        posture_steps = np.array([eliminated[:, -1] - eliminated[:, :-1] @ step for eliminated in blocks])
+        return step[:n_s], step[n_s:].reshape(m, 3), np.clip(posture_steps, -0.5, 0.5)
 
     def _linearize(self, s: Array, locations: Array, q: Array, k: int) -> tuple[Array, Array, Array]:
-        """Return errors (M x 3), and derivatives of the points by posture (M x 3 x nv) and by shape (M x 3 x n_s)."""
+        """Return the errors of the P points (markers and sole points) in frame k, measured minus model (P x 3, m).
+
+        Also their derivatives: of the model points by posture (P x 3 x nv) and by shape parameters (P x 3 x n_s).
+        """
         S = np.empty((len(self.points.joints), 3, len(s)))
         self._set_shape(s, locations)
         reference = self.points.positions(q)
@@ -282,9 +305,9 @@ class BodyAdjustment:
     def _rms(self, shape: BodyShape, locations: Array, q: Array) -> float:
         self._set_shape(np.array([_shape_value(shape, name) for name in self.parameters]), locations)
         m = len(locations)
-        seen = self.w[:, :m, 0] > 0.0
+        visible = self.w[:, :m, 0] > 0.0
         errors = np.array([self.y[k, :m] - self.points.positions(q[k])[:m] for k in range(len(q))])
-        return float(np.sqrt(np.mean(np.sum(errors[seen] ** 2, axis=1))))
+        return float(np.sqrt(np.mean(np.sum(errors[visible] ** 2, axis=1))))
 
     def _clip_to_limits(self, q: Array) -> Array:
         out = q.copy()
@@ -293,7 +316,7 @@ class BodyAdjustment:
 
 
 def _shape_parameters(shape: BodyShape) -> list[tuple[str, int | None]]:
-    """Return the names of the estimated shape parameters, with the side of pairs."""
+    """Return the estimated shape parameters: name, and for pairs the side (0 left, 1 right), else None."""
     found: list[tuple[str, int | None]] = []
     for name in (*SHAPE_LENGTHS, *(name for name in SHAPE_SPREAD if name not in SHAPE_LENGTHS)):
         found += [(name, 0), (name, 1)] if isinstance(getattr(shape, name), tuple) else [(name, None)]

@@ -53,8 +53,8 @@ def filter_motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> 
         note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, zero-phase)"
     values[:, 3:7] /= np.linalg.norm(values[:, 3:7], axis=1, keepdims=True)
     if len(time) < 4:
-        still = np.zeros((len(time), robot.model.nv))
-        return FilteredMotion(time, values, still, still, note)
+        zero_rates = np.zeros((len(time), robot.model.nv))
+        return FilteredMotion(time, values, zero_rates, zero_rates, note)
     spline = scipy.interpolate.CubicSpline(time, values, axis=0)
     derivative = np.asarray(spline(time, 1))
     v = _velocity(values, derivative)
@@ -70,10 +70,10 @@ def _continuous_quaternions(quaternion: Array) -> Array:
 
 
 def _velocity(q: Array, rate: Array) -> Array:
-    """Return the velocity of pinocchio: linear and angular of the base in its own frame, then joint rates.
+    """Return the velocity of pinocchio (n x nv): linear and angular of the base in its own frame, then joint rates.
 
-    With the unit quaternion c of the base and its rate ċ, the angular velocity in its frame is the vector part of
-    ``2 c* ċ``.
+    `rate` is the time derivative of all coordinates in q (n x nq). With the unit quaternion c of the base and its
+    derivative ċ, the angular velocity in its frame is the vector part of ``2 c* ċ``.
     """
     rotation = np.array([pinocchio.Quaternion(*each[[3, 0, 1, 2]]).matrix() for each in q[:, 3:7]])
     linear = np.einsum("nji,nj->ni", rotation, rate[:, :3])
@@ -124,7 +124,7 @@ def fit_provenance(fit: Fit) -> dict[str, Any]:
         "notes": list(fit.notes),
         "events": [[event.time, event.side, event.kind] for event in fit.trial.events],
         "markers": {
-            label: {"link": link, "place": location.tolist()}
+            label: {"link": link, "location": location.tolist()}
             for label, link, location in zip(
                 fit.marker_placement.labels, fit.marker_placement.links, fit.marker_placement.locations, strict=True
             )
@@ -145,6 +145,8 @@ def _body_marker_positions(points: BodyPoints, q: np.ndarray) -> np.ndarray:
 # -- Fit of body shape and motion ------------------------------------------------------------------------------------
 
 
+#: Root mean square distance of markers from the body (m) above which the notes warn.
+POOR_RMS = 0.02
 #: Longest gap (s) of a rejected marker that is filled: splines have errors of millimetres there.
 MAX_JUMP_GAP = 0.25
 
@@ -208,12 +210,15 @@ class Fit:
 
     @property
     def errors(self) -> Array:
-        """Marker errors: distance of each marker from its position on the model (n x m, m; NaN where not visible)."""
+        """Distance of each of M markers from its position on the model (n x M, m; NaN where not visible).
+
+        The model is in the configuration from inverse kinematics, before the filter.
+        """
         return self.tracking.errors
 
     @property
     def rms(self) -> float:
-        """Root mean square marker error over all markers and frames (m)."""
+        """Root mean square of `errors` over all markers and frames (m)."""
         return float(np.sqrt(np.nanmean(self.errors**2)))
 
     @property
@@ -225,11 +230,11 @@ class Fit:
     @cached_property
     def rms_by_marker(self) -> dict[str, float]:
         """Root mean square error of each marker (m), the largest first."""
-        each = np.sqrt(np.nanmean(self.errors**2, axis=0))
-        return {self.marker_placement.labels[i]: float(each[i]) for i in np.argsort(-each)}
+        rms = np.sqrt(np.nanmean(self.errors**2, axis=0))
+        return {self.marker_placement.labels[i]: float(rms[i]) for i in np.argsort(-rms)}
 
     def angles(self) -> dict[str, Array]:
-        """Return the angle of each joint over time (rad), filtered."""
+        """Return the filtered angle of each joint by name (n, rad)."""
         return {joint.name: self.q[:, joint.q] for joint in self.robot.joints}
 
     def recording(self) -> Recording:
@@ -294,14 +299,17 @@ def _fit(
     report_progress("body", 0.0)
     trials = [each for each in (trial, static) if each is not None]
     sex = sex or next((each.subject.sex for each in trials if each.subject.sex in SEXES), None) or "male"
+    height_source, mass_source = ("as given" if value else "from the file" for value in (height, mass))
     height = height or next((each.subject.height for each in trials if each.subject.height), None)
     mass = mass or next((each.subject.mass for each in trials if each.subject.mass), None)
     marker_match = match_markers(trial, marker_set)
     trial = fill_gaps(trial)
     walk = MarkerTrajectories.of(trial, marker_match.markers)
     notes = [f"marker set {marker_match.marker_set.name}: {len(walk.labels)} markers used"]
-    notes += [f"height {height:.3f} m" if height else "the height was not given: estimated from the markers"]
-    notes += [f"mass {mass:.1f} kg" if mass else "the mass was not given: 22.5 kg/m² times height squared"]
+    notes += [
+        f"height {height:.3f} m, {height_source}" if height else "the height was not given: estimated from the markers",
+        f"mass {mass:.1f} kg, {mass_source}" if mass else "the mass was not given: 22.5 kg/m² times height squared",
+    ]
     notes += _unknown_label_notes(marker_match)
     static_markers = None if static is None else _static_trajectories(static, walk, marker_match.marker_set)
     shape, adjusted = calibrate_body(
@@ -315,7 +323,7 @@ def _fit(
         robot, marker_placement, walk, trial.rate, adjusted, lambda share: report_progress("frames", share)
     )
     filtered = filter_motion(robot, trial.time, tracking.q, cutoff)
-    notes.append(filtered.note)
+    notes = [*_poor_fit_notes(tracking), *notes, filtered.note]
     notes += _rejected_marker_notes(walk, tracking)
     notes += list(trial.notes)
     name = marker_match.marker_set.name
@@ -324,7 +332,7 @@ def _fit(
 
 
 def _static_trajectories(static: Trial, walk: MarkerTrajectories, marker_set: MarkerSet) -> MarkerTrajectories:
-    """Return the markers of a walk in a static trial; those of trunk, head and arms are set to NaN."""
+    """Return the trajectories in a static trial of the markers of a walk; those of trunk, head and arms are NaN."""
     found = match_markers(static, marker_set).markers
     known = dict(zip(walk.labels, walk.markers, strict=True))
     static_markers = MarkerTrajectories.of(fill_gaps(static), {**known, **found}, walk.labels)
@@ -341,6 +349,17 @@ def _unknown_label_notes(marker_match: MarkerMatch) -> list[str]:
         for label, near in marker_match.unknown_labels.items()
     ]
     return [f"labels not in the marker set, not used: {', '.join(labels)}"] if labels else []
+
+
+def _poor_fit_notes(tracking: TrackingResult) -> list[str]:
+    """Return a warning if the markers are far from the body."""
+    rms = float(np.sqrt(np.nanmean(tracking.errors**2)))
+    if rms < POOR_RMS:
+        return []
+    return [
+        f"poor fit: markers are {1e3 * rms:.0f} mm (rms) from the body, usual are 4 to 12 mm; do not use the angles "
+        "before checking marker set, height and static trial"
+    ]
 
 
 def _rejected_marker_notes(walk: MarkerTrajectories, tracking: TrackingResult) -> list[str]:

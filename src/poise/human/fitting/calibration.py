@@ -1,8 +1,9 @@
 """Calibration: body dimensions and marker placement from a walk and a static trial, starting from the pelvis markers.
 
 The hip joint centres are those of Harrington et al. 2007 ("Prediction of the hip joint centre in adults, children, and
-patients with cerebral palsy based on magnetic resonance imaging", Journal of Biomechanics 40), with the pelvic width W
-between the anterior spines and the pelvic depth D from their midpoint to that of the posterior spines (m):
+patients with cerebral palsy based on magnetic resonance imaging", Journal of Biomechanics 40). With the pelvic width W
+between the anterior spines and the pelvic depth D from their midpoint to that of the posterior spines, their positions
+relative to the midpoint of the anterior spines, in the axes of the pelvis, are (m)
 
     forward  -0.24 D - 0.0099,   up  -0.30 W - 0.0109,   to either side  0.33 W + 0.0073
 """
@@ -27,7 +28,7 @@ from poise.robots import MEAN_STATURE, SIDES, BodyShape, Robot, anthropometry, l
 
 @dataclass(frozen=True)
 class MarkerTrajectories:
-    """Trajectories of the markers of a trial: labels, markers, positions (n x m x 3, m; NaN in gaps)."""
+    """Trajectories of M markers of a trial: labels, markers, positions over n frames (n x M x 3, m; NaN in gaps)."""
 
     labels: tuple[str, ...]
     markers: tuple[Marker, ...]
@@ -35,7 +36,13 @@ class MarkerTrajectories:
 
     @classmethod
     def of(cls, trial: Trial, found: Mapping[str, Marker], labels: tuple[str, ...] | None = None) -> MarkerTrajectories:
-        """Return the matched markers that are ever visible; or exactly the given labels, NaN if the trial has none."""
+        """Select trajectories of a trial.
+
+        Args:
+            trial: the trial.
+            found: marker of each label.
+            labels: labels to select, with NaN for those that the trial lacks; None: all that are visible in any frame.
+        """
         if labels is None:
             labels = tuple(label for label in found if np.isfinite(trial.marker(label)).all(axis=1).any())
         blank = np.full((len(trial.time), 3), np.nan)
@@ -44,7 +51,7 @@ class MarkerTrajectories:
 
     @property
     def weights(self) -> Array:
-        """Weight of each marker (m)."""
+        """Weight of each of the M markers in the fit."""
         return np.array([marker.weight for marker in self.markers])
 
     def landmarks(self) -> dict[str, Array]:
@@ -80,11 +87,12 @@ class Pelvis:
     """Dimensions of a pelvis.
 
     Attributes:
-        width, depth: between the anterior spines, and from front to back (m).
+        width: distance between the anterior spines (m).
+        depth: distance of the back point of `PelvisMarkers` from the midpoint of left and right (m).
         hip_width: between the hip centres (m).
         landmark_positions: positions of its landmarks relative to the midpoint of the hip centres: x forward and y left
             in the plane of the spines, z up (m).
-        origin: origin of the frame spanned by its markers, relative to the same point (m).
+        origin: midpoint of left and right of `PelvisMarkers`, in the same axes relative to the same point (m).
     """
 
     width: float
@@ -98,8 +106,8 @@ class Pelvis:
 class PelvisMarkers:
     """Three points that determine the pose of the pelvis: left, right and back, each n x 3 or 3 (m).
 
-    They are the anterior spines and the midpoint of the posterior ones or, for a skeleton without skin markers, the hip
-    centres and the lumbar joint (`are_joint_centers`).
+    They are the anterior spines and the sacrum, or the midpoint of the posterior spines; for a skeleton without skin
+    markers the hip centres and the lumbar joint (`are_joint_centers`).
     """
 
     left: Array
@@ -194,12 +202,17 @@ def _unit(vectors: Array) -> Array:
 ASIS_HEIGHT_RATIO, HIP_HEIGHT_RATIO = 0.56, 0.53
 #: Plausible distances between joint centres, relative to the mean body.
 PLAUSIBLE_LENGTH_RATIO = (0.5, 1.6)
+#: Relative difference between a given height and that of the fitted segments which is noted.
+HEIGHT_TOLERANCE = 0.1
 #: Largest height of the lowest foot markers (m) for which the floor is taken as z = 0.
 FLOOR_TOLERANCE = 0.15
 
 
 def estimate_height(trajectories: MarkerTrajectories, sex: str) -> float:
-    """Estimate the stature (m) from the height of the pelvis above the lowest markers; the mean if not plausible."""
+    """Estimate the stature (m) from the height of the pelvis above the lowest markers.
+
+    The mean stature of the sex is returned if the estimate is outside 0.8 to 2.5 m.
+    """
     pelvis_markers = PelvisMarkers.of(trajectories.landmarks())
     high = np.nanmedian((pelvis_markers.left[:, 2] + pelvis_markers.right[:, 2]) / 2.0)
     low = np.nanmin(nan_median(trajectories.positions[:, :, 2])) - 0.03  # heel and toe markers are 3 cm above the floor
@@ -211,7 +224,7 @@ def initial_shape(
     trajectories: MarkerTrajectories, pelvis: Pelvis, height: float, mass: float | None, sex: str
 ) -> BodyShape:
     """Return the mean body of a stature with the measured pelvis and the measured distances between joint centres."""
-    shape = BodyShape.of(height, mass, sex).with_parameters(hip_width=pelvis.hip_width, spines_width=pelvis.width)
+    shape = BodyShape.of(height, mass, sex).with_parameters(hip_width=pelvis.hip_width, asis_width=pelvis.width)
     landmarks = trajectories.landmarks()
 
     def center_distance(one: str, other: str, default: float) -> float:
@@ -238,7 +251,14 @@ def build_robot(shape: BodyShape) -> Robot:
 
 
 def initial_posture(robot: Robot, landmarks: Mapping[str, Array], pelvis: Pelvis, rest: Array) -> Array:
-    """Return a rest posture with the pelvis at its markers, in a frame that shows them (each landmark 3, m)."""
+    """Return the configuration `rest` with the base placed at the pelvis markers of one frame.
+
+    Args:
+        robot: the model.
+        landmarks: positions of the landmarks in that frame (3, m), with all markers of the pelvis.
+        pelvis: measured pelvis.
+        rest: configuration that gives the joint angles (nq).
+    """
     rotation, origin = PelvisMarkers.of(landmarks).poses()
     pose = pinocchio.SE3(rotation, origin - rotation @ pelvis.origin)
     return np.concatenate([pinocchio.SE3ToXYZQUAT(pose), rest[7:]])
@@ -250,7 +270,7 @@ def frames_with_pelvis(trajectories: MarkerTrajectories) -> NDArray[np.bool_]:
 
 
 def floor_height(trajectories: MarkerTrajectories) -> float:
-    """Return the height of the floor (m): 0 if consistent with the foot markers; NaN otherwise."""
+    """Return the height of the floor, 0, if the lowest foot marker is 0 to 15 cm above it; else NaN (unknown)."""
     feet = [k for k, marker in enumerate(trajectories.markers) if marker.segment.endswith(("_foot", "_toes"))]
     if not feet:
         return np.nan
@@ -278,6 +298,8 @@ def calibrate_body(
 ) -> tuple[BodyShape, AdjustmentResult]:
     """Calibrate body shape and marker placement from a walk and, if given, a static trial.
 
+    The adjustment has the postures of the calibration frames; the first one is a frame of the walk.
+
     Args:
         walk, static_markers: the same markers in both trials.
         height, mass: m and kg, if known.
@@ -296,20 +318,25 @@ def calibrate_body(
     report_progress(0.3)
     adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights).solve(postures)
     report_progress(1.0)
-    found = adjusted.shape
+    final_shape = adjusted.shape
     if height is None:
-        found = replace(found, height=_body_height(found))
+        final_shape = replace(final_shape, height=_body_height(final_shape))
         if mass is None:
-            found = replace(found, mass=22.5 * found.height**2)
+            final_shape = replace(final_shape, mass=22.5 * final_shape.height**2)
+    elif abs(_body_height(final_shape) / height - 1.0) > HEIGHT_TOLERANCE:
+        notes.append(
+            f"the height of {height:.2f} m does not agree with the segments fitted to the markers, which add up to "
+            f"{_body_height(final_shape):.2f} m: check it"
+        )
     notes.append(
         f"body calibrated on {len(frames)} frames in {adjusted.iterations} iterations, {1e3 * adjusted.rms:.1f} mm rms"
     )
-    return found, adjusted
+    return final_shape, adjusted
 
 
 def _body_height(shape: BodyShape) -> float:
     """Return the height of the vertex in upright standing (m)."""
-    return shape.hip_height + shape.lumbar_up + shape.torso + shape.head
+    return shape.hip_height + shape.l5s1_up + shape.torso + shape.head
 
 
 def _select_frames(walk: MarkerTrajectories, static_markers: MarkerTrajectories | None) -> tuple[Array, Array, Array]:

@@ -1,7 +1,8 @@
 """Summary of a fit as plain values and as text, and comparison of its joint angles with those of other software.
 
-Zero postures differ between models (the pelvis is upright in OpenSim, along its spines in Plug-in Gait and here), so
-the mean difference is reported separately from the root mean square of the rest.
+The joint angles are zero in different postures (the pelvis is upright in OpenSim, aligned with its iliac spines in
+Plug-in Gait and here), so the mean difference is reported separately, and the root mean square is that of the
+difference without its mean.
 """
 
 from __future__ import annotations
@@ -65,10 +66,11 @@ def compare_stored_angles(fit: Fit) -> list[AngleComparison]:
 
 
 def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
-    """Compare the angles of a fit with the coordinates of a .mot or .sto file on the same clock.
+    """Compare the angles of a fit with the coordinates of a .mot or .sto file of the same trial.
 
     Column names are those of OpenSim models (``hip_flexion_r``, ``knee_angle_r``, ...) or of Poise. A knee angle with
-    the opposite sign is inverted.
+    the opposite sign is inverted. If the times of the file are not within the trial, its first row is taken as the
+    first frame.
     """
     values = dict(zip(motion.names, motion.values_in_degrees.T, strict=True))
     rows = []
@@ -78,18 +80,18 @@ def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
             column = next((values[name] for name in known if name in values), None)
             if column is None:
                 continue
-            theirs = np.interp(
+            reference_angle = np.interp(
                 fit.time, motion.time - motion.time[0] + _start_time(fit, motion), column, np.nan, np.nan
             )
-            ours = np.degrees(fit.angles()[f"{side}_{joint}"])
-            both = np.isfinite(theirs)
+            fitted_angle = np.degrees(fit.angles()[f"{side}_{joint}"])
+            valid = np.isfinite(reference_angle)
             if (
                 joint == "knee_flexion"
-                and both.sum() > FEWEST_SAMPLES
-                and np.corrcoef(ours[both], theirs[both])[0, 1] < 0.0
+                and valid.sum() > FEWEST_SAMPLES
+                and np.corrcoef(fitted_angle[valid], reference_angle[valid])[0, 1] < 0.0
             ):
-                theirs = -theirs
-            rows += _compare_angle(fit, f"{side}_{joint}", theirs)
+                reference_angle = -reference_angle
+            rows += _compare_angle(fit, f"{side}_{joint}", reference_angle)
     if not rows:
         raise PoiseError(
             f"no hip, knee or ankle angle among the columns {', '.join(motion.names[:8])}, ...; expected OpenSim names"
@@ -98,20 +100,24 @@ def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
 
 
 def _start_time(fit: Fit, motion: OpenSimMotion) -> float:
-    """Return the start of the motion on the clock of the fit: its own start time if within the fit, else zero."""
+    """Return the time of the first row of a motion in the trial (s): its own time if within the trial, else zero."""
     begin = float(motion.time[0])
     return begin if 0.0 < begin < fit.time[-1] and motion.time[-1] <= fit.time[-1] + 1.0 / fit.trial.rate else 0.0
 
 
 def _compare_angle(fit: Fit, joint: str, reference: Array) -> list[AngleComparison]:
-    both = np.isfinite(reference)
-    if both.sum() < FEWEST_SAMPLES:
+    valid = np.isfinite(reference)
+    if valid.sum() < FEWEST_SAMPLES:
         return []
-    ours, theirs = np.degrees(fit.angles()[joint])[both], reference[both]
-    difference = ours - theirs
+    fitted_angle, reference_angle = np.degrees(fit.angles()[joint])[valid], reference[valid]
+    difference = fitted_angle - reference_angle
     return [
         AngleComparison(
-            joint, float(difference.mean()), float(difference.std()), float(np.ptp(ours)), float(np.ptp(theirs))
+            joint,
+            float(difference.mean()),
+            float(difference.std()),
+            float(np.ptp(fitted_angle)),
+            float(np.ptp(reference_angle)),
         )
     ]
 
@@ -160,7 +166,11 @@ def fit_text(fit: Fit, reference: OpenSimMotion | None = None) -> str:
         f"  body: {shape.height:.2f} m, {shape.mass:.1f} kg, {shape.sex}"
         + (f", with {static}" if static else ", without a static trial"),
         _both_legs("thigh, shank (m)", [*shape.thigh, *shape.shank], ".3f"),
-        _both_legs("torsion, varus (degrees)", np.degrees([*shape.torsion, *shape.varus]).tolist(), ".1f"),
+        _both_legs(
+            "tibial torsion, knee varus (degrees)",
+            np.degrees([*shape.tibial_torsion, *shape.knee_varus]).tolist(),
+            ".1f",
+        ),
         f"  markers: {1e3 * fit.rms:.1f} mm rms, largest {1e3 * size:.0f} mm ({label} at {time:.2f} s)",
         "  largest errors: "
         + ", ".join(f"{k} {1e3 * v:.1f}" for k, v in list(fit.rms_by_marker.items())[:LISTED_MARKERS])

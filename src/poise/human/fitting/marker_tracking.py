@@ -2,9 +2,11 @@
 
     min_q  Σ_i w_i L(|y_i - p_i(q)|) + r_p² |q ⊖ q_p|² + r_0² |q - q_0|²     s.t.  q_lo <= q <= q_hi
 
-with measured markers y_i, points p_i of the model, weights w_i, a prediction q_p from the previous frames, the rest
-posture q_0, and a robust loss ``L(e) = e² / (1 + e²/c²)`` (Geman-McClure), with which a marker 10 cm off has 4 % of the
-weight of a good one. Solved by the Levenberg-Marquardt method; joints at a limit are held there.
+with measured markers y_i and points p_i of the model (m), weights w_i, a prediction q_p from the previous frames, the
+rest posture q_0, costs r_p and r_0 of a radian away from them (m/rad), and a robust loss ``L(e) = e² / (1 + e²/c²)``
+(Geman-McClure) with c = 5 cm, with which a marker 10 cm off has 4 % of the weight of a good one. Solved by the
+Levenberg-Marquardt method; joints at a limit are held there. Each frame is then solved again with the cost r_p to the
+first solution and no rest posture, which removes most of the bias of these costs.
 """
 
 from __future__ import annotations
@@ -21,14 +23,15 @@ from poise.robots import Robot
 
 
 class BodyPoints:
-    """Points fixed to joints of a model, evaluated together.
+    """Positions and Jacobians of M points fixed to joints of a model.
 
-    With the Jacobian of a joint in world coordinates, ``(J_l, J_a)``, a point p on it moves with ``J_l + J_a x p``.
+    With the Jacobian ``(J_l, J_a)`` of a joint in world axes about the world's origin, the Jacobian of a point at the
+    position p (m, world frame) is ``J_l + J_a x p``, column by column.
 
     Args:
         model: a pinocchio model; its joint placements may change between calls.
-        joints: index of the joint that carries each point, m.
-        locations: positions of the points in the frames of their joints (m x 3, m).
+        joints: index of the joint that carries each point (M).
+        locations: positions of the points in the frames of their joints (M x 3, m).
     """
 
     def __init__(self, model: pinocchio.Model, joints: Sequence[int], locations: ArrayLike) -> None:
@@ -49,12 +52,12 @@ class BodyPoints:
         return cls(model, [model.frames[model.getFrameId(link)].parentJoint for link in links], locations)
 
     def positions(self, q: Array) -> Array:
-        """Return the positions in the world frame (m x 3, m)."""
+        """Return the positions in the world frame (M x 3, m)."""
         pinocchio.forwardKinematics(self.model, self.data, q)
         return self._world_positions()
 
     def positions_and_jacobians(self, q: Array) -> tuple[Array, Array]:
-        """Return the positions (m x 3) and their Jacobians (m x 3 x nv)."""
+        """Return the positions in the world frame (M x 3, m) and their Jacobians (M x 3 x nv)."""
         J = pinocchio.computeJointJacobians(self.model, self.data, q)
         p = self._world_positions()
         out = np.empty((len(p), 3, self.model.nv))
@@ -66,7 +69,7 @@ class BodyPoints:
         return p, out
 
     def rotations(self) -> Array:
-        """Return the rotation of the joint of each point at the last configuration (m x 3 x 3)."""
+        """Return ``world_from_joint`` of the joint of each point at the last configuration (M x 3 x 3)."""
         return np.array([self.data.oMi[int(j)].rotation for j in self._unique_joints])[self._joint_index]
 
     def _world_positions(self) -> Array:
@@ -102,13 +105,13 @@ BOUND_PASSES = 4
 
 @dataclass(frozen=True)
 class TrackingResult:
-    """Result of tracking n frames.
+    """Result of tracking M markers over n frames.
 
     Attributes:
-        q: configurations, n x nq.
-        errors: distances between the m markers and the model, n x m, m; NaN where not visible.
-        ignored: rejected markers, n x m.
-        iterations: of each frame, n.
+        q: configurations (n x nq).
+        errors: distances between the markers and the model (n x M, m); NaN where not visible.
+        ignored: mask of rejected markers (n x M).
+        iterations: number of iterations in each frame (n).
     """
 
     q: Array
@@ -122,8 +125,8 @@ class MarkerTracker:
 
     Args:
         robot: the model.
-        points: positions of the markers on it.
-        weights: of the markers (m).
+        points: positions of the M markers on it.
+        weights: weights of the markers (M).
         rest: configuration to which joints without visible markers tend.
         outlier_scale: scale of the robust loss (m).
     """
@@ -144,7 +147,13 @@ class MarkerTracker:
         self._low, self._high = robot.limits.lower, robot.limits.upper
 
     def track(self, positions: Array, start: Array, progress: Callable[[int], object] | None = None) -> TrackingResult:
-        """Track all frames (n x m x 3, m, NaN where not visible), from a configuration near the first one."""
+        """Track all frames.
+
+        Args:
+            positions: of the markers in the world frame (n x M x 3, m; NaN where not visible).
+            start: configuration near the first frame.
+            progress: called with the index of each completed frame.
+        """
         q, velocity = start, None
         visible_before = np.zeros(positions.shape[1], dtype=bool)
         found, errors, rejections, counts = [], [], [], []
@@ -170,7 +179,7 @@ class MarkerTracker:
         return TrackingResult(np.array(found), np.array(errors), np.array(rejections), np.array(counts))
 
     def _rejected_markers(self, markers: Array, guess: Array, visible_before: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the markers that jumped away from their predicted positions (m)."""
+        """Return a mask of the markers that jumped away from their predicted positions (M)."""
         far = np.linalg.norm(markers - self.points.positions(guess), axis=1) > JUMP_DISTANCE  # False if not visible
         rejected = far & visible_before
         return (
@@ -188,7 +197,15 @@ class MarkerTracker:
         max_iterations: int,
         tolerance: float = TOLERANCE,
     ) -> tuple[Array, int]:
-        """Solve one frame, with costs per radian away from guess and rest posture; return configuration, iterations."""
+        """Solve one frame; return its configuration and the number of iterations.
+
+        Args:
+            markers: positions in the world frame (M x 3, m; NaN where not visible).
+            guess: configuration from which the iteration starts, q_p of the equation.
+            prediction_cost, rest_cost: r_p and r_0 (m/rad).
+            max_iterations: largest number of iterations.
+            tolerance: largest step (rad, m) that ends the iteration.
+        """
         visible = np.asarray(np.isfinite(markers).all(axis=1))
         target, weight = np.where(visible[:, None], markers, 0.0), np.where(visible, self.weights, 0.0)
         model, q, damping = self.robot.model, guess, 1e-6
@@ -255,8 +272,7 @@ class MarkerTracker:
             low, high = new < self._low - 1e-12, new > self._high + 1e-12
             if not (low | high).any():
                 break
-            which = self._v_index[low | high]
-            held[which] = True
+            held[self._v_index[low | high]] = True
             fixed[self._v_index[low]] = (self._low - angle)[low]
             fixed[self._v_index[high]] = (self._high - angle)[high]
             free = ~held
@@ -275,7 +291,7 @@ class MarkerTracker:
 
 @dataclass(frozen=True, eq=False)
 class MarkerPlacement:
-    """Placement of markers on a model: labels, links, positions in the link frames (m x 3, m), weights."""
+    """Placement of M markers on a model: labels, links, positions in the link frames (M x 3, m), weights."""
 
     labels: tuple[str, ...]
     links: tuple[str, ...]

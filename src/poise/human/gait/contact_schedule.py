@@ -1,9 +1,13 @@
 """Foot contacts of a gait: contact points over time, support polygon and ZMP.
 
-The same rule is used for the simulated motion and for the reference: a foot is in stance from initial contact to
-toe-off, and its support is then the whole sole and the tip of the toes, also while the foot rolls. Force plates confirm
-this: in two trials of one subject the center of pressure was inside the hull of these points in all 82 frames that bore
-the whole weight, but in only 62 and 67 % of them inside the hull of the points less than 2 cm above their lowest one.
+A foot is in stance from initial contact to toe-off. Support polygons and contact schedules use different points of a
+foot in stance:
+
+- the support polygon is the hull of the whole sole and the tip of the toes, also while the foot rolls, for a simulated
+  motion as for its reference. Force plates confirm this: in two trials of one subject the center of pressure was inside
+  this hull in all 82 frames with the whole weight on one foot, but in only 62 and 67 % of them inside the hull of the
+  points less than 2 cm above the lowest one;
+- in a contact schedule, which says where a controller may apply forces, only the points near the ground are active.
 """
 
 from __future__ import annotations
@@ -109,7 +113,7 @@ class ContactSchedule:
     Attributes:
         contacts: all contacts: corners of both soles, and the tips of the toes.
         time: n, s.
-        active: which contacts bear load at each time, n x contacts.
+        active: mask of the contacts that may bear load at each time, n x contacts.
     """
 
     contacts: tuple[Contact, ...]
@@ -117,7 +121,7 @@ class ContactSchedule:
     active: NDArray[np.bool_]
 
     def active_contacts(self, time: float) -> tuple[Contact, ...]:
-        """Return the contacts that bear load at a time; outside the schedule those of its first or last time."""
+        """Return the active contacts at a time (s); outside the schedule those of its first or last time."""
         k = min(max(int(np.searchsorted(self.time, time + 1e-9, "right")) - 1, 0), len(self.time) - 1)
         return self._select(self.active[k])
 
@@ -132,9 +136,9 @@ class ContactSchedule:
 def detect_contact_schedule(reference: ReferenceWalk, toes: bool = True) -> ContactSchedule:
     """Detect when the corners of the soles and the tips of the toes are on the ground.
 
-    A foot is in stance from initial contact to toe-off, by the events of the reference; its active contacts are the
-    points near their lowest positions. Both corners of the heel are active together, and both of the ball, because feet
-    roll forward; at least one of these pairs is active.
+    A foot is in stance from initial contact to toe-off, by the events of the reference. Its active contacts are the
+    points less than `CONTACT_HEIGHT` above their lowest positions in stance. Both corners of the heel are active
+    together, and both of the ball, because feet roll forward; in stance at least one of these pairs is active.
 
     Args:
         reference: the walk.
@@ -162,11 +166,11 @@ def detect_contact_schedule(reference: ReferenceWalk, toes: bool = True) -> Cont
             low = heights[:, pair].mean(axis=1) if pair else np.zeros(0)
             for i in pair:
                 active[:, i] = stance & _remove_short_contacts(low < low[stance].min() + CONTACT_HEIGHT, reference.time)
-        none = stance & ~active[:, heel + ball].any(axis=1)
+        without_contact = stance & ~active[:, heel + ball].any(axis=1)
         lower = heights[:, heel].mean(axis=1) < heights[:, ball].mean(axis=1)
-        for pair, which in ((heel, lower), (ball, ~lower)):
+        for pair, lower_pair in ((heel, lower), (ball, ~lower)):
             for i in pair:
-                active[:, i] |= none & which
+                active[:, i] |= without_contact & lower_pair
     return ContactSchedule(tuple(contacts), reference.time, active)
 
 
@@ -178,16 +182,16 @@ def _sole_edges(foot: Foot) -> dict[str, Array]:
 
 
 def _contact_heights(reference: ReferenceWalk, contacts: list[Contact]) -> Array:
-    """Compute the height of each contact over time (n x contacts, m)."""
+    """Compute the height of each contact point over time (n x contacts, m, world z)."""
     robot: Robot = reference.robot
     snapshot = Snapshot(robot)
-    found = np.empty((len(reference.time), len(contacts)))
+    heights = np.empty((len(reference.time), len(contacts)))
     for k, q in enumerate(reference.q):
         snapshot.at(State(robot, q))
         for i, contact in enumerate(contacts):
             pose = snapshot.pose(contact.frame)
-            found[k, i] = (pose.rotation @ contact.corners[0] + pose.translation)[2]
-    return found
+            heights[k, i] = (pose.rotation @ contact.corners[0] + pose.translation)[2]
+    return heights
 
 
 def _reference_stance(reference: ReferenceWalk, side: Side) -> NDArray[np.bool_]:
@@ -196,14 +200,14 @@ def _reference_stance(reference: ReferenceWalk, side: Side) -> NDArray[np.bool_]
     stance = np.zeros(len(reference.time), dtype=bool)
     if not events:
         return ~stance
-    stance[:] = events[0].kind == "off"
+    stance[:] = events[0].kind == "toe_off"
     for event in events:
-        stance[reference.time >= event.time - 1e-9] = event.kind == "strike"
+        stance[reference.time >= event.time - 1e-9] = event.kind == "initial_contact"
     return stance
 
 
 def _remove_short_contacts(mask: NDArray[np.bool_], time: Array) -> NDArray[np.bool_]:
-    """Remove intervals shorter than `SHORTEST_CONTACT`, both contacts and interruptions."""
+    """Remove contacts shorter than `SHORTEST_CONTACT`, and fill interruptions shorter than that."""
     out = mask.copy()
     edges = np.flatnonzero(np.diff(out.astype(int))) + 1
     for a, b in pairwise(edges.tolist()):

@@ -10,7 +10,8 @@ strike), TO a toe-off.
 | "six" | TO_B, peak knee flexion of B, HS_B, TO_A, peak knee flexion of A, HS_A: one more posture in each swing |
 | "eight" | "six", and in each swing the time between peak and initial contact at which the shank is vertical |
 
-A task with gain g, its derivative ġ, and damping k has the dynamics ``ë = -(g k + ġ) e - (g + k) ė``.
+The method ``gains(time)`` of task dynamics returns (g, ġ, k): gain (1/s), its derivative (1/s²) and damping (1/s). The
+error e of the task then follows ``ë = -(g k + ġ) e - (g + k) ė``.
 """
 
 from __future__ import annotations
@@ -57,21 +58,21 @@ class KeyPosture(NamedTuple):
 def find_key_postures(
     reference: ReferenceWalk, cycle: GaitCycle, kind: KeyPostureSet = "four"
 ) -> tuple[KeyPosture, ...]:
-    """Return the posture at the begin of a cycle, where a reproduction starts, followed by the key postures.
+    """Return the posture at the beginning of a cycle, where a reproduction starts, followed by the key postures.
 
     >>> [key.name for key in find_key_postures(reference, reference.cycle("right"), "two")]
-    ['right strike', 'left strike', 'next right strike']
+    ['right initial contact', 'left initial contact', 'next right initial contact']
     """
     if kind not in get_args(KeyPostureSet):
         raise GaitError(f"key posture set {kind!r}; expected one of {', '.join(get_args(KeyPostureSet))}")
     a, b = cycle.side, other_side(cycle.side)
-    moments = [
-        (cycle.initial_contact, f"{a} strike"),
-        (cycle.opposite_initial_contact, f"{b} strike"),
-        (cycle.end, f"next {a} strike"),
+    times = [
+        (cycle.initial_contact, f"{a} initial contact"),
+        (cycle.opposite_initial_contact, f"{b} initial contact"),
+        (cycle.end, f"next {a} initial contact"),
     ]
     if kind != "two":
-        moments += [(cycle.opposite_toe_off, f"{b} toe-off"), (cycle.toe_off, f"{a} toe-off")]
+        times += [(cycle.opposite_toe_off, f"{b} toe-off"), (cycle.toe_off, f"{a} toe-off")]
     if kind in ("six", "eight"):
         swings: tuple[tuple[Side, float, float], ...] = (
             (b, cycle.opposite_toe_off, cycle.opposite_initial_contact),
@@ -79,41 +80,42 @@ def find_key_postures(
         )
         for side, begin, end in swings:
             peak = knee_peak(reference, side, begin, end)
-            moments.append((peak, f"{side} knee peak"))
+            times.append((peak, f"{side} knee peak"))
             if kind == "eight":
-                moments.append((shank_upright(reference, side, peak, end), f"{side} shank upright"))
-    found = [KeyPosture(time, name, *reference.sample(time)) for time, name in sorted(moments)]
-    for one, two in itertools.pairwise(found):
-        if not two.time > one.time:
+                times.append((shank_upright(reference, side, peak, end), f"{side} shank upright"))
+    postures = [KeyPosture(time, name, *reference.sample(time)) for time, name in sorted(times)]
+    for posture, next_posture in itertools.pairwise(postures):
+        if not next_posture.time > posture.time:
             raise GaitError(
-                f"key postures '{one.name}' and '{two.name}' are both at {one.time:.3f} s; choose another cycle"
+                f"key postures '{posture.name}' and '{next_posture.name}' are both at {posture.time:.3f} s; "
+                "choose another cycle"
             )
-    return tuple(found)
+    return tuple(postures)
 
 
 def knee_peak(reference: ReferenceWalk, side: Side, begin: float, end: float) -> float:
     """Return the time of peak knee flexion strictly between two times, s, to the millisecond."""
-    at, angle = _swing_times(side, begin, end), reference.robot.joint(f"{side}_knee_flexion").q
-    return float(at[int(np.argmax([reference.curve_function(float(time))[0][angle] for time in at]))])
+    times, column = _swing_times(side, begin, end), reference.robot.joint(f"{side}_knee_flexion").q
+    return float(times[int(np.argmax([reference.curve_function(float(time))[0][column] for time in times]))])
 
 
 def shank_upright(reference: ReferenceWalk, side: Side, begin: float, end: float) -> float:
-    """Return the time between two times at which a shank swinging forward is most vertical, s: the end of mid-swing."""
-    at, data = _swing_times(side, begin, end), reference.robot.model.createData()
+    """Return the time between two times at which the shank is most vertical, s: the end of mid-swing."""
+    times, data = _swing_times(side, begin, end), reference.robot.model.createData()
     shank = reference.robot.frame(f"{side}_shank").index
 
     def upright(time: float) -> float:
         pinocchio.forwardKinematics(reference.robot.model, data, reference.sample(time)[0])
         return float(pinocchio.updateFramePlacement(reference.robot.model, data, shank).rotation[2, 2])
 
-    return float(at[int(np.argmax([upright(float(time)) for time in at]))])
+    return float(times[int(np.argmax([upright(float(time)) for time in times]))])
 
 
 def _swing_times(side: Side, begin: float, end: float) -> Array:
-    at = np.arange(begin + SEARCH_STEP, end - SEARCH_STEP / 2.0, SEARCH_STEP)
-    if not len(at):
+    times = np.arange(begin + SEARCH_STEP, end - SEARCH_STEP / 2.0, SEARCH_STEP)
+    if not len(times):
         raise GaitError(f"swing of the {side} foot from {begin:.3f} to {end:.3f} s is too short; choose another cycle")
-    return at
+    return times
 
 
 # -- Target trajectories between key postures ------------------------------------------------------------------------
@@ -150,7 +152,10 @@ class NextPostureTarget(PhaseTimer):
 
 
 class ArrivalTarget(PhaseTimer):
-    """A posture that moves with the velocity of the next key posture and reaches it in time: y = y_end - ẏ_end τ."""
+    """A posture that moves with the velocity of the next key posture and reaches it at the end of the phase.
+
+    In the coordinates y of `reference_walk`, ``y = y_end - ẏ_end τ`` with τ the remaining time of the phase (s).
+    """
 
     def sample(self, time: float) -> tuple[Array, Array, Array]:
         key, left = self.end_postures[self.phase(time)], self.time_left(time)
@@ -159,10 +164,10 @@ class ArrivalTarget(PhaseTimer):
 
 
 class MidpointTarget:
-    """A target for a control loop that holds accelerations for one period: acceleration at the middle of the period.
+    """A target with the acceleration at the middle of the control period instead of its beginning.
 
-    With the acceleration at the begin, the motion would lag by half a period, which at 5 ms is a quarter of a degree
-    for a swinging knee.
+    A control loop holds an acceleration for one period. With that of the beginning the motion would lag by half a
+    period, which at 5 ms is a quarter of a degree for a swinging knee.
 
     Args:
         motion: any object with ``sample(time) -> (value, rate, acceleration)``.
@@ -178,7 +183,7 @@ class MidpointTarget:
 
 
 class MinimumJerkPath(ConfigurationCurve):
-    """The minimum-jerk path through all key postures.
+    """The minimum-jerk path through all key postures, in the coordinates y of `reference_walk`.
 
         minimise  ∫ |d³y/dt³|² dt
 
@@ -202,9 +207,9 @@ class MinimumJerkPath(ConfigurationCurve):
             accelerations = _minimum_jerk_accelerations(self.times, y, rates)
         ends = list(zip(y, rates, accelerations, strict=True))
         self._segments = [Quintic(ends[k], ends[k + 1], T) for k, T in enumerate(np.diff(self.times))]
-        super().__init__(self._numbers)
+        super().__init__(self._sample_coordinates)
 
-    def _numbers(self, time: float) -> tuple[Array, Array, Array]:
+    def _sample_coordinates(self, time: float) -> tuple[Array, Array, Array]:
         k = min(max(int(np.searchsorted(self.times, time, "right")) - 1, 0), len(self._segments) - 1)
         return self._segments[k].sample(time - self.times[k])
 
@@ -240,7 +245,7 @@ SHORTEST_TIME_TO_GO = 0.03
 
 @dataclass(frozen=True)
 class DecayPerPhase:
-    """Critical damping with ``w = c / T``, T the duration of the phase: ``ë = -w² e - 2 w ė``.
+    """Critical damping ``ë = -w² e - 2 w ė`` with ``w = c / T``: c the gain (no unit), T the duration of the phase (s).
 
     At the end of a phase of any duration the error has decayed to ``(1 + c) exp(-c)`` of its initial value: 1.7 % for
     c = 6.
@@ -261,7 +266,8 @@ class DecayPerPhase:
 class TimeToGo:
     """Error and rate vanish at the end of the phase: ``ë = -6 e / τ² - 4 ė / τ`` with τ the time to go.
 
-    This is the acceleration of the cubic that ends at rest at the target, recomputed at every tick.
+    This is the initial acceleration of the cubic polynomial that reaches the target with its velocity in time τ,
+    recomputed in every control period.
     """
 
     timer: PhaseTimer

@@ -139,8 +139,14 @@ CACHED_SAMPLES = 4
 
 @dataclass(frozen=True, eq=False)
 class ReferenceSample:
-    """The reference at one time: configuration, velocity and acceleration; in the world frame, heels (m, by side) and
-    center of mass (m) with two derivatives, angular momentum about the center of mass (kg m²/s) with one."""
+    """The quantities of a reference walk that tasks track, at one time; those other than q, v, a in world axes.
+
+    Attributes:
+        q, v, a: configuration, velocity and acceleration of pinocchio.
+        heels: by side, position (m), velocity (m/s) and acceleration (m/s²) of the heel.
+        center_of_mass: position (m), velocity (m/s) and acceleration (m/s²).
+        angular_momentum: about the center of mass (kg m²/s), and its rate (N m).
+    """
 
     q: Array
     v: Array
@@ -159,6 +165,11 @@ class ReferenceWalk(ConfigurationCurve):
         q: n x nq, low-pass filtered; the motion of `fit` is, and `ReferenceWalk.from_measured` filters.
         name: of the subject.
         overground: convert treadmill walking to overground walking by adding the displacement of the belt to the base.
+
+    Attributes:
+        foot_points: frames of the eight points under the feet, `FOOT_POINTS` of the left foot, then of the right.
+        heel_frames: frame of the heel by side.
+        belt_speed: of the treadmill, m/s; 0 for overground walking.
 
     >>> reference = ReferenceWalk.from_fit(human.fit(trial, static))
     >>> q, v, a = reference.sample(0.8)
@@ -198,7 +209,7 @@ class ReferenceWalk(ConfigurationCurve):
         return self._coordinates
 
     def at(self, time: float) -> ReferenceSample:
-        """Return all quantities that tasks track at a time (s), with a small cache, as several tasks need the same."""
+        """Return all quantities that tasks track at a time (s); the last few samples are cached."""
         sample = self._samples.pop(time, None) or self._compute_sample(*self.sample(time))
         self._samples[time] = sample
         if len(self._samples) > CACHED_SAMPLES:
@@ -228,7 +239,7 @@ class ReferenceWalk(ConfigurationCurve):
         )
 
     def cycle(self, side: Side | None = None) -> GaitCycle:
-        """Return the gait cycle of a foot farthest from both ends; by default of the right foot, if it has any."""
+        """Return the gait cycle of a foot in the middle of the walk; by default of the right foot, if it has any."""
         ends = float(self.time[0]), float(self.time[-1])
         if side is None:
             feet = {each.side for each in gait_cycles(self.events)}

@@ -8,11 +8,12 @@ Levels of the hierarchy, highest priority first:
     angular momentum   about the center of mass; not in the paper
     posture   all 42 degrees of freedom, including the base
 
-Every task tracks its reference x* with second-order dynamics,
+All positions and the angular momentum are in world axes. Every task tracks its reference x* with second-order dynamics,
 
     ë = -2 w ė - w² e,    e = x - x*,
 
-and the angular momentum L with ``L̇ = L̇* - w (L - L*)``.
+and the angular momentum L with ``L̇ = L̇* - w (L - L*)``; w is `TRACKING_GAIN` (1/s), for the posture that of the
+variant.
 """
 
 from __future__ import annotations
@@ -217,10 +218,10 @@ def key_posture_path(reference: ReferenceWalk, cycle: GaitCycle, variant: Varian
 
 
 def ground_constraints(reference: ReferenceWalk, cycle: GaitCycle) -> list[constraints.Polyhedron]:
-    """Keep heels, metatarsal heads and toes above the ground: ``z̈ >= -2 w ż + w² (z_min - z)``.
+    """Keep heels, metatarsal heads and toes above the ground: ``z̈ >= -2 w ż + w² (z_min - z)``, w = `GROUND_GAIN`.
 
-    z_min is the lowest position of each point in the cycle of the reference: the soles of a scaled model are some
-    millimetres off the floor, and the tips of its toes some centimetres.
+    z_min is the lowest height (m) of each point in the cycle of the reference, not zero: the soles of a scaled model
+    are some millimetres off the floor, and the tips of its toes some centimetres.
     """
     lowest = lowest_heights(reference, cycle)
     return [

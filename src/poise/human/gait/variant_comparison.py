@@ -34,7 +34,7 @@ class VariantResult:
         variant: the variant.
         qualities: one for each walk.
         ranges, reference_ranges: ranges of motion of the twelve joint angles, p x 12, degrees.
-        tests: of their differences, one for each joint angle.
+        tests: paired and equivalence tests of their differences, one for each joint angle.
         curves, reference_curves: mean and deviation over the walks, from right to right initial contact, 101 x 12,
             degrees; figures 4 to 7 of the paper show four of them.
     """
@@ -59,19 +59,19 @@ class VariantResult:
 
     @property
     def worst_difference(self) -> tuple[float, str, str]:
-        """The largest difference (degrees), its joint, and its subject."""
+        """The difference of largest absolute value (degrees, simulated minus measured), its joint and its subject."""
         row, joint = np.unravel_index(int(np.abs(self.differences).argmax()), self.differences.shape)
         person = self.qualities[int(row)].reproduction.reference.name
         return float(self.differences[row, joint]), TABLE_I_JOINTS[int(joint)], person
 
     @property
     def beyond_bound(self) -> int:
-        """Number of differences larger than the bound of 5 degrees."""
+        """Number of absolute differences larger than the equivalence bound of 5 degrees."""
         return int(np.sum(np.abs(self.differences) > EQUIVALENCE_BOUND))
 
     @property
     def equivalent_count(self) -> int:
-        """Number of joint angles that are shown to be equivalent."""
+        """Number of joint angles whose range of motion the tests show to be equivalent."""
         return sum(test.verdict == "equivalent" for test in self.tests)
 
     @property
@@ -131,8 +131,9 @@ class VariantComparison:
         }
 
     def __str__(self) -> str:
-        tables = [comparison_table(self), *(range_of_motion_table(each) for each in self.results)]
-        return "\n\n".join([*tables, *self.notes])
+        judged = any(test.interval is not None for each in self.results for test in each.tests)
+        ranges = [range_of_motion_table(each) for each in self.results] if judged else [ranges_by_variant(self)]
+        return "\n\n".join([comparison_table(self), *ranges, *self.notes])
 
 
 def compare_variants(reproductions: Iterable[Reproduction | ReproductionQuality]) -> VariantComparison:
@@ -190,20 +191,20 @@ def _remarks(names: Sequence[str]) -> tuple[str, ...]:
 # -- Tables of a study, as text --------------------------------------------------------------------------------------
 
 
-#: Attributes of `ReproductionQuality` in the summary: key of the summary, attribute.
-SUMMARY_NUMBERS = {
-    "heels": "heel_error",
-    "center": "center_of_mass_error",
-    "penetration": "penetration",
-    "reference_penetration": "reference_penetration",
-    "slide": "foot_slide",
-    "reference_slide": "reference_foot_slide",
-    "inside": "zmp_inside",
-    "reference_inside": "reference_zmp_inside",
-    "limit": "joint_limit_margin",
-    "acceleration": "peak_acceleration",
-    "milliseconds": "milliseconds",
-}
+#: Attributes of `ReproductionQuality` in the summary.
+SUMMARY_NUMBERS = (
+    "heel_error",
+    "center_of_mass_error",
+    "penetration",
+    "reference_penetration",
+    "foot_slide",
+    "reference_foot_slide",
+    "zmp_inside",
+    "reference_zmp_inside",
+    "joint_limit_margin",
+    "peak_acceleration",
+    "control_milliseconds",
+)
 
 
 def comparison_table(comparison: VariantComparison) -> str:
@@ -228,7 +229,7 @@ def comparison_table(comparison: VariantComparison) -> str:
                 f"{each.largest('foot_slide'):.0f}",
                 f"{100 * each.mean('zmp_inside'):.0f}",
                 f"{100 * each.smallest('zmp_inside'):.0f}",
-                f"{each.mean('milliseconds'):.2f}",
+                f"{each.mean('control_milliseconds'):.2f}",
             )
         )
     first = comparison.results[0]
@@ -257,28 +258,43 @@ def range_of_motion_table(result: VariantResult) -> str:
         )
     ]
     means, measured = result.ranges.mean(axis=0), result.reference_ranges.mean(axis=0)
-    for k, (rotation, test) in enumerate(zip(TABLE_I, result.tests, strict=True)):
+    for k, (angle, test) in enumerate(zip(TABLE_I, result.tests, strict=True)):
         interval = "" if test.interval is None else f"{test.interval[0]:+.1f} to {test.interval[1]:+.1f}"
         numbers = (f"{means[k]:.1f}", f"{measured[k]:.1f}", f"{means[k] - measured[k]:+.1f}")
         tests = (_p_value_text(test.normality), _p_value_text(test.student), _p_value_text(test.tost))
-        lines.append((rotation.title, *numbers, interval, test.verdict, *tests))
-    return f"{result.variant.name}, {len(result.qualities)} walks\n{_align_columns(lines)}"
+        lines.append((angle.title, *numbers, interval, test.verdict, *tests))
+    return f"{result.variant.name}, {_walks(result)}\n{_align_columns(lines)}"
+
+
+def ranges_by_variant(comparison: VariantComparison) -> str:
+    """Return a table of mean ranges of motion (degrees), measured and of each variant, without tests."""
+    first = comparison.results[0]
+    columns = [first.reference_ranges.mean(axis=0), *(each.ranges.mean(axis=0) for each in comparison.results)]
+    lines = [("joint angle", "measured", *(each.variant.name for each in comparison.results))]
+    lines += [(angle.title, *(f"{each[k]:.1f}" for each in columns)) for k, angle in enumerate(TABLE_I)]
+    title = f"ranges of motion (degrees), {_walks(first)}; equivalence cannot be judged: give walks of several people"
+    return f"{title}\n{_align_columns(lines)}"
+
+
+def _walks(result: VariantResult) -> str:
+    count = len(result.qualities)
+    return f"{count} walk{'s' if count > 1 else ''}"
 
 
 def _summary(result: VariantResult) -> dict[str, Any]:
     worst, joint, person = result.worst_difference
-    rotations = {
+    ranges_of_motion = {
         test.name: {
-            "simulation": float(ours),
-            "reference": float(theirs),
-            "difference": float(ours - theirs),
+            "simulation": float(simulated),
+            "reference": float(measured),
+            "difference": float(simulated - measured),
             "interval": None if test.interval is None else list(test.interval),
             "verdict": test.verdict,
             **{
                 name: getattr(test, name) for name in ("normality", "student", "wilcoxon", "tost", "bonferroni", "holm")
             },
         }
-        for test, ours, theirs in zip(
+        for test, simulated, measured in zip(
             result.tests, result.ranges.mean(axis=0), result.reference_ranges.mean(axis=0), strict=True
         )
     }
@@ -289,15 +305,15 @@ def _summary(result: VariantResult) -> dict[str, Any]:
         "worst_person": person,
         "beyond_bound": result.beyond_bound,
         "equivalent": result.equivalent_count,
-        "error": result.rms_error,
-        **{key: {"mean": result.mean(name), "worst": _worst(result, name)} for key, name in SUMMARY_NUMBERS.items()},
-        "rotations": rotations,
+        "rms_error": result.rms_error,
+        **{name: {"mean": result.mean(name), "worst": _worst(result, name)} for name in SUMMARY_NUMBERS},
+        "ranges_of_motion": ranges_of_motion,
         "differences": result.differences.tolist(),
     }
 
 
 def _worst(result: VariantResult, name: str) -> float:
-    """Return the minimum of measures that should be large, the maximum of those that should be small."""
+    """Return the minimum over the walks of a measure that should be large, the maximum of one that should be small."""
     return (
         result.smallest(name)
         if name in ("zmp_inside", "reference_zmp_inside", "joint_limit_margin")

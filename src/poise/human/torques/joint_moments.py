@@ -1,9 +1,10 @@
 """Joint moments in the conventions of gait laboratories, compared with stored moments and with torques of robots.
 
-Moments are internal moments, those of muscles and ligaments: extensor, abductor, external rotator and plantarflexor
-moments are positive. This is the opposite sign of the joint torques of the model, which are positive in flexion,
-adduction, internal rotation and dorsiflexion. Plug-in Gait uses the same signs at hip, knee and ankle, as verified on
-its files, whose curves agree with these signs only. It stores N mm per kg, although the files say "Nmm".
+Moments are internal moments, those of muscles and ligaments. In the legs extensor, abductor, external rotator,
+plantarflexor and evertor moments are positive, which is the opposite sign of the joint torques of the model: these are
+positive in flexion, adduction, internal rotation, dorsiflexion and inversion. Moments of the back have the sign of the
+model: extension, bending to the right, rotation to the left. Plug-in Gait uses the same signs at hip, knee and ankle,
+as verified on its files, whose curves agree with these signs only. It stores N mm per kg, although the files say "Nmm".
 
 >>> internal_joint_moments(torques)["left knee extensor"].max()
 0.58
@@ -32,7 +33,7 @@ from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.files import json_ready
 from poise.recording import Recording, robot_from_provenance
-from poise.robots import SIDES, Robot, Side
+from poise.robots import GRAVITY, SIDES, Robot, Side
 
 if TYPE_CHECKING:
     from poise.human.torques.joint_torques import Torques
@@ -50,7 +51,8 @@ class MomentConvention(NamedTuple):
         joint: joint of the human model, without its side.
         title: name of the positive moment.
         sign: factor from the joint torque to the moment.
-        plug_in_gait_channel, component: channel without its side, "" if none is stored, and which of its three numbers.
+        plug_in_gait_channel: name of the stored channel without its side; "" if none is stored.
+        component: index of the moment in that channel, 0 to 2.
     """
 
     joint: str
@@ -78,8 +80,9 @@ BACK_MOMENTS = (
 
 
 def internal_joint_moments(torques: Torques, include_unknown: bool = False) -> dict[str, Array]:
-    """Return internal joint moments by title, n, N m per kg; NaN where unknown, unless `include_unknown`.
+    """Return internal joint moments by title, n, N m per kg of body mass; NaN where `Torques.valid` is false.
 
+    With `include_unknown` all values are returned, also those of a foot that is only partly on a plate.
     Titles are those of the conventions after the side: ``"left hip extensor"``, ``"lumbar extensor"``.
     """
     found = {}
@@ -94,7 +97,7 @@ def internal_joint_moments(torques: Torques, include_unknown: bool = False) -> d
 
 
 class MomentAgreement(NamedTuple):
-    """Agreement of one moment with that stored in the file, N m per kg."""
+    """Agreement of one computed moment with the moment stored in the file, N m per kg."""
 
     side: Side
     title: str
@@ -118,12 +121,18 @@ def compare_stored_moments(torques: Torques) -> tuple[MomentAgreement, ...]:
             )
             if stored is None:
                 continue
-            there = np.isfinite(stored).all(axis=1) & (stored != 0.0).any(axis=1) & torques.foot_wrenches.loaded[side]
-            if there.sum() < MIN_COVERAGE * max(torques.foot_wrenches.loaded[side].sum(), 1):
+            compared_frames = (
+                np.isfinite(stored).all(axis=1) & (stored != 0.0).any(axis=1) & torques.foot_wrenches.loaded[side]
+            )
+            if compared_frames.sum() < MIN_COVERAGE * max(torques.foot_wrenches.loaded[side].sum(), 1):
                 continue
-            ours = _moment(torques, f"{side}_{convention.joint}", convention, include_unknown=True)
-            theirs = PLUG_IN_GAIT_UNIT * stored[:, convention.component]
-            rows.append(MomentAgreement(side, convention.title, agreement(ours[there], theirs[there])))
+            computed_moment = _moment(torques, f"{side}_{convention.joint}", convention, include_unknown=True)
+            stored_moment = PLUG_IN_GAIT_UNIT * stored[:, convention.component]
+            rows.append(
+                MomentAgreement(
+                    side, convention.title, agreement(computed_moment[compared_frames], stored_moment[compared_frames])
+                )
+            )
     return tuple(rows)
 
 
@@ -165,10 +174,10 @@ def compare_walks(
     >>> found = compare_walks(compute_torques(fit(walk, static)), poise.load_recording("g1_walk.poise"))
     >>> {row.degree_of_freedom: round(row.torque.correlation, 2) for row in found.rows}["ankle dorsiflexion"]
     """
-    owner = robot or recording.robot or robot_from_provenance(recording.provenance)
-    if isinstance(owner, str):
-        raise RecordingError(f"robot of the recording is unknown: {owner}; pass the robot")
-    return compare_strides(anatomical_walk(recording, owner, cutoff=cutoff), human_anatomical_walk(torques))
+    recorded_robot = robot or recording.robot or robot_from_provenance(recording.provenance)
+    if isinstance(recorded_robot, str):
+        raise RecordingError(f"robot of the recording is unknown: {recorded_robot}; pass the robot")
+    return compare_strides(anatomical_walk(recording, recorded_robot, cutoff=cutoff), human_anatomical_walk(torques))
 
 
 # -- Summary of the torques of a trial as plain values, and as text --------------------------------------------------
@@ -196,23 +205,27 @@ def torques_summary(torques: Torques) -> dict[str, Any]:
 
 def torques_text(torques: Torques) -> str:
     """Return the summary as text; see `Torques.text`."""
+    ground = torques.foot_wrenches
     lines = [
         f"{Path(torques.trial.path).name}: {torques.mass:.1f} kg, all ground contact measured in "
-        f"{torques.foot_wrenches.known.sum()} of {len(torques.time)} frames",
-        f"{'moment (N m/kg)':<36} {'largest':>8} {'smallest':>9}",
+        f"{ground.known.sum()} of {len(torques.time)} frames",
+        f"{'internal moment (N m/kg)':<38} {'largest':>8} {'smallest':>9}",
     ]
+    swing_only = tuple(side for side in SIDES if not ground.measured_in_stance(side))
     for name, peak in _peaks(torques).items():
-        lines.append(f"{name:<36} {peak['largest']:>8.2f} {peak['smallest']:>9.2f}")
+        title = f"{name}, swing only" if name.startswith(swing_only) else name
+        lines.append(f"{title:<38} {peak['largest']:>8.2f} {peak['smallest']:>9.2f}")
     rows = compare_stored_moments(torques)
     if rows:
         lines.append("")
-        lines.append(f"{'compared with the file':<36} {'r':>6} {'rmse':>6} {'peak':>6} {'stored':>7} {'ratio':>6}")
+        lines.append(f"{'compared with the file':<38} {'r':>6} {'rmse':>6} {'peak':>6} {'stored':>7} {'ratio':>6}")
     for row in rows:
-        agreed = row.agreement
-        numbers = f"{agreed.correlation:>6.3f} {agreed.error:>6.2f} {agreed.peak:>6.2f} {agreed.reference_peak:>7.2f}"
-        lines.append(f"{row.side + ' ' + row.title:<36} {numbers} {agreed.peak_ratio:>6.2f}")
+        result = row.agreement
+        numbers = f"{result.correlation:>6.3f} {result.error:>6.2f} {result.peak:>6.2f} {result.reference_peak:>7.2f}"
+        lines.append(f"{row.side + ' ' + row.title:<38} {numbers} {result.peak_ratio:>6.2f}")
     force, moment = (", ".join(f"{value:.0f}" for value in part) for part in np.split(torques.residual_rms, 2))
-    lines.append(f"residual at the pelvis, rms in world axes: {force} N, {moment} N m")
+    share = ", ".join(f"{100 * value / (GRAVITY * torques.mass):.0f}" for value in torques.residual_rms[:3])
+    lines.append(f"residual at the pelvis, rms along x, y, z (up): {force} N ({share} % of the weight), {moment} N m")
     return "\n".join([*lines, *(f"  {note}" for note in torques.notes)])
 
 

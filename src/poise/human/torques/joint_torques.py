@@ -2,9 +2,10 @@
 
     S^T τ + (f, m) = M(q) a + h(q, v) - Σ over the feet of J_i^T w_i
 
-Notation: w_i is the ground reaction wrench on foot i, M the inertia matrix of the body without motors, h gravity and
-velocity-dependent terms. The first six rows have no actuator; their remainder (f, m) is the residual force and moment,
-which measures how well motion, masses and force plates agree.
+Notation: τ are the joint torques, S selects the joints from the generalized coordinates, w_i is the ground reaction
+wrench on foot i and J_i the Jacobian of that foot, M the inertia matrix of the body without motors, h gravity and
+velocity-dependent terms. The first six rows, those of the pelvis, have no actuator; what remains there, (f, m), is the
+residual force and moment, which measures how well motion, masses and force plates agree.
 
 Torques of the back, neck and arms do not depend on the plates: they follow from the motion of the segments above.
 
@@ -77,6 +78,8 @@ def mass_from_plates(fit: MotionWithPlates, wrenches: FootWrenches | None = None
 
 #: Relative difference, in single support, between the load on a plate and that required by the motion that is noted.
 LOAD_TOLERANCE = 0.15
+#: Residual force at the pelvis, rms as a share of the weight, above which the notes warn.
+LARGE_RESIDUAL = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +115,19 @@ class Torques:
     notes: tuple[str, ...]
 
     def joint_torque(self, joint: str, include_unknown: bool = False) -> Array:
-        """Return the torque of one joint, n, N m; NaN where unknown, unless `include_unknown`."""
+        """Return the torque of one joint, n, N m; NaN where unknown, unless `include_unknown`.
+
+        It is the internal torque, that of muscles and ligaments, positive in the positive direction of the joint angle:
+        ``left_knee_flexion`` is positive if the flexors dominate. `poise.human.internal_joint_moments` and the tables
+        count extensors, abductors and plantarflexors positive, as Plug-in Gait does.
+        """
         values = self.torque[:, self.robot.joint(joint).v]
         return values if include_unknown else np.where(self.valid(joint), values, np.nan)
 
     def valid(self, joint: str) -> Mask:
-        """Return when the torque of a joint is known, that is, all ground reaction on feet distal to it is measured.
+        """Return a mask of the frames in which the torque of a joint is known (n).
+
+        It is known if the ground reaction on every foot distal to the joint is completely measured.
 
         Back, neck and arms have no foot distal to them. The wrench acts on the foot as a whole, so the torque of the
         toe joint is known only in swing.
@@ -147,7 +157,7 @@ class Torques:
 
         Channels are named as in recordings of robots: ``q``, ``v``, ``center_of_mass``, ``contacts``, ``phase`` (feet
         in stance), ``command/torque``; and ``torque_per_kg``, ``residual``. Unknown torques are NaN. Forces are
-        ``sensed/force/...``, the complete load of the feet, if the plates measured every step; else
+        ``measured/force/...``, the complete load of the feet, if the plates measured every step; else
         ``plate/force/...``. Both are wrenches about the middle of the sole, NaN while no plate is loaded.
 
         >>> compute_torques(fit(walk, static)).recording().save("walk.poise")  # then: poise report walk.poise
@@ -164,9 +174,14 @@ class Torques:
 
     @property
     def residual_rms(self) -> Array:
-        """Root mean square of the residual over the frames in which all contact is measured, 6; NaN without any."""
-        known = self.residual[self.foot_wrenches.known]
-        return np.sqrt(np.mean(known**2, axis=0)) if len(known) else np.full(6, np.nan)
+        """Root mean square of `residual` over frames with all contact measured, 6 (N, N m); NaN without any."""
+        return residual_rms(self.foot_wrenches, self.residual)
+
+
+def residual_rms(wrenches: FootWrenches, residual: Array) -> Array:
+    """Compute `Torques.residual_rms`."""
+    known = residual[wrenches.known]
+    return np.sqrt(np.mean(known**2, axis=0)) if len(known) else np.full(6, np.nan)
 
 
 def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torques:
@@ -193,7 +208,7 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
             mass = mass_from_plates(fit, wrenches)
             notes.append(f"mass {mass:.1f} kg, from the force plates")
         except TrialError as error:
-            notes.append(str(error))
+            notes.append(str(error).removeprefix(f"{fit.trial.path}: "))
     model = fit.robot.model.copy()
     model.armature = np.zeros(model.nv)  # motor inertia, which stabilises simulations; people have none
     for k in range(model.njoints):
@@ -203,7 +218,7 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
             model.inertias[k].inertia * mass / fit.robot.mass,
         )
     torque, residual = _torques(fit, model, wrenches)
-    notes += _plate_notes(fit, wrenches, residual, mass)
+    notes += _plate_notes(fit, wrenches, residual, mass) + _residual_notes(wrenches, residual, mass)
     return Torques(
         fit.robot,
         fit.trial,
@@ -220,7 +235,7 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
 
 
 def _torques(fit: MotionWithPlates, model: pinocchio.Model, wrenches: FootWrenches) -> tuple[Array, Array]:
-    """Compute torques, n x nv, and residuals, n x 6."""
+    """Compute `Torques.torque`, n x nv, and `Torques.residual`, n x 6."""
     data = model.createData()
     torque, residual = np.zeros((len(fit.time), model.nv)), np.zeros((len(fit.time), 6))
     feet = {side: fit.robot.foot(side).joint for side in SIDES}
@@ -230,10 +245,10 @@ def _torques(fit: MotionWithPlates, model: pinocchio.Model, wrenches: FootWrench
         for side, joint in feet.items():
             wrench = pinocchio.Force(wrenches.force[side][k], wrenches.moment[side][k])
             forces[joint] = data.oMi[joint].actInv(wrench)
-        every = pinocchio.rnea(model, data, q, v, a, forces)
-        torque[k, 6:] = every[6:]
-        turn = data.oMi[1].rotation
-        residual[k] = np.concatenate([turn @ every[:3], turn @ every[3:6]])
+        effort = pinocchio.rnea(model, data, q, v, a, forces)
+        torque[k, 6:] = effort[6:]
+        world_from_pelvis = data.oMi[1].rotation
+        residual[k] = np.concatenate([world_from_pelvis @ effort[:3], world_from_pelvis @ effort[3:6]])
     return torque, residual
 
 
@@ -241,20 +256,25 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
     """Return remarks on each plate contact, and on feet beside the plates."""
     found = []
     vertical = np.sum([wrenches.force[side][:, 2] for side in SIDES], axis=0)
-    for each in wrenches.plate_contacts:
-        name, span = fit.trial.plates[each.plate].name, f"{fit.time[each.begin]:.2f} to {fit.time[each.end - 1]:.2f} s"
-        note = f"{name}, {span}: {each.side} foot"
-        if each.shared:
+    for contact in wrenches.plate_contacts:
+        name, span = (
+            fit.trial.plates[contact.plate].name,
+            f"{fit.time[contact.begin]:.2f} to {fit.time[contact.end - 1]:.2f} s",
+        )
+        note = f"{name}, {span}: {contact.side} foot"
+        if contact.shared:
             note += ", shared with the other foot: its torques are unknown"
-        elif not each.complete:
-            note += f", {1e3 * each.overhang:.0f} mm beyond the edge: its torques are unknown"
+        elif not contact.complete:
+            note += f", {1e3 * contact.overhang:.0f} mm beyond the edge: its torques are unknown"
         else:
-            other = next(side for side in SIDES if side != each.side)
-            alone = np.zeros(len(fit.time), dtype=bool)
-            alone[each.begin : each.end] = True
-            alone &= ~wrenches.stance[other]
+            other = next(side for side in SIDES if side != contact.side)
+            single_support = np.zeros(len(fit.time), dtype=bool)
+            single_support[contact.begin : contact.end] = True
+            single_support &= ~wrenches.stance[other]
             required = vertical + residual[:, 2]
-            share = float(vertical[alone].sum() / required[alone].sum()) if alone.any() else 1.0
+            share = (
+                float(vertical[single_support].sum() / required[single_support].sum()) if single_support.any() else 1.0
+            )
             if abs(share - 1.0) > LOAD_TOLERANCE:
                 note += (
                     f", bears {100 * share:.0f} % of the load that the motion requires: check the mass of {mass:.1f} kg"
@@ -267,6 +287,17 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
         if share
     ]
     return found
+
+
+def _residual_notes(wrenches: FootWrenches, residual: Array, mass: float) -> list[str]:
+    """Return a warning if motion, masses and plates do not agree."""
+    share = residual_rms(wrenches, residual)[:3] / (GRAVITY * mass)
+    if not np.any(share > LARGE_RESIDUAL):
+        return []
+    return [
+        f"large residual: {100 * share.max():.0f} % of the weight (rms) at the pelvis; do not use the moments before "
+        "checking mass, gaps of the markers and positions of the plates"
+    ]
 
 
 # -- Recording -------------------------------------------------------------------------------------------------------
@@ -302,6 +333,8 @@ def _to_recording(torques: Torques) -> Recording:
         "behavior": TORQUES_BEHAVIOR,
         "trial": Path(torques.trial.path).name,
         "rate": torques.trial.rate,
+        "subject": torques.trial.subject.name,
+        "events": [[event.time, event.side, event.kind] for event in torques.trial.events],
         "mass": torques.mass,
         "torques": "inverse dynamics",
         "notes": list(torques.notes),
@@ -326,23 +359,25 @@ def _centers_and_soles(torques: Torques) -> tuple[Array, dict[Side, Array]]:
 
 def _force_channels(torques: Torques, soles: dict[Side, Array]) -> list[Channel]:
     wrenches = torques.foot_wrenches
-    kind = "sensed/force" if wrenches.known.all() else "plate/force"
+    source = "measured" if wrenches.known.all() else "plate"
     found = []
     for side in SIDES:
-        force, place = wrenches.force[side], soles[side]
-        wrench = np.hstack([force, wrenches.moment[side] - np.cross(place, force)])
-        off = ~wrenches.loaded[side][:, np.newaxis]
+        force, sole = wrenches.force[side], soles[side]
+        wrench = np.hstack([force, wrenches.moment[side] - np.cross(sole, force)])
+        unloaded = ~wrenches.loaded[side][:, np.newaxis]
         name = torques.robot.foot(side).name
-        contact, point = f"{kind}/{name}", f"{kind}_point/{name}"
-        found.append(Channel(channel_key(contact), WRENCH_UNITS, np.where(off, np.nan, wrench), WRENCH_LABELS, contact))
-        found.append(Channel(channel_key(point), "m", np.where(off, np.nan, place), AXES, point))
+        contact, point = f"{source}/force/{name}", f"{source}/contact_point/{name}"
+        found.append(
+            Channel(channel_key(contact), WRENCH_UNITS, np.where(unloaded, np.nan, wrench), WRENCH_LABELS, contact)
+        )
+        found.append(Channel(channel_key(point), "m", np.where(unloaded, np.nan, sole), AXES, point))
     return found
 
 
 def _text_channel(torques: Torques, text_of: Callable[[list[Side]], str]) -> NDArray[np.object_]:
-    on = [[side for side in SIDES if torques.foot_wrenches.stance[side][k]] for k in range(len(torques.time))]
-    return np.array([text_of(each) for each in on], dtype=object)
+    stance_feet = [[side for side in SIDES if torques.foot_wrenches.stance[side][k]] for k in range(len(torques.time))]
+    return np.array([text_of(feet) for feet in stance_feet], dtype=object)
 
 
-def _phase_name(on: list[Side]) -> str:
-    return "double support" if len(on) > 1 else f"{on[0]} support" if on else "flight"
+def _phase_name(stance_feet: list[Side]) -> str:
+    return "double support" if len(stance_feet) > 1 else f"{stance_feet[0]} support" if stance_feet else "flight"

@@ -1,13 +1,13 @@
 """Ground reaction wrench on each foot from force plates, and when it is completely known.
 
-A plate is loaded for an interval of frames, and during this interval it is assigned to the foot whose middle is nearest
-to the centre of pressure. With c the centre of pressure, F the force and m the moment about c, the wrench on the foot
-about the world's origin is
+Each interval of frames in which a plate is loaded is assigned to one foot, the one whose middle is nearest to the
+centre of pressure on average. With c the centre of pressure, F the force and m the moment about c, the wrench on the
+foot about the world's origin is
 
     (Σ F,  Σ c x F + m)      over the plates assigned to the foot
 
 It is completely known only if the foot is in the air, or if its whole sole is on these plates and the other foot is
-not.
+not on them.
 
 A foot is in stance if one of the points under it is low and slow: less than 4 cm above the lowest positions of that
 foot, and below 0.4 m/s (relative to the treadmill belt). Events of the trial take precedence between an initial contact
@@ -100,10 +100,10 @@ def detect_stance(motion: MotionWithPlates) -> FootStance:
     points = _foot_points(motion)
     belt = _belt_velocity(motion, points)
     near_ground, stance = {}, {}
-    for side, own in points.items():
-        ground = float(np.percentile(own[..., 2].min(axis=1), 5.0))
-        near_ground[side] = own[..., 2] < ground + CONTACT_HEIGHT
-        stance[side] = _apply_events(motion, side, _is_still(motion.time, own, near_ground[side], belt))
+    for side, foot_points in points.items():
+        ground = float(np.percentile(foot_points[..., 2].min(axis=1), 5.0))
+        near_ground[side] = foot_points[..., 2] < ground + CONTACT_HEIGHT
+        stance[side] = _apply_events(motion, side, _is_still(motion.time, foot_points, near_ground[side], belt))
     return FootStance(points, near_ground, stance)
 
 
@@ -136,16 +136,20 @@ def _is_still(time: Array, points: Array, near_ground: Mask, belt: Array) -> Mas
 
 def _apply_events(motion: MotionWithPlates, side: Side, stance: Mask) -> Mask:
     """Correct the stance of a foot between pairs of events."""
-    found, time = stance.copy(), motion.time
-    own = sorted((event for event in motion.trial.events if event.side == side), key=lambda event: event.time)
-    for one, two in itertools.pairwise(own):
-        if one.kind != two.kind and two.time - one.time < LONGEST_STANCE:
-            found[(time >= one.time - TIME_TOLERANCE) & (time < two.time - TIME_TOLERANCE)] = one.kind == "strike"
-    if own:  # shortly before the first event and after the last one, that event decides
-        first, last = own[0], own[-1]
-        found[(time >= first.time - EVENT_MARGIN) & (time < first.time - TIME_TOLERANCE)] = first.kind == "off"
-        found[(time >= last.time - TIME_TOLERANCE) & (time < last.time + EVENT_MARGIN)] = last.kind == "strike"
-    return found
+    corrected, time = stance.copy(), motion.time
+    events = sorted((event for event in motion.trial.events if event.side == side), key=lambda event: event.time)
+    for event, next_event in itertools.pairwise(events):
+        if event.kind != next_event.kind and next_event.time - event.time < LONGEST_STANCE:
+            corrected[(time >= event.time - TIME_TOLERANCE) & (time < next_event.time - TIME_TOLERANCE)] = (
+                event.kind == "initial_contact"
+            )
+    if events:  # shortly before the first event and after the last event, that event decides
+        first, last = events[0], events[-1]
+        corrected[(time >= first.time - EVENT_MARGIN) & (time < first.time - TIME_TOLERANCE)] = first.kind == "toe_off"
+        corrected[(time >= last.time - TIME_TOLERANCE) & (time < last.time + EVENT_MARGIN)] = (
+            last.kind == "initial_contact"
+        )
+    return corrected
 
 
 # -- Wrench on each foot -----------------------------------------------------------------------------------------------
@@ -166,9 +170,9 @@ class PlateContact:
     Attributes:
         plate: index of the plate.
         side: of the foot.
-        overhang: largest distance of the foot beyond the edge of the plates that measure it, m, without the few worst
-            frames; 0 inside.
-        shared: whether the other foot is on the same plate for some time.
+        overhang: largest distance of a foot point near the ground beyond the edges of the plates, m, without the worst
+            frames (`EDGE_TIME`); 0 if all points are on plates.
+        shared: whether the other foot is on the same plate for more than `EDGE_TIME`.
     """
 
     plate: int
@@ -207,12 +211,16 @@ class FootWrenches:
     foot_stance: FootStance
 
     def has_wrench(self, side: Side) -> Mask:
-        """Return the frames with a wrench: the foot is in the air, or at least partly on a plate."""
+        """Return the frames in which a wrench is given: the foot is in the air, or at least partly on a plate."""
         return ~self.stance[side] | self.loaded[side]
+
+    def measured_in_stance(self, side: Side) -> bool:
+        """Return whether a foot is entirely on plates in any frame of its stance."""
+        return bool((self.stance[side] & self.loaded[side] & self.measured[side]).any())
 
     @property
     def known(self) -> Mask:
-        """Frames in which the ground reaction on the body is completely known."""
+        """Mask of the frames in which the ground reaction on both feet is completely known (n)."""
         return np.asarray(np.logical_and.reduce([self.measured[side] for side in SIDES]))
 
 
@@ -231,24 +239,28 @@ def foot_wrenches(motion: MotionWithPlates, cutoff: float | None = None) -> Foot
         )
     plates = [_low_pass_plate(plate, motion.trial.rate, cutoff) for plate in motion.trial.plates]
     feet = detect_stance(motion)
-    plate_contacts = [each for k, plate in enumerate(plates) for each in _plate_contacts(k, plate, motion.time, feet)]
-    plate_contacts = [_check_contact(each, plate_contacts, plates, feet, motion.time) for each in plate_contacts]
+    plate_contacts = [
+        contact for k, plate in enumerate(plates) for contact in _plate_contacts(k, plate, motion.time, feet)
+    ]
+    plate_contacts = [_check_contact(contact, plate_contacts, plates, feet, motion.time) for contact in plate_contacts]
     n = len(motion.time)
     force = {side: np.zeros((n, 3)) for side in SIDES}
     moment = {side: np.zeros((n, 3)) for side in SIDES}
     loaded = {side: np.zeros(n, dtype=bool) for side in SIDES}
-    partly = {side: np.zeros(n, dtype=bool) for side in SIDES}
-    for each in plate_contacts:
-        on, plate = slice(each.begin, each.end), plates[each.plate]
-        force[each.side][on] += plate.force[on]
-        moment[each.side][on] += np.cross(plate.center_of_pressure[on], plate.force[on]) + plate.free_moment[on]
-        loaded[each.side][on] = True
-        partly[each.side][on] |= not each.complete
+    incomplete = {side: np.zeros(n, dtype=bool) for side in SIDES}
+    for contact in plate_contacts:
+        frames, plate = slice(contact.begin, contact.end), plates[contact.plate]
+        force[contact.side][frames] += plate.force[frames]
+        moment[contact.side][frames] += (
+            np.cross(plate.center_of_pressure[frames], plate.force[frames]) + plate.free_moment[frames]
+        )
+        loaded[contact.side][frames] = True
+        incomplete[contact.side][frames] |= not contact.complete
     stance, measured = {}, {}
     for side in SIDES:
         near = _dilate_mask(loaded[side], motion.time) & ~loaded[side]
         stance[side] = (feet.stance[side] & ~near) | loaded[side]
-        measured[side] = (~stance[side] | loaded[side]) & ~partly[side]
+        measured[side] = (~stance[side] | loaded[side]) & ~incomplete[side]
     return FootWrenches(force, moment, stance, loaded, measured, tuple(plate_contacts), feet)
 
 
@@ -258,12 +270,14 @@ def _low_pass_plate(plate: ForcePlate, rate: float, cutoff: float | None) -> For
     if cutoff is not None:
         plate_center = plate.corners.mean(axis=0)
         moment = np.cross(plate.center_of_pressure - plate_center, plate.force) + plate.free_moment
-        both = low_pass(np.where(loaded, np.hstack([plate.force, moment]), 0.0), rate, cutoff)
-        force, moment = both[:, :3], both[:, 3:]
+        wrench = low_pass(np.where(loaded, np.hstack([plate.force, moment]), 0.0), rate, cutoff)
+        force, moment = wrench[:, :3], wrench[:, 3:]
         loaded = force[:, 2:] > LOADED_FORCE
-        off = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / np.where(loaded, force[:, 2:], 1.0)
+        offset = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / np.where(
+            loaded, force[:, 2:], 1.0
+        )
         plate = replace(
-            plate, force=force, center_of_pressure=plate_center + off, free_moment=moment - np.cross(off, force)
+            plate, force=force, center_of_pressure=plate_center + offset, free_moment=moment - np.cross(offset, force)
         )
     force, center, moment = (
         np.where(loaded, each, 0.0) for each in (plate.force, plate.center_of_pressure, plate.free_moment)
@@ -293,27 +307,31 @@ def _plate_contacts(number: int, plate: ForcePlate, time: Array, feet: FootStanc
 
 
 def _check_contact(
-    each: PlateContact, every: list[PlateContact], plates: list[ForcePlate], feet: FootStance, time: Array
+    contact: PlateContact, all_contacts: list[PlateContact], plates: list[ForcePlate], feet: FootStance, time: Array
 ) -> PlateContact:
     """Compute the overhang of a foot beyond its plates, and whether the other foot is on the same plate."""
-    other = next(side for side in SIDES if side != each.side)
+    other = next(side for side in SIDES if side != contact.side)
     hulls = [convex_hull(plate.corners[:, :2]) for plate in plates]
-    overhang, both = [], 0
-    for k in range(each.begin, each.end):
-        other_plates = {one.plate for one in every if one.side == other and one.begin <= k < one.end}
-        touching = feet.points[each.side][k][feet.near_ground[each.side][k]][:, :2]
+    overhang, shared_frames = [], 0
+    for k in range(contact.begin, contact.end):
+        other_plates = {
+            candidate.plate
+            for candidate in all_contacts
+            if candidate.side == other and candidate.begin <= k < candidate.end
+        }
+        touching = feet.points[contact.side][k][feet.near_ground[contact.side][k]][:, :2]
         inside = [np.asarray(margin(hull, touching)) for p, hull in enumerate(hulls) if p not in other_plates]
         overhang.append(max(float(-np.max(inside, axis=0).min(initial=0.0)), 0.0))
-        both += (
+        shared_frames += (
             feet.stance[other][k]
             and not other_plates
-            and float(margin(hulls[each.plate], feet.foot_center(other)[k, :2])) > 0.0
+            and float(margin(hulls[contact.plate], feet.foot_center(other)[k, :2])) > 0.0
         )
     tolerated_frames = max(round(EDGE_TIME / float(np.median(np.diff(time)))), 1) if len(time) > 1 else 1
     return replace(
-        each,
+        contact,
         overhang=sorted(overhang)[-1 - min(tolerated_frames, len(overhang) - 1)],
-        shared=bool(both > tolerated_frames),
+        shared=bool(shared_frames > tolerated_frames),
     )
 
 
