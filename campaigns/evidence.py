@@ -5,7 +5,7 @@
     python campaigns/evidence.py --size full --out nights  # all runs: hours
 
 Tables and recordings are written to --out; repeat the command to continue after an interruption. The exit status is 1
-if the success rate of a campaign is below its floor.
+if the success rate of a campaign is below its minimum.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ STYLE_MEASURES = (
 MAX_REASONS = 3
 PAGE_HEADER = """# Evidence
 
-Success rates of motions under disturbances in MuJoCo, and of readers, controllers and the solver with random input.
-Every figure comes from a campaign in the folder `campaigns`; `make evidence` runs the short version of each and writes
-this page. The command below each title runs the full campaign, see [campaigns](campaigns.md).
+Success rates of motions with disturbances in MuJoCo, and of file readers, controllers and the solver with random input.
+Every figure comes from a campaign in the folder `campaigns`; `make evidence` runs the short version of each campaign
+and writes this page. The command below each title runs the full campaign; see [campaigns](campaigns.md).
 
-A walk succeeds if it makes all its steps without a fall and the divergent component of motion (DCM) is near its plan in
-the last second; `poise run` judges other motions. Intervals are Wilson's, of 95 %. In reasons, # stands for a number.
+A walk succeeds if the robot makes all its steps without a fall and the divergent component of motion (DCM) is close to
+its plan in the last second. In the campaign on the quality of walks, a warning about a figure of quality is a failure,
+too. Other motions succeed by the criteria of `poise run`. Intervals are 95 % Wilson intervals. In the reasons of
+failures, of which a run may have several, # stands for a number.
 """
 
 
@@ -74,9 +76,9 @@ def main() -> int:
     if page is not None:
         page.write_text(page_text(campaigns, options.size), encoding="utf-8")
         print(page)
-    failed_titles = [spec.title for _, spec, results in campaigns if _is_below_floor(spec, results)]
+    failed_titles = [spec.title for _, spec, results in campaigns if _is_below_minimum(spec, results)]
     for title in failed_titles:
-        print(f"below its floor: {title}")
+        print(f"below the minimum success rate: {title}")
     return 1 if failed_titles else 0
 
 
@@ -86,13 +88,13 @@ def _run_spec(path: Path, options: argparse.Namespace) -> tuple[Spec, Results]:
         out = options.out / options.size / f"{path.stem}-{spec.plan_digest}"  # a changed spec starts again
         out.parent.mkdir(parents=True, exist_ok=True)
         results = run_campaign(spec, out, options.workers, progress=lambda done, failed: bar(float(done)))
-    floor = "" if spec.min_success_rate is None else f", floor {spec.min_success_rate:g}"
+    minimum = "" if spec.min_success_rate is None else f", minimum {spec.min_success_rate:g}"
     rate = results.facts.get("runs_per_second") or 0.0
-    print(f"{path.stem:18} {success_rate(results)}{floor}, {rate:.2f} runs/s", file=sys.stderr, flush=True)
+    print(f"{path.stem:18} {success_rate(results)}{minimum}, {rate:.2f} runs/s", file=sys.stderr, flush=True)
     return spec, results
 
 
-def _is_below_floor(spec: Spec, results: Results) -> bool:
+def _is_below_minimum(spec: Spec, results: Results) -> bool:
     return spec.min_success_rate is not None and success_rate(results).value < spec.min_success_rate
 
 
@@ -106,14 +108,14 @@ def page_text(campaigns: Iterable[tuple[Path, Spec, Results]], size: str) -> str
         f"Written {datetime.now(UTC):%Y-%m-%d}, size *{size}*, {versions},",
         f"Python {facts['python']}, on {facts['machine']}.",
         "",
-        "| campaign | runs | seeds | succeeded | floor |",
+        "| campaign | runs | seeds | succeeded | minimum success rate |",
         "|---|---|---|---|---|",
     ]
     for _, spec, results in all_campaigns:
         anchor = re.sub(r"[^\w\- ]", "", spec.title.lower()).replace(" ", "-")
-        floor = "" if spec.min_success_rate is None else f"{spec.min_success_rate:g}"
+        minimum = "" if spec.min_success_rate is None else f"{spec.min_success_rate:g}"
         seeds = f"{min(spec.seeds)} to {max(spec.seeds)}" if len(spec.seeds) > 1 else str(spec.seeds[0])
-        lines.append(f"| [{spec.title}](#{anchor}) | {len(results)} | {seeds} | {success_rate(results)} | {floor} |")
+        lines.append(f"| [{spec.title}](#{anchor}) | {len(results)} | {seeds} | {success_rate(results)} | {minimum} |")
     for path, spec, results in all_campaigns:
         lines += ["", *_section(path, spec, results, size)]
     return "\n".join(lines) + "\n"
@@ -126,12 +128,17 @@ def _section(path: Path, spec: Spec, results: Results, size: str) -> list[str]:
     varied_names = [name for name in parameter_names if name in results.varied_parameters]
     if spec.fixed:
         fixed = ", ".join(f"{name} {value}" for name, value in spec.fixed.items())
-        lines += [f"All with {fixed}." + _distributions_text(spec), ""]
+        lines += [f"Fixed parameters: {fixed}." + _distributions_text(spec), ""]
     if varied_names:
         lines += [*_success_table(results, varied_names), ""]
     if "style" in results.varied_parameters and f"measure.{STYLE_MEASURES[0]}" in results.columns:
         lines += [*_style_table(results), ""]
-    reasons = Counter(re.sub(r"-?\d+(\.\d+)?", "#", str(reason)) for reason in results["reason"] if reason)
+    reasons = Counter(
+        re.sub(r"[-+]?\d+(\.\d+)?", "#", part)
+        for reason in results["reason"]
+        if reason
+        for part in str(reason).split("; ")
+    )
     if reasons:
         reason_texts = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common(MAX_REASONS))
         lines.append(f"Failures: {reason_texts}.")
@@ -144,7 +151,7 @@ def _distributions_text(spec: Spec) -> str:
     if not spec.random:
         return ""
     texts = [f"{name} {each.name} {list(each.values)}" for name, each in spec.random.items()]
-    return f" Drawn by each seed: {', '.join(texts)}."
+    return f" Random parameters: {', '.join(texts)}."
 
 
 def _success_table(results: Results, varied_names: list[str]) -> list[str]:
@@ -178,7 +185,7 @@ def _style_table(results: Results) -> list[str]:
     for style in dict.fromkeys(results["style"]):
         selected = succeeded & (styles == style)
         means = [float(np.nanmean(columns[name][selected])) if selected.any() else np.nan for name in names]
-        lines.append(f"| {style} | {' | '.join(f'{mean:.3g}' for mean in means)} |")
+        lines.append(f"| {style} | {' | '.join('' if np.isnan(mean) else f'{mean:.3g}' for mean in means)} |")
     return lines
 
 

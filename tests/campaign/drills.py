@@ -24,7 +24,7 @@ def write_spec(text: str, folder: Path, name: str = "drill.toml") -> Path:
 
 def drill_spec(actions: str = '["nothing"]', seeds: int = 3, more: str = "") -> str:
     """Return the text of a spec of fault drills."""
-    return f'title = "drill"\nbehavior = "drill"\nseeds = {seeds}\n{more}\n[grid]\ndo = {actions}\n'
+    return f'title = "drill"\nkind = "fault drill"\nseeds = {seeds}\n{more}\n[grid]\naction = {actions}\n'
 
 
 def parse_spec(text: str) -> Spec:

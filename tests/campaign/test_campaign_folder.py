@@ -1,4 +1,4 @@
-"""What is kept of runs: recordings of failures, of those that died as well, and no more of them than was asked for."""
+"""Recordings that a campaign keeps: those of failed and crashed runs, up to the given number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from poise.errors import SpecError
 from waiting import wait_for_exit, wait_until
 
 ENDLESS = """
-behavior = "stand"
+kind = "stand"
 [fixed]
 robot = "nao"
 seconds = 36000
@@ -46,7 +46,7 @@ def check_partial_recording(out: Path, outcome: str) -> None:
     left = poise.load_recording(out / str(row["recording"]), poise.load_robot("nao"))
     assert not left.complete
     assert left.duration > 0.2
-    assert left.state(len(left) - 1).center_of_mass[2] > 0.1
+    assert left.state(left.samples - 1).center_of_mass[2] > 0.1
 
 
 def test_a_run_that_crashes_leaves_what_it_recorded_until_then(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_run_that_takes_too_long_leaves_what_it_recorded_until_then(tmp_path: 
 
 
 def test_a_run_that_succeeds_leaves_nothing_unless_all_are_kept(tmp_path: Path) -> None:
-    text = 'behavior = "stand"\n[fixed]\nrobot = "nao"\nseconds = 0.1\n[keep]\nrecordings = "{}"'
+    text = 'kind = "stand"\n[fixed]\nrobot = "nao"\nseconds = 0.1\n[keep]\nrecordings = "{}"'
     for keep, kept in (("failures", None), ("none", None), ("all", "recordings/000000.poise")):
         out = tmp_path / keep
         run_campaign(parse_spec(text.format(keep)), out, workers=1)
@@ -84,7 +84,7 @@ def test_a_run_that_succeeds_leaves_nothing_unless_all_are_kept(tmp_path: Path) 
     assert poise.load_recording(tmp_path / "all/recordings/000000.poise").complete
 
 
-def test_a_disk_that_takes_no_recording_is_not_the_motion_s_fault(tmp_path: Path) -> None:
+def test_a_recording_that_cannot_be_written_does_not_fail_the_motion(tmp_path: Path) -> None:
     kind = kinds.find_run_kind("stand")
     parameters = kind.check_parameters({"robot": "nao", "seconds": 0.1}, tmp_path)
     here = kind.run(parameters, 3, tmp_path / "along.poise")
@@ -94,16 +94,16 @@ def test_a_disk_that_takes_no_recording_is_not_the_motion_s_fault(tmp_path: Path
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4)))[::5])
-def test_of_more_failures_than_are_to_be_kept_the_worst_are_in_whatever_order_they_come(
+def test_of_too_many_failures_the_worst_are_kept_in_any_order_of_completion(
     order: tuple[int, ...], tmp_path: Path
 ) -> None:
-    text = 'behavior = "walk"\nseeds = 4\n[fixed]\nrobot = "nao"\n[keep]\nmost = 2\n'
+    text = 'kind = "walk"\nseeds = 4\n[fixed]\nrobot = "nao"\n[keep]\nmax_recordings = 2\n'
     moved = [2.0, None, 0.5, 1.0]
     with open_folder(tmp_path / "out", parse_spec(text), {}) as folder:
         for k in order:
             file = folder.scratch / f"{k}.poise"
             file.write_text("a recording")
-            folder.add(folder.spec.runs[k], RunResult("failed", "fell", {"seconds_moved": moved[k]}, file=str(file)))
+            folder.add(folder.spec.runs[k], RunResult("failed", "fell", {"motion_seconds": moved[k]}, file=str(file)))
             kept = {row["run"] for row in Results.load(tmp_path / "out").table.to_pylist() if row["recording"]}
             assert {int(path.stem) for path in (tmp_path / "out/recordings").iterdir()} == kept
         folder.finish()
@@ -111,7 +111,7 @@ def test_of_more_failures_than_are_to_be_kept_the_worst_are_in_whatever_order_th
 
 
 def test_how_many_are_kept_does_not_depend_on_workers_or_on_being_stopped(tmp_path: Path) -> None:
-    spec = parse_spec(drill_spec(seeds=12, more="[keep]\nrecordings = 'all'\nmost = 3"))
+    spec = parse_spec(drill_spec(seeds=12, more="[keep]\nrecordings = 'all'\nmax_recordings = 3"))
     one = run_campaign(spec, tmp_path / "one", workers=1)
     two = run_campaign(spec, tmp_path / "two", workers=2)
     assert two.table.equals(one.table)
@@ -136,6 +136,6 @@ def test_another_number_to_keep_is_another_campaign() -> None:
 
 
 @pytest.mark.parametrize("given", ["0", "-3", "1.5", "true", '"many"'])
-def test_what_is_no_number_of_recordings_is_refused(given: str) -> None:
-    with pytest.raises(SpecError, match=r"keep\.most: .* 1 or more"):
-        parse_spec(drill_spec(more=f"[keep]\nmost = {given}"))
+def test_an_invalid_number_of_recordings_is_refused(given: str) -> None:
+    with pytest.raises(SpecError, match=r"keep\.max_recordings: .* 1 or more"):
+        parse_spec(drill_spec(more=f"[keep]\nmax_recordings = {given}"))

@@ -1,4 +1,4 @@
-"""Whatever is killed, crashes, hangs or eats memory: every run has one row, and no run has two."""
+"""Campaigns and runs that are killed, crash, hang or need too much memory: every run has exactly one row."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def all_ended(processes: list[psutil.Process]) -> bool:
     return not any(each.is_running() for each in processes)
 
 
-def test_killed_again_and_again_it_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
+def test_a_campaign_killed_repeatedly_loses_and_repeats_no_run(tmp_path: Path) -> None:
     spec, out = write_spec(SLEEPERS, tmp_path), tmp_path / "out"
     seen: dict[int, str] = {}
     for count in (1, 20):
@@ -71,7 +71,7 @@ def test_killed_again_and_again_it_loses_nothing_and_repeats_nothing(tmp_path: P
 
 
 @pytest.mark.parametrize("first", ["mkdir", "flock", "json"])
-def test_killed_before_its_first_run_it_begins_anew(
+def test_a_campaign_killed_before_its_first_run_starts_again(
     first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever of the folder is there already."""
@@ -112,7 +112,7 @@ def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path)
     actions = ["nothing", "fail", "raise", "crash", "exit", "memory", "chatter"]
     text = drill_spec(json.dumps(actions), 1, "[limits]\nseconds = 240\nmemory_mb = 900\n[keep]\nrecordings = 'all'")
     run_campaign(parse_spec(text), tmp_path / "out", workers=2)
-    found = {row["do"]: row for row in result_rows(tmp_path / "out")}
+    found = {row["action"]: row for row in result_rows(tmp_path / "out")}
     assert list(found) == actions
     expected = {
         "nothing": ("succeeded", None),
@@ -129,7 +129,7 @@ def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path)
         "ZeroDivisionError: the drill raises on purpose (poise/campaign/kinds/kind.py:"
     )
     assert "Abort" in (tmp_path / "out/crashes.log").read_text()
-    kept = [row["do"] for row in found.values() if row["recording"]]
+    kept = [row["action"] for row in found.values() if row["recording"]]
     assert kept == ["nothing", "chatter"]
     assert all((tmp_path / "out" / str(found[action]["recording"])).is_file() for action in kept)
 
@@ -173,7 +173,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) 
     assert Results.load(out).finished
 
 
-def test_files_of_the_user_s_folder_are_not_taken_for_modules(tmp_path: Path) -> None:
+def test_files_in_the_working_folder_are_not_imported_as_modules(tmp_path: Path) -> None:
     (tmp_path / "random.py").write_text("print('not a random number')\nraise SystemExit('mine')\n")
     command = [
         sys.executable,
@@ -191,17 +191,17 @@ def test_files_of_the_user_s_folder_are_not_taken_for_modules(tmp_path: Path) ->
     assert json.loads(result.stdout)["runs"] == 3
 
 
-def test_a_name_of_a_file_that_is_no_text_is_one_row_like_others(tmp_path: Path) -> None:
+def test_a_file_name_that_is_not_utf_8_gives_one_ordinary_row(tmp_path: Path) -> None:
     (tmp_path / "trials").mkdir()
     (Path(os.fsdecode(os.fsencode(tmp_path / "trials") + b"/b\xffd.c3d"))).write_bytes(b"nothing")
-    text = 'behavior = "human fit"\n[fixed]\nfolder = "trials"\n'
+    text = 'kind = "human fit"\n[fixed]\nfolder = "trials"\n'
     run_campaign(Spec.parse(text, str(tmp_path / "people.toml")), tmp_path / "out", workers=1)
     (row,) = result_rows(tmp_path / "out")
     assert row["outcome"] == "failed"
     assert row["trial"].endswith("b\\udcffd.c3d")
 
 
-def test_a_closed_standard_output_is_nobody_s_fault(tmp_path: Path) -> None:
+def test_a_closed_standard_output_does_not_fail_a_run(tmp_path: Path) -> None:
     command = [*POISE, "campaign", str(write_spec(drill_spec(), tmp_path)), "--out", str(tmp_path / "out")]
     result = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *command], stderr=subprocess.PIPE, check=False)
     assert result.returncode == 0
@@ -262,18 +262,18 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
         run_campaign(parse_spec(drill_spec()), tmp_path / "photos/cat.png")
 
 
-@pytest.mark.parametrize(("floor", "status"), [(0.5, 0), (0.51, 1)])
-def test_survival_below_the_floor_is_a_failure(
-    floor: float, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("minimum", "status"), [(0.5, 0), (0.51, 1)])
+def test_a_success_rate_below_the_minimum_is_a_failure(
+    minimum: float, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spec = write_spec(drill_spec('["nothing", "fail"]', 2, f"floor = {floor}"), tmp_path)
+    spec = write_spec(drill_spec('["nothing", "fail"]', 2, f"min_success_rate = {minimum}"), tmp_path)
     assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
-    assert ("below the floor" in capsys.readouterr().out) == bool(status)
+    assert ("below the minimum" in capsys.readouterr().out) == bool(status)
 
 
-@pytest.mark.parametrize(("floor", "status"), [("", 1), ("floor = 0.0", 0)])
-def test_without_a_floor_one_run_at_least_is_to_succeed(floor: str, status: int, tmp_path: Path) -> None:
-    spec = write_spec(drill_spec('["fail"]', 2, floor), tmp_path)
+@pytest.mark.parametrize(("minimum", "status"), [("", 1), ("min_success_rate = 0.0", 0)])
+def test_without_a_minimum_one_run_at_least_is_to_succeed(minimum: str, status: int, tmp_path: Path) -> None:
+    spec = write_spec(drill_spec('["fail"]', 2, minimum), tmp_path)
     assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
 
 

@@ -225,7 +225,7 @@ def _run_in_ray_worker(
         shared_scratch: folder for files of unfinished runs; "": use a temporary folder.
 
     Returns:
-        The result, and the content of the file that it leaves, if any.
+        The result, and the content of the output file of the run, if any.
     """
     supervisor = _supervisors.get(settings)
     if supervisor is None:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from poise.campaign.former_keys import rename_columns, rename_facts
 from poise.campaign.kinds.kind import Column
 from poise.campaign.results import (
     COSTS_FILE,
@@ -39,7 +40,7 @@ from poise.campaign.storage import (
 from poise.campaign.supervisor import RunResult
 from poise.campaign.sweep import PlannedRun
 from poise.errors import SpecError
-from poise.files import atomic_write_text, installed_version
+from poise.files import atomic_write_text, check_folder, installed_version
 
 #: Shortest time between two writes of the tables (s), so that they can be read while the campaign runs. The journal is
 #: always complete.
@@ -85,7 +86,7 @@ class CampaignFolder:
         return [run for run in self.spec.runs if run.index not in self.journal.entries]
 
     def add(self, run: PlannedRun, result: RunResult) -> JournalEntry:
-        """Store a finished run: first the file that it leaves, then its journal entry, which is returned."""
+        """Store a finished run: first its output file, if any, then its journal entry, which is returned."""
         recording = None
         if result.file is not None:
             recording = f"{RECORDINGS_FOLDER}/{run.index:06d}{Path(result.file).suffix}"
@@ -156,8 +157,7 @@ def open_folder(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[C
     Raises:
         SpecError: if the folder holds something else, or another process uses it.
     """
-    if path.exists() and not path.is_dir():
-        raise SpecError(f"--out '{path}' is a file; give a folder", path=str(path))
+    check_folder(path, lambda message: SpecError(message, path=str(path)), "--out")
     facts = _campaign_facts(spec)  # first, so that an invalid spec leaves no folder behind
     _check_is_campaign_folder(path)
     path.mkdir(parents=True, exist_ok=True)
@@ -168,6 +168,8 @@ def open_folder(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[C
         with Journal(path / JOURNAL_FILE) as journal:
             for entry in _finished_entries(path):
                 journal.add(entry)
+            for entry in journal.entries.values():
+                entry["row"] = rename_columns(entry["row"], spec.kind.name)
             # If nothing is left to do, the facts about the engine are those of the call that executed the runs.
             is_complete = len(journal.entries) == len(spec.runs)
             facts |= (
@@ -212,11 +214,11 @@ def journal_entry(spec: Spec, run: PlannedRun, result: RunResult, recording: str
 def _campaign_facts(spec: Spec) -> dict[str, Any]:
     return {
         "title": spec.title,
-        "behavior": spec.kind.name,
-        "plan": spec.plan_digest,
-        "planned": len(spec.runs),
+        "kind": spec.kind.name,
+        "plan_digest": spec.plan_digest,
+        "planned_runs": len(spec.runs),
         "size": spec.size,
-        "floor": spec.min_success_rate,
+        "min_success_rate": spec.min_success_rate,
         "parameters": {name: list(column) for name, column in spec.parameters.items()},
         "columns": {name: list(column) for name, column in spec.kind.columns.items()},
         "costs": {name: list(column) for name, column in COST_COLUMNS.items()},
@@ -244,12 +246,12 @@ def _check_is_campaign_folder(path: Path) -> None:
 def _previous_facts(path: Path, spec: Spec) -> dict[str, Any]:
     """Return the facts of an earlier call of this campaign; `SpecError` if the folder holds another campaign."""
     try:
-        facts = json.loads((path / FACTS_FILE).read_text(encoding="utf-8"))
+        facts = rename_facts(json.loads((path / FACTS_FILE).read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise SpecError(f"'{path / FACTS_FILE}' cannot be read: {error}; give another --out", path=str(path)) from None
-    if not isinstance(facts, dict) or facts.get("plan") != spec.plan_digest:
+    if not isinstance(facts, dict) or facts.get("plan_digest") != spec.plan_digest:
         title = facts.get("title") if isinstance(facts, dict) else None
         raise SpecError(
             f"--out '{path}' holds another campaign ('{title}'), or this one before its spec was changed; "

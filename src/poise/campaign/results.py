@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from poise.campaign.former_keys import rename_columns, rename_facts
 from poise.campaign.kinds.kind import Column, Value
 from poise.campaign.storage import OUTCOMES, RUN_COLUMNS, build_table, read_journal, read_table
 from poise.errors import SpecError
@@ -27,9 +28,9 @@ class Results:
 
     Attributes:
         folder: folder of the campaign.
-        facts: title, behavior, planned (number of runs), size, engine, workers, poise, python, machine, started,
-            seconds (so far), runs_per_second, worker_memory_mb (largest of each worker), floor, spec (its text); facts
-            that are not known yet are missing.
+        facts: title, kind, planned_runs, size, engine, workers, poise, python, machine, started, seconds (so far),
+            runs_per_second, worker_memory_mb (largest of each worker), min_success_rate, spec (its text); facts that
+            are not known yet are missing.
         parameters: columns of `table` that are parameters, by name.
         columns: columns of `table` that are results, by name: type, unit, description.
         table: one row per run in the order of the plan: `RUN_COLUMNS`, then parameters, then columns. The same on every
@@ -56,7 +57,7 @@ class Results:
         """
         folder = Path(path).parent if Path(path).name == RESULTS_FILE else Path(path)
         try:
-            facts = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+            facts = rename_facts(json.loads((folder / FACTS_FILE).read_text(encoding="utf-8")))
             parameters = {name: Column(*column) for name, column in facts["parameters"].items()}
             columns = {name: Column(*column) for name, column in facts["columns"].items()}
             costs = {name: Column(*column) for name, column in facts["costs"].items()}
@@ -71,7 +72,8 @@ class Results:
         for entry in journal_entries:
             rows[entry["run"]] = entry["row"]
             cost_rows[entry["run"]] = entry["cost"]
-        table, costs_table = build_table([*rows.values()], all_columns), build_table([*cost_rows.values()], costs)
+        table = build_table([rename_columns(row, facts["kind"]) for row in rows.values()], all_columns)
+        costs_table = build_table([*cost_rows.values()], costs)
         return cls(folder, facts, parameters, columns, table, costs_table)
 
     def __len__(self) -> int:
@@ -85,7 +87,7 @@ class Results:
     @property
     def planned_runs(self) -> int:
         """Number of runs in the plan."""
-        return int(self.facts.get("planned", len(self)))
+        return int(self.facts.get("planned_runs", len(self)))
 
     @property
     def finished(self) -> bool:
@@ -186,7 +188,7 @@ def success_rate_by(results: Results, *names: str) -> dict[tuple[object, ...], S
 
 
 #: Column with the duration of the motion, which is short after an early fall.
-MOTION_SECONDS_COLUMN = "seconds_moved"
+MOTION_SECONDS_COLUMN = "motion_seconds"
 
 
 def margin_column(columns: Mapping[str, Column]) -> str:

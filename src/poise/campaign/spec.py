@@ -1,9 +1,9 @@
 """Spec of a campaign, read from a TOML file.
 
 title = "Pushes while G1 walks"
-behavior = "walk"                # or reach, stand, squat, navigate, "human fit", "human gait", ...
+kind = "walk"                    # or reach, stand, squat, navigate, "human fit", "human gait", ...
 seeds = 5                        # seeds 0 to 4, or a list; for everything random, parameters included
-floor = 0.9                      # smallest success rate; below it the campaign fails
+min_success_rate = 0.9           # below this success rate the campaign fails
 
 [fixed]                          # parameters of all runs
 robot = "g1"
@@ -25,10 +25,12 @@ memory_mb = 4000                 # a run that needs more is killed
 
 [keep]
 recordings = "failures"          # or "all", "none"
-most = 100                       # keep those of the worst runs only (default: all)
+max_recordings = 100             # keep those of the worst runs only (default: all)
 
 [short]                          # changes for --size short: the same keys, each replaces the one above
 seeds = 1
+
+Keys of earlier versions are accepted too, see `poise.campaign.former_keys`.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from poise.campaign.former_keys import FORMER_KINDS, FORMER_PARAMETERS, rename_spec_keys
 from poise.campaign.kinds import find_run_kind
 from poise.campaign.kinds.kind import Column, RunKind, Value
 from poise.campaign.storage import RUN_COLUMNS, infer_column
@@ -54,9 +57,9 @@ from poise.campaign.sweep import (
     plan_runs,
 )
 from poise.errors import SpecError, UsageError, suggestion
-from poise.parsing import is_number, parse_toml
+from poise.parsing import is_number, parse_toml, rename_former_keys
 
-SPEC_KEYS = ("title", "behavior", "seeds", "floor", "fixed", "cases", "grid", "random", "limits", "keep")
+SPEC_KEYS = ("title", "kind", "seeds", "min_success_rate", "fixed", "cases", "grid", "random", "limits", "keep")
 #: Sizes of a campaign: all runs, the runs of `make evidence`, and those that every change has to pass.
 SIZES = ("full", "short", "check")
 RECORDING_POLICIES = ("failures", "all", "none")
@@ -176,6 +179,7 @@ class Spec:
 def _select_size(data: dict[str, Any], size: str) -> dict[str, Any]:
     """Return the keys of a spec for one size: keys in the table of the size replace the others; tables are merged."""
     parts = SIZES[1:]
+    data = rename_spec_keys(data, parts)
     for key in data:
         if key not in (*SPEC_KEYS, *parts):
             raise UsageError(f"there is no key '{key}' in a spec; {suggestion(key, (*SPEC_KEYS, *parts))}")
@@ -184,8 +188,7 @@ def _select_size(data: dict[str, Any], size: str) -> dict[str, Any]:
             raise UsageError(f"{part}: expected a table with the keys that differ")
         for key in data.get(part, {}):
             if key not in SPEC_KEYS:
-                known = ", ".join(SPEC_KEYS)
-                raise UsageError(f"there is no key '{key}' in [{part}] of a spec; there are {known}")
+                raise UsageError(f"there is no key '{key}' in [{part}] of a spec; {suggestion(key, SPEC_KEYS)}")
     selected = {key: value for key, value in data.items() if key not in parts}
     for key, value in data.get(size, {}).items():
         merged = isinstance(value, dict) and isinstance(selected.get(key), dict)
@@ -194,25 +197,28 @@ def _select_size(data: dict[str, Any], size: str) -> dict[str, Any]:
 
 
 def _build_spec(data: Mapping[str, Any], size: str, text: str, path: str) -> Spec:
-    behavior = data.get("behavior")
-    if not isinstance(behavior, str):
-        raise UsageError('behavior is missing; give the motion to run, like behavior = "walk"')
+    kind = data.get("kind")
+    if not isinstance(kind, str):
+        raise UsageError('kind is missing; give the kind of runs, like kind = "walk"')
+    kind = FORMER_KINDS.get(kind, kind)
     tables = {name: _subtable(data, name) for name in ("fixed", "grid", "random", "limits", "keep")}
     cases = data.get("cases", [])
     if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
         raise UsageError("cases: expected one [[cases]] table per case")
     return Spec(
         title=str(data.get("title", Path(path).stem)),
-        kind=find_run_kind(behavior),
+        kind=find_run_kind(kind),
         seeds=_parse_seeds(data.get("seeds", 1)),
-        fixed={name: parse_value(name, value) for name, value in _flatten(tables["fixed"]).items()},
-        cases=tuple({name: parse_value(name, value) for name, value in _flatten(case).items()} for case in cases),
+        fixed={name: parse_value(name, value) for name, value in _parameters(tables["fixed"], kind).items()},
+        cases=tuple(
+            {name: parse_value(name, value) for name, value in _parameters(each, kind).items()} for each in cases
+        ),
         grid={
             name: tuple(parse_value(name, value) for value in parse_grid_values(name, values))
-            for name, values in _flatten(tables["grid"]).items()
+            for name, values in _parameters(tables["grid"], kind).items()
         },
-        random={name: Distribution.parse(name, value) for name, value in _flatten(tables["random"]).items()},
-        min_success_rate=_parse_floor(data.get("floor")),
+        random={name: Distribution.parse(name, value) for name, value in _parameters(tables["random"], kind).items()},
+        min_success_rate=_parse_success_rate(data.get("min_success_rate")),
         limits=RunLimits(**_parse_limits("limits", tables["limits"], ("seconds", "memory_mb"))),
         recording_policy=_parse_recording_policy(tables["keep"]),
         max_recordings=_parse_max_recordings(tables["keep"]),
@@ -227,6 +233,11 @@ def _subtable(data: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UsageError(f"{name}: {value!r}; expected a table, [{name}]")
     return value
+
+
+def _parameters(table: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the parameters of runs in a table, by their current names with dots."""
+    return rename_former_keys(_flatten(table), FORMER_PARAMETERS.get(kind, {}))
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -252,18 +263,18 @@ def _parse_seeds(value: Any) -> tuple[int, ...]:
     return tuple(seeds_list)
 
 
-def _parse_floor(value: Any) -> float | None:
+def _parse_success_rate(value: Any) -> float | None:
     if value is None:
         return None
     if not is_number(value) or not 0.0 <= value <= 1.0:
-        raise UsageError(f"floor: {value!r}; expected a success rate from 0 to 1")
+        raise UsageError(f"min_success_rate: {value!r}; expected a success rate from 0 to 1")
     return float(value)
 
 
 def _parse_limits(table: str, limits: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
     for name, value in limits.items():
         if name not in names:
-            raise UsageError(f"there is no {table}.{name}; there are {', '.join(names)}")
+            raise UsageError(f"there is no {table}.{name}; {suggestion(name, names)}")
         if not is_number(value) or not value > 0:
             raise UsageError(f"{table}.{name}: {value!r}; expected a positive number")
         if name == "memory_mb" and not MIN_MEMORY_MB <= value <= MAX_MEMORY_MB:
@@ -271,18 +282,22 @@ def _parse_limits(table: str, limits: Mapping[str, Any], names: tuple[str, ...])
     return {name: float(value) for name, value in limits.items()}
 
 
+#: Keys of the table [keep].
+KEEP_KEYS = ("recordings", "max_recordings")
+
+
 def _parse_recording_policy(keep: Mapping[str, Any]) -> str:
     for name in keep:
-        if name not in ("recordings", "most"):
-            raise UsageError(f"there is no keep.{name}; there are recordings, most")
+        if name not in KEEP_KEYS:
+            raise UsageError(f"there is no keep.{name}; {suggestion(name, KEEP_KEYS)}")
     value = keep.get("recordings", "failures")
     if value not in RECORDING_POLICIES:
-        raise UsageError(f"keep.recordings: {value!r}; expected {', '.join(RECORDING_POLICIES)}")
+        raise UsageError(f"keep.recordings: {value!r}; {suggestion(value, RECORDING_POLICIES)}")
     return str(value)
 
 
 def _parse_max_recordings(keep: Mapping[str, Any]) -> int | None:
-    value = keep.get("most")
+    value = keep.get("max_recordings")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise UsageError(f"keep.most: {value!r}; expected the largest number of recordings to keep, 1 or more")
+        raise UsageError(f"keep.max_recordings: {value!r}; expected a whole number, 1 or more")
     return value

@@ -72,7 +72,9 @@ def build_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
 def build_schema(columns: Mapping[str, Column]) -> pyarrow.Schema:
     """Return the schema of these columns, with unit and description in the metadata of each field."""
     return pyarrow.schema(
-        pyarrow.field(name, _arrow_types()[column.type], metadata={"unit": column.unit, "about": column.description})
+        pyarrow.field(
+            name, _arrow_types()[column.type], metadata={"unit": column.unit, "description": column.description}
+        )
         for name, column in columns.items()
     )
 

@@ -28,7 +28,7 @@ START_TIMEOUT = 180.0
 MAX_ATTEMPTS = 2
 #: A worker is restarted before its next run if it holds more than this fraction of its memory limit.
 RESTART_MEMORY_SHARE = 0.5
-#: Outcomes after which the worker could not save anything: only the recording written along is left.
+#: Outcomes after which the worker cannot save a file: only the recording written during the run remains.
 ABRUPT_OUTCOMES = ("crashed", "timeout", "memory")
 #: Environment of a worker: one thread for each solver, since there is one worker per core.
 WORKER_ENVIRONMENT = dict.fromkeys(
@@ -276,7 +276,7 @@ def recover_recording(path: Path) -> str | None:
 
     try:
         recording = load_recording(path, partial=True)
-        if len(recording):
+        if recording.samples:
             recording.save(path)
             return str(path)
     except PoiseError:
@@ -287,7 +287,7 @@ def recover_recording(path: Path) -> str | None:
 
 
 def resident_memory(pid: int) -> float | None:
-    """Return the resident memory of a process (MB); None if the platform does not tell."""
+    """Return the resident memory of a process (MB); None if the platform does not report it."""
     try:
         with open(f"/proc/{pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") * 1e-6

@@ -71,7 +71,7 @@ def _run_task(kind: RunKind, task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _recording_file(output: RunOutput, recording_path: Path | None, file_stem: str) -> str | None:
-    """Return the file of a run to keep: the recording written along, or else a file that the run saves now."""
+    """Return the file of a run to keep: the recording written during the run, else the file that the run saves now."""
     if recording_path is not None and recording_path.exists():
         return str(recording_path)
     if output.save is None:
@@ -134,7 +134,7 @@ def _limit_data_segment(megabytes: float) -> None:
 
 
 def peak_memory() -> float | None:
-    """Return the largest resident memory of this process so far (MB); None if the platform does not tell."""
+    """Return the largest resident memory of this process so far (MB); None if the platform does not report it."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return round(int(status.partition("VmHWM:")[2].split()[0]) * 1024e-6, 1)

@@ -1,4 +1,4 @@
-"""Random hierarchies: commands are finite, within limits and explained, and the judge sees it when they are not."""
+"""Random hierarchies: commands are finite, within limits and explained, and violations are detected."""
 
 import inspect
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def run_seed(controller: str, seed: int, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("controller", ["kinematic", "torque"])
-def test_any_hierarchy_is_driven_or_refused_in_one_clear_line(controller: str) -> None:
+def test_any_hierarchy_is_controlled_or_refused_in_one_clear_line(controller: str) -> None:
     failed = {seed: why for seed in range(12) if (why := run_seed(controller, seed).reason)}
     assert failed == {}
 
@@ -35,7 +35,7 @@ FIXED_FAILURES = {("g1", 164): "a ramp softened the range of joints", ("talos", 
 
 
 @pytest.mark.parametrize("case", FIXED_FAILURES, ids=str)
-def test_what_once_failed_does_so_no_more(case: tuple[str, int]) -> None:
+def test_former_failures_stay_fixed(case: tuple[str, int]) -> None:
     robot, seed = case
     assert run_seed("kinematic", seed, robot=robot).reason == "", FIXED_FAILURES[case]
 
@@ -58,9 +58,9 @@ def test_every_task_and_constraint_can_be_drawn() -> None:
     bases = {"Task", "MotionTask", "FrameTask", "ForceTask", "WrenchTask", "JointLimit"}
     known = {
         name
-        for room in (poise.tasks, poise.constraints)
-        for name, member in inspect.getmembers(room, inspect.isclass)
-        if issubclass(member, poise.tasks.Task) and name in room.__all__
+        for package in (poise.tasks, poise.constraints)
+        for name, member in inspect.getmembers(package, inspect.isclass)
+        if issubclass(member, poise.tasks.Task) and name in package.__all__
     }
     assert known - bases - drawn == {"EquationOfMotion"}, "which the controller adds by itself"
 

@@ -1,4 +1,4 @@
-"""Damaged files: readers give a result or one clear line, and the judge sees it when they do not."""
+"""Damaged files: readers return a result or one clear line, and other outcomes are detected."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def test_a_broken_reader_is_caught_and_named(monkeypatch: pytest.MonkeyPatch, fa
     assert failure_reason("bvh", "none", 0) == words
 
 
-def test_an_error_inside_the_package_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_reported_with_its_location(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.human.files.bvh_reader._parse_hierarchy", lambda path, lines: ([], "not a number"))
     assert "TypeError in human/files/bvh_reader.py:" in failure_reason("bvh", "none", 0)
 
@@ -75,7 +75,7 @@ def test_a_reader_that_refuses_a_sound_file_is_caught(monkeypatch: pytest.Monkey
         raise PoiseError(f"{path}: this reader takes no file whatever")
 
     monkeypatch.setitem(FORMATS, "bvh", fuzz_files.FuzzFormat("skeleton.bvh", {"read_bvh": reader}, {}))
-    assert failure_reason("bvh", "none", 0).startswith("a valid file is refused: skeleton.bvh: this reader")
+    assert failure_reason("bvh", "none", 0).startswith("a valid file is rejected: skeleton.bvh: this reader")
     assert failure_reason("bvh", "bits", 0) == ""
 
 

@@ -20,6 +20,12 @@ def _motion_runs(name: str) -> RunKind:
     return MotionRuns(name)
 
 
+def _walk_quality(_: str) -> RunKind:
+    from poise.campaign.kinds.motion_runs import WalkQuality
+
+    return WalkQuality()
+
+
 def _human_trials(name: str) -> RunKind:
     from poise.campaign.kinds.human_trials import HumanTrials
 
@@ -48,15 +54,16 @@ def _fuzz_runs(name: str) -> RunKind:
 #: Function that returns the kind of run, by its name in specs.
 RUN_KINDS: dict[str, Callable[[str], RunKind]] = {
     **dict.fromkeys(("reach", "stand", "squat", "walk", "navigate"), _motion_runs),
+    "walk quality": _walk_quality,
     **dict.fromkeys(("human fit", "human gait"), _human_trials),
     "solver programs": _solver_programs,
     **dict.fromkeys(("fuzz controllers", "fuzz files"), _fuzz_runs),
-    "drill": _fault_drill,
+    "fault drill": _fault_drill,
 }
 
 
 def find_run_kind(name: str) -> RunKind:
     """Return the kind of run with this name in specs; `UsageError` if there is none."""
     if name not in RUN_KINDS:
-        raise UsageError(f"there is no behavior '{name}'; {suggestion(name, RUN_KINDS)}")
+        raise UsageError(f"there is no kind of runs '{name}'; {suggestion(name, RUN_KINDS)}")
     return RUN_KINDS[name](name)

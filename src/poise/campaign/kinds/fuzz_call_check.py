@@ -22,7 +22,7 @@ class CallOutcome(NamedTuple):
     Attributes:
         has_result: whether the call returned.
         message: message of the error, if it did not return.
-        fault: what is wrong with the error; "" if nothing is.
+        fault: description of a wrong outcome, such as an exception of another type or an unclear message; "" if none.
     """
 
     has_result: bool
@@ -62,7 +62,7 @@ def shorten(text: str, max_length: int = 160) -> str:
 
 
 def _message_fault(message: str, kind: str) -> str:
-    """Return what is wrong with the message of an error; "" if nothing is."""
+    """Return the fault of an error message: several lines, control characters, too short or too long; "" if none."""
     if len(message.splitlines()) > 1 or message != message.strip():
         return f"{kind} of more than one line: {shorten(message)}"
     if any(ord(letter) < 32 or ord(letter) == 127 for letter in message):

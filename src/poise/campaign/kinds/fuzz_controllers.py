@@ -33,13 +33,13 @@ SLACK_TOLERANCE = 1e-9
 
 
 class FuzzControllers(RunKind):
-    """Runs of a controller with a random hierarchy on an ideal plant, with corrupted states at some ticks.
+    """Runs of a controller with a random hierarchy on an ideal plant, with corrupted states in some control periods.
 
     Parameters: ``robot``; ``controller``, one of `CONTROLLERS`; ``levels``, 0: random from one to seven; ``ticks``.
 
     A run succeeds if every command is finite, keeps the limits that are constraints (torques always keep theirs), names
-    a fallback if the state is not finite, and has an explanation; and if invalid tasks and hierarchies are refused with
-    a clear one-line error.
+    a fallback if the state is not finite, and has an explanation; and if invalid tasks and hierarchies are rejected
+    with a clear one-line error.
     """
 
     name = "fuzz controllers"
@@ -47,13 +47,13 @@ class FuzzControllers(RunKind):
         "commands": Column("count", "", "number of commands"),
         "fallbacks": Column("count", "", "commands with a named fallback"),
         "nonfinite": Column("count", "", "commands with NaN or infinite entries"),
-        "beyond_limits": Column("count", "", "commands beyond a limit"),
-        "worst_excess": Column("number", "", "largest excess, relative to the limit, or rad for joint ranges"),
-        "violated": Column("count", "", "commands with slack in the solution"),
+        "limit_violations": Column("count", "", "commands beyond a limit"),
+        "worst_violation": Column("number", "", "largest violation, relative to the limit, or rad for joint ranges"),
+        "nonzero_slack": Column("count", "", "commands with slack in the solution"),
         "hierarchy_levels": Column("count", "", "levels of the hierarchy"),
         "tasks": Column("count", "", "tasks and constraints of the hierarchy"),
         "rows": Column("count", "", "rows of the program"),
-        "refused": Column("count", "", "tasks and hierarchies refused with an error"),
+        "rejected": Column("count", "", "tasks and hierarchies rejected with an error"),
         "statuses": Column("text", "", "statuses of the solver with their counts"),
         "first_fallback": Column("text", "", "first fallback"),
     }
@@ -97,12 +97,12 @@ class ControllerTrial:
             self.controller = KinematicController(sample.hierarchy, order=self.order, ramp=ramp)
         self.plant = IdealPlant(start)
         self.faults = list(sample.faults)
-        self.counts: Counter[str] = Counter({"refused": sample.rejected})
+        self.counts: Counter[str] = Counter({"rejected": sample.rejected})
         self.statuses: Counter[str] = Counter()
         self.excess, self.rows, self.first_fallback = 0.0, 0, ""
 
     def run(self, ticks: int) -> None:
-        """Run a number of ticks; at a tenth of them the state is corrupted."""
+        """Run a number of control periods (ticks); in a tenth of them the state is corrupted."""
         for tick in range(ticks):
             state = self.plant.state()
             is_corrupt = tick > 0 and self.random.random() < 0.1
@@ -120,13 +120,16 @@ class ControllerTrial:
 
     def values(self) -> dict[str, Value]:
         return {
-            **{name: self.counts[name] for name in ("commands", "fallbacks", "nonfinite", "beyond_limits", "violated")},
-            "worst_excess": float(self.excess),
+            **{
+                name: self.counts[name]
+                for name in ("commands", "fallbacks", "nonfinite", "limit_violations", "nonzero_slack")
+            },
+            "worst_violation": float(self.excess),
             "hierarchy_levels": len(self.sample.hierarchy.levels),
             "tasks": sum(len(level.tasks) for level in self.sample.hierarchy.levels)
             + len(self.sample.hierarchy.always),
             "rows": self.rows,
-            "refused": self.counts["refused"],
+            "rejected": self.counts["rejected"],
             "statuses": ", ".join(f"{name} {count}" for name, count in sorted(self.statuses.items())),
             "first_fallback": self.first_fallback,
         }
@@ -138,7 +141,7 @@ class ControllerTrial:
             raise error
 
         outcome = check_call(raise_error)
-        self.counts["refused"] += 1
+        self.counts["rejected"] += 1
         if outcome.fault:
             self.faults.append(f"tick {tick} raises {outcome.fault}")
         elif tick:
@@ -178,7 +181,7 @@ class ControllerTrial:
             excess, quantity = (out, "range") if out > excess else (excess, quantity)
         self.excess = max(self.excess, excess)
         if excess > LIMIT_TOLERANCE:
-            self.counts["beyond_limits"] += 1
+            self.counts["limit_violations"] += 1
             self.faults.append(f"{quantity} beyond its limit by {excess:.3g} at tick {tick}")
 
     def _limits_apply(self, command: Command) -> bool:
@@ -197,7 +200,7 @@ class ControllerTrial:
         self.statuses[solution.status] += 1
         self.rows = max(self.rows, solution.program.rows)
         slack = np.concatenate([np.zeros(0), *solution.slack])
-        self.counts["violated"] += bool(np.abs(slack).max(initial=0.0) > SLACK_TOLERANCE)
+        self.counts["nonzero_slack"] += bool(np.abs(slack).max(initial=0.0) > SLACK_TOLERANCE)
         if not np.isfinite(slack).all():
             self.faults.append(f"the slack at tick {tick} is not finite")
         try:

@@ -57,7 +57,7 @@ class FuzzFormat:
 
 
 def _access(*values: object) -> None:
-    """Take values that are only evaluated."""
+    """Evaluate the arguments and do nothing with them."""
 
 
 def _exercise_robot(robot: Robot) -> None:
@@ -97,7 +97,7 @@ def _exercise_script(path: Path) -> None:
 
 def _exercise_style(path: Path) -> None:
     style = Style.load(path)
-    _access(style.to_toml(), style.blend(NEUTRAL, 0.5), style.replace(turn=0.1))
+    _access(style.to_toml(), style.blend(NEUTRAL, 0.5), style.replace(step_turn=0.1))
 
 
 def _exercise_motion(path: Path) -> None:
@@ -143,8 +143,8 @@ FORMATS: dict[str, FuzzFormat] = {
         "trial.c3d",
         {
             "read_trial": lambda path: _exercise_trial(read_trial(path)),
-            "match": lambda path: match_markers(read_trial(path, up="z")),
-            "smoothed": lambda path: low_pass_markers(fill_gaps(read_trial(path))),
+            "match_markers": lambda path: match_markers(read_trial(path, up="z")),
+            "low_pass_markers": lambda path: low_pass_markers(fill_gaps(read_trial(path))),
         },
         {},
     ),
@@ -152,8 +152,8 @@ FORMATS: dict[str, FuzzFormat] = {
         "trial.trc",
         {
             "read_trial": lambda path: _exercise_trial(read_trial(path)),
-            "match": lambda path: match_markers(read_trial(path, up="y")),
-            "smoothed": lambda path: low_pass_markers(fill_gaps(read_trial(path))),
+            "match_markers": lambda path: match_markers(read_trial(path, up="y")),
+            "low_pass_markers": lambda path: low_pass_markers(fill_gaps(read_trial(path))),
         },
         {},
     ),
@@ -181,7 +181,7 @@ FORMATS: dict[str, FuzzFormat] = {
         "markers.toml",
         {
             "load_marker_set": load_marker_set,
-            "match": lambda path: match_markers(samples.trial(), path),
+            "match_markers": lambda path: match_markers(samples.trial(), path),
         },
         {},
     ),
@@ -216,7 +216,7 @@ class FuzzFiles(RunKind):
         "bytes": Column("count", "", "size of the file"),
         "readers": Column("count", "", "readers of the format"),
         "results": Column("count", "", "readers that returned a result"),
-        "refusals": Column("count", "", "readers that refused it with a clear error"),
+        "rejections": Column("count", "", "readers that rejected it with a clear error"),
         "message": Column("text", "", "message of the first error"),
     }
 
@@ -239,12 +239,12 @@ class FuzzFiles(RunKind):
                 if outcome.fault:
                     faults.append(_without_folder(f"{name}: {outcome.fault}", folder))
         if mutation == "none" and results < len(FORMATS[format_name].readers) and not faults:
-            faults.append(f"a valid file is refused: {messages[0]}")
+            faults.append(f"a valid file is rejected: {messages[0]}")
         values: dict[str, Value] = {
             "bytes": len(data),
             "readers": len(FORMATS[format_name].readers),
             "results": results,
-            "refusals": len(messages) - len(faults),
+            "rejections": len(messages) - len(faults),
             "message": messages[0] if messages else None,
         }
         return RunOutput(values, "; ".join(faults), partial(_save, data), FORMATS[format_name].suffix)

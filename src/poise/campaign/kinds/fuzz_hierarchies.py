@@ -68,30 +68,30 @@ class RandomSource:
     def options(self, tolerance: bool = True, dynamics: bool = True) -> dict[str, Any]:
         """Return random keyword arguments of a task: weight, tolerance and dynamics, each only sometimes."""
         random = self.random
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         if random.random() < 0.3:
-            given["weight"] = float(10.0 ** random.uniform(-6.0, 6.0)) if random.random() < 0.8 else 0.0
+            arguments["weight"] = float(10.0 ** random.uniform(-6.0, 6.0)) if random.random() < 0.8 else 0.0
         if tolerance and random.random() < 0.3:
-            given["tolerance"] = float(random.choice([0.0, 1e-9, 0.01, 10.0]))
+            arguments["tolerance"] = float(random.choice([0.0, 1e-9, 0.01, 10.0]))
         if dynamics and random.random() < 0.3:
             rate = float(random.choice([0.1, 5.0, 50.0, 1000.0]))
             speed = float(random.choice([np.inf, 1e-3, 1.0]))
-            given["dynamics"] = tasks.MinimumJerk(0.5) if random.random() < 0.3 else tasks.Decay(rate, speed=speed)
-        return given
+            arguments["dynamics"] = tasks.MinimumJerk(0.5) if random.random() < 0.3 else tasks.Decay(rate, speed=speed)
+        return arguments
 
-    def target(self, place: Array) -> Any:
-        """Return a fixed target, or a moving one that starts there."""
+    def target(self, value: Array) -> Any:
+        """Return a fixed target at a value of the task, or a moving target that starts there."""
         match int(self.random.integers(4)):
             case 0:
                 return tasks.SinusoidTarget(
-                    place, place + self.offset(len(place)), float(self.random.choice([0.5, 50.0]))
+                    value, value + self.offset(len(value)), float(self.random.choice([0.5, 50.0]))
                 )
             case 1:
                 return tasks.MinimumJerkTarget(
-                    place, place + self.offset(len(place)), float(self.random.choice([1e-3, 1.0]))
+                    value, value + self.offset(len(value)), float(self.random.choice([1e-3, 1.0]))
                 )
             case _:
-                return place
+                return value
 
 
 def _offset_pose(source: RandomSource, frame: Frame) -> Any:

@@ -61,7 +61,7 @@ locked = ["finger_joint"]
 repair_inertias = true
 armature_per_torque = 2e-4
 chest = "pelvis"
-rest = "standing"
+rest_stance = "standing"
 
 [feet]
 frame = "{side}_foot"
@@ -87,9 +87,9 @@ axis = [2.0, 0.0, 0.0]
 "{side}_shank_joint" = [-0.2, -0.3]
 
 [servos]
-usual = true
-full_torque = 0.02
-regulation.proportional = 0.3
+position_controlled = true
+saturation_error = 0.02
+zmp_balance.proportional = 0.3
 
 [stances.standing]
 balanced = true
@@ -116,9 +116,9 @@ SACR = "sacrum"
 """
 CAMPAIGN_TOML = """\
 title = "Walks"
-behavior = "walk"
+kind = "walk"
 seeds = 2
-floor = 0.5
+min_success_rate = 0.5
 
 [fixed]
 robot = "g1"
@@ -189,9 +189,9 @@ def trial() -> Trial:
     corners = np.array([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0], [0.4, 0.6, 0.0], [0.0, 0.6, 0.0]])
     force = np.tile([3.0, -2.0, 700.0], (n, 1))
     plate = ForcePlate("plate 1", corners, force, np.tile([0.2, 0.3, 0.0], (n, 1)), np.tile([0.0, 0.0, 2.0], (n, 1)))
-    events = (GaitEvent(0.02, "left", "strike"), GaitEvent(0.12, "right", "off"))
-    who = Subject("somebody", 70.0, 1.75, "male")
-    return Trial("made", 100.0, np.arange(n) / 100.0, labels, positions, events, (plate,), who)
+    events = (GaitEvent(0.02, "left", "initial_contact"), GaitEvent(0.12, "right", "toe_off"))
+    subject = Subject("somebody", 70.0, 1.75, "male")
+    return Trial("made", 100.0, np.arange(n) / 100.0, labels, positions, events, (plate,), subject)
 
 
 @cache
@@ -268,10 +268,10 @@ def _poise(folder: Path) -> bytes:
         plant.apply(command)
         plant.advance()
         steps.append(ControlStep(state, command, 0.1))
-    whole = record_steps(steps, robot)
+    recording = record_steps(steps, robot)
     channels = [
         Channel(name, channel.unit, np.zeros(len(channel))) if name.endswith("milliseconds") else channel
-        for name, channel in whole.channels.items()
+        for name, channel in recording.channels.items()
     ]
     facts = {"poise": "0", "robot": "fuzzed", "source": "made for a campaign", "controller": {"period": 0.005}}
     Recording(channels, facts).save(folder / "motion.poise")
@@ -300,7 +300,7 @@ VALID_FILES: dict[str, Callable[[Path], bytes]] = {
     "mot": _mot,
     "bvh": _bvh,
     "poise": _poise,
-    "style": _encode_text(Style(name="mine", rest={"left_elbow": 0.5, "right_elbow": 0.5}).to_toml()),
+    "style": _encode_text(Style(name="mine", rest_posture={"left_elbow": 0.5, "right_elbow": 0.5}).to_toml()),
     "script": _script,
     "marker_set": _encode_text(MARKER_SET_TOML),
     "campaign": _encode_text(CAMPAIGN_TOML),

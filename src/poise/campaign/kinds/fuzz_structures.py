@@ -219,10 +219,10 @@ def _odd_urdf(random: Random) -> bytes:
 
 def _deep_bvh(random: Random) -> bytes:
     depth, channels = _random_count(random, 3.5), random.random() < 0.3
-    words = "CHANNELS 1 Xrotation" if channels else "CHANNELS 0"
+    channel_line = "CHANNELS 1 Xrotation" if channels else "CHANNELS 0"
     lines = ["HIERARCHY"]
     for i in range(depth):
-        lines += [f"{'JOINT' if i else 'ROOT'} j{i}", "{", f"OFFSET 0 {_odd_number(random)} 0", words]
+        lines += [f"{'JOINT' if i else 'ROOT'} j{i}", "{", f"OFFSET 0 {_odd_number(random)} 0", channel_line]
     row = " ".join(["1.5"] * depth) if channels else "1"
     lines += ["}"] * depth + [
         "MOTION",
@@ -263,22 +263,22 @@ def _wide_mot(random: Random) -> bytes:
 def _odd_c3d(random: Random) -> bytes:
     """Return a C3D file with changed header fields and parameter values."""
     data = bytearray(samples.valid_file("c3d"))
-    words = (0, 1, 2, 255, 256, 0x7FFF, 0x8000, 0xFFFF)
+    integers = (0, 1, 2, 255, 256, 0x7FFF, 0x8000, 0xFFFF)
     for _ in range(int(random.integers(1, 4))):
-        word = words[int(random.integers(len(words)))]
+        integer = integers[int(random.integers(len(integers)))]
         match int(random.integers(4)):
             case 0:  # number of points, samples, frames, gap, data start, samples per frame
-                struct.pack_into("<H", data, 2 * int(random.choice([1, 2, 3, 4, 5, 8, 9])), word)
+                struct.pack_into("<H", data, 2 * int(random.choice([1, 2, 3, 4, 5, 8, 9])), integer)
             case 1:  # scale and rate, of samples and of time
                 struct.pack_into(
                     "<f", data, int(random.choice([12, 20])), np.float32(np.clip(_odd_number(random), -3e38, 3e38))
                 )
             case 2:  # events of the header
-                struct.pack_into("<H", data, int(random.choice([294, 296, 298])), word)
+                struct.pack_into("<H", data, int(random.choice([294, 296, 298])), integer)
             case _:  # a value of a parameter, found by its name
                 at = data.find(C3D_PARAMETERS[int(random.integers(len(C3D_PARAMETERS)))])
                 if at > 0:
-                    data[at + int(random.integers(4, 24))] = word & 0xFF
+                    data[at + int(random.integers(4, 24))] = integer & 0xFF
     return bytes(data)
 
 
@@ -308,7 +308,7 @@ def _odd_recording(random: Random) -> bytes:
     facts: dict[str, object] = {
         "robot": [None, 3, "g1", "nobody", ["a"], {"b": 1}][int(random.integers(6))],
         "controller": [None, "text", {"period": "long"}, {"name": 3, "hierarchy": ["a"]}][int(random.integers(4))],
-        "parts": [None, {"height": "tall"}, [1]][int(random.integers(3))],
+        "load_arguments": [None, {"height": "tall"}, [1]][int(random.integers(3))],
         "date": [None, 5, "yesterday\n"][int(random.integers(3))],
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -326,7 +326,7 @@ STRUCTURES: dict[str, tuple[Callable[[Random], bytes], ...]] = {
     "mot": (_wide_mot,),
     "bvh": (_deep_bvh, _long_bvh),
     "poise": (_odd_recording,),
-    "style": _toml_makers(samples.valid_file("style").decode(), "rest"),
+    "style": _toml_makers(samples.valid_file("style").decode(), "rest_posture"),
     "script": (_deep_script, _long_script, _odd_script, _odd_script),
     "marker_set": _toml_makers(samples.MARKER_SET_TOML, "markers"),
     "campaign": _toml_makers(samples.CAMPAIGN_TOML, "fixed"),

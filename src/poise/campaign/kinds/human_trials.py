@@ -12,7 +12,7 @@ import numpy as np
 
 from poise import parsing
 from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value
-from poise.errors import GaitError, PoiseError, UsageError
+from poise.errors import GaitError, PoiseError, UsageError, suggestion
 
 if TYPE_CHECKING:
     from poise.human import Fit, Variant
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FIT_COLUMNS: dict[str, Column] = {
     "frames": Column("count", "", "frames of the trial"),
     "seconds": Column("number", "s", "duration of the trial"),
-    "used_set": Column("text", "", "marker set used"),
+    "used_marker_set": Column("text", "", "marker set used"),
     "markers": Column("count", "", "number of markers used"),
     "height_m": Column("number", "m", "height of the person"),
     "mass_kg": Column("number", "kg", "mass of the person"),
@@ -29,18 +29,18 @@ FIT_COLUMNS: dict[str, Column] = {
     "worst_marker": Column("text", "", "name of the worst marker"),
 }
 #: Keys in `Fit.summary` of columns that cannot have the same name, because a parameter has it.
-SUMMARY_KEYS = {"used_set": "marker_set"}
+SUMMARY_KEYS = {"used_marker_set": "marker_set"}
 GAIT_COLUMNS: dict[str, Column] = {
     **FIT_COLUMNS,
     "cadence": Column("number", "steps/min", "steps per minute"),
     "stride_m": Column("number", "m", "stride length"),
     "speed_m_s": Column("number", "m/s", "walking speed"),
-    "rotation_error_deg": Column(
+    "joint_angle_error_deg": Column(
         "number", "deg", "root mean square difference of joint angles from the measured ones over the gait cycle"
     ),
     "mean_difference_deg": Column("number", "deg", "mean absolute difference of ranges of motion from the measured"),
     "worst_difference_deg": Column("number", "deg", "largest difference of a range of motion from the measured one"),
-    "worst_rotation": Column("text", "", "joint with the largest difference"),
+    "worst_joint": Column("text", "", "joint with the largest difference"),
     "zmp_inside": Column("number", "share", "fraction of the gait cycle with the ZMP inside the soles"),
 }
 PARAMETER_PARSERS: dict[str, Callable[[str], Any]] = {
@@ -76,7 +76,7 @@ class HumanTrials(RunKind):
                 continue
             if name not in PARAMETER_PARSERS:
                 known = ["folder", *PARAMETER_PARSERS, *(["variant"] if self.is_gait else [])]
-                raise UsageError(f"there is no parameter '{name}' of '{self.name}'; there are {', '.join(known)}")
+                raise UsageError(f"there is no parameter '{name}' of '{self.name}'; {suggestion(name, known)}")
             try:
                 parameters[name] = None if value is None else PARAMETER_PARSERS[name](str(value))
             except UsageError as error:
@@ -168,9 +168,9 @@ def _gait_values(fit: Fit, variant: Value) -> dict[str, Value]:
         "cadence": walk["cadence"],
         "stride_m": walk["stride"],
         "speed_m_s": walk["speed"],
-        "rotation_error_deg": float(np.mean(measures.errors)),
+        "joint_angle_error_deg": float(np.mean(measures.errors)),
         "mean_difference_deg": float(np.abs(measures.differences).mean()),
         "worst_difference_deg": float(measures.worst_joint[1]),
-        "worst_rotation": measures.worst_joint[0],
+        "worst_joint": measures.worst_joint[0],
         "zmp_inside": float(measures.zmp_inside),
     }

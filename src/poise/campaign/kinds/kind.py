@@ -107,7 +107,7 @@ def with_defaults(kind: str, values: Mapping[str, Value], defaults: Mapping[str,
     """Return parameters with defaults for those left out; `UsageError` for a parameter without a default."""
     for name in values:
         if name not in defaults:
-            raise UsageError(f"there is no parameter '{name}' of '{kind}'; there are {', '.join(defaults)}")
+            raise UsageError(f"there is no parameter '{name}' of '{kind}'; {suggestion(name, defaults)}")
     return {**defaults, **values}
 
 
@@ -130,21 +130,21 @@ ALLOCATION_BYTES = 64 * 2**20
 class FaultDrill(RunKind):
     """Runs that do nothing, or fail in a chosen way, to test campaigns.
 
-    Parameters: ``do``, one of `DRILL_ACTIONS`; ``seconds`` to sleep; ``x``, an arbitrary value without effect.
+    Parameters: ``action``, one of `DRILL_ACTIONS`; ``seconds`` to sleep; ``x``, an arbitrary value without effect.
     """
 
-    name = "drill"
-    columns: Mapping[str, Column] = {"drawn": Column("number", "", "random number drawn from the seed")}
+    name = "fault drill"
+    columns: Mapping[str, Column] = {"random_number": Column("number", "", "random number drawn from the seed")}
 
     def check_parameters(self, values: Mapping[str, Value], spec_folder: Path) -> dict[str, Value]:
-        parameters = with_defaults(self.name, values, {"do": "nothing", "seconds": None, "x": None})
-        check_choice("do", parameters["do"], DRILL_ACTIONS)
+        parameters = with_defaults(self.name, values, {"action": "nothing", "seconds": None, "x": None})
+        check_choice("action", parameters["action"], DRILL_ACTIONS)
         if parameters["seconds"] is not None:
             parameters["seconds"] = parsing.parse_positive(str(parameters["seconds"]))
         return {name: value for name, value in parameters.items() if value is not None}
 
     def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
-        action = parameters["do"]
+        action = parameters["action"]
         if action == "fail":
             raise PoiseError("the drill fails on purpose")
         if action == "raise":
@@ -164,7 +164,9 @@ class FaultDrill(RunKind):
             time.sleep(float(parameters.get("seconds") or 0.0))
         while action == "hang":
             time.sleep(1.0)
-        return RunOutput({"drawn": float(np.random.default_rng(seed).uniform())}, save=_save_note, suffix=".txt")
+        return RunOutput(
+            {"random_number": float(np.random.default_rng(seed).uniform())}, save=_save_note, suffix=".txt"
+        )
 
 
 def _save_note(path: Path) -> None:

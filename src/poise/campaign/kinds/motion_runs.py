@@ -6,9 +6,19 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from poise.analysis import QUALITY_FIGURES, quality_messages
 from poise.campaign.kinds.kind import Column, RunKind, RunOutput, Value
 from poise.errors import RecordingError
-from poise.runs import COMMON_COLUMNS, Motion, MotionRun, campaign_parameters, command_line, motion_from, motion_named
+from poise.runs import (
+    COMMON_COLUMNS,
+    Motion,
+    MotionRun,
+    Result,
+    campaign_parameters,
+    command_line,
+    motion_from,
+    motion_named,
+)
 
 
 class MotionRuns(RunKind):
@@ -41,11 +51,15 @@ class MotionRuns(RunKind):
 
     def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
         motion = motion_from(self.motion, parameters, seed)
-        recording, result = _run_recorded(motion, recording_path)
+        recording, result = _run_with_recording(motion, recording_path)
         times = {f"control_ms_{name}": value for name, value in (result["control_ms"] or {}).items()}
         if result["realtime_factor"] is not None:
             times["realtime_factor"] = result["realtime_factor"]
-        return RunOutput(motion.row(recording, result), result["reason"] or "", recording.save, times=times)
+        return RunOutput(motion.row(recording, result), self.reason(motion, result), recording.save, times=times)
+
+    def reason(self, motion: Motion, result: Result) -> str:
+        """Return the reason why a run failed; empty if it succeeded."""
+        return result["reason"] or ""
 
     def _resolve_path(self, spec_folder: Path, name: str, value: Value) -> Value:
         """Resolve the path of a file parameter relative to the folder of the spec."""
@@ -65,7 +79,23 @@ class MotionRuns(RunKind):
         return float(value) if parameter is None and isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _run_recorded(motion: Motion, recording_path: Path | None) -> MotionRun:
+class WalkQuality(MotionRuns):
+    """Walks that succeed only if no figure of quality exceeds its bound of warning, see `poise.analysis`.
+
+    Computing times do not count: they depend on the machine.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("walk")
+        self.name = "walk quality"
+
+    def reason(self, motion: Motion, result: Result) -> str:
+        warnings = {} if result["fell"] else quality_messages(result["quality"], motion.quality_kind)
+        counted = [message for name, message in warnings.items() if QUALITY_FIGURES[name].reproducible]
+        return super().reason(motion, result) or "; ".join(counted)
+
+
+def _run_with_recording(motion: Motion, recording_path: Path | None) -> MotionRun:
     try:
         return motion.run(recording_path)
     except RecordingError:  # a full disk must not fail the motion: run it again without a file

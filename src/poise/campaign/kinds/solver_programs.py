@@ -20,7 +20,11 @@ MATRIX_KINDS = ("plain", "scaled", "deficient", "singular", "duplicated", "depen
 
 
 def _matrix(rng: np.random.Generator, kind: str, m: int, n: int, above: Array) -> Array:
-    """Return m random rows: plain, rank deficient, nearly singular, duplicated, dependent on rows above, or sparse."""
+    """Return m random rows of n columns; `above` are the rows of higher levels.
+
+    Depending on `kind` they are plain, rank deficient, nearly singular, duplicated, dependent on `above`, sparse, or
+    rows of the identity.
+    """
     A = rng.standard_normal((m, n))
     if kind == "deficient" and m > 1:
         rank = int(rng.integers(1, m))
@@ -149,7 +153,7 @@ class SolverPrograms(RunKind):
 
     A run solves the program of its seed, cold and then warm-started, and verifies optimality with a certificate that is
     independent of the solver. Small programs are solved by the reference solver as well. The run succeeds if all
-    solutions agree, or if the reference has a different solution that is verified as well (``undecided``).
+    solutions agree, or if the reference has a different solution that is verified as well (column ``ambiguous``).
     """
 
     name = "solver programs"
@@ -162,9 +166,9 @@ class SolverPrograms(RunKind):
         "iterations": Column("count", "", "active set iterations, cold start"),
         "warm_iterations": Column("count", "", "active set iterations, warm start from the solution"),
         "worst_residual": Column("number", "", "largest residual of the certificate, over all levels"),
-        "worst_gap": Column("number", "", "largest slack difference from the reference; empty for large programs"),
+        "reference_gap": Column("number", "", "largest slack difference from the reference; empty for large programs"),
         "nearly_dependent": Column("flag", "", "whether rows of a level are nearly dependent"),
-        "undecided": Column(
+        "ambiguous": Column(
             "flag",
             "",
             "whether the reference has a different solution, and both are verified: the row scales of a level differ "
@@ -202,9 +206,9 @@ class SolverPrograms(RunKind):
             "iterations": int(cold.iterations),
             "warm_iterations": int(warm.iterations),
             "worst_residual": float(residual),
-            "worst_gap": gap,
+            "reference_gap": gap,
             "nearly_dependent": ill_conditioned,
-            "undecided": disagrees and not faults,
+            "ambiguous": disagrees and not faults,
         }
         times = {"milliseconds": cold.milliseconds, "warm_milliseconds": warm.milliseconds}
         return RunOutput(values, "; ".join(faults), times=times)
@@ -223,7 +227,7 @@ def nearly_dependent(program: Program) -> bool:
 
 
 def _answer_faults(name: str, answer: Solution, ill_conditioned: bool) -> list[str]:
-    """Return what is wrong with a solution; an empty list if nothing is."""
+    """Return the faults of a solution as sentences: not finite, wrong status, not optimal; empty if there are none."""
     if not np.isfinite(answer.x).all():
         return [f"the {name} solution is not finite"]
     if answer.status != "optimal":
