@@ -207,7 +207,7 @@ def test_a_file_that_is_no_trial_is_refused_in_one_line(
     assert "\n" not in error
     assert name.replace("\n", "?") in error
     assert str(log.service._folder) not in error
-    assert not log.service.progress_data()["activity"]
+    assert log.service.jobs() == []
     assert list(log.service._folder.iterdir()) == []
 
 

@@ -21,7 +21,7 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
-#: Where screenshots go, for people to look at; docs show some of them.
+#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 #: How many pixels of the six plots are blue: lines of the reproduction, for all else is grey, black or red.
 INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas) => {
@@ -90,7 +90,7 @@ def table(page: Any) -> dict[str, list[float]]:
 def pause_at(page: Any, hub: Hub, share: float) -> None:
     """Stops at a share of the gait cycle."""
     if wait_until(hub.frame)["playing"]:
-        page.get_by_role("button", name="Pause").click()
+        page.get_by_role("button", name="Pause", exact=True).click()
         page.get_by_role("button", name="Play", exact=True).wait_for()
     slider = page.get_by_label("Time of the replay in seconds")
     slider.fill(f"{share * float(slider.get_attribute('max')):.2f}")
@@ -101,9 +101,9 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     assert hub.hello()["robots"] == ["human"], "the scene is not for robots"
     page.locator("#status-lines").get_by_text("No trial loaded").wait_for()
     page.get_by_role("button", name="take the sample").click()
-    page.locator("#fit-progress progress").wait_for()
+    page.locator("#jobs progress").wait_for()
     page.locator("#status-lines").get_by_text("sample walk").wait_for()
-    page.locator("#fit-progress").wait_for(state="hidden")
+    page.locator("#jobs").wait_for(state="hidden")
     ranges = wait_until(lambda: table(page))
     assert len(ranges) == 12
     for measured, reproduced, difference in ranges.values():
@@ -111,8 +111,8 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
         assert abs(difference) < 5.0
     wait_until(lambda: min(page.evaluate(INK)) > 50)
     wait_until(lambda: set(hub.viewer._figures) == {"robot", "ghost"})
-    balls = wait_until(lambda: hub.viewer._marker_spheres and hub.viewer._marker_spheres._ball_handles.get("known"))
-    assert (balls.visible, len(balls.batched_positions)) == (True, 49)
+    balls = wait_until(lambda: hub.viewer._marker_spheres and hub.viewer._marker_spheres._balls["known"])
+    assert sum(ball.visible for ball in balls) == 49
     pause_at(page, hub, 0.72)
     take_screenshot(page, "human")
 
@@ -170,7 +170,13 @@ def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> No
     take_screenshot(page, "human_c3d")
 
 
-def test_who_leaves_the_scene_ends_its_fits(page: Any, hub: Hub) -> None:
+def test_a_fit_is_cancelled_and_who_leaves_the_scene_ends_its_fits(page: Any, hub: Hub) -> None:
+    before = hub.hello()["gait"]["title"]
+    page.get_by_role("button", name="take the sample").click()
+    page.get_by_role("button", name="Cancel fit").click()
+    page.locator(".message").get_by_text("the fit was cancelled").wait_for()
+    page.locator("#jobs").wait_for(state="hidden")
+    assert hub.hello()["gait"]["title"] == before
     page.get_by_role("button", name="take the sample").click()
     job = wait_until(
         lambda: (

@@ -17,7 +17,7 @@ from poise.studio.operator_input import Gamepad, OperatorInput, PageOperator, co
 from poise.studio.page_session import parse_command
 from poise.studio.scene_runner import SceneRunner
 from poise.studio.scenes import find_scene
-from poise.studio.scenes.navigate import OUTCOME_TEXT
+from poise.studio.scenes.navigate import OUTCOME_TEXT, NavigateScene
 from poise.studio.telemetry import Telemetry
 from poise.viewer.view_frame import ViewFrame
 from robot_states import installed_robot
@@ -100,6 +100,22 @@ def test_the_legend_names_every_key_that_the_page_takes() -> None:
         assert name in shown or code.startswith("Arrow"), code
     for layout in (KEYBOARD, GAMEPAD, FLIGHT_STICK):
         assert all(used and does for used, does in control_legend(layout))
+
+
+def test_the_legend_names_first_what_the_first_key_does() -> None:
+    legend = {does: used for used, does in control_legend(KEYBOARD)}
+    directions = {  # axes: forward, left, up, roll to the right, bow, turn to the left
+        "forward, back": (0, 1), "left, right": (1, 1), "up, down": (2, 1), "lean left, right": (3, -1),
+        "lean forward, back": (4, 1), "turn left, right": (5, 1),
+    }  # fmt: skip
+    arrows = {"↑": "ArrowUp", "↓": "ArrowDown", "←": "ArrowLeft", "→": "ArrowRight"}
+    for does, (axis, sign) in directions.items():
+        for pair in legend[does].split(", "):
+            for key, expected in zip(pair.split(), (sign, -sign), strict=True):
+                operator = PageOperator()
+                operator.set_input(OperatorInput(keys=frozenset({arrows.get(key, f"Key{key}")})))
+                assert operator.stick.axes[axis] == expected, (key, does)
+    assert {does: used for used, does in control_legend(GAMEPAD)}["up, down"] == "right trigger, left trigger"
 
 
 # -- a person at a page ------------------------------------------------------------------------------------------------
@@ -285,6 +301,7 @@ def test_the_stairs_stand_where_the_guidance_thinks_and_the_door_is_told_of() ->
     runner.scene.set_control("world", "stairs and door")
     assert runner.scene.needs_reset
     runner.reset()
+    assert isinstance(runner.scene, NavigateScene)
     assert len(runner.scene.obstacles) == 2
     runner.step()
     assert "m to go" in runner.scene.status_lines()[-1]
@@ -293,9 +310,9 @@ def test_the_stairs_stand_where_the_guidance_thinks_and_the_door_is_told_of() ->
         x, y, z = runner.primary.plant.state().pose(foot).act(foot.sole.center)
         assert z == pytest.approx(runner.scene.ground.elevation(x, y), abs=0.03)
     assert "target" in runner.scene.plans()
-    provenance = {"scene": "navigate", **runner.scene.provenance()}
-    assert runner.scene.recorded_terrain(provenance, installed_robot("mighty"))[0].floor == runner.scene.ground.floor  # type: ignore[attr-defined, index, union-attr]
-    assert runner.scene.recorded_terrain({}, installed_robot("mighty")) is None
+    environment = runner.primary.plant.environment
+    assert environment.plane.translation[2] == runner.scene.ground.floor  # type: ignore[attr-defined]
+    assert (len(environment.ground), len(environment.objects)) == (3, 2)
 
 
 def test_there_are_words_for_every_outcome() -> None:
@@ -325,5 +342,5 @@ def test_robots_with_motors_and_with_servos_are_guided_and_told_of(name: str) ->
     telemetry = Telemetry(robot)
     numbers = telemetry.page_data(runner, "left leg")
     assert any(numbers["plots"]["torques"].values()), "who stands strains his legs, on servos too"
-    assert {"feet", "center", "hands", "trunk"} <= {level["name"] for level in numbers["levels"]}
+    assert {"contact", "balance", "hands", "trunk"} <= {level["name"] for level in numbers["levels"]}
     assert np.isfinite(telemetry.view_frame(runner).plans["next"].support).all()  # type: ignore[index]

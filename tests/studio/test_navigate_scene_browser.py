@@ -21,7 +21,7 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
-#: Where screenshots go, for people to look at; docs show some of them.
+#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 #: A standard pad that stands at `window.held`, with buttons pressed as `window.down` says.
 PAD = """

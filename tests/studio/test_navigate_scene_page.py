@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fake_hub import FakeHub
-from open_studio import chromium, open_page, studio
+from open_studio import begin_again, chromium, open_page, studio
 from poise.studio.operator_input import OperatorInput
 from poise.studio.scenes import find_scene
 from waiting import wait_until
@@ -34,16 +34,25 @@ def browser() -> Iterator[Any]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def shared_page_and_hub(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, FakeHub]]:
+    with (
+        studio(tmp_path_factory.mktemp("output")) as (hub, server),
+        open_page(browser, server, before=PADS) as page,
+    ):
+        yield page, hub
+
+
 @pytest.fixture
-def page_and_hub(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, FakeHub]]:
-    with studio(tmp_path) as (hub, server):
-        usual, guided = hub.hello, dict(find_scene("navigate").guidance_info)
-        hub.hello = lambda: {**usual(), "stick_driven": False, "guidance": guided}  # type: ignore[method-assign]
-        hub.show_frame(2, guidance=REST)
-        with open_page(browser, server, before=PADS) as page:
-            page.locator("#guidance-move").wait_for()
-            yield page, hub
-            assert page.errors == []
+def page_and_hub(shared_page_and_hub: tuple[Any, FakeHub]) -> Iterator[tuple[Any, FakeHub]]:
+    page, hub = shared_page_and_hub
+    begin_again(page, hub)
+    hub.stick_driven, hub.guidance = False, dict(find_scene("navigate").guidance_info)
+    hub.hello_version += 1
+    hub.show_frame(2, guidance=REST)
+    page.locator("#guidance-move").wait_for()
+    yield page, hub
+    assert page.errors == []
 
 
 def last_input(hub: FakeHub) -> OperatorInput:
@@ -82,7 +91,7 @@ def test_a_gamepad_is_sent_as_it_is_and_that_it_was_pulled_out(page_and_hub: tup
     page, hub = page_and_hub
     page.evaluate("pads.push(pad('standard', 4))")
     page.get_by_role("heading", name="Gamepad: Pad").wait_for()
-    page.get_by_text("left trigger, right trigger").wait_for()
+    page.get_by_text("right trigger, left trigger").wait_for()
     page.evaluate("pads[0].axes[1] = -1; pads[0].buttons[7].value = 0.5; pads[0].buttons[2].value = 1")
 
     def heard() -> bool:
@@ -149,6 +158,16 @@ def test_the_guided_point_and_the_height_of_steps_are_chosen_on_the_page(page_an
     wait_until(lambda: ["lift", 0.8] in hub.command_values("control"))
 
 
+def test_a_rebuilt_panel_shows_the_guided_point_of_a_paused_simulation(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
+    page.locator('#modes [aria-pressed="true"]').wait_for()
+    modes = list(reversed(hub.guidance["modes"]))
+    hub.guidance = {**hub.guidance, "modes": modes}
+    hub.hello_version += 1  # no frame follows
+    wait_until(lambda: page.locator("#modes button").first.inner_text() == modes[0]["name"])
+    wait_until(lambda: page.locator('#modes [aria-pressed="true"]').all_inner_texts() == ["trunk"])
+
+
 def test_what_became_of_commands_is_told_and_why(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     assert page.locator("#guidance-notes").is_hidden()
@@ -177,12 +196,17 @@ def test_a_page_that_is_left_lets_go_of_everything(page_and_hub: tuple[Any, Fake
     wait_until(lambda: last_input(hub).is_idle)
 
 
-@pytest.mark.parametrize("width", [1024, 1280, 1440])
-def test_all_sticks_are_inside_the_view_on_narrow_and_wide_pages(page_and_hub: tuple[Any, FakeHub], width: int) -> None:
+def test_all_sticks_are_beside_the_robot_in_windows_of_every_size(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, _ = page_and_hub
-    page.set_viewport_size({"width": width, "height": 768})
-    view = page.locator(".view").bounding_box()
-    for name in ("move", "up", "lift", "lean", "turn"):
-        box = page.locator(f"#guidance-{name}").bounding_box()
-        assert box["x"] >= view["x"]
-        assert box["x"] + box["width"] <= view["x"] + view["width"] + 0.5, name
+    for width, height in ((390, 844), (844, 390), (820, 1180), (1024, 768), (1280, 800), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        view, drawn = page.locator(".view").bounding_box(), page.locator("#view").bounding_box()
+        left, right = drawn["x"] + drawn["width"] / 3, drawn["x"] + 2 * drawn["width"] / 3
+        for name in ("move", "up", "lift", "lean", "turn"):
+            box = page.locator(f"#guidance-{name}").bounding_box()
+            assert box["x"] >= view["x"]
+            assert box["x"] + box["width"] <= view["x"] + view["width"] + 0.5, name
+            assert view["y"] <= box["y"] <= view["y"] + view["height"] - box["height"]
+            below = box["y"] >= drawn["y"] + drawn["height"]
+            assert below or box["x"] + box["width"] <= left or box["x"] >= right, f"{name} covers the robot"
+    page.set_viewport_size({"width": 1440, "height": 900})

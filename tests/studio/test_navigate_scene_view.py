@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.plants import StairsAndDoor
+from poise.plants import EnvironmentGeometry, StairsAndDoor
 from poise.robots import Robot, load_robot
 from poise.viewer.view_frame import Plan, ViewFrame
 from poise.viewer.view_marks import PLAN_COLORS
@@ -96,7 +96,7 @@ def test_what_is_not_finite_is_not_drawn_and_the_rest_is(viewer: Viewer, robot: 
 
 def test_walls_can_be_seen_through_and_the_camera_goes_where_the_stairs_are_seen(viewer: Viewer, robot: Robot) -> None:
     stage = StairsAndDoor.of(robot)
-    viewer.set_ground(stage.boxes(0, np.zeros((2, 2))), stage.plane, [thing.box for thing in stage.objects])
+    viewer.set_environment(EnvironmentGeometry.of(stage, robot.stance("standing"), objects=stage.objects))
     handles = viewer._server.scene._handle_from_node_name
     (walls,) = (node for name, node in handles.items() if name.endswith("/obstacles"))
     assert walls.opacity < 0.5  # type: ignore[attr-defined]

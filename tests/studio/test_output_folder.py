@@ -122,20 +122,38 @@ def test_changed_grows_with_the_files_and_only_then(output: OutputFolder) -> Non
     assert np.diff(seen).tolist() == [0, 1, 0, 0, 1, 0, 1]
 
 
-def test_an_export_appears_and_loads(output: OutputFolder, walk: Path) -> None:
+def test_exports_appear_and_load_two_at_a_time_and_show_their_progress(output: OutputFolder, walk: Path) -> None:
     write_file(output, "w-1.poise", walk.read_bytes())
-    heard, before = MessageLog(), output.revision
-    for format in ("csv", "npz", "bvh"):
+    heard, before, most = MessageLog(), output.revision, 0
+    shares: set[float | None] = set()
+    for format in ("csv", "npz", "bvh", "html"):
         output.export("w-1.poise", format, heard)
-    wait_until(lambda: len(heard) == 3, "the end of three exports", lambda: len(heard))
-    assert {kind for kind, _ in heard} == {"info"}, heard
+    assert [job["name"] for job in output.exports()] == ["w-1.csv", "w-1.npz", "w-1.bvh", "w-1.html"]
+    assert output.exports()[3]["activity"] == "w-1.html: waiting"
+    output.export("w-1.poise", "bvh", heard)
+    assert heard == [("error", "w-1.bvh is already being written; wait until it is complete")]
+    assert output.cancel_export("w-1.html")
+    assert heard[1:] == [("info", "w-1.html: export cancelled")]
+
+    def ended() -> bool:
+        nonlocal most
+        most = max(most, len(output._exports._running))
+        shares.update(job["progress"] for job in output.exports())
+        return len(heard) == 5
+
+    wait_until(ended, "the end of three exports", lambda: len(heard), pause=0.002)
+    assert most == 2
+    assert {kind for kind, _ in heard[2:]} == {"info"}, heard
+    assert all(share is None or 0.0 <= share <= 1.0 for share in shares)
+    assert shares - {None, 0.0}, "the share of a running export is known"
+    assert output.exports() == []
     recording = poise.load_recording(walk)
     for format in ("csv", "npz"):
         back = exports.read_trajectory(output.path(f"w-1.{format}"))
         assert np.allclose(back.q, recording["q"], atol=1e-6)
     assert output.path("w-1.bvh").read_text().startswith("HIERARCHY")
     assert output.revision > before
-    assert not [name for name in os.listdir(output.folder) if name.startswith(".")]
+    assert sorted(os.listdir(output.folder)) == ["w-1.bvh", "w-1.csv", "w-1.npz", "w-1.poise"]
 
 
 def test_a_report_appears(output: OutputFolder, walk: Path) -> None:
@@ -171,26 +189,6 @@ def test_what_cannot_be_exported_is_said_and_nothing_raises(output: OutputFolder
     assert sorted(os.listdir(output.folder)) == ["bad.poise", "table.csv", "w.poise"]
 
 
-def test_at_most_two_exports_run_at_a_time_and_the_same_one_only_once(output: OutputFolder, walk: Path) -> None:
-    for number in range(3):
-        write_file(output, f"w{number}.poise", walk.read_bytes())
-    heard = MessageLog()
-    most = 0
-    for number in range(3):
-        output.export(f"w{number}.poise", "csv", heard)
-    output.export("w2.poise", "csv", heard)
-    assert heard == [("error", "w2.csv is already being written; wait until it is complete")]
-
-    def ended() -> bool:
-        nonlocal most
-        most = max(most, len(output._exports._running))
-        return len(heard) >= 4
-
-    wait_until(ended, "the end of three exports", lambda: len(heard), pause=0.005)
-    assert most == 2
-    assert {f"w{number}.csv" for number in range(3)} < set(os.listdir(output.folder))
-
-
 def test_exports_end_with_whoever_asked_for_them(walk: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "poise.studio.export_worker", str(walk), str(tmp_path / "w.mp4"), "mp4"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -201,14 +199,33 @@ def test_exports_end_with_whoever_asked_for_them(walk: Path, tmp_path: Path) -> 
     assert os.listdir(tmp_path) == []
 
 
+def running_process(output: OutputFolder) -> subprocess.Popen[str]:
+    """Process of the only export, as soon as it runs."""
+    wait_until(lambda: [job.process for job in output._exports._running.values() if job.process], "the export")
+    (job,) = output._exports._running.values()
+    assert job.process is not None
+    return job.process
+
+
+def test_an_export_is_cancelled_and_leaves_nothing(output: OutputFolder, walk: Path) -> None:
+    write_file(output, "w.poise", walk.read_bytes())
+    heard = MessageLog()
+    output.export("w.poise", "mp4", heard)
+    process = running_process(output)
+    assert output.cancel_export("w.mp4")
+    wait_until(lambda: heard, "the end of the export")
+    assert heard == [("info", "w.mp4: export cancelled")]
+    assert process.poll() is not None
+    assert os.listdir(output.folder) == ["w.poise"]
+    assert not output.cancel_export("w.mp4")
+
+
 def test_stopping_ends_exports_that_are_under_way(walk: Path, tmp_path: Path) -> None:
     output, heard = OutputFolder(tmp_path), MessageLog()
     write_file(output, "w.poise", walk.read_bytes())
     output.export("w.poise", "mp4", heard)
-    wait_until(lambda: any(output._exports._running.values()), "the begin of the export")
-    (process,) = output._exports._running.values()
+    process = running_process(output)
     output.stop()
-    assert process is not None
     assert process.poll() is not None
     output.export("w.poise", "csv", heard)
     assert heard == [("error", "the studio is closing")]

@@ -110,8 +110,9 @@ def test_nonsense_goes_no_further_and_is_answered_in_one_line(
 def test_every_command_takes_what_it_says_it_expects() -> None:
     examples = {
         "stick": [0, -1, 1], "play": True, "time_scale": 0.1, "scene": "walk", "robot": "g1", "record": False,
-        "limb": "left leg", "control": ["a", [1, 2]], "replay": {"file": "a.poise", "time": 0.5},
-        "export": {"file": "a.poise", "format": "csv"},
+        "limb": "left leg", "control": ["a", [1, 2]], "replay": {"file": "a.poise", "time": 0.5}, "loop": True,
+        "replay_speed": 2, "undo": None,
+        "export": {"file": "a.poise", "format": "csv"}, "cancel_job": "a.csv",
     }  # fmt: skip
     for name in COMMANDS:
         assert parse_command(json.dumps({"command": name, "value": examples.get(name)})) == (name, examples.get(name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ import pytest
 
 import poise
 from poise import tasks
-from poise.recording import Recorder
+from poise.recording import Recorder, load_recording
 from poise.robots import State
 from poise.studio import player
 from poise.studio.fit_data import FitRequest, GaitResult
 from poise.studio.fit_worker import fit_and_reproduce
 from poise.studio.player import WHOLE_TRIAL, GaitPlayer, RecordingPlayer
+from poise.studio.scene_runner import SceneRunner
+from poise.studio.scenes import find_scene
+from poise.studio.telemetry import Telemetry
 from poise.viewer.view_frame import ViewFrame
 from poise.viewer.viewer import Viewer
 from robot_states import installed_robot, not_none
@@ -124,18 +128,17 @@ def test_the_view_draws_markers_that_are_seen_and_hides_who_is_not_there() -> No
         state = robot.stance("standing")
         seen = np.array([[0.1, 0.2, 0.3], [np.nan] * 3, [0.4, 0.5, 0.6]])
         viewer.show(ViewFrame.from_state(state, markers={"known": seen, "unknown": np.zeros((0, 3))}))
-        balls = not_none(viewer._marker_spheres)._ball_handles["known"]
-        assert balls.visible
-        assert balls.batched_positions == pytest.approx(seen[[0, 0, 2]], abs=1e-6)
-        assert set(not_none(viewer._marker_spheres)._ball_handles) == {"known"}
+        balls = not_none(viewer._marker_spheres)._balls["known"]
+        assert [ball.visible for ball in balls] == [True, False, True]
+        assert [balls[0].position, balls[2].position] == pytest.approx(seen[[0, 2]])
         assert viewer._figures["robot"]._root.visible
         assert not viewer._figures["ghost"]._root.visible
         viewer.show(ViewFrame.from_state(state, markers={"known": seen[2:]}))
-        assert len(not_none(viewer._marker_spheres)._ball_handles["known"].batched_positions) == 1
+        assert [ball.visible for ball in balls] == [True, False, False]
         viewer.show(ViewFrame.from_state(state, markers={"known": seen[1:2]}))
-        assert not not_none(viewer._marker_spheres)._ball_handles["known"].visible
+        assert not any(ball.visible for ball in balls)
         viewer.show(ViewFrame.from_state(state))
-        assert not not_none(viewer._marker_spheres)._ball_handles["known"].visible
+        assert not any(ball.visible for ball in balls)
     finally:
         viewer.close()
 
@@ -152,6 +155,68 @@ def test_a_replay_tells_the_fallback_of_its_moment() -> None:
     recorder(step)
     recorder(dataclasses.replace(step, state=start.replace(time=0.005), command=command))
     play = RecordingPlayer("walk.poise", recorder.finish(), robot)
+    play.play(False)
+    play.seek(0.0)
     assert play.page_data()["fallback"] == ""
     play.seek(0.005)
     assert play.page_data()["fallback"] == command.fallback
+
+
+@pytest.mark.needs_models
+def test_a_replay_shows_what_the_page_showed_live(tmp_path: Path, clock: Any) -> None:
+    """Forces, torques, plots and hierarchy of the replayed moment, not of another one."""
+    runner = SceneRunner(find_scene("walk")(installed_robot("g1")))
+    runner.scene.set_control("walking", True)
+    telemetry = Telemetry(runner.scene.robot)
+    runner.start_recording(tmp_path / "walk.poise")
+    live = {}
+    for k in range(301):
+        runner.step()
+        if k % 100 == 0:
+            live[k * runner.period] = telemetry.page_data(runner, "left leg"), telemetry.view_frame(runner)
+    runner.stop_recording()
+    play = RecordingPlayer(
+        "walk.poise", load_recording(tmp_path / "walk.poise"), runner.scene.robot, lambda: "left leg"
+    )
+    assert play.limbs == tuple(telemetry.limbs)
+    play.play(False)
+    for moment, (numbers, view_frame) in live.items():
+        play.seek(moment)
+        replayed, view = play.page_data(), play.view_frame()
+        for name in ("time", "phase", "fallback"):
+            assert replayed[name] == numbers[name]
+        levels = {level["name"]: level for level in replayed["levels"]}
+        with_rows = [level for level in numbers["levels"] if level["tasks"] or level["name"] in levels]
+        assert {level["name"]: level["saturated"] for level in with_rows} == {
+            name: level["saturated"] for name, level in levels.items()
+        }
+        for level in with_rows:
+            errors = {task["name"].replace("_", " "): task["error"] for task in level["tasks"]}
+            shown = {task["name"]: task["error"] for task in levels[level["name"]]["tasks"]}
+            assert set(errors.values()) <= {0.0, *shown.values()}, level["name"]
+        for name in ("center_of_mass", "capture_point", "center_of_pressure"):
+            assert replayed["plots"][name] == pytest.approx(numbers["plots"][name], abs=2e-4)
+        for name in ("forces", "torques"):
+            assert replayed["plots"][name] == pytest.approx(numbers["plots"][name], abs=0.06)
+        assert view.forces == pytest.approx(view_frame.forces, abs=1e-6)
+
+
+def test_a_replay_plays_at_once_and_again_and_stops_at_its_end_without_a_loop(clock: Any) -> None:
+    robot = installed_robot("mighty")
+    start = robot.stance("standing")
+    controller = poise.KinematicController(poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture(start)])]))
+    recording = poise.record(controller, poise.IdealPlant(start), 1.0)
+    play = RecordingPlayer("posture.poise", recording, robot)
+    clock.now += 0.25
+    assert play.page_data()["replay"]["time"] == pytest.approx(0.25)
+    play.time_scale = 2.0
+    clock.now += 0.5 * recording.duration
+    assert play.page_data()["replay"]["time"] == pytest.approx(0.25)
+    play.loop = False
+    clock.now += 60.0
+    assert play.page_data()["replay"]["time"] == pytest.approx(recording.duration)
+    assert not play.page_data()["playing"]
+    play.play(True)
+    assert play.page_data()["replay"]["time"] == 0.0
+    assert play.page_data()["explanation"] == ["optimal", "nothing gives way"]
+    assert play.page_data()["plots"]["forces"] == {}, "none were recorded"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fake_hub import CONTROLS, FakeHub
-from open_studio import chromium, find_browser, open_page, studio
+from open_studio import begin_again, chromium, find_browser, open_page, studio
 from poise.studio import Server
 from waiting import wait_until
 
@@ -36,18 +36,25 @@ def browser() -> Iterator[Any]:
         yield opened
 
 
-@pytest.fixture
-def hub_and_server(tmp_path: Path) -> Iterator[tuple[FakeHub, Server]]:
-    (tmp_path / "walk-g1-1.poise").write_bytes(b"recorded" * 1000)
-    with studio(tmp_path) as both:
+@pytest.fixture(scope="module")
+def hub_and_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FakeHub, Server]]:
+    folder = tmp_path_factory.mktemp("output")
+    (folder / "walk-g1-1.poise").write_bytes(b"recorded" * 1000)
+    with studio(folder) as both:
         yield both
 
 
-@pytest.fixture
-def page(browser: Any, hub_and_server: tuple[FakeHub, Server]) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def shared_page(browser: Any, hub_and_server: tuple[FakeHub, Server]) -> Iterator[Any]:
     with open_page(browser, hub_and_server[1]) as opened:
         yield opened
-        assert opened.errors == []
+
+
+@pytest.fixture
+def page(shared_page: Any, hub: FakeHub) -> Iterator[Any]:
+    begin_again(shared_page, hub)
+    yield shared_page
+    assert shared_page.errors == []
 
 
 @pytest.fixture
@@ -82,6 +89,155 @@ def test_a_choice_a_switch_and_a_button_send_what_they_are_for(page: Any, hub: F
     wait_until(lambda: hub.command_values("control") == [["preset", "proud"], ["arms", False], ["push", True]])
 
 
+def test_a_name_is_sent_when_it_is_complete_and_its_letters_drive_nothing(page: Any, hub: FakeHub) -> None:
+    field = page.get_by_role("textbox", name="name")
+    field.fill("was")
+    assert hub.command_values("control") == []
+    field.press("Enter")
+    wait_until(lambda: hub.command_values("control") == [["style_name", "was"]])
+    hub.show_frame(2, values={"style_name": "other"})
+    wait_until(lambda: field.input_value() == "other")
+    assert hub.command_values("stick") == []
+
+
+def test_a_slider_marks_where_the_motion_ends(page: Any, hub: FakeHub) -> None:
+    marks = page.locator(".control", has=page.get_by_role("slider", name="step length")).locator(".range-marks")
+    marks.wait_for()
+    assert marks.get_attribute("title") == "Keeps balance from 0.10 to 0.45 m"
+    gradient = marks.evaluate("element => getComputedStyle(element).backgroundImage")
+    assert "16.6667%" in gradient, "0.1 of 0 to 0.6"
+    assert "75%" in gradient
+    assert "Keeps balance" in page.get_by_role("slider", name="step length").get_attribute("aria-description")
+    assert page.locator(".range-marks:visible").count() == 1, "where no range is known there are no marks"
+    hub.show_frame(2, feasible_ranges={})
+    marks.wait_for(state="hidden")
+
+
+def test_new_options_appear_without_a_new_control(page: Any, hub: FakeHub) -> None:
+    preset = page.get_by_role("combobox", name="preset")
+    preset.evaluate("element => element.dataset.mine = 'yes'")
+    first = {**hub.controls[0], "options": ["neutral", "mine"], "option_labels": ["neutral style", "my style"]}
+    hub.controls = [first, *hub.controls[1:]]
+    hub.hello_version += 1
+    preset.locator("option", has_text="my style").wait_for(state="attached")
+    assert page.locator("select[data-mine]").count() == 1
+    preset.select_option("mine")
+    wait_until(lambda: hub.command_values("control") == [["preset", "mine"]])
+
+
+def test_fits_and_exports_show_their_progress_and_are_cancelled(page: Any, hub: FakeHub) -> None:
+    export = {"name": "w.mp4", "activity": "w.mp4: exporting", "progress": 0.25, "seconds": 12.4}
+    fit = {"name": "fit", "activity": "fitting the body", "progress": None, "seconds": 3.0}
+    hub.show_frame(2, jobs=[export, fit])
+    jobs = page.get_by_role("list", name="Fits and exports in progress")
+    jobs.get_by_text("fitting the body").wait_for()
+    bars = jobs.get_by_role("progressbar")
+    assert bars.first.evaluate("bar => bar.value") == 0.25
+    assert not bars.last.evaluate("bar => bar.hasAttribute('value')"), "its share is not known"
+    assert "12 s" in jobs.inner_text()
+    jobs.get_by_role("button", name="Cancel w.mp4").click()
+    wait_until(lambda: hub.command_values("cancel_job") == ["w.mp4"])
+    hub.show_frame(3)
+    jobs.wait_for(state="hidden")
+
+
+def test_the_time_of_steps_is_compared_with_the_period(page: Any, hub: FakeHub) -> None:
+    page.get_by_text("3 of 2000 steps longer than the period, longest 7.25 ms").wait_for()
+    assert page.locator("#timing-period").inner_text() == "ms, period 5 ms"
+    assert page.locator("#timing-late.highlighted").count() == 1
+    hub.show_frame(2, timing={"late": 0, "steps": 2000, "worst_ms": 1.5, "period_ms": 5.0})
+    page.get_by_text("0 of 2000 steps").wait_for()
+    assert page.locator("#timing-late.highlighted").count() == 0
+
+
+def test_a_browser_without_webgl_says_so_and_the_rest_of_the_page_works(
+    browser: Any, hub: FakeHub, hub_and_server: Any
+) -> None:
+    hub.reset()
+    without = "HTMLCanvasElement.prototype.getContext = ((get) => function (kind, ...more) {\n"
+    without += "  return kind.startsWith('webgl') ? null : get.call(this, kind, ...more); })"
+    without += "(HTMLCanvasElement.prototype.getContext);"
+    with open_page(browser, hub_and_server[1], before=without) as page:
+        page.get_by_role("alert").filter(has_text="it has no WebGL").wait_for()
+        assert page.locator("#view").is_hidden()
+        page.get_by_text("balanced: 2.3 cm to spare").wait_for()
+        assert page.errors == []
+
+
+SMALL_WINDOWS = ((390, 844), (844, 390), (820, 1180))
+
+
+def boxes_over_the_robot(page: Any) -> list[str]:
+    """Elements that lie over the middle of the view, where the robot is: a third of its width, all of its height."""
+    return page.evaluate(  # type: ignore[no-any-return]
+        """() => {
+          const view = document.getElementById("view").getBoundingClientRect();
+          const [left, right] = [view.left + view.width / 3, view.right - view.width / 3];
+          const over = (box) => box.width > 0 && box.height > 0 && box.left < right && box.right > left &&
+            box.top < view.bottom - 1 && box.bottom > view.top + 1;
+          const boxes = "button, .stick, .message, .banner, .panel, .tabs, p, li, input, figure";
+          return [...document.querySelectorAll(boxes)].filter((element) =>
+            element.checkVisibility() && over(element.getBoundingClientRect()))
+            .map((element) => element.id || element.className || element.textContent);
+        }"""
+    )
+
+
+def test_small_windows_show_the_robot_and_can_drive_it(page: Any, hub: FakeHub) -> None:
+    hub.post_message("error", "a message that would lie over the robot if it could " * 3)
+    page.get_by_role("log").get_by_text("a message that").wait_for()
+    for width, height in SMALL_WINDOWS:
+        page.set_viewport_size({"width": width, "height": height})
+        size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+        assert size == [width, height], "the page itself does not scroll"
+        view = page.locator("#view").bounding_box()
+        assert view["width"] >= min(380, 0.6 * width)
+        assert view["height"] >= 280
+        assert boxes_over_the_robot(page) == []
+        assert page.get_by_role("tab", name="Reach").is_visible()
+        for button in ("Pause", "Reset", "Record", "Undo", "Keys"):
+            box = page.get_by_role("button", name=button, exact=True).bounding_box()
+            assert 0 <= box["x"] <= width - box["width"], button
+        hub.commands.clear()
+        stick = page.locator("#stick-move").bounding_box()
+        middle = (stick["x"] + stick["width"] / 2, stick["y"] + stick["height"] / 2)
+        page.mouse.move(*middle)
+        page.mouse.down()
+        page.mouse.move(middle[0], middle[1] - 200)
+        wait_until(lambda: [1, 0, 0] in hub.command_values("stick"))
+        page.mouse.up()
+        wait_until(lambda: hub.command_values("stick")[-1] == [0, 0, 0])
+        for panel, content in (
+            ("Status", "#levels"), ("Plots", "#plot-forces"), ("Files", "#files"), ("Controls", "#controls"),
+        ):  # fmt: skip
+            page.locator("#panel-tabs").get_by_role("tab", name=panel).click()
+            box = page.locator(content).bounding_box()
+            assert box["y"] >= (view["y"] if height < 600 else view["y"] + view["height"])
+    page.set_viewport_size({"width": 1440, "height": 900})
+    assert not page.locator("#panel-tabs").is_visible()
+
+
+def test_the_longest_state_takes_no_room_from_the_tabs(page: Any, hub: FakeHub) -> None:
+    hub.show_frame(2, real_time_factor=0.15)
+    page.get_by_text("slower than real time").wait_for()
+    for width, height in ((390, 844), (1024, 768), (1280, 800), (1360, 800), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        tabs = page.evaluate("[scenes.scrollWidth, scenes.clientWidth]")
+        assert tabs[0] <= tabs[1], f"the tabs are cut off at {width} pixels"
+        light = page.locator(".status-light").bounding_box()
+        assert (light["width"], light["height"]) == (10, 10)
+
+
+def test_messages_do_not_cover_the_robot(page: Any, hub: FakeHub) -> None:
+    for number in range(4):
+        hub.post_message("error", f"message {number} " + "with many words " * 6)
+    page.get_by_role("log").get_by_text("message 3").wait_for()
+    for width, height in ((1024, 768), (1280, 800), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        assert [each for each in boxes_over_the_robot(page) if each != "walk-keys"] == []
+
+
 def test_an_order_sends_the_whole_list_and_keeps_the_focus(page: Any, hub: FakeHub) -> None:
     order = next(control for control in CONTROLS if control["kind"] == "task_order")
     balance, left, gaze = order["items"]
@@ -98,7 +254,7 @@ def test_an_order_sends_the_whole_list_and_keeps_the_focus(page: Any, hub: FakeH
 
 
 def test_the_bar_sends_play_pace_reset_record_scene_robot_and_limb(page: Any, hub: FakeHub) -> None:
-    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Pause", exact=True).click()
     wait_until(lambda: hub.command_values("play") == [False])
     hub.show_frame(2, playing=False, recording={"active": True, "seconds": 1.5, "file": "a"})
     page.get_by_role("button", name="Play", exact=True).click()
@@ -140,7 +296,7 @@ def test_controls_follow_the_simulation_but_not_while_they_are_held(page: Any, h
 
 def test_controls_are_drawn_anew_only_when_they_are_others(page: Any, hub: FakeHub) -> None:
     page.get_by_role("slider", name="step length").evaluate("element => element.dataset.mine = 'yes'")
-    hub.scene, hub.hello_version = "stand", 2
+    hub.scene, hub.hello_version = "stand", hub.hello_version + 1
     page.locator('[role="tab"][aria-selected="true"]', has_text="Stand").wait_for()
     assert page.locator("[data-mine]").count() == 1
 
@@ -243,18 +399,27 @@ def test_a_recording_is_exported_and_replayed(page: Any, hub: FakeHub) -> None:
     wait_until(lambda: hub.command_values("export") == [{"file": "walk-g1-1.poise", "format": "bvh"}])
     page.get_by_role("button", name="Replay walk-g1-1.poise").click()
     wait_until(lambda: hub.command_values("replay") == [{"file": "walk-g1-1.poise", "time": 0}])
-    hub.show_frame(2, replay={"file": "walk-g1-1.poise", "time": 2.0, "duration": 8.0})
+    replay = {"file": "walk-g1-1.poise", "time": 2.0, "duration": 8.0, "loop": True, "uses_controls": False}
+    hub.show_frame(2, replay=replay)
     slider = page.get_by_role("slider", name="Time of the replay")
     wait_until(lambda: slider.input_value() == "2")
     slider.fill("5")
     wait_until(lambda: hub.command_values("replay")[-1] == {"file": "walk-g1-1.poise", "time": 5})
+    page.get_by_role("button", name="Pause replay").click()
+    page.get_by_role("button", name="Loop").click()
+    page.get_by_role("combobox", name="Speed of the replay").select_option("4")
+    wait_until(lambda: hub.command_values("replay_speed") == [4])
+    assert (hub.command_values("play"), hub.command_values("loop")) == ([False], [False])
+    assert page.locator(".control-panel").evaluate("panel => panel.inert"), "the controls are those of the live robot"
+    assert page.get_by_role("combobox", name="Slow motion").count() == 0
     page.get_by_role("button", name="Back to live").click()
     wait_until(lambda: hub.command_values("replay")[-1] is None)
 
 
 def test_every_control_has_a_name_and_every_id_is_one_elements(page: Any, hub: FakeHub) -> None:
     hub.post_message("error", "something to dismiss")
-    hub.show_frame(2, replay={"file": "walk-g1-1.poise", "time": 2.0, "duration": 8.0})
+    replay = {"file": "walk-g1-1.poise", "time": 2.0, "duration": 8.0, "loop": True, "uses_controls": True}
+    hub.show_frame(2, replay=replay)
     page.get_by_role("slider", name="Time of the replay").wait_for()
     page.get_by_role("button", name="Dismiss").wait_for()
     for role in ROLES:
@@ -329,10 +494,10 @@ def test_two_pages_see_the_same_and_one_that_leaves_takes_nothing_along(
     page.get_by_text("one is left").wait_for()
 
 
-@pytest.mark.parametrize("width", [1024, 1440])
-def test_nothing_but_panels_scrolls(browser: Any, hub_and_server: tuple[FakeHub, Server], width: int) -> None:
-    with open_page(browser, hub_and_server[1], viewport={"width": width, "height": 768}) as page:
-        page.get_by_text("balanced: 2.3 cm to spare").wait_for()
+def test_nothing_but_panels_scrolls(page: Any) -> None:
+    page.get_by_text("balanced: 2.3 cm to spare").wait_for()
+    for width in (1024, 1440):
+        page.set_viewport_size({"width": width, "height": 768})
         size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
         assert size == [width, 768]
         inner = page.evaluate(

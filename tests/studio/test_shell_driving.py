@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fake_hub import FakeHub
-from open_studio import chromium, open_page, studio
+from open_studio import begin_again, chromium, open_page, studio
 from waiting import wait_until
 
 ZEROS = [0, 0, 0]
@@ -28,12 +28,22 @@ def browser() -> Iterator[Any]:
         yield opened
 
 
-@pytest.fixture
-def page_and_hub(browser: Any, tmp_path: Path) -> Iterator[tuple[Any, FakeHub]]:
-    with studio(tmp_path) as (hub, server), open_page(browser, server, before=PADS) as page:
-        page.locator("#stick-move").wait_for()
+@pytest.fixture(scope="module")
+def shared_page_and_hub(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, FakeHub]]:
+    with (
+        studio(tmp_path_factory.mktemp("output")) as (hub, server),
+        open_page(browser, server, before=PADS) as page,
+    ):
         yield page, hub
-        assert page.errors == []
+
+
+@pytest.fixture
+def page_and_hub(shared_page_and_hub: tuple[Any, FakeHub]) -> Iterator[tuple[Any, FakeHub]]:
+    page, hub = shared_page_and_hub
+    begin_again(page, hub)
+    page.locator("#stick-move").wait_for()
+    yield page, hub
+    assert page.errors == []
 
 
 def last_stick(hub: FakeHub) -> Any:
@@ -122,17 +132,19 @@ def test_assigning_can_be_skipped_and_cancelled(page_and_hub: tuple[Any, FakeHub
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
 
 
-@pytest.mark.parametrize(
-    ("key", "stick"),
-    [("w", [1, 0, 0]), ("s", [-1, 0, 0]), ("a", [0, 1, 0]), ("d", [0, -1, 0]), ("q", [0, 0, 1]), ("e", [0, 0, -1]),
-     ("ArrowUp", [1, 0, 0]), ("ArrowLeft", [0, 0, 1])],
-)  # fmt: skip
-def test_keys_drive_until_they_are_let_go(page_and_hub: tuple[Any, FakeHub], key: str, stick: list[int]) -> None:
+KEYS = {
+    "w": [1, 0, 0], "s": [-1, 0, 0], "a": [0, 1, 0], "d": [0, -1, 0], "q": [0, 0, 1], "e": [0, 0, -1],
+    "ArrowUp": [1, 0, 0], "ArrowDown": [-1, 0, 0], "ArrowLeft": [0, 0, 1], "ArrowRight": [0, 0, -1],
+}  # fmt: skip
+
+
+def test_keys_drive_until_they_are_let_go(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
-    page.keyboard.down(key)
-    wait_until(lambda: last_stick(hub) == stick)
-    page.keyboard.up(key)
-    wait_until(lambda: last_stick(hub) == ZEROS)
+    for key, stick in KEYS.items():
+        page.keyboard.down(key)
+        wait_until(lambda stick=stick: last_stick(hub) == stick)  # type: ignore[misc]
+        page.keyboard.up(key)
+        wait_until(lambda: last_stick(hub) == ZEROS)
 
 
 def test_keys_in_the_view_drive_the_robot_and_not_its_camera(page_and_hub: tuple[Any, FakeHub]) -> None:
@@ -150,13 +162,11 @@ def test_keys_in_the_view_drive_the_robot_and_not_its_camera(page_and_hub: tuple
     assert inner.evaluate("heard") == ["KeyZ"]
 
 
-def test_keys_in_form_fields_stay_there(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_only_text_and_number_fields_hold_the_keyboard(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     inner = next(frame for frame in page.frames if "/viser/" in frame.url)
-    for field in (
-        page.get_by_role("spinbutton", name="step length"), page.get_by_role("slider", name="step length"),
-        page.get_by_role("combobox", name="preset"), inner.get_by_label("field"),
-    ):  # fmt: skip
+    number = page.get_by_role("spinbutton", name="step length")
+    for field in (number, inner.get_by_label("field")):
         field.focus()
         page.keyboard.press("w")
         page.keyboard.press("ArrowUp")
@@ -166,6 +176,70 @@ def test_keys_in_form_fields_stay_there(page_and_hub: tuple[Any, FakeHub]) -> No
     page.keyboard.press("Control+a")
     count = len(hub.command_values("keep_alive"))
     wait_until(lambda: len(hub.command_values("keep_alive")) > count)
+    assert hub.command_values("stick") == []
+    number.focus()
+    page.keyboard.press("Enter")  # the number is set, and the keys are the robot's again
+    page.keyboard.down("w")
+    wait_until(lambda: last_stick(hub) == [1, 0, 0])
+    page.keyboard.up("w")
+
+
+def test_keys_drive_after_a_slider_a_choice_or_a_panel_was_used_with_the_mouse(
+    page_and_hub: tuple[Any, FakeHub],
+) -> None:
+    page, hub = page_and_hub
+    slider = page.get_by_role("slider", name="step length")
+    touched = (slider, page.get_by_role("switch", name="arms swing"), page.get_by_role("region", name="Hierarchy"))
+    for element in touched:
+        element.click()
+        value = slider.input_value()
+        for key, stick in (("w", [1, 0, 0]), ("ArrowLeft", [0, 0, 1])):
+            page.keyboard.down(key)
+            wait_until(lambda stick=stick: last_stick(hub) == stick)  # type: ignore[misc]
+            page.keyboard.up(key)
+            wait_until(lambda: last_stick(hub) == ZEROS)
+        assert slider.input_value() == value
+    page.get_by_role("combobox", name="preset").focus()
+    page.keyboard.down("s")  # a letter is no choice
+    wait_until(lambda: last_stick(hub) == [-1, 0, 0])
+    page.keyboard.up("s")
+    assert page.get_by_role("combobox", name="preset").input_value() == "neutral"
+
+
+def test_arrow_keys_move_a_slider_that_was_reached_with_the_tab_key(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
+    page.get_by_role("slider", name="step length").click()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    time = page.get_by_role("slider", name="step time")
+    if not time.evaluate("element => element === document.activeElement"):
+        page.keyboard.press("Tab")
+    before = time.input_value()
+    page.keyboard.press("ArrowRight")
+    wait_until(lambda: time.input_value() != before)
+    assert hub.command_values("stick") == []
+
+
+def test_undo_and_the_help_of_keys_have_a_key_each(page_and_hub: tuple[Any, FakeHub]) -> None:
+    page, hub = page_and_hub
+    page.get_by_role("slider", name="step length").click()
+    page.keyboard.press("Control+z")
+    wait_until(lambda: hub.command_values("undo") == [None])
+    page.get_by_role("spinbutton", name="step length").focus()
+    page.keyboard.press("Control+z")  # a field undoes its own text
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    dialog.get_by_text("walk forward, back").wait_for()
+    page.keyboard.press("w")  # while the help is open, no key drives
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    hub.stick_driven, hub.hello_version = False, hub.hello_version + 1
+    page.locator("#stick-move").wait_for(state="hidden")
+    page.keyboard.press("?")
+    dialog.get_by_text("undo the last change").wait_for()
+    assert dialog.get_by_text("walk forward").count() == 0
+    assert hub.command_values("undo") == [None]
     assert hub.command_values("stick") == []
 
 
@@ -219,7 +293,7 @@ def test_a_scene_that_cannot_be_driven_has_no_sticks_and_takes_no_keys(page_and_
     page, hub = page_and_hub
     page.keyboard.down("w")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
-    hub.stick_driven, hub.hello_version = False, 2
+    hub.stick_driven, hub.hello_version = False, hub.hello_version + 1
     page.locator("#stick-move").wait_for(state="hidden")
     wait_until(lambda: last_stick(hub) == ZEROS)
     count = len(hub.command_values("stick"))

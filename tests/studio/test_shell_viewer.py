@@ -15,6 +15,7 @@ from open_studio import chromium, open_page, studio
 from waiting import wait_until
 
 viser = pytest.importorskip("viser")
+pytestmark = pytest.mark.slow  # test_studio_view.py has robots instead of a box
 
 
 @pytest.fixture

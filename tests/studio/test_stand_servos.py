@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from poise.behaviors import SoleLoad
+from poise.behaviors import SoleLoad, SquatSettings
 from poise.control import PositionController, TorqueController
+from poise.parameters import parameters
 from poise.plans import SquatOscillator
 from poise.state import center_of_pressure
 from poise.studio.scene_base import ACTUATION, uses_servos
@@ -69,6 +70,25 @@ def test_what_was_chosen_for_motors_is_made_to_fit_a_robot_on_servos() -> None:
     }
 
 
+def test_sliders_of_squats_have_the_ranges_that_the_settings_declare() -> None:
+    scene = find_scene("stand")(installed_robot("hoap3"))
+    declared = parameters(SquatSettings)
+    for actuation, deepest in (
+        ("torque motors", not_none(declared["depth"].typical_range)[1]),
+        ("position servos", 0.25),
+    ):
+        scene.set_control("actuation", actuation)
+        sliders = {each.name: each.as_json() for each in scene.controls()}
+        assert (sliders["depth"]["low"], sliders["depth"]["high"]) == (0.0, deepest)
+        frequency = sliders["frequency"]
+        assert (frequency["low"], frequency["high"], frequency["unit"]) == (0.1, 1.0, "1/s")
+        assert (frequency["low"], frequency["high"]) == declared["frequency"].typical_range
+        for given, slider in ((9.0, "high"), (-1.0, "low")):
+            for name in ("depth", "frequency"):
+                scene.set_control(name, given)
+                assert scene.values()[name] == sliders[name][slider]
+
+
 def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() -> None:
     here, _there = Pipe()
     simulation = SimulationLoop(here, SimulationStart("stand", "hoap3", {}))
@@ -78,7 +98,7 @@ def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() ->
 
 
 def test_a_recording_tells_what_drove_and_whether_the_zmp_was_regulated() -> None:
-    provenance = {"behavior": "stand", "mode": "position", "regulation": "off"}
+    provenance = {"behavior": "stand", "mode": "position", "zmp_regulation": "off"}
     assert runner_of(zmp_regulation=False).scene.provenance() == provenance
     assert runner_of(actuation="torque motors").scene.provenance() == {"behavior": "stand", "mode": "torque"}
 

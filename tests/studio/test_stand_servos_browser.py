@@ -18,7 +18,7 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
-#: Where screenshots go, for people to look at; docs show some of them.
+#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 #: Numbers of a legend, as the page shows them: left, then right.
 LEGEND = "name => [...document.querySelectorAll(`#legend-sole-${name} b`)].map((each) => Number(each.textContent))"

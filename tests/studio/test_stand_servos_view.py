@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio
 import pytest
 
 from poise.behaviors import SoleLoad
@@ -63,9 +64,13 @@ def test_a_dot_is_where_the_zmp_is_and_as_large_as_the_force(viewer: Viewer, rob
         assert drawn[f"zmp{number}"].visible
     areas = [np.prod(drawn[f"zmp{number}"].scale) for number in range(2)]
     assert areas[0] / areas[1] == pytest.approx(4.0, rel=0.05)
-    assert len(drawn["lines"].points) == 2 * (4 + 2), "outlines, and crosses at the middles"
-    middle = start.pose(robot.foot("left")).act(robot.foot("left").sole.center)
-    assert np.allclose(drawn["lines"].points[4:6].mean(axis=(0, 1))[:2], middle[:2], atol=1e-3)
+    for number, foot in enumerate(robot.feet):
+        lines, sole = drawn[f"lines{number}"], under.outlines[number]
+        assert len(lines.points) == 4 + 2, "an outline, and a cross at the middle"
+        assert np.allclose(lines.position[:2], start.pose(foot).act(foot.sole.center)[:2], atol=1e-6)
+        w, x, y, z = lines.wxyz
+        corners = lines.points[:4, 0] @ pinocchio.Quaternion(w, x, y, z).matrix().T + lines.position
+        assert np.allclose(corners[:, :2], sole[:, :2], atol=1e-4)
 
 
 def test_a_sole_without_load_has_no_dot_and_nonsense_is_not_drawn(viewer: Viewer, robot: Robot) -> None:
@@ -76,7 +81,7 @@ def test_a_sole_without_load_has_no_dot_and_nonsense_is_not_drawn(viewer: Viewer
     assert (drawn["zmp0"].visible, drawn["zmp1"].visible) == (True, False)
     bad = under._replace(zmps=np.full((2, 3), np.nan), outlines=np.zeros((2, 3)), load_shares=np.ones(5))
     viewer.show(ViewFrame.from_state(start, sole_pressure=bad))
-    assert not any(drawn[name].visible for name in ("zmp0", "zmp1", "lines"))
+    assert not any(drawn[name].visible for name in ("zmp0", "zmp1", "lines0", "lines1"))
 
 
 def test_feet_are_of_glass_only_while_there_is_something_to_see_under_them(viewer: Viewer, robot: Robot) -> None:
@@ -93,4 +98,4 @@ def test_feet_are_of_glass_only_while_there_is_something_to_see_under_them(viewe
     assert len(changed) <= 4, "the ankles, at most"
     viewer.show(ViewFrame.from_state(start))
     assert opacities(viewer, robot) == before
-    assert not nodes(viewer, "soles")["lines"].visible
+    assert not nodes(viewer, "soles")["lines0"].visible

@@ -25,14 +25,16 @@ pytestmark = [
 
 __all__ = ["folder", "hub", "server"]  # fixtures
 
-#: Where screenshots go, for people to look at; docs show some of them.
+#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 
 
 @pytest.fixture(scope="module")
 def page(server: Server) -> Iterator[Any]:
     """The shell with the view in it, which takes ten seconds to start without a graphics card."""
-    with chromium(with_3d=True) as browser, open_page(browser, server, viser=True) as page:
+    # Software draws small views faster.
+    size: dict[str, int] = {"width": 1440, "height": 900} if PICTURES else {"width": 1024, "height": 640}
+    with chromium(with_3d=True) as browser, open_page(browser, server, viser=True, viewport=size) as page:
         page.frame_locator("#view").locator("canvas").last.wait_for()
         yield page
         assert page.errors == []
@@ -60,10 +62,25 @@ def test_a_scene_opens_and_shows_the_robot(page: Any, hub: Hub, title: str) -> N
         return bool(middle.std() > 20.0)
 
     wait_until(drawn)
+    inner = next(frame for frame in page.frames if "/viser/" in frame.url)
+    assert inner.locator("[data-floating-window]").locator("visible=true").count() == 0, "viser's own panel"
     if PICTURES:
         pose(page, hub, title)
         take_screenshot(page, f"studio_{title.split()[0].lower()}")
     assert page.errors == []
+
+
+def test_dark_pages_have_a_dark_view(page: Any) -> None:
+    def brightness() -> float:
+        box = page.locator("#view").bounding_box()
+        picture = take_screenshot(page, "dark")
+        x, y = int(box["x"]), int(box["y"])
+        return float(np.median(picture[y : y + int(box["height"]), x : x + int(box["width"])]))
+
+    wait_until(lambda: brightness() > 150)
+    page.emulate_media(color_scheme="dark")
+    wait_until(lambda: brightness() < 100)
+    page.emulate_media(color_scheme="light")
 
 
 def pose(page: Any, hub: Hub, title: str) -> None:

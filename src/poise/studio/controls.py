@@ -61,10 +61,23 @@ class Slider(Control):
 
 @dataclass(frozen=True, kw_only=True)
 class Dropdown(Control):
-    """Choice of one of several options."""
+    """Choice of one of several options.
+
+    Args:
+        option_labels: text of each option on the page, in their order; empty: the options themselves.
+    """
 
     kind = "dropdown"
     options: tuple[str, ...]
+    value: str
+    option_labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextField(Control):
+    """Line of text, like a name."""
+
+    kind = "text"
     value: str
 
 

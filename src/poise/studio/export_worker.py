@@ -1,12 +1,14 @@
 """Worker process that exports one recording: ``python -m poise.studio.export_worker RECORDING FILE FORMAT``.
 
-The process stops when its standard input closes, so it does not outlive the studio.
+It writes its progress to standard error, in lines like ``progress 0.25``. It stops when its standard input closes, so
+it does not outlive the studio.
 """
 
 from __future__ import annotations
 
 import _thread
 import contextlib
+import itertools
 import os
 import sys
 import threading
@@ -14,6 +16,7 @@ import time
 from pathlib import Path
 
 from poise.errors import PoiseError
+from poise.studio.output_folder import PROGRESS_PREFIX
 
 #: Time to remove partial output after standard input has closed (s).
 CLEANUP_TIME = 2.0
@@ -48,15 +51,32 @@ def main(source: str, target: str, format: str) -> int:
 def _export(source: Path, target: Path, format: str) -> None:
     from poise.report import read_recordings
 
+    report = Progress()
     recordings = read_recordings([source])
     if format == "report":
-        from poise.report import save_page
+        from poise.report import RECORDING_SECTIONS, save_page
 
-        save_page(target, recordings)
+        sections = itertools.count()
+        save_page(target, recordings, lambda section: report(next(sections) / len(RECORDING_SECTIONS)))
     else:
         from poise import exports
 
-        exports.save(next(iter(recordings.values())), target, format)
+        recording = next(iter(recordings.values()))
+        duration = max(recording.duration, 1e-9)
+        exports.save(recording, target, format, progress=lambda seconds: report(seconds / duration))
+
+
+class Progress:
+    """Writes the completed share (0 to 1) to standard error, once per percent."""
+
+    def __init__(self) -> None:
+        self._percent = -1
+
+    def __call__(self, share: float) -> None:
+        percent = int(100.0 * min(max(share, 0.0), 1.0))
+        if percent > self._percent:
+            self._percent = percent
+            print(f"{PROGRESS_PREFIX}{percent / 100.0:g}", file=sys.stderr, flush=True)
 
 
 def _exit_when_stdin_closes() -> None:

@@ -58,7 +58,7 @@ class FitProcess:
         self.activity, self.progress = "starting", 0.0
         self.result: GaitResult | None = None
         self.error, self.cancelled = "", False
-        self._on_done, self._timeout = on_done, timeout
+        self._on_done, self._timeout, self._start_time = on_done, timeout, time.monotonic()
         self._finished = threading.Event()
         context = multiprocessing.get_context("spawn")
         self._connection, child_end = context.Pipe(duplex=False)
@@ -82,6 +82,11 @@ class FitProcess:
     @property
     def running(self) -> bool:
         return not self._finished.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start (s)."""
+        return time.monotonic() - self._start_time
 
     @property
     def pid(self) -> int | None:
@@ -134,6 +139,8 @@ def _run_worker(connection: Connection, request: Any) -> None:
 TRIAL_SUFFIXES = (".c3d", ".trc")
 #: Longest file name that is shown (characters).
 MAX_SHOWN_LENGTH = 60
+#: Name of the fit among the jobs that pages show.
+FIT_JOB = "fit"
 #: Buttons of the scene that the fit service handles, rather than the simulation.
 BUTTONS = ("sample", "refit", "refit_without_static")
 
@@ -252,8 +259,10 @@ class FitService:
 
     def _on_fit_done(self, fit_process: FitProcess, report_errors: bool) -> None:
         if fit_process.result is None:
-            if report_errors and not fit_process.cancelled:
-                self._post_message("error", fit_process.error)
+            with self._lock:
+                replaced = self._closed or fit_process is not self._fit_process
+            if report_errors and not replaced:
+                self._post_message("info" if fit_process.cancelled else "error", fit_process.error)
             return
         player = GaitPlayer(fit_process.result, self._control_values)
         with self._lock:
@@ -268,13 +277,25 @@ class FitService:
         """Return the curves and tables of `GaitResult.as_json`; "title" is "" before there is a result."""
         return {"title": ""} if self.player is None else self.player.result.as_json()
 
-    def progress_data(self) -> dict[str, Any]:
-        """Return "activity", a text, "" if no fit is running, and "progress" (0 to 1)."""
+    def jobs(self) -> list[dict[str, Any]]:
+        """Return the state of a running fit: "name", "activity", "progress" (0 to 1) and "seconds" since the start."""
         fit_process = self._fit_process
-        return {
-            "activity": fit_process.activity if fit_process is not None and fit_process.running else "",
-            "progress": 0.0 if fit_process is None else fit_process.progress,
-        }
+        if fit_process is None or not fit_process.running:
+            return []
+        return [
+            {
+                "name": FIT_JOB,
+                "activity": fit_process.activity,
+                "progress": fit_process.progress,
+                "seconds": round(fit_process.seconds, 1),
+            }
+        ]
+
+    def cancel_fit(self) -> None:
+        """Cancel the running fit; the previous result stays."""
+        fit_process = self._fit_process
+        if fit_process is not None and fit_process.running:
+            fit_process.cancel()
 
     def close(self) -> None:
         """Cancel the running fit and delete all files."""

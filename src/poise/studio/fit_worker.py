@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -124,8 +123,6 @@ def _reproduced_cycle(measures: gait.ReproductionQuality) -> ReproducedCycle:
 # -- Worker ----------------------------------------------------------------------------------------------------------
 
 
-#: Niceness of this process, 0 to 19: the simulation has priority.
-NICENESS = 10
 #: Limits of memory (bytes) and CPU time (s). The largest file, 26 000 frames as TRC, takes 0.9 GB and 80 s. The parent
 #: process enforces a time limit as well, but may have exited.
 MEMORY_LIMIT, CPU_TIME_LIMIT = 4 << 30, 600
@@ -152,9 +149,7 @@ def run_fit(connection: Connection, request: FitRequest) -> None:
 
 
 def limit_resources() -> None:
-    """Lower the priority of this process, and limit its memory and CPU time."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(NICENESS)
+    """Limit the memory and the CPU time of this process. Its priority is not lowered: the user waits for the fit."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from poise.errors import PoiseError, UsageError
 from poise.files import installed_version
-from poise.plants import FlatTerrain
+from poise.plants import EnvironmentGeometry
 from poise.recording import load_recording
-from poise.rendering import ground_boxes, recorded_ground
+from poise.rendering import recorded_environment
 from poise.robots import Robot, library_names, load_robot
-from poise.studio.fit_service import BUTTONS, FitService
+from poise.studio.fit_service import BUTTONS, FIT_JOB, FitService
 from poise.studio.output_folder import OutputFolder
 from poise.studio.player import GaitPlayer, Player, RecordingPlayer
 from poise.studio.scene_base import Point
@@ -33,6 +33,8 @@ VIEW_RATE = 30.0
 FILE_CHECK_PERIOD = 1.0
 #: Commands that run in a worker thread, since they load robots or read files and would block the pages.
 SLOW_COMMANDS = ("scene", "robot", "record", "replay", "export")
+#: State of the replay while there is none.
+NO_REPLAY = {"file": "", "time": 0.0, "duration": 0.0, "loop": False, "uses_controls": True}
 #: Colour of a ghost, the second figure beside the robot: transparent blue.
 GHOST_COLOR = (0.25, 0.5, 0.95, 0.35)
 
@@ -63,8 +65,9 @@ class Hub:
         self.hello_version = 0
         self._lock, self._view_lock = threading.RLock(), threading.Lock()
         self._scene_name, self._robot_name = scene, robot
-        self._control_values: dict[str, dict[str, Any]] = {}  # by scene
+        self._saved_states: dict[str, dict[str, Any]] = {}  # state of the controls by scene, see `Scene.saved_state`
         self._scene_info: dict[str, Any] = {"controls": [], "limbs": []}
+        self._saved_state: dict[str, Any] = {}  # of the latest frame
         self._latest_frame: dict[str, Any] | None = None
         self._latest_view: ViewFrame | None = None
         self._message_numbers = itertools.count(1)
@@ -102,6 +105,7 @@ class Hub:
     def hello(self) -> dict[str, Any]:
         """Return what a page needs to draw itself: scenes, robots, controls, files and the gait result."""
         with self._lock:
+            player = self._player
             return {
                 "version": installed_version(),
                 "scenes": [
@@ -113,7 +117,7 @@ class Hub:
                 "robot": self._robot_in_scene,
                 "stick_driven": find_scene(self._scene_name).stick_driven,
                 "guidance": find_scene(self._scene_name).guidance_info,
-                "limbs": self._scene_info["limbs"],
+                "limbs": list(player.limbs) if player is not None and player.limbs else self._scene_info["limbs"],
                 "controls": self._scene_info["controls"],
                 "files": self.output.files(),
                 "gait": None if self._fit_service is None else self._fit_service.result_data(),
@@ -124,8 +128,9 @@ class Hub:
         frame, player, service = self._latest_frame, self._player, self._fit_service
         if frame is None:
             return None
-        replay_data = {"replay": {"file": "", "time": 0.0, "duration": 0.0}} if player is None else player.page_data()
-        return {**frame, **replay_data, "gait": None if service is None else service.progress_data()}
+        replay_data = {"replay": NO_REPLAY} if player is None else player.page_data()
+        jobs = [*([] if service is None else service.jobs()), *self.output.exports()]
+        return {**frame, **replay_data, "jobs": jobs}
 
     def messages(self, since: int) -> list[dict[str, Any]]:
         """Return the messages after number `since`, oldest first."""
@@ -182,8 +187,16 @@ class Hub:
                 self._replay(value)
             case "export":
                 self.output.export(value["file"], value["format"], self._post_message)
+            case "cancel_job":
+                self._cancel_job(value)
             case "play" if self._player is not None:
-                self._player.playing = value
+                self._player.play(value)
+            case "loop":
+                if self._player is not None:
+                    self._player.loop = value
+            case "replay_speed":
+                if self._player is not None:
+                    self._player.time_scale = value
             case "time_scale" if self._player is not None:
                 self._player.time_scale = value
                 self._simulation.send(name, value)
@@ -191,16 +204,24 @@ class Hub:
                 self._worker.submit(self._fit_service.handle_button, value[0])
             case "reset" if self._fit_service is not None and self._fit_service.player is not None:
                 self._worker.submit(self._show_gait, self._fit_service.player)
+            case "reset" if self._player is not None:
+                self._player.seek(0.0)
             case "limb":
                 self._limb = value
                 self._simulation.send(name, value)
             case _:
                 self._simulation.send(name, value)
 
+    def _cancel_job(self, name: str) -> None:
+        if name == FIT_JOB and self._fit_service is not None:
+            self._fit_service.cancel_fit()
+        elif not self.output.cancel_export(name):
+            raise UsageError(f"'{name}' has already ended")
+
     def _restart_with(self, **names: str) -> None:
         with self._lock:
             if self._latest_frame is not None:
-                self._control_values[self._scene_name] = self._latest_frame["values"]
+                self._saved_states[self._scene_name] = self._saved_state
             self._scene_name, self._robot_name = (
                 names.get("scene", self._scene_name),
                 names.get("robot", self._robot_name),
@@ -220,7 +241,7 @@ class Hub:
         """Start the simulation of the chosen scene and robot, with the stored values of its controls."""
         with self._lock:
             initial = SimulationStart(
-                self._scene_name, self._robot_in_scene, self._control_values.get(self._scene_name, {}), self._limb
+                self._scene_name, self._robot_in_scene, self._saved_states.get(self._scene_name, {}), self._limb
             )
             if self._fit_service is None:
                 self._fit_service = find_scene(self._scene_name).fit_service(
@@ -253,6 +274,7 @@ class Hub:
             return
         if value is None:
             self._player = None
+            self.hello_version += 1
             self._show_scene()
             self._simulation.send("play", True)
             return
@@ -261,23 +283,12 @@ class Hub:
             recording = load_recording(self.output.path(value["file"]), partial=True)
             name = str(recording.provenance.get("robot", self._robot_name))
             robot = next((loaded for loaded in self._robots.values() if loaded.name == name), None) or load_robot(name)
-            player = RecordingPlayer(value["file"], recording, robot)
+            player = RecordingPlayer(value["file"], recording, robot, lambda: self._limb)
             self._simulation.send("play", False)
             self._set_view({"robot": (robot, None)}, {})
-            provenance, start = recording.provenance, recording.state(0, robot)
-            terrain = next(
-                (
-                    scene_class.recorded_terrain(provenance, robot)
-                    for scene_class in all_scenes()
-                    if scene_class.name == provenance.get("scene")
-                ),
-                None,
-            )
-            ground, obstacles = terrain or (recorded_ground(recording, robot), ())
-            self.viewer.set_ground(
-                ground_boxes(ground, start, provenance.get("seed", 0)), ground.plane, [each.box for each in obstacles]
-            )
+            self.viewer.set_environment(recorded_environment(recording, robot))
             self._player = player
+            self.hello_version += 1
         player.seek(value["time"])
 
     def _show_gait(self, player: GaitPlayer) -> None:
@@ -288,7 +299,7 @@ class Hub:
         robot = player.robot
         self._set_view({"robot": (robot, None), "ghost": (robot, GHOST_COLOR)}, {})
         self.viewer.set_camera_direction(player.camera_direction)
-        self.viewer.set_ground([], FlatTerrain().plane)
+        self.viewer.set_environment(EnvironmentGeometry())
         player.seek(0.0)
         self._player = player
         self.hello_version += 1
@@ -306,13 +317,17 @@ class Hub:
     def _on_simulation_message(self, kind: str, *payload: Any) -> None:
         match kind:
             case "frame":
-                self._latest_frame, self._latest_view = payload
+                self._latest_frame, self._latest_view, self._saved_state = payload
             case "ready":
                 with self._lock:
                     self._scene_info = payload[0]
                     self.hello_version += 1
                 if self._player is None:
                     self._show_scene()
+            case "controls":
+                with self._lock:
+                    self._scene_info = {**self._scene_info, "controls": payload[0]}
+                    self.hello_version += 1
             case "message":
                 self._post_message(*payload)
             case "recording_saved":
@@ -336,11 +351,10 @@ class Hub:
         names = self._scene_info.get("figures", ["robot"])
         figures = {name: (robot, GHOST_COLOR if name == "ghost" else None) for name in names}
         self._set_view(figures, self._scene_info.get("drag_handles", {}))
-        ground = self._scene_info.get("ground")
-        if ground is not None:
-            obstacles = self._scene_info.get("obstacles", [])
+        environment = self._scene_info.get("environment")
+        if environment is not None:
             self.viewer.set_camera_direction(self._scene_info.get("camera_direction"))
-            self.viewer.set_ground(ground_boxes(ground, robot.stance("standing")), ground.plane, obstacles)
+            self.viewer.set_environment(environment)
 
     def _set_view(self, figures: Mapping[str, tuple[Robot, Any]], drag_handles: Mapping[str, Point]) -> None:
         """Set the robots and the drag handles in the view."""
@@ -370,7 +384,7 @@ class Hub:
         self._post_message("error", f"the simulation process ended (exit {code}) and is restarted")
         with self._lock:
             if self._latest_frame is not None:
-                self._control_values[self._scene_name] = {**self._latest_frame["values"], "walking": False}
+                self._saved_states[self._scene_name] = {**self._saved_state, "walking": False}
         self._start_simulation()
 
     def _load_robot(self, name: str) -> Robot:

@@ -214,10 +214,10 @@ class PageOperator(Device):
 # -- Legend ----------------------------------------------------------------------------------------------------------
 
 
-#: Motion on each axis: negative direction, positive direction.
+#: Motion on each axis: the sign of the direction that is named first, and both directions as a person names them.
 AXIS_LABELS = {
-    "forward": "back, forward", "left": "right, left", "up": "down, up", "roll": "lean left, right",
-    "pitch": "lean back, forward", "yaw": "turn right, left",
+    "forward": (1, "forward, back"), "left": (1, "left, right"), "up": (1, "up, down"),
+    "roll": (-1, "lean left, right"), "pitch": (1, "lean forward, back"), "yaw": (1, "turn left, right"),
 }  # fmt: skip
 #: Short explanation of each kind of guided point, shown to the user.
 FOOT_HINT = "Forward, back and sideways make a step. Up lifts the foot, and it stays up until you push down."
@@ -242,12 +242,14 @@ def control_legend(layout: InputLayout) -> list[list[str]]:
     """Return the legend of a layout: rows of an input and what it does.
 
     >>> control_legend(KEYBOARD)[0]
-    ['S W, ↓ ↑', 'back, forward']
+    ['W S, ↑ ↓', 'forward, back']
     """
     rows = [
-        [_parts_label(layout.axes[name], layout), AXIS_LABELS[name]] for name in COMMAND_AXES if name in layout.axes
+        [_parts_label(layout.axes[name], layout, first), label]
+        for name, (first, label) in AXIS_LABELS.items()
+        if name in layout.axes
     ]
-    rows.append([_parts_label(layout.lifts[0], layout), "step lower, higher"])
+    rows.append([_parts_label(layout.lifts[0], layout, 1), "higher, lower steps"])
     rows += [
         [_button_label(button, layout), mode]
         for mode in GUIDING_MODES
@@ -263,19 +265,18 @@ def control_legend(layout: InputLayout) -> list[list[str]]:
     return [[used, "; ".join(does)] for used, does in joined.items()]
 
 
-def _parts_label(parts: tuple[InputElement, ...], layout: InputLayout) -> str:
-    labels = [
-        _part_label(part, layout)
-        for part in sorted(parts, key=lambda part: 0.0 if isinstance(part, ButtonPair) else part.sign)
-    ]
-    return ", ".join(dict.fromkeys(labels))
+def _parts_label(parts: tuple[InputElement, ...], layout: InputLayout, first: int) -> str:
+    """Return the labels of the inputs of an axis, the direction of sign `first` before the other."""
+    ordered = sorted(parts, key=lambda part: 0.0 if isinstance(part, ButtonPair) else -first * part.sign)
+    return ", ".join(dict.fromkeys(_part_label(part, layout, first) for part in ordered))
 
 
-def _part_label(part: InputElement, layout: InputLayout) -> str:
+def _part_label(part: InputElement, layout: InputLayout, first: int) -> str:
     standard = layout.name == GAMEPAD.name
     match part:
         case ButtonPair(minus=minus, plus=plus):
-            return f"{_button_label(minus, layout)} {_button_label(plus, layout)}"
+            pair = (plus, minus) if first > 0 else (minus, plus)
+            return " ".join(_button_label(button, layout) for button in pair)
         case Axis(index=index):
             return STICK_LABELS.get(index, "") if standard else f"axis {index}"
         case Throttle(index=index):

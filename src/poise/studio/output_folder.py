@@ -15,9 +15,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from poise.errors import PoiseError
 
@@ -33,6 +34,8 @@ FORMATS = {
     "mp4": ".mp4",
     "report": "-report.html",
 }
+#: Begin of a line with the completed share, on standard error of a worker.
+PROGRESS_PREFIX = "progress "
 #: Number of exports that run at the same time: the simulation needs a core for itself.
 MAX_RUNNING = 2
 #: Number of exports that may wait.
@@ -41,13 +44,37 @@ MAX_WAITING = 16
 STOP_TIMEOUT = 3.0
 
 
-class ExportJob(NamedTuple):
-    """A requested export: recording, file to write, format, and the callback for its result."""
+@dataclass(eq=False)
+class ExportJob:
+    """A requested export.
+
+    Attributes:
+        source, target, format: recording, file to write, and its format.
+        on_finished: callback for the result.
+        process: process that writes the file; None while the job waits.
+        progress: completed share (0 to 1); None while it is unknown.
+        start_time: time of the start (s, monotonic); None while the job waits.
+        cancelled: whether `ExportQueue.cancel` was called.
+    """
 
     source: Path
     target: Path
     format: str
     on_finished: FinishedCallback
+    process: subprocess.Popen[str] | None = None
+    progress: float | None = None
+    start_time: float | None = None
+    cancelled: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the state for pages: "name", "activity", "progress" (0 to 1, or None), "seconds" since the start."""
+        waiting = self.start_time is None
+        return {
+            "name": self.target.name,
+            "activity": f"{self.target.name}: {'waiting' if waiting else 'exporting'}",
+            "progress": self.progress,
+            "seconds": 0.0 if self.start_time is None else round(time.monotonic() - self.start_time, 1),
+        }
 
 
 class ExportQueue:
@@ -56,7 +83,7 @@ class ExportQueue:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._queue: deque[ExportJob] = deque()
-        self._running: dict[Path, subprocess.Popen[str] | None] = {}
+        self._running: dict[Path, ExportJob] = {}
         self._closed = False
         atexit.register(self.close)
 
@@ -77,12 +104,35 @@ class ExportQueue:
         else:
             self._start_next()
 
+    def jobs(self) -> list[dict[str, Any]]:
+        """Return the state of each running and waiting export, see `ExportJob.as_json`."""
+        with self._lock:
+            jobs = [*self._running.values(), *self._queue]
+        return [job.as_json() for job in jobs]
+
+    def cancel(self, name: str) -> bool:
+        """Cancel the export to a file of this name; return whether there is one."""
+        with self._lock:
+            waiting = next((job for job in self._queue if job.target.name == name), None)
+            if waiting is not None:
+                self._queue.remove(waiting)
+            job = next((each for each in self._running.values() if each.target.name == name), None)
+            if job is not None:
+                job.cancelled = True
+        if waiting is not None:
+            waiting.on_finished("info", f"{name}: export cancelled")
+        if job is not None and job.process is not None:
+            _ask_to_stop(job.process)
+            threading.Timer(STOP_TIMEOUT, job.process.kill).start()
+        return waiting is not None or job is not None
+
     def _start_next(self) -> None:
         with self._lock:
             if self._closed or len(self._running) >= MAX_RUNNING or not self._queue:
                 return
             job = self._queue.popleft()
-            self._running[job.target] = None
+            job.start_time = time.monotonic()
+            self._running[job.target] = job
         threading.Thread(target=self._run, args=(job,), daemon=True, name=f"export {job.target.name}").start()
 
     def _run(self, job: ExportJob) -> None:
@@ -99,6 +149,7 @@ class ExportQueue:
 
     def _run_process(self, job: ExportJob) -> tuple[str, str]:
         command = [sys.executable, "-m", "poise.studio.export_worker", str(job.source), str(job.target), job.format]
+        error_lines: deque[str] = deque(maxlen=20)
         # The worker stops when its standard input closes, which happens whenever this process ends, even by a crash.
         with subprocess.Popen(
             command,
@@ -109,14 +160,20 @@ class ExportQueue:
             errors="replace",
         ) as process:
             with self._lock:
-                if self._closed:
+                if self._closed or job.cancelled:
                     process.kill()
-                self._running[job.target] = process
+                job.process = process
             assert process.stderr is not None
-            error_lines = process.stderr.read()[-4000:].strip().splitlines()
+            for line in process.stderr:
+                if line.startswith(PROGRESS_PREFIX):
+                    job.progress = float(line.removeprefix(PROGRESS_PREFIX))
+                elif line.strip():
+                    error_lines.append(line.strip()[-4000:])
             code = process.wait()
         if code == 0:
             return "info", f"exported {job.target.name}, {job.target.stat().st_size / 1e6:.2f} MB"
+        if job.cancelled:
+            return "info", f"{job.target.name}: export cancelled"
         reason = error_lines[-1] if error_lines else f"the export process ended with status {code}"
         return "error", f"{job.target.name} could not be written: {reason}"
 
@@ -125,10 +182,9 @@ class ExportQueue:
         with self._lock:
             self._closed = True
             self._queue.clear()
-            processes = [process for process in self._running.values() if process is not None]
+            processes = [job.process for job in self._running.values() if job.process is not None]
         for process in processes:
-            if process.stdin is not None and process.poll() is None:
-                process.stdin.close()
+            _ask_to_stop(process)
         for process in processes:
             try:
                 process.wait(STOP_TIMEOUT)
@@ -136,6 +192,12 @@ class ExportQueue:
                 process.kill()
                 process.wait()
         atexit.unregister(self.close)
+
+
+def _ask_to_stop(process: subprocess.Popen[str]) -> None:
+    """Close the standard input of a worker: it removes a partly written file and ends."""
+    if process.stdin is not None and process.poll() is None:
+        process.stdin.close()
 
 
 # -- Output ----------------------------------------------------------------------------------------------------------
@@ -265,6 +327,14 @@ class OutputFolder:
             on_finished("error", str(error))
             return
         self._exports.start(source, self.folder / f"{source.stem}{FORMATS[format]}", format, on_finished)
+
+    def exports(self) -> list[dict[str, Any]]:
+        """Return the state of each running and waiting export: "name", "activity", "progress" and "seconds"."""
+        return self._exports.jobs()
+
+    def cancel_export(self, name: str) -> bool:
+        """Cancel the export to a file of this name; return whether there is one."""
+        return self._exports.cancel(name)
 
     def stop(self) -> None:
         """Stop running exports."""

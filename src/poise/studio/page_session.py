@@ -78,6 +78,8 @@ class HubInterface(Protocol):
 
 #: Simulated time per real time: real time, a half, a quarter, a tenth.
 TIME_SCALES = (1, 0.5, 0.25, 0.1)
+#: Played time per real time of a replay, which may also be faster.
+REPLAY_SPEEDS = (4, 2, *TIME_SCALES)
 #: Longest name of a scene, robot, control or file (characters); the limit of common file systems.
 MAX_NAME_LENGTH = 255
 #: Largest number of keys, axes or buttons in a message.
@@ -156,6 +158,10 @@ def _is_time_scale(value: object) -> bool:
     return is_number(value) and value in TIME_SCALES
 
 
+def _is_replay_speed(value: object) -> bool:
+    return is_number(value) and value in REPLAY_SPEEDS
+
+
 def _is_control(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and _is_name(value[0])
 
@@ -179,13 +185,17 @@ COMMANDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "play": (_is_bool, "true or false"),
     "time_scale": (_is_time_scale, f"one of {', '.join(map(str, TIME_SCALES))}"),
     "reset": (_is_null, "nothing"),
+    "undo": (_is_null, "nothing"),
     "scene": (_is_name, "the name of a scene"),
     "robot": (_is_name, "the name of a robot"),
     "record": (_is_bool, "true or false"),
     "limb": (_is_name, "the name of a limb"),
     "control": (_is_control, "the name of a control and its value"),
     "replay": (_is_replay, "a file and a time, or null"),
+    "loop": (_is_bool, "true or false"),
+    "replay_speed": (_is_replay_speed, f"one of {', '.join(map(str, REPLAY_SPEEDS))}"),
     "export": (_is_export, "a file and a format"),
+    "cancel_job": (_is_name, "the name of an export or of the fit"),
 }
 
 # -- Sessions --------------------------------------------------------------------------------------------------------

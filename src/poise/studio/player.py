@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from poise.recording import Recording
 from poise.robots import Robot, State, load_robot
 from poise.studio.controls import clamp_number
 from poise.studio.fit_data import GaitResult, ReproducedCycle
+from poise.studio.recorded_telemetry import RecordedTelemetry
+from poise.studio.scene_runner import late_steps
 from poise.viewer import Point, ViewFrame, joint_poses
 
 
@@ -22,16 +24,21 @@ class Player(ABC):
 
     Args:
         file: name of the file that is played.
-        loop: whether to start again at the end.
 
     Attributes:
         playing: whether time advances.
+        loop: whether to start again at the end.
         time_scale: played time per real time.
+        limbs: names of the limbs whose torques can be shown.
     """
 
-    def __init__(self, file: str, loop: bool = False) -> None:
-        self.file, self._loop = file, loop
-        self.playing, self.time_scale = False, 1.0
+    #: Whether the controls of the scene act on what is played.
+    uses_controls: ClassVar[bool] = False
+
+    def __init__(self, file: str) -> None:
+        self.file, self.loop = file, True
+        self.playing, self.time_scale = True, 1.0
+        self.limbs: tuple[str, ...] = ()
         self._time, self._last_update = 0.0, time.monotonic()
         self._number = 0
 
@@ -48,6 +55,12 @@ class Player(ABC):
     def page_data(self) -> dict[str, Any]:
         """Return data for pages, which replace those of the simulation."""
 
+    def play(self, on: bool) -> None:
+        """Play or pause; at the end, play from the beginning."""
+        if on and self.time >= self.duration:
+            self.seek(0.0)
+        self.playing = on
+
     def seek(self, seconds: float) -> None:
         """Move to a time since the beginning (s), clamped to the duration."""
         self._time, self._last_update = min(max(seconds, 0.0), self.duration), time.monotonic()
@@ -59,8 +72,8 @@ class Player(ABC):
         if self.playing:
             self._time += self.time_scale * (now - self._last_update)
             if self._time >= end:
-                self.playing = self._loop
-                self._time = self._time % end if self._loop and end > 0.0 else end
+                self.playing = self.loop
+                self._time = self._time % end if self.loop and end > 0.0 else end
         self._last_update = now
         return min(self._time, end)
 
@@ -71,13 +84,25 @@ class Player(ABC):
             "number": -self._number,
             "phase": "",
             "fallback": "",
+            "fall_reason": "",
             "playing": self.playing,
             "time_scale": self.time_scale,
+            "real_time_factor": self.time_scale if self.playing else 0.0,
+            "input_timed_out": False,
+            "events": [],
+            "guidance": None,
             "levels": [],
+            "timing": late_steps([], 0.0),
             "limits": [],
             "explanation": [],
             "status_lines": lines,
-            "replay": {"file": self.file, "time": round(self.time, 3), "duration": round(self.duration, 3)},
+            "replay": {
+                "file": self.file,
+                "time": round(self.time, 3),
+                "duration": round(self.duration, 3),
+                "loop": self.loop,
+                "uses_controls": self.uses_controls,
+            },
         }
 
 
@@ -88,11 +113,14 @@ class RecordingPlayer(Player):
         file: name of the recording.
         recording: recording to play.
         robot: recorded robot.
+        limb: returns the name of the limb whose torques are shown.
     """
 
-    def __init__(self, file: str, recording: Recording, robot: Robot) -> None:
+    def __init__(self, file: str, recording: Recording, robot: Robot, limb: Callable[[], str] = str) -> None:
         super().__init__(file)
-        self._recording, self._robot = recording, robot
+        self._recording, self._limb = recording, limb
+        self._telemetry = RecordedTelemetry(recording, robot)
+        self.limbs = tuple(self._telemetry.limbs)
 
     @property
     def duration(self) -> float:
@@ -101,19 +129,18 @@ class RecordingPlayer(Player):
     @property
     def _frame_index(self) -> int:
         recording = self._recording
-        return int(np.clip(np.searchsorted(recording.time - recording.time[0], self.time), 0, len(recording) - 1))
+        return int(np.clip(np.searchsorted(recording.time - recording.time[0], self.time), 0, recording.samples - 1))
 
     def view_frame(self) -> ViewFrame:
-        state = self._recording.state(self._frame_index, self._robot)
-        return ViewFrame.from_state(state)
+        return self._telemetry.view_frame(self._frame_index)
 
     def page_data(self) -> dict[str, Any]:
-        recording, index = self._recording, self._frame_index
+        provenance = self._recording.provenance
+        facts = [f"{name} {provenance[name]}" for name in ("robot", "behavior", "style") if provenance.get(name)]
+        lines = [f"replay of {self.file}", ", ".join(facts)]
         return {
-            **self._common_data([f"replay of {self.file}"]),
-            "time": round(float(recording.time[index]), 3),
-            "phase": str(recording["phase"][index]) if "phase" in recording else "",
-            "fallback": str(recording["control/fallback"][index]) if "control/fallback" in recording else "",
+            **self._common_data([line for line in lines if line]),
+            **self._telemetry.page_data(self._frame_index, self._limb()),
         }
 
 
@@ -141,14 +168,15 @@ class GaitPlayer(Player):
         robot: human model with the shape of the subject.
     """
 
+    uses_controls = True
+
     def __init__(self, result: GaitResult, values: Callable[[], Mapping[str, Any]]) -> None:
-        super().__init__(result.title, loop=True)
+        super().__init__(result.title)
         self.result, self._values = result, values
         shape = result.shape
         self.robot: Robot = load_robot(
             "human", height=shape.height, mass=shape.mass, sex=shape.sex, shape=shape.parameters()
         )
-        self.playing = True
 
     @property
     def camera_direction(self) -> Point:

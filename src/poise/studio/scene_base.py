@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from poise.control import Controller, ControlStep
-from poise.errors import UsageError
+from poise.errors import PoiseError, UsageError
 from poise.geometry import so3
-from poise.plants import EnvironmentObject, FlatTerrain, MujocoPlant, Plant, Push, Terrain
+from poise.plants import (
+    FlatTerrain,
+    MujocoPlant,
+    Plant,
+    Push,
+    RoughTerrain,
+    Slope,
+    Stairs,
+    parse_terrain,
+)
 from poise.robots import Robot
 from poise.runs import Motion, World, motion_parameters
-from poise.studio.controls import Button, Control, Slider, clamp_number, control_for, value_from_page
+from poise.studio.controls import Button, Control, Dropdown, Slider, clamp_number, control_for, value_from_page
 from poise.studio.operator_input import OperatorInput
 from poise.studio.sole_pressure import SolePressure
 from poise.viewer import Plan
@@ -52,6 +63,8 @@ class Scene(ABC):
         tab_order: position among the tabs.
         robots: names of the supported robots; empty: all.
         needs_reset: set by `set_control` if a change takes effect only after a reset; the simulation then resets.
+        controls_changed: set by the scene if the options of a control have changed; the simulation then sends the
+            controls to the pages again.
         sole_pressure: filtered readings of the force cells, if the robot balances by them; else None.
     """
 
@@ -65,7 +78,7 @@ class Scene(ABC):
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
-        self.needs_reset = False
+        self.needs_reset = self.controls_changed = False
         self.sole_pressure: SolePressure | None = None
 
     @abstractmethod
@@ -86,6 +99,21 @@ class Scene(ABC):
     def values(self) -> dict[str, Any]:
         """Return the current values of the controls by name."""
         return {c.name: control["value"] for c in self.controls() if "value" in (control := c.as_json())}
+
+    def saved_state(self) -> dict[str, Any]:
+        """Return what `restore` needs to bring the controls back to their current values."""
+        return self.values()
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Set the controls to values that `saved_state` returned; one that the scene rejects now is left as it is."""
+        current = self.saved_state()
+        for name, value in saved.items():
+            if name not in current or current[name] != value:
+                with suppress(PoiseError):
+                    self.set_control(name, value)
+
+    def on_reset(self) -> None:  # noqa: B027  not every scene
+        """Called when the user resets the simulation, before its plants are built anew."""
 
     def set_stick(self, forward: float, left: float, turn: float) -> None:  # noqa: B027  not every scene
         """Set the position of the stick, each axis from -1 to 1; zeros when it is released or the page is gone."""
@@ -110,6 +138,17 @@ class Scene(ABC):
     def after_step(self, steps: Mapping[str, ControlStep]) -> None:  # noqa: B027  not every scene
         """Called after each control period with the control steps of all plants."""
 
+    def feasible_ranges(self) -> dict[str, tuple[float, float]]:
+        """Return the ranges of sliders in which the motion is expected to succeed, by name of the control.
+
+        They are marked on the sliders; a slider without a known range has no marks.
+        """
+        return {}
+
+    def before_frame(self) -> list[str]:
+        """Called before each frame for the pages, also while the simulation is paused; return messages for the user."""
+        return []
+
     def status_lines(self) -> list[str]:
         """Return sentences on the current state, for the page."""
         return []
@@ -130,28 +169,11 @@ class Scene(ABC):
         return {}
 
     @property
-    def ground(self) -> Terrain:
-        """Terrain of the scene."""
-        return FlatTerrain()
-
-    @property
     def camera_direction(self) -> Point | None:
         """Initial direction from the robot to the camera; None: the default, from the front right."""
         return None
 
-    @property
-    def obstacles(self) -> Sequence[EnvironmentObject]:
-        """Objects on the ground, like a wall."""
-        return ()
-
     # -- files; these methods run in the server process, without a simulation --------------------------------------
-
-    @classmethod
-    def recorded_terrain(
-        cls, provenance: Mapping[str, Any], robot: Robot
-    ) -> tuple[Terrain, Sequence[EnvironmentObject]] | None:
-        """Return terrain and objects of a recording of this scene; None: the terrain named in its provenance."""
-        return None
 
     @classmethod
     def fit_service(
@@ -303,6 +325,24 @@ class PushableScene(Scene):
 # -- Parameters of a motion ------------------------------------------------------------------------------------------
 
 
+def terrain_name(text: str) -> str:
+    """Return the name of a terrain for the page.
+
+    >>> terrain_name("stairs:-0.05,0.3,4")
+    'stairs, 4 steps of 5 cm down'
+    """
+    match parse_terrain(text):
+        case FlatTerrain():
+            return "flat floor"
+        case Slope(degrees=degrees):
+            return f"slope, {abs(degrees):g}° {'up' if degrees > 0.0 else 'down'}"
+        case RoughTerrain(height=height):
+            return f"uneven ground, up to {100.0 * height:g} cm"
+        case Stairs(rise=rise, count=count):
+            return f"stairs, {count} steps of {100.0 * abs(rise):g} cm {'up' if rise > 0.0 else 'down'}"
+    return text
+
+
 class MotionControls:
     """Controls generated from the declared parameters of a motion (`poise.runs`).
 
@@ -319,7 +359,7 @@ class MotionControls:
 
     #: Parameters without a control: the page selects the robot and pushes by other means, runs without a time limit,
     #: and uses the strict solver.
-    EXCLUDED = frozenset({"robot", "mode", "plant", "solver", "seconds", "seed", "push", "faults", "carry"})
+    EXCLUDED = frozenset({"robot", "mode", "plant", "solver", "seconds", "seed", "push", "faults", "carried_mass"})
 
     def __init__(self, motion_class: type[Motion], robot: Robot, exclude: Iterable[str] = ()) -> None:
         self.motion_class, self.robot, self._exclude = motion_class, robot, {*exclude, *self.EXCLUDED}
@@ -339,6 +379,8 @@ class MotionControls:
             is_world = declared.name in World.__dataclass_fields__
             value = getattr(motion.world if is_world else motion, declared.name)
             control = control_for(declared, value, "World" if is_world else "Motion")
+            if declared.name == "terrain" and isinstance(control, Dropdown):
+                control = replace(control, option_labels=tuple(map(terrain_name, control.options)))
             controls += [] if control is None else [control]
         return controls
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,25 @@ class DeadManSwitch:
 
 #: Number of events that are kept.
 MAX_EVENTS = 50
+#: Simulated time over which late control steps are counted (s), as long as the plots.
+TIMING_WINDOW = 10.0
+
+
+def late_steps(milliseconds: Iterable[float], period: float) -> dict[str, Any]:
+    """Return how many control steps took longer than the period (s), for pages.
+
+    Returns:
+        "late" and "steps", numbers of steps; "worst_ms", the longest one (ms); "period_ms", the period (ms).
+    """
+    period_ms = round(1e3 * period, 6)
+    durations = [each for each in milliseconds if math.isfinite(each)]
+    late = sum(each > period_ms for each in durations)
+    return {
+        "late": late,
+        "steps": len(durations),
+        "worst_ms": round(max(durations, default=0.0), 2),
+        "period_ms": period_ms,
+    }
 
 
 class SceneRunner:
@@ -144,6 +164,7 @@ class SceneRunner:
         fall_reason: description of a fall; "" if the robot has not fallen.
         events: fallbacks of the controller and falls, latest last.
         recorder: active recorder; None if nothing is recorded.
+        durations: computation times of the last control steps (ms), see `TIMING_WINDOW`.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -160,6 +181,7 @@ class SceneRunner:
         self.controlled_plants: dict[str, ControlledPlant] = self.scene.controlled_plants()
         self.steps: dict[str, ControlStep] = {}
         self.fall_reason = self._fallback = ""
+        self.durations: deque[float] = deque(maxlen=max(1, round(TIMING_WINDOW / self.period)))
         self.deadman.keep_alive()  # messages could not be received while the plants were built
 
     @property
@@ -183,6 +205,7 @@ class SceneRunner:
         for name, controlled in self.controlled_plants.items():
             self.steps[name] = control_step(controlled.controller, controlled.plant)
         first = self.steps[next(iter(self.controlled_plants))]
+        self.durations.append(first.milliseconds)
         if self.recorder is not None:
             self.recorder(first)
         self._log_events(first)

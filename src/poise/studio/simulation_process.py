@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import math
 import multiprocessing
 import queue
 import signal
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -28,6 +30,10 @@ FRAME_RATE, EXPLANATION_RATE = 30.0, 2.0
 IDLE_PERIOD = 0.01
 #: Largest share of the time spent on explanations.
 EXPLANATION_SHARE = 0.05
+#: Number of changes of controls that can be undone.
+UNDO_DEPTH = 100
+#: Changes of one control within this time (s) are undone together: a slider that is dragged sends 20 values a second.
+UNDO_MERGE_TIME = 1.0
 
 
 class SimulationStart(NamedTuple):
@@ -35,7 +41,7 @@ class SimulationStart(NamedTuple):
 
     Attributes:
         scene, robot: names.
-        values: values of controls that the user chose before; the others have the defaults of the scene.
+        values: saved state of the scene, see `Scene.saved_state`; empty: its defaults.
         limb: limb whose joint torques are sent.
     """
 
@@ -77,14 +83,16 @@ class SimulationLoop:
         load("scipy", "optimize")  # needed by explanations; loaded now to avoid a pause during the motion
         robot = load_robot(initial.robot)
         self._scene = find_scene(initial.scene)(robot)
-        for name, value in initial.values.items():
-            self._restore_value(name, value)
+        self._scene.restore(initial.values)
+        self._scene.needs_reset = False  # the plants are built below
         self._runner, self._telemetry = SceneRunner(self._scene), Telemetry(robot)
         self._pacer = RealTimePacer(self._runner.period)
         self._playing, self._frame_requested, self._limb = True, False, initial.limb
         self._number = 0
         self._next_frame_time = self._next_explanation_time = 0.0
         self._explanation: tuple[list[str], list[str]] = ([], [])
+        self._history: deque[tuple[str, dict[str, Any]]] = deque(maxlen=UNDO_DEPTH)  # control, state before its change
+        self._last_change = -math.inf
         connection.send(("ready", self._scene_info()))
 
     def _scene_info(self) -> dict[str, Any]:
@@ -93,9 +101,8 @@ class SimulationLoop:
             "limbs": list(self._telemetry.limbs),
             "figures": list(self._runner.controlled_plants),
             "drag_handles": self._scene.drag_handles(),
-            "ground": self._scene.ground,
+            "environment": self._runner.primary.plant.environment,
             "camera_direction": self._scene.camera_direction,
-            "obstacles": [obstacle.box for obstacle in self._scene.obstacles],
         }
 
     def run(self) -> None:
@@ -138,7 +145,11 @@ class SimulationLoop:
             case "time_scale":
                 self._pacer.time_scale = min(max(float(value), 0.05), 1.0) if isinstance(value, (int, float)) else 1.0
             case "reset":
+                self._remember("reset")
+                self._scene.on_reset()
                 self._reset()
+            case "undo":
+                self._undo()
             case "limb":
                 self._limb = str(value)
             case "record":
@@ -154,16 +165,40 @@ class SimulationLoop:
                 raise EOFError
 
     def _set_control(self, name: str, value: Any) -> None:
+        self._remember(name)
         text = self._scene.set_control(name, value)
         if text:
             self._connection.send(("message", "info", text))
         if self._scene.needs_reset:
             self._reset()
+        self._send_changed_controls()
 
-    def _restore_value(self, name: str, value: Any) -> None:
-        """Apply an earlier value of a control; ignore it if the scene rejects it now."""
-        with suppress(PoiseError):
-            self._scene.set_control(name, value)
+    def _send_changed_controls(self) -> None:
+        if self._scene.controls_changed:
+            self._scene.controls_changed = False
+            self._connection.send(("controls", [control.as_json() for control in self._scene.controls()]))
+
+    def _remember(self, name: str) -> None:
+        """Store the state of the controls before a change of one of them."""
+        now, last_name = time.monotonic(), self._history[-1][0] if self._history else ""
+        if name != last_name or now > self._last_change + UNDO_MERGE_TIME:
+            self._history.append((name, self._scene.saved_state()))
+        self._last_change = now
+
+    def _undo(self) -> None:
+        """Bring the controls back to their values before the last change that made a difference."""
+        current = self._scene.saved_state()
+        while self._history:
+            name, saved = self._history.pop()
+            if saved != current:
+                self._scene.restore(saved)
+                label = next((each.label for each in self._scene.controls() if each.name == name), name)
+                self._connection.send(("message", "info", f"undone: {label.replace('_', ' ')}"))
+                if self._scene.needs_reset:
+                    self._reset()
+                self._send_changed_controls()
+                return
+        self._connection.send(("message", "info", "nothing to undo"))
 
     def _reset(self) -> None:
         if self._runner.recorder is not None:
@@ -183,6 +218,9 @@ class SimulationLoop:
         self._frame_requested, self._next_frame_time = False, now + 1.0 / FRAME_RATE
         self._number += 1
         runner = self._runner
+        for text in self._scene.before_frame():
+            self._connection.send(("message", "info", text))
+        self._send_changed_controls()
         if now >= self._next_explanation_time:
             self._explanation = solver_explanation(runner.steps.get(next(iter(runner.controlled_plants))))
             self._next_explanation_time = now + max(
@@ -197,6 +235,7 @@ class SimulationLoop:
             "time_scale": self._pacer.time_scale,
             "fall_reason": runner.fall_reason,
             "values": self._scene.values(),
+            "feasible_ranges": self._scene.feasible_ranges(),
             "limits": limits,
             "explanation": lines,
             "status_lines": self._scene.status_lines(),
@@ -205,7 +244,7 @@ class SimulationLoop:
             "input_timed_out": runner.deadman.timed_out,
             "events": list(runner.events),
         }
-        self._connection.send(("frame", page_data, self._telemetry.view_frame(runner)))
+        self._connection.send(("frame", page_data, self._telemetry.view_frame(runner), self._scene.saved_state()))
 
 
 # -- SimulationClient ------------------------------------------------------------------------------------------------

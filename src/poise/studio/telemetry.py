@@ -12,13 +12,17 @@ from poise.control import ControlStep
 from poise.plants import Plant
 from poise.rendering import floor_height
 from poise.robots import Robot, State, limbs
-from poise.solvers import LOWER, UPPER
+from poise.solvers import LOWER, UPPER, negligible, negligible_slack
 from poise.state import capture_point
-from poise.studio.scene_runner import SceneRunner
+from poise.studio.scene_runner import SceneRunner, late_steps
 from poise.viewer import ViewFrame, contact_force_arrows, joint_poses, pressure_point
 
-#: Hard levels, and the error above which their tasks are listed: below it is rounding.
-HARD_LEVELS, HARD_TOLERANCE = ("physics", "always"), 1e-6
+#: Line of an explanation without violated rows.
+NOTHING_VIOLATED = "nothing gives way"
+#: Levels whose tasks are listed only if they have an error.
+HARD_LEVELS = ("physics", "always")
+#: Error of a task without a known unit up to which it counts as rounding.
+ERROR_TOLERANCE = 1e-6
 #: Largest number of lines of an explanation, and of limits, on a page.
 MAX_LINES = 24
 
@@ -81,12 +85,14 @@ class Telemetry:
                 "sole_pressure": None,
             }
             plots = {**self._balance_data(state, None), **no_loads}
-            return {"time": state.time, "phase": "", "fallback": "", "levels": [], "plots": plots}
+            timing = late_steps(runner.durations, runner.period)
+            return {"time": state.time, "phase": "", "fallback": "", "levels": [], "plots": plots, "timing": timing}
         return {
             "time": round(step.state.time, 3),
             "phase": step.command.phase,
             "fallback": step.command.fallback,
             "levels": _level_table(step),
+            "timing": late_steps(runner.durations, runner.period),
             "plots": {
                 **self._balance_data(step.state, step),
                 **self._load_data(step, limb, runner.primary.plant),
@@ -95,17 +101,8 @@ class Telemetry:
         }
 
     def _balance_data(self, state: State, step: ControlStep | None) -> dict[str, Any]:
-        """Return centre of mass, capture point, centre of pressure and support polygon (m, x and y)."""
-        floor, center = floor_height(state), state.center_of_mass
-        pinocchio.centerOfMass(self.robot.model, self._data, state.q, state.v, False)
-        capture = capture_point(center, self._data.vcom[0], max(float(center[2]) - floor, 0.05))
-        pressure = None if step is None else pressure_point(step, floor)
-        return {
-            "center_of_mass": _round_point(center[:2]),
-            "capture_point": _round_point(capture),
-            "center_of_pressure": None if pressure is None else _round_point(pressure),
-            "support": [_round_point(corner) for corner in state.support_polygon],
-        }
+        pressure = None if step is None else pressure_point(step, floor_height(state))
+        return balance_points(self.robot, self._data, state, pressure)
 
     def _load_data(self, step: ControlStep, limb: str, plant: Plant) -> dict[str, Any]:
         torque, limits = step.command.torque, self.robot.limits.torque
@@ -141,6 +138,9 @@ def solver_explanation(step: ControlStep | None) -> tuple[list[str], list[str]]:
     if solution is None:
         return [], []
     lines = solution.explain().splitlines()
+    if NOTHING_VIOLATED in lines:  # the most important line follows the status of the solver
+        lines.remove(NOTHING_VIOLATED)
+        lines.insert(1, NOTHING_VIOLATED)
     begin = lines.index("saturated:") + 1 if "saturated:" in lines else len(lines)
     return [line.strip() for line in lines[begin:]][:MAX_LINES], lines[:MAX_LINES]
 
@@ -150,33 +150,71 @@ def _level_table(step: ControlStep) -> list[dict[str, Any]]:
     solution, errors = step.command.solution, step.command.errors
     if solution is None or errors is None:
         return []
-    program = solution.program
-    slack, sides = np.abs(program.slack(solution.x)), solution.sides
+    program, sides = solution.program, solution.sides
+    slack = np.where(program.weight > 0.0, np.abs(program.slack(solution.x)), 0.0)
+    slack[slack <= negligible_slack(program)] = 0.0
     bound = (sides == LOWER) | (sides == UPPER)
     tasks: dict[str, list[dict[str, Any]]] = {}
     for i, (level, task, unit, _) in enumerate(errors.tasks):
-        error = float(np.linalg.norm(errors.values(i)))
-        if level in HARD_LEVELS and error < HARD_TOLERANCE:
-            continue
-        tasks.setdefault(level, []).append({"name": task, "error": _round_digits(error), "unit": unit})
+        tasks.setdefault(level, []).append(
+            {"name": task, "error": float(np.linalg.norm(errors.values(i))), "unit": unit}
+        )
     table = []
     for k, name in enumerate(program.names):
         span = program.slice(k)
-        table.append(
-            {
-                "name": name,
-                "slack": _round_digits(float(slack[span].max(initial=0.0))),
-                "saturated": int(bound[span].sum()),
-                "tasks": tasks.get(name, []),
-            }
-        )
+        worst = span.start + int(np.argmax(slack[span])) if span.stop > span.start else None
+        amount, unit = (0.0, "") if worst is None else (float(slack[worst]), program.block(worst)[1].unit)
+        table.append(level_row(name, amount, unit, int(bound[span].sum()), tasks.get(name, [])))
     return table
+
+
+def level_row(name: str, slack: float, unit: str, saturated: int, tasks: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a row of the table of levels; amounts that are negligible in their unit become 0.
+
+    Args:
+        name: name of the level.
+        slack, unit: largest violation of its rows.
+        saturated: number of rows at one of their bounds.
+        tasks: "name", "error" and "unit" of each task.
+    """
+    shown_tasks = []
+    for task in tasks:
+        is_small = task["error"] <= negligible(task["unit"], ERROR_TOLERANCE)
+        if not (is_small and name in HARD_LEVELS):
+            shown_tasks.append({**task, "error": 0.0 if is_small else round_digits(task["error"])})
+    is_met = slack <= negligible(unit, ERROR_TOLERANCE)
+    return {
+        "name": name,
+        "slack": 0.0 if is_met else round_digits(slack),
+        "unit": unit,
+        "saturated": saturated,
+        "tasks": shown_tasks,
+    }
+
+
+def balance_points(robot: Robot, data: pinocchio.Data, state: State, pressure: Array | None) -> dict[str, Any]:
+    """Return centre of mass, capture point, centre of pressure and support polygon (m, x and y) for the plot.
+
+    Args:
+        robot, data: the robot and a workspace of its model.
+        state: current state.
+        pressure: centre of pressure; None: no contact forces.
+    """
+    floor, center = floor_height(state), state.center_of_mass
+    pinocchio.centerOfMass(robot.model, data, state.q, state.v, False)
+    capture = capture_point(center, data.vcom[0], max(float(center[2]) - floor, 0.05))
+    return {
+        "center_of_mass": _round_point(center[:2]),
+        "capture_point": _round_point(capture),
+        "center_of_pressure": None if pressure is None else _round_point(pressure),
+        "support": [_round_point(corner) for corner in state.support_polygon],
+    }
 
 
 def _round_point(point: Array) -> list[float]:
     return [round(float(value), 4) for value in point]
 
 
-def _round_digits(value: float) -> float:
+def round_digits(value: float) -> float:
     """Round to three significant digits; values that are not finite become 0."""
     return float(f"{value:.3g}") if np.isfinite(value) else 0.0

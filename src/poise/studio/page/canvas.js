@@ -4,7 +4,7 @@
 const themeColors = {};
 function readThemeColors() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["text", "muted", "line", "accent", "panel", "error", ...Array.from({ length: 8 }, (_, n) => `series-${n}`)])
+  for (const name of ["text", "muted", "line", "accent", "panel", "warning", "error", ...Array.from({ length: 8 }, (_, n) => `series-${n}`)])
     themeColors[name] = style.getPropertyValue(`--${name}`).trim();
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", readThemeColors);

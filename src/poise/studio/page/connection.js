@@ -7,7 +7,7 @@ const MAX_BUFFERED = 65536; // bytes waiting to be sent, above which commands ar
 /**
  * Connect, and reconnect whenever the connection closes; return send(name, value).
  * handlers: {hello(value), sample(frame), show(frame), message(value), connected(open)};
- * sample is called with every frame, show with the latest one, once per screen refresh.
+ * sample is called with every frame, show with the latest one, once per screen refresh, and again after each hello.
  */
 export function connect(handlers) {
   let socket = null, retry = FIRST_RETRY, latest = null, drawRequested = false;
@@ -16,15 +16,21 @@ export function connect(handlers) {
     drawRequested = false;
     if (latest) handlers.show(latest);
   };
+  const requestDraw = () => {
+    if (!drawRequested) requestAnimationFrame(draw);
+    drawRequested = true;
+  };
   const receive = (event) => {
     const message = JSON.parse(event.data);
-    if (message.hello) handlers.hello(message.hello);
+    if (message.hello) {
+      handlers.hello(message.hello);
+      requestDraw(); // hello rebuilds panels, and a paused simulation sends no other frame
+    }
     if (message.message) handlers.message(message.message);
     if (message.frame) {
       latest = message.frame;
       handlers.sample(latest);
-      if (!drawRequested) requestAnimationFrame(draw);
-      drawRequested = true;
+      requestDraw();
     }
   };
   const open = () => {

@@ -1,5 +1,6 @@
-// Controls of a scene, drawn from their declarations. Each kind is a function that returns {element, show(value)};
-// `show` displays the value of the simulation, except while the user moves the control.
+// Controls of a scene, drawn from their declarations. Each kind is a function that returns {element, show(value)}, and where
+// it applies showRange(range) and setOptions(options). `show` displays the value of the simulation, except while the user
+// moves the control.
 
 import { createElement } from "./dom.js";
 import { taskOrder } from "./task_order.js";
@@ -45,12 +46,13 @@ function slider(control, send) {
   const digits = Math.min(4, Math.max(0, Math.ceil(-Math.log10(control.step) - 1e-9)));
   const description = { title: control.help, "aria-description": control.help };
   const range = createElement("input", { type: "range", id, min: control.low, max: control.high, step: control.step, ...description });
+  const marks = createElement("div", { class: "range-marks", hidden: true });
   const unit = control.unit ? `, ${control.unit}` : "";
   const field = createElement("input", { type: "number", step: "any", min: control.low, max: control.high, "aria-label": `${control.label} as a number${unit}` });
   const element = createElement("div", { class: "control" },
     createElement("div", { class: "title-row" }, createElement("label", { for: id, title: control.help }, control.label),
       createElement("span", { class: "value" }, field, createElement("span", { class: "unit" }, control.unit))),
-    range);
+    range, marks);
   const isHeld = trackHeld(element);
   const showValue = (value) => {
     if (document.activeElement !== field) field.value = Number(value).toFixed(digits);
@@ -69,18 +71,50 @@ function slider(control, send) {
     sendValue(value);
   });
   showValue(control.value);
-  return { element, show: (value) => !isHeld() && showValue(value) };
+  /** Mark the range [low, high] in which the motion is expected to succeed; undefined: not known. */
+  const showRange = (feasible) => {
+    const shown = JSON.stringify(feasible ?? null);
+    if (marks.dataset.range === shown) return;
+    marks.dataset.range = shown;
+    marks.hidden = !feasible;
+    if (!feasible) return range.setAttribute("aria-description", control.help);
+    const [low, high] = feasible.map((value) => Number(value).toFixed(digits));
+    const share = (value) => `${(100 * (value - control.low)) / (control.high - control.low)}%`;
+    marks.style.setProperty("--low", share(feasible[0]));
+    marks.style.setProperty("--high", share(feasible[1]));
+    marks.title = `Keeps balance from ${low} to ${high} ${control.unit}`;
+    range.setAttribute("aria-description", `${control.help}. ${marks.title}`);
+  };
+  return { element, show: (value) => !isHeld() && showValue(value), showRange };
+}
+
+function text(control, send) {
+  const id = `control-${++controlCount}`;
+  const field = createElement("input", { type: "text", id, maxlength: 40, title: control.help, "aria-description": control.help });
+  field.value = control.value;
+  field.addEventListener("change", () => send(control.name, field.value));
+  const element = createElement("div", { class: "control" }, createElement("div", { class: "title-row" }, createElement("label", { for: id }, control.label), field));
+  return { element, show: (value) => document.activeElement !== field && field.value !== value && (field.value = value) };
 }
 
 function dropdown(control, send) {
   const id = `control-${++controlCount}`;
-  const select = createElement("select", { id, title: control.help, "aria-description": control.help },
-    ...control.options.map((option) => createElement("option", { value: option }, option)));
+  const select = createElement("select", { id, title: control.help, "aria-description": control.help });
+  const setOptions = ({ options, option_labels: labels = [] }) => {
+    const signature = JSON.stringify([options, labels]);
+    if (signature === select.dataset.options) return;
+    select.dataset.options = signature;
+    const selected = select.value;
+    select.replaceChildren(...options.map((option, index) => createElement("option", { value: option }, labels[index] ?? option)));
+    if (options.includes(selected)) select.value = selected;
+  };
+  setOptions(control);
   select.value = control.value;
   select.addEventListener("change", () => send(control.name, select.value));
   const isHeld = trackHeld(select);
   const element = createElement("div", { class: "control" }, createElement("div", { class: "title-row" }, createElement("label", { for: id }, control.label), select));
-  return { element, show: (value) => !isHeld() && document.activeElement !== select && (select.value = value) };
+  const isOpen = () => document.activeElement === select && isHeld();
+  return { element, show: (value) => !isOpen() && select.value !== value && (select.value = value), setOptions };
 }
 
 function toggle(control, send) {
@@ -103,7 +137,7 @@ function save(control) {
   return { element: createElement("div", { class: "control" }, link), show() {} };
 }
 
-const KINDS = { slider, dropdown, switch: toggle, button, save, upload, task_order: taskOrder };
+const KINDS = { slider, text, dropdown, switch: toggle, button, save, upload, task_order: taskOrder };
 
 export class Controls {
   /** send(name, value): called when the user changes a control; postMessage(kind, text): shows a message. */
@@ -113,9 +147,13 @@ export class Controls {
 
   /** Redraw the controls only if their declarations changed, so that a control in use does not disappear. */
   hello(controls) {
-    const signature = JSON.stringify(controls.map(({ value, items, ...rest }) => rest));
+    const signature = JSON.stringify(controls.map(({ value, items, options, option_labels, ...rest }) => rest));
     if (signature === this.signature) {
-      for (const control of controls) this.drawn.get(control.name)?.show(control.items ?? control.value);
+      for (const control of controls) {
+        const drawn = this.drawn.get(control.name);
+        drawn?.setOptions?.(control);
+        drawn?.show(control.items ?? control.value);
+      }
       return;
     }
     this.signature = signature;
@@ -132,7 +170,8 @@ export class Controls {
     this.panel.replaceChildren(...groups.values());
   }
 
-  frame(values) {
+  frame({ values, feasible_ranges: ranges }) {
     for (const [name, value] of Object.entries(values ?? {})) if (value !== null) this.drawn.get(name)?.show(value);
+    for (const [name, drawn] of this.drawn) drawn.showRange?.(ranges?.[name]);
   }
 }

@@ -1,13 +1,14 @@
 // List of files in the output folder with download, replay and export, and the time slider of a replay.
 
-import { byId, createElement, setText } from "./dom.js";
+import { byId, createElement, setIcon, setText } from "./dom.js";
 
 const FORMATS = { report: "Report", bvh: "BVH", csv: "CSV", mp4: "MP4", html: "HTML" };
+const REPLAY_SPEEDS = { 4: "4×", 2: "2×", 1: "1×", 0.5: "½×", 0.25: "¼×", 0.1: "⅒×" };
 const SEND_PERIOD = 50; // ms between two positions while the slider is dragged
 
 export class Files {
   constructor(send) {
-    Object.assign(this, { send, list: byId("files"), signature: "", file: "", draggedUntil: 0, lastSent: 0 });
+    Object.assign(this, { send, list: byId("files"), signature: "", file: "", playing: false, draggedUntil: 0, chosenUntil: 0, lastSent: 0 });
     this.slider = byId("replay-time");
     const seek = () => {
       this.draggedUntil = performance.now() + 500; // until no more frames from before the change arrive
@@ -21,6 +22,15 @@ export class Files {
     });
     this.slider.addEventListener("change", seek);
     byId("replay-end").addEventListener("click", () => send("replay", null));
+    byId("replay-play").addEventListener("click", () => send("play", !this.playing));
+    byId("replay-loop").addEventListener("click", () => send("loop", byId("replay-loop").getAttribute("aria-pressed") !== "true"));
+    this.speed = byId("replay-speed");
+    const speeds = Object.entries(REPLAY_SPEEDS).sort(([a], [b]) => Number(b) - Number(a));
+    this.speed.append(...speeds.map(([value, text]) => createElement("option", { value }, text)));
+    this.speed.addEventListener("change", () => {
+      this.chosenUntil = performance.now() + 500;
+      send("replay_speed", Number(this.speed.value));
+    });
   }
 
   hello(files) {
@@ -51,11 +61,18 @@ export class Files {
         recording ? formats : null));
   }
 
-  frame({ file, time, duration }) {
-    this.file = file;
+  /** Show the replay, if there is one: {file, time, duration, loop, uses_controls}. */
+  frame({ replay: { file, time, duration, loop, uses_controls: usesControls }, playing, time_scale: timeScale }) {
+    Object.assign(this, { file, playing });
     byId("replay").hidden = file === "";
+    byId("time-scale").hidden = file !== ""; // the replay has its own
+    byId("record").disabled = file !== "";
+    document.querySelector(".control-panel").inert = file !== "" && !usesControls; // they belong to the live robot
     if (file === "") return;
     setText(byId("replay-file"), file);
+    setIcon(byId("replay-play"), playing ? "pause" : "play", playing ? "Pause replay" : "Play replay");
+    byId("replay-loop").setAttribute("aria-pressed", Boolean(loop));
+    if (performance.now() > this.chosenUntil && document.activeElement !== this.speed) this.speed.value = String(timeScale);
     if (this.slider.max !== String(duration)) this.slider.max = duration;
     if (performance.now() > this.draggedUntil) this.slider.value = time;
     setText(byId("replay-clock"), `${Number(this.slider.value).toFixed(1)} / ${duration.toFixed(1)} s`);

@@ -1,4 +1,4 @@
-// Panel of a measured walk: joint angles over the gait cycle, ranges of motion, and progress of the fit.
+// Panel of a measured walk: joint angles over the gait cycle, and ranges of motion.
 
 import { byId, createElement, setText, setLines } from "./dom.js";
 import { CyclePlot } from "./cycle_plot.js";
@@ -19,7 +19,7 @@ export class GaitPanel {
     byId("gait-plots").hidden = !hasCurves;
     byId("plots").hidden = hasCurves;
     for (const panel of document.querySelectorAll(".hierarchy-panel")) panel.hidden = Boolean(result);
-    if (!result) return this.showProgress(null);
+    if (!result) return;
     const signature = JSON.stringify(result);
     if (signature === this.signature) return;
     this.signature = signature;
@@ -41,17 +41,8 @@ export class GaitPanel {
 
   frame(frame) {
     if (!this.result) return;
-    this.showProgress(frame.gait);
     this.showVariant(frame.values?.variant);
     for (const plot of this.plots) plot.draw(this.variant, frame.cycle_share ?? null);
-  }
-
-  showProgress(fit) {
-    const line = byId("fit-progress");
-    line.hidden = !fit?.activity;
-    if (line.hidden) return;
-    setText(line.firstElementChild, `${fit.activity} …`);
-    line.lastElementChild.value = fit.progress;
   }
 
   /** Select the reproduction to show; the page has the data of all variants. */

@@ -75,7 +75,7 @@ export class GuidancePanel {
     byId("segments-empty").hidden = rows.length > 0;
     byId("segments").replaceChildren(...rows.flatMap((row) => [
       createElement("tr", { class: "level" }, createElement("td", {}, row.mode), createElement("td", {}, `${row.time.toFixed(1)} s`),
-        createElement("td", {}, `${row.seconds.toFixed(2)} s`), createElement("td", { class: row.outcome }, row.outcome)),
+        createElement("td", {}, `${row.seconds.toFixed(2)} s`), createElement("td", { class: row.outcome.replaceAll(" ", "-") }, row.outcome)),
       ...row.notes.map((note) => createElement("tr", { class: "task" }, createElement("td", { colspan: 4 }, note))),
     ]));
   }

@@ -8,8 +8,10 @@ import { Files } from "./files.js";
 import { GaitPanel } from "./gait_panel.js";
 import { GuidancePanel } from "./guidance_panel.js";
 import { OperatorInput } from "./operator_input.js";
+import { Jobs } from "./jobs.js";
 import { Toolbar } from "./toolbar.js";
 import { Keyboard } from "./keyboard.js";
+import { KeyHelp } from "./key_help.js";
 import { connect } from "./connection.js";
 import { Messages } from "./messages.js";
 import { Gamepads } from "./gamepad.js";
@@ -26,27 +28,42 @@ const toolbar = new Toolbar(send);
 const statusPanel = new StatusPanel();
 const plots = new Plots();
 const files = new Files(send);
+const jobs = new Jobs(send);
 const gaitPanel = new GaitPanel();
 const controls = new Controls(byId("controls"), (name, value) => send("control", [name, value]), (kind, text) => messages.show(kind, text));
 
 const stickInput = new StickInput(send);
 const operatorInput = new OperatorInput(send);
 const guidancePanel = new GuidancePanel(operatorInput, send);
-const keyboard = new Keyboard(stickInput, operatorInput);
+const keyHelp = new KeyHelp();
+const keyboard = new Keyboard(stickInput, operatorInput, { undo: () => send("undo"), help: () => keyHelp.open() });
 connectWalkSticks(byId("stick-move"), byId("stick-turn"), stickInput);
 new Gamepads(stickInput, operatorInput, { text: byId("gamepad"), button: byId("assign-axes") }, new AxisDialog());
-showView(byId("view"), keyboard);
+showView(byId("view"), byId("no-webgl"), keyboard);
 connectTabs();
+connectPanelTabs();
 
 let lostNotice = null;
+let scene = {}, live = null;
+
+/** Enable the sticks and keys of the scene while it is live; a replay cannot be driven. */
+function showSticks(isLive) {
+  if (isLive === live) return;
+  live = isLive;
+  byId("walk-sticks").hidden = !(isLive && scene.stick_driven);
+  stickInput.enable(Boolean(isLive && scene.stick_driven));
+  guidancePanel.hello(isLive ? scene.guidance : null);
+}
+
 sendCommand = connect({
   hello(hello) {
     toolbar.hello(hello);
     controls.hello(hello.controls);
     files.hello(hello.files);
-    byId("walk-sticks").hidden = !hello.stick_driven;
-    stickInput.enable(hello.stick_driven);
-    guidancePanel.hello(hello.guidance);
+    scene = hello;
+    live = null;
+    showSticks(true);
+    keyHelp.hello(hello);
     gaitPanel.hello(hello.gait);
   },
   message: (message) => messages.receive(message),
@@ -54,10 +71,12 @@ sendCommand = connect({
   show(frame) {
     toolbar.frame(frame);
     statusPanel.frame(frame);
-    controls.frame(frame.values);
+    controls.frame(frame);
     guidancePanel.frame(frame.guidance);
     gaitPanel.frame(frame);
-    files.frame(frame.replay);
+    files.frame(frame);
+    jobs.frame(frame.jobs ?? []);
+    showSticks(frame.replay.file === "");
     messages.frame(frame.events);
     plots.draw();
   },
@@ -69,6 +88,20 @@ sendCommand = connect({
     } else lostNotice ??= messages.show("error", "The studio does not respond; it may have been closed. Reconnecting.");
   },
 });
+
+/** Small windows show one panel at a time, which these tabs choose. */
+function connectPanelTabs() {
+  const tabs = [...byId("panel-tabs").children];
+  for (const tab of tabs)
+    tab.addEventListener("click", () => {
+      byId("main").dataset.panel = tab.dataset.panel;
+      for (const other of tabs) {
+        other.setAttribute("aria-selected", other === tab);
+        other.tabIndex = other === tab ? 0 : -1;
+      }
+    });
+  addArrowKeys(byId("panel-tabs"));
+}
 
 /** Switch between the tabs Files and Events. */
 function connectTabs() {

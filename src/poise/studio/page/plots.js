@@ -1,6 +1,6 @@
 // Plots below the view: four in every scene, and three more for robots that balance by force cells.
 
-import { byId } from "./dom.js";
+import { byId, setText } from "./dom.js";
 import { BalancePlot } from "./balance_plot.js";
 import { TimePlot } from "./time_plot.js";
 
@@ -20,11 +20,13 @@ export class Plots {
     };
   }
 
-  sample({ time, plots }) {
+  sample({ time, plots, timing }) {
     this.balance.sample(plots);
     this.forces.sample(time, plots.forces);
     this.torques.sample(time, plots.torques);
     this.times.sample(time, { solver: plots.solver_ms, "control step": plots.control_ms });
+    this.times.limit = timing.period_ms;
+    this.timing = timing;
     this.sampleSoles(time, plots.sole_pressure);
   }
 
@@ -39,7 +41,18 @@ export class Plots {
     for (const [name, plot] of Object.entries(this.soles)) plot.sample(time, soles[name]);
   }
 
+  /** Compare the time of control steps with the period. */
+  showTiming() {
+    if (!this.timing) return;
+    const { late, steps, worst_ms: worst, period_ms: period } = this.timing;
+    setText(byId("timing-period"), period ? `ms, period ${period} ms` : "ms");
+    const text = byId("timing-late");
+    setText(text, steps ? `${late} of ${steps} steps longer than the period, longest ${worst} ms` : "");
+    text.classList.toggle("highlighted", late > 0);
+  }
+
   draw() {
+    this.showTiming();
     for (const plot of [this.balance, this.forces, this.torques, this.times, ...Object.values(this.soles)]) plot.draw();
   }
 }

@@ -2,8 +2,6 @@
 
 import { formatNumber, byId, createElement, setText, setLines } from "./dom.js";
 
-const SLACK_TOLERANCE = 1e-6; // slack below this is rounding
-
 export class StatusPanel {
   constructor() {
     this.body = byId("levels").tBodies[0];
@@ -14,7 +12,7 @@ export class StatusPanel {
     setLines(byId("status-lines"), frame.status_lines);
     this.showLevels(frame.levels);
     setLines(byId("limits"), frame.limits, "none");
-    setLines(byId("explanation"), frame.explanation, "all tasks are met");
+    setLines(byId("explanation"), frame.explanation, "nothing gives way");
   }
 
   showLevels(levels) {
@@ -31,7 +29,7 @@ export class StatusPanel {
       const cells = this.body.rows[index++].cells;
       setQuantity(cells[2], level.slack, level.unit);
       setText(cells[3], String(level.saturated));
-      cells[2].classList.toggle("highlighted", Math.abs(level.slack ?? 0) > SLACK_TOLERANCE);
+      cells[2].classList.toggle("highlighted", level.slack > 0);
       cells[3].classList.toggle("highlighted", level.saturated > 0);
       for (const task of level.tasks) setQuantity(this.body.rows[index++].cells[1], task.error, task.unit);
     }

@@ -5,15 +5,16 @@ import { themeColor, prepareCanvas } from "./canvas.js";
 
 const LEFT = 30, BOTTOM = 4, TOP = 6; // px, margins with the numbers of the axis
 const SERIES_COLORS = 8; // colours
+const MAX_GAP = 1; // s between two samples; a longer one is a jump, as in a replay
 
 /**
  * settings: {canvas, legend, low, high, digits, scale, seconds, widths}: range that is always visible (low, high), digits in
  * the legend, factor on the values, time span (s), widths of the first lines (px). With an `edge`, the range is fixed to
- * slightly more than -edge to edge, and both edges are marked.
+ * slightly more than -edge to edge, and both edges are marked. A `limit` is always visible, and marked.
  */
 export class TimePlot {
   constructor(settings) {
-    Object.assign(this, { scale: 1, digits: 0, seconds: 8, widths: [], edge: 0, ...settings }); // 8 s: two or three walking cycles
+    Object.assign(this, { scale: 1, digits: 0, seconds: 8, widths: [], edge: 0, limit: 0, ...settings }); // 8 s: two or three walking cycles
     this.clear();
   }
 
@@ -22,11 +23,12 @@ export class TimePlot {
     this.lines = new Map(); // name -> values, one per entry of times
   }
 
-  /** Add a sample: {name: value}. The plot is cleared if the names change or the time goes back. */
+  /** Add a sample: {name: value}. The plot is cleared if the names change or the time jumps. */
   sample(time, values) {
     const names = Object.keys(values);
     const last = this.times.at(-1);
-    if (last !== undefined && (time < last || names.join("\n") !== [...this.lines.keys()].join("\n"))) this.clear();
+    const jumped = last !== undefined && (time < last || time > last + MAX_GAP);
+    if (last !== undefined && (jumped || names.join("\n") !== [...this.lines.keys()].join("\n"))) this.clear();
     if (time === this.times.at(-1)) return;
     this.times.push(time);
     for (const name of names) {
@@ -62,6 +64,14 @@ export class TimePlot {
       context.stroke();
       context.fillText(String(Number(value.toPrecision(3))), LEFT - 5, toY(value));
     }
+    if (this.limit) {
+      context.strokeStyle = themeColor("warning");
+      context.setLineDash([4, 3]);
+      context.beginPath();
+      context.moveTo(LEFT, Math.round(toY(this.limit)) + 0.5);
+      context.lineTo(width, Math.round(toY(this.limit)) + 0.5);
+      context.stroke();
+    }
     let index = 0;
     context.setLineDash([]);
     for (const line of this.lines.values()) {
@@ -78,7 +88,7 @@ export class TimePlot {
     const { edge } = this;
     if (edge) return { low: -1.1 * edge, high: 1.1 * edge, levels: [-edge, 0, edge] };
     const all = [...this.lines.values()].flat().filter(Number.isFinite);
-    const { low, high, step } = roundRange(Math.min(this.low, ...all), Math.max(this.high, ...all));
+    const { low, high, step } = roundRange(Math.min(this.low, ...all), Math.max(this.high, this.limit, ...all));
     return { low, high, levels: Array.from({ length: Math.round((high - low) / step) + 1 }, (_, n) => low + n * step) };
   }
 

@@ -20,6 +20,8 @@ export class Toolbar {
     byId("play").addEventListener("click", () => send("play", !this.playing));
     byId("reset").addEventListener("click", () => send("reset"));
     byId("record").addEventListener("click", () => send("record", !this.recording));
+    byId("undo").addEventListener("click", () => send("undo"));
+    setIcon(byId("undo"), "undo", "Undo");
     setIcon(byId("play"), "pause", "Pause");
     setIcon(byId("reset"), "reset", "Reset");
     setIcon(byId("record"), "record", "Record");

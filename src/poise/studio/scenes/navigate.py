@@ -36,9 +36,9 @@ OUTCOME_TEXT = {
     "done": "moves as commanded",
     "projected": "moves as far as possible",
     "discarded": "stays, as the command was beyond a boundary",
-    "kept": "command not feasible: the body returns over its feet",
-    "held": "command not feasible: the robot comes to rest",
-    "caught": "command postponed: a quick step restores balance",
+    "recentered": "command not feasible: the body returns over its feet",
+    "stopped": "command not feasible: the robot comes to rest",
+    "capture step": "command postponed: a quick step restores balance",
 }
 #: Text for how often the duration of a segment was increased.
 REPETITIONS = {1: "once", 2: "twice"}
@@ -356,11 +356,4 @@ class NavigateScene(Scene):
         return {**status, "notes": notes, "segments": [segment_row(record) for record in recent[:LISTED_SEGMENTS]]}
 
     def provenance(self) -> dict[str, Any]:
-        return {"behavior": "navigate", "world": self.world}
-
-    @classmethod
-    def recorded_terrain(
-        cls, provenance: Mapping[str, Any], robot: Robot
-    ) -> tuple[Terrain, Sequence[EnvironmentObject]] | None:
-        stage = StairsAndDoor.of(robot) if provenance.get("world") == WORLDS[1] else None
-        return None if stage is None else (stage, stage.objects)
+        return {"behavior": "navigate", "terrain": self.world}

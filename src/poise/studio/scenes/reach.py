@@ -50,13 +50,23 @@ class ReachScene(Scene):
         self.display, self.solver, self.box_half_width = DISPLAYS[0], "strict", DEFAULT_BOX
         self._center = center_above_support(self.start)
         hands = {f"{hand.side} hand": LiveTarget(self.start.pose(hand).translation) for hand in reversed(robot.hands)}
-        gaze = {} if robot.gaze is None else {"gaze": LiveTarget(self._gaze_target())}
+        gaze = {} if robot.head is None else {"gaze": LiveTarget(self._gaze_target())}
         self.handles = {**hands, **gaze}
+        self.items = self._default_items()
+        self._behaviors: list[_ExchangeableHierarchy] = []
+
+    def _default_items(self) -> list[TaskItem]:
         names = ("balance", *self.handles, "trunk", "posture")
-        self.items = [
+        return [
             TaskItem(name=n, label=n, constraint_type="" if n == "posture" else "equality", weight=1.0) for n in names
         ]
-        self._behaviors: list[_ExchangeableHierarchy] = []
+
+    def on_reset(self) -> None:
+        """Reset the order, types and weights of the tasks, and move the targets back to the hands and the gaze."""
+        self.items = self._default_items()
+        for name, handle in self.handles.items():
+            hand = None if name == "gaze" else self.robot.hand(name.split()[0])
+            handle.set(self._gaze_target() if hand is None else self.start.pose(hand).translation)
 
     def _gaze_target(self) -> Any:
         gaze = self.robot.gaze
@@ -112,7 +122,9 @@ class ReachScene(Scene):
             damped = tasks.Decay(MOMENTUM_RATE)
             return [
                 tasks.CenterOfMass(self._center, axes="xy", tolerance=within, dynamics=slow),
-                tasks.CenterOfMass(self._center, axes="z", tolerance=max_drop, dynamics=slow, name="height"),
+                tasks.CenterOfMass(
+                    self._center, axes="z", tolerance=max_drop, dynamics=slow, name="height of the center of mass"
+                ),
                 tasks.AngularMomentum(
                     tolerance=ANGULAR_MOMENTUM_BOUND * robot.mass, weight=robot.mass**-2, dynamics=damped
                 ),
@@ -196,7 +208,7 @@ class ReachScene(Scene):
         return [f"contact > {order}" if self.solver == "strict" else "all tasks are traded off by their weights"]
 
     def provenance(self) -> dict[str, Any]:
-        return {"behavior": "reach", "order": [item.name for item in self.items]}
+        return {"behavior": "reach", "task_order": [item.name for item in self.items]}
 
 
 class _ExchangeableHierarchy(Behavior):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from poise import runs
-from poise.behaviors import LiveSquat, Stand, Walk, ZmpBalance, standing_reference
+from poise.behaviors import LiveSquat, SquatSettings, Stand, Walk, ZmpBalance, standing_reference
 from poise.control import ControlStep
+from poise.parameters import parameters
 from poise.plans import LiveSquatReference, ReferenceTrajectory, SquatOscillator
 from poise.robots import Robot, State, leg_length
-from poise.studio.controls import Control, Dropdown, Slider, Switch, clamp_number, option_or_first
+from poise.studio.controls import Control, Dropdown, Switch, control_for, option_or_first, value_from_page
 from poise.studio.scene_base import (
     ACTUATION,
     AS_BUILT,
@@ -24,8 +25,8 @@ from poise.studio.scene_base import (
 from poise.studio.sole_pressure import SolePressure
 
 BALANCE_STRATEGIES = ANKLES, STEPS = ("ankles", "steps")
-#: Deepest squat, in leg lengths: with torque motors, and with servos, on which HOAP-3 starts to rock in deeper squats.
-MAX_DEPTH, MAX_DEPTH_ON_SERVOS = 0.3, 0.25
+#: Deepest squat with servos, in leg lengths: HOAP-3 starts to rock in deeper squats.
+MAX_DEPTH_ON_SERVOS = 0.25
 #: Time of standing on servos before the first squat (s), in which the ZMP regulation finds the true centre of mass.
 SETTLING_TIME = 2.0
 
@@ -68,11 +69,6 @@ class StandScene(PushableScene):
     def servos(self) -> bool:
         """Whether position servos drive the joints."""
         return uses_servos(self.robot, self.actuation)
-
-    @property
-    def max_depth(self) -> float:
-        """Largest depth of squats, in leg lengths."""
-        return MAX_DEPTH_ON_SERVOS if self.servos else MAX_DEPTH
 
     @property
     def is_settled(self) -> bool:
@@ -119,13 +115,20 @@ class StandScene(PushableScene):
             Switch(name="zmp_regulation", label="ZMP regulation", group="Stand", value=self.regulating,
                    help="with position servos: move the ZMP to the centre of each sole, measured by force cells"),
             Switch(name="squatting", label="squat", group="Squat", value=self.squatting),
-            Slider(name="depth", label="depth", group="Squat", low=0.0, high=self.max_depth, step=0.01,
-                   unit="leg lengths", value=self.depth),
-            Slider(name="frequency", label="squats a second", group="Squat", low=0.1, high=1.0, step=0.05, unit="1/s",
-                   value=self.frequency),
+            *self._squat_sliders().values(),
             *self.parameters.controls(mode=self.mode),
             *self.push_controls.controls(),
         ]  # fmt: skip
+
+    def _squat_sliders(self) -> dict[str, Control]:
+        """Return the sliders of depth and frequency with the ranges that `SquatSettings` declares."""
+        declared = parameters(SquatSettings)
+        depth = declared["depth"]
+        if self.servos:
+            depth = replace(depth, typical_range=(0.0, MAX_DEPTH_ON_SERVOS))
+        pairs = (depth, self.depth), (declared["frequency"], self.frequency)
+        sliders = [control_for(parameter, value, "Squat") for parameter, value in pairs]
+        return {slider.name: slider for slider in sliders if slider is not None}
 
     def values(self) -> dict[str, Any]:
         scene_values = {
@@ -145,7 +148,7 @@ class StandScene(PushableScene):
                 return "recovery steps need torque motors: actuation is now torque motors"
         elif name == "actuation":
             self.actuation, self.needs_reset = option_or_first(value, ACTUATION), True
-            self.depth = min(self.depth, self.max_depth)
+            self.depth = value_from_page(self._squat_sliders()["depth"], self.depth)
             if self.servos and self.strategy == STEPS:
                 self.strategy = ANKLES
                 return "recovery steps need torque motors: balance is now kept by the ankles"
@@ -157,9 +160,9 @@ class StandScene(PushableScene):
                 self.strategy, self.needs_reset = ANKLES, True
                 return "squats need both feet on the ground: balance is now kept by the ankles"
         elif name == "depth":
-            self.depth = clamp_number(value, 0.0, self.max_depth)
+            self.depth = value_from_page(self._squat_sliders()[name], value)
         elif name == "frequency":
-            self.frequency = clamp_number(value, 0.1, 1.0)
+            self.frequency = value_from_page(self._squat_sliders()[name], value)
         elif self.parameters.set(name, value, mode=self.mode):
             self.needs_reset = True
         elif self.plant is not None:
@@ -213,4 +216,4 @@ class StandScene(PushableScene):
         provenance: dict[str, Any] = {"behavior": "squat" if self.squatting else "stand"}
         if not self.servos:
             return {**provenance, "mode": "torque"}
-        return {**provenance, "mode": "position", "regulation": "on" if self.regulating else "off"}
+        return {**provenance, "mode": "position", "zmp_regulation": "on" if self.regulating else "off"}
