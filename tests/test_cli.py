@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import signal
 import subprocess
@@ -30,10 +31,13 @@ APPLIES = {
     "zmp_margin_m": float,
     "reach_errors_m": list,
     "control_ms": dict,
+    "overruns": dict,
     "realtime_factor": float,
     "fallbacks": dict,
     "nonfinite_commands": int,
     "levels": dict,
+    "quality": dict,
+    "warnings": list,
 }
 DOES_NOT_APPLY = {"steps", "distance_m", "heading_rad", "limits"}
 
@@ -84,11 +88,31 @@ def test_an_unknown_command_is_one_line_and_no_traceback() -> None:
     result = run("exprot")
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr == "poise: unknown command 'exprot'; did you mean 'export'?\n"
+    assert result.stderr == "poise: unknown command 'exprot'; did you mean 'poise export'?\n"
 
 
 def test_a_command_like_no_other_is_answered_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there are robots, run, human" in error_line(capsys, "xyzzy")
+
+
+@pytest.mark.parametrize(
+    ("word", "command"), [("wlak", "run walk"), ("walk", "run walk"), ("raech", "run reach"), ("fit", "human fit")]
+)
+def test_a_subcommand_without_its_command_is_understood(
+    word: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert error_line(capsys, word) == f"poise: unknown command '{word}'; did you mean 'poise {command}'?\n"
+
+
+def test_every_subcommand_is_known_without_importing_its_command() -> None:
+    found = set()
+    for command in ("run", "human"):
+        parser = cli._build_parser(command)
+        for _ in range(2):  # the commands, then the subcommands of this one
+            (subcommands,) = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+            parser = subcommands.choices.get(command, parser)
+        found |= {f"{command} {name}" for name in subcommands.choices}
+    assert set(cli.SUBCOMMANDS.values()) == found
 
 
 def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +122,7 @@ def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "evidence"),
     [
-        (["robots", "--jsno"], "--jsno"),
+        (["robots", "--jsno"], "there is no option --jsno; did you mean --json?"),
         (["robots", "g1"], "unrecognized arguments: g1"),
         (["--verbose"], "--verbose"),
         (["run"], "MOTION"),
@@ -113,7 +137,7 @@ def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[st
         (["run", "stand", "--mass-error", "-95"], "'-95' is not a change in percent"),
         (["run", "stand", "--delay", "-1"], "'-1' is not a valid amount"),
         (["run", "stand", "--noise", "nan"], "'nan' is not a valid amount"),
-        (["run", "reach", "--push", "1,0,0,0.1@1"], "an ideal plant does not support push; give --plant mujoco"),
+        (["run", "reach", "--push", "1,0,0,0.1@1"], "an ideal plant does not support --push; give --plant mujoco"),
         (["run", "reach", "--mode", "muscle"], "no --mode 'muscle'"),
         (["run", "reach", "--profile", "jerky"], "no --profile 'jerky'"),
         (["run", "reach", "--robot", "taols"], "did you mean 'talos'?"),
@@ -124,12 +148,29 @@ def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[st
         (["run", "reach", "--seconds", "inf"], "'inf' is not a time"),
         (["run", "reach", "--seconds", "nan"], "'nan' is not a time"),
         (["run", "reach", "--seed", "1.5"], "'1.5' is not a whole number"),
-        (["run", "reach", "--set", "phase"], "expected key=value"),
+        (["run", "reach", "--set", "phase_duration"], "expected key=value"),
         (["run", "reach", "--set", "=2"], "expected key=value"),
-        (["run", "reach", "--set", "phase=2 or 3"], "expected key=value"),
-        (["run", "reach", "--set", "phase=nan"], "expected key=value"),
+        (["run", "reach", "--set", "phase_duration=2 or 3"], "expected key=value"),
+        (["run", "reach", "--set", "phase_duration=nan"], "expected key=value"),
         (["run", "reach", "--out", "no/such/folder/a.poise"], "there is no folder 'no/such/folder'"),
         (["run", "reach", "--out", "tests"], "'tests' is a folder"),
+        (["run", "reach", "--out", "reach.txt"], "--out 'reach.txt' does not end in .poise; give reach.poise"),
+        (["replay", "walk.csv", "--out", "walk.mp4"], "--out 'walk.mp4' does not end in .poise; give walk.poise"),
+        (["report", "walk.poise", "--out", "r.pdf"], "--out 'r.pdf' does not end in .html or .htm; give r.html"),
+        (["export", "walk.poise", "--to", "csv", "--out", "walk.txt"], "'walk.txt' does not end in .csv"),
+        (["human", "fit", "walk.c3d", "--out", "fit.csv"], "--out 'fit.csv' does not end in .poise"),
+        (["human", "fit", "walk.c3d", "--mot", "fit.sto"], "--mot 'fit.sto' does not end in .mot; give fit.mot"),
+        (["human", "fit", "tests", "--out", "table.poise"], "--out 'table.poise' does not end in .csv"),
+        (["human", "torques", "walk.c3d", "--out", "t.csv"], "--out 't.csv' does not end in .poise"),
+        (["human", "torques", "walk.c3d", "--report", "t.pdf"], "--report 't.pdf' does not end in .html"),
+        (["human", "gait", "walk.c3d", "--out", "study.html"], "ends in .html like a file; give a folder, like study"),
+        (["human", "sample", "walk.c3d"], "ends in .c3d like a file; give a folder, like walk"),
+        (["campaign", "campaigns/pushes.toml", "--out", "r.html"], "ends in .html like a file; give a folder, like r"),
+        (["run", "walk", "--stlye", "proud"], "there is no option --stlye; did you mean --style?"),
+        (["run", "walk", "--style", "prod"], "there is no style 'prod'; did you mean 'proud'?"),
+        (["run", "walk", "--solver", "strct"], "did you mean 'strict'?"),
+        (["human", "ftt"], "did you mean 'fit'?"),
+        (["export", "walk.poise", "--out", "walk.mp3"], "did you mean 'mp4'?"),
     ],
 )
 def test_bad_input_is_named(
@@ -148,11 +189,11 @@ def test_bad_input_is_named(
     ("arguments", "evidence"),
     [
         (["--seconds", "0.001"], "no control step"),
-        (["--set", "phas=2"], "did you mean 'phase'?"),
-        (["--set", "phase=0"], "phase is 0.0; expected a positive number"),
-        (["--set", "phase=long"], "phase is 'long'; expected a positive number"),
-        (["--set", "phase=1e-9"], "no control step"),
-        (["--set", "reach=1e300"], "reach is 1e+300; expected a positive number below 1000"),
+        (["--set", "phase_durtion=2"], "did you mean 'phase_duration'?"),
+        (["--set", "phase_duration=0"], "phase_duration is 0.0; expected a positive number"),
+        (["--set", "phase_duration=long"], "phase_duration is 'long'; expected a positive number"),
+        (["--set", "phase_duration=1e-9"], "no control step"),
+        (["--set", "reach_scale=1e300"], "reach_scale is 1e+300; expected a positive number below 1000"),
     ],
 )
 def test_a_run_that_makes_no_sense_is_refused(
@@ -201,7 +242,8 @@ def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -
     assert found["seconds"] == 10.0
     assert max(found["reach_errors_m"]) < 0.005
     recording = poise.load_recording(path)
-    assert (len(recording), recording.provenance["seed"]) == (2000, 3)
+    assert (recording.samples, recording.provenance["seed"]) == (2000, 3)
+    assert recording.provenance["result"] == found
 
 
 @pytest.mark.needs_models
@@ -209,27 +251,27 @@ def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -
 def test_a_run_whose_motion_fails_ends_with_1_and_says_why(
     format: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["run", "reach", "--set", "phase=0.2", "--set", "rate=2", *format]) == 1
+    assert cli.main(["run", "reach", "--set", "phase_duration=0.2", "--set", "rate=2", *format]) == 1
     printed = capsys.readouterr().out
-    assert "target 1 missed by" in (parse_strict_json(printed)["reason"] if format else printed.splitlines()[-1])
+    assert "target 1 missed by" in (parse_strict_json(printed)["reason"] if format else printed.splitlines()[0])
 
 
 @pytest.mark.needs_models
-def test_a_run_prints_a_summary_and_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["run", "reach", "--seconds", "0.5"]) == 0
+def test_a_run_prints_its_verdict_first_few_figures_and_the_file_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "reach.poise"
+    assert cli.main(["run", "reach", "--seconds", "0.5", "--out", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("g1, KinematicController: 0.50 s, 100 samples")
-    assert lines[-1] == "succeeded"
-
-
-@pytest.mark.needs_models
-def test_a_run_notes_a_file_name_that_is_unusual(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "reach.data"
-    assert cli.main(["run", "reach", "--seconds", "0.1", "--out", str(path), "--json"]) == 0
-    printed = capsys.readouterr()
-    parse_strict_json(printed.out)
-    assert "does not end in .poise" in printed.err
-    assert len(poise.load_recording(path)) == 20
+    assert lines[0] == "succeeded"
+    assert lines[1] == "reach on g1, kinematic control on an ideal plant, 0.50 s"
+    assert lines[-1] == f"written to {path}"
+    assert len(lines) < 15
+    assert cli.main(["run", "reach", "--seconds", "0.5", "--verbose"]) == 0
+    detailed = capsys.readouterr().out.splitlines()
+    assert detailed[0] == "succeeded"
+    assert any(line.startswith("g1, KinematicController: 0.50 s, 100 samples") for line in detailed)
+    assert any(line.split() == ["level,", "task", "rms", "max", "final", "unit", "slack"] for line in detailed)
 
 
 def enable_ctrl_c() -> None:
@@ -241,7 +283,18 @@ def enable_ctrl_c() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
 def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
-    command = [sys.executable, "-m", "poise", "run", "reach", "--set", "phase=900", "--out", str(path), "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "poise",
+        "run",
+        "reach",
+        "--set",
+        "phase_duration=900",
+        "--out",
+        str(path),
+        "--json",
+    ]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=enable_ctrl_c
     )
@@ -260,8 +313,8 @@ def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) 
     assert err.startswith("poise: interrupted; the first ")
     assert err.count("\n") == 1
     recording = poise.load_recording(path)
-    assert recording.provenance["ended"] == "interrupted"
-    assert len(recording) > 50
+    assert recording.provenance["outcome"] == "interrupted"
+    assert recording.samples > 50
     assert np.isfinite(recording["command/velocity"]).all()
 
 

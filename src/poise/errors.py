@@ -108,6 +108,12 @@ class RecordingError(PoiseError, ValueError):
         self.near = near
 
 
+class ChannelError(RecordingError, KeyError):
+    """A channel that a recording does not have: a `KeyError`, as of any mapping."""
+
+    __str__ = Exception.__str__  # that of KeyError would put the message in quotes
+
+
 class MissingPackageError(PoiseError, ImportError):
     """A package that is not installed; the message gives the command that installs it.
 
@@ -131,12 +137,18 @@ def _one_line(message: str) -> str:
 # -- Unknown names and suggestions -----------------------------------------------------------------------------------
 
 
-def near_misses(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three known names similar to a name, the closest first; letter case is ignored."""
+def near_misses(name: str, known: Iterable[str], similarity: float = 0.6) -> tuple[str, ...]:
+    """Return up to three known names similar to a name, the closest first; letter case is ignored.
+
+    Args:
+        name: the unknown name.
+        known: names that exist.
+        similarity: smallest similarity from 0 to 1, twice the number of common letters over that of all letters.
+    """
     folded: dict[str, str] = {}
     for word in known:
         folded.setdefault(word.lower(), word)
-    return tuple(folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=0.6))
+    return tuple(folded[match] for match in get_close_matches(name.lower(), folded, n=3, cutoff=similarity))
 
 
 def suggestion(name: object, known: Iterable[str], max_matches: int = 1, max_listed: int | None = None) -> str:
@@ -210,7 +222,7 @@ class GaitError(PoiseError, ValueError):
     """A motion that lacks the steps, gait cycles or curves that an analysis needs.
 
     Attributes:
-        missing: the missing items, one phrase each, such as "a second strike of the right foot".
+        missing: the missing items, one phrase each, such as "a second initial contact of the right foot".
         near: existing names similar to the requested one, the closest first.
     """
 

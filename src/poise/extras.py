@@ -153,19 +153,19 @@ def load(package: str, *modules: str) -> ModuleType:
         MissingPackageError: the package, or another one of `PACKAGES` that it needs, is not installed.
     """
     try:
-        found = import_module(package)
+        root = import_module(package)
         for module in modules:
             import_module(f"{package}.{module}")
     except ModuleNotFoundError as error:
-        absent = (error.name or "").partition(".")[0]
-        if absent not in PACKAGES:  # a dependency of the package, for which we have no advice
+        missing = (error.name or "").partition(".")[0]
+        if missing not in PACKAGES:  # a dependency of the package, not listed here
             raise
-        raise _missing_package_error(absent) from None
-    return found
+        raise _missing_package_error(missing) from None
+    return root
 
 
 def require(*packages: str) -> None:
-    """Raise `MissingPackageError` for the first package that is not installed, without importing any.
+    """Raise `MissingPackageError` if one of the packages is not installed; no package is imported.
 
     Call it before a long computation that uses the packages only at its end.
     """
@@ -177,9 +177,9 @@ def require(*packages: str) -> None:
 def _missing_package_error(name: str) -> MissingPackageError:
     package = PACKAGES[name]
     distribution = package.distribution or name
-    what = f"'poise[{package.extra}]'" if package.extra else distribution
+    requirement = f"'poise[{package.extra}]'" if package.extra else distribution
     return MissingPackageError(
-        f"{package.use} needs the package {distribution}; install it with: pip install {what}",
+        f"{package.use} needs the package {distribution}; install it with: pip install {requirement}",
         package=distribution,
         extra=package.extra,
     )

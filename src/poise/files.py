@@ -51,24 +51,59 @@ def atomic_write_text(path: str | PathLike[str], text: str, *, temporary: str = 
 
 
 def writable_path(
-    path: str | PathLike[str], error: Callable[[str], Exception], option: str = "", example: str = ""
+    path: str | PathLike[str],
+    error: Callable[[str], Exception],
+    option: str = "",
+    example: str = "",
+    suffixes: Sequence[str] = (),
 ) -> Path:
     """Return the resolved path of a file to write, with ``~`` and links followed.
 
     Args:
         path: path given by the user.
-        error: makes an exception from a message; raised if the path is a folder or its folder does not exist.
+        error: class of the exception to raise if the path is a folder, its folder does not exist, or it has another
+            suffix.
         option: command-line option of the path, for the message.
         example: example of a file name, for the message.
+        suffixes: suffixes of the format, in lower case; by default any suffix is accepted.
     """
     target = Path(os.path.realpath(os.path.expanduser(path)))
-    given = f"{option} '{path}'".lstrip()
+    label = f"{option} '{path}'".lstrip()
     if os.path.isdir(target):
         hint = f"give a file, like {Path(path) / example}" if example else "give the name of a file in it"
-        raise error(f"{given} is a folder; {hint}")
+        raise error(f"{label} is a folder; {hint}")
     if not os.path.isdir(target.parent):
-        raise error(f"{given}: there is no folder '{Path(path).parent}'; make it first")
+        raise error(f"{label}: there is no folder '{Path(path).parent}'; create it first")
+    if suffixes and Path(path).suffix.lower() not in suffixes:
+        raise error(f"{label} does not end in {' or '.join(suffixes)}; give {Path(path).with_suffix(suffixes[0])}")
     return target
+
+
+#: Suffixes of files that Poise reads or writes; a folder for results has another name.
+FILE_SUFFIXES = (
+    ".poise",
+    ".html",
+    ".htm",
+    ".toml",
+    ".json",
+    ".csv",
+    ".parquet",
+    ".pdf",
+    ".mot",
+    ".c3d",
+    ".trc",
+    ".txt",
+)
+
+
+def check_folder(path: str | PathLike[str], error: Callable[[str], Exception], option: str = "") -> None:
+    """Raise an error if a path for a folder of results is a file or is named like one."""
+    label = f"{option} '{path}'".lstrip()
+    if os.path.exists(path) and not os.path.isdir(path):
+        raise error(f"{label} is a file; give a folder")
+    suffix = Path(path).suffix.lower()
+    if suffix in FILE_SUFFIXES and not os.path.isdir(path):
+        raise error(f"{label} ends in {suffix} like a file; give a folder, like {Path(path).with_suffix('')}")
 
 
 def write_csv(path: str | PathLike[str], rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Path:
@@ -87,7 +122,7 @@ def write_csv(path: str | PathLike[str], rows: Sequence[Mapping[str, Any]], colu
             writer.writerows({key: _format_cell(value) for key, value in row.items()} for row in rows)
     except OSError as error:
         raise PoiseError(
-            f"{target} cannot be written: {failure_reason(error)}; give another place or make room"
+            f"{target} cannot be written: {failure_reason(error)}; give another path or free disk space"
         ) from None
     return target
 

@@ -22,8 +22,8 @@ class Interface(ABC):  # noqa: B024  abstract methods are in the subclasses
     @classmethod
     def members(cls) -> tuple[str, ...]:
         """Return the names of all members, sorted."""
-        known = {name for base in cls.__mro__ for name in (*vars(base), *_annotations(base))}
-        return tuple(sorted(name for name in known - set(dir(Interface)) if not name.startswith("_")))
+        names = {name for base in cls.__mro__ for name in (*vars(base), *_annotations(base))}
+        return tuple(sorted(name for name in names - set(dir(Interface)) if not name.startswith("_")))
 
     @classmethod
     def required(cls) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ class Interface(ABC):  # noqa: B024  abstract methods are in the subclasses
 
     @classmethod
     def adapt(cls, candidate: Any) -> Self:
-        """Return the object itself if it inherits from this class, else an adapter with its members and our defaults.
+        """Return the object itself if it inherits from this class, else an adapter with its members and the defaults.
 
         Raises:
             PoiseError: a required member is missing; the message names it.
@@ -54,8 +54,8 @@ class Interface(ABC):  # noqa: B024  abstract methods are in the subclasses
 
 def _annotations(base: type) -> dict[str, Any]:
     """Return the annotations of one class, without those of its bases."""
-    found: dict[str, Any] = vars(base).get("__annotations__", {})
-    return found
+    annotations: dict[str, Any] = vars(base).get("__annotations__", {})
+    return annotations
 
 
 def _forwarding_property(candidate: Any, name: str) -> property:

@@ -15,10 +15,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from functools import cache
-from typing import Any, Literal, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, TypeVar
 
 from poise import parsing
-from poise.errors import PoiseError, UsageError, suggestion
+from poise.errors import PoiseError, UsageError, near_misses, suggestion
 
 #: Kind of value of a parameter. A list has entries of text; on the command line its option may be repeated.
 ParameterKind = Literal["number", "integer", "flag", "choice", "text", "list"]
@@ -141,7 +142,9 @@ class Parameter:
         if math.isinf(self.low) and math.isinf(self.high):
             return f"a {noun}"
         if math.isfinite(self.low) and math.isfinite(self.high) and not (self.excludes_low or self.excludes_high):
-            return f"{self.low:g} to {self.high:g}{f' {self.unit}' if self.unit else ''}"
+            degrees = f" ({math.degrees(self.low):.0f} to {math.degrees(self.high):.0f} degrees)"
+            unit = f" {self.unit}{degrees if self.unit == 'rad' else ''}" if self.unit else ""
+            return f"{self.low:g} to {self.high:g}{unit}"
         positive = f"a positive {noun}" if self.excludes_low else f"zero or a positive {noun}"
         return positive if math.isinf(self.high) else f"{positive} below {self.high:g}"
 
@@ -180,7 +183,7 @@ def parameter(
         above, below: exclusive bounds, instead of `low` and `high`.
     """
     allowed = tuple(choices)
-    declared = Parameter(
+    declaration = Parameter(
         kind=kind or _kind_of(default, allowed),
         default=default,
         description=description,
@@ -197,12 +200,19 @@ def parameter(
         parser=parser,
         types=types,
     )
-    return field(default=default, metadata={_KEY: declared})
+    return field(default=default, metadata={_KEY: declaration})
 
 
-def gain_parameter(default: float, description: str, unit: str = "1/s", zero: bool = False) -> Any:
-    """Return a field for a gain, a fraction or a time: a positive number below `MAX_GAIN`; `zero` allows zero, too."""
-    return parameter(default, description, unit=unit, low=0.0, above=None if zero else 0.0, below=MAX_GAIN)
+def gain_parameter(
+    default: float,
+    description: str,
+    unit: str = "1/s",
+    zero: bool = False,
+    typical_range: tuple[float, float] | None = None,
+) -> Any:
+    """Return a field for a gain, a fraction or a time: a positive number below `MAX_GAIN`; with `zero`, also zero."""
+    above = None if zero else 0.0
+    return parameter(default, description, unit=unit, low=0.0, above=above, below=MAX_GAIN, typical_range=typical_range)
 
 
 def declared_in(cls: Any, name: str) -> Any:
@@ -212,8 +222,8 @@ def declared_in(cls: Any, name: str) -> Any:
     ... class ServoWalkSettings:
     ...     step_length: float = declared_in(Style, "step_length")
     """
-    declared = next(each for each in fields(cls) if each.name == name)
-    return field(default=declared.default, metadata=declared.metadata)
+    original = next(each for each in fields(cls) if each.name == name)
+    return field(default=original.default, metadata=original.metadata)
 
 
 def _kind_of(default: Any, choices: tuple[str, ...]) -> ParameterKind:
@@ -232,15 +242,15 @@ def parameters(cls: Any) -> Mapping[str, Parameter]:
 
 @cache
 def _parameters(cls: Any) -> Mapping[str, Parameter]:
-    found: dict[str, Parameter] = {}
+    by_name: dict[str, Parameter] = {}
     for each in fields(cls):
         if _KEY in each.metadata:
-            declared: Parameter = each.metadata[_KEY]
-            option = declared.option or each.name.replace("_", "-")
-            found[each.name] = replace(declared, name=each.name, option=option)
+            declaration: Parameter = each.metadata[_KEY]
+            option = declaration.option or each.name.replace("_", "-")
+            by_name[each.name] = replace(declaration, name=each.name, option=option)
         elif (nested := _nested_dataclass(each)) is not None:
-            found |= parameters(nested)
-    return found
+            by_name |= parameters(nested)
+    return by_name
 
 
 def _nested_dataclass(each: Field[Any]) -> type | None:
@@ -257,28 +267,67 @@ def check_parameters(instance: Any, label: str, error: type[PoiseError] = PoiseE
         label: name of the instance in the message, like ``"walk"``.
         error: class of the error.
     """
-    for name, declared in parameters(type(instance)).items():
+    for name, declaration in parameters(type(instance)).items():
         if name not in instance.__dataclass_fields__:  # belongs to a nested dataclass, which checks itself
             continue
         value = getattr(instance, name)
-        if not declared.accepts(value):
-            raise error(f"{label}: {name} is {value!r}; expected {declared.expected}")
+        if not declaration.accepts(value):
+            raise error(f"{label}: {name} is {value!r}; expected {declaration.expected}")
 
 
-def settings_from(cls: type[Settings], given: Mapping[str, Any]) -> Settings:
+class FormerNames:
+    """Base class of dataclasses whose parameters had other names or values in earlier versions.
+
+    Attributes:
+        former_names: today's name by former name.
+        former_values: today's value by former value, for parameters by today's name.
+    """
+
+    former_names: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    former_values: ClassVar[Mapping[str, Mapping[str, str]]] = MappingProxyType({})
+
+
+def current_settings(cls: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a file or command of an earlier version, with today's names and values.
+
+    Args:
+        cls: settings dataclass; former names of the dataclasses that it contains count, too.
+        settings: values by name. Unknown names are not changed.
+
+    Raises:
+        UsageError: a setting is given by its former name and by today's.
+    """
+    nested = (_nested_dataclass(each) for each in fields(cls))
+    classes = [each for each in (cls, *nested) if each is not None and issubclass(each, FormerNames)]
+    names = {former: name for each in classes for former, name in each.former_names.items()}
+    values = {name: former for each in classes for name, former in each.former_values.items()}
+    return {
+        name: values[name].get(value, value) if name in values and isinstance(value, str) else value
+        for name, value in parsing.rename_former_keys(settings, names).items()
+    }
+
+
+def settings_from(cls: type[Settings], settings: Mapping[str, Any], other_names: Iterable[str] = ()) -> Settings:
     """Return an instance of a settings dataclass with the given values by field name, nested dataclasses included.
 
     The numbers 1 and 0 are accepted for flags, as in files of earlier versions.
 
+    Args:
+        cls: settings dataclass.
+        settings: values by name.
+        other_names: names of settings of other dataclasses, which an error may suggest.
+
     Raises:
         UsageError: there is no setting of that name.
     """
-    known = parameters(cls)
+    declarations = parameters(cls)
     values: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in known:
-            raise UsageError(f"no setting '{name}'; {suggestion(name, known)}")
-        flag = known[name].kind == "flag" and not isinstance(value, bool) and value in (0, 1)
+    for name, value in settings.items():
+        if name not in declarations:
+            names = [*declarations, *other_names]
+            hint = suggestion(name, names if near_misses(name, names) else declarations)
+            raise UsageError(f"no setting '{name}'; {hint}")
+        flag = declarations[name].kind == "flag" and not isinstance(value, bool) and value in (0, 1)
         values[name] = bool(value) if flag else value
     own = {name: value for name, value in values.items() if name in cls.__dataclass_fields__}  # type: ignore[attr-defined]
     for each in fields(cls):  # type: ignore[arg-type]

@@ -2,7 +2,8 @@
 
 - ``parse_*`` convert a text of the command line to a value; most raise a `UsageError`.
 - ``check_*`` return an argument as a float or array, or raise an error of the caller's choice.
-- `parse_toml` and `KeyTable` read TOML files and tables of typed keys.
+- `parse_toml` and `KeyTable` read TOML files and tables of typed keys; `rename_former_keys` accepts files of earlier
+  versions.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_setting(text: str) -> tuple[str, float | str]:
-    """Parse ``key=value`` to key and value; the value is a number or, for behaviors that accept one, a word."""
+    """Parse ``key=value`` to key and value; the value is a number or a word of letters, like a style name."""
     key, equals, value = text.partition("=")
     parsed = parse_number(value)
     word = value.isalpha() and value.lower() not in ("nan", "inf", "infinity")
@@ -82,7 +83,7 @@ def parse_speed(text: str) -> tuple[float, float, float]:
     parts = [parse_number(part) for part in text.split(",")]
     values = [part for part in parts if part is not None]
     if len(values) != len(parts) or not 1 <= len(parts) <= 3 or any(abs(value) > 3.0 for value in values):
-        raise UsageError(f"'{text}' is not a speed; expected VX,VY,WZ in m/s, m/s, rad/s, each below 3")
+        raise UsageError(f"'{text}' is not a speed; expected VX,VY,WZ in m/s, m/s, rad/s, each at most 3")
     vx, vy, wz = [*values, 0.0, 0.0][:3]
     return vx, vy, wz
 
@@ -144,9 +145,9 @@ def check_number(
     Args:
         value: the argument.
         label: its name in the message.
-        error: makes an exception from a message.
-        low, high: bounds.
-        unit: unit, for the message.
+        error: class of the exception, or a function that makes an exception from a message.
+        low, high: smallest and largest allowed value.
+        unit: unit of the value, for the message.
 
     >>> check_number(0.8, "friction", ValueError, low=0.0)
     0.8
@@ -168,9 +169,9 @@ def check_positive(value: Any, label: str, error: Callable[[str], Exception], un
 def check_vector(
     values: ArrayLike, size: int, label: str, error: Callable[[str], Exception], unit: str = "", broadcast: bool = False
 ) -> Array:
-    """Return a new array of `size` finite numbers; raise the error if the values are none.
+    """Return the values as a new array if they are `size` finite numbers; raise the error otherwise.
 
-    With `broadcast`, a single number is repeated `size` times.
+    With `broadcast`, a single number is accepted and repeated `size` times. Other arguments: see `check_number`.
     """
     unit_text = f" in {unit}" if unit else ""
     try:
@@ -206,6 +207,8 @@ def parse_toml(content: bytes) -> dict[str, Any]:
     """
     try:
         values = tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError("it is not a text in UTF-8") from None
     except RecursionError:
         raise ValueError("lists or tables are nested too deeply") from None
     _check_limits(values)
@@ -233,6 +236,25 @@ def _check_limits(values: Any) -> None:
 # -- Tables of typed keys --------------------------------------------------------------------------------------------
 
 
+def rename_former_keys(values: Mapping[str, Any], former_keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return a table of a file in which each key that an earlier version used has its current name.
+
+    Args:
+        values: keys and values, in their order, which is kept.
+        former_keys: current name by former name.
+
+    Raises:
+        UsageError: if the table has both names of a key.
+
+    >>> rename_former_keys({"floor": 0.9, "seeds": 5}, {"floor": "min_success_rate"})
+    {'min_success_rate': 0.9, 'seeds': 5}
+    """
+    for former, name in former_keys.items():
+        if former in values and name in values:
+            raise UsageError(f"'{former}' is the former name of '{name}'; give only '{name}'")
+    return {former_keys.get(key, key): value for key, value in values.items()}
+
+
 class KeyTable:
     """Reader of a table of keys and values, from a TOML file or from arguments, that checks the type of each value.
 
@@ -254,16 +276,19 @@ class KeyTable:
         self.keys_read: list[str] = []
 
     def has(self, key: str) -> bool:
+        """Return whether the key is present, and mark it as read for `check_unused`."""
         self.keys_read.append(key)
         return key in self.values
 
     def value(self, key: str) -> Any:
+        """Return the value of a required key, of any type."""
         if not self.has(key):
             near = near_misses(key, set(self.values) - set(self.keys_read))
             raise self.error(key, f"is missing; rename '{near[0]}' if it is misspelt" if near else "is missing", near)
         return self.values[key]
 
     def text(self, key: str, default: str | None = None) -> str:
+        """Return a text that is not empty; a key without a default is required."""
         if default is not None and not self.has(key):
             return default
         value = self.value(key)
@@ -272,6 +297,7 @@ class KeyTable:
         return value
 
     def flag(self, key: str, default: bool) -> bool:
+        """Return true or false."""
         if not self.has(key):
             return default
         value = self.value(key)
@@ -280,6 +306,7 @@ class KeyTable:
         return value
 
     def number(self, key: str) -> float:
+        """Return the finite number of a required key."""
         value = self.value(key)
         if not is_number(value):
             raise self.error(key, f"is {value!r}; expected a finite number")
@@ -298,12 +325,14 @@ class KeyTable:
         return numbers
 
     def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts; empty if the key is missing."""
         values = self.value(key) if self.has(key) else ()
         if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
             raise self.error(key, f"is {values!r}; expected a list of texts")
         return tuple(values)
 
     def table(self, key: str) -> KeyTable:
+        """Return the reader of a subtable; an empty one if the key is missing."""
         values = self.value(key) if self.has(key) else {}
         return KeyTable(values, self.file, f"{self.section}.{key}" if self.section else key)
 
@@ -315,6 +344,7 @@ class KeyTable:
                 raise unknown_name_error(f"{where} has no key", key, dict.fromkeys(self.keys_read), self.file)
 
     def error(self, key: str, problem: str, near: tuple[str, ...] = ()) -> RobotError:
+        """Return the error for a key, with file and section in its message; `near` are similar names."""
         where = " ".join(word for word in (f"[{self.section}]" if self.section else "", key) if word)
         element = ".".join(word for word in (self.section, key) if word)
         return RobotError(f"{self.file}: {where} {problem}", file=self.file, element=element, near=near)

@@ -13,8 +13,8 @@ import pytest
 import poise
 from command_line import BIPED, error_line, record_bend
 from poise import cli, exports, tasks
-from poise.exports import trajectory_files as table
-from poise.exports.formats import ExportJob
+from poise.exports import joint_trajectory as table
+from poise.exports.formats import ExportRequest
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_a_recording_of_an_unknown_robot_says_what_to_give(
 def test_ctrl_c_leaves_nothing_half(
     recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(job: ExportJob, file: Path) -> None:
+    def interrupted(job: ExportRequest, file: Path) -> None:
         file.write_text("half")
         raise KeyboardInterrupt
 
@@ -147,7 +147,7 @@ def test_a_replay_prints_one_object_with_the_keys_of_a_run(
 def test_a_replay_that_falls_ends_with_1_and_says_why(standing: Path, capsys: pytest.CaptureFixture[str]) -> None:
     robot = standing.with_name("biped.urdf")
     assert cli.main(["replay", str(standing), "--robot", str(robot), "--push", "900,0,0,0.3@0.5"]) == 1
-    assert capsys.readouterr().out.splitlines()[-1].startswith("failed: fell at ")
+    assert capsys.readouterr().out.splitlines()[0].startswith("failed: fell at ")
 
 
 def test_what_cannot_be_replayed_is_named_in_one_line(
@@ -161,7 +161,7 @@ def test_what_cannot_be_replayed_is_named_in_one_line(
         ("does not end in", tmp_path / "walk.bvh", "--robot", robot),
         ("does not exist", tmp_path / "walk.csv", "--robot", robot),
         ("has no feet", recorded, "--robot", BIPED),
-        ("has no torques", standing, "--robot", robot, "--lead"),
+        ("has no torques", standing, "--robot", robot, "--torque-feedforward"),
         ("is a folder", standing, "--robot", robot, "--out", tmp_path),
         ("there is no folder", standing, "--robot", robot, "--out", tmp_path / "none/a.poise"),
         ("'-1' is not a positive number", standing, "--robot", robot, "--friction", "-1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_a_walk_that_succeeds_ends_with_0_and_one_object(tmp_path: Path, capsys:
     assert found["steps"] == 4
     assert found["distance_m"] > 0.05
     assert found["heading_rad"] > 0.02
-    assert found["walk"].keys() == {"style", "speed", "commanded_speed", "divergent_error_m", "slip_m"}
+    assert found["walk"].keys() == {"style", "speed", "commanded_speed", "dcm_error_m", "slip_m"}
     assert found["walk"]["style"] == "mine"
     assert found["walk"]["commanded_speed"] == [0.1, 0.0, 0.1]
     recording = poise.load_recording(path)
@@ -55,9 +56,11 @@ def test_a_walk_that_falls_ends_with_1_and_says_why(capsys: pytest.CaptureFixtur
 def test_in_words_it_tells_steps_way_and_slip(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "walk", "--robot", "nao", "--style", "sad", "--steps", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("sad: 2 steps, ") for line in lines)
-    assert any("slips by at most" in line for line in lines)
-    assert lines[-1] == "succeeded"
+    assert lines[0] == "succeeded"
+    figures = dict(re.split(r"  +", line.strip(), maxsplit=1) for line in lines if line.startswith("  "))
+    assert (figures["style"], figures["steps"].split(",")[0]) == ("sad", "2")
+    assert figures["slip of the stance foot"].startswith("at most ")
+    assert figures["speed forward, to the left, turning"].startswith("unknown without a whole stride (commanded ")
 
 
 @pytest.mark.parametrize("text", ["fast", "0.2;0", "0.2,0,0,0", "nan,0,0", "9", "0.2,,0", ""])
@@ -82,12 +85,14 @@ def test_what_is_for_walks_is_refused_by_others(
 @pytest.mark.parametrize(
     ("arguments", "evidence"),
     [
-        (["--style", "angry"], "there is no style 'angry'; expected one of neutral, relaxed"),
+        (["--style", "angry"], "there is no style 'angry'; there are neutral, relaxed"),
         (["--style", "no/such.toml"], "'no/such.toml' cannot be read"),
-        (["--set", "feedbak=2"], "did you mean 'feedback'?"),
-        (["--set", "feedback=2000"], "walk: feedback is 2000.0; expected zero or a positive number below 1000"),
-        (["--set", "feedback=much"], "walk: feedback is 'much'"),
-        (["--set", "center=preview"], "walk: center is 'preview'; expected divergent or sinusoid"),
+        (["--set", "dcm_gian=2"], "did you mean 'dcm_gain'?"),
+        (["--set", "step_length=0.2"], "no setting 'step_length'; did you mean 'style.step_length'?"),
+        (["--set", "xyzzy=2"], "no setting 'xyzzy'; there are dcm_gain"),
+        (["--set", "dcm_gain=2000"], "walk: dcm_gain is 2000.0; expected zero or a positive number below 1000"),
+        (["--set", "dcm_gain=much"], "walk: dcm_gain is 'much'"),
+        (["--set", "com_reference=preview"], "walk: com_reference is 'preview'; expected dcm or sinusoid"),
         (["--mode", "kinematic"], "it runs with --mode torque --plant mujoco"),
     ],
 )
@@ -104,7 +109,7 @@ def test_a_walk_that_makes_no_sense_is_refused(
         ("chest_pitch = 4", "style 'own': chest_pitch is 4; expected -0.6 to 0.8 rad"),
         ("chest_pich = 0.1", "did you mean 'chest_pitch'?"),
         ("chest_pitch = ", "is not a TOML file"),
-        ("[rest]\nLElbowRoll = -0.5", "rest names LElbowRoll, none of which g1 has"),
+        ("[rest_posture]\nLElbowRoll = -0.5", "rest_posture names LElbowRoll, none of which g1 has"),
     ],
 )
 def test_a_style_file_that_makes_no_sense_is_refused(
@@ -112,3 +117,14 @@ def test_a_style_file_that_makes_no_sense_is_refused(
 ) -> None:
     (tmp_path / "own.toml").write_text(text)
     assert evidence in error_line(capsys, "walk", "--style", str(tmp_path / "own.toml"))
+
+
+@pytest.mark.needs_models
+def test_a_style_file_without_its_ending_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.toml").write_text("step_length = 0.1")
+    (tmp_path / "own.txt").write_text("step_length = 0.1")
+    assert "there is no style 'own'; give the file 'own.toml'" in error_line(capsys, "walk", "--style", "own")
+    assert "the name of a style file ends in .toml" in error_line(capsys, "walk", "--style", "own.txt")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from poise.errors import PoiseError, UsageError, suggestion
+from poise.errors import PoiseError, UsageError, near_misses, suggestion
 from poise.files import installed_version
 
 __all__ = [
@@ -38,6 +38,13 @@ COMMANDS = {
     "serve": "simulate a robot for a controller in another process",
     "studio": "open the interactive studio in the browser",
     "campaign": "run many motions or trials in parallel, from a spec file",
+}
+
+#: Full name of each subcommand, for a user who leaves out the first word. Declared here too, because the modules of the
+#: commands are not imported before their command is used.
+SUBCOMMANDS = {
+    **{motion: f"run {motion}" for motion in ("reach", "stand", "squat", "walk", "navigate")},
+    **{action: f"human {action}" for action in ("fit", "gait", "torques", "compare", "sample")},
 }
 
 
@@ -85,7 +92,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """
     command = next((word for word in arguments if not word.startswith("-")), "")
     if arguments and command == arguments[0] and command not in COMMANDS:
-        raise UsageError(_unknown_command_message(command, list(COMMANDS)))
+        raise UsageError(_unknown_command_message(command))
     return _build_parser(command).parse_args(_join_negative_values(arguments))
 
 
@@ -121,8 +128,11 @@ def _build_parser(command: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _unknown_command_message(word: str, known: Sequence[str]) -> str:
-    return f"unknown command '{word}'; {suggestion(word, known)}"
+def _unknown_command_message(word: str) -> str:
+    """Return the error for a word that is not a command; it may be a subcommand, like ``walk`` of ``poise run``."""
+    near = near_misses(word, COMMANDS) or near_misses(word, SUBCOMMANDS, similarity=0.7)
+    hint = f"did you mean 'poise {SUBCOMMANDS.get(near[0], near[0])}'?" if near else suggestion(word, COMMANDS)
+    return f"unknown command '{word}'; {hint}"
 
 
 def _print_error(message: str) -> int:
@@ -144,6 +154,9 @@ class _OneLineErrorParser(argparse.ArgumentParser):
         if unknown and unknown[0] in self.options_of_other_commands:
             self.error(f"{unknown[0]} is an option of '{self.options_of_other_commands[unknown[0]]}'")
         if unknown:
+            near = near_misses(unknown[0].partition("=")[0], self._option_string_actions)
+            if near and unknown[0].startswith("--"):
+                raise UsageError(f"there is no option {unknown[0]}; did you mean {near[0]}?")
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return namespace, unknown
 

@@ -58,11 +58,11 @@ def _run(options: argparse.Namespace) -> int:
             print_status(f"poise: interrupted; finished runs are in '{options.out}', repeat the command to continue")
             raise
     summary = _summary(results)
-    below_floor = spec.min_success_rate is not None and success_rate(results).value < spec.min_success_rate
+    is_below_minimum = spec.min_success_rate is not None and success_rate(results).value < spec.min_success_rate
     none_succeeded = spec.min_success_rate is None and not results.outcomes.get("succeeded")
     reason = (
-        f"the success rate is below the floor of {spec.min_success_rate:g}"
-        if below_floor
+        f"the success rate is below the minimum of {spec.min_success_rate:g}"
+        if is_below_minimum
         else "no run succeeded"
         if none_succeeded
         else None
@@ -81,23 +81,23 @@ def _summary(results: Results) -> dict[str, Any]:
     rate = success_rate(results)
     names = (
         "title",
-        "behavior",
+        "kind",
         "size",
         "engine",
         "workers",
         "seconds",
         "runs_per_second",
         "worker_memory_mb",
-        "floor",
+        "min_success_rate",
     )
     return {
         **{name: results.facts.get(name) for name in names},
         "out": str(results.folder),
         "results": str(results.folder / "results.parquet"),
-        "planned": results.planned_runs,
+        "planned_runs": results.planned_runs,
         "runs": len(results),
-        "survival": results.success_rate,
-        "survival_interval": [rate.low, rate.high],
+        "success_rate": results.success_rate,
+        "success_rate_interval": [rate.low, rate.high],
         "outcomes": results.outcomes,
         "recordings": sum(file is not None for file in results["recording"]),
     }
@@ -107,7 +107,7 @@ def _summary_text(results: Results, spec: Spec) -> str:
     from poise.campaign import success_rate, success_rate_by
 
     facts = results.facts
-    lines = [f"{facts['title']}: {len(results)} runs of '{facts['behavior']}', {success_rate(results)} succeeded"]
+    lines = [f"{facts['title']}: {len(results)} runs of '{facts['kind']}', {success_rate(results)} succeeded"]
     for name, values in results.varied_parameters.items():
         if len(values) <= MAX_LISTED_VALUES and name not in spec.random:
             cells = success_rate_by(results, name)

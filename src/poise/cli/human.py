@@ -7,10 +7,17 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from poise.cli.options import check_writable, count_argument, integer_argument, positive_argument, print_status
+from poise.cli.options import (
+    PAGE_SUFFIXES,
+    check_writable,
+    count_argument,
+    integer_argument,
+    positive_argument,
+    print_status,
+)
 from poise.errors import UsageError
 from poise.extras import require
-from poise.files import writable_path
+from poise.files import check_folder
 from poise.recording import ProgressBar, load_recording
 
 if TYPE_CHECKING:
@@ -45,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     torques.add_argument("trial", type=Path, metavar="TRIAL", help="C3D file with force plates")
     _add_subject_options(torques)
     torques.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
-    torques.add_argument("--against", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
+    torques.add_argument("--compare-with", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
     compare = commands.add_parser("compare", help="compare postures and torques of two recordings, phase by phase")
@@ -105,14 +112,6 @@ def _add_subject_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
 
 
-def _check_output(path: Path | None) -> None:
-    """Raise an error if a file cannot be written to this path, before any work starts."""
-    if path is not None and path.suffix == ".poise":
-        check_writable(path)
-    elif path is not None:
-        writable_path(path, UsageError)
-
-
 def _fit_trials(options: argparse.Namespace, paths: list[Path], title: str) -> FitBatch:
     """Fit all trials in files and folders, with a progress bar."""
     from poise.human import find_trials, fit_trials
@@ -152,11 +151,16 @@ def _print_result(result: Fit | FitBatch | GaitStudy | RecordingComparison, opti
     print(json.dumps(result.summary()) if options.json else result.text())
 
 
+def _written(*paths: Path | None) -> list[str]:
+    """Return a line about each file that was written."""
+    return [f"written to {path}" for path in paths if path is not None]
+
+
 def _fit(options: argparse.Namespace) -> int:
     if options.trial.is_dir():
         return _fit_folder(options)
-    for path in (options.out, options.mot):
-        _check_output(path)
+    check_writable(options.out)
+    check_writable(options.mot, (".mot",), "--mot")
     reference = None
     if options.reference is not None:
         from poise.human import read_motion
@@ -173,7 +177,7 @@ def _fit(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(fit.summary(reference)))
     else:
-        print(fit.text(reference), *filter(None, (options.out, options.mot)), sep="\n")
+        print(fit.text(reference), *_written(options.out, options.mot), sep="\n")
     return 0
 
 
@@ -181,7 +185,7 @@ def _fit_folder(options: argparse.Namespace) -> int:
     """Fit all trials in a folder and write a table with one row per trial."""
     if options.mot is not None:
         raise UsageError("--mot is for one trial; give a file instead of a folder")
-    _check_output(options.out)
+    check_writable(options.out, (".csv",))
     batch = _fit_trials(options, [options.trial], f"fitting {options.trial.name}")
     if options.out is not None:
         batch.save(options.out)
@@ -192,9 +196,8 @@ def _fit_folder(options: argparse.Namespace) -> int:
 def _gait(options: argparse.Namespace) -> int:
     from poise.human import study_gait
 
-    if options.out is not None and options.out.exists() and not options.out.is_dir():
-        raise UsageError(f"--out '{options.out}' is a file; give a folder")
     if options.out is not None:
+        check_folder(options.out, UsageError, "--out")
         require("matplotlib", "PIL")  # fail now rather than after all walks are reproduced
     batch = _fit_trials(options, options.trials, "fitting")
     with ProgressBar("reproducing", float(len(batch)), unit="trials") as bar:
@@ -206,19 +209,19 @@ def _gait(options: argparse.Namespace) -> int:
         files = [*study.save(options.out), save_study_page(options.out / "report.html", study)]
     _print_result(study, options)
     if files and not options.json:
-        print(*files, sep="\n")
+        print(*_written(*files), sep="\n")
     return 0 if study.trials else FAILED
 
 
 def _torques(options: argparse.Namespace) -> int:
     from poise.human import compare_walks, compute_torques
 
-    for path in (options.out, options.report):
-        _check_output(path)
+    check_writable(options.out)
+    check_writable(options.report, PAGE_SUFFIXES, "--report")
     if options.report is not None:
         require("matplotlib", "PIL")
     fit = _fit_trial(options)
-    robot_walk = None if options.against is None else load_recording(options.against)
+    robot_walk = None if options.compare_with is None else load_recording(options.compare_with)
     torques = compute_torques(fit)
     summary, lines = torques.summary(), [torques.text()]
     if robot_walk is not None:
@@ -227,12 +230,13 @@ def _torques(options: argparse.Namespace) -> int:
         lines += ["", comparison.text()]
     if options.out is not None:
         torques.recording().save(options.out)
-        lines.append(str(options.out))
     if options.report is not None:
         from poise.report import save_torques_page
 
-        save_torques_page(options.report, torques, {} if robot_walk is None else {options.against.stem: robot_walk})
-        lines.append(str(options.report))
+        save_torques_page(
+            options.report, torques, {} if robot_walk is None else {options.compare_with.stem: robot_walk}
+        )
+    lines += _written(options.out, options.report)
     print(json.dumps(summary) if options.json else "\n".join(lines))
     return 0
 
@@ -250,6 +254,7 @@ def _sample(options: argparse.Namespace) -> int:
 
     if not 0.0 <= options.noise <= 0.1:
         raise UsageError(f"--noise {options.noise:g}: expected metres from 0 to 0.1")
+    check_folder(options.out, UsageError)
     require("ezc3d")
     names = ("height", "mass", "sex", "marker_set", "noise", "cycles", "seed")
     walk, static = sample_trial(**{name: getattr(options, name) for name in names})

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from poise import parsing
 from poise.errors import PoiseError, UsageError
 from poise.files import writable_path
 
+if TYPE_CHECKING:
+    from poise.recording import Recording
+
 Parsed = TypeVar("Parsed")
+
+
+#: Suffixes of HTML pages.
+PAGE_SUFFIXES = (".html", ".htm")
 
 
 def argument_type(parser: Callable[[str], Parsed]) -> Callable[[str], Parsed]:
@@ -53,15 +60,6 @@ def push_argument(text: str) -> str:
 
 
 @argument_type
-def fault_argument(text: str) -> str:
-    """Check the text of a hardware fault and return it unchanged."""
-    from poise.plants import HardwareFault
-
-    HardwareFault.parse(text)
-    return text
-
-
-@argument_type
 def terrain_argument(text: str) -> str:
     """Check the text of a terrain and return it unchanged."""
     from poise.plants import parse_terrain
@@ -70,18 +68,46 @@ def terrain_argument(text: str) -> str:
     return text
 
 
-def check_writable(path: Path | None, example: str = "motion.poise") -> None:
-    """Raise `UsageError` if a recording cannot be written to this path; note an unusual suffix.
+def check_writable(path: Path | None, suffixes: Sequence[str] = (".poise",), option: str = "--out") -> None:
+    """Raise `UsageError` if a file cannot be written to this path, or if it has another suffix.
+
+    Call it before any work starts.
 
     Args:
         path: file to write; None: nothing to check.
-        example: file name that the error message suggests.
+        suffixes: suffixes of its format, the usual one first.
+        option: option that gives the path.
     """
-    if path is None:
-        return
-    writable_path(path, UsageError, "--out", example)
-    if path.suffix != ".poise":
-        print_status(f"poise: note: '{path}' does not end in .poise")
+    if path is not None:
+        writable_path(path, UsageError, option, f"motion{suffixes[0]}", suffixes)
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that run and record a motion: where to record it, and what to print."""
+    parser.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
+    parser.add_argument(
+        "--verbose", action="store_true", help="also print errors by level and task, limits and computing times"
+    )
+
+
+def result_text(recording: Recording, result: dict[str, Any], path: Path | None, verbose: bool) -> str:
+    """Return the text about a run: its verdict first, figures, warnings, and the written file in the last line."""
+    from poise.runs import summarize_run
+
+    summary = summarize_run(result)
+    width = max((len(name) for name, _ in summary.figures), default=0)
+    lines = [
+        summary.verdict,
+        summary.motion,
+        *(f"  {name:<{width}}  {text}" for name, text in summary.figures),
+        *(f"warning: {warning}" for warning in summary.warnings),
+    ]
+    if verbose:
+        lines += ["", recording.summary()]
+    if path is not None:
+        lines.append(f"written to {path}")
+    return "\n".join(lines)
 
 
 def report_interruption(interrupt: KeyboardInterrupt, path: Path | None) -> None:

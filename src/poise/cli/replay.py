@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from poise.cli.options import (
+    add_output_options,
     check_writable,
     integer_argument,
     positive_argument,
     push_argument,
     report_interruption,
+    result_text,
     terrain_argument,
 )
 from poise.errors import UsageError
@@ -34,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="friction coefficient of the ground (default 0.8)",
     )
     parser.add_argument(
-        "--lead", action="store_true", help="torque feed-forward: offset the servo targets by torque / stiffness"
+        "--torque-feedforward",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="offset the servo targets by recorded torque / stiffness (default: if the file has torques)",
     )
     parser.add_argument(
         "--terrain",
@@ -50,13 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=integer_argument, default=0, metavar="N", help="random seed of rough terrain (default 0)"
     )
-    parser.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
+    add_output_options(parser)
     parser.set_defaults(action=_replay)
 
 
 def _replay(options: argparse.Namespace) -> int:
-    check_writable(options.out, "replay.poise")
+    check_writable(options.out)
     from poise import exports  # imported late so that other commands start fast
     from poise.exports import LEAD_IN, LEAD_OUT, replay_trajectory
     from poise.plants import Push, parse_terrain
@@ -75,7 +78,7 @@ def _replay(options: argparse.Namespace) -> int:
             friction=options.friction,
             ground=parse_terrain(options.terrain),
             pushes=[Push.parse(text) for text in options.pushes],
-            torque_feedforward=options.lead,
+            torque_feedforward=options.torque_feedforward,
             seed=options.seed,
             path=options.out,
             progress=bar,
@@ -86,19 +89,5 @@ def _replay(options: argparse.Namespace) -> int:
         raise
     bar.close()
     result["robot"] = name
-    print(json.dumps(result) if options.json else _summary_text(recording, result))
+    print(json.dumps(result) if options.json else result_text(recording, result, options.out, options.verbose))
     return FAILED if result["fell"] or result["reason"] else 0
-
-
-def _summary_text(recording: Any, result: dict[str, Any]) -> str:
-    lines = [f"{recording.robot.name}, position servos, open loop: {recording.duration:.2f} s"]
-    if result["tracking_rad"] is not None:
-        tracking = result["tracking_rad"]
-        lines.append(
-            f"joint tracking error: {1e3 * tracking['rms']:.2f} mrad rms, {1e3 * tracking['max']:.1f} mrad at most"
-        )
-    if result["drift_m"] is not None:
-        turn = abs(result["drift_rad"])
-        lines.append(f"drift of the base at the end: {1e3 * result['drift_m']:.0f} mm, {1e3 * turn:.0f} mrad")
-    lines.append(f"failed: {result['reason']}" if result["reason"] else "succeeded")
-    return "\n".join(lines)

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from poise.cli.options import print_status
+from poise.cli.options import PAGE_SUFFIXES, check_writable, print_status
 from poise.errors import PoiseError, UsageError
-from poise.files import writable_path
 
 if TYPE_CHECKING:
     from poise.campaign import Results
@@ -120,8 +119,6 @@ def _write_replay(recording: Path, replay_path: Path) -> None:
 
 def _check_output(recordings: list[Path], out: Path) -> None:
     """Raise `UsageError` if the report cannot be written to `out`, before the recordings are read."""
-    writable_path(out, UsageError, "--out", "report.html")
     if any(out.absolute() == recording.absolute() for recording in recordings):
         raise UsageError(f"--out '{out}' is one of the recordings; give another name, like {out.with_suffix('.html')}")
-    if out.suffix.lower() not in (".html", ".htm"):
-        print_status(f"poise: note: '{out}' does not end in .html")
+    check_writable(out, PAGE_SUFFIXES)

@@ -9,9 +9,8 @@ trajectory on a simulated robot with position servos, without balance feedback.
 """
 
 from poise.exports.formats import FORMATS, ExportFormat, checked_path, format_of, save
-from poise.exports.joint_trajectory import ExportError, Trajectory
+from poise.exports.joint_trajectory import ExportError, Trajectory, read_trajectory
 from poise.exports.replay import LEAD_IN, LEAD_OUT, replay_trajectory
-from poise.exports.trajectory_files import read_trajectory
 
 __all__ = [
     "FORMATS",

@@ -29,18 +29,15 @@ def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
     Raises:
         ExportError: the path is a folder, is in a folder that does not exist, or has another suffix.
     """
-    target = writable_path(path, lambda message: ExportError(message, str(path)), example=f"motion{suffixes[0]}")
-    if Path(path).suffix.lower() not in suffixes:
-        suggested = Path(path).with_suffix(suffixes[0])
-        raise ExportError(f"'{path}' does not end in {' or '.join(suffixes)}; use {suggested}", str(path))
-    return target
+    example = f"motion{suffixes[0]}"
+    return writable_path(path, lambda message: ExportError(message, str(path)), example=example, suffixes=suffixes)
 
 
-# -- Export job ------------------------------------------------------------------------------------------------------
+# -- Export request --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class ExportJob:
+class ExportRequest:
     """Input of a format writer: a recording and the options of the export.
 
     Args:
@@ -127,14 +124,16 @@ class ExportFormat:
 
 
 FORMATS = {
-    "csv": ExportFormat("trajectory_files", (".csv",), "joint trajectory as a table"),
-    "npz": ExportFormat("trajectory_files", (".npz",), "joint trajectory as numpy arrays"),
-    "bvh": ExportFormat("bvh", (".bvh",), "skeleton for animation software"),
-    "mot": ExportFormat("opensim", (".mot",), "base and joints in degrees, for OpenSim"),
-    "trc": ExportFormat("opensim", (".trc",), "markers, or joint centers of a robot, for motion capture software"),
+    "csv": ExportFormat("joint_trajectory", (".csv",), "joint trajectory as a table"),
+    "npz": ExportFormat("joint_trajectory", (".npz",), "joint trajectory as numpy arrays"),
+    "bvh": ExportFormat("motion_capture_files", (".bvh",), "skeleton for animation software"),
+    "mot": ExportFormat("motion_capture_files", (".mot",), "base and joints in degrees, for OpenSim"),
+    "trc": ExportFormat(
+        "motion_capture_files", (".trc",), "markers, or joint centers of a robot, for motion capture software"
+    ),
     "mcap": ExportFormat("mcap_log", (".mcap",), "all channels and link poses, for Foxglove"),
-    "html": ExportFormat("html_viewer", (".html", ".htm"), "page that plays the motion in a browser"),
-    "mp4": ExportFormat("video", (".mp4",), "video", has_image_size=True),
+    "html": ExportFormat("animations", (".html", ".htm"), "page that plays the motion in a browser"),
+    "mp4": ExportFormat("animations", (".mp4",), "video", has_image_size=True),
 }
 
 
@@ -188,7 +187,7 @@ def save(
     target = checked_path(path, export_format.suffixes)
     if rate is not None and not 0.0 < rate <= 1e6:
         raise ExportError(f"rate is {rate:g} Hz; expected a positive number up to 1e6")
-    job = ExportJob(recording, robot, rate, size, progress or (lambda time: None))
+    job = ExportRequest(recording, robot, rate, size, progress or (lambda time: None))
     try:
         with atomic_write(target) as file:
             getattr(import_module(f"poise.exports.{export_format.module}"), f"export_{name}")(job, file)

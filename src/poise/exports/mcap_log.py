@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio
 
-from poise.exports.formats import ExportJob
+from poise.exports.formats import ExportRequest
 from poise.exports.joint_trajectory import ExportError, Trajectory, reorder_joints
 from poise.extras import mcap
 from poise.recording import ABSENT_CODE, Channel
@@ -63,11 +63,12 @@ MAX_POSE_RATE = 60.0
 WORLD_FRAME = "world"
 
 
-def export_mcap(job: ExportJob, file: Path) -> None:
+def export_mcap(job: ExportRequest, file: Path) -> None:
     """Write an MCAP file with topics ``/tf`` (poses of all links), ``/joint_states``, and one topic per channel.
 
     The log time of a message is the time of its sample in the recording. Values that are missing at a sample are left
-    out of its message. With a rate, the samples nearest to its ticks are written, without interpolation.
+    out of its message. With a rate (Hz), the samples nearest to equally spaced times at that rate are written, without
+    interpolation. Poses are written at most 60 times per second.
 
     Raises:
         ExportError: the recording begins before 0 s.
@@ -106,7 +107,7 @@ def export_mcap(job: ExportJob, file: Path) -> None:
 
 
 def nearest_samples(trajectory: Trajectory, rate: float | None) -> np.ndarray:
-    """Return the indices of the samples nearest to the ticks of a rate (Hz); of all samples if there is no rate."""
+    """Return the indices of the samples nearest to equally spaced times at a rate (Hz); all samples without a rate."""
     if rate is None:
         return np.arange(len(trajectory.time))
     ticks = trajectory.resample(rate).time
@@ -143,7 +144,7 @@ class _LinkPoses:
 
 
 def _joint_states(joints: tuple[str, ...], *values: np.ndarray | None) -> list[dict[str, Any]]:
-    """Return position, velocity and effort of each joint, without unknown ones."""
+    """Return a `JOINT_STATE` message for each joint; `values` are position, velocity and effort, None if unknown."""
     columns = [None if column is None else column.tolist() for column in values]
     states = []
     for i, name in enumerate(joints):

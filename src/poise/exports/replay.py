@@ -23,7 +23,7 @@ from poise.geometry import minimum_jerk, so3
 from poise.plants import FLOOR_FRICTION, FlatTerrain, PositionServos, Push, Terrain, steps
 from poise.recording import Progress, Recording, controller_facts, record_steps
 from poise.robots import Robot, State
-from poise.runs import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure
+from poise.runs import SECONDS_AFTER_FALL, CompletedRun, Result, finish_result, measure, store_result
 
 if TYPE_CHECKING:
     from poise.plants import MujocoPlant
@@ -37,18 +37,17 @@ LEAD_IN, LEAD_OUT = 1.0, 1.0
 
 
 class OpenLoopController(Controller):
-    """Controller that plays a joint trajectory on position servos, whatever the robot does.
+    """Controller that plays a joint trajectory on position servos, without feedback of balance or base pose.
 
     The command holds the velocities of the targets of `PositionServos`. During `LEAD_IN` the targets move from those
-    that hold the robot still in the start to the first posture; then ``target(t) = q(t)``, linear between samples. A
-    servo at its torque limit keeps its target from moving further away from the joint. The controller tracks the
-    targets by the same rule, and returns a target that was held back to the trajectory at the velocity limit of the
-    joint.
+    that hold the robot still at the start to the first posture; then ``target(t) = q(t)``, linear between samples. A
+    servo at its torque limit stops its target from moving further away from the joint. The controller simulates the
+    targets by the same rule; a target that was stopped moves back to the trajectory at the velocity limit of the joint.
 
     Args:
         robot: robot that plays the trajectory.
         trajectory: joint trajectory of this robot.
-        start: servo targets in the start (rad).
+        start: servo targets at the start (rad).
         stiffness: stiffness K of the servos (N m/rad); a target is at most torque limit / K away from its joint.
         torque_feedforward: whether to add the torques of the trajectory as feed-forward:
             ``target(t) = q(t) + torque(t) / K``.
@@ -103,7 +102,7 @@ def replay_trajectory(
     ground: Terrain = FlatTerrain(),  # noqa: B008  frozen
     pushes: Sequence[Push] = (),
     servos: PositionServos = PositionServos(),  # noqa: B008  frozen
-    torque_feedforward: bool = False,
+    torque_feedforward: bool | None = None,
     seed: int = 0,
     path: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -112,8 +111,9 @@ def replay_trajectory(
 
     The robot starts at rest in the first posture of the trajectory. The result has the keys of a run, and
 
-    - ``drift_m``, ``drift_rad``: horizontal distance and difference in heading between the final base pose of the robot
-      and that of the trajectory, when the motion ends;
+    - ``drift_m``: horizontal distance between the displacement of the base over the motion and that of the trajectory;
+    - ``drift_rad``: heading of the base at the end of the motion minus that of the trajectory, positive to the left;
+    - ``torque_feedforward``: whether the servos had it;
     - ``tracking_rad``: rms and largest joint tracking error (rad, or m) during the motion.
 
     Args:
@@ -124,7 +124,7 @@ def replay_trajectory(
         pushes: pushes on the robot, in time of the run; the motion begins at `LEAD_IN` (1 s).
         servos: servo parameters.
         torque_feedforward: whether to add recorded torque / stiffness to the servo targets; without it, joints deflect
-            by that angle.
+            by that angle, and most walks fall. None: if the trajectory has torques.
         seed: seed of uneven ground.
         path: ``.poise`` file to record to; None records in memory.
         progress: called with the time of the run after each sample (s).
@@ -140,6 +140,8 @@ def replay_trajectory(
     """
     from poise.plants import MujocoPlant, servo_gains
 
+    if torque_feedforward is None:
+        torque_feedforward = trajectory.torque is not None and bool(np.isfinite(trajectory.torque).any())
     start = _start_state(robot, trajectory)
     plant = MujocoPlant(
         start, friction=friction, ground=ground, pushes=pushes, actuators=servos, period=PERIOD, seed=seed
@@ -152,14 +154,16 @@ def replay_trajectory(
         "mode": "position",
         "seed": seed,
         "friction": friction,
-        "lead": torque_feedforward,
+        "torque_feedforward": torque_feedforward,
     }
     begin = time.perf_counter()
     recording = record_steps(_steps_until_fall(controller, plant), robot, path, progress, provenance)
     run = CompletedRun(recording, robot, controller.seconds, time.perf_counter() - begin, plant.fall)
     result = {"behavior": "replay", "robot": robot.name, "mode": "position", "plant": "mujoco", **measure(run)}
+    result["torque_feedforward"] = torque_feedforward
     result["distance_m"], result["heading_rad"] = base_displacement(run.states)
-    return recording, finish_result({**result, **_tracking_error(recording, trajectory, robot)}, [])
+    judged = finish_result({**result, **_tracking_error(recording, trajectory, robot)}, [], "any")
+    return store_result(recording, judged, path), judged
 
 
 def _start_state(robot: Robot, trajectory: Trajectory) -> State:

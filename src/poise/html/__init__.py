@@ -44,6 +44,7 @@ from poise.html.page import (
     si_prefix,
     table,
     text_table,
+    verdict,
 )
 from poise.html.stick_figures import StickFigure, has_human_frames, horizontal_direction, stick_figure, stick_figure_row
 
@@ -94,4 +95,5 @@ __all__ = [
     "stick_figure_row",
     "table",
     "text_table",
+    "verdict",
 ]

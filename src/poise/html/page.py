@@ -45,8 +45,15 @@ p { margin: 6px 0 10px; max-width: 46em; }
 section ul { margin: 6px 0 10px; padding-left: 20px; max-width: 46em; }
 .grid > div { min-width: 0; }
 .byline { color: #555; margin: 0 0 14px; }
+.verdict { border-left: 5px solid #8a8a8a; background: #f4f4f4; padding: 8px 14px; font-weight: 600; }
+.verdict small { font-weight: 400; font-size: 13px; }
+.verdict.good { border-color: #00794f; background: #e8f5ef; }
+.verdict.bad { border-color: #b3261e; background: #fbeceb; }
+details { margin: 10px 0 14px; }
+summary { cursor: pointer; color: #00568a; font-size: 13.5px; }
+details .table { margin: 6px 0 0; }
 .note { background: #f4f4f4; border-left: 3px solid #8a8a8a; padding: 6px 12px; }
-nav ul { columns: 2; padding: 0; margin: 10px 0; list-style: none; max-width: 46em; }
+nav ul { columns: 2; padding: 0; margin: 18px 0; list-style: none; max-width: 46em; }
 a { color: #00568a; }
 .grid { display: grid; gap: 10px 18px; align-items: start; margin: 8px 0; }
 .columns2 { grid-template-columns: repeat(2, minmax(0, 1fr)); }
@@ -63,6 +70,7 @@ caption { text-align: left; color: #444; font-size: 13px; padding-bottom: 4px; }
 th, td { padding: 3px 14px 3px 0; text-align: right; vertical-align: top; }
 td { max-width: 26em; }
 .text th, .text td { text-align: left; }
+.text td { max-width: 40em; }
 th:first-child { text-align: left; }
 thead tr:last-child th { border-bottom: 1px solid #555; }
 thead th { font-weight: 600; vertical-align: bottom; }
@@ -70,19 +78,21 @@ th[colspan] { text-align: center; padding-bottom: 1px; }
 tbody th { font-weight: 400; white-space: nowrap; }
 tbody th small { display: block; white-space: normal; max-width: 46em; color: #555; font-size: 12px; }
 tbody tr { border-bottom: 1px solid #e4e4e4; }
-@media (max-width: 700px) { .columns2, .columns3 { grid-template-columns: minmax(0, 1fr); } nav ul { columns: 1; } }
+@media (max-width: 700px) { .columns2, .columns3 { grid-template-columns: minmax(0, 1fr); } nav ul { columns: 1; }
+  tbody th { white-space: normal; } }
 @page { size: A4 landscape; margin: 10mm 14mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; }
   nav { display: none; }
   a { color: inherit; text-decoration: none; }
-  section + section { break-before: page; }
+  section ~ section { break-before: page; }
   h2 { margin-top: 10pt; }
-  section + section h2 { margin-top: 0; border-top: 0; padding-top: 0; }
+  section ~ section h2 { margin-top: 0; border-top: 0; padding-top: 0; }
   h3 { margin-top: 8pt; }
   .grid { gap: 6pt 14pt; margin: 4pt 0; }
   h2, h3, section > p { break-after: avoid; }
-  figure, tr, .note { break-inside: avoid; }
+  figure, tr, .note, .verdict { break-inside: avoid; }
+  details::details-content { content-visibility: visible; display: block; }
   .table { break-inside: avoid; }
   thead { display: table-header-group; }
   table { font-size: 9pt; }
@@ -94,10 +104,18 @@ tbody tr { border-bottom: 1px solid #e4e4e4; }
 # -- A whole page ----------------------------------------------------------------------------------------------------
 
 
-def assemble_page(title: str, sections: Sequence[Section]) -> str:
-    """Return a complete HTML page with a style sheet and links to its sections; it loads no other files."""
-    links = "".join(f'<li><a href="#{s.anchor}">{escape(s.title)}</a></li>' for s in sections)
-    bodies = "\n".join(f'<section id="{s.anchor}"><h2>{escape(s.title)}</h2>\n{s.html}</section>' for s in sections)
+def assemble_page(title: str, sections: Sequence[Section], first: int = 0) -> str:
+    """Return a complete HTML page with a style sheet and links to its sections; it loads no other files.
+
+    Args:
+        title: title of the page.
+        sections: its sections.
+        first: number of sections before the links to the others.
+    """
+    links = "".join(f'<li><a href="#{s.anchor}">{escape(s.title)}</a></li>' for s in sections[first:])
+    bodies = [f'<section id="{s.anchor}"><h2>{escape(s.title)}</h2>\n{s.html}</section>' for s in sections]
+    bodies.insert(first, f"<nav><ul>{links}</ul></nav>")
+    content = "\n".join(bodies)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -111,8 +129,7 @@ def assemble_page(title: str, sections: Sequence[Section]) -> str:
 <body>
 <h1>{escape(title)}</h1>
 <p class="byline">Report by Poise. This file is self-contained.</p>
-<nav><ul>{links}</ul></nav>
-{bodies}
+{content}
 </body>
 </html>
 """
@@ -154,6 +171,13 @@ def note(*sentences: str) -> str:
     """Highlighted paragraph for missing data or problems; empty if all sentences are empty."""
     texts = [escape(sentence) for sentence in sentences if sentence]
     return f'<p class="note">{" ".join(texts)}</p>' if texts else ""
+
+
+def verdict(succeeded: bool | None, sentence: str, details: str = "") -> str:
+    """Highlighted paragraph with a verdict: green for a success, red for a failure, grey for None."""
+    kind = {True: "good", False: "bad", None: "open"}[succeeded]
+    small = f"<br><small>{escape(details)}</small>" if details else ""
+    return f'<p class="verdict {kind}">{escape(sentence)}{small}</p>'
 
 
 def heading(text: str) -> str:
@@ -242,9 +266,18 @@ def _table(headers: str, rows: Iterable[Sequence[str]], caption: str) -> str:
     return _table_element(headers, body, caption)
 
 
+#: Largest number of rows of a table that is shown open; longer ones fold.
+MAX_OPEN_ROWS = 12
+
+
 def _table_element(headers: str, body: str, caption: str) -> str:
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f'<div class="table"><table>{title}<thead>{headers}</thead><tbody>{body}</tbody></table></div>'
+    rows = body.count("<tr>")
+    if rows <= MAX_OPEN_ROWS:
+        title = f"<caption>{escape(caption)}</caption>" if caption else ""
+        return f'<div class="table"><table>{title}<thead>{headers}</thead><tbody>{body}</tbody></table></div>'
+    summary = f"{caption.rstrip('.')} ({rows} rows)" if caption else f"Table of {rows} rows"
+    content = f'<div class="table"><table><thead>{headers}</thead><tbody>{body}</tbody></table></div>'
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -36,9 +36,12 @@ FIGURE_SPACING = 1.1
 
 
 class StickFigure(NamedTuple):
-    """A body at one moment: points of each chain of `SEGMENT_CHAINS`, centre and radius of the head, markers (m x 3).
+    """A body at one time, in the world frame.
 
-    All lengths in m, all positions in the world.
+    Attributes:
+        chains: points of each chain of `SEGMENT_CHAINS` (points x 3, m).
+        head_center, head_radius: circle of the head (m).
+        markers: positions of the markers (markers x 3, m).
     """
 
     chains: tuple[Array, ...]
@@ -53,7 +56,7 @@ def has_human_frames(robot: Robot) -> bool:
 
 
 def stick_figure(robot: Robot, q: Array, markers: Array | None = None) -> StickFigure:
-    """Return the stick figure of a human body in a configuration, with markers (m x 3, in m) if given."""
+    """Return the stick figure of a human body in a configuration, with markers (markers x 3, m) if given."""
     model, data = robot.model, robot.model.createData()
     pinocchio.framesForwardKinematics(model, data, q)
     chains = tuple(

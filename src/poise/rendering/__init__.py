@@ -15,15 +15,18 @@ from poise.rendering.overlays import (
     support_outline,
 )
 from poise.rendering.pictures import picture, save_picture
+from poise.rendering.recorded_environment import (
+    box_mesh,
+    environment_camera,
+    environment_surfaces,
+    recorded_environment,
+)
 from poise.rendering.renderer import OffscreenRenderer
 from poise.rendering.scene_geometry import (
     Mesh,
     Surface,
     box,
     cylinder,
-    ground_boxes,
-    ground_surfaces,
-    recorded_ground,
     shape_mesh,
     surface_with_normals,
 )
@@ -40,13 +43,14 @@ __all__ = [
     "Overlays",
     "Surface",
     "box",
+    "box_mesh",
     "check_opengl",
     "cylinder",
+    "environment_camera",
+    "environment_surfaces",
     "floor_height",
-    "ground_boxes",
-    "ground_surfaces",
     "picture",
-    "recorded_ground",
+    "recorded_environment",
     "save_picture",
     "shape_mesh",
     "support_outline",

@@ -15,6 +15,7 @@ from poise.arrays import Array, Image
 from poise.errors import PoiseError
 from poise.extras import PIL, require
 from poise.files import atomic_write, failure_reason, writable_path
+from poise.plants import EnvironmentGeometry
 from poise.rendering.camera import Camera
 from poise.rendering.opengl_context import check_opengl
 from poise.rendering.overlays import (
@@ -27,6 +28,7 @@ from poise.rendering.overlays import (
     projected_center_of_mass,
     support_outline,
 )
+from poise.rendering.recorded_environment import environment_camera
 from poise.rendering.renderer import OffscreenRenderer
 from poise.robots import Robot, State
 
@@ -135,6 +137,7 @@ def picture(
     arrange: Literal["row", "ghost"] = "row",
     marks: Marks | Sequence[Marks] | None = None,
     boxes: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    environment: EnvironmentGeometry | Sequence[EnvironmentGeometry] | None = None,
 ) -> Image:
     """Draw one or several robot states on the ground, with support polygon (green) and projected CoM (red).
 
@@ -144,12 +147,15 @@ def picture(
     Args:
         states: one state or several; states in a row may be of different robots and are all shown at the same scale.
         width, height: size of the whole picture, in pixels.
-        camera: see `Camera`; by default from the front right, as near as shows everything.
+        camera: see `Camera`; by default from the front right, or from the side if the ground is not flat or has
+            objects, as near as shows everything.
         labels: text above each state; one text for a "ghost" picture.
         arrange: "row" gives each state its own part of the picture, from left to right; "ghost" draws all states in one
             place, the last one solid and the earlier ones transparent.
         marks: points to show, by name, in the world (m): one mapping for all states, or a list with one per state.
         boxes: boxes to show, by name, as lower and upper corner in the world (m).
+        environment: ground, objects and the box in the hands: one for all states, or a list with one per panel; None:
+            flat ground.
 
     Returns:
         Image (height, width, 3), red, green, blue from 0 to 255.
@@ -170,17 +176,22 @@ def picture(
     height = _checked_pixels(height, "height")
     titles = _panel_titles(labels, len(panels))
     overlays = _panel_overlays(marks, boxes, len(panels))
+    environments = _panel_environments(environment, len(panels))
     require("PIL")
     check_opengl()
-    view = _shared_camera(camera or Camera(), panels, overlays, min(np.diff(edges).tolist()), height)
+    viewpoint = camera or environment_camera(environments[0])
+    view = _shared_camera(viewpoint, panels, overlays, min(np.diff(edges).tolist()), height)
     image = np.empty((height, edges[-1], 3), dtype=np.uint8)
     renderers: dict[tuple[Robot, int], OffscreenRenderer] = {}
     with ExitStack() as stack:
-        for panel, overlay, title, left, right in zip(panels, overlays, titles, edges, edges[1:], strict=False):
+        for panel, overlay, place, title, left, right in zip(
+            panels, overlays, environments, titles, edges, edges[1:], strict=False
+        ):
             key = panel[0].robot, right - left
             if key not in renderers:
                 renderers[key] = stack.enter_context(OffscreenRenderer(*key, height))
-            image[:, left:right] = annotate(renderers[key].draw(panel, view, overlay), panel[-1], view, overlay, title)
+            rendered = renderers[key].draw(panel, view, overlay, place)
+            image[:, left:right] = annotate(rendered, panel[-1], view, overlay, title)
     return image
 
 
@@ -249,6 +260,17 @@ def _panel_overlays(
     return [
         Overlays({n: _checked_points([p], 1, f"mark {n!r}")[0] for n, p in one.items()}, box_corners) for one in each
     ]
+
+
+def _panel_environments(
+    environment: EnvironmentGeometry | Sequence[EnvironmentGeometry] | None, panels: int
+) -> list[EnvironmentGeometry]:
+    if environment is None or isinstance(environment, EnvironmentGeometry):
+        return [environment or EnvironmentGeometry()] * panels
+    each = list(environment)
+    if len(each) != panels:
+        raise PoiseError(f"picture: {len(each)} environments for {panels} panels; pass one, or one for each panel")
+    return each
 
 
 def _checked_points(value: Any, count: int, name: str) -> Array:

@@ -1,4 +1,4 @@
-"""Offscreen renderer: draws states of a robot on the ground, with overlays, into an image (MuJoCo, OpenGL)."""
+"""Offscreen renderer: draws states of a robot in its environment, with overlays, into an image (MuJoCo, OpenGL)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pinocchio
 
 from poise.arrays import Array, Image
 from poise.extras import mujoco
+from poise.plants import EnvironmentGeometry, SolidBox, box_pose
 from poise.rendering.camera import Camera
 from poise.rendering.opengl_context import open_context, opengl_error
 from poise.rendering.overlays import (
@@ -23,11 +24,14 @@ from poise.rendering.overlays import (
     projected_center_of_mass,
     support_outline,
 )
+from poise.rendering.recorded_environment import EDGE_COLOR, GROUND_COLOR, HELD_BOX_COLOR, OBJECT_COLOR, step_edges
 from poise.rendering.visual_model import visual_model_of
 from poise.robots import Robot, State
 
 #: Opacity of the earliest and of the latest ghost of a picture with several states.
 MIN_GHOST_ALPHA, MAX_GHOST_ALPHA = 0.15, 0.35
+#: Index of the ground plane in the model, its only geom.
+GROUND_GEOM = 0
 
 
 class OffscreenRenderer:
@@ -66,22 +70,46 @@ class OffscreenRenderer:
         self._render_context.free()
         self._gl_context.free()
 
-    def draw(self, states: Sequence[State], camera: Camera, overlays: Overlays) -> Image:
+    def draw(
+        self,
+        states: Sequence[State],
+        camera: Camera,
+        overlays: Overlays,
+        environment: EnvironmentGeometry = EnvironmentGeometry(),  # noqa: B008  frozen
+    ) -> Image:
         """Render states to an image (height, width, 3); the last state is solid, earlier ones are transparent ghosts.
 
-        The camera must have target and distance, see `Camera.fit_to`.
+        Args:
+            states: states of the robot.
+            camera: camera with target and distance, see `Camera.fit_to`.
+            overlays: marks and boxes to draw.
+            environment: ground, objects and the box in the hands of the robot; flat ground by default.
         """
         width, height = self._size
+        edges = step_edges(environment)
         geom_count = (
-            len(states) * len(self._visual_model.shapes) + len(states[-1].support_polygon) + len(overlays.points)
+            len(states) * (len(self._visual_model.shapes) + 1)  # 1 for the box in the hands
+            + len(states[-1].support_polygon)
+            + len(overlays.points)
+            + len(environment.ground)
+            + len(environment.objects)
+            + len(edges)
         )
-        scene = self._scene(camera, max_geoms=geom_count + 10)  # 10 for the ground and the CoM
+        # 10 for the ground plane and the CoM
+        scene = self._scene(camera, environment.plane, max_geoms=geom_count + 10)
+        for each, color in _colored_boxes(environment):
+            self._add_geom(scene, mujoco.mjtGeom.mjGEOM_BOX, np.asarray(each.size) / 2, box_pose(each), color)
+        for begin, end in edges:
+            self._add_line(scene, begin, end, EDGE_COLOR)
         for i, state in enumerate(states):
             last = i == len(states) - 1
             alpha = 1.0 if last else MIN_GHOST_ALPHA + (MAX_GHOST_ALPHA - MIN_GHOST_ALPHA) * i / max(len(states) - 2, 1)
             for shape, pose in self._visual_model.shape_poses(state):
                 color = (*shape.color[:3], alpha * shape.color[3])
                 self._add_geom(scene, shape.type, shape.size, pose, color, mesh=shape.mesh)
+            if environment.held_box is not None:
+                held, color = environment.held_box, (*HELD_BOX_COLOR[:3], alpha)
+                self._add_geom(scene, mujoco.mjtGeom.mjGEOM_BOX, held.size / 2, held.pose_in(state), color)
             if last:
                 self._add_balance(scene, state)
         for point, color in zip(overlays.marks.values(), palette(overlays.marks), strict=True):
@@ -100,8 +128,9 @@ class OffscreenRenderer:
         """Return the corners of the boxes around all shapes of a state, in the world (n, 3), m, for framing."""
         return visual_model_of(state.robot).corners(state)
 
-    def _scene(self, camera: Camera, max_geoms: int) -> mujoco.MjvScene:
-        """Return a scene with ground and light, seen by the camera, with room for ``max_geoms`` geoms."""
+    def _scene(self, camera: Camera, plane: pinocchio.SE3, max_geoms: int) -> mujoco.MjvScene:
+        """Return a scene with a ground plane and light, seen by the camera, with room for ``max_geoms`` geoms."""
+        self._data.geom_xpos[GROUND_GEOM], self._data.geom_xmat[GROUND_GEOM] = plane.translation, plane.rotation.ravel()
         scene, view = mujoco.MjvScene(self._model, maxgeom=max_geoms), mujoco.MjvCamera()
         view.lookat, view.distance = camera.target, camera.distance
         view.azimuth, view.elevation = np.degrees([camera.azimuth, camera.elevation])
@@ -152,3 +181,9 @@ class OffscreenRenderer:
         geom.category = mujoco.mjtCatBit.mjCAT_DYNAMIC  # geoms of category "decor" cast no shadow
         geom.dataid = 2 * mesh if mesh >= 0 else -1  # odd numbers are the convex hulls of the meshes
         scene.ngeom += 1
+
+
+def _colored_boxes(environment: EnvironmentGeometry) -> list[tuple[SolidBox, tuple[float, ...]]]:
+    """Return the boxes of the ground and the objects with their colours."""
+    colored = ((environment.ground, GROUND_COLOR), (environment.objects, OBJECT_COLOR))
+    return [(each, color) for boxes, color in colored for each in boxes]

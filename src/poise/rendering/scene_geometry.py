@@ -1,4 +1,4 @@
-"""Triangle meshes with normals for browsers: simple solids, the shapes of a robot, the blocks of a terrain."""
+"""Triangle meshes with normals for browsers: simple solids and the shapes of a robot."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.errors import PoiseError
 from poise.extras import fast_simplification, mujoco, scipy
-from poise.plants import STAIRS_AND_DOOR, FlatTerrain, SolidBox, StairsAndDoor, Terrain, parse_terrain
-from poise.recording import Recording
 from poise.rendering.visual_model import Shape, VisualModel
-from poise.robots import Robot, State
 
 Faces = NDArray[np.int64]
 Solid = tuple[Array, Faces]
@@ -84,7 +80,7 @@ CREASE_ANGLE = math.radians(35.0)
 
 
 class Mesh(NamedTuple):
-    """Points (m), n x 3, and triangles as indices of points, m x 3, counter-clockwise seen from outside."""
+    """Triangle mesh: points (n x 3, m), and triangles as indices of points (k x 3), counter-clockwise from outside."""
 
     points: Array
     faces: Faces
@@ -113,33 +109,33 @@ def surface_with_normals(joint: int, color: Color, mesh: Mesh) -> Surface:
     corners = mesh.points[mesh.faces]
     area_vectors = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     area = np.linalg.norm(area_vectors, axis=1)
-    solid = area > 0.0
-    faces, area_vectors, area = mesh.faces[solid], area_vectors[solid], area[solid]
+    nonzero = area > 0.0
+    faces, area_vectors, area = mesh.faces[nonzero], area_vectors[nonzero], area[nonzero]
     unit_normals = area_vectors / area[:, None]
     normals = _corner_normals(faces, area_vectors, unit_normals, len(mesh.points))
     keys = np.hstack([faces.reshape(-1, 1), np.round(127.0 * normals).astype(np.int64)])
-    _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return Surface(joint, color, mesh.points[faces.ravel()[first]], normals[first], which.reshape(-1, 3))
+    _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return Surface(joint, color, mesh.points[faces.ravel()[first]], normals[first], inverse.reshape(-1, 3))
 
 
 def _corner_normals(faces: Faces, area_vectors: Array, unit_normals: Array, points: int) -> Array:
-    """Return a unit normal for each corner of each triangle (3 m, 3).
+    """Return a unit normal for each corner of each of the k triangles, in the order of the faces (3 k x 3).
 
     It is the area-weighted mean normal of the triangles at that vertex which no sharp edge separates from this one.
     """
     vertex = faces.ravel()
-    owner = np.repeat(np.arange(len(faces)), 3)
+    triangle = np.repeat(np.arange(len(faces)), 3)
     order = np.argsort(vertex, kind="stable")
     count = np.bincount(vertex, minlength=points)
     start = np.concatenate([[0], np.cumsum(count)])[:-1]
-    # Pair every corner with every triangle at its vertex: `corner` holds the corners, `other` the triangles.
-    times = count[vertex]
-    corner = np.repeat(np.arange(len(vertex)), times)
-    within = np.arange(len(corner)) - np.repeat(np.cumsum(times) - times, times)
-    other = owner[order[start[vertex[corner]] + within]]
-    is_smooth = np.einsum("ij,ij->i", unit_normals[owner[corner]], unit_normals[other]) > math.cos(CREASE_ANGLE)
+    # Pair every corner with every triangle at its vertex: `corner` holds the corners, `adjacent` the triangles.
+    repeats = count[vertex]
+    corner = np.repeat(np.arange(len(vertex)), repeats)
+    offset = np.arange(len(corner)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    adjacent = triangle[order[start[vertex[corner]] + offset]]
+    is_smooth = np.einsum("ij,ij->i", unit_normals[triangle[corner]], unit_normals[adjacent]) > math.cos(CREASE_ANGLE)
     total = np.zeros((len(vertex), 3))
-    np.add.at(total, corner[is_smooth], area_vectors[other[is_smooth]])
+    np.add.at(total, corner[is_smooth], area_vectors[adjacent[is_smooth]])
     return total / np.linalg.norm(total, axis=1)[:, None]
 
 
@@ -174,8 +170,8 @@ def _mujoco_mesh(model: mujoco.MjModel, number: int) -> Mesh:
 def _simplify(mesh: Mesh, max_triangles: int) -> Mesh:
     """Simplify a mesh where its curvature is smallest, to ``max_triangles`` unless it has too many separate pieces."""
     rounded = np.round(mesh.points / MERGE_DISTANCE).astype(np.int64)
-    _, first, which = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
-    points, faces = mesh.points[first], which.ravel()[mesh.faces]
+    _, first, inverse = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    points, faces = mesh.points[first], inverse.ravel()[mesh.faces]
     faces = faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)]
     if len(faces) <= max_triangles:
         return Mesh(points, faces)
@@ -187,53 +183,3 @@ def _simplify(mesh: Mesh, max_triangles: int) -> Mesh:
     displaced = distance > MAX_DISPLACEMENT
     simplified[displaced] = points[nearest[displaced]]
     return Mesh(simplified, np.asarray(simplified_faces, dtype=np.int64))
-
-
-# -- Ground of a recording -------------------------------------------------------------------------------------------
-
-
-GROUND_BOX_COLOR = (0.74, 0.76, 0.79, 1.0)
-#: Uneven ground is level within this margin around the soles in the start posture (m), as in the simulation.
-LEVEL_MARGIN = 0.05
-
-
-def recorded_ground(recording: Recording, robot: Robot | None = None) -> Terrain:
-    """Return the terrain named in the provenance of a recording; flat ground if there is none.
-
-    Args:
-        recording: recording of a run.
-        robot: robot of the run; the world with stairs and a door is scaled to it, and needs it.
-    """
-    facts = recording.provenance
-    if robot is not None and (facts.get("guide") == "scenario" or facts.get("world") == STAIRS_AND_DOOR):
-        return StairsAndDoor.of(robot)
-    try:
-        return parse_terrain(str(facts.get("terrain", "flat")))
-    except PoiseError:
-        return FlatTerrain()
-
-
-def ground_boxes(ground: Terrain, start: State, seed: object = 0) -> list[SolidBox]:
-    """Return the steps and blocks of a terrain.
-
-    Args:
-        ground: the terrain.
-        start: start state of the robot; uneven ground is level around its feet.
-        seed: seed of uneven ground; 0 if it is not an integer.
-    """
-    corners = [start.pose(foot).act(corner)[:2] for foot in start.robot.feet for corner in foot.corners]
-    level_area = np.zeros((2, 2))
-    if corners:
-        level_area = np.array([np.min(corners, axis=0) - LEVEL_MARGIN, np.max(corners, axis=0) + LEVEL_MARGIN])
-    return ground.boxes(seed if isinstance(seed, int) else 0, level_area)
-
-
-def ground_surfaces(recording: Recording, start: State) -> list[Surface]:
-    """Return the steps and blocks of the terrain of a recording as surfaces in the world."""
-    surfaces = []
-    for block in ground_boxes(recorded_ground(recording, start.robot), start, recording.provenance.get("seed", 0)):
-        x, y, z = np.asarray(block.size, dtype=np.float64) / 2
-        points, faces = box((float(x), float(y), float(z)))
-        world_points = points @ np.asarray(block.rotation).T + np.asarray(block.position)
-        surfaces.append(surface_with_normals(0, GROUND_BOX_COLOR, Mesh(world_points, faces)))
-    return surfaces

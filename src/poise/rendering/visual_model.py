@@ -32,7 +32,7 @@ class MaterialMesh:
 
     Attributes:
         points: vertices (n, 3), in the frame and the unit of the mesh file unless stated otherwise.
-        faces: triangles as indices of points, (m, 3).
+        faces: triangles as indices of points, (k, 3).
         color: red, green, blue, alpha from 0 to 1; None if it is a texture or missing.
     """
 
@@ -200,7 +200,7 @@ def _collada_meshes(shape: pinocchio.GeometryObject) -> list[MaterialMesh]:
 
 
 def _is_closed(points: Array, faces: Faces) -> bool:
-    """Return whether a surface is closed: more than 99 % of edges a to b of a triangle are edges b to a of another."""
+    """Return whether a surface is closed: for more than 99 % of the edges a to b there is an edge b to a."""
     # Some files repeat a vertex for each of its triangles.
     _, merged = np.unique(points.round(6), axis=0, return_inverse=True)
     corners = merged.ravel()[faces].astype(np.int64)

@@ -49,7 +49,7 @@ class BalanceView(NamedTuple):
     Attributes:
         recording_view: the recording.
         body_trajectories: motion of its parts and its CoM.
-        pressure_points: sensed center of pressure (CoP) or ZMP in the world, (n, 2), m.
+        pressure_points: measured center of pressure (CoP) or ZMP in the world, (n, 2), m.
         name: name of the pressure points on the page.
     """
 
@@ -70,7 +70,7 @@ class BalanceView(NamedTuple):
 
     def margins(self) -> tuple[float, float]:
         """Return the smallest distance of CoM and pressure point from the edge of the polygon (m), negative outside."""
-        n = len(self.body_trajectories.recording)
+        n = self.body_trajectories.recording.samples
         inner = np.unique(np.linspace(min(1, n - 1), max(n - 2, 0), MARGIN_SAMPLES).astype(int)).tolist()
         margins = [
             self.body_trajectories.margins(points, inner)
@@ -129,10 +129,10 @@ def balance_section(views: Sequence[RecordingView]) -> Section:
 
 
 def _top_view(view: RecordingView, tracks: BodyTrajectories) -> BalanceView:
-    """Return the top view with the sensed CoP if there is one, else with the ZMP computed from the motion."""
+    """Return the top view with the measured CoP if there is one, else with the ZMP computed from the motion."""
     name = "center_of_pressure"
     if name in view.recording and np.isfinite(view.recording[name]).any():
-        return BalanceView(view, tracks, view.recording[name], "sensed center of pressure")
+        return BalanceView(view, tracks, view.recording[name], "measured center of pressure")
     return BalanceView(view, tracks, tracks.zmp, "zero-moment point of the motion")
 
 

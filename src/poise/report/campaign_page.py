@@ -91,10 +91,10 @@ def _facts_table(runs: RunTable) -> str:
         f"{display_name(name)} {format_value(value, runs.parameters[name])}" for name, value in known.items()
     ]
     rows = {
-        "behavior": _fact_text(facts.get("behavior")),
+        "kind of runs": _fact_text(facts.get("kind")),
         "runs": f"{len(runs)} of {results.planned_runs} planned",
         "succeeded (95 % interval)": share_with_interval(successes, len(runs)),
-        "required success rate (floor)": _floor_text(facts.get("floor")),
+        "minimum success rate": _min_rate_text(facts.get("min_success_rate")),
         "varied": ", ".join(display_name(name) for name in runs.varied) or ("only the seed" if len(runs) else DASH),
         "fixed": ", ".join(fixed_texts) or DASH,
         "size": _fact_text(facts.get("size")),
@@ -156,7 +156,7 @@ def _fact_text(fact: Any) -> str:
     return number(fact) if isinstance(fact, float) else str(fact)
 
 
-def _floor_text(fact: Any) -> str:
+def _min_rate_text(fact: Any) -> str:
     return percent(fact) if isinstance(fact, int | float) and not isinstance(fact, bool) else _fact_text(fact)
 
 
@@ -230,7 +230,7 @@ def _example_text(example: str, reason: str) -> str:
     return "" if example == reason else example if len(example) < 200 else f"{example[:199]}…"
 
 
-# -- The worst ten runs ----------------------------------------------------------------------------------------------
+# -- Worst runs ------------------------------------------------------------------------------------------------------
 
 
 WORST_COUNT = 10
@@ -254,7 +254,7 @@ def _worst_rows(runs: RunTable, count: int = WORST_COUNT) -> list[int]:
 
 def worst_runs_section(runs: RunTable, run_files: Mapping[int, RunFiles]) -> Section:
     """Build the section with parameters, failure reason, command and links of each of the worst runs."""
-    title = "The worst ten runs"
+    title = "Worst runs"
     rows = _worst_rows(runs)
     if not rows:
         text = "No run failed, and no run has a margin." if len(runs) else "No run is complete yet."

@@ -20,7 +20,7 @@ from poise.html import DASH, MINUS, no_break, number
 #: Units of parameters whose column has no unit; they are those of the command line.
 PARAMETER_UNITS = {
     "push.size": "N", "push.direction": "deg", "push.duration": "s", "push.time": "s", "mass_error": "%", "delay": "ms",
-    "carry": "kg", "seconds": "s", "height": "m", "mass": "kg", "cutoff": "Hz",
+    "carried_mass": "%", "seconds": "s", "height": "m", "mass": "kg", "cutoff": "Hz",
 }  # fmt: skip
 BOOLEAN_TEXT: dict[bool | None, str] = {True: "yes", False: "no", None: "none"}
 #: Name suffixes that repeat the unit, and are removed.

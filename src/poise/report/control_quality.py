@@ -32,15 +32,15 @@ from poise.html import (
     note,
     number,
     paragraph,
-    percent,
     shade_phases,
     si_prefix,
     table,
 )
 from poise.recording import LevelResidual, Recording, count_texts, percentiles
 from poise.report.recording_view import RecordingView, time_range
+from poise.solvers import negligible
 
-#: Errors below this (m or rad) are not drawn.
+#: Errors up to this are not drawn if their unit has no threshold of its own.
 NEGLIGIBLE_ERROR = 1e-4
 
 
@@ -49,20 +49,18 @@ def task_errors_section(views: Sequence[RecordingView]) -> Section:
     levels = {view.label: {level.name: level for level in view.recording.residuals()} for view in views}
     missing = [note(view.missing_note("levels were recorded")) for view in views if not levels[view.label]]
     names = list(dict.fromkeys(name for view_levels in levels.values() for name in view_levels))
-    unmet = [
-        name
-        for name in names
-        if any((_largest_error(levels[view.label].get(name))) > NEGLIGIBLE_ERROR for view in views)
-    ]
+    unmet = [name for name in names if any(_is_unmet(levels[view.label].get(name)) for view in views)]
     always_met = [name for name in names if name not in unmet]
     text = [
         "The error of a level is the norm of its task errors; for inequalities, of what exceeds the bounds."
         if unmet
         else "",
-        f"Met within 0.1 mm or 0.1 mrad throughout, and not drawn: {join_words(always_met)}." if always_met else "",
+        f"Nothing gives way in {join_words(always_met)}: errors are below 0.1 mm, 0.1 mrad, 0.1 N or the like."
+        if always_met
+        else "",
     ]
     figures = [_error_figure(views, levels, name) for name in unmet]
-    rows = [_error_row([levels[view.label].get(name) for view in views], name) for name in names]
+    rows = [_error_row([levels[view.label].get(name) for view in views], name) for name in unmet]
     caption, labels = "Error of each level, highest priority first.", [view.label for view in views]
     summary = grouped_table(["level"], labels, ("rms", "max", "final"), rows, caption) if rows else ""
     return Section("Task errors by level", paragraph(*text) + "".join(missing) + grid(figures, 2) + summary)
@@ -72,14 +70,14 @@ def level_error(recording: Recording, key: str) -> np.ndarray:
     """Return the norm of all task errors of a level (``LevelResidual.key``) per sample; else its slack, else NaN."""
     channels = [c for name, c in recording.channels.items() if name.startswith(f"error/{key}/") and c.labels]
     if not channels:
-        return np.abs(recording[f"slack/{key}"]) if f"slack/{key}" in recording else np.full(len(recording), np.nan)
+        return np.abs(recording[f"slack/{key}"]) if f"slack/{key}" in recording else np.full(recording.samples, np.nan)
     squares = np.array([np.sum(c.values**2, axis=1) for c in channels])
     present = ~np.isnan(squares).all(axis=0)
     return np.where(present, np.sqrt(np.nansum(squares, axis=0)), np.nan)
 
 
 def _error_figure(views: Sequence[RecordingView], levels: dict[str, dict[str, LevelResidual]], name: str) -> str:
-    available = [view for view in views if name in levels[view.label] and len(view.recording)]
+    available = [view for view in views if name in levels[view.label] and view.recording.samples]
     factor, unit = si_prefix(
         _level_unit(levels, name), max(_largest_error(levels[view.label][name]) for view in available)
     )
@@ -112,6 +110,10 @@ def _largest_error(level: LevelResidual | None) -> float:
     return 0.0 if level is None or level.max is None else level.max
 
 
+def _is_unmet(level: LevelResidual | None) -> bool:
+    return level is not None and _largest_error(level) > negligible(level.unit, NEGLIGIBLE_ERROR)
+
+
 def _level_unit(levels: dict[str, dict[str, LevelResidual]], name: str) -> str:
     return next(
         (view_levels[name].unit for view_levels in levels.values() if name in view_levels and view_levels[name].unit),
@@ -135,7 +137,7 @@ def _error_row(levels: Sequence[LevelResidual | None], name: str) -> tuple[str, 
 
 def timing_section(views: Sequence[RecordingView]) -> Section:
     """Build the section: time of control calls as a figure and a table, and all kinds of fallbacks."""
-    available = [view for view in views if _has_control_times(view)]
+    available = [view for view in views if has_control_times(view)]
     parts = [note(view.missing_note("times were recorded")) for view in views if view not in available]
     parts.insert(0, paragraph(*(_overrun_sentence(view) for view in available)))
     if available:
@@ -144,25 +146,15 @@ def timing_section(views: Sequence[RecordingView]) -> Section:
     return Section("Solver times and fallbacks", "".join(parts))
 
 
-def overrun_share(view: RecordingView) -> float:
-    """Return the share of control calls that took longer than the control period; NaN if times are unknown."""
-    values = view.recording["control/milliseconds"] if _has_control_times(view) else np.zeros(0)
-    known = values[np.isfinite(values)]
-    return float(np.mean(known > 1e3 * view.recording.period)) if len(known) > 1 else np.nan
-
-
-def _has_control_times(view: RecordingView) -> bool:
+def has_control_times(view: RecordingView) -> bool:
+    """Return whether a recording has computing times."""
     name = "control/milliseconds"
     return name in view.recording and bool(np.isfinite(view.recording[name]).any())
 
 
 def _overrun_sentence(view: RecordingView) -> str:
-    period, share = 1e3 * view.recording.period, overrun_share(view)
-    if np.isnan(share):
-        return ""
-    if share == 0.0:
-        return f"Every control call of {view.label} ended within its period of {period:g} ms."
-    return f"{percent(share)} of the control calls of {view.label} took longer than its period of {period:g} ms."
+    late = view.recording.overruns()
+    return "" if late is None else f"{view.label}: {late}."
 
 
 def _time_figure(views: Sequence[RecordingView]) -> str:
@@ -170,7 +162,7 @@ def _time_figure(views: Sequence[RecordingView]) -> str:
         for view in views:
             style = {"color": view.line_style.color, "linestyle": "solid", "linewidth": 0.7, "alpha": 0.8}
             curve(chart.axes, view.recording.time, view.recording["control/milliseconds"], label=view.label, **style)
-        for period in {round(1e3 * view.recording.period, 6) for view in views if len(view.recording) > 1}:
+        for period in {round(late.period_ms, 6) for view in views if (late := view.recording.overruns()) is not None}:
             chart.axes.axhline(period, color=GRID_COLOR, linewidth=0.9, linestyle=(0, (4, 2)))
             chart.axes.annotate(
                 f"period {period:g} ms", (1.0, period), xycoords=("axes fraction", "data"), ha="right",
@@ -258,7 +250,9 @@ TORQUES_DESCRIPTION = "Values are over all joints together; the peak rate is tha
 def smoothness_section(views: Sequence[RecordingView]) -> Section:
     """Build the section: tables of smoothness of movement and of torques, with columns per recording."""
     no_model_note = "movement of body parts, since the model of its robot is missing"
-    notes = [note(view.missing_note("torques were recorded")) for view in views if view.torque is None]
+    without_torques = [view for view in views if view.torque is None]
+    missing = without_torques if len(without_torques) < len(views) else []
+    notes = [note(view.missing_note("torques were recorded")) for view in missing]
     notes += [note(view.missing_note(no_model_note)) for view in views if view.robot is None]
     has_phases = any(len(view.phases) > 1 for view in views)
     words = paragraph(SMOOTHNESS_DESCRIPTION, PHASES_DESCRIPTION if has_phases else "")
@@ -276,7 +270,7 @@ def _movement_table(views: Sequence[RecordingView], has_phases: bool) -> str:
         cells = []
         for view, velocities in zip(views, moving, strict=True):
             for measure in MOVEMENT_MEASURES.values():
-                velocity = velocities.get(part, np.zeros((len(view.recording), 3)))  # a part at rest
+                velocity = velocities.get(part, np.zeros((view.recording.samples, 3)))  # a part at rest
                 cells.append(measure(velocity, view.recording.period))
                 cells += [mean_by_phase(view, velocity, measure)] if has_phases else []
         rows.append((part, *map(number, cells)))

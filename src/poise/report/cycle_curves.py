@@ -58,8 +58,9 @@ SIDES_DESCRIPTION = "The left leg is solid, the right leg dashed."
 
 
 def gait_cycle_section(views: Sequence[RecordingView]) -> Section | None:
-    """Build the section: a figure per leg joint with both sides, for angles and torques; None if there is no walk."""
-    walking = [(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
+    """Build the section: a figure per leg joint with both sides, for angles and torques; None without a gait cycle."""
+    walks = [(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
+    walking = [(view, walk) for view, walk in walks if walk.cycles]
     if not walking:
         return None
     robots: dict[tuple[str, ...], list[tuple[RecordingView, RecordedWalk]]] = {}

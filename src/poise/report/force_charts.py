@@ -1,4 +1,4 @@
-"""Report sections on contact forces: commanded and sensed forces, and load and ZMP under each sole."""
+"""Report sections on contact forces: commanded and measured forces, and load and ZMP under each sole."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Channels of contact forces with their names on the page, and how they are drawn.
-FORCE_CHANNELS = {"force": "commanded", "sensed/force": "sensed", "plate/force": "plate"}
+FORCE_CHANNELS = {"force": "commanded", "measured/force": "measured", "plate/force": "plate"}
 FORCE_LINE_STYLES: dict[str, Any] = {
     "force": {"linewidth": 1.3, "linestyle": (0, (4, 1.2))},
-    "sensed/force": {"linewidth": 1.0, "alpha": 0.45},
+    "measured/force": {"linewidth": 1.0, "alpha": 0.45},
     "plate/force": {"linewidth": 1.2},
 }
 VERTICAL_COLOR, HORIZONTAL_COLOR = "#00568a", "#d55e00"
@@ -53,7 +53,7 @@ MIN_CONTACT_FORCE = 1.0
 
 
 def contact_forces_section(views: Sequence[RecordingView]) -> Section:
-    """Build the section: a figure per contact and recording, and a table of commanded and sensed forces."""
+    """Build the section: a figure per contact and recording, and a table of commanded and measured forces."""
     no_forces_note = "contact forces were recorded; its controller and plant provide none"
     missing = [note(view.missing_note(no_forces_note)) for view in views if not view.contact_names]
     loaded_contacts = {
@@ -80,7 +80,7 @@ def contact_forces_section(views: Sequence[RecordingView]) -> Section:
         )
         rows += [_force_row(view, name) for view in available]
     parts += [grid(itertools.chain(*figures))] if is_single else [grid(row, len(views)) for row in figures]
-    head = ["contact", "commanded (N)", "sensed (N)", "rms difference (N)", "share of weight"]
+    head = ["contact", "commanded (N)", "measured (N)", "rms difference (N)", "share of weight"]
     parts.append(table(head, rows, "Vertical forces: means, and rms difference if both are known.") if rows else "")
     return Section("Contact forces", "".join(parts))
 
@@ -88,7 +88,7 @@ def contact_forces_section(views: Sequence[RecordingView]) -> Section:
 def vertical_force(view: RecordingView, kind: str, name: str) -> Array:
     """Return the vertical force at a contact per sample (N), NaN if unknown; ``kind`` is a key of `FORCE_CHANNELS`."""
     channel = f"{kind}/{name}/fz"
-    return view.recording[channel] if channel in view.recording else np.full(len(view.recording), np.nan)
+    return view.recording[channel] if channel in view.recording else np.full(view.recording.samples, np.nan)
 
 
 def _force_figure(view: RecordingView, name: str, y_max: float, width: float) -> str:
@@ -125,16 +125,16 @@ def _force_figure(view: RecordingView, name: str, y_max: float, width: float) ->
 
 
 def _force_row(view: RecordingView, name: str) -> tuple[str, ...]:
-    commanded, sensed = vertical_force(view, "force", name), vertical_force(view, "sensed/force", name)
-    sensed = sensed if np.isfinite(sensed).any() else vertical_force(view, "plate/force", name)
-    both = np.isfinite(commanded) & np.isfinite(sensed)
-    difference = float(np.sqrt(np.mean((commanded[both] - sensed[both]) ** 2))) if both.any() else float("nan")
+    commanded, measured = vertical_force(view, "force", name), vertical_force(view, "measured/force", name)
+    measured = measured if np.isfinite(measured).any() else vertical_force(view, "plate/force", name)
+    both = np.isfinite(commanded) & np.isfinite(measured)
+    difference = float(np.sqrt(np.mean((commanded[both] - measured[both]) ** 2))) if both.any() else float("nan")
     weight = float("nan") if view.robot is None else view.robot.weight
     share = percent(difference / weight) if np.isfinite(difference / weight) else DASH
     return (
         f"{view.label}, {name}",
         number(_finite_mean(commanded)),
-        number(_finite_mean(sensed)),
+        number(_finite_mean(measured)),
         number(difference),
         share,
     )
@@ -151,7 +151,7 @@ def _finite_max(values: Array) -> float:
 
 
 def _peak_component(view: RecordingView, name: str) -> float:
-    """Return the largest absolute force component, commanded or sensed, at a contact (N)."""
+    """Return the largest absolute force component, commanded or measured, at a contact (N)."""
     known = [f"{kind}/{name}" for kind in FORCE_CHANNELS if f"{kind}/{name}" in view.recording]
     parts = np.concatenate([np.abs(view.recording[channel][:, :3]).ravel() for channel in known])
     return float(parts[np.isfinite(parts)].max(initial=0.0))
@@ -190,7 +190,7 @@ class SolePressureSeries(NamedTuple):
 
     Attributes:
         foot: the foot.
-        amplitude: W, sum of the cell forces, (n,), N; NaN if nothing was sensed.
+        amplitude: W, sum of the cell forces, (n,), N; NaN if no cell was measured.
         zmp: ZMP relative to the centre of the sole, (n, 2), m; NaN if the foot is not loaded.
     """
 
@@ -243,7 +243,7 @@ def sole_pressures(view: RecordingView) -> list[SolePressureSeries]:
         return []
     pressures = []
     for foot in sorted(robot.feet, key=lambda foot: foot.side):
-        name = f"sensed/cells/{printable(foot.name)}"
+        name = f"measured/cells/{printable(foot.name)}"
         cells: Array = recording[name] if name in recording else np.zeros((0, 4))
         if cells.shape[1:] == (4,) and np.isfinite(cells).any():
             W, zmp = sole_pressure(foot, low_pass_cells(cells, recording.period))
@@ -288,7 +288,7 @@ def recorded_pushes(view: RecordingView) -> list[Push]:
 
 
 def _has_force_cells(view: RecordingView) -> bool:
-    names = [name for name in view.recording.channels if name.startswith("sensed/cells/")]
+    names = [name for name in view.recording.channels if name.startswith("measured/cells/")]
     return any(np.isfinite(view.recording[name]).any() for name in names)
 
 

@@ -66,13 +66,13 @@ def segment_summary(view: RecordingView, segments: Sequence[SegmentRecord]) -> s
 
 
 def _duration_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> str:
-    seconds = np.array([each["seconds"] for each in segments])
-    first = HISTOGRAM_BIN * np.floor(seconds.min() / HISTOGRAM_BIN + 1e-6)
-    edges = np.arange(first, seconds.max() + 2.0 * HISTOGRAM_BIN, HISTOGRAM_BIN)
+    durations = np.array([each["duration"] for each in segments])
+    first = HISTOGRAM_BIN * np.floor(durations.min() / HISTOGRAM_BIN + 1e-6)
+    edges = np.arange(first, durations.max() + 2.0 * HISTOGRAM_BIN, HISTOGRAM_BIN)
     with new_chart(f"Durations of the segments of {view.label}", HALF_WIDTH) as chart:
-        chart.axes.hist(seconds + 1e-9, bins=list(edges), color=PLANNED_COLOR, edgecolor="white", linewidth=0.5)
+        chart.axes.hist(durations + 1e-9, bins=list(edges), color=PLANNED_COLOR, edgecolor="white", linewidth=0.5)
         chart.axes.set(xlabel="T (s)", ylabel="segments")
-    longest = number(float(seconds.max()), 2)
+    longest = number(float(durations.max()), 2)
     return figure(chart.svg, f"{view.label}: durations of segments; the longest took {longest} s.")
 
 
@@ -84,13 +84,13 @@ def _margin_figure(view: RecordingView, segments: Sequence[SegmentRecord]) -> st
     ) as chart:
         axes = chart.axes
         if tracks is not None and "center_of_pressure" in recording:
-            n = len(recording)
+            n = recording.samples
             samples = np.unique(np.linspace(0, n - 1, min(MARGIN_SAMPLES, n)).astype(int))
             margins = 1e3 * tracks.margins(recording["center_of_pressure"], samples.tolist())
             style = {"color": ACTUAL_COLOR, "linewidth": 0.6, "label": "actual center of pressure"}
             curve(axes, recording.time[samples], margins, **style)
         known = [each for each in segments if each["margin"] is not None]
-        ends = [*(each["time"] for each in known[1:]), known[-1]["time"] + known[-1]["seconds"]] if known else []
+        ends = [*(each["time"] for each in known[1:]), known[-1]["time"] + known[-1]["duration"]] if known else []
         for i, (each, end) in enumerate(zip(known, ends, strict=True)):
             label = "planned, minimum of each segment" if i == 0 else None
             axes.plot((each["time"], end), [1e3 * each["margin"]] * 2, color=PLANNED_COLOR, linewidth=1.4, label=label)
@@ -120,7 +120,7 @@ def _segment_table(segments: Sequence[SegmentRecord]) -> str:
             str(i),
             f"{each['time']:.2f}",
             str(each["mode"]),
-            f"{each['seconds']:.2f}",
+            f"{each['duration']:.2f}",
             str(each["corrections"]) if each["corrections"] else DASH,
             str(each["outcome"]),
             _step_text(each),
@@ -133,9 +133,10 @@ def _segment_table(segments: Sequence[SegmentRecord]) -> str:
 
 
 def _step_text(segment: SegmentRecord) -> str:
-    if segment["step"] is None:
+    swing_foot = segment["swing_foot"]
+    if swing_foot is None:
         return DASH
-    return f"{segment['step']} (air)" if segment["lifted"] else str(segment["step"])
+    return f"{swing_foot} (air)" if segment["foot_in_air"] else str(swing_foot)
 
 
 # -- Paths of the navigation points ----------------------------------------------------------------------------------
@@ -181,7 +182,7 @@ def guided_motion_section(views: Sequence[RecordingView]) -> Section | None:
 
 def planned_paths(segments: Sequence[SegmentRecord]) -> Paths:
     """Return the planned paths of all segments, separated by NaN."""
-    names = [name for name in POINT_COLORS if name in segments[0]["planned"]]
+    names = [name for name in POINT_COLORS if name in segments[0]["planned_paths"]]
     separator = np.full((1, 3), np.nan)
     return {name: np.vstack([_segment_path(each, name, separator) for each in segments]) for name in names}
 
@@ -202,7 +203,7 @@ def actual_paths(view: RecordingView, names: Sequence[str]) -> Paths | None:
 
 def _segment_path(segment: SegmentRecord, name: str, separator: Array) -> Array:
     """Return the planned path of a point up to the begin of the next segment, followed by a gap."""
-    return np.vstack([np.array(segment["planned"][name], dtype=np.float64), separator])
+    return np.vstack([np.array(segment["planned_paths"][name], dtype=np.float64), separator])
 
 
 def _path_figures(view: RecordingView, segments: Sequence[SegmentRecord]) -> list[str]:

@@ -102,7 +102,7 @@ CYCLES_DESCRIPTION = (
 
 def joint_angles_section(views: Sequence[RecordingView]) -> Section:
     """Build the section: joint angles over time by limb ([Galdeano2014], figure 9), and differences between cycles."""
-    available = [view for view in views if _has_joint_angles(view)]
+    available = [view for view in views if has_joint_angles(view)]
     parts = [note(view.missing_note("joint angles were recorded")) for view in views if view not in available]
     parts.insert(0, paragraph(*(_range_sentence(view) for view in available)))
     for title, names in LIMB_GROUPS:
@@ -114,7 +114,8 @@ def joint_angles_section(views: Sequence[RecordingView]) -> Section:
     return Section("Joint angles by limb", "".join([*parts, *_cycle_comparison(available)]))
 
 
-def _has_joint_angles(view: RecordingView) -> bool:
+def has_joint_angles(view: RecordingView) -> bool:
+    """Return whether a recording has joint angles."""
     return bool(np.isfinite(joint_angles(view.recording)[1]).any())
 
 
@@ -315,7 +316,7 @@ def comparison_section(views: Sequence[RecordingView]) -> Section:
     if len(views) < 2:
         return Section(title, note("There is one recording only; pass two or more to compare them."))
     with_duration = [
-        view for view in views if len(view.recording) > 1 and view.recording.time[-1] > view.recording.time[0]
+        view for view in views if view.recording.samples > 1 and view.recording.time[-1] > view.recording.time[0]
     ]
     if len(with_duration) < 2:
         return Section(title, note("Fewer than two of the recordings have a duration."))

@@ -37,7 +37,8 @@ from poise.html import (
     stick_figure_row,
     table,
 )
-from poise.rendering import picture
+from poise.plants import EnvironmentGeometry
+from poise.rendering import picture, recorded_environment
 from poise.report.recording_view import RecordingView, cycle_instants, time_range
 from poise.robots import State
 
@@ -56,7 +57,7 @@ class KeyInstant(NamedTuple):
 
 def stick_figure_section(views: Sequence[RecordingView]) -> Section | None:
     """Build the section: side and front view of each recording with markers; None if there is none."""
-    available = [view for view in views if MARKER_CHANNEL in view.recording and len(view.recording)]
+    available = [view for view in views if MARKER_CHANNEL in view.recording and view.recording.samples]
     if not available:
         return None
     parts = [
@@ -135,7 +136,7 @@ MARKERS_DESCRIPTION = (
 
 def markers_section(views: Sequence[RecordingView]) -> Section | None:
     """Build the section: distances by marker and over time, and the notes of the fit; None if there are no markers."""
-    available = [view for view in views if "markers/distance" in view.recording and len(view.recording)]
+    available = [view for view in views if "markers/distance" in view.recording and view.recording.samples]
     if not available:
         return None
     parts = [paragraph(MARKERS_DESCRIPTION), _marker_table(available)]
@@ -271,7 +272,7 @@ def key_samples(view: RecordingView) -> list[tuple[str, int]]:
     """
     if view.is_measured and view.gait is not None:
         return [(instant.name.partition("\n")[0], instant.sample) for instant in key_instants(view)[:MAX_PICTURES]]
-    n, time = len(view.recording), view.recording.time
+    n, time = view.recording.samples, view.recording.time
     phases = [phase for phase in view.phases if phase.name]
     if not 1 < len(phases) < MAX_PICTURES:
         spread = np.unique(np.linspace(0, n - 1, MAX_PICTURES).astype(int)).tolist()
@@ -281,7 +282,7 @@ def key_samples(view: RecordingView) -> list[tuple[str, int]]:
 
 
 def _picture_row(view: RecordingView) -> str:
-    if view.robot is None or not len(view.recording):
+    if view.robot is None or not view.recording.samples:
         return note(view.missing_note("pictures, since the model of its robot is missing"))
     names, states = [], []
     for name, i in key_samples(view):
@@ -292,15 +293,34 @@ def _picture_row(view: RecordingView) -> str:
             continue
     if not states:
         return note(view.missing_note("pictures, since its states are not finite"))
-    return picture_strip(
-        gather_states(states, face_forward=view.is_measured), names, f"{view.label}: {', '.join(names)}."
-    )
+    environment = recorded_environment(view.recording, view.robot)
+    gathered = gather_states(states, face_forward=view.is_measured)
+    # The environment of each posture moves with its base.
+    motions = [_base_pose(moved) * _base_pose(state).inverse() for moved, state in zip(gathered, states, strict=True)]
+    environments = [environment.moved(motion) for motion in motions]
+    return picture_strip(gathered, names, f"{view.label}: {', '.join(names)}.", environments)
 
 
-def picture_strip(states: Sequence[State], names: Sequence[str], caption: str) -> str:
-    """Return a row of pictures of postures with a caption, or a note on why there are none."""
+def _base_pose(state: State) -> pinocchio.SE3:
+    return pinocchio.XYZQUATToSE3(np.array(state.q[:7]))
+
+
+def picture_strip(
+    states: Sequence[State],
+    names: Sequence[str],
+    caption: str,
+    environments: Sequence[EnvironmentGeometry] | None = None,
+) -> str:
+    """Return a row of pictures of postures with a caption, or a note on why there are none.
+
+    Args:
+        states: postures.
+        names: name of each posture.
+        caption: text below the pictures.
+        environments: environment of each posture; None: flat ground.
+    """
     try:
-        image = picture(states, STRIP_WIDTH, STRIP_HEIGHT, labels=names)
+        image = picture(states, STRIP_WIDTH, STRIP_HEIGHT, labels=names, environment=environments)
     except PoiseError as error:
         return note(f"{caption.partition(':')[0]}: pictures are missing: {error}.")
     return figure(f'<img alt="{states[0].robot.name} in {len(states)} postures" src="{_data_url(image)}">', caption)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from poise.analysis import GaitCycle, normalize_cycle
+from poise.analysis import GaitCycle, normalize_cycle, walking_direction
 from poise.arrays import Array, Mask
 from poise.errors import GaitError, PoiseError
 from poise.html import (
@@ -52,13 +52,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORCES_DESCRIPTION = (
-    "Ground reaction force on each foot as measured by the force plates, in percent of body weight. Grey: the foot is "
+    "Ground reaction force on each foot as measured by the force plates, in percent of body weight: "
+    "upward, forward in the direction of walking, and to the left of the person. Grey: the foot is "
     "entirely on its plates, and its ground reaction force is known completely."
 )
 RESIDUAL_DESCRIPTION = (
     "Force and moment that would have to act on the pelvis, in addition to the measured ground reaction forces, to "
     "produce the measured motion, in world axes. With a perfect body model, perfect markers and perfect plates they "
-    "would be zero. Grey: frames in which both feet are entirely on plates or in the air; only these count."
+    "would be zero; Hicks et al. 2015 recommend peaks below 5 % of the ground reaction force. World axes are those of "
+    "the file, turned if necessary so that z is up. Grey: frames in which both feet are entirely on plates or in the "
+    "air; only these count."
 )
 
 
@@ -132,9 +135,12 @@ def shade_intervals(axes: Axes, time: Array, mask: Mask) -> None:
 
 
 def _weight_percent(torques: Torques, side: Side) -> Array:
-    """Return the ground reaction force in % of body weight, (n, 3); NaN if no plate is loaded."""
+    """Return the ground reaction force forward, to the left and up, % of body weight (n, 3); NaN on no loaded plate."""
     loaded = torques.foot_wrenches.loaded[side][:, np.newaxis]
-    return np.where(loaded, 100.0 * torques.foot_wrenches.force[side] / (GRAVITY * torques.mass), np.nan)
+    forward = _walking_direction(torques)
+    axes = np.array([forward, np.cross((0.0, 0.0, 1.0), forward), (0.0, 0.0, 1.0)])
+    force = torques.foot_wrenches.force[side] @ axes.T
+    return np.where(loaded, 100.0 * force / (GRAVITY * torques.mass), np.nan)
 
 
 def _force_limits(torques: Torques) -> tuple[float, float]:
@@ -151,14 +157,14 @@ def _plate_force_figure(torques: Torques, side: Side, y_min: float, y_max: float
         axes = chart.axes
         shade_intervals(axes, torques.time, loaded & ground.measured[side])
         curve(axes, torques.time, share[:, 2], color=LEG_COLORS[side], label="vertical", linewidth=1.4)
-        for k, axis in enumerate("xy"):
+        for k, label in enumerate(("forward", "to the left")):
             curve(
                 axes,
                 torques.time,
                 share[:, k],
                 color=LINE_COLORS[2 + k],
                 linestyle=LINE_DASHES[1 + k],
-                label=f"along {axis}",
+                label=label,
             )
         axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
         axes.set(xlabel="time (s)", ylabel="force (% of weight)", xlim=_time_limits(torques), ylim=(y_min, y_max))
@@ -168,8 +174,17 @@ def _plate_force_figure(torques: Torques, side: Side, y_min: float, y_max: float
     return figure(chart.svg, f"{side.capitalize()} foot: {text}.")
 
 
+def _walking_direction(torques: Torques) -> Array:
+    """Return the horizontal direction of walking (3), of the feet where the person stays in place."""
+    points = torques.foot_wrenches.foot_stance.points
+    heel, ball = ({side: points[side][:, k] for side in SIDES} for k in (0, 1))
+    return walking_direction(torques.q[:, :3], heel, ball)
+
+
 def _time_limits(torques: Torques) -> tuple[float, float]:
-    return float(torques.time[0]), float(torques.time[-1])
+    """Return the limits of the time axis, s; a trial of a single frame has the duration of that frame."""
+    first, last = float(torques.time[0]), float(torques.time[-1])
+    return first, last if last > first else first + 1.0 / torques.trial.rate
 
 
 # -- Joint moments ---------------------------------------------------------------------------------------------------
@@ -218,7 +233,7 @@ def back_moments_section(torques: Torques) -> Section:
         with new_chart(f"{each.title} moment over time", THIRD_WIDTH) as chart:
             curve(chart.axes, torques.time, back_moments[each.title], color=LINE_COLORS[k])
             chart.axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
-            chart.axes.set(xlabel="time (s)", ylabel=MOMENT_AXIS_LABEL, xlim=(torques.time[0], torques.time[-1]))
+            chart.axes.set(xlabel="time (s)", ylabel=MOMENT_AXIS_LABEL, xlim=_time_limits(torques))
         y_min, y_max = (number(float(f(back_moments[each.title])), 2) for f in (np.nanmin, np.nanmax))
         figures.append(figure(chart.svg, f"{each.title.capitalize()}: {y_min} to {y_max} N m/kg."))
     return Section("Moments of the lower back", paragraph(description) + grid(figures, 3))
@@ -228,7 +243,7 @@ def file_comparison_section(torques: Torques) -> Section:
     """Build the section that compares the computed moments with those stored in the file."""
     rows = compare_stored_moments(torques)
     if not rows:
-        return Section("Comparison with the file", note("The file stores no moments to compare with."))
+        return Section("Comparison with the moments in the file", note("The file stores no moments to compare with."))
     description = (
         "For frames in which a plate carries the foot. The correlation compares the shapes over time: it is 1 if the "
         "curves are equal up to scale and offset. Laboratories place the hip joint center differently, by one to two "
@@ -248,7 +263,7 @@ def file_comparison_section(torques: Torques) -> Section:
     ]
     head = ["moment", "frames", "correlation", "rms difference (N m/kg)", "peak, Poise (N m/kg)", "peak, file (N m/kg)",
             "ratio of peaks"]  # fmt: skip
-    return Section("Comparison with the file", paragraph(description) + table(head, cells))
+    return Section("Comparison with the moments in the file", paragraph(description) + table(head, cells))
 
 
 def _file_moment(torques: Torques, side: Side, convention: MomentConvention) -> Array | None:
@@ -295,13 +310,15 @@ def _moment_time_figure(
         if file is not None:
             curve(axes, torques.time, file, color=FILE_COLOR, linestyle=(0, (3.0, 1.6)), linewidth=0.9)
         axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)
-        axes.set(xlabel="time (s)", ylabel=MOMENT_AXIS_LABEL, xlim=(torques.time[0], torques.time[-1]), ylim=y_limits)
+        axes.set(xlabel="time (s)", ylabel=MOMENT_AXIS_LABEL, xlim=_time_limits(torques), ylim=y_limits)
     known_values = known[title][np.isfinite(known[title])]
     text = (
         f"{number(float(known_values.min()), 2)} to {number(float(known_values.max()), 2)} N m/kg"
         if len(known_values)
         else "not known"
     )
+    if len(known_values) and not ground.measured_in_stance(side):
+        text += ", known in swing only"
     return figure(chart.svg, f"{title.capitalize()}: {text}.")
 
 

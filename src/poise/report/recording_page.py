@@ -24,16 +24,18 @@ from poise.html import (
     percent,
     save_page_file,
     table,
+    text_table,
 )
 from poise.recording import Recording, load_recording, make_unique
 from poise.report.balance_view import balance_section
-from poise.report.control_quality import smoothness_section, task_errors_section, timing_section
+from poise.report.control_quality import has_control_times, smoothness_section, task_errors_section, timing_section
 from poise.report.cycle_curves import gait_angles_section, gait_cycle_section
 from poise.report.force_charts import contact_forces_section, sole_pressure_section
 from poise.report.guided_motion import guided_motion_section
-from poise.report.joint_angles import comparison_section, joint_angles_section
+from poise.report.joint_angles import comparison_section, has_joint_angles, joint_angles_section
 from poise.report.key_frames import key_frames_section, markers_section, stick_figure_section
 from poise.report.recording_view import RecordingView, recording_views
+from poise.report.summary_view import summary_section
 from poise.report.torque_charts import joint_torques_section, torque_limits_section
 from poise.report.walk_summary import angular_momentum_section, footprints_section, style_measures_section
 
@@ -83,7 +85,7 @@ def overview_section(views: Sequence[RecordingView]) -> Section:
         "controller": [_controller_text(view) for view in views],
         "plant": [_provenance_text(view, "plant") for view in views],
         "duration (s)": [f"{view.recording.duration:.2f}" for view in views],
-        "samples": [f"{len(view.recording)}" for view in views],
+        "samples": [f"{view.recording.samples}" for view in views],
         "control period (ms)": [DASH if view.is_measured else _period_text(view) for view in views],
         "frame rate (Hz)": [_rate_text(view) if view.is_measured else DASH for view in views],
         "fallbacks": [DASH if view.is_measured else str(sum(view.recording.fallbacks().values())) for view in views],
@@ -93,9 +95,19 @@ def overview_section(views: Sequence[RecordingView]) -> Section:
     }
     rows = [(name, *values) for name, values in rows_by_title.items() if any(value != DASH for value in values)]
     notes = [note(f"{view.label}: {sentence}") for view in views for sentence in view.notes]
+    notes.append(note(_not_recorded_sentence(views)))
     return Section(
-        "Overview", "".join([*notes, table(["", *(view.label for view in views)], rows), _phase_tables(views)])
+        "Overview", "".join([*notes, text_table(["", *(view.label for view in views)], rows), _phase_tables(views)])
     )
+
+
+def _not_recorded_sentence(views: Sequence[RecordingView]) -> str:
+    """Return a sentence on data that no recording has, whose sections are left out; empty if there are none."""
+    missing = [
+        *(["torques"] if all(view.torque is None for view in views) else []),
+        *(["contact forces"] if not any(view.contact_names for view in views) else []),
+    ]
+    return f"No {' and no '.join(missing)} were recorded." if missing else ""
 
 
 def peak_torque_share(view: RecordingView) -> float | None:
@@ -172,8 +184,8 @@ def _person_text(view: RecordingView) -> str:
     """Return name, height, mass and sex of a measured person, as far as known."""
     if not view.is_measured:
         return DASH
-    parts = view.recording.provenance.get("parts") or {}
-    properties = [(parts.get("height"), "{:.2f} m"), (parts.get("mass"), "{:.1f} kg"), (parts.get("sex"), "{}")]
+    body = view.recording.provenance.get("load_arguments") or {}
+    properties = [(body.get("height"), "{:.2f} m"), (body.get("mass"), "{:.1f} kg"), (body.get("sex"), "{}")]
     words = [view.recording.provenance.get("subject"), *(form.format(value) for value, form in properties if value)]
     return ", ".join(str(word) for word in words if word) or DASH
 
@@ -183,15 +195,16 @@ def _rate_text(view: RecordingView) -> str:
 
 
 def _period_text(view: RecordingView) -> str:
-    return f"{1e3 * view.recording.period:.4g}" if len(view.recording) > 1 else DASH
+    return f"{1e3 * view.recording.period:.4g}" if view.recording.samples > 1 else DASH
 
 
 # -- Page ------------------------------------------------------------------------------------------------------------
 
 
-#: Sections of the page, in order. Sections on walks, guided motion, force cells and markers are None if no recording
-#: has such data, and are left out.
+#: Sections of the page, in order. Sections on steps, walks, guided motion, force cells and markers are None if no
+#: recording has such data, and are left out.
 RECORDING_SECTIONS: tuple[Callable[[Sequence[RecordingView]], Section | None], ...] = (
+    summary_section,
     overview_section,
     key_frames_section,
     stick_figure_section,
@@ -213,22 +226,47 @@ RECORDING_SECTIONS: tuple[Callable[[Sequence[RecordingView]], Section | None], .
     comparison_section,
     smoothness_section,
 )
-#: Sections on the controller or on flat soles, left out if all recordings are of measured people; and sections on
-#: torques and forces, left out if in addition no recording has any.
-CONTROLLER_SECTIONS, FORCE_SECTIONS = (
-    (task_errors_section, balance_section, timing_section),
-    (joint_torques_section, torque_limits_section, contact_forces_section),
-)
+
+
+def _has_duration(view: RecordingView) -> bool:
+    return view.recording.samples > 1 and bool(view.recording.time[-1] > view.recording.time[0])
+
+
+#: What a recording needs for a section; a section that fits no recording is left out. Others fit every recording, or
+#: decide themselves. A measured person has no controller and no flat soles.
+SECTION_NEEDS: Mapping[Callable[..., Section | None], Callable[[RecordingView], bool]] = {
+    key_frames_section: lambda view: view.robot is not None and view.recording.samples > 0,
+    footprints_section: lambda view: view.recorded_steps is not None,
+    style_measures_section: lambda view: view.recorded_walk is not None,
+    gait_cycle_section: lambda view: view.recorded_walk is not None and bool(view.recorded_walk.cycles),
+    angular_momentum_section: lambda view: view.recorded_walk is not None,
+    joint_angles_section: has_joint_angles,
+    joint_torques_section: lambda view: view.torque is not None,
+    torque_limits_section: lambda view: view.torque is not None and view.torque_limits is not None,
+    task_errors_section: lambda view: not view.is_measured and bool(view.recording.residuals()),
+    balance_section: lambda view: not view.is_measured and view.body_trajectories is not None,
+    contact_forces_section: lambda view: bool(view.contact_names),
+    timing_section: lambda view: not view.is_measured and (has_control_times(view) or bool(view.recording.fallbacks())),
+    comparison_section: _has_duration,
+    smoothness_section: lambda view: view.body_trajectories is not None or view.torque is not None,
+}
+
+
+def applies(section: Callable[..., Section | None], views: Sequence[RecordingView]) -> bool:
+    """Return whether a section applies to at least one of the recordings; a comparison needs two."""
+    fitting = sum(map(SECTION_NEEDS.get(section, lambda _: True), views))
+    return fitting >= (2 if section is comparison_section else 1)
 
 
 def recording_page(recordings: Mapping[str, Recording], progress: Callable[[str], object] | None = None) -> str:
     """Return a self-contained HTML page about recordings; the page loads no other files.
 
-    Sections state which data a recording does not have, for example torques of a kinematic one.
+    It begins with the verdict. Sections that apply to none of the recordings are left out, for example footprints of a
+    reach; the others state which data a recording does not have, for example torques of a kinematic one.
 
     Args:
         recordings: recordings by label, in the order in which they are shown.
-        progress: called with the name of each section before it is built.
+        progress: called with the name of each section before it is built or left out.
 
     Raises:
         PoiseError: there are no recordings.
@@ -237,13 +275,14 @@ def recording_page(recordings: Mapping[str, Recording], progress: Callable[[str]
         raise PoiseError("report: no recordings given; pass at least one")
     views = recording_views(recordings)
     sections = []
-    skipped = [*CONTROLLER_SECTIONS] if all(view.is_measured for view in views) else []
-    skipped += FORCE_SECTIONS if all(view.has_no_forces for view in views) else []
-    for section in (candidate for candidate in RECORDING_SECTIONS if candidate not in skipped):
+    for section in RECORDING_SECTIONS:
         if progress is not None:
             progress(section.__name__.removesuffix("_section").replace("_", " "))
-        sections.append(section(views))
-    return assemble_page(f"{join_words(list(recordings))}", [section for section in sections if section is not None])
+        if applies(section, views):
+            sections.append(section(views))
+    return assemble_page(
+        join_words(list(recordings)), [section for section in sections if section is not None], first=1
+    )
 
 
 def save_page(

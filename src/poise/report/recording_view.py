@@ -70,10 +70,10 @@ class RecordedGait:
     @property
     def phases(self) -> tuple[MotionPhase, ...]:
         """Support phases (double, left, right support, flight) from the first event to the last."""
-        in_contact = {side: next((e.kind == "off" for e in self.events if e.side == side), True) for side in SIDES}
+        in_contact = {side: next((e.kind == "toe_off" for e in self.events if e.side == side), True) for side in SIDES}
         phases: list[MotionPhase] = []
         for event, next_event in itertools.pairwise(self.events):
-            in_contact[event.side] = event.kind == "strike"
+            in_contact[event.side] = event.kind == "initial_contact"
             standing = [side for side in SIDES if in_contact[side]]
             name = "double support" if len(standing) > 1 else f"{standing[0]} support" if standing else "flight"
             if next_event.time > event.time:
@@ -123,14 +123,11 @@ def cycle_instants(cycle: GaitCycle) -> list[tuple[float, str]]:
 
 
 def stored_events(provenance: dict[str, Any]) -> tuple[GaitEvent, ...]:
-    """Return the gait events in the provenance of a measured motion: a list of (time in s, side, "strike" or "off").
-
-    "strike" is the initial contact, "off" the toe-off.
-    """
+    """Return the gait events in the provenance of a measured motion: a list of (time in s, side, kind)."""
     events = []
     for each in provenance.get("events") or ():
         match each:
-            case [int() | float() as time, "left" | "right" as side, "strike" | "off" as kind]:
+            case [int() | float() as time, "left" | "right" as side, "initial_contact" | "toe_off" as kind]:
                 events.append(GaitEvent(float(time), side, kind))
     return sort_events(events)
 
@@ -178,39 +175,39 @@ class RecordingView:
         """Whether the motion is that of a measured person, without a controller."""
         return self.recording.provenance.get("behavior") in (FIT_BEHAVIOR, TORQUES_BEHAVIOR)
 
-    @property
-    def has_no_forces(self) -> bool:
-        """Whether the motion is that of a measured person without known torques and forces."""
-        return self.is_measured and self.torque is None and not self.contact_names
-
     @cached_property
     def gait(self) -> RecordedGait | None:
         """Gait of a human body; None for other robots, or without a complete gait cycle."""
-        return None if self.robot is None or not len(self.recording) else recorded_gait(self.recording, self.robot)
+        return None if self.robot is None or not self.recording.samples else recorded_gait(self.recording, self.robot)
 
     @cached_property
     def phases(self) -> tuple[MotionPhase, ...]:
         """Phases of the motion: named by the behavior; else support phases of a walk; else intervals of equal tasks."""
         if self.is_measured and self.gait is not None:
             return self.gait.phases
-        if "phase" in self.recording or self.recorded_walk is None:
+        if "phase" in self.recording or self.recorded_steps is None:
             return find_phases(self.recording)
-        return support_phases(self.recorded_walk)
+        return support_phases(self.recorded_steps)
 
     @cached_property
     def body_trajectories(self) -> BodyTrajectories | None:
         """Motion of body parts and center of mass; None without samples or model."""
-        if self.robot is None or not len(self.recording):
+        if self.robot is None or not self.recording.samples:
             return None
         return compute_trajectories(self.recording, self.robot, posture_frames(self.robot).frames)
 
     @cached_property
-    def recorded_walk(self) -> RecordedWalk | None:
-        """Steps of a walk on flat feet; None for other motions, and for a person, whose feet roll (see `gait`)."""
+    def recorded_steps(self) -> RecordedWalk | None:
+        """Steps on flat feet, at least one; None without steps, and for a person, whose feet roll (see `gait`)."""
         if self.robot is None or self.body_trajectories is None or self.is_measured:
             return None
-        walk = analyze_walk(self.recording, self.robot, self.body_trajectories)
-        return walk if walk.is_walk else None
+        steps = analyze_walk(self.recording, self.robot, self.body_trajectories)
+        return steps if steps.steps else None
+
+    @cached_property
+    def recorded_walk(self) -> RecordedWalk | None:
+        """Steps of a walk, two or more and of both feet; None for other motions."""
+        return self.recorded_steps if self.recorded_steps is not None and self.recorded_steps.is_walk else None
 
     @cached_property
     def style_measures(self) -> StyleMeasures | None:
@@ -246,7 +243,7 @@ class RecordingView:
 
     def missing_note(self, missing: str) -> str:
         """Return a sentence on missing data: ``reach: no torques were recorded.``"""
-        return f"{self.label}: no {missing}." if len(self.recording) else f"{self.label}: the recording is empty."
+        return f"{self.label}: no {missing}." if self.recording.samples else f"{self.label}: the recording is empty."
 
     @property
     def robot_name(self) -> str:
@@ -255,9 +252,10 @@ class RecordingView:
 
     @cached_property
     def contact_names(self) -> tuple[str, ...]:
-        """Names of the contacts with commanded, sensed or force-plate forces."""
-        prefixes = ("force/", "sensed/force/", "plate/force/")
-        labels = [channel.label for channel in self.recording.channels.values()]
+        """Names of the contacts with commanded, measured or force-plate forces that are known at some time."""
+        prefixes = ("force/", "measured/force/", "plate/force/")
+        known = [each for each in self.recording.channels.values() if each.header.kind == "number"]
+        labels = [each.label for each in known if np.isfinite(each.values).any()]
         names = [label.removeprefix(p) for p in prefixes for label in labels if label.startswith(p)]
         return tuple(dict.fromkeys(names))
 
@@ -274,14 +272,14 @@ def recording_views(recordings: Mapping[str, Recording]) -> list[RecordingView]:
         robot = recording.robot
         if robot is None:
             provenance = recording.provenance
-            robot_key = repr([provenance.get(key) for key in ("robot", "source", "parts")])
+            robot_key = repr([provenance.get(key) for key in ("robot", "source", "load_arguments")])
             if robot_key not in robots:
                 robots[robot_key] = robot_from_provenance(provenance)
             known = robots[robot_key]
             robot = known if isinstance(known, Robot) else None
             if isinstance(known, str):
                 notes.append(f"The model of its robot is missing: {known}. Parts that need it are left out.")
-        if robot is not None and len(recording) and not _matches_robot(recording, robot):
+        if robot is not None and recording.samples and not _matches_robot(recording, robot):
             notes.append(
                 f"The model {robot.name!r} has other joints than the recording. Parts that need it are left out."
             )
@@ -305,8 +303,8 @@ def _matches_robot(recording: Recording, robot: Robot) -> bool:
 def _completeness_notes(recording: Recording) -> list[str]:
     """Return sentences on a recording that is empty, truncated or ended early."""
     notes = []
-    ending = recording.provenance.get("ended", "finished")
-    if not len(recording):
+    ending = recording.provenance.get("outcome", "finished")
+    if not recording.samples:
         notes.append("It is empty." if recording.complete else "The file is truncated before its first sample.")
     elif not recording.complete:
         notes.append(f"The file is truncated: this is its intact part, up to {recording.time[-1]:.2f} s.")

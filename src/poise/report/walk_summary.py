@@ -133,7 +133,7 @@ def _margin_figure(view: RecordingView, walk: RecordedWalk, limits: tuple[float,
     at = (
         ""
         if measures is None
-        else f" at touchdown, ξ is inside both soles by {number(1e3 * measures.divergent_margin)} mm or more"
+        else f" at touchdown, ξ is inside both soles by {number(1e3 * measures.dcm_margin)} mm or more"
     )
     return figure(chart.svg, f"{view.label}:{at}.")
 
@@ -164,8 +164,8 @@ class FootprintView(NamedTuple):
 
 
 def footprints_section(views: Sequence[RecordingView]) -> Section | None:
-    """Build the section: footprints at one scale, table of steps, and margins over time; None if there is no walk."""
-    top_views = [_top_view(view, view.recorded_walk) for view in views if view.recorded_walk is not None]
+    """Build the section: footprints at one scale, table of steps, and margins over time; None if there is no step."""
+    top_views = [_top_view(view, view.recorded_steps) for view in views if view.recorded_steps is not None]
     if not top_views:
         return None
     size = np.max([np.ptp(top_view.limits, axis=0) for top_view in top_views], axis=0)
@@ -224,11 +224,13 @@ def _footprint_figure(top_view: FootprintView, size: Array, width: float) -> str
         axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal", xlim=(left, right), ylim=(bottom, y_max))
         axes.grid(color=GRID_COLOR, alpha=0.25, linewidth=0.5)
         chart.legend(5 if width > HALF_WIDTH else 3)
+    count = f"{len(walk.steps)} step{'' if len(walk.steps) == 1 else 's'}"
+    if math.isnan(walk.speed.forward):
+        return figure(chart.svg, f"{label}: {count}.")
     x, y, turning = (
         f"{round(value, 2) + 0.0:.2f}".replace("-", MINUS) for value in walk.speed
     )  # adding 0.0 turns -0.00 into 0.00
-    text = f"{x} m/s forward, {y} m/s to the left, {turning} rad/s turning"
-    return figure(chart.svg, f"{label}: {len(walk.steps)} steps, {text}.")
+    return figure(chart.svg, f"{label}: {count}, {x} m/s forward, {y} m/s to the left, {turning} rad/s turning.")
 
 
 def _draw_soles(axes: Axes, walk: RecordedWalk) -> None:
@@ -293,7 +295,7 @@ def style_measures_section(views: Sequence[RecordingView]) -> Section | None:
     missing = [note(view.missing_note("walk with two or more steps")) for view in views if view.style_measures is None]
     comparison_note = f"Comparisons with the first walk are ratios ({TIMES}) or differences (+)."
     description = paragraph(MEASURES_DESCRIPTION, few_steps_note, comparison_note if len(walks) > 1 else "")
-    return Section("Style of the walk", description + annotated_table(head, rows) + "".join(missing))
+    return Section("Style measures", description + annotated_table(head, rows, "Measures of style.") + "".join(missing))
 
 
 def format_measure(measure: MeasureDefinition, value: float) -> str:
@@ -348,7 +350,7 @@ def _momentum_figure(view: RecordingView, walk: RecordedWalk, y_max: float, widt
             )
         shade_phases(axes, view.phases, width)
         for sample in (walk.window.start, walk.window.stop):
-            axes.axvline(recording.time[min(sample, len(recording) - 1)], color="#555555", linewidth=0.6)
+            axes.axvline(recording.time[min(sample, recording.samples - 1)], color="#555555", linewidth=0.6)
         axes.set(xlabel="time (s)", ylabel="L (kg m²/s)", ylim=(-1.08 * y_max, 1.08 * y_max))
         axes.set_xlim(*time_range(view))
         chart.legend(3)

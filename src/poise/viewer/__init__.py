@@ -14,6 +14,7 @@ from poise.viewer.view_frame import (
     SolePressureFrame,
     ViewFrame,
     contact_force_arrows,
+    force_arrows,
     joint_poses,
     pressure_point,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "ViewFrame",
     "Viewer",
     "contact_force_arrows",
+    "force_arrows",
     "joint_poses",
     "pressure_point",
     "view",

@@ -15,8 +15,7 @@ from poise.arrays import Array
 from poise.control import Controller, ControlStep
 from poise.errors import PoiseError
 from poise.hierarchy import Hierarchy
-from poise.plants import FlatTerrain, Terrain
-from poise.rendering import ground_boxes
+from poise.plants import EnvironmentGeometry, Terrain
 from poise.robots import Robot, State
 from poise.tasks import Gaze, HoldPose, Pose, Position, is_moving
 from poise.viewer.view_frame import ViewFrame
@@ -24,7 +23,7 @@ from poise.viewer.viewer import Viewer
 
 #: Frames per second that the page receives; states between two frames are not drawn.
 FRAME_RATE = 30.0
-#: A program that falls behind real time by more than this (s) continues from there: it is not made to catch up.
+#: Lag behind real time (s) beyond which the view does not try to catch up: the clock continues from the current time.
 MAX_LAG = 0.1
 #: Longest wait (s) for the browser to show the page before the motion starts.
 PAGE_TIMEOUT = 15.0
@@ -36,7 +35,7 @@ def view(
     robot: Robot | State,
     *,
     controller: Controller | None = None,
-    ground: Terrain | None = None,
+    ground: Terrain | EnvironmentGeometry | None = None,
     port: int = 0,
     speed: float = 1.0,
     open_browser: bool | None = None,
@@ -46,9 +45,9 @@ def view(
     Args:
         robot: the robot to show, or its first state.
         controller: draws the targets of its tasks; None: no targets, unless they are passed to `LiveView.show`.
-        ground: terrain of the plant; None: flat.
+        ground: terrain of the plant, or its `environment`, which has objects and boxes too; None: flat.
         port: on 127.0.0.1; 0: any free port.
-        speed: motion time per real time; 1: real time, 0: as fast as the program runs.
+        speed: ratio of motion time to wall-clock time; 1: real time, 0: as fast as the program runs.
         open_browser: whether to open the page in the default browser; None: only from an interactive terminal. The
             address is printed to standard error in any case.
 
@@ -61,10 +60,10 @@ def view(
     if not (isinstance(speed, (int, float)) and 0.0 <= speed < float("inf")):
         raise PoiseError(f"speed of the view is {speed!r}; expected a number, zero or more; 1 is real time")
     start = robot if isinstance(robot, State) else robot.stance("standing")
-    terrain = ground or FlatTerrain()
+    environment = ground if isinstance(ground, EnvironmentGeometry) else EnvironmentGeometry.of(ground, start)
     viewer = Viewer(port)
     viewer.set_figures({"robot": (start.robot, None)})
-    viewer.set_ground(ground_boxes(terrain, start), terrain.plane)
+    viewer.set_environment(environment)
     viewer.show(ViewFrame.from_state(start))
     live_view = LiveView(viewer, start.robot, controller, float(speed))
     print(f"view: {live_view.url}", file=sys.stderr)
@@ -76,7 +75,7 @@ def view(
 
 
 class LiveView:
-    """A page that shows a robot at real time; see `view`.
+    """A page that shows a robot in real time; see `view`.
 
     Call it with each control step, or call `show` with states of your own. In a notebook the object displays itself.
 
@@ -96,7 +95,7 @@ class LiveView:
         self._real_start = self._next_frame = 0.0
 
     def __call__(self, step: ControlStep, targets: Sequence[Array] | None = None) -> None:
-        """Show a control step, then wait until its time has come in real time.
+        """Show a control step, then wait as long as the motion is ahead of real time (times `speed`).
 
         Args:
             step: from `poise.steps`.
@@ -105,7 +104,7 @@ class LiveView:
         self._show(step.state.time, step, targets)
 
     def show(self, state: State, targets: Sequence[Array] | None = None) -> None:
-        """Show a state, then wait until its time has come in real time; arguments as of a call."""
+        """Show a state, then wait as long as the motion is ahead of real time; arguments as in `__call__`."""
         self._show(state.time, state, targets)
 
     def wait_for_page(self, timeout: float) -> bool:
@@ -151,11 +150,11 @@ class LiveView:
             self._next_frame = now + 1.0 / FRAME_RATE
             self._viewer.show(self._frame(shown, motion_time, targets))
         if self._speed > 0.0:
-            ahead = self._real_start + (motion_time - self._motion_start) / self._speed - time.monotonic()
-            if ahead > 0.0:
-                time.sleep(ahead)
-            elif -ahead > MAX_LAG:
-                self._real_start -= ahead
+            lead = self._real_start + (motion_time - self._motion_start) / self._speed - time.monotonic()
+            if lead > 0.0:
+                time.sleep(lead)
+            elif -lead > MAX_LAG:
+                self._real_start -= lead
 
     def _frame(self, shown: ControlStep | State, motion_time: float, targets: Sequence[Array] | None) -> ViewFrame:
         if targets is None:
@@ -168,7 +167,7 @@ class LiveView:
 
 
 def target_points(hierarchy: Hierarchy, motion_time: float) -> list[Array]:
-    """Points in the world (m) to which `Position`, `Pose` and `Gaze` tasks of a hierarchy lead at a time (s)."""
+    """Return the points in the world (m) that are targets of `Position`, `Pose` and `Gaze` tasks at a time (s)."""
     points = []
     for level in hierarchy.levels:
         for task in level.tasks:

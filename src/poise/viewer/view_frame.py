@@ -11,7 +11,7 @@ import pinocchio
 from poise.arrays import Array
 from poise.control import ControlStep
 from poise.rendering import floor_height, support_outline
-from poise.robots import State
+from poise.robots import Robot, State
 from poise.state import center_of_pressure
 
 #: Length of the arrow of a force equal to the robot's weight, as a share of the robot's height.
@@ -118,8 +118,11 @@ def contact_force_arrows(step: ControlStep | None) -> Array:
     forces = None if step is None else _contact_wrenches(step)
     if step is None or forces is None:
         return np.zeros((0, 2, 3))
-    wrenches, points = forces
-    robot = step.state.robot
+    return force_arrows(step.state.robot, *forces)
+
+
+def force_arrows(robot: Robot, wrenches: Array, points: Array) -> Array:
+    """Return arrows, k x 2 x 3 (m), of contact wrenches (N, N m; n x 6) at points (m, n x 3), without small ones."""
     is_drawn = np.linalg.norm(wrenches[:, :3], axis=1) > MIN_DRAWN_FORCE * robot.weight
     ends = points + FORCE_ARROW_LENGTH * robot.height / robot.weight * wrenches[:, :3]
     return np.stack([points, ends], axis=1)[is_drawn]

@@ -1,4 +1,8 @@
-"""Marks of the 3D view: forces, support, centre of mass, plans, pressure under soles, motion-capture markers."""
+"""Marks of the 3D view: forces, support, centre of mass, plans, pressure under soles, motion-capture markers.
+
+Marks that move with the body are placed by the pose of their scene node, as the links are. Clients draw new poses in
+the next picture, but new shapes (points, vertices, scales) one picture later, which is visible on slow clients.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pinocchio
 from numpy.typing import NDArray
 
 from poise.arrays import Array
@@ -14,7 +19,9 @@ from poise.rendering import CENTER_OF_MASS_COLOR, MARK_COLORS, SUPPORT_COLOR, cy
 from poise.viewer.view_frame import Plan, SolePressureFrame, ViewFrame, finite_array
 
 if TYPE_CHECKING:
-    from viser import BatchedMeshHandle, SceneNodeHandle, ViserServer
+    from viser import IcosphereHandle, SceneNodeHandle, ViserServer
+
+Color = tuple[float, float, float]
 
 FORCE_COLOR = MARK_COLORS[1]
 PRESSURE_COLOR = MARK_COLORS[0]
@@ -43,15 +50,8 @@ class BalanceMarks:
         self._root = scene.add_frame(root, show_axes=False)
         self._height = 0.0
         no_segments = np.zeros((1, 2, 3))
-        self._forces = scene.add_arrows(
-            f"{root}/forces",
-            no_segments,
-            linear_color(FORCE_COLOR),
-            shaft_radius=SHAFT_RADIUS * size,
-            head_radius=HEAD_RADIUS * size,
-            head_length=HEAD_LENGTH * size,
-            visible=False,
-        )
+        self._server, self._force_root, self._size = server, f"{root}/force", size
+        self._forces: list[Arrow] = []
         self._area = scene.add_mesh_simple(
             f"{root}/area",
             np.zeros((3, 3)),
@@ -83,8 +83,11 @@ class BalanceMarks:
 
     def show(self, view_frame: ViewFrame) -> None:
         forces = finite_array(view_frame.forces, -1, 2, 3)
-        if set_visible(self._forces, forces is not None and len(forces) > 0):
-            self._forces.points = _round_to_resolution(forces)
+        for number in range(0 if forces is None else len(forces)):
+            if number == len(self._forces):
+                self._forces.append(Arrow(self._server, f"{self._force_root}{number}", FORCE_COLOR, self._size))
+        for number, arrow in enumerate(self._forces):
+            arrow.show(None if forces is None or number >= len(forces) else forces[number])
         self._draw_support(finite_array(view_frame.support, -1, 3))
         center = finite_array(view_frame.center_of_mass, 3)
         for mark in (self._center, self._ground_point, self._plumb_line):
@@ -92,7 +95,10 @@ class BalanceMarks:
         if center is not None:
             ground_point = np.array([center[0], center[1], self._height + GROUND_CLEARANCE])
             self._center.position, self._ground_point.position = center, ground_point
-            self._plumb_line.points = _round_to_resolution(np.array([[center, ground_point]]))
+            self._plumb_line.position = ground_point
+            self._plumb_line.points = _round_to_resolution(
+                np.array([[np.zeros(3), [0.0, 0.0, center[2] - ground_point[2]]]])
+            )
         pressure = finite_array(view_frame.center_of_pressure, 3)
         if set_visible(self._pressure, pressure is not None) and pressure is not None:
             self._pressure.position = pressure + np.array([0.0, 0.0, 2 * GROUND_CLEARANCE])
@@ -117,10 +123,48 @@ class BalanceMarks:
         self._root.remove()
 
 
-def linear_color(color: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Convert a colour to linear intensities, as viser's arrows expect; screens apply the exponent 1/2.2."""
-    r, g, b = color
-    return r**2.2, g**2.2, b**2.2
+class Arrow:
+    """Arrow in the view. Begin, direction and head are poses; only the length of the shaft is a shape.
+
+    Args:
+        server: viser server.
+        root: name of the scene node.
+        color: red, green, blue, from 0 to 1.
+        size: height of the robot (m), which scales the thickness.
+        thin: factor on the thickness.
+    """
+
+    def __init__(self, server: ViserServer, root: str, color: Color, size: float, thin: float = 1.0) -> None:
+        scene = server.scene
+        self._head_length = HEAD_LENGTH * size
+        self.frame = scene.add_frame(root, show_axes=False, visible=False)
+        points, faces = cylinder(thin * SHAFT_RADIUS * size, 0.5)
+        no_shadow: Any = {"color": color, "cast_shadow": False, "receive_shadow": False}
+        self.shaft = scene.add_mesh_simple(f"{root}/shaft", points + np.array([0.0, 0.0, 0.5]), faces, **no_shadow)
+        cone = trimesh.creation.cone(thin * HEAD_RADIUS * size, self._head_length, sections=16)
+        self.head = scene.add_mesh_simple(
+            f"{root}/head", np.asarray(cone.vertices), np.asarray(cone.faces), flat_shading=True, **no_shadow
+        )
+
+    def show(self, ends: Array | None) -> None:
+        """Draw the arrow between its begin and its end, 2 x 3 (m); None hides it."""
+        length = 0.0 if ends is None else float(np.linalg.norm(ends[1] - ends[0]))
+        if not set_visible(self.frame, length > 1e-6) or ends is None:
+            return
+        self.frame.position, self.frame.wxyz = ends[0], _turn_to(ends[1] - ends[0])
+        shaft = round(max(length - self._head_length, POSITION_RESOLUTION) / POSITION_RESOLUTION) * POSITION_RESOLUTION
+        self.head.position = np.array([0.0, 0.0, shaft])
+        if self.shaft.scale != (1.0, 1.0, shaft):
+            self.shaft.scale = (1.0, 1.0, shaft)
+
+
+def _turn_to(direction: Array) -> tuple[float, float, float, float]:
+    """Return the quaternion (w, x, y, z) of a rotation that turns the z axis to a direction."""
+    x, y, z = direction / np.linalg.norm(direction)
+    if z < -1.0 + 1e-9:  # opposite: half a turn about x
+        return 0.0, 1.0, 0.0, 0.0
+    w = float(np.sqrt(0.5 * (1.0 + z)))
+    return w, float(-0.5 * y / w), float(0.5 * x / w), 0.0
 
 
 def set_visible(mark: SceneNodeHandle, visible: bool) -> bool:
@@ -137,8 +181,6 @@ def _round_to_resolution(points: Array | None) -> NDArray[np.float32]:
 
 # -- Plans -----------------------------------------------------------------------------------------------------------
 
-
-Color = tuple[float, float, float]
 
 #: Colour of each plan by name: "accepted" is in execution, "next" would follow if the stick stayed as it is, "target"
 #: is the point that a hand has to reach. No other mark has these colours.
@@ -300,24 +342,32 @@ class SolePressureMarks:
             scene.add_mesh_simple(f"{root}/zmp{number}", *disc, color=color, **no_shadow)
             for number, color in enumerate(SOLE_COLORS)
         ]
-        self._line_segments = scene.add_line_segments(
-            f"{root}/lines",
-            np.zeros((1, 2, 3)),
-            SOLE_LINE_COLOR,
-            thickness=2.0,
-            thickness_units="screen",
-            visible=False,
-        )
+        self._outlines = [
+            scene.add_line_segments(
+                f"{root}/lines{number}",
+                np.zeros((1, 2, 3)),
+                SOLE_LINE_COLOR,
+                thickness=2.0,
+                thickness_units="screen",
+                visible=False,
+            )
+            for number in range(len(SOLE_COLORS))
+        ]
 
     def show(self, sole_pressure: SolePressureFrame | None) -> None:
         outlines = None if sole_pressure is None else finite_array(sole_pressure.outlines, -1, 4, 3)
         middles = None if sole_pressure is None else finite_array(sole_pressure.centers, -1, 3)
-        is_drawn = outlines is not None and middles is not None and len(middles) == len(outlines) > 0
-        if set_visible(self._line_segments, is_drawn) and outlines is not None and middles is not None:
-            points = np.concatenate([_sole_lines(*each) for each in zip(outlines, middles, strict=True)])
-            before = self._line_segments.points
-            if points.shape != before.shape or np.abs(points - before).max() > SOLE_TOLERANCE:
-                self._line_segments.points = points.astype(np.float32)
+        if outlines is None or middles is None or len(middles) != len(outlines):
+            outlines, middles = np.zeros((0, 4, 3)), np.zeros((0, 3))
+        for number, lines in enumerate(self._outlines):
+            if set_visible(lines, number < len(outlines)):
+                corners, middle = outlines[number], middles[number]
+                turn = _sole_rotation(corners)
+                points = _sole_lines((corners - middle) @ turn)
+                lines.position = middle + np.array([0.0, 0.0, 2 * GROUND_CLEARANCE])
+                lines.wxyz = _quaternion(turn)
+                if points.shape != lines.points.shape or np.abs(points - lines.points).max() > SOLE_TOLERANCE:
+                    lines.points = points.astype(np.float32)
         zmps = None if sole_pressure is None else finite_array(sole_pressure.zmps, -1, 3)
         shares = None if sole_pressure is None else finite_array(sole_pressure.load_shares, -1)
         if zmps is None or shares is None:
@@ -332,12 +382,28 @@ class SolePressureMarks:
         self._root.remove()
 
 
-def _sole_lines(corners: Array, middle: Array) -> Array:
-    """Return the line segments of the outline and the cross of a sole, n x 2 x 3."""
-    arms = middle + CROSS_SIZE * (corners - middle)
+def _sole_rotation(corners: Array) -> Array:
+    """Return the rotation of a sole, 3 x 3: x along its first edge, z upward."""
+    x = corners[1] - corners[0]
+    z = np.cross(x, corners[2] - corners[1])
+    if np.linalg.norm(x) < 1e-9 or np.linalg.norm(z) < 1e-9:
+        return np.eye(3)
+    x, z = x / np.linalg.norm(x), z / np.linalg.norm(z)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _quaternion(rotation: Array) -> tuple[float, float, float, float]:
+    """Return the quaternion (w, x, y, z) of a rotation matrix."""
+    turn = pinocchio.Quaternion(rotation)
+    return turn.w, turn.x, turn.y, turn.z
+
+
+def _sole_lines(corners: Array) -> Array:
+    """Return the line segments of the outline and the cross of a sole, n x 2 x 3, from its corners about its centre."""
+    arms = CROSS_SIZE * corners
     cross = arms[[[0, 2], [1, 3]]]
     outline = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
-    return np.concatenate([outline, cross]) + np.array([0.0, 0.0, 2 * GROUND_CLEARANCE])
+    return np.concatenate([outline, cross])
 
 
 # -- Markers ---------------------------------------------------------------------------------------------------------
@@ -350,7 +416,7 @@ MARKER_RADIUS = 0.015
 
 
 class MarkerSpheres:
-    """Balls at points under a scene node, one batched mesh per kind.
+    """Balls at points under a scene node, one node each.
 
     Args:
         server: viser server.
@@ -360,38 +426,28 @@ class MarkerSpheres:
     def __init__(self, server: ViserServer, root: str) -> None:
         self._server, self._name = server, root
         self._root = server.scene.add_frame(root, show_axes=False)
-        self._ball_handles: dict[str, BatchedMeshHandle] = {}
+        self._balls: dict[str, list[IcosphereHandle]] = {kind: [] for kind in MARKER_COLORS}
 
     def show(self, markers: Mapping[str, Array] | None) -> None:
         """Draw points, k x 3 by kind of `MARKER_COLORS` (m); points that are not finite are left out."""
-        for kind in MARKER_COLORS:
-            positions = np.asarray((markers or {}).get(kind, ()), dtype=np.float32).reshape(-1, 3)
-            is_seen = np.isfinite(positions.sum(axis=1))
-            balls = self._spheres(kind, len(positions)) if is_seen.any() else self._ball_handles.get(kind)
-            if balls is not None and set_visible(balls, bool(is_seen.any())):
-                balls.batched_positions = np.where(
-                    is_seen[:, np.newaxis], positions, positions[is_seen][:1]
-                )  # hidden ones coincide with a visible one
-
-    def _spheres(self, kind: str, count: int) -> BatchedMeshHandle:
-        """Return the mesh with `count` balls of a kind."""
-        balls = self._ball_handles.get(kind)
-        if balls is None or len(balls.batched_positions) != count:
-            if balls is not None:
-                balls.remove()
-            # 80 triangles each, since there may be a hundred balls
-            ball = trimesh.creation.icosphere(subdivisions=1, radius=MARKER_RADIUS)
-            no_shadow: Any = {"cast_shadow": False, "receive_shadow": False, "lod": "off"}
-            balls = self._ball_handles[kind] = self._server.scene.add_batched_meshes_simple(
-                f"{self._name}/{kind}{count}",
-                np.asarray(ball.vertices, dtype=np.float32),
-                np.asarray(ball.faces, dtype=np.uint32),
-                batched_wxyzs=np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)),
-                batched_positions=np.zeros((count, 3), dtype=np.float32),
-                batched_colors=MARKER_COLORS[kind],
-                **no_shadow,
-            )
-        return balls
+        for kind, balls in self._balls.items():
+            positions = np.asarray((markers or {}).get(kind, ()), dtype=float).reshape(-1, 3)
+            is_seen = np.isfinite(positions).all(axis=1)
+            for number in range(len(balls), len(positions)):
+                balls.append(
+                    self._server.scene.add_icosphere(
+                        f"{self._name}/{kind}{number}",
+                        radius=MARKER_RADIUS,
+                        color=MARKER_COLORS[kind],
+                        subdivisions=1,  # 80 triangles, since there may be a hundred balls
+                        cast_shadow=False,
+                        receive_shadow=False,
+                        visible=False,
+                    )
+                )
+            for number, ball in enumerate(balls):
+                if set_visible(ball, number < len(positions) and bool(is_seen[number])):
+                    ball.position = positions[number]
 
     def remove(self) -> None:
         self._root.remove()

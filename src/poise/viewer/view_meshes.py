@@ -31,8 +31,8 @@ class MeshPart:
         joint: index of the joint in the pinocchio model.
         color: red, green, blue, alpha, from 0 to 1.
         points: n x 3, in the frame of the joint (m).
-        faces: m x 3, visible from both sides. Points on a sharp edge are duplicated for each side, so that normals
-            averaged over triangles do not round it off.
+        faces: k x 3, triangles as indices of points, visible from both sides. Points on a sharp edge are duplicated for
+            each side, so that normals averaged over triangles do not smooth the edge.
     """
 
     joint: int
@@ -143,14 +143,14 @@ def _triangle_budgets(meshes: list[Mesh], max_triangles: int) -> list[int]:
     """
     limits = np.array([len(mesh.faces) for mesh in meshes])
     widths = np.array([math.sqrt(float(_areas(mesh).sum())) for mesh in meshes]) + 1e-9
-    whole = np.zeros(len(meshes), dtype=bool)  # meshes that keep all their triangles
-    while limits[whole].sum() + limits[~whole].sum() > max_triangles:
-        share = max(max_triangles - int(limits[whole].sum()), 0) * widths / widths[~whole].sum()
-        satisfied = ~whole & (limits <= share)
+    unreduced = np.zeros(len(meshes), dtype=bool)  # meshes that keep all their triangles
+    while limits[unreduced].sum() + limits[~unreduced].sum() > max_triangles:
+        share = max(max_triangles - int(limits[unreduced].sum()), 0) * widths / widths[~unreduced].sum()
+        satisfied = ~unreduced & (limits <= share)
         if not satisfied.any():
-            limits[~whole] = share[~whole].astype(limits.dtype)
+            limits[~unreduced] = share[~unreduced].astype(limits.dtype)
             break
-        whole |= satisfied
+        unreduced |= satisfied
     return [int(limit) for limit in limits]
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
-from poise.plants import SolidBox
-from poise.rendering import MARK_COLORS, box
-from poise.robots import Robot
+from poise.plants import EnvironmentGeometry, HeldBox, SolidBox
+from poise.rendering import MARK_COLORS, box_mesh
+from poise.robots import Frame, Robot
 from poise.viewer.view_frame import Point, finite_array
-from poise.viewer.view_marks import linear_color, set_visible
+from poise.viewer.view_marks import Arrow, set_visible
 from poise.viewer.view_meshes import MeshPart
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ Tint = tuple[float, float, float, float]
 
 #: Opacity of feet while marks under the soles are shown.
 FOOT_OPACITY = 0.3
+#: A link of a ghost is hidden where it coincides with that of the robot, as overlapping surfaces would flicker. It
+#: appears at this distance (m) or angle (rad), and vanishes at half of it.
+GHOST_DISTANCE, GHOST_ANGLE = 0.008, 0.03
 #: A parent joint nearer than this to the joint of a foot, as a share of the robot's height, belongs to the ankle and is
 #: drawn like the foot.
 ANKLE_DISTANCE = 0.05
@@ -71,6 +74,7 @@ class RobotFigure:
                 self._feet.append((mesh, mesh.opacity))
         self._moving = np.array(sorted(joint for joint in self._frames if joint > 0), dtype=np.int64)
         self._last = np.full((robot.model.njoints, 7), np.nan)
+        self._coincident = np.zeros(robot.model.njoints, dtype=bool)
         self.height_range = _height_range(robot, parts)
 
     def set_poses(self, poses: Array) -> None:
@@ -84,7 +88,18 @@ class RobotFigure:
         for joint in changed_joints.tolist():
             frame = self._frames[joint]
             frame.position, frame.wxyz = poses[joint, :3], poses[joint, 3:]
-            frame.visible = True
+            frame.visible = not self._coincident[joint]
+
+    def hide_coincident_links(self, poses: Array) -> None:
+        """Hide the links that coincide with those of a robot of the same model, njoints x 7; see `GHOST_DISTANCE`."""
+        if finite_array(poses, len(self._last), 7) is None or not np.isfinite(self._last[self._moving]).all():
+            return
+        distance = np.linalg.norm(poses[:, :3] - self._last[:, :3], axis=1) / GHOST_DISTANCE
+        cosine = np.abs(np.sum(poses[:, 3:] * self._last[:, 3:], axis=1))  # of half the angle
+        angle = 2.0 * np.arccos(np.clip(cosine, 0.0, 1.0)) / GHOST_ANGLE
+        self._coincident = np.maximum(distance, angle) < np.where(self._coincident, 1.0, 0.5)
+        for joint in self._moving.tolist():
+            set_visible(self._frames[joint], not self._coincident[joint])
 
     def set_visible(self, visible: bool) -> None:
         """Show or hide the robot."""
@@ -124,6 +139,9 @@ def _height_range(robot: Robot, parts: Sequence[MeshPart]) -> tuple[float, float
 
 #: Distances of the thin and of the thick lines of the grid (m).
 GRID_CELL, GRID_SECTION = 0.25, 1.0
+#: Colours of its lines (0 to 255), and opacity of the plane: visible on the light and on the dark background, which is
+#: that of the page, see `poise.viewer.viewer`.
+GRID_COLOR, GRID_SECTION_COLOR, PLANE_OPACITY = (158, 166, 177), (128, 137, 150), 0.12
 #: Distance at which the grid fades out (m).
 GRID_FADE_DISTANCE = 25.0
 #: Colour of boxes (0 to 255), the same as in exported scenes.
@@ -133,6 +151,8 @@ EDGE_COLOR = (120, 128, 138)
 TOP_EDGES = np.array([[1, 3], [3, 7], [7, 5], [5, 1]])
 #: Corner indices of all edges: pairs whose indices differ in one bit.
 ALL_EDGES = np.array([[i, i | bit] for i in range(8) for bit in (1, 2, 4) if not i & bit])
+#: Colour of a box in the hands (0 to 255), the same as in pictures.
+HELD_BOX_COLOR = (204, 140, 64)
 #: Opacity of obstacles.
 OBSTACLE_OPACITY = 0.3
 
@@ -155,42 +175,35 @@ class Floor:
             fade_strength=1.5,
             cell_size=GRID_CELL,
             section_size=GRID_SECTION,
-            cell_color=(214, 218, 223),
-            section_color=(182, 189, 198),
-            plane_color=(228, 231, 235),
-            plane_opacity=1.0,
+            cell_color=GRID_COLOR,
+            section_color=GRID_SECTION_COLOR,
+            plane_color=GRID_SECTION_COLOR,
+            plane_opacity=PLANE_OPACITY,
             shadow_opacity=0.0,
         )
         self._boxes = server.scene.add_frame(f"{root}/boxes0", show_axes=False)
         self._ground_number = 0
 
-    def set_ground(self, boxes: Sequence[SolidBox], plane: pinocchio.SE3, obstacles: Sequence[SolidBox] = ()) -> None:
-        """Replace the ground.
-
-        Args:
-            boxes: boxes on the ground.
-            plane: pose of the infinite plane (world_from_plane, z its normal).
-            obstacles: transparent boxes.
-        """
-        self._plane = plane
-        turn = pinocchio.Quaternion(plane.rotation)
+    def set_environment(self, environment: EnvironmentGeometry) -> None:
+        """Replace the ground and the objects on it."""
+        self._plane = environment.plane
+        turn = pinocchio.Quaternion(environment.plane.rotation)
         self._grid.wxyz = (turn.w, turn.x, turn.y, turn.z)
         self.follow(np.zeros(3))
         self._boxes.remove()
         self._ground_number += 1
         root = f"{self._root}/boxes{self._ground_number}"
         self._boxes = self._server.scene.add_frame(root, show_axes=False)
-        if boxes:
-            self._draw((f"{root}/all", f"{root}/edges"), boxes, TOP_EDGES, None)
-        if obstacles:
-            self._draw((f"{root}/obstacles", f"{root}/outlines"), obstacles, ALL_EDGES, OBSTACLE_OPACITY)
+        if environment.ground:
+            self._draw((f"{root}/all", f"{root}/edges"), environment.ground, TOP_EDGES, None)
+        if environment.objects:
+            self._draw((f"{root}/obstacles", f"{root}/outlines"), environment.objects, ALL_EDGES, OBSTACLE_OPACITY)
 
     def _draw(self, names: tuple[str, str], boxes: Sequence[SolidBox], lines: Array, opacity: float | None) -> None:
         points, faces, edges = [], [], []
         for i, block in enumerate(boxes):
-            x, y, z = (float(length) / 2 for length in np.asarray(block.size))
-            corners, triangles = box((x, y, z))
-            points.append(corners @ np.asarray(block.rotation).T + np.asarray(block.position))
+            corners, triangles = box_mesh(block)
+            points.append(corners)
             faces.append(triangles + i * len(corners))
             edges.append(points[-1][lines])
         self._server.scene.add_mesh_simple(
@@ -212,6 +225,45 @@ class Floor:
         x, y = (GRID_SECTION * math.floor(c / GRID_SECTION + 0.5) for c in self._plane.actInv(position)[:2])
         # One millimetre below the ground, to avoid flicker with soles and polygons.
         self._grid.position = self._plane.act(np.array([x, y, -0.001]))
+
+
+class HeldBoxFigure:
+    """A box between the hands of a robot in the view.
+
+    Args:
+        server: viser server.
+        root: name of its scene node.
+        held: the box.
+    """
+
+    def __init__(self, server: ViserServer, root: str, held: HeldBox) -> None:
+        self._held = held
+        self._frame = server.scene.add_frame(root, show_axes=False, visible=False)
+        corners, triangles = box_mesh(SolidBox((0.0, 0.0, 0.0), held.size))
+        server.scene.add_mesh_simple(
+            f"{root}/box", corners, triangles, color=HELD_BOX_COLOR, flat_shading=True, cast_shadow=False,
+            receive_shadow=False,
+        )  # fmt: skip
+
+    def show(self, robot: Robot, poses: Array) -> None:
+        """Place the box between the hands of a robot with these poses of its joints, see `ViewFrame.poses`."""
+        sides = {hand.side for hand in robot.hands}
+        if finite_array(poses, robot.model.njoints, 7) is None or not set(self._held.hand_from_box) <= sides:
+            return
+        pose = self._held.pose({hand.side: _frame_pose(robot, hand, poses) for hand in robot.hands})
+        turn = pinocchio.Quaternion(pose.rotation)
+        self._frame.position, self._frame.wxyz = pose.translation, (turn.w, turn.x, turn.y, turn.z)
+        self._frame.visible = True
+
+    def remove(self) -> None:
+        self._frame.remove()
+
+
+def _frame_pose(robot: Robot, frame: Frame, poses: Array) -> pinocchio.SE3:
+    """Return world_from_frame, from the poses of all joints, njoints x 7."""
+    x, y, z, qw, qx, qy, qz = poses[frame.joint]
+    world_from_joint = pinocchio.SE3(pinocchio.Quaternion(qw, qx, qy, qz).matrix(), np.array([x, y, z]))
+    return world_from_joint * robot.model.frames[frame.index].placement
 
 
 # -- Drag handles ----------------------------------------------------------------------------------------------------
@@ -266,6 +318,10 @@ class DragHandles:
                 translation_limits=((-MAX_DISTANCE, MAX_DISTANCE),) * 3,
                 position=point,
             )
+            server.scene.add_label(
+                f"{root}/{number}/label", name, position=(0.0, 0.0, 0.03 * size), font_screen_scale=0.8,
+                anchor="bottom-center",
+            )  # fmt: skip
             server.scene.add_icosphere(
                 f"{root}/{number}/ball",
                 radius=0.014 * size,
@@ -275,15 +331,7 @@ class DragHandles:
             )
             handle.on_update(self._listener(name, handle))
             self._handles[name] = handle
-        self._arrow = server.scene.add_arrows(
-            f"{root}/arrow",
-            np.zeros((1, 2, 3)),
-            linear_color(PUSH_COLOR),
-            shaft_radius=0.008 * size,
-            head_radius=0.02 * size,
-            head_length=0.05 * size,
-            visible=False,
-        )
+        self._arrow = Arrow(server, f"{root}/arrow", PUSH_COLOR, size)
 
     @property
     def is_dragging(self) -> bool:
@@ -309,10 +357,8 @@ class DragHandles:
                 if np.shape(handle.position) == (3,):
                     handle.position = simulated
         is_pushing = bool(self._holders.get(PUSH))
-        if is_pushing:
-            self._arrow.points = np.array([[self._body_position + self._grip_offset, self._positions[PUSH]]])
-        if self._arrow.visible != is_pushing:
-            self._arrow.visible = is_pushing
+        ends = np.array([self._body_position + self._grip_offset, self._positions[PUSH]]) if is_pushing else None
+        self._arrow.show(ends)
 
     def repeat_push(self) -> None:
         """Report a push that is held, even if it does not move."""

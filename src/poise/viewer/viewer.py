@@ -13,21 +13,20 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pinocchio
 
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.extras import rich, viser
-from poise.plants import SolidBox
+from poise.plants import EnvironmentGeometry
 from poise.robots import Robot
 from poise.viewer.view_frame import Point, ViewFrame, finite_array
 from poise.viewer.view_marks import BalanceMarks, MarkerSpheres, PlanMarks, SolePressureMarks
 from poise.viewer.view_meshes import mesh_parts
-from poise.viewer.view_objects import DragCallback, DragHandles, Floor, RobotFigure, Tint
+from poise.viewer.view_objects import DragCallback, DragHandles, Floor, HeldBoxFigure, RobotFigure, Tint
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -36,8 +35,9 @@ if TYPE_CHECKING:
 # -- viser server ----------------------------------------------------------------------------------------------------
 
 
-#: Colours of the background, top and bottom (0 to 255): a light bluish grey, as in rendered pictures.
-BACKGROUND_TOP, BACKGROUND_BOTTOM = (214, 221, 229), (240, 242, 244)
+#: Colours of the background, top and bottom, for light and dark pages: a bluish grey. It is a style of the page rather
+#: than part of the scene, since clients may differ.
+LIGHT_BACKGROUND, DARK_BACKGROUND = ("#d6dde5", "#f0f2f4"), ("#20262e", "#3b434e")
 #: Largest number of messages sent as one batch. viser's default of 128 would split a frame of two robots, which has two
 #: messages per joint.
 MESSAGE_WINDOW = 1024
@@ -45,8 +45,11 @@ MESSAGE_WINDOW = 1024
 #: Elements of viser's page that are hidden: panel (a sheet at the bottom of narrow windows), notifications, palette and
 #: dialogs. All controls are on the page of the studio.
 HIDDEN_ELEMENTS = ("Paper-root", "Notifications-root", "Spotlight-root", "Modal-root")
-HIDING_STYLE = (
+PAGE_STYLE = (
     f"{', '.join(f'.mantine-{name}' for name in HIDDEN_ELEMENTS)}, [data-dock-region] {{ display: none !important; }}"
+    f"canvas[data-engine] {{ background: linear-gradient({', '.join(LIGHT_BACKGROUND)}); }}"
+    "@media (prefers-color-scheme: dark) {"
+    f"canvas[data-engine] {{ background: linear-gradient({', '.join(DARK_BACKGROUND)}); }} }}"
 )
 
 
@@ -57,7 +60,7 @@ def start_viser(port: int) -> ViserServer:
     server._websock_server.get_message_buffer().max_window_size = MESSAGE_WINDOW
     _restrict_access(server)
     server.gui.configure_theme(show_logo=False, show_share_button=False)
-    server.gui.add_html(f"<style>{HIDING_STYLE}</style>")
+    server.gui.add_html(f"<style>{PAGE_STYLE}</style>")
     server.scene.world_axes.visible = False
     server.scene.configure_default_lights(enabled=False)
     server.scene.configure_environment_map(None)  # image-based lighting takes seconds without a graphics card
@@ -68,8 +71,6 @@ def start_viser(port: int) -> ViserServer:
     server.scene.add_light_directional(
         "/lights/sun", color=(255, 252, 246), intensity=2.6, position=(3.0, -0.5, 4.0), cast_shadow=False
     )
-    rows = np.linspace(BACKGROUND_TOP, BACKGROUND_BOTTOM, 64).round().astype(np.uint8)
-    server.scene.set_background_image(np.repeat(rows[:, None], 8, axis=1), format="png")
     return server
 
 
@@ -85,6 +86,7 @@ def _quiet_console() -> Iterator[None]:
 
 
 def stop_viser(server: ViserServer) -> None:
+    """Stop a viser server without its console output."""
     with _quiet_console():
         server.stop()
 
@@ -149,6 +151,7 @@ class Viewer:
         self._world = self._server.scene.add_frame(WORLD_NODE, show_axes=False)
         self._floor = Floor(self._server, f"{WORLD_NODE}/ground")
         self._figures: dict[str, RobotFigure] = {}
+        self._held_box: HeldBoxFigure | None = None
         self._balance_marks: BalanceMarks | None = None
         self._plan_marks: PlanMarks | None = None
         self._sole_marks: SolePressureMarks | None = None
@@ -195,16 +198,17 @@ class Viewer:
             if size != self._robot_height:
                 self._frame_cameras(size, move=True)
 
-    def set_ground(self, boxes: Sequence[SolidBox], plane: pinocchio.SE3, obstacles: Sequence[SolidBox] = ()) -> None:
-        """Set the ground.
+    def set_environment(self, environment: EnvironmentGeometry) -> None:
+        """Set ground, objects and the box in the hands of the figure "robot".
 
-        Args:
-            boxes: boxes on the ground, like stairs.
-            plane: pose of the infinite plane (world_from_plane, z its normal).
-            obstacles: boxes drawn transparently, since a wall may be between the camera and a robot.
+        Objects are drawn transparently, since a wall may be between the camera and a robot.
         """
         with self._lock, self._server.atomic():
-            self._floor.set_ground(boxes, plane, obstacles)
+            self._floor.set_environment(environment)
+            if self._held_box is not None:
+                self._held_box.remove()
+            held = environment.held_box
+            self._held_box = None if held is None else HeldBoxFigure(self._server, self._new_node("held"), held)
 
     def set_camera_direction(self, direction: Point | None) -> None:
         """Set the direction from the robot to the camera, for present and future clients; None: the default.
@@ -245,6 +249,9 @@ class Viewer:
                 if name in view_frame.poses:
                     figure.set_poses(view_frame.poses[name])
                     figure.show_soles(view_frame.sole_pressure is not None)
+            self._hide_coincident_ghost(view_frame)
+            if self._held_box is not None and "robot" in self._figures and "robot" in view_frame.poses:
+                self._held_box.show(self._figures["robot"].robot, view_frame.poses["robot"])
             if self._balance_marks is not None:
                 self._balance_marks.show(view_frame)
             if self._plan_marks is not None:
@@ -258,6 +265,12 @@ class Viewer:
             drag_handles = self._drag_handles
         if drag_handles is not None:
             drag_handles.repeat_push()  # outside the lock: it calls foreign code
+
+    def _hide_coincident_ghost(self, view_frame: ViewFrame) -> None:
+        """Hide the links of the ghost that coincide with those of the robot."""
+        robot, ghost = self._figures.get("robot"), self._figures.get("ghost")
+        if robot is not None and ghost is not None and robot.robot is ghost.robot and "robot" in view_frame.poses:
+            ghost.hide_coincident_links(view_frame.poses["robot"])
 
     @property
     def client_count(self) -> int:

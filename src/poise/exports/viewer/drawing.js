@@ -150,15 +150,15 @@ class Drawing {
     return array;
   }
 
-  // poses: 7 numbers per joint; view: eye, forward, target, distance, field (of view, rad).
+  // poses: 7 numbers per frame; view: eye, forward, target, distance, field (of view, rad).
   draw(poses, view) {
     const gl = this.gl, { width, height } = gl.canvas;
     gl.viewport(0, 0, width, height);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
-    const lens = perspective(view.field, width / height, 0.02 * view.distance, 20 * view.distance + 20);
+    const lens = perspective(view.fieldOfView, width / height, 0.02 * view.distance, 20 * view.distance + 20);
     const camera = product(lens, looking(view.eye, view.forward));
     const matrices = [];
-    for (let i = 0; i < this.data.joints; i++) matrices.push(placed(poses, 7 * i));
+    for (let i = 0; i < this.data.frames; i++) matrices.push(placed(poses, 7 * i));
     this.drawGround(camera, view);
     this.drawShadow(camera, matrices);
     this.drawBodies(camera, matrices, view.forward, 0);
@@ -178,7 +178,7 @@ class Drawing {
 
   // The stencil buffer darkens every pixel only once if several bodies shade it.
   drawShadow(camera, matrices) {
-    if (!this.data.flat) return;
+    if (!this.data.isFlat) return;
     const gl = this.gl;
     gl.enable(gl.BLEND);
     gl.enable(gl.STENCIL_TEST);
@@ -202,9 +202,9 @@ class Drawing {
     gl.bindVertexArray(this.bodies);
     for (const part of this.data.parts) {
       if (!shade && part.color[3] < 1) gl.enable(gl.BLEND);
-      gl.uniformMatrix4fv(at.pose, false, matrices[part.joint]);
+      gl.uniformMatrix4fv(at.pose, false, matrices[part.frame]);
       gl.uniform4fv(at.color, part.color);
-      gl.drawElements(gl.TRIANGLES, part.count, gl.UNSIGNED_INT, 4 * part.first);
+      gl.drawElements(gl.TRIANGLES, part.indexCount, gl.UNSIGNED_INT, 4 * part.firstIndex);
     }
     if (!shade) gl.disable(gl.BLEND);
   }

@@ -4,8 +4,8 @@ class Viewer {
   constructor(data) {
     this.data = data;
     this.poses = new Float32Array(bytes(data.poses).buffer);
-    this.path = new Float32Array(bytes(data.path).buffer);
-    this.now = new Float32Array(7 * data.joints);
+    this.cameraPath = new Float32Array(bytes(data.cameraPath).buffer);
+    this.now = new Float32Array(7 * data.frames);
     this.time = data.time[0];
     this.end = data.time[data.time.length - 1];
     this.playing = false;
@@ -51,7 +51,7 @@ class Viewer {
       for (let k = 3; k < 7; k++) length += now[i + k] * now[i + k];
       for (let k = 3; k < 7; k++) now[i + k] /= Math.sqrt(length) || 1;
     }
-    return [0, 1, 2].map((k) => (1 - share) * this.path[3 * a + k] + share * this.path[3 * b + k]);
+    return [0, 1, 2].map((k) => (1 - share) * this.cameraPath[3 * a + k] + share * this.cameraPath[3 * b + k]);
   }
 
   frame(now) {
@@ -71,7 +71,7 @@ class Viewer {
     const distance = this.distance * narrow, target = [0, 1, 2].map((k) => from[k] + this.offset[k]);
     const forward = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
     const eye = target.map((number, k) => number - distance * forward[k]);
-    this.drawing.draw(this.now, { eye, forward, target, distance, field: this.data.view.field });
+    this.drawing.draw(this.now, { eye, forward, target, distance, fieldOfView: this.data.view.fieldOfView });
     this.element("slider").value = this.time;
     this.element("clock").textContent = `${this.time.toFixed(2)} of ${this.end.toFixed(2)} s`;
     document.body.dataset.state = this.playing ? "playing" : "paused";
@@ -95,7 +95,7 @@ class Viewer {
 
   shift(dx, dy) {
     const { azimuth: a, elevation: e } = this;
-    const step = 2 * this.distance * Math.tan(this.data.view.field / 2) / Math.max(this.canvas.clientHeight, 1);
+    const step = 2 * this.distance * Math.tan(this.data.view.fieldOfView / 2) / Math.max(this.canvas.clientHeight, 1);
     const right = [Math.sin(a), -Math.cos(a), 0], up = [-Math.sin(e) * Math.cos(a), -Math.sin(e) * Math.sin(a), Math.cos(e)];
     this.offset = this.offset.map((number, k) => number - step * (dx * right[k] - dy * up[k]));
   }
