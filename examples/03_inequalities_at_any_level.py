@@ -1,4 +1,4 @@
-"""03 Inequalities at any level: centre of mass inside the support polygon, a wall, and a cup that stays in a box."""
+"""03 Inequalities at any level: centre of mass inside the support polygon, a hand behind a wall, the other in a box."""
 
 import poise
 from poise import constraints, tasks

@@ -19,5 +19,5 @@ hand = robot.hand("left")
 for height in (0.80, 1.20, 1.60):
     solution = poise.solve_pose(reach_hierarchy.with_tasks("hand", tasks.Position(hand, (0.30, 0.15, height))), start)
     hand_height = solution.state.pose(hand).translation[2]
-    print(f"hand wanted at {height:.2f} m, found at {hand_height:.2f} m; not met: {', '.join(solution.unmet)}")
+    print(f"hand target at {height:.2f} m, hand at {hand_height:.2f} m; not met: {', '.join(solution.unmet)}")
 print(solution)

@@ -1,4 +1,4 @@
-"""05 The reach of Saab 2012: five points on one foot, a cup in the other hand; the recording is saved and loaded."""
+"""05 The reach of [Saab2012]: on one foot, the right hand moves to five points and the left hand holds a cup."""
 
 import tempfile
 from pathlib import Path
@@ -14,7 +14,7 @@ with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "reach.poise"
     recording.save(path)
     loaded = poise.load_recording(path, robot)
-    print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB, {len(loaded)} samples of {len(loaded.channels)} channels")
+    print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB, {loaded.samples} samples of {len(loaded)} channels")
 for level in loaded.residuals():
     for task in level.tasks:
         print(f"{level.name:<12} {task.name:<24} at most {task.max:8.2g}, in the end {task.final:8.2g} {task.unit}")

@@ -58,7 +58,8 @@ for step in poise.steps(controller, plant, 3.0):
     assert step.command.forces is not None
     assert step.readings is not None
 planned, measured = step.command.forces, step.readings.forces
-print(f"{plant.fall or 'stands'}; weight {9.81 * robot.mass:.1f} N, felt {np.linalg.norm(measured.total):.1f} N in all")
+weight, total = 9.81 * robot.mass, np.linalg.norm(measured.total)
+print(f"{plant.fall or 'stands'}; weight {weight:.1f} N, total measured force {total:.1f} N")
 for name in planned.names:
     force = np.round(planned[name][:3], 1), np.round(measured[name][:3], 1)
-    print(f"{name:<12} planned {force[0]} N, felt {force[1]} N")
+    print(f"{name:<12} planned {force[0]} N, measured {force[1]} N")

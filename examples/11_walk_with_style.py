@@ -1,4 +1,4 @@
-"""11 Walking with style: a robot walks with a neutral and a proud style in simulation; compare the two walks."""
+"""11 Walking with style: a robot walks in a neutral and in a proud style in simulation, and both walks are compared."""
 
 import poise
 from poise import analysis
@@ -7,7 +7,7 @@ from poise.behaviors import Walk
 robot = poise.load_robot("g1")
 measures_by_style = {}
 for style in ("neutral", "proud"):
-    walk = Walk(robot, style=style, steps=8)
+    walk = Walk(robot, style=style, steps=6)
     plant = poise.MujocoPlant(walk.start)
     # No ramp is needed: only the feet differ between phases, and the plan is smooth.
     controller = poise.TorqueController(walk)

@@ -16,10 +16,10 @@ def walk_for(label: str, seconds: float) -> None:
     print(f"{label:<14} {walk.phase().steps:2d} steps, {plant.fall or walk.phase().name} at {x:.2f}, {y:.2f} m")
 
 
-walk_for("as it is", 3.0)
+walk_for("neutral", 3.0)
 walk.style = STYLES["neutral"].blend(STYLES["sad"], 0.7)
 walk_for(walk.style.name, 1.5)
-walk.speed = (0.3, 0.0, 0.3)  # m/s ahead, m/s to the left, rad/s to the left
-walk_for("a bend", 2.0)
+walk.speed = (0.3, 0.0, 0.3)  # m/s forward, m/s left, rad/s to the left
+walk_for("turn left", 2.0)
 walk.stop()
 walk_for("stop", 2.0)

@@ -20,5 +20,5 @@ for time, stick, segment in navigate.history:
     if not stick.is_zero:
         feet_motion = f"{segment.goal.step} foot steps" if segment.goal.step else "feet stay"
         print(f"{time:5.2f} s  {stick.mode:<9}  {feet_motion:<16}  {segment.seconds:.2f} s, {segment.outcome}")
-hand = recording.state(len(recording) - 1, robot).pose(robot.hand("left")).translation
+hand = recording.state(recording.samples - 1, robot).pose(robot.hand("left")).translation
 print(f"{plant.fall or 'stands'} at the end, left hand {1e3 * np.linalg.norm(hand - goal):.0f} mm from its goal")

@@ -6,7 +6,7 @@ from poise.plants import MujocoPlant, PositionServos, Push, Sensors
 
 robot = poise.load_robot("hoap3")
 for regulate in (False, True):
-    body = ZmpBalance(robot, settings=regulation_settings(robot, regulate=regulate))
+    body = ZmpBalance(robot, settings=regulation_settings(robot, zmp_regulation=regulate))
     plant = MujocoPlant(
         body.start,
         actuators=PositionServos(stiffness_scale=body.settings.stiffness),

@@ -31,7 +31,7 @@ MAX_BYTES = 3_000_000
 
 
 def walk(robot: poise.Robot) -> list[tuple[poise.State, str]]:
-    """States of the walk, with a caption each."""
+    """Simulate the walk; return its states, each with a caption."""
     motion = runs.Walk(robot=robot.name, style="proud", steps=9, push=f"{PUSH:g},0,0,{PUSH_DURATION:g}@{PUSH_TIME:g}")
     recording, result = motion.run()
     if result["reason"]:
@@ -45,7 +45,7 @@ def walk(robot: poise.Robot) -> list[tuple[poise.State, str]]:
 
 
 def reach(robot: poise.Robot) -> list[tuple[poise.State, str]]:
-    """States of the first program of the README, with torques in MuJoCo."""
+    """Simulate the first program of the README with torques in MuJoCo; return its states, each with a caption."""
     start = robot.stance("standing")
     smooth = tasks.MinimumJerk(duration=2.0)
     hierarchy = poise.Hierarchy(
@@ -67,7 +67,7 @@ def reach(robot: poise.Robot) -> list[tuple[poise.State, str]]:
 
 
 def render(robot: poise.Robot, frames: list[tuple[poise.State, str]], overlays: Overlays) -> list[Image.Image]:
-    """Pictures of a motion; the camera follows the robot as if its path were smoothed over half a second."""
+    """Render a motion; the camera follows the path of the robot, smoothed over half a second."""
     path = gaussian_filter1d(np.array([state.q[:2] for state, _ in frames]), 0.5 * RATE, axis=0, mode="nearest")
     font = ImageFont.load_default(18.0)
     images = []

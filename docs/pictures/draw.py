@@ -1,8 +1,9 @@
-"""Draws the pictures of this folder anew: library robots standing, on one foot, the reach of [Saab2012], its torques,
-walks with style, the way to a door, a robot on position servos, and a person who walks.
+"""Draw the pictures of this folder: robots standing and on one foot, the reach of [Saab2012] and its torques, walks in
+several styles, the stairs and door of [Sugihara2008], a robot on position servos, and a human gait.
 
-Run it from anywhere: ``python docs/pictures/draw.py``, or with the names of some: ``draw.py styles standing``. All take
-some minutes and need EGL or OSMesa.
+    python docs/pictures/draw.py [NAME ...]
+
+Names: gait, servos, torques, standing, reach, door, styles. All take some minutes and need EGL or OSMesa.
 """
 
 import sys
@@ -24,12 +25,12 @@ from poise.rendering import Camera, picture, save_picture
 
 FOLDER = Path(__file__).parent
 ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub", "nao", "mighty", "hoap3")}
-#: The styles of [Dalibard2012] section VI, after the walk that they start from.
+#: Neutral, and the styles of [Dalibard2012] section VI.
 STYLES = ("neutral", "relaxed", "cautious", "proud", "sad")
 
 
 def reach(robot: poise.Robot) -> None:
-    """The start and the end of each phase, with the points marked."""
+    """Draw the start and the end of each phase, with the targets."""
     behavior = Reach(robot)
     plant = poise.IdealPlant(behavior.start)
     states = [step.state for step in poise.steps(poise.KinematicController(behavior), plant, behavior.seconds)]
@@ -45,7 +46,7 @@ def reach(robot: poise.Robot) -> None:
 
 
 def torque_peaks(name: str) -> None:
-    """Torques of the supporting leg and their largest rate: the paper's profile, and minimum jerk with ramps."""
+    """Plot the torques of the support leg (N m) and their largest rate (N m/s): exponential decay, and minimum jerk."""
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -61,13 +62,13 @@ def torque_peaks(name: str) -> None:
         torque, time = recording["command/torque"], recording.time
         rate = np.abs(np.diff(torque, axis=0)).max(axis=1) / recording.period
         effort = float(np.sqrt(np.mean(torque**2)))
-        above, below = axes[:, column]
+        torque_axes, rate_axes = axes[:, column]
         for i in leg:
-            above.plot(time, torque[:, i], linewidth=1.0, label=robot.joints[i].name.removeprefix("right_"))
-        below.semilogy(time[1:], np.maximum(rate, 1.0), linewidth=0.8, color="black")
-        above.set_title(f"{title}\nrms {effort:.2f} N m, peak rate {rate.max():.0f} N m/s", fontsize=9)
-        below.set_xlabel("time (s)")
-        for panel in (above, below):
+            torque_axes.plot(time, torque[:, i], linewidth=1.0, label=robot.joints[i].name.removeprefix("right_"))
+        rate_axes.semilogy(time[1:], np.maximum(rate, 1.0), linewidth=0.8, color="black")
+        torque_axes.set_title(f"{title}\nrms {effort:.2f} N m, peak rate {rate.max():.0f} N m/s", fontsize=9)
+        rate_axes.set_xlabel("time (s)")
+        for panel in (torque_axes, rate_axes):
             for begin in (2.0, 6.0):
                 panel.axvspan(begin, begin + 2.0, color="0.93", zorder=0)
             panel.set_xlim(0.0, 10.0)
@@ -79,7 +80,8 @@ def torque_peaks(name: str) -> None:
 
 
 def stride(name: str, style: str, frames: int) -> list[poise.State]:
-    """States of one stride in the middle of a walk, evenly in time, all with the centre of mass above the origin."""
+    """Return states of one stride in the middle of a walk, equally spaced in time, moved so that the centre of mass is
+    above the origin."""
     robot = ROBOTS[name]
     recording, result = runs.Walk(robot=name, style=style, steps=8).run()
     if result["reason"]:
@@ -88,31 +90,31 @@ def stride(name: str, style: str, frames: int) -> list[poise.State]:
     lifts = np.flatnonzero(support[1:] & ~support[:-1]) + 1
     begin, end = lifts[len(lifts) // 2 - 1 : len(lifts) // 2 + 1]
     states = [recording.state(int(i), robot) for i in np.linspace(begin, end, frames, endpoint=False).round()]
-    aside = [np.array([*state.center_of_mass[:2], *np.zeros(robot.model.nq - 2)]) for state in states]
-    return [state.replace(q=state.q - away) for state, away in zip(states, aside, strict=True)]
+    offsets = [np.array([*state.center_of_mass[:2], *np.zeros(robot.model.nq - 2)]) for state in states]
+    return [state.replace(q=state.q - offset) for state, offset in zip(states, offsets, strict=True)]
 
 
 def styles(name: str, frames: int = 6, panel: tuple[int, int] = (184, 340), margin: int = 96) -> None:
-    """A strip per style, all at one scale, the style's name beside it."""
+    """Draw a strip per style, all at one scale, with the name of the style."""
     width, height = panel
     states = [state for style in STYLES for state in stride(name, style, frames)]
     side = Camera(direction=(0.35, -1.0, 0.15))
     image = picture(states, width=len(states) * width, height=height, camera=side)
-    image = image[height // 20 : -height // 25]  # most of the air above the robot, and below
-    image[:, ::width] = image[:, 1::width] = 255  # frames are apart
-    high = len(image) + 6  # and so are strips
+    image = image[height // 20 : -height // 25]  # crop empty space above and below
+    image[:, ::width] = image[:, 1::width] = 255  # separate the frames
+    high = len(image) + 6  # and the strips
     page = Image.new("RGB", (margin + frames * width, len(STYLES) * high), "white")
     pen, font = ImageDraw.Draw(page), ImageFont.load_default(20.0)
     for i, style in enumerate(STYLES):
         strip = image[:, i * frames * width : (i + 1) * frames * width]
         page.paste(Image.fromarray(strip), (margin, i * high))
         pen.text((8, (i + 0.5) * high), style, fill=(40, 44, 52), font=font, anchor="lm")
-    # 128 colours are enough for grey robots on a light ground, and take a third of the room.
+    # 128 colours are enough for grey robots on a light ground, and make the file a third as large.
     page.quantize(128, dither=Image.Dither.NONE).save(FOLDER / f"styles_{name}.png", optimize=True)
 
 
 def standing() -> None:
-    """All robots in one picture, and each alone, on both feet and on one."""
+    """Draw all robots in one picture, and each alone on both feet and on one foot."""
     states = [robot.stance("standing") for robot in ROBOTS.values()]
     save_picture(FOLDER / "standing.png", states, width=1160, height=360, labels=list(ROBOTS))
     for robot in ROBOTS.values():
@@ -121,7 +123,7 @@ def standing() -> None:
 
 
 def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
-    """Guided down the steps, across the room and to the door: seven moments, in the world as the engine has it."""
+    """Draw seven moments of the guided walk down the stairs to the door, in the world of the simulator."""
     robot = ROBOTS[name]
     recording, _ = runs.Navigate(robot=name, scenario=True).run()
     stage = StairsAndDoor.of(robot)
@@ -131,7 +133,7 @@ def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
     frames = []
     with mujoco.Renderer(plant.model, size[1], size[0]) as renderer:
         for share in (0.02, 0.2, 0.38, 0.5, 0.68, 0.85, 1.0):
-            state = recording.state(round(share * (len(recording) - 1)), robot)
+            state = recording.state(round(share * (recording.samples - 1)), robot)
             places.write(state.q, np.zeros(robot.model.nv), plant.data)
             mujoco.mj_forward(plant.model, plant.data)
             camera.lookat[:] = state.center_of_mass + np.array([0.1, 0.0, -0.1]) * stage.leg_length
@@ -142,9 +144,9 @@ def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
 
 
 def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
-    """On position servos: standing in comfort, pushed from behind, squatting, and squatting with a box."""
+    """Draw a robot on position servos: standing, pushed from behind, squatting, and squatting with a box."""
     robot, frames = ROBOTS[name], []
-    stiff = {"stiffness": 1.0, "spin": 0.0, "proportional": 0.05, "derivative": 0.0}
+    stiff = {"stiffness": 1.0, "momentum_recovery_gain": 0.0, "proportional": 0.05, "derivative": 0.0}
     scenes = ((None, (0.0, 2.9, 3.35), {}), (2.0, (4.0, 5.0), {}), (2.0, (0.0, 5.0), stiff))
     for squat, times, numbers in scenes:
         start = robot.stance("carrying" if numbers else "standing")
@@ -172,7 +174,7 @@ def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
 
 
 def gait(size: tuple[int, int] = (160, 250), margin: int = 96) -> None:
-    """The sample walk, from above: as fitted to its markers, from six keys, from four, from two."""
+    """Draw the sample walk, top to bottom: fitted to markers, reproduced from six, four and two key postures."""
     from poise import human
     from poise.human import gait, sample_trial
 

@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: what this project writes in them, said so that the reference shows it as it is meant."""
+"""Griffe extension: conversion of docstrings and ``#:`` comments to Markdown for the reference."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 import griffe
 
-#: An example of the interpreter, until the next empty line.
+#: An interpreter session, until the next empty line.
 SESSION = re.compile(r"^( *)>>> .*(?:\n(?! *$).*)*", flags=re.MULTILINE)
-#: A paper that is cited.
+#: A citation of a paper.
 PAPER = re.compile(r"(?<!`)\[(Saab2012|Sugihara2008|Dalibard2012|Galdeano2014|Boukheddimi2019)\](?![(`])")
 
 
-class HouseDocstrings(griffe.Extension):
-    """``::`` before a display becomes ``:``, sessions become blocks of code, and ``#:`` comments docstrings."""
+class MarkdownDocstrings(griffe.Extension):
+    """Convert ``::`` to ``:``, interpreter sessions to code blocks, and ``#:`` comments to docstrings."""
 
     def on_instance(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring is not None:
-            obj.docstring.value = told(obj.docstring.value)
+            obj.docstring.value = to_markdown(obj.docstring.value)
 
     def on_module_members(self, *, node: Any, mod: griffe.Module, **kwargs: Any) -> None:
-        """``LOWER, UPPER = -1, 1`` gives two attributes, each told of by the comment above both."""
+        """Add the attributes of assignments such as ``LOWER, UPPER = -1, 1``, each with the comment above the line."""
         for line in getattr(node, "body", []):
             if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Tuple):
                 values = line.value.elts if isinstance(line.value, ast.Tuple) else []
@@ -38,25 +38,25 @@ class HouseDocstrings(griffe.Extension):
         if attr.docstring is None and attr.lineno is not None:
             text = comment(attr)
             if text:
-                attr.docstring = griffe.Docstring(told(text), parent=attr)
+                attr.docstring = griffe.Docstring(to_markdown(text), parent=attr)
 
 
-def told(text: str) -> str:
-    """A docstring as Markdown."""
+def to_markdown(text: str) -> str:
+    """Return a docstring as Markdown."""
     text = SESSION.sub(fenced, text)
     text = PAPER.sub(lambda name: f"[\\[{name[1]}\\]](../papers.html#{name[1].lower()})", text)
     return re.sub(r"::$", ":", text, flags=re.MULTILINE)
 
 
 def fenced(session: re.Match[str]) -> str:
-    """A session of the interpreter as a block of Python, without prompts."""
+    """Return an interpreter session as a code block without prompts."""
     indent = session[1]
     lines = [re.sub(r"^(>>>|\.\.\.) ?", "", line) for line in textwrap.dedent(session[0]).splitlines()]
     return "\n".join(f"{indent}{line}".rstrip() for line in ["```python", *lines, "```"])
 
 
 def comment(attribute: griffe.Attribute) -> str:
-    """The ``#:`` comment above an attribute."""
+    """Return the ``#:`` comment above an attribute."""
     lines = attribute.module.filepath.read_text().splitlines()  # type: ignore[union-attr]
     number = (attribute.lineno or 1) - 2
     found: list[str] = []
