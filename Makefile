@@ -46,7 +46,7 @@ check: $(installed) ## format, lint, types
 	$(bin)/ruff check .
 	$(bin)/mypy
 
-format: $(installed) ## rewrite the sources in the house's format
+format: $(installed) ## format the sources with ruff
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
 
@@ -54,11 +54,11 @@ slow: $(installed) ## the tests that take minutes
 	$(tests) -m slow --timeout 7200
 
 # Tests that bound a time may fail while lines are counted; the reports are written all the same.
-coverage: $(installed) ## the tests with line coverage: a table of rooms, and build/coverage/index.html; TESTS=FOLDER runs some
+coverage: $(installed) ## the tests with line coverage: a table of packages, and build/coverage/index.html; TESTS=FOLDER runs some
 	@mkdir -p build
 	$(tests) --cov --cov-report= $(TESTS); status=$$?; \
 		$(bin)/python -m coverage html --quiet && $(bin)/python -m coverage json --quiet && \
-		$(bin)/python tests/coverage_rooms.py build/coverage/coverage.json && exit $$status
+		$(bin)/python tests/coverage_packages.py build/coverage/coverage.json && exit $$status
 
 bench: $(installed) ## measure the solvers against others; JSON=FILE writes the figures
 	$(bin)/python -m benchmarks.solvers $(if $(JSON),--json "$(JSON)")
@@ -69,7 +69,7 @@ bench-peers: $(installed) ## the same, then whole steps of pink, mink, placo and
 evidence: $(installed) ## the short campaigns, into docs/evidence.md: ten minutes on two cores
 	$(bin)/python campaigns/evidence.py
 
-docs: $(installed) ## build the site into build/site, then run all that stands on its pages
+docs: $(installed) ## build the site into build/site, then run the programs and commands of its pages
 	NO_MKDOCS_2_WARNING=1 $(bin)/python -m mkdocs build --strict --quiet
 	$(tests) -q $(pages)
 

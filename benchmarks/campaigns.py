@@ -21,7 +21,7 @@ from poise.campaign import Results, Spec, run_campaign
 
 WALK_RUNS = """
 title = "walks"
-behavior = "walk"
+kind = "walk"
 seeds = {seeds}
 [fixed]
 robot = "g1"
@@ -30,7 +30,7 @@ steps = 8
 friction = {{ uniform = [0.5, 0.9] }}
 speed.forward = {{ uniform = [0.2, 0.35] }}
 """
-EMPTY_RUNS = 'title = "nothing"\nbehavior = "drill"\nseeds = {seeds}\n'
+EMPTY_RUNS = 'title = "nothing"\nkind = "fault drill"\nseeds = {seeds}\n'
 
 
 def time_campaign(text: str, folder: Path, **engine: Any) -> tuple[float, Results]:
@@ -41,11 +41,11 @@ def time_campaign(text: str, folder: Path, **engine: Any) -> tuple[float, Result
         return time.perf_counter() - begin, results
 
 
-def run_overhead(folder: Path, few: int, many: int, **engine: Any) -> float:
+def run_overhead(folder: Path, small: int, large: int, **engine: Any) -> float:
     """Return the time per empty run (ms), from two campaigns of different size, so that start-up is excluded."""
-    short, _ = time_campaign(EMPTY_RUNS.format(seeds=few), folder, **engine)
-    long, _ = time_campaign(EMPTY_RUNS.format(seeds=many), folder, **engine)
-    return 1e3 * (long - short) / (many - few)
+    short, _ = time_campaign(EMPTY_RUNS.format(seeds=small), folder, **engine)
+    long, _ = time_campaign(EMPTY_RUNS.format(seeds=large), folder, **engine)
+    return 1e3 * (long - short) / (large - small)
 
 
 def main() -> int:

@@ -3,8 +3,8 @@
     python benchmarks/imports.py              # half a minute
     python benchmarks/imports.py --json
 
-Each program runs in its own process, all programs in turns, and the least processor time of each counts, since other
-load on the machine only adds time. Compare ratios; times depend on the machine. The bars:
+Each program runs in its own process, in turns with the others. The result is the smallest processor time of each, since
+other load on the machine only adds time. Compare ratios; times depend on the machine. The bars:
 
 | program | at most |
 |---|---|
@@ -57,7 +57,7 @@ def processor_seconds(program: str) -> float:
 
 
 def measure(repeat: int) -> dict[str, float]:
-    """Return the least processor time of each program (s); the first turn, which writes bytecode, does not count."""
+    """Return the smallest processor time of each program (s); the first run, which writes bytecode, is discarded."""
     seconds: dict[str, list[float]] = {name: [] for name in PROGRAMS}
     for _ in range(repeat + 1):
         for name, program in PROGRAMS.items():

@@ -137,7 +137,7 @@ def fuzz_planner(job: tuple[str, int, float]) -> int:
             out_of_support = planner.hold(begin).margin < 0.0  # not even a hold is feasible
         segment = planner.plan(begin, guided_goal(begin.points, device.read((i + 0.5) * device.slot), workspace, legs))
         counts[segment.outcome] += 1
-        counts["corrected"] += segment.corrections > 0
+        counts["prolonged"] += segment.corrections > 0
         counts["thrown out"] += out_of_support
         longest = max(longest, segment.seconds)
         segment_faults = faults(segment, body, begin)
@@ -196,7 +196,7 @@ def run_pushes(job: tuple[str, float, bool]) -> None:
     """Push the robot from eight directions and print the number of recoveries."""
     name, share, replaced = job
     force = share * 9.81 * poise.load_robot(name).mass
-    settings = NavigateSettings() if replaced else NavigateSettings(astray=999.0)
+    settings = NavigateSettings() if replaced else NavigateSettings(replan_distance=999.0)
     survived = []
     for k in range(8):
         angle = np.pi / 4 * k

@@ -1,4 +1,5 @@
-"""Replay walks open loop on position servos, for several styles, robots and frictions, without and with `--lead`.
+"""Replay walks open loop on position servos, for several styles, robots and frictions, without and with
+torque feed-forward.
 
     python benchmarks/replays.py                                  # the table of docs/export.md: some 5 minutes
     python benchmarks/replays.py --robots talos --styles proud --frictions 0.22,0.2,0.18     # check one result nearby
@@ -33,9 +34,9 @@ def record_walk(robot: str, style: str) -> exports.Trajectory:
     return exports.Trajectory.of(recording)
 
 
-def replay_walk(robot: Robot, trajectory: exports.Trajectory, friction: float, lead: bool) -> tuple[bool, str]:
+def replay_walk(robot: Robot, trajectory: exports.Trajectory, friction: float, feedforward: bool) -> tuple[bool, str]:
     """Return whether a replay succeeds, and its base drift (mm) or the time of its fall (the motion starts at 1 s)."""
-    _, result = exports.replay_trajectory(robot, trajectory, friction=friction, torque_feedforward=lead)
+    _, result = exports.replay_trajectory(robot, trajectory, friction=friction, torque_feedforward=feedforward)
     if result["fell"]:
         found = re.match(r"fell at ([\d.]+) s", result["reason"])
         assert found is not None
@@ -50,22 +51,23 @@ def main() -> int:
     parser.add_argument("--frictions", default=",".join(str(friction) for friction in FRICTIONS))
     options = parser.parse_args()
     frictions = [float(word) for word in options.frictions.split(",")]
-    survivor_counts = {False: 0, True: 0}
-    heads = [f"{word}{friction:g}" for word in ("sagging, ", "`--lead`, ") for friction in frictions]
+    success_counts = {False: 0, True: 0}
+    heads = [f"{word}{friction:g}" for word in ("plain, ", "feed-forward, ") for friction in frictions]
     print(f"| robot, style | {' | '.join(heads)} |\n|{'---|' * (1 + len(heads))}")
     pairs = [(name, style) for name in options.robots.split(",") for style in options.styles.split(",")]
     robots = {name: load_robot(name) for name, _ in pairs}
     for name, style in pairs:
         trajectory = record_walk(name, style)
         cells = []
-        for lead in survivor_counts:
+        for feedforward in success_counts:
             for friction in frictions:
-                stands, cell = replay_walk(robots[name], trajectory, friction, lead)
-                survivor_counts[lead] += stands
+                stands, cell = replay_walk(robots[name], trajectory, friction, feedforward)
+                success_counts[feedforward] += stands
                 cells.append(cell)
         print(f"| {name}, {style} | {' | '.join(cells)} |", flush=True)
     tried = len(pairs) * len(frictions)
-    print(f"\nsuccesses: sagging {survivor_counts[False]} of {tried}, with --lead {survivor_counts[True]} of {tried}")
+    plain, feedforward_count = success_counts[False], success_counts[True]
+    print(f"\nsuccesses: plain {plain} of {tried}, with torque feed-forward {feedforward_count} of {tried}")
     return 0
 
 

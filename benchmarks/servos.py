@@ -2,8 +2,8 @@
 
     python benchmarks/servos.py [--robot hoap3] [--only pushes,squats,walks,realtime] [--workers 2]
 
-Pushes act on the base for 0.1 s, from eight directions, on a robot that has stood for 3 s with noisy sensors. Bisection
-finds the largest push without a fall, to 4 %. The weakest direction counts.
+Pushes act on the base for 0.1 s, in eight directions, on a robot that has stood for 3 s with noisy sensors. Bisection
+finds the largest push without a fall, to 4 %. The result is that of the weakest direction.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> int:
             for line in push_summaries(options.robot, pool):
                 print(line, flush=True)
         if "squats" in options.only:
-            for line in pool.map(partial(squat_summary, options.robot), ("strict", "null-space", "carry")):
+            for line in pool.map(partial(squat_summary, options.robot), ("strict", "null-space", "carrying")):
                 print(line, flush=True)
         if "walks" in options.only:
             for line in pool.map(partial(walk_summary, options.robot), (0.0, 10.0)):
@@ -59,16 +59,16 @@ def main() -> int:
 
 def realtime_summary(robot: str, steps: int = 5000) -> str:
     """Measure the control law in this process with MuJoCo in another, in lock-step at 1 kHz, one at a time."""
-    words = [sys.executable, "-m", "poise", "serve", "--robot", robot, "--actuators", "servos", "--address", ADDRESS]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+    command = [sys.executable, "-m", "poise", "serve", "--robot", robot, "--actuators", "servos", "--address", ADDRESS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             server.stdout.readline()  # wait until the server is ready
             body = runs.library_robot(robot)
             servo_settings = {
                 key: value
-                for key, value in body.servos.walking.items()
-                if key in STIFFEST_SERVOS or key in ("trim", "spin")
+                for key, value in body.servos.walk.items()
+                if key in STIFFEST_SERVOS or key in ("integral", "momentum_recovery_gain")
             }
             controller = PositionController(
                 ZmpBalance(body, settings=regulation_settings(body, **servo_settings)), period=0.001
@@ -78,11 +78,11 @@ def realtime_summary(robot: str, steps: int = 5000) -> str:
                 begin, busy = time.perf_counter(), time.process_time()
                 for _ in range(steps):
                     control_step(controller, plant)
-                whole, busy = time.perf_counter() - begin, time.process_time() - busy
+                elapsed, busy = time.perf_counter() - begin, time.process_time() - busy
         finally:
             server.terminate()
     return (
-        f"{robot}: 1 kHz in two processes: {1e-3 * steps / whole:.2f} of real time in lock-step, the controller busy "
+        f"{robot}: 1 kHz in two processes: {1e-3 * steps / elapsed:.2f} of real time in lock-step, the controller busy "
         f"for {busy / (1e-3 * steps):.2f} of it, sockets included"
     )
 
@@ -92,8 +92,8 @@ def push_summaries(robot: str, pool: ProcessPoolExecutor) -> Iterator[str]:
     yield f"{robot}: largest push without a fall (N, 0.1 s) from " + ", ".join(f"{angle}°" for angle in DIRECTIONS)
     for name, settings_changes in (("its own stiffness", {}), ("stiffest servos", STIFFEST_SERVOS)):
         cases = list(product((0.0, 1.0), DIRECTIONS))
-        found = list(pool.map(partial(largest_push, robot, settings_changes), *zip(*cases, strict=True)))
-        without, regulated = found[: len(DIRECTIONS)], found[len(DIRECTIONS) :]
+        pushes = list(pool.map(partial(largest_push, robot, settings_changes), *zip(*cases, strict=True)))
+        without, regulated = pushes[: len(DIRECTIONS)], pushes[len(DIRECTIONS) :]
         yield f"  {name}, without: " + "  ".join(f"{force:5.1f}" for force in without)
         yield f"  {name}, with:    " + "  ".join(f"{force:5.1f}" for force in regulated)
         mean = sum(regulated) / sum(without)
@@ -124,7 +124,7 @@ def push_motion(
     robot: str, settings_changes: dict[str, float], regulate: float, angle: int, force: float
 ) -> runs.Motion:
     x, y = force * math.cos(math.radians(angle)), force * math.sin(math.radians(angle))
-    settings = {**settings_changes, "regulate": regulate}
+    settings = {**settings_changes, "zmp_regulation": regulate}
     push = f"{x:.3f},{y:.3f},0,0.1@{PUSH_TIME}"
     return runs.Stand(robot=robot, mode="position", seconds=PUSH_TIME + 3.5, settings=settings, push=push)
 
@@ -143,23 +143,25 @@ def recovery_seconds(robot: str, force: float, angle: int) -> float | None:
 
 def squat_summary(robot: str, load_case: str) -> str:
     """Return a line about twenty squats of a fifth of the leg length, 5 cm on HOAP-3."""
-    solver, carry = ("strict", 10.0) if load_case == "carry" else (load_case, 0.0)
+    solver, carried_mass = ("strict", 10.0) if load_case == "carrying" else (load_case, 0.0)
     settings_changes = {"depth": 0.2, "cycles": 20.0}
-    request = runs.Squat(robot=robot, mode="position", solver=solver, carry=carry, settings=settings_changes)
+    request = runs.Squat(
+        robot=robot, mode="position", solver=solver, carried_mass=carried_mass, settings=settings_changes
+    )
     result = request.run()[1]
     regulation = result["regulation"]
     rms = regulation["cycle_rms_rad"]
     return (
         f"{robot}: 20 squats ({load_case}): {'fell' if result['fell'] else 'stood'}, ZMP at most "
-        f"{1e3 * regulation['zmp_largest_m']:.1f} mm from the middle, cycle to cycle {1e3 * rms[0]:.1f} -> "
+        f"{1e3 * regulation['zmp_max_m']:.1f} mm from the middle, cycle to cycle {1e3 * rms[0]:.1f} -> "
         f"{1e3 * rms[-1]:.2f} mrad"
     )
 
 
-def walk_summary(robot: str, carry: float) -> str:
+def walk_summary(robot: str, carried_mass: float) -> str:
     """Return a line about a walk of twenty steps."""
-    result = runs.Walk(robot=robot, mode="position", carry=carry, steps=20).run()[1]
-    load = f" with {carry:.0f} % of its weight in the hands" if carry else ""
+    result = runs.Walk(robot=robot, mode="position", carried_mass=carried_mass, steps=20).run()[1]
+    load = f" with {carried_mass:.0f} % of its weight in the hands" if carried_mass else ""
     end = result["reason"] or "stands at the end"
     return f"{robot}: walk{load}: {result['steps']} steps, {result['distance_m']:.2f} m, {end}"
 

@@ -1,4 +1,4 @@
-"""Measure the time of a control tick of walking, relative to a fixed reference workload in the same run.
+"""Measure the time of a control step ("tick") of walking, relative to a fixed reference workload in the same run.
 
     python benchmarks/walk_cost.py                          # G1 and Talos, two styles, two solvers: some five minutes
     python benchmarks/walk_cost.py --robots g1 --core 0     # on a processor core of your choice

@@ -1,10 +1,10 @@
-"""How fast the variants of a wheel are beside a kernel that is compiled for this machine.
+"""Compare the speed of the variants of a wheel with native modules that are compiled for this machine.
 
     python benchmarks/wheel_speed.py --native .venv/bin/python --wheel OTHER/bin/python
 
-Both are Pythons with Poise: the first an editable install (-march=native), the second one with a wheel (`make wheel`).
-Every variant of the wheel that this processor supports runs in a process of its own, beside one with the native build,
-all on one core. They take turns, task by task, in an order that is shuffled each time. The table has ratios of medians
+Both are Python interpreters with Poise: the first has an editable install (-march=native), the second a wheel (`make
+wheel`). Every variant of the wheel that this processor supports runs in its own process, and so does the native build,
+all on one core. They alternate, task by task, in an order that is shuffled each time. The table has ratios of medians
 to the native build: over all passes, and over the fastest pass of each step, which other programs disturb least.
 """
 
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parents[1]
-#: The variant that is chosen without POISE_CPU may take this many times as long as the native build.
+#: Largest ratio of the variant that is selected without POISE_CPU to the native build.
 BAR = 1.1
 #: Nanoseconds of each step of a task.
 Times = NDArray[np.int64]
@@ -43,7 +43,7 @@ def main() -> int:
         return serve()
     if not options.native or not options.wheel:
         parser.error("name both Pythons: --native PYTHON --wheel PYTHON")
-    if hasattr(os, "sched_setaffinity"):  # the processes take turns: one core is enough, and the same for all
+    if hasattr(os, "sched_setaffinity"):  # the processes alternate, so one core is enough
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     workers = [Worker("native", options.native)]
     workers += [Worker(name, options.wheel, name) for name in variants(options.wheel)]
@@ -57,13 +57,13 @@ def main() -> int:
 
 
 def variants(python: str) -> list[str]:
-    """Variants that an installation has and this processor supports, the one that is chosen last."""
+    """Return the variants of an installation that this processor supports; the selected one is the last."""
     shown = "from poise import _cpu; print(*(name for name in _cpu.built if name in _cpu.supported))"
     return subprocess.run([python, "-c", shown], check=True, capture_output=True, text=True).stdout.split()
 
 
 class Worker:
-    """A process with one variant, which runs a task when it is told to."""
+    """Process with one variant, which runs tasks on request."""
 
     def __init__(self, name: str, python: str, variant: str = "") -> None:
         self.name = name
@@ -91,22 +91,25 @@ class Worker:
 
 
 def measure(workers: list[Worker], passes: int) -> dict[str, dict[str, Times]]:
-    """Nanoseconds by variant and task, passes x steps; a pass before the first is thrown away."""
+    """Return nanoseconds by variant and task, passes x steps; a warm-up pass is discarded."""
     shuffled = random.Random(0)
-    found: dict[str, dict[str, list[Times]]] = {
+    times: dict[str, dict[str, list[Times]]] = {
         worker.name: {task: [] for task in workers[0].tasks} for worker in workers
     }
     for number in range(-1, passes):
         for task in workers[0].tasks:
             for worker in shuffled.sample(workers, len(workers)):
-                taken = worker.run(task)
+                nanoseconds = worker.run(task)
                 if number >= 0:
-                    found[worker.name][task].append(taken)
-    return {name: {task: np.array(each) for task, each in tasks.items()} for name, tasks in found.items()}
+                    times[worker.name][task].append(nanoseconds)
+    return {
+        name: {task: np.array(passes_of_task) for task, passes_of_task in tasks.items()}
+        for name, tasks in times.items()
+    }
 
 
 def ratio(native: Times, other: Times) -> tuple[float, float]:
-    """Ratio of the medians of all steps, and of the fastest pass of each step."""
+    """Return the ratio of the medians over all steps, and over the fastest pass of each step."""
     quiet = float(np.median(other.min(axis=0)) / np.median(native.min(axis=0)))
     return float(np.median(other) / np.median(native)), quiet
 
@@ -141,28 +144,28 @@ def serve() -> int:
 
 
 def make_tasks() -> Iterator[tuple[str, Callable[[], list[int]]]]:
-    """Tasks by name; each returns the nanoseconds of its steps."""
+    """Return the tasks by name; each returns the nanoseconds of its steps."""
     from benchmarks.solvers.workloads import workloads
 
     for workload in workloads():
-        yield f"solve {workload.name}", solving(workload.programs)
-    yield "null space", null_space()
-    yield "kinematic control, NAO", controlling("kinematic")
-    yield "torque control, NAO", controlling("torque")
-    yield "plan of motion segments, mighty", planning()
+        yield f"solve {workload.name}", solver_task(workload.programs)
+    yield "null space", null_space_task()
+    yield "kinematic control, NAO", control_task("kinematic")
+    yield "torque control, NAO", control_task("torque")
+    yield "plan of motion segments, mighty", planning_task()
 
 
-def solving(programs: Any) -> Callable[[], list[int]]:
+def solver_task(programs: Any) -> Callable[[], list[int]]:
     from poise.solvers import Lexicographic
 
     def run() -> list[int]:
         solver = Lexicographic()
-        return [clocked(solver.solve, program) for program in programs]
+        return [timed_call(solver.solve, program) for program in programs]
 
     return run
 
 
-def null_space() -> Callable[[], list[int]]:
+def null_space_task() -> Callable[[], list[int]]:
     from poise.solvers import NullSpace, Program, Rows
 
     numbers = np.random.default_rng(0)
@@ -174,13 +177,13 @@ def null_space() -> Callable[[], list[int]]:
 
     def run() -> list[int]:
         solver = NullSpace()
-        return [clocked(solver.solve, program) for program in programs]
+        return [timed_call(solver.solve, program) for program in programs]
 
     return run
 
 
-def controlling(kind: str) -> Callable[[], list[int]]:
-    """Whole control steps of a robot that stands and reaches, on an ideal plant."""
+def control_task(kind: str) -> Callable[[], list[int]]:
+    """Return a task: whole control steps of a robot that stands and reaches, on an ideal plant."""
     import poise
     from poise import constraints, tasks
 
@@ -208,7 +211,7 @@ def controlling(kind: str) -> Callable[[], list[int]]:
     return run
 
 
-def planning() -> Callable[[], list[int]]:
+def planning_task() -> Callable[[], list[int]]:
     from benchmarks.navigation import planning_parts
     from poise.devices import RandomDevice
     from poise.plans import guided_goal
@@ -216,19 +219,19 @@ def planning() -> Callable[[], list[int]]:
     workspace, legs, planner, start = planning_parts("mighty")
 
     def run() -> list[int]:
-        begin, device, taken = start, RandomDevice(0), []
+        begin, device, nanoseconds = start, RandomDevice(0), []
         for i in range(60):
             goal = guided_goal(begin.points, device.read((i + 0.5) * device.slot), workspace, legs)
             clock = time.perf_counter_ns()
             segment = planner.plan(begin, goal)
-            taken.append(time.perf_counter_ns() - clock)
+            nanoseconds.append(time.perf_counter_ns() - clock)
             begin = segment.end
-        return taken
+        return nanoseconds
 
     return run
 
 
-def clocked(call: Callable[[Any], Any], argument: Any) -> int:
+def timed_call(call: Callable[[Any], Any], argument: Any) -> int:
     clock = time.perf_counter_ns()
     call(argument)
     return time.perf_counter_ns() - clock

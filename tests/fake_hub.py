@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ CONTROLS: list[dict[str, Any]] = [
      "help": "A style that comes with Poise.", "options": ["neutral", "proud", "sad"], "value": "neutral"},
     {"kind": "upload", "name": "load", "label": "load a style", "group": "Style", "help": "A TOML file.",
      "accept": ".toml", "max_bytes": 2000},
+    {"kind": "text", "name": "style_name", "label": "name", "group": "Style", "help": "Of this style.",
+     "value": "neutral"},
     {"kind": "save", "name": "save", "label": "save this style", "group": "Style", "help": "As a TOML file."},
     {"kind": "slider", "name": "style.step_length", "label": "step length", "group": "Steps",
      "help": "Share of the leg.", "low": 0.0, "high": 0.6, "step": 0.01, "unit": "m", "value": 0.2},
@@ -53,15 +56,25 @@ class FakeHub:
 
     def __init__(self, folder: Path) -> None:
         self.output = FakeOutput(folder)
-        self.hello_version = 1
+        self.hello_version = 0
         self.viewer_port = 0
-        self.commands: list[tuple[str, Any]] = []
         self.page_counts: list[int] = []
-        self.uploads: list[tuple[str, str, bytes]] = []
         self.posted: list[dict[str, Any]] = []
-        self.current_frame: dict[str, Any] | None = None
+        self.message_numbers = itertools.count(1)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget commands and messages, and show the first frame of the scene Walk."""
+        self.hello_version += 1
+        self.commands: list[tuple[str, Any]] = []
+        self.uploads: list[tuple[str, str, bytes]] = []
+        self.posted.clear()
         self.scene = "walk"
         self.stick_driven = True
+        self.guidance: dict[str, Any] = {}
+        self.controls = CONTROLS
+        self.current_frame: dict[str, Any] | None = None
+        self.show_frame(1)
 
     def hello(self) -> dict[str, Any]:
         scenes = [("walk", "Walk"), ("stand", "Stand & squat"), ("reach", "Reach")]
@@ -72,9 +85,10 @@ class FakeHub:
             "scene": self.scene,
             "robot": "g1",
             "limbs": ["left leg", "right leg", "left arm"],
-            "controls": CONTROLS,
+            "controls": self.controls,
             "files": self.output.files(),
             "stick_driven": self.stick_driven,
+            "guidance": self.guidance,
         }
 
     def frame(self) -> dict[str, Any] | None:
@@ -99,7 +113,7 @@ class FakeHub:
         return "neutral style.toml", "name = 'neutral'\n"
 
     def post_message(self, kind: str, text: str) -> None:
-        self.posted.append({"number": len(self.posted) + 1, "kind": kind, "text": text})
+        self.posted.append({"number": next(self.message_numbers), "kind": kind, "text": text})
 
     def show_frame(self, number: int, **changes: Any) -> None:
         """Set the next frame."""
@@ -127,7 +141,7 @@ def sample_frame(number: int) -> dict[str, Any]:
         "values": {},
         "levels": [
             {"name": "physics", "slack": 0.0, "unit": "", "saturated": 2, "tasks": []},
-            {"name": "balance", "slack": 1e-9, "unit": "m/s²", "saturated": 0,
+            {"name": "balance", "slack": 0.0, "unit": "m/s²", "saturated": 0,
              "tasks": [{"name": "height", "error": 0.0012, "unit": "m"},
                        {"name": "center", "error": 0.013, "unit": "m"}]},
             {"name": "posture", "slack": 0.42, "unit": "rad/s²", "saturated": 3,
@@ -146,8 +160,11 @@ def sample_frame(number: int) -> dict[str, Any]:
             "solver_ms": 0.4 + 0.1 * sway,
             "control_ms": 0.9 + 0.1 * sway,
         },
+        "timing": {"late": 3, "steps": 2000, "worst_ms": 7.25, "period_ms": 5.0},
+        "feasible_ranges": {"style.step_length": [0.1, 0.45]},
+        "jobs": [],
         "recording": {"active": False, "seconds": 0.0, "file": ""},
-        "replay": {"file": "", "time": 0.0, "duration": 0.0},
+        "replay": {"file": "", "time": 0.0, "duration": 0.0, "loop": False, "uses_controls": True},
         "input_timed_out": False,
         "events": ["3.21 s: hold: not finite"],
     }  # fmt: skip

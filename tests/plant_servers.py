@@ -14,7 +14,7 @@ import zmq
 
 from poise.control import Command, Controller
 from poise.plants import Plant, PlantServer
-from poise.plants.remote.protocol import decode, encode
+from poise.plants.remote.protocol import PROTOCOL, decode, encode
 from poise.robots import Robot, State
 
 #: Address with any free port.
@@ -79,7 +79,7 @@ class RawClient:
 
 def hello(robot: Robot, token: bytes = bytes(16), **changes: Any) -> dict[str, Any]:
     joints = [joint.name for joint in robot.joints]
-    return {"kind": "hello", "protocol": 1, "robot": robot.name, "joints": joints, "token": token, **changes}
+    return {"kind": "hello", "protocol": PROTOCOL, "robot": robot.name, "joints": joints, "token": token, **changes}
 
 
 class SwingController(Controller):

@@ -107,9 +107,9 @@ class SyntheticWalk:
 
 
 def synthetic_trajectories(
-    robot: Robot, walk: SyntheticWalk, forces: str = "sensed/force", changes: dict[Side, Array] | None = None
+    robot: Robot, walk: SyntheticWalk, forces: str = "measured/force", changes: dict[Side, Array] | None = None
 ) -> BodyTrajectories:
-    """Return the trajectories of a synthetic walk; with forces, or phases (`forces` = "phase"), or neither ("").
+    """Return the trajectories of a synthetic walk, with forces, "phase", "contacts" or none of these ("").
 
     Args:
         changes: what is added to the soles of a side, (n, 3), m.
@@ -168,7 +168,7 @@ def synthetic_recording(robot: Robot, walk: SyntheticWalk, swing: float = 0.3, t
     effort = np.outer(wave, np.full(len(body.joints), torque))
     return Recording(
         [
-            *_channels(robot, walk, "sensed/force"),
+            *_channels(robot, walk, "measured/force"),
             *_channels(robot, walk, "phase")[1:],
             Channel("q", "", q, body.q_labels),
             Channel("v", "", np.array([*between, between[-1]]), body.v_labels),
@@ -221,6 +221,8 @@ def _channels(robot: Robot, walk: SyntheticWalk, forces: str) -> list[Channel]:
             for left, right in zip(standing["left"], standing["right"], strict=True)
         ]
         channels.append(Channel("phase", "", words))
+    if forces == "contacts":
+        channels.append(Channel("contacts", "", _contacts(robot, walk)))
     return channels
 
 

@@ -107,7 +107,7 @@ def test_the_parameters_of_a_style_are_those_on_its_page() -> None:
 
 def test_the_named_styles_and_the_measures_are_those_on_the_page_of_walking() -> None:
     page = WALKING.read_text()
-    named = re.findall(r"^\| `(\w+)` \|", page.split("### Those with a name")[1].split("\n### ")[0], flags=re.MULTILINE)
+    named = re.findall(r"^\| `(\w+)` \|", page.split("### Presets")[1].split("\n### ")[0], flags=re.MULTILINE)
     assert named == list(STYLES)
     measured = re.findall(r"^\| `(\w+)` \|", page.split("\n## Measures")[1], flags=re.MULTILINE)
     assert measured == list(analysis.STYLE_MEASURES)
@@ -119,7 +119,7 @@ def test_the_style_file_on_the_page_of_walking_can_be_walked(tmp_path: Path) -> 
     (tmp_path / "shy.toml").write_text(text)
     style = Style.load(tmp_path / "shy.toml")
     robot = poise.load_robot("g1")
-    assert {joint.name for joint in robot.joints} >= set(style.rest)
+    assert {joint.name for joint in robot.joints} >= set(style.rest_posture)
     assert Walk(robot, style).style.name == "shy"
 
 

@@ -45,9 +45,9 @@ def test_the_examples_are_numbered_and_titled() -> None:
 @pytest.mark.parametrize("output", ["01"], indirect=True)
 def test_the_hand_reaches_without_moving_a_foot(output: str) -> None:
     lines = {line.split()[0]: line for line in output.splitlines()}
-    *_, reached = numbers(lines["reach"].partition(" m ")[0])
+    final = lines["reach"].partition(" m ")[0].split()[-1]
     _, feet, _ = numbers(lines["feet"].partition(" m,")[0])
-    assert reached < 1e-5
+    assert final == "<0.0001"  # what a robot cannot measure is not printed
     assert feet < 1e-3
 
 
@@ -89,7 +89,7 @@ def test_a_robot_of_ones_own_stands_and_reaches(output: str) -> None:
     assert "Robot(biped, 16 joints" in output
     assert "feet left_sole right_sole hands left_hand right_hand" in output
     (reach,) = (line for line in output.splitlines() if line.startswith("reach"))
-    assert numbers(reach.partition(" m ")[0])[-1] < 1e-5
+    assert reach.partition(" m ")[0].split()[-1] == "<0.0001"
 
 
 @pytest.mark.parametrize("output", ["07"], indirect=True)
@@ -119,20 +119,20 @@ def test_both_orders_reach_and_keep_the_limit_on_acceleration(output: str) -> No
 
 
 @pytest.mark.parametrize("output", ["10"], indirect=True)
-def test_forces_at_three_contacts_are_felt_as_planned(output: str) -> None:
+def test_measured_forces_at_three_contacts_are_those_planned(output: str) -> None:
     lines = output.splitlines()
     (verdict,) = (line for line in lines if "weight" in line)
     assert verdict.startswith("stands")
     assert sum(" planned " in line for line in lines) == 3
     for line in (line for line in lines if " planned " in line):
-        planned, felt = (np.array(numbers(part)) for part in line.split("planned")[1].split("felt"))
-        assert np.linalg.norm(planned - felt) < 0.1 * np.linalg.norm(planned)
+        planned, measured = (np.array(numbers(part)) for part in line.split("planned")[1].split("measured"))
+        assert np.linalg.norm(planned - measured) < 0.1 * np.linalg.norm(planned)
 
 
 @pytest.mark.parametrize("output", ["11"], indirect=True)
 def test_a_proud_walk_leans_back_and_swings_its_arms(output: str) -> None:
     lines = {line.split()[0]: line for line in output.splitlines()}
-    assert output.count("8 steps, stands at the end") == 2
+    assert output.count("6 steps, stands at the end") == 2
     neutral, proud = numbers(lines["chest_pitch"].split("chest_pitch")[1])
     assert proud < neutral - 8.0
     neutral, proud = numbers(lines["arm_swing"].split("arm_swing")[1])

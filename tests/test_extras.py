@@ -1,4 +1,4 @@
-"""Third-party packages are imported at their first use, and what is not installed is said in one line."""
+"""Lazy imports of third-party packages, and one-line errors for packages that are not installed."""
 
 import ast
 import re
@@ -183,9 +183,9 @@ from poise.solvers import Cascade, Program, Rows
 Cascade().solve(Program([Rows([[1.0]], 0, 0)]))
 """,
     "trimesh": """
-from poise.viewer.view_marks import MarkerSpheres
+from poise.viewer.view_marks import Arrow
 from poise.viewer.viewer import start_viser
-MarkerSpheres(start_viser(0), "/markers").show({"known": [[0.0, 0.0, 0.0]]})
+Arrow(start_viser(0), "/arrow", (1.0, 0.0, 0.0), 1.0)
 """,
 }
 
@@ -197,7 +197,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     record_bend(found)
     walk, _ = human.sample_trial(cycles=1)
     human.write_trc(walk, found / "walk.trc")
-    (found / "drill.toml").write_text('behavior = "drill"\n')
+    (found / "drill.toml").write_text('kind = "fault drill"\n')
     return found
 
 

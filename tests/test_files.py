@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, tables and JSON values; a path that cannot be written is named beforehand."""
+"""Atomic writes, CSV tables, JSON values, and checks of output paths."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_place_that_cannot_be_is_named_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(KeyError) as caught:
         writable_path(tmp_path / "none/a.html", KeyError)
     assert caught.value.args == (
-        f"'{tmp_path / 'none/a.html'}': there is no folder '{tmp_path / 'none'}'; make it first",
+        f"'{tmp_path / 'none/a.html'}': there is no folder '{tmp_path / 'none'}'; create it first",
     )
     assert writable_path(tmp_path / "a.html", KeyError) == tmp_path.resolve() / "a.html"
 

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ SOURCE = Path(__file__).parents[1] / "src/poise"
 HEAVY = {*extras.PACKAGES, "pinocchio", "example_robot_data", "quadprog", "proxsuite"}
 
 
+@cache
 def loaded(program: str) -> set[str]:
     """Packages that a program has imported when it ends."""
     shown = "import atexit, sys; atexit.register(lambda: print('\\n', *sorted(sys.modules)))"
@@ -36,9 +38,9 @@ def test_all_public_names_bring_numpy_and_pinocchio_and_what_these_need() -> Non
     assert loaded(used) & HEAVY == loaded("import numpy, pinocchio") & HEAVY
 
 
-@pytest.mark.parametrize("room", sorted(poise.SUBPACKAGES))
-def test_a_room_brings_no_package_that_it_may_do_without(room: str) -> None:
-    assert loaded(f"import poise.{room}") & HEAVY <= loaded("import numpy, pinocchio")
+@pytest.mark.parametrize("package", sorted(poise.SUBPACKAGES))
+def test_a_package_imports_no_heavy_dependency_that_it_can_do_without(package: str) -> None:
+    assert loaded(f"import poise.{package}") & HEAVY <= loaded("import numpy, pinocchio")
 
 
 def test_the_public_names_are_those_that_type_checkers_see() -> None:
@@ -47,17 +49,17 @@ def test_the_public_names_are_those_that_type_checkers_see() -> None:
     seen = {
         (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
-    named = {(f"poise.{room}", name) for room, names in poise.SUBPACKAGES.items() for name in names}
+    named = {(f"poise.{package}", name) for package, names in poise.SUBPACKAGES.items() for name in names}
     assert {pair for pair in seen if pair[0] != "poise"} == named
-    rooms = {name for module, name in seen if module == "poise"}
-    assert rooms <= set(poise.SUBPACKAGES)
+    packages = {name for module, name in seen if module == "poise"}
+    assert packages <= set(poise.SUBPACKAGES)
     assert {name for _, name in seen} == set(poise.__all__) - {"__version__"}
 
 
-def test_every_room_but_the_command_line_is_reached_from_the_package() -> None:
-    rooms = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+def test_every_package_but_the_command_line_is_reached_from_the_package() -> None:
+    packages = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
     hidden = {"__init__", "__main__", "arrays", "cache", "cli", "cpu", "files", "interface", "parameters", "parsing"}
-    assert set(poise.SUBPACKAGES) == rooms - hidden
+    assert set(poise.SUBPACKAGES) == packages - hidden
     assert set(poise.SUBPACKAGES) <= set(dir(poise))
 
 

@@ -1,4 +1,4 @@
-"""Rooms and doors: who may import what, in the order of docs/architecture.md."""
+"""Imports between packages follow the order of docs/architecture.md and go through __init__."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/poise"
 FILES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 LINES = re.findall(r"^ {4}(\w.*\|.*)$", (ROOT / "docs/architecture.md").read_text(), flags=re.MULTILINE)
-ROOMS = [*re.findall(r"\w+", " ".join(LINES)), "__main__"]
+PACKAGES = [*re.findall(r"\w+", " ".join(LINES)), "__main__"]
 
 
 @cache
@@ -30,25 +30,25 @@ def imports(path: Path) -> tuple[tuple[str, str], ...]:
 
 
 def room_of(module: str, name: str) -> str:
-    """The room that an import is from; "" is the front door, poise itself."""
+    """Return the package that an import is from; "" is poise itself."""
     parts = [*module.split(".")[1:], name]
-    return parts[0] if parts[0] in ROOMS else ""
+    return parts[0] if parts[0] in PACKAGES else ""
 
 
-def test_the_rooms_are_read_from_the_page() -> None:
-    assert (ROOMS[0], ROOMS[-2], len(ROOMS)) == ("arrays", "cli", len(set(ROOMS)))
+def test_the_packages_are_read_from_the_page() -> None:
+    assert (PACKAGES[0], PACKAGES[-2], len(PACKAGES)) == ("arrays", "cli", len(set(PACKAGES)))
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
-def test_a_room_imports_only_from_rooms_to_its_left(path: Path) -> None:
-    room = path.parts[0].removesuffix(".py")
-    assert room in ROOMS, f"give '{room}' its place among the rooms of docs/architecture.md"
-    allowed = {*ROOMS[: ROOMS.index(room) + 1], *([""] if room in ("cli", "__main__") else [])}
+def test_a_package_imports_only_from_packages_to_its_left(path: Path) -> None:
+    package = path.parts[0].removesuffix(".py")
+    assert package in PACKAGES, f"give '{package}' its place among the packages of docs/architecture.md"
+    allowed = {*PACKAGES[: PACKAGES.index(package) + 1], *([""] if package in ("cli", "__main__") else [])}
     assert {room_of(*each) for each in imports(path)} <= allowed
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
-def test_a_room_is_entered_through_its_door(path: Path) -> None:
-    room = path.parts[0].removesuffix(".py")
-    bypassing = [module for module, _ in imports(path) if module.count(".") > 1 and module.split(".")[1] != room]
-    assert not bypassing, "import from the room's __init__, and export there what other rooms need"
+def test_a_package_is_entered_through_its_door(path: Path) -> None:
+    package = path.parts[0].removesuffix(".py")
+    bypassing = [module for module, _ in imports(path) if module.count(".") > 1 and module.split(".")[1] != package]
+    assert not bypassing, "import from the __init__ of the package, and export there the names that others need"

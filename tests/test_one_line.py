@@ -1,4 +1,4 @@
-"""An error is one line that can be read, whatever was given."""
+"""Error messages are one readable line for any argument."""
 
 import pytest
 

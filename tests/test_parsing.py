@@ -1,4 +1,4 @@
-"""Numbers and arguments are taken for what they are, and a mistake gives the caller's own error in one line."""
+"""Parsing of numbers and checks of arguments, with one-line errors of the caller's class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from poise import parsing
-from poise.parsing import check_number, check_positive, check_vector, format_value, is_number
+from poise.errors import UsageError
+from poise.parsing import check_number, check_positive, check_vector, format_value, is_number, rename_former_keys
 
 
 @pytest.mark.parametrize("value", [0, -3, 2.5, np.float32(0.5), np.int64(7), Fraction(1, 3)])
@@ -60,3 +61,18 @@ def test_a_long_value_is_shown_on_one_short_line() -> None:
 
 def test_the_examples_of_the_documentation_hold() -> None:
     assert doctest.testmod(parsing).failed == 0
+
+
+def test_former_keys_become_todays_and_others_stay() -> None:
+    former = {"turn": "step_turn", "rest": "rest_posture"}
+    assert rename_former_keys({"turn": 1, "sway": 2, "rest_posture": 3}, former) == {
+        "step_turn": 1,
+        "sway": 2,
+        "rest_posture": 3,
+    }
+
+
+@pytest.mark.parametrize("given", [{"turn": 1, "step_turn": 2}, {"step_turn": 2, "turn": 1}])
+def test_a_value_under_its_former_and_its_present_key_is_refused(given: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="'turn' is the former name of 'step_turn'; give only"):
+        rename_former_keys(given, {"turn": "step_turn"})

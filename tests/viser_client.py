@@ -8,6 +8,7 @@ from socket import SHUT_RDWR
 from typing import Any
 
 import msgspec
+import zstandard
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 from websockets.typing import Origin, Subprotocol
@@ -46,3 +47,16 @@ def drag(connection: Connection, name: str, phase: str, **more: Any) -> None:
     if phase == "Update":
         more.setdefault("wxyz", [1.0, 0.0, 0.0, 0.0])
     send_message(connection, type=f"TransformControls{phase}Message", name=name, owner="", **more)
+
+
+def receive_until(connection: Connection, name: str) -> list[list[dict[str, Any]]]:
+    """Receive batches of messages up to the one that adds the scene node of this name; return the messages of each."""
+    batches = []
+    while True:
+        data = connection.recv()
+        assert isinstance(data, bytes)
+        compressed = int.from_bytes(data[8:16], "little")
+        batch = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(data[16 : 16 + compressed]))
+        batches.append([message for message in batch["messages"] if message.get("name") != name])
+        if len(batches[-1]) < len(batch["messages"]):
+            return batches

@@ -53,14 +53,14 @@ def run(rounds: int | None = None, progress: Callable[[str], None] = lambda mess
     """Measure whole steps of inverse kinematics, then of inverse dynamics.
 
     Args:
-        rounds: number of rounds of each; None: ROUNDS of `kinematics` and of `dynamics`.
-        progress: called with one line about what happens next.
+        rounds: number of rounds of each; None: the constants ROUNDS of `kinematics` and `dynamics`.
+        progress: called with a one-line message before each stage.
 
     Returns:
         The result of `kinematics.run`, with that of `dynamics.run` under ``dynamics``.
     """
-    of_kinematics = kinematics.run(rounds or kinematics.ROUNDS, progress)
-    return {**of_kinematics, "dynamics": dynamics.run(rounds=rounds or dynamics.ROUNDS, progress=progress)}
+    kinematics_result = kinematics.run(rounds or kinematics.ROUNDS, progress)
+    return {**kinematics_result, "dynamics": dynamics.run(rounds=rounds or dynamics.ROUNDS, progress=progress)}
 
 
 def table(result: Mapping[str, Any]) -> str:

@@ -60,7 +60,7 @@ ROUNDS = 4 * DynamicsProblem.STEPS // STEPS
 #: Parts of a step: kinematics and dynamics; rows of tasks and limits; solver; command from the solution.
 PARTS = ("pinocchio", "assembly", "solve", "command")
 _HEAD = (
-    f"  {'':16}{'microseconds':^24}  {'x tsid':^27}  {'quiet':^12}  {'tasks':>7}  {'from ours':^14}\n"
+    f"  {'':16}{'microseconds':^24}  {'x tsid':^27}  {'quiet':^12}  {'tasks':>7}  {'from poise':^14}\n"
     f"  {'contender':16}{'median':>7}{'p99':>8}{'max':>9}  {'median':>6}{'rounds':>14}{'p99':>7}"
     f"  {'median':>6}{'p99':>6}  {'met to':>7}  {'rad/s2':>7}{'N m':>7}"
 )
@@ -78,10 +78,10 @@ def run(
         robots: names of library robots.
         rounds: number of measured rounds, of 100 steps each.
         cache: folder of the environments of the peers.
-        progress: called with one line about what happens next.
+        progress: called with a one-line message before each stage.
 
     Returns:
-        Plain data: under ``robots`` what `measure` returns for each, and whether all bars are met.
+        Plain data: under ``robots`` the result of `measure` for each, and whether all bars are met.
     """
     results = {}
     for name in robots:
@@ -97,7 +97,7 @@ def run(
     return {
         "benchmark": "whole steps of inverse dynamics",
         "robots": results,
-        "met": all(result["met"] for result in results.values()),
+        "passed": all(result["passed"] for result in results.values()),
     }
 
 
@@ -110,31 +110,30 @@ def measure(
     """Time all contenders along the same motion.
 
     Args:
-        contenders: those that take turns; ``"tsid"`` is the reference of times, ``"poise"`` that of answers.
-        skipped: names of missing contenders, with the reason; passed on, with those that fail on the way.
-        rounds: number of rounds, of 100 steps each, that count.
-        progress: called with one line about what happens next.
+        contenders: contenders to measure; times are compared with ``"tsid"``, answers with ``"poise"``.
+        skipped: reason why a contender is missing, by its name; returned together with those that fail meanwhile.
+        rounds: number of measured rounds, of 100 steps each.
+        progress: called with a one-line message before each stage.
 
     Returns:
-        Per contender: version; microseconds (median, p99, max); ratio to TSID (the median over the rounds of the ratio
-        of medians, low and high for its spread, and the ratio of the p99); the same for quiet passes, of which each
-        step is the fastest of all times that it was taken; worst errors and whether it does the job; how far its
-        answers are from ours; its parts in microseconds and as shares. Besides, the bars and the contenders that were
-        skipped.
+        Per contender: version; times (µs; median, p99, max); ratio to TSID, see `time_ratio`; the same for quiet
+        passes, that is, the fastest pass of each step; worst errors, and whether they are within the tolerances;
+        difference of its answers from those of Poise; its parts (µs and share). Also the bars, and the contenders that
+        were skipped.
     """
     run = run_interleaved(contenders, rounds, STEPS, skipped, progress)
     answers = {contender.name: getattr(contender, "answers", {}) for contender in run.present}
     results = {}
     for contender in run.present:
-        own, worst = run.times[contender.name], run.worst[contender.name]
+        times, worst = run.times[contender.name], run.worst[contender.name]
         results[contender.name] = {
             "version": contender.version,
-            "microseconds": time_statistics(own),
-            "ratio": _ratio(run, contender.name, own),
-            "quiet_ratio": _ratio(run, contender.name, _quiet(own)),
+            "microseconds": time_statistics(times),
+            "ratio": _ratio(run, contender.name, times),
+            "quiet_ratio": _ratio(run, contender.name, _fastest_passes(times)),
             "errors": finite_or_none(worst),
-            "does_the_job": within_limits(worst, DynamicsProblem.ALLOWED),
-            "from_ours": answer_differences(answers[contender.name], answers.get(POISE, {})),
+            "within_tolerance": within_limits(worst, DynamicsProblem.ALLOWED),
+            "difference_to_poise": answer_differences(answers[contender.name], answers.get(POISE, {})),
             "parts": part_times(contender, DynamicsProblem.STEPS),
         }
     bars = _bars(results.get(POISE))
@@ -144,21 +143,22 @@ def measure(
         "contenders": results,
         "skipped": run.missing,
         "bars": bars,
-        "met": all(bar["met"] is True for bar in bars.values()),
+        "passed": all(bar["passed"] is True for bar in bars.values()),
     }
 
 
-def _ratio(run: InterleavedRun, name: str, own: Array) -> dict[str, float] | None:
+def _ratio(run: InterleavedRun, name: str, times: Array) -> dict[str, float] | None:
     reference = run.times.get(REFERENCE)
     if reference is None or name == REFERENCE:
         return None
-    return time_ratio(own, reference if own.shape == reference.shape else _quiet(reference))
+    return time_ratio(times, reference if times.shape == reference.shape else _fastest_passes(reference))
 
 
-def _quiet(times: Array) -> Array:
-    """Return the fastest time of each step of the motion, so that the p99 shows hard steps, not interruptions.
+def _fastest_passes(times: Array) -> Array:
+    """Return the fastest time of each step of the motion over all passes, so that the p99 shows slow steps of a
+    contender and not interruptions by other processes.
 
-    A run begins with one round that does not count, so a motion may begin anywhere: only its length matters.
+    The times may begin at any step of the periodic motion, because the first round is discarded.
     """
     flat = times.ravel()
     passes = len(flat) // DynamicsProblem.STEPS
@@ -167,18 +167,18 @@ def _quiet(times: Array) -> Array:
     return np.min(flat[: passes * DynamicsProblem.STEPS].reshape(passes, -1), axis=0).reshape(-1, times.shape[1])
 
 
-def _bars(ours: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
-    """Return the bars, the measured values, and whether each is met: None if not measured, False if Poise fails.
+def _bars(poise_result: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """Return the bars, the measured values, and whether each is met.
 
-    The measured value is the larger of the ratio over all steps and the ratio over quiet passes: on a busy machine the
-    p99 over all steps is that of interruptions.
+    "passed" is None if not measured, and False if the errors of Poise exceed the tolerances. The measured value is the
+    larger of the ratio over all steps and the ratio over quiet passes.
     """
-    if ours is None or ours["ratio"] is None:
-        return {key: {"bar": bar, "goal": GOALS[key], "seen": None, "met": None} for key, bar in BARS.items()}
-    seen = {key: max(ours["ratio"][key], ours["quiet_ratio"][key]) for key in BARS}
-    does = ours["does_the_job"]
+    if poise_result is None or poise_result["ratio"] is None:
+        return {key: {"bar": bar, "goal": GOALS[key], "measured": None, "passed": None} for key, bar in BARS.items()}
+    measured = {key: max(poise_result["ratio"][key], poise_result["quiet_ratio"][key]) for key in BARS}
+    valid = poise_result["within_tolerance"]
     return {
-        key: {"bar": bar, "goal": GOALS[key], "seen": seen[key], "met": bool(seen[key] <= bar and does)}
+        key: {"bar": bar, "goal": GOALS[key], "measured": measured[key], "passed": bool(measured[key] <= bar and valid)}
         for key, bar in BARS.items()
     }
 
@@ -187,7 +187,7 @@ class DynamicsWorker(Worker):
     """A peer of inverse dynamics in a worker process, which runs `workers/serve.py`.
 
     Attributes:
-        answers: those so far, by step.
+        answers: evaluated answers so far, by step.
     """
 
     def __init__(
@@ -198,8 +198,8 @@ class DynamicsWorker(Worker):
         super().__init__(name, command, timeout)
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """See `StepContender`; the errors are the largest of the answers that are judged."""
-        reply = self.request({"go": steps})
+        """Run the next steps, see `StepContender`; the errors are the largest of the evaluated answers."""
+        reply = self.request({"steps": steps})
         worst: dict[str, float] = {}
         for step, (acceleration, torque) in reply["answers"].items():
             answer = self.answers[int(step)] = DynamicsAnswer(np.array(acceleration), np.array(torque))
@@ -214,13 +214,13 @@ def dynamics_peers(
     cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[list[DynamicsWorker], dict[str, str]]]:
-    """Start peers for the motion of an evaluator; yield them and the reasons for those that are missing.
+    """Start peers for the motion of an evaluator; yield them, and the reasons of missing ones by name.
 
     Args:
         evaluator: evaluator of their answers.
         peers: peers to start.
         cache: folder of the environments; None: see `benchmarks.peers.processes.cache_folder`.
-        progress: called with one line about what happens next; None: writes to standard error.
+        progress: called with a one-line message before each stage; None: writes to standard error.
 
     >>> with dynamics_peers(evaluator) as (contenders, skipped):  # doctest: +SKIP
     ...     result = measure([PoiseDynamics(evaluator), *contenders], skipped)
@@ -236,14 +236,14 @@ def dynamics_peers(
 
 
 class PoiseDynamics:
-    """Whole steps of `TorqueController`, as a user writes them.
+    """Whole steps of `TorqueController`, called as in a user's program.
 
-    Strict: physics, ranges of the joints, then contact, balance, hand, torso and posture, each a level of its own.
-    Weighted: the same with contacts among what must hold and the tasks in one sum, as the peers have it.
+    Strict: physics and joint ranges are constraints; contact, balance, hand, torso and posture are one level each.
+    Weighted: contacts are constraints too, and all tasks are in one weighted sum, as in the peers.
 
     Args:
-        evaluator: of its answers, with the motion along which it is asked.
-        weighted: one weighted sum instead of strict levels.
+        evaluator: evaluator of its answers, with the motion.
+        weighted: use one weighted sum instead of strict levels.
     """
 
     version = metadata.version(POISE)
@@ -261,8 +261,8 @@ class PoiseDynamics:
         feet = [Contact(foot, friction=DynamicsProblem.FRICTION) for foot in robot.feet]
         contact = Level("contact", [constraints.RigidContact(foot, at=motion.start) for foot in feet])
         always: list[Any] = [constraints.JointRange(robot)]
-        below = levels(motion.start, motion.sway, motion.reach, contact)
-        return Hierarchy([*always, *contact.tasks], below[1:]) if weighted else Hierarchy(always, below)
+        all_levels = levels(motion.start, motion.sway, motion.reach, contact)
+        return Hierarchy([*always, *contact.tasks], all_levels[1:]) if weighted else Hierarchy(always, all_levels)
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """Run the next steps; return the time of each (µs), and the largest errors of the evaluated ones."""
@@ -292,7 +292,7 @@ class PoiseDynamics:
         return elapsed, worst
 
     def parts(self, steps: int) -> dict[str, list[float]]:
-        """Return the times of the parts of the next steps (µs), by clocks around the calls of the controller."""
+        """Return the times of the parts of the next steps (µs), measured by wrapping the calls of the controller."""
         controller = self.controller
         snapshot, assembly = controller._snapshot, controller._assembly
         clock = PartClock()
@@ -325,7 +325,7 @@ class PoiseDynamics:
 
 
 class PartClock:
-    """Clock of nested calls (ns); time counts for the innermost part."""
+    """Clock of nested calls (ns): time is added to the part of the innermost call."""
 
     def __init__(self) -> None:
         self._nanoseconds = dict.fromkeys(PARTS, 0)
@@ -340,7 +340,7 @@ class PartClock:
         return self._nanoseconds
 
     def wrap(self, call: Callable[..., Any], part: str) -> Callable[..., Any]:
-        """Return a call whose time counts for a part."""
+        """Return a function that calls `call` and adds its time to a part."""
 
         def timed(*arguments: Any) -> Any:
             outer = self._switch(part)
@@ -359,11 +359,11 @@ class PartClock:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """A block per robot: one line per contender, the parts of its steps, the bars, and skipped contenders.
+    """Return a text table, one block per robot: contenders, parts of their steps, bars, and skipped contenders.
 
-    "x tsid" is how many times longer than TSID a whole step takes; "rounds" is where nine of ten and one of ten rounds
-    lie; "quiet" takes of each step the fastest pass. "Tasks met to" is the worst that balance, hand and torso miss of
-    the acceleration they ask for; "from ours" is the root mean square of the difference to our strict answer.
+    "x tsid" is the ratio of the time of a whole step to that of TSID; "rounds" the 10th to the 90th percentile of that
+    ratio over the rounds; "quiet" the ratio over the fastest pass of each step. "Tasks met to" is the largest
+    acceleration error of balance, hand and torso; "from poise" the root mean square difference from the strict answer.
     """
     return "\n\n".join(_robot_table(name, robot) for name, robot in result["robots"].items())
 
@@ -374,10 +374,13 @@ def _robot_table(name: str, robot: Mapping[str, Any]) -> str:
     lines += [_contender_line(each, entry) for each, entry in contenders.items()]
     lines += _part_lines(contenders)
     lines += [f"  {each} is {entry['version']}" for each, entry in contenders.items()]
-    lines += [f"  {each} does NOT do the job: {_reason(entry)}" for each, entry in _failing(contenders)]
+    lines += [
+        f"  {each} does NOT meet the tolerances: {_reason(entry)}"
+        for each, entry in _contenders_beyond_tolerance(contenders)
+    ]
     lines += [f"  skipped: {each} ({why})" for each, why in robot["skipped"].items()]
     lines += [f"  bar: strict {key} {_bar(bar)}" for key, bar in robot["bars"].items()]
-    lines.append("  all bars are met" if robot["met"] else "  not all bars are met")
+    lines.append("  all bars are met" if robot["passed"] else "  not all bars are met")
     return "\n".join(lines)
 
 
@@ -392,17 +395,15 @@ def _contender_line(name: str, entry: Mapping[str, Any]) -> str:
         ratios = f"{ratio['median']:6.2f}{spread:>14}{ratio['p99']:7.2f}  {quiet['median']:6.2f}{quiet['p99']:6.2f}"
     missed = [entry["errors"].get(task) for task in ("balance", "hand", "torso")]
     met = "-" if None in missed else f"{max(missed):.1g}"
-    difference_to_ours = entry["from_ours"]
-    difference = (
-        f"{'-':>7}{'-':>7}"
-        if difference_to_ours is None
-        else f"{difference_to_ours['acceleration']:7.2g}{difference_to_ours['torque']:7.2g}"
+    difference = entry["difference_to_poise"]
+    difference_text = (
+        f"{'-':>7}{'-':>7}" if difference is None else f"{difference['acceleration']:7.2g}{difference['torque']:7.2g}"
     )
-    return f"  {name:16}{numbers}  {ratios}  {met:>7}  {difference}"
+    return f"  {name:16}{numbers}  {ratios}  {met:>7}  {difference_text}"
 
 
 def _part_lines(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Where the time goes: microseconds and share of each part."""
+    """Return one line per contender with the time (µs) and share of each part of a step."""
     lines = []
     for name, entry in contenders.items():
         texts = [f"{part} {value['microseconds']:.1f} ({value['share']:.0%})" for part, value in entry["parts"].items()]
@@ -411,8 +412,8 @@ def _part_lines(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _failing(contenders: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
-    return [(name, entry) for name, entry in contenders.items() if not entry["does_the_job"]]
+def _contenders_beyond_tolerance(contenders: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    return [(name, entry) for name, entry in contenders.items() if not entry["within_tolerance"]]
 
 
 def _reason(entry: Mapping[str, Any]) -> str:
@@ -420,8 +421,8 @@ def _reason(entry: Mapping[str, Any]) -> str:
 
 
 def _bar(bar: Mapping[str, Any]) -> str:
-    if bar["met"] is None:
+    if bar["passed"] is None:
         return f"at most {bar['bar']:g} times tsid (goal {bar['goal']:g}): not measured"
-    reached = ", goal too" if bar["met"] and bar["seen"] <= bar["goal"] else ""
-    met = f"met{reached}" if bar["met"] else "NOT met"
-    return f"at most {bar['bar']:g} times tsid (goal {bar['goal']:g}): {bar['seen']:.2f}, {met}"
+    reached = ", goal too" if bar["passed"] and bar["measured"] <= bar["goal"] else ""
+    met = f"met{reached}" if bar["passed"] else "NOT met"
+    return f"at most {bar['bar']:g} times tsid (goal {bar['goal']:g}): {bar['measured']:.2f}, {met}"

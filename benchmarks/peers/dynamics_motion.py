@@ -1,4 +1,4 @@
-"""The motion along which inverse dynamics is asked, what the peers receive of it, and the judge of all answers.
+"""Motion of the benchmark of inverse dynamics, its files for the peers, and the evaluator of all results.
 
 The motion is computed once, by kinematics alone, and is the same for all contenders.
 """
@@ -27,9 +27,9 @@ from poise.robots import Frame, Robot, State, load_robot
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, Decay
 
-#: Cycles before the one that counts: posture and errors then come back to where they were to a millimetre.
+#: Cycles simulated before the recorded one: posture and errors are then periodic to a millimetre.
 SETTLING = 2
-#: Newton steps that put the feet back: they are off by micrometres, so two reach rounding.
+#: Newton steps that correct the poses of the feet: the errors are micrometres, so two steps reach rounding.
 CORRECTIONS = 2
 #: Names of the links that are added to the URDF: soles at their middle with z up, and the hand.
 SOLES, HAND = ("bench_left_sole", "bench_right_sole"), "bench_hand"
@@ -38,10 +38,10 @@ GRAVITY = 9.81
 
 
 class SampledTarget:
-    """A target that is known at every step beforehand; its user sets the step before it samples.
+    """A target that is precomputed at every step; set the attribute `step` before `sample`, which ignores its time.
 
     Args:
-        value, rate, acceleration: one line per step, m and s.
+        value, rate, acceleration: one row per step, m, m/s, m/s^2, in the world frame.
     """
 
     def __init__(self, value: Array, rate: Array, acceleration: Array) -> None:
@@ -58,12 +58,13 @@ class BenchmarkMotion:
     """States and targets of one robot over one cycle.
 
     Attributes:
-        robot: the one that moves.
-        start: where it stands, and the posture it prefers.
+        robot: the robot.
+        start: initial state, the reference of the posture task.
         sway, reach: targets of the center of mass and of the hand.
-        q, v: the states, one line per step.
-        acceleration: what kinematics with strict priorities asked for in each, one line per step: where no force and
-            no torque is at its limit, strict priorities in dynamics must ask for the same.
+        q, v: configurations and velocities, one row per step.
+        acceleration: acceleration that kinematic control with strict priorities commands in each state, one row per
+            step. Where no force and no torque is at its limit, inverse dynamics with strict priorities must return the
+            same acceleration.
     """
 
     robot: Robot
@@ -76,19 +77,19 @@ class BenchmarkMotion:
 
     @cached_property
     def states(self) -> list[State]:
-        """The states as values, one per step."""
+        """States of the robot, one per step, with both feet in contact."""
         feet = self.robot.feet
         lines = zip(self.q, self.v, strict=True)
         return [State(self.robot, q, v, step * DynamicsProblem.PERIOD, feet) for step, (q, v) in enumerate(lines)]
 
 
 def compute_motion(name: str) -> BenchmarkMotion:
-    """The motion of a robot of the library.
+    """Compute the motion of a robot of the library by kinematic control.
 
     >>> compute_motion("g1").q.shape
     (1500, 36)
     """
-    robot = load_robot(name, armature={"*": 0.0})  # a URDF, which is all that peers read, knows no rotors
+    robot = load_robot(name, armature={"*": 0.0})  # the peers read a URDF, which has no rotor inertia
     start = robot.stance("standing")
     sway, reach = _targets(start)
     foot_tasks = [tasks.HoldPose(foot, at=start) for foot in robot.feet]
@@ -112,7 +113,7 @@ def compute_motion(name: str) -> BenchmarkMotion:
 
 
 def levels(start: State, sway: SampledTarget, reach: SampledTarget, contact: Level) -> list[Level]:
-    """Levels by priority: the given contact level, balance, hand, torso, posture."""
+    """Return the levels, highest priority first: the given contact level, balance, hand, torso, posture."""
     robot, rates = start.robot, {name: Decay(rate) for name, rate in DynamicsProblem.RATES.items()}
     assert robot.chest is not None
     upright = tasks.Orientation(robot.chest, start.pose(robot.chest).rotation, dynamics=rates["torso"])
@@ -126,9 +127,10 @@ def levels(start: State, sway: SampledTarget, reach: SampledTarget, contact: Lev
 
 
 def _project_to_stance(state: State, start: State, snapshot: Snapshot) -> State:
-    """The nearest state in which both feet are exactly where they stand, and still.
+    """Return the nearest state in which both feet are at their poses in `start` and at rest.
 
-    With the Jacobian J of both feet and their errors e, ``q -= J# e`` until e vanishes, then ``v -= J# J v``.
+    With the Jacobian J of both feet, its pseudo-inverse J# and the pose errors e: ``q -= J# e`` until e vanishes, then
+    ``v -= J# J v``.
     """
     robot = state.robot
     for _ in range(CORRECTIONS):
@@ -141,13 +143,15 @@ def _project_to_stance(state: State, start: State, snapshot: Snapshot) -> State:
     return state.replace(v=state.v - np.linalg.pinv(J) @ (J @ state.v))
 
 
-def _pose_error(now: pinocchio.SE3, then: pinocchio.SE3) -> Array:
-    """How far a pose is from another: m and rad, world axes."""
-    return np.concatenate([now.translation - then.translation, pinocchio.log3(now.rotation @ then.rotation.T)])
+def _pose_error(pose: pinocchio.SE3, reference: pinocchio.SE3) -> Array:
+    """Return the error of a pose relative to a reference: position (m) and rotation vector (rad), world axes."""
+    return np.concatenate(
+        [pose.translation - reference.translation, pinocchio.log3(pose.rotation @ reference.rotation.T)]
+    )
 
 
 def _targets(start: State) -> tuple[SampledTarget, SampledTarget]:
-    """Targets of the center of mass and of the hand."""
+    """Return the targets of the center of mass and of the hand."""
     robot, height = start.robot, start.robot.height
     left, right = robot.feet
     between = float(np.linalg.norm(start.pose(left).translation - start.pose(right).translation))
@@ -165,9 +169,9 @@ def _sampled_wave(middle: Array, amplitudes: Array, turns: tuple[int, int, int])
 
 
 def write_scene(motion: BenchmarkMotion, folder: Path) -> Path:
-    """Writes ``NAME.urdf`` and ``NAME.json`` of a motion into a folder; returns the path of the second.
+    """Write ``NAME.urdf`` and ``NAME.json`` of a motion to a folder, and return the path of the JSON file.
 
-    The JSON has the path of the URDF, names of frames, limits, states and targets: lines of numbers, one per step.
+    It has the path of the URDF, names of frames, limits, states and targets; arrays have one row per step.
     """
     robot, start = motion.robot, motion.start
     urdf, file = folder / f"{robot.name}.urdf", folder / f"{robot.name}.json"
@@ -209,7 +213,8 @@ def _target_arrays(target: SampledTarget) -> dict[str, Any]:
 
 
 def _urdf_with_frames(robot: Robot, frames: list[tuple[str, Frame, pinocchio.SE3]]) -> str:
-    """The URDF without shapes, with frames as links, and with the joints fixed that the robot does not use."""
+    """Return the URDF without shapes, with frames as additional links, and with all joints fixed that are not joints of
+    `robot`."""
     root = ElementTree.fromstring(urdf_without_shapes(robot._geometry.path))
     used = {joint.name for joint in robot.joints}
     child_of = {}
@@ -220,35 +225,35 @@ def _urdf_with_frames(robot: Robot, frames: list[tuple[str, Frame, pinocchio.SE3
         if joint.get("name") not in used:
             joint.set("type", "fixed")
     for name, frame, frame_from_link in frames:
-        body = child_of[robot.model.names[frame.joint]]  # it has its origin where its joint is
+        body = child_of[robot.model.names[frame.joint]]  # the frame of a link coincides with that of its joint
         pose = robot.model.frames[frame.index].placement * frame_from_link
         ElementTree.SubElement(root, "link", name=name)
         joint = ElementTree.SubElement(root, "joint", name=f"{name}_joint", type="fixed")
         ElementTree.SubElement(joint, "parent", link=body)
         ElementTree.SubElement(joint, "child", link=name)
-        place = {"xyz": pose.translation, "rpy": pinocchio.rpy.matrixToRpy(pose.rotation)}
-        words = {key: " ".join(repr(float(x)) for x in values) for key, values in place.items()}
-        ElementTree.SubElement(joint, "origin", words)
+        origin = {"xyz": pose.translation, "rpy": pinocchio.rpy.matrixToRpy(pose.rotation)}
+        attributes = {key: " ".join(repr(float(x)) for x in values) for key, values in origin.items()}
+        ElementTree.SubElement(joint, "origin", attributes)
     return ElementTree.tostring(root, encoding="unicode")
 
 
 class DynamicsAnswer(NamedTuple):
-    """Answer of a contender to one step: accelerations (nv) and torques (one per joint, N m)."""
+    """Result of a contender for one step: generalized accelerations (nv) and joint torques (one per joint, N m)."""
 
     acceleration: Array
     torque: Array
 
 
 class AnswerEvaluator:
-    """Measures answers along a motion.
+    """Evaluator of the answers of all contenders along a motion.
 
-    Two rigid soles leave no choice of contact wrenches once accelerations and torques are known: with M and h of the
-    dynamics, J the Jacobian of both soles and S the choice of the joints, ::
+    With two rigid soles, accelerations and torques determine the contact wrenches w. With the inertia matrix M, the
+    nonlinear effects h, the Jacobian J of both soles and the selection S of the joints, ::
 
         M a + h - S^T torque = J^T w
 
-    has nv equations for 12 numbers w. What they miss is how far the answer is from the equation of motion; w must then
-    lie in the friction cone, its center of pressure in the sole.
+    has nv equations for the 12 numbers w. The residual of their least-squares solution is the violation of the equation
+    of motion; w must be in the friction cone, and its center of pressure in the sole.
 
     >>> AnswerEvaluator(compute_motion("g1")).errors(0, answer)["hand"]  # m/s^2
     """
@@ -260,66 +265,72 @@ class AnswerEvaluator:
         self._soles = [(foot.sole.center, foot.corners.max(axis=0) - foot.sole.center) for foot in motion.robot.feet]
 
     def errors(self, step: int, answer: DynamicsAnswer) -> dict[str, float]:
-        """How far an answer is from what was asked, with the keys and units of ``DynamicsProblem.ALLOWED``."""
+        """Return the errors of an answer, with the keys and units of ``DynamicsProblem.ALLOWED``."""
         a, torque = answer
         if not (np.isfinite(a).all() and np.isfinite(torque).all()):
             return dict.fromkeys(DynamicsProblem.ALLOWED, np.inf)
-        now = self._snapshot.at(self.motion.states[step])
-        J = np.vstack([now.jacobian(foot) for foot in self.robot.feet])
-        drift = np.concatenate([now.drift(foot) for foot in self.robot.feet])
-        missing = now.mass_matrix @ a + now.nonlinear_effects
-        missing[6:] -= torque
-        w = np.asarray(np.linalg.lstsq(J.T, missing, rcond=None)[0], dtype=np.float64)
-        outside = [
+        snapshot = self._snapshot.at(self.motion.states[step])
+        J = np.vstack([snapshot.jacobian(foot) for foot in self.robot.feet])
+        drift = np.concatenate([snapshot.drift(foot) for foot in self.robot.feet])
+        contact_effort = snapshot.mass_matrix @ a + snapshot.nonlinear_effects
+        contact_effort[6:] -= torque
+        w = np.asarray(np.linalg.lstsq(J.T, contact_effort, rcond=None)[0], dtype=np.float64)
+        cone_violations = [
             self._cone_violation(sole, wrench) for sole, wrench in zip(self._soles, w.reshape(-1, 6), strict=True)
         ]
-        beyond = np.abs(torque) / self.robot.limits.torque - 1.0
+        torque_excess = np.abs(torque) / self.robot.limits.torque - 1.0
         return {
-            "motion": _max_abs(missing - J.T @ w) / self.weight,
-            "cone": max(outside) / self.weight,
-            "torque": max(0.0, float(beyond.max())),
+            "motion": _max_abs(contact_effort - J.T @ w) / self.weight,
+            "cone": max(cone_violations) / self.weight,
+            "torque": max(0.0, float(torque_excess.max())),
             "contact": _max_abs(J @ a + drift),
-            **{name: _max_abs(value) for name, value in self._task_errors(now, step, a).items()},
+            **{name: _max_abs(value) for name, value in self._task_errors(snapshot, step, a).items()},
         }
 
-    def _task_errors(self, now: Snapshot, step: int, a: Array) -> dict[str, Array]:
-        """What each task misses: m/s^2, rad/s^2."""
+    def _task_errors(self, snapshot: Snapshot, step: int, a: Array) -> dict[str, Array]:
+        """Return the acceleration error of each task, actual minus desired (m/s^2, rad/s^2)."""
         robot, start = self.robot, self.motion.start
         hand, chest = robot.hand(DynamicsProblem.SIDE), robot.chest
         assert chest is not None
-        turned = pinocchio.log3(now.rotation(chest) @ start.pose(chest).rotation.T)
-        hand_motion, turning = now.velocity(hand)[:3], now.velocity(chest)[3:]
+        chest_rotation = pinocchio.log3(snapshot.rotation(chest) @ start.pose(chest).rotation.T)
+        hand_velocity, chest_angular_velocity = snapshot.velocity(hand)[:3], snapshot.velocity(chest)[3:]
         sway, reach = self.motion.sway, self.motion.reach
-        balance = _desired_acceleration("balance", now.center_of_mass, now.center_of_mass_velocity, sway, step)
+        balance = _desired_acceleration(
+            "balance", snapshot.center_of_mass, snapshot.center_of_mass_velocity, sway, step
+        )
         return {
-            "balance": now.center_of_mass_jacobian @ a + now.center_of_mass_drift - balance,
-            "hand": (now.jacobian(hand) @ a + now.drift(hand))[:3]
-            - _desired_acceleration("hand", now.position(hand), hand_motion, reach, step),
-            "torso": (now.jacobian(chest) @ a + now.drift(chest))[3:] - _feedback("torso", turned, turning),
+            "balance": snapshot.center_of_mass_jacobian @ a + snapshot.center_of_mass_drift - balance,
+            "hand": (snapshot.jacobian(hand) @ a + snapshot.drift(hand))[:3]
+            - _desired_acceleration("hand", snapshot.position(hand), hand_velocity, reach, step),
+            "torso": (snapshot.jacobian(chest) @ a + snapshot.drift(chest))[3:]
+            - _feedback("torso", chest_rotation, chest_angular_velocity),
         }
 
     @staticmethod
     def _cone_violation(sole: tuple[Array, Array], wrench: Array) -> float:
-        """How far a wrench at the origin of a sole, in world axes, is outside its cone: N, zero inside."""
+        """Return the distance of a wrench outside the friction cone and pressure limits of a sole, N; zero inside.
+
+        The wrench is about the origin of the sole, in world axes; `sole` has the middle and the half lengths (m).
+        """
         (x, y, z), (middle, half) = wrench[:3], sole
-        about_x, about_y, _ = wrench[3:] - np.cross(middle, wrench[:3])  # soles stand flat, their axes are the world's
-        least = [-z, abs(x) - DynamicsProblem.SLOPE * z, abs(y) - DynamicsProblem.SLOPE * z]
+        about_x, about_y, _ = wrench[3:] - np.cross(middle, wrench[:3])  # the soles are flat, with axes of the world
+        friction = [-z, abs(x) - DynamicsProblem.SLOPE * z, abs(y) - DynamicsProblem.SLOPE * z]
         pressure = [abs(about_x) / half[1] - z, abs(about_y) / half[0] - z]
-        return max(0.0, *map(float, least + pressure))
+        return max(0.0, *map(float, friction + pressure))
 
 
 def answer_differences(
-    own: Mapping[int, DynamicsAnswer], others: Mapping[int, DynamicsAnswer]
+    answers: Mapping[int, DynamicsAnswer], reference: Mapping[int, DynamicsAnswer]
 ) -> dict[str, float] | None:
-    """Difference of two contenders at the steps where both were judged: root mean square and largest.
+    """Return root mean square and maximum of the differences of two contenders at the steps that both have, by name.
 
-    Accelerations in rad/s^2 (and m/s^2 for the base), torques in N m; None if there is no such step.
+    Accelerations in rad/s^2 (and m/s^2 for the base), torques in N m; None if there is no common step.
     """
-    common = sorted(own.keys() & others.keys())
+    common = sorted(answers.keys() & reference.keys())
     if not common:
         return None
-    a = np.array([own[step].acceleration - others[step].acceleration for step in common])
-    torque = np.array([own[step].torque - others[step].torque for step in common])
+    a = np.array([answers[step].acceleration - reference[step].acceleration for step in common])
+    torque = np.array([answers[step].torque - reference[step].torque for step in common])
     return {
         "acceleration": float(np.sqrt(np.mean(a**2))),
         "acceleration_max": _max_abs(a),
@@ -329,7 +340,7 @@ def answer_differences(
 
 
 def _desired_acceleration(task: str, value: Array, rate: Array, target: SampledTarget, step: int) -> Array:
-    """``a* - 2 g (rate - rate*) - g^2 (value - value*)``."""
+    """Return the desired acceleration of a task, ``a* - 2 g (rate - rate*) - g^2 (value - value*)``."""
     return target.acceleration[step] + _feedback(task, value - target.value[step], rate - target.rate[step])
 
 

@@ -41,16 +41,16 @@ from poise.plants import IdealPlant
 from poise.robots import State, load_robot
 from poise.state import Snapshot
 
-#: Elements of a URDF about shapes and drives, not about motion.
+#: Elements of a URDF that describe shapes and drives.
 _APPEARANCE = {"visual", "collision", "material", "transmission", "gazebo", "mujoco"}
 #: Smallest ratio of the median step time of each peer to that of Poise.
 BARS = {"pink": 4.0, "mink": 3.0, "placo": 1.0}
 _HEAD = (
-    f"  {'':18}{'microseconds':^27}  {'x ours':^31}  {'worst error':>22}\n"
+    f"  {'':18}{'microseconds':^27}  {'x poise':^31}  {'worst error':>22}\n"
     f"  {'contender':18}{'median':>9}{'p99':>9}{'max':>9}  {'median':>8}{'rounds':>14}{'p99':>9}  "
     f"{'hand mm':>11}{'feet mm':>11}"
 )
-#: Steps of each contender in a round, and rounds that count.
+#: Steps of each contender in a round, and number of measured rounds.
 STEPS, ROUNDS = 100, 30
 
 
@@ -73,28 +73,28 @@ def measure(
     parts, over as many steps as one round.
 
     Args:
-        contenders: those that take turns; the one named ``"poise"`` is compared with the others.
-        rounds: number of rounds that count.
-        steps: of each contender in a round.
-        skipped: names of missing contenders, with the reason; passed on, with those that fail on the way.
-        progress: called with one line about what happens next.
+        contenders: contenders to measure; all are compared with the one named ``"poise"``.
+        rounds: number of measured rounds.
+        steps: steps of each contender in a round.
+        skipped: reason why a contender is missing, by its name; returned together with those that fail meanwhile.
+        progress: called with a one-line message before each stage.
 
     Returns:
-        Per contender: version; microseconds (median, p99, max); ratio to ours (the median over the rounds of the ratio
-        of medians, low and high for its spread, and the ratio of the p99); worst errors and whether it does the job;
-        its parts in microseconds and as shares. Besides, the bars and the contenders that were skipped.
+        Per contender: version; times (µs; median, p99, max); ratio to Poise, see `time_ratio`; worst errors, and
+        whether they are within the tolerances; its parts (µs and share). Also the bars, and the contenders that were
+        skipped.
     """
     run = run_interleaved(contenders, rounds, steps, skipped, progress)
-    ours = run.times.get(POISE)
+    poise_times = run.times.get(POISE)
     results = {}
     for contender in run.present:
-        own, worst = run.times[contender.name], run.worst[contender.name]
+        times, worst = run.times[contender.name], run.worst[contender.name]
         results[contender.name] = {
             "version": contender.version,
-            "microseconds": time_statistics(own),
-            "ratio": None if ours is None or contender.name == POISE else time_ratio(own, ours),
+            "microseconds": time_statistics(times),
+            "ratio": None if poise_times is None or contender.name == POISE else time_ratio(times, poise_times),
             "errors": finite_or_none(worst),
-            "does_the_job": within_limits(worst, KinematicsProblem.ALLOWED),
+            "within_tolerance": within_limits(worst, KinematicsProblem.ALLOWED),
             "parts": part_times(contender, steps),
         }
     bars = _bars(results)
@@ -105,17 +105,20 @@ def measure(
         "contenders": results,
         "skipped": run.missing,
         "bars": bars,
-        "met": all(bar["met"] is True for bar in bars.values()),
+        "passed": all(bar["passed"] is True for bar in bars.values()),
     }
 
 
 def _bars(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the bars, the measured values, and whether each is met: None if not measured, False if Poise fails."""
+    """Return the bars, the measured values, and whether each is met.
+
+    "passed" is None if not measured, and False if the errors of Poise exceed the tolerances.
+    """
     bars = {}
     for name, bar in BARS.items():
-        seen = results[name]["ratio"] if name in results else None
-        met = None if seen is None else bool(seen["median"] >= bar and results[POISE]["does_the_job"])
-        bars[name] = {"bar": bar, "seen": None if seen is None else seen["median"], "met": met}
+        ratio = results[name]["ratio"] if name in results else None
+        met = None if ratio is None else bool(ratio["median"] >= bar and results[POISE]["within_tolerance"])
+        bars[name] = {"bar": bar, "measured": None if ratio is None else ratio["median"], "passed": met}
     return bars
 
 
@@ -126,14 +129,14 @@ def kinematics_peers(
     cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[list[Worker], dict[str, str]]]:
-    """Start peers; yield them and the reasons for those that are missing. Their processes end with the context.
+    """Start peers; yield them, and the reasons of missing ones by name. Their processes end with the context.
 
     Args:
-        peers: which ones.
-        speed: limit of all joint speeds in rad/s, e.g. ``KinematicsProblem.TIGHT_SPEED``; None: the robot's own, never
-            reached.
-        cache: where environments are kept; None: see `cache_folder`.
-        progress: called with one line about what happens next; None: writes to standard error.
+        peers: peers to start.
+        speed: limit of all joint speeds, rad/s, for example ``KinematicsProblem.TIGHT_SPEED``; None: the limits of the
+            robot, which are never active.
+        cache: folder of the environments; None: see `cache_folder`.
+        progress: called with a one-line message before each stage; None: writes to standard error.
 
     >>> with kinematics_peers() as (contenders, skipped):  # doctest: +SKIP
     ...     result = measure([PoiseKinematics(), *contenders], skipped=skipped)
@@ -151,15 +154,15 @@ def kinematics_peers(
 
 
 class PoiseKinematics:
-    """Whole steps of `KinematicController` and `IdealPlant`, as a user writes them.
+    """Whole steps of `KinematicController` and `IdealPlant`, called as in a user's program.
 
-    Levels: feet, centre of mass, hand, posture, under ranges and speeds of the joints. The peers put all but the limits
-    into one weighted sum; here each level keeps the freedom of those below, exactly.
+    Levels: feet, centre of mass, hand, posture; constraints: ranges and speeds of the joints. The peers have all tasks
+    in one weighted sum; here a lower level never degrades a higher one.
     """
 
     name, version = POISE, metadata.version(POISE)
 
-    #: Gain of the hand in 1/s: it lags by its speed over this, 2 mm here.
+    #: Gain of the hand, 1/s: the hand lags behind its target by speed / gain, here 2 mm.
     RATE = 100.0
 
     def __init__(self, speed: float | None = None) -> None:
@@ -210,7 +213,7 @@ class PoiseKinematics:
         return elapsed, self._errors()
 
     def parts(self, steps: int) -> dict[str, list[float]]:
-        """Return the times of the parts of the next steps (µs), each repeated for the same state."""
+        """Return the times of the parts of the next steps (µs); the parts are called one by one for the same state."""
         times: dict[str, list[float]] = {"pinocchio": [], "assembly": [], "solve": [], "integration": []}
         controller, plant = self.controller, self.plant
         for _ in range(steps):
@@ -251,20 +254,23 @@ class PoiseKinematics:
 
 
 def table(result: Mapping[str, Any]) -> str:
-    """One line per contender, the parts of its steps, the bars, and the contenders that were skipped.
+    """Return a text table: contenders, parts of their steps, bars, and skipped contenders.
 
-    "x ours" is how many times longer than ours a whole step takes; "rounds" is where nine of ten and one of ten rounds
-    lie. Times are those of this run on this machine; only the ratios mean something elsewhere.
+    "x poise" is the ratio of the time of a whole step to that of Poise; "rounds" the 10th to the 90th percentile of
+    that ratio over the rounds. Times depend on the machine; compare only ratios between machines.
     """
     contenders = result["contenders"]
     lines = [f"whole steps of inverse kinematics on G1: {result['rounds']} rounds of {result['steps']} steps", _HEAD]
     lines += [_contender_line(name, entry) for name, entry in contenders.items()]
     lines += [f"  {name}: {_part_text(entry['parts'])}" for name, entry in contenders.items() if entry["parts"]]
     lines += [f"  {name} is {entry['version']}" for name, entry in contenders.items()]
-    lines += [f"  {name} does NOT do the job: its errors are too large" for name in _failing(contenders)]
+    lines += [
+        f"  {name} does NOT meet the tolerances: its errors are too large"
+        for name in _contenders_beyond_tolerance(contenders)
+    ]
     lines += [f"  skipped: {name} ({why})" for name, why in result["skipped"].items()]
     lines += [f"  bar: {_bar_text(name, bar)}" for name, bar in result["bars"].items()]
-    lines.append("  all bars are met" if result["met"] else "  not all bars are met")
+    lines.append("  all bars are met" if result["passed"] else "  not all bars are met")
     return "\n".join(lines)
 
 
@@ -291,17 +297,19 @@ def _part_text(parts: Mapping[str, Mapping[str, float]]) -> str:
     return ", ".join(f"{part} {value['share']:.0%} ({value['microseconds']:.1f})" for part, value in parts.items())
 
 
-def _failing(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return [name for name, entry in contenders.items() if not entry["does_the_job"]]
+def _contenders_beyond_tolerance(contenders: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [name for name, entry in contenders.items() if not entry["within_tolerance"]]
 
 
 def _bar_text(name: str, bar: Mapping[str, Any]) -> str:
-    seen = "not measured" if bar["met"] is None else f"{bar['seen']:.2f}, {'met' if bar['met'] else 'NOT met'}"
-    return f"{name} at least {bar['bar']:g} times ours: {seen}"
+    measured = (
+        "not measured" if bar["passed"] is None else f"{bar['measured']:.2f}, {'met' if bar['passed'] else 'NOT met'}"
+    )
+    return f"{name} at least {bar['bar']:g} times poise: {measured}"
 
 
 def robot_urdf() -> Path:
-    """Path of the robot of the problem in example-robot-data."""
+    """Return the path of the URDF of the problem in example-robot-data."""
     try:
         files = metadata.files("example-robot-data") or []
     except metadata.PackageNotFoundError:
@@ -315,12 +323,12 @@ def robot_urdf() -> Path:
 
 
 def urdf_without_shapes(source: Path, floating: bool = False, speed: float | None = None) -> str:
-    """The text of a URDF with links, joints and inertia only.
+    """Return the text of a URDF with links, joints and inertias only.
 
     Args:
-        source: the URDF with everything.
-        floating: put a world under the base, joined by a floating joint: MuJoCo would nail the base to the ground.
-        speed: limit of all joint speeds in rad/s; None: those of the robot.
+        source: URDF file of the robot.
+        floating: add a link "world" and a floating joint from it to the base; without it MuJoCo fixes the base.
+        speed: limit of all joint speeds, rad/s; None: the limits of the robot.
     """
     try:
         root = ElementTree.parse(source).getroot()

@@ -29,7 +29,8 @@ AnyWorker = TypeVar("AnyWorker", bound="Worker")
 
 #: Timeout of one command (s); over a slow connection MuJoCo takes minutes.
 TIMEOUT = 1800.0
-#: Variables that would lead the Python of one environment into another, or hide a script's own folder from it.
+#: Environment variables that would make the interpreter of one environment use packages of another, or remove the
+#: folder of a script from its path.
 _LEAKING = ("PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV")
 
 
@@ -38,8 +39,8 @@ class Environment:
     """A virtual environment with pinned packages.
 
     Attributes:
-        name: of the peer.
-        requirements: what pip installs, the peer itself first.
+        name: name of the peer.
+        requirements: pinned requirements for pip, the peer itself first.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Environment:
 
     @property
     def folder_name(self) -> str:
-        """Its name in the cache: of all pinned packages, since another solver is another environment."""
+        """Name of the folder in the cache, made from all pinned packages."""
         pins = "-".join(requirement.replace("==", "-") for requirement in self.requirements)
         return f"{pins}-python{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -58,7 +59,7 @@ class Environment:
             PeerError: if it cannot be built, e.g. without a network or without a wheel for this platform.
         """
         folder = cache / self.folder_name
-        if not interpreter(folder).exists():  # also if it is a link to a python that is gone
+        if not interpreter(folder).exists():  # also true of a link to a removed interpreter
             self._build(folder, progress)
         return interpreter(folder)
 
@@ -77,7 +78,7 @@ class Environment:
             shutil.rmtree(folder, ignore_errors=True)
             site.rename(folder)
         except OSError as error:
-            if not interpreter(folder).exists():  # or else another process built it meanwhile
+            if not interpreter(folder).exists():  # otherwise another process has built it meanwhile
                 raise PeerError(f"no environment in '{folder}': {error.strerror or error}") from None
         finally:
             shutil.rmtree(site, ignore_errors=True)
@@ -98,12 +99,12 @@ def cache_folder() -> Path:
 
 
 def interpreter(folder: Path) -> Path:
-    """The Python of a virtual environment."""
+    """Return the path of the Python interpreter of a virtual environment."""
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
 def process_variables() -> dict[str, str]:
-    """Environment variables for the Python of a peer. One thread: at this size more do not help, and disturb others."""
+    """Return the environment variables of the process of a peer; one thread per library, as the problems are small."""
     inherited = {name: value for name, value in os.environ.items() if name not in _LEAKING}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {**inherited, **threads, "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -122,14 +123,14 @@ def run_command(words: Sequence[str], complaint: str, timeout: float = TIMEOUT) 
 
 
 def error_line(text: str) -> str:
-    """The line that says what went wrong: the last one with "error" in it, or else the last one."""
+    """Return the last line that contains "error", else the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
     return (errors or lines or [""])[-1].removeprefix("ERROR: ")
 
 
 class PeerError(PoiseError):
-    """A peer cannot take part or cannot go on; the message is the reason, on one line."""
+    """A peer cannot start or continue; the message is the reason, in one line."""
 
 
 class Worker:
@@ -137,22 +138,22 @@ class Worker:
 
     Attributes:
         name, version: see `benchmarks.peers.timing.StepContender`.
-        start: mass of the robot in kg and positions at the start in m, which show that all have the same robot.
+        start: mass (kg) and initial positions (m) of the robot in the peer, to check that all have the same robot.
 
     >>> with Worker("placo", [python, script, "kinematics", urdf, "soft"]) as placo:  # doctest: +SKIP
     ...     microseconds, errors = placo.run_steps(100)
     """
 
     def __init__(self, name: str, command: Sequence[str | Path], timeout: float = 120.0) -> None:
-        """Start the process and wait for its greeting.
+        """Start the process and wait for its first message.
 
         Args:
-            name: in the table.
-            command: what to run.
-            timeout: longest time in s that any answer may take.
+            name: name in the table.
+            command: command line of the process.
+            timeout: longest time for an answer, s.
 
         Raises:
-            PeerError: it did not start.
+            PeerError: the process did not start.
         """
         self.name, self._timeout = name, timeout
         self._stderr = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 (closed by close)
@@ -180,7 +181,7 @@ class Worker:
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """See `benchmarks.peers.timing.StepContender`; `PeerError` if the peer has ended or does not answer."""
-        answer = self.request({"go": steps})
+        answer = self.request({"steps": steps})
         return answer["microseconds"], answer["errors"]
 
     def parts(self, steps: int) -> dict[str, list[float]]:
@@ -196,7 +197,7 @@ class Worker:
         try:
             self._process.stdin.write(json.dumps(message) + "\n")
             self._process.stdin.flush()
-        except OSError:  # the answer will be that it has ended, and why
+        except OSError:  # the process has ended; `_answer` reports the reason
             pass
         return self._answer()
 
@@ -226,7 +227,7 @@ class Worker:
         with self._process.stdout as lines:
             for line in lines:
                 self._lines.put(line)
-        self._lines.put("")  # it has ended
+        self._lines.put("")  # marks the end of the process
 
     def _answer(self) -> dict[str, Any]:
         try:
@@ -249,10 +250,10 @@ class Peer:
     """Another package that solves a problem.
 
     Attributes:
-        name: in the table.
-        environment: where it runs.
-        feet: ``"soft"``, a heavy cost, or ``"hard"``, equality constraints of the quadratic program.
-        floating: whether it needs a floating joint under the base in the description of the robot.
+        name: name in the table.
+        environment: virtual environment in which it runs.
+        feet: tasks of the feet: ``"soft"``, with a large weight, or ``"hard"``, equality constraints of the program.
+        floating: whether the URDF needs a floating joint below the base.
     """
 
     name: str
@@ -262,25 +263,25 @@ class Peer:
 
     @property
     def script(self) -> Path:
-        """The worker script, which runs in the environment."""
+        """Path of the worker script, which runs in the environment."""
         return Path(__file__).parent / "workers" / f"{self.environment.name}_worker.py"
 
 
 _PINK = Environment("pink", ("pin-pink==4.4.0", "pin==4.1.0", "qpsolvers==4.13.0", "daqp==0.10.3"))
 _MINK = Environment("mink", ("mink==1.3.0", "mujoco==4.0.0", "qpsolvers==4.13.0", "daqp==0.10.3"))
 _PLACO = Environment("placo", ("placo==0.10.2", "pin==3.8.0"))
-#: Of its dependencies, those that this version was built with: newer ones have other names for the same libraries.
+#: Its dependencies are pinned to the versions that it was built with: newer ones rename the shared libraries.
 _TSID = Environment("tsid", ("tsid==1.7.1", "pin==3.4.0", "cmeel-urdfdom==4.0.1", "cmeel-tinyxml2==10.0.0"))
 
-#: Each in its fastest way; the bars are for these.
+#: Peers of kinematics in their fastest configuration, to which the bars apply.
 PEERS = (Peer("pink", _PINK), Peer("mink", _MINK, floating=True), Peer("placo", _PLACO))
-#: With the feet as constraints: closer to strict priorities, and slower.
+#: The same with the feet as equality constraints, which is closer to strict priorities and slower.
 HARD_FEET = (
     Peer("pink, hard feet", _PINK, "hard"),
     Peer("mink, hard feet", _MINK, "hard", floating=True),
     Peer("placo, hard feet", _PLACO, "hard"),
 )
-#: Inverse dynamics, contacts as constraints.
+#: Peers of inverse dynamics, with contacts as constraints.
 DYNAMICS = (Peer("tsid", _TSID, "hard"), Peer("placo", _PLACO, "hard"))
 
 
@@ -291,10 +292,10 @@ def start_peers(
     cache: Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[list[AnyWorker], dict[str, str]]]:
-    """Start peers in their environments by `launch(peer, python)`; yield them and the reasons for missing ones.
+    """Start peers in their environments by `launch(peer, python)`; yield them, and the reasons of missing ones by name.
 
-    Their processes end when the context does. `progress` is called with one line about what happens next; None: the
-    line goes to standard error.
+    Their processes end with the context. `progress` is called with a one-line message before each stage; None: the
+    message is written to standard error.
     """
     report = progress or _print_to_stderr
     skipped: dict[str, str] = {}

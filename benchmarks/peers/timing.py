@@ -18,22 +18,22 @@ SPREAD_PERCENTILES = (10, 90)
 
 
 class StepContender(Protocol):
-    """One way of solving a problem of `benchmarks.peers.problems`, step after step.
+    """A library, or a mode of one, that solves a problem of `benchmarks.peers.problems` step by step.
 
     Attributes:
-        name: in the table.
-        version: of itself and of what makes its speed.
+        name: name in the table.
+        version: version of the library and of the packages that determine its speed.
     """
 
     name: str
     version: str
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        """The next steps along the trajectory; step n = 1, 2, ... counts from the start.
+        """Run the next steps along the trajectory; step n = 1, 2, ... counts from the start.
 
         Returns:
-            Microseconds of each whole step (e.g. kinematics of q, target, rows of all tasks and limits, solution, next
-            q), and errors with the keys and units of the problem's ``ALLOWED``.
+            Time of each whole step (µs), for example of kinematics at q, target, rows of all tasks and limits, solution
+            and next q; and errors with the keys and units of the problem's ``ALLOWED``.
         """
 
 
@@ -42,7 +42,7 @@ class PartTimedContender(Protocol):
     """A contender that measures the parts of its steps."""
 
     def parts(self, steps: int) -> dict[str, list[float]]:
-        """The next steps, and the microseconds that each part of them took, by name."""
+        """Run the next steps, and return the time of each part in each step (µs), by name of the part."""
 
 
 @dataclass
@@ -50,10 +50,10 @@ class InterleavedRun:
     """Times and errors of an interleaved run.
 
     Attributes:
-        present: contenders that took all steps.
-        times: of those, in microseconds, one line per round.
-        worst: of those, the largest of each error.
-        missing: names of the others, with the reason.
+        present: contenders that completed all steps.
+        times: times of their steps (rounds x steps, µs), by name.
+        worst: largest value of each error, by name of the contender.
+        missing: reason why a contender is missing, by its name.
     """
 
     present: list[StepContender]
@@ -72,14 +72,14 @@ def run_interleaved(
     """Time all contenders on the same steps.
 
     In a round, each contender runs the same number of steps, one contender after the other, in an order that reverses
-    from round to round, so that other load on the machine affects all alike. One round before warms up.
+    from round to round, so that other load on the machine affects all alike. A first round, to warm up, is discarded.
 
     Args:
-        contenders: those that take turns.
-        rounds: number of rounds that count.
-        steps: of each contender in a round.
-        skipped: names of contenders that are missing from the start, with the reason.
-        progress: called with one line about what happens next.
+        contenders: contenders to measure.
+        rounds: number of measured rounds.
+        steps: steps of each contender in a round.
+        skipped: reason why a contender is missing from the start, by its name.
+        progress: called with a one-line message before each stage.
     """
     missing = dict(skipped or {})
     times: dict[str, list[list[float]]] = {contender.name: [] for contender in contenders}
@@ -99,11 +99,12 @@ def run_interleaved(
                 times[contender.name].append(microseconds)
                 update_worst(worst[contender.name], errors)
     present = [contender for contender in contenders if contender.name not in missing]
-    return InterleavedRun(present, {each.name: np.array(times[each.name]) for each in present}, worst, missing)
+    present_times = {contender.name: np.array(times[contender.name]) for contender in present}
+    return InterleavedRun(present, present_times, worst, missing)
 
 
 def time_statistics(microseconds: Array) -> dict[str, float]:
-    """Median, p99 and maximum."""
+    """Return median, 99th percentile and maximum of times, µs."""
     return {
         "median": float(np.median(microseconds)),
         "p99": float(np.percentile(microseconds, 99)),
@@ -111,17 +112,23 @@ def time_statistics(microseconds: Array) -> dict[str, float]:
     }
 
 
-def time_ratio(own: Array, reference: Array) -> dict[str, float]:
-    """Return the ratio of times to the reference: ``median`` over the rounds of the ratio of medians, ``low`` and
-    ``high`` of its spread, and ``p99``, the ratio of the p99."""
-    by_round = np.median(own, axis=1) / np.median(reference, axis=1)
+def time_ratio(times: Array, reference: Array) -> dict[str, float]:
+    """Return ratios of times to those of a reference, both rounds x steps.
+
+    ``median``, ``low`` and ``high``: median, 10th and 90th percentile over the rounds of the ratio of the medians of a
+    round; ``p99``: ratio of the 99th percentiles of all times.
+    """
+    by_round = np.median(times, axis=1) / np.median(reference, axis=1)
     low, high = np.percentile(by_round, SPREAD_PERCENTILES)
-    tails = np.percentile(own, 99) / np.percentile(reference, 99)
+    tails = np.percentile(times, 99) / np.percentile(reference, 99)
     return {"median": float(np.median(by_round)), "low": float(low), "high": float(high), "p99": float(tails)}
 
 
 def part_times(contender: StepContender, steps: int) -> dict[str, dict[str, float]]:
-    """Median microseconds of each part of a step, and its share of the sum; empty if it is no `PartTimedContender`."""
+    """Return the median time of each part of a step (µs) and its share of their sum.
+
+    Empty if the contender is not a `PartTimedContender`.
+    """
     if not isinstance(contender, PartTimedContender):
         return {}
     try:
@@ -133,13 +140,13 @@ def part_times(contender: StepContender, steps: int) -> dict[str, dict[str, floa
 
 
 def update_worst(worst: dict[str, float], errors: Mapping[str, float]) -> None:
-    """Keep the larger of each error; NaN is worse than any number."""
+    """Update the largest value of each error in `worst`; NaN counts as larger than any number."""
     for key, value in errors.items():
         worst[key] = float(np.maximum(worst.get(key, 0.0), value))
 
 
 def within_limits(worst: Mapping[str, float], allowed: Mapping[str, float]) -> bool:
-    """Return whether all errors are within their limits; a missing error is not."""
+    """Return whether all errors are within their limits; false if an error is missing."""
     return all(worst.get(key, np.inf) <= limit for key, limit in allowed.items())
 
 

@@ -1,8 +1,8 @@
-"""Solvers under measurement: the interface of all, the weighted quadratic program, and every contender but daqp.
+"""Solvers under measurement: their common interface, the weighted quadratic program, and all contenders except daqp.
 
-Each is used in the fastest way known to us. Arrays are contiguous and ready before the clock starts, so the cost of
-building a Hessian from the rows is excluded, which favours the quadratic programs: strict priorities work on the rows
-themselves. A contender that fails starts cold at the next step instead of from its warm start.
+Each solver is used in its fastest known configuration. Arrays are contiguous and prepared before the timed call, so the
+cost of building a Hessian from the rows is excluded, which favours the quadratic programs: strict priorities work on
+the rows themselves. After a failure a contender starts the next step cold instead of warm.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STRICT, KERNEL, REFERENCE = "strict", "strict (kernel)", "daqp weighted"
 WEIGHT_RATIO = 1e2
 #: Cost of |x|^2 relative to the lowest weight: makes the Hessian positive definite, too little to be seen in a task.
 REGULARIZATION = 1e-6
-#: Bounds of proxqp that mean none.
+#: Value of proxqp for a missing bound.
 _INFINITY = 1e30
 
 
@@ -34,9 +34,9 @@ class SolverAnswer:
     """Answer of a contender.
 
     Attributes:
-        x: its solution.
+        x: solution.
         ok: whether the contender reports success.
-        counters: its counters of iterations etc., if it has any.
+        counters: numbers of iterations and similar, by name, if the contender reports any.
     """
 
     x: Array
@@ -47,8 +47,8 @@ class SolverAnswer:
 class SolverContender(Protocol):
     """A solver under measurement.
 
-    Only `solve` is timed. `prepare` brings the program into the form the solver wants, `read` interprets what
-    it returned; both happen outside. Between two calls of `reset` a contender may use what it remembers.
+    Only `solve` is timed. `prepare` converts a program to the input of the solver, `read` converts its output to a
+    `SolverAnswer`. A contender may warm start from the previous solution until `reset` is called.
     """
 
     name: str
@@ -73,13 +73,13 @@ def import_package(name: str) -> Any:
 
 
 def level_weights(levels: int) -> Array:
-    """Weights of the levels 1, 2, ..., falling by equal factors from SPREAD to 1."""
+    """Return the weights of the levels 1, 2, ..., decreasing by equal factors from SPREAD to 1."""
     return np.geomspace(WEIGHT_RATIO, 1.0, max(levels - 1, 0)) if levels > 2 else np.ones(max(levels - 1, 0))
 
 
 @dataclass(frozen=True)
 class QuadraticProgram:
-    """One weighted cost, with level 0 as constraints.
+    """A hierarchy as one quadratic program: level 0 as constraints, the others as a weighted cost.
 
     ::
 
@@ -87,14 +87,14 @@ class QuadraticProgram:
         subject to  lower_i <= a_i x       <= upper_i   for the rows of level 0
                     lower_i <= a_i x - s_i <= upper_i   for the soft rows
 
-    Equalities of the levels from 1 on make H and f; inequalities of these levels are the soft rows.
+    Equalities of the levels from 1 on contribute to H and f; inequalities of these levels are the soft rows.
 
     Attributes:
-        H, f: the cost of the equalities.
+        H, f: quadratic and linear cost of the equalities.
         A, lower, upper: constraints, those of level 0 first, with infinite bounds where there are none.
-        equality: which constraints are equalities (of level 0; soft rows never are).
-        soft: which constraints are soft.
-        weight: of the soft ones; zero for the others.
+        equality: mask of the constraints that are equalities; soft rows are not.
+        soft: mask of the constraints that are soft.
+        weight: weight of each soft row; zero for the others.
     """
 
     H: Array
@@ -108,7 +108,7 @@ class QuadraticProgram:
 
     @classmethod
     def of(cls, program: Program) -> QuadraticProgram:
-        """The weighted quadratic program with the weights of `level_weights`."""
+        """Build the quadratic program of a hierarchical program, with the weights of `level_weights`."""
         n = program.variables
         level = np.repeat(np.arange(len(program)), np.diff(program.level_begin))
         weight = np.append(0.0, level_weights(len(program)))[level] * program.weight
@@ -130,7 +130,7 @@ class QuadraticProgram:
         )
 
     def with_slack(self) -> QuadraticProgram:
-        """The same problem for solvers that know only hard constraints: each soft row gets a variable s_i."""
+        """Return the same problem for solvers with hard constraints only: each soft row gets a slack variable s_i."""
         n, soft = len(self.f), np.flatnonzero(self.soft)
         H = np.zeros((n + len(soft), n + len(soft)))
         H[:n, :n] = self.H
@@ -143,14 +143,14 @@ class QuadraticProgram:
 
 
 def simple_bounds(A: Array, candidates: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows with a single entry, at most one for each variable, and the columns of these entries."""
+    """Return the candidate rows with a single nonzero entry, at most one for each variable, and their columns."""
     single = np.flatnonzero(candidates & (np.count_nonzero(A, axis=1) == 1))
     column, first = np.unique(np.argmax(A[single] != 0.0, axis=1), return_index=True)
     return single[first], column
 
 
 class StrictCall:
-    """`Lexicographic.solve` as a user calls it, on a Program whose rows are stacked already."""
+    """`Lexicographic.solve`, called as by a user, on a Program whose rows are already stacked."""
 
     name, strict = STRICT, True
 
@@ -171,7 +171,7 @@ class StrictCall:
 
 
 class StrictKernel:
-    """The compiled kernel alone, without the Solution around it."""
+    """The compiled kernel alone, without the construction of a `Solution`."""
 
     name, strict = KERNEL, True
 
@@ -203,7 +203,7 @@ class StrictKernel:
 
 
 class WeightedCall:
-    """`Weighted.solve` as a user calls it: builds the quadratic program, then daqp."""
+    """`Weighted.solve`, called as by a user: it builds the quadratic program and solves it with daqp."""
 
     name, strict = "weighted", False
 
@@ -262,8 +262,8 @@ class Quadprog:
 class Proxqp:
     """proxqp (dense) on the weighted quadratic program, soft rows through slack variables.
 
-    Updated and warm started with its previous result; the preconditioner is kept, which is faster. Its tolerance is
-    half of what counts as a violation.
+    It is updated and warm started from its previous result; the preconditioner is reused, which is faster. Its
+    tolerance is half of the violation that counts as a failure.
     """
 
     name, strict = "proxqp", False

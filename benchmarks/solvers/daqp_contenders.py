@@ -13,7 +13,7 @@ from benchmarks.solvers.contenders import REFERENCE, QuadraticProgram, SolverAns
 from poise.arrays import Array
 from poise.solvers import UNBOUNDED, Program
 
-_EQUALITY, _SOFT, _INFINITY = 5, 8, 1e30  # in the language of daqp
+_EQUALITY, _SOFT, _INFINITY = 5, 8, 1e30  # constraint types and infinity of daqp
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,22 @@ class _DaqpProblem:
 
     @cached_property
     def shape(self) -> tuple[object, ...]:
-        """What must not change for a workspace to be used again."""
+        """Properties that must be equal for a workspace to be reused."""
         return self.H.shape, self.A.shape, self.sense.tobytes(), self.break_points.tobytes()
 
     @cached_property
     def rows(self) -> tuple[Array | None, ...]:
-        """A, upper and lower for daqp's update, which reads the first entry of all it is given: no empty arrays."""
+        """A, upper and lower for the update of daqp; None instead of an empty array, of which daqp reads an entry."""
         return tuple(part if part.size else None for part in (self.A, self.upper, self.lower))
 
     def precompute(self) -> _DaqpProblem:
-        """Computes ahead of time what the timed call will ask for."""
+        """Compute `shape` and `rows` before the timed call, and return this problem."""
         _ = self.shape, self.rows
         return self
 
 
 class _DaqpModel:
-    """A daqp Model that lives as long as the shape of its problems."""
+    """A daqp Model that is reused while the shape of its problems stays the same."""
 
     def __init__(self) -> None:
         self._daqp = import_package("daqp")
@@ -65,10 +65,10 @@ class _DaqpModel:
 
 
 class DaqpWeighted(_DaqpModel):
-    """daqp on the weighted quadratic program: a Model set up once, updated and warm started at each step.
+    """daqp on the weighted quadratic program, with a Model that is set up once and then updated and warm started.
 
-    Level 0 is hard, its rows with a single entry are simple bounds, inequalities further down are daqp's soft
-    constraints. Setting up at each step instead takes 1.2 to 1.4 times as long.
+    Level 0 is hard, and its rows with a single entry are simple bounds; inequalities of lower levels are soft
+    constraints of daqp. A new set-up at each step takes 1.2 to 1.4 times as long.
     """
 
     name, strict = REFERENCE, False
@@ -141,7 +141,7 @@ class DaqpHierarchical(_DaqpModel):
 def _split_bounds(
     A: Array, hard: NDArray[np.bool_]
 ) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], NDArray[np.intp]]:
-    """Rows (with columns) that are simple bounds, and the others."""
+    """Return the rows that are simple bounds, with their columns, and the other rows."""
     box = simple_bounds(A, hard)
     return box, np.setdiff1d(np.arange(len(A)), box[0])
 

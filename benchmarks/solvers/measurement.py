@@ -1,8 +1,7 @@
-"""One interleaved run: every contender solves the same program before any goes on to the next.
+"""Interleaved measurement: every contender solves a program before any of them solves the next.
 
-Times depend on the machine and on what else it does; the ratio of two contenders that take turns depends little on
-either. So the results are ratios to one weighted quadratic program with daqp, the fastest of the solvers without
-strict priorities.
+Times depend on the machine and its load; the ratio of two contenders that take turns hardly does. Results are therefore
+ratios to one weighted quadratic program with daqp, the fastest of the solvers without strict priorities.
 
 >>> print(format_table(run(repeat=5)))  # doctest: +SKIP
 """
@@ -38,7 +37,7 @@ from benchmarks.solvers.workloads import workloads as default_workloads
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Options of every program that measures solvers."""
+    """Add the options of programs that measure solvers."""
     parser.add_argument("--data", type=_folder, metavar="DIR", help="folder with recorded sequences (*.npz)")
     parser.add_argument(
         "--repeat", type=parse_count, default=5, metavar="N", help="passes over each sequence (default 5)"
@@ -58,15 +57,15 @@ def run(
     """Measure every contender on every workload.
 
     Args:
-        data: folder with recorded sequences; None: where `workloads` finds some.
-        repeat: passes over each workload that count; one more is made before, to warm up.
-        progress: called with one line about what happens next.
-        workloads: these instead of the recorded and generated ones.
+        data: folder with recorded sequences; None: the folder that `workloads` finds.
+        repeat: number of measured passes over each workload, after one pass to warm up.
+        progress: called with a one-line message before each stage.
+        workloads: workloads to measure; None: recorded and generated ones.
 
     Returns:
-        Plain data that `json.dumps` accepts: per workload and contender the microseconds (median, p99, max, first),
-        their ratios to ``daqp weighted``, failures and counters; per workload the bars. Under ``peers`` is None, where
-        `benchmarks.peers` puts its whole control steps.
+        Plain data for `json.dumps`: per workload and contender the times (µs; median, p99, max, first), their ratios to
+        ``daqp weighted``, failures and counters; per workload the bars. ``peers`` is None; `benchmarks.peers` replaces
+        it by its results.
     """
     missing: dict[str, str] = {}
     results = []
@@ -85,19 +84,19 @@ def run(
         "missing": missing,
         "peers": None,
         "workloads": results,
-        "met": all(bar["met"] for result in results for bar in result["bars"].values()),
+        "passed": all(bar["passed"] for result in results for bar in result["bars"].values()),
     }
 
 
 def parse_count(text: str) -> int:
-    """A whole number of at least 1."""
+    """Parse a whole number of at least 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a count; expected a whole number from 1 on")
     return int(text)
 
 
 def output_file(text: str) -> Path:
-    """The path of a file to write, in a folder that exists."""
+    """Parse the path of a file to write; its folder must exist."""
     if not Path(text).parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder '{Path(text).parent}' to write '{text}' to")
     return Path(text)
@@ -120,7 +119,7 @@ def _versions() -> dict[str, str | None]:
 
 
 def contenders(levels: int) -> tuple[list[SolverContender], dict[str, str]]:
-    """All contenders for programs with this many levels, and the reasons for those that are missing."""
+    """Return all contenders for programs with this number of levels, and the reasons of missing ones by name."""
     makers: dict[str, Callable[[], SolverContender]] = {
         StrictCall.name: StrictCall,
         StrictKernel.name: StrictKernel,
@@ -171,8 +170,8 @@ def measure_interleaved(
                     if turn >= 0:
                         measurements[index].nanoseconds[turn, step] = elapsed
         if turn >= 0:
-            for measurement, given in zip(measurements, answers, strict=True):
-                measurement.answers.append(given)
+            for measurement, answer in zip(measurements, answers, strict=True):
+                measurement.answers.append(answer)
     return measurements
 
 

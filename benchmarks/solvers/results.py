@@ -25,7 +25,7 @@ CERTIFICATE_TOLERANCE = 1e-8
 AGREEMENT_TOLERANCE = 1e-6
 #: Counters of the kernel that are reported.
 COUNTERS = ("iterations", "factorizations", "updates", "fits")
-#: What is stored of each contender: figures that mean something on another machine.
+#: Figures of each contender that are stored because they are comparable between machines.
 _STORED = ("ratio", "quiet_ratio", "solves", "failures", "counters", "agreement")
 _HEAD = (
     f"  {'':18}{'microseconds':^35}  {'x daqp weighted':^15}  {'quiet passes':^15}\n"
@@ -40,8 +40,8 @@ class Measurement:
 
     Attributes:
         contender: the solver.
-        nanoseconds: time of each solve; one line per measured pass, one column per step.
-        answers: of each solve, arranged likewise.
+        nanoseconds: time of each solve (passes x steps).
+        answers: answer of each solve, in the same arrangement.
     """
 
     contender: SolverContender
@@ -50,7 +50,7 @@ class Measurement:
 
 
 def evaluate(workload: Workload, measurements: Sequence[Measurement]) -> dict[str, Any]:
-    """The results of one workload."""
+    """Return the results of one workload as plain data."""
     programs = workload.programs
     by_name = {each.contender.name: each for each in measurements}
     reference = by_name.get(REFERENCE)
@@ -103,17 +103,17 @@ def _statistics(nanoseconds: Array) -> dict[str, float]:
 
 
 def _ratio(nanoseconds: Array, reference: Measurement | None, quiet: bool = False) -> dict[str, float] | None:
-    """Median, p99 and max over those of the reference.
+    """Return median, p99 and maximum of times, each divided by that of the reference.
 
-    Quiet: of each step only the fastest pass, which leaves out what other processes did meanwhile.
+    With `quiet` only the fastest pass of each step counts, which excludes interruptions by other processes.
     """
     if reference is None:
         return None
-    times, other = nanoseconds, reference.nanoseconds
+    times, reference_times = nanoseconds, reference.nanoseconds
     if quiet:
-        times, other = times.min(axis=0), other.min(axis=0)
-    ours, theirs = _statistics(times), _statistics(other)
-    return {key: ours[key] / theirs[key] for key in ours}
+        times, reference_times = times.min(axis=0), reference_times.min(axis=0)
+    statistics, reference_statistics = _statistics(times), _statistics(reference_times)
+    return {key: statistics[key] / reference_statistics[key] for key in statistics}
 
 
 def _failures(programs: Sequence[Program], measured: Measurement, residuals: Sequence[float] | None) -> dict[str, int]:
@@ -127,8 +127,8 @@ def _failures(programs: Sequence[Program], measured: Measurement, residuals: Seq
         wrong["violation"] = np.abs(slack).max(initial=0.0) > VIOLATION_TOLERANCE
         if residuals is not None:
             wrong["certificate"] = not residuals[at] <= CERTIFICATE_TOLERANCE
-        for way, is_wrong in wrong.items():
-            failures[way] += bool(is_wrong)
+        for failure, is_wrong in wrong.items():
+            failures[failure] += bool(is_wrong)
         failures["total"] += any(wrong.values())
     return failures
 
@@ -139,7 +139,10 @@ def _programs_and_answers(programs: Sequence[Program], measured: Measurement) ->
 
 
 def _residuals(programs: Sequence[Program], measured: Measurement) -> list[float]:
-    """Residual of the certificate for every solve; most passes repeat the answers of the first to the last bit."""
+    """Return the residual of the optimality certificate of every solve.
+
+    Answers that are equal to the last bit, as in most passes, are evaluated once.
+    """
     known: dict[tuple[int, bytes], float] = {}
     for program, answer in _programs_and_answers(programs, measured):
         key = id(program), answer.x.tobytes()
@@ -163,8 +166,8 @@ def _agreement(
     """Return the number of steps on which the cost of every level is optimal, and the differences of the costs."""
     differences = []
     for program, answer, best in zip(programs, answers, optimum, strict=True):
-        costs, least = program.costs(answer.x), program.costs(best.x)
-        differences.append(float(np.max(np.abs(costs - least) / (1.0 + least), initial=0.0)))
+        costs, optimal_costs = program.costs(answer.x), program.costs(best.x)
+        differences.append(float(np.max(np.abs(costs - optimal_costs) / (1.0 + optimal_costs), initial=0.0)))
     finite = [difference for difference in differences if np.isfinite(difference)]
     return {
         "steps": sum(difference <= AGREEMENT_TOLERANCE for difference in finite),
@@ -175,24 +178,29 @@ def _agreement(
 
 
 def _bars(strict: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
-    """The bars, what was seen, what was seen in quiet passes (for information), and whether each is met."""
-    seen, quiet = ((strict or {}).get(key) or {} for key in ("ratio", "quiet_ratio"))
+    """Return the bars, the measured ratios, ratios in quiet passes (for information), and whether each bar is met."""
+    measured, quiet = ((strict or {}).get(key) or {} for key in ("ratio", "quiet_ratio"))
     return {
-        key: {"bar": bar, "seen": seen.get(key), "quiet": quiet.get(key), "met": bool(seen.get(key, np.inf) <= bar)}
+        key: {
+            "bar": bar,
+            "measured": measured.get(key),
+            "quiet": quiet.get(key),
+            "passed": bool(measured.get(key, np.inf) <= bar),
+        }
         for key, bar in BARS.items()
     }
 
 
 def format_table(result: Mapping[str, Any]) -> str:
-    """A readable table: one block per workload, one line per contender, then the bars.
+    """Return a text table: one block per workload, one line per contender, then the bars.
 
-    Times are microseconds of this run on this machine; only the ratios mean something elsewhere. "First" is the cold
-    start of a pass. "Quiet" takes of each step the fastest pass, which leaves out what other processes did.
+    Times (µs) depend on the machine; compare only ratios between machines. "First" is the cold start of a pass. "Quiet"
+    is over the fastest pass of each step, which excludes interruptions by other processes.
     """
     blocks = [_workload_block(workload) for workload in result["workloads"]]
     closing = [f"missing: {name} ({why})" for name, why in result["missing"].items()]
     closing.append(f"{result['repeat']} passes; failures are solves that went wrong, of all in these passes")
-    closing.append("all bars are met" if result["met"] else "not all bars are met")
+    closing.append("all bars are met" if result["passed"] else "not all bars are met")
     return "\n\n".join([*blocks, "\n".join(closing)])
 
 
@@ -235,8 +243,8 @@ def _format_difference(number: float | None) -> str:
 
 
 def _format_bar(bar: Mapping[str, Any]) -> str:
-    seen = "not measured" if bar["seen"] is None else f"{bar['seen']:.2f}"
-    return f"{seen} of {bar['bar']:g} allowed, {'met' if bar['met'] else 'NOT met'}"
+    measured = "not measured" if bar["measured"] is None else f"{bar['measured']:.2f}"
+    return f"{measured} of {bar['bar']:g} allowed, {'met' if bar['passed'] else 'NOT met'}"
 
 
 def save_results(result: Mapping[str, Any], figures: Path | None, baseline: Path | None) -> None:
@@ -248,7 +256,7 @@ def save_results(result: Mapping[str, Any], figures: Path | None, baseline: Path
 
 
 def ratios_and_counts(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The result without times and without the machine, ratios to three digits."""
+    """Return the result without times and without facts about the machine, with ratios to three digits."""
     workloads = []
     for workload in result["workloads"]:
         contenders = {
@@ -256,22 +264,22 @@ def ratios_and_counts(result: Mapping[str, Any]) -> dict[str, Any]:
             for name, entry in workload["contenders"].items()
         }
         workloads.append({**workload, "contenders": contenders, "bars": _round_numbers(workload["bars"])})
-    stored = ("benchmark", "repeat", "versions", "missing", "met")
+    stored = ("benchmark", "repeat", "versions", "missing", "passed")
     return {**{key: result[key] for key in stored}, "workloads": workloads, "peers": _peer_ratios(result["peers"])}
 
 
 def _peer_ratios(measured: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Ratios and versions of the whole steps, if they were measured; of each robot where they were dynamics."""
+    """Return ratios and versions of `benchmarks.peers`, by robot for dynamics; None if not measured."""
     if measured is None:
         return None
-    stored_keys = ("ratio", "quiet_ratio", "errors", "from_ours")
+    stored_keys = ("ratio", "quiet_ratio", "errors", "difference_to_poise")
     contenders = {
         name: {"version": entry["version"], **{key: _round_numbers(entry[key]) for key in stored_keys if key in entry}}
         for name, entry in measured["contenders"].items()
     }
     dynamics = measured.get("dynamics")
     robots = {} if dynamics is None else {name: _peer_ratios(robot) for name, robot in dynamics["robots"].items()}
-    stored = {"contenders": contenders, "bars": _round_numbers(measured["bars"]), "met": measured["met"]}
+    stored = {"contenders": contenders, "bars": _round_numbers(measured["bars"]), "passed": measured["passed"]}
     return {**stored, "dynamics": robots} if robots else stored
 
 

@@ -1,9 +1,9 @@
-"""Workloads: sequences of programs as a controller poses them, step after step.
+"""Workloads: sequences of programs as in consecutive steps of a controller.
 
 Recorded sequences come from files. Generated ones come from a seed, with the shape of the inverse kinematics and
-dynamics of a humanoid: matrices have the sparsity of a floating base with two legs, a waist, two arms and a head,
-entries of the size of metres and radians, and vary smoothly from step to step. Level 0 can always hold; the levels
-below demand more than the limits allow for part of the time, so that bounds become active and inactive.
+dynamics of a humanoid: matrices have the sparsity of a floating base with two legs, a waist, two arms and a head, their
+entries are of the order of metres and radians, and they vary smoothly from step to step. Level 0 is always feasible;
+lower levels exceed the limits for part of the time, so that bounds become active and inactive.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from poise.arrays import Array
 from poise.errors import UsageError
 from poise.solvers import Program, Rows
 
-#: Where recorded sequences are looked for, above the current directory and above the source tree.
+#: Folder of recorded sequences, searched above the current directory and above the source tree.
 DATA_FOLDER = Path("shared/data/hqp")
 
 BASE, JOINTS = 6, 29
@@ -33,7 +33,7 @@ ARM = np.arange(21, 27)
 #: Four corners under each foot, each with a force of three components.
 CORNERS = 8
 FORCES = 3 * CORNERS
-#: Mass in kg and gravity in m/s^2: what the corner forces carry.
+#: Mass (kg) and gravity (m/s^2) that the corner forces support.
 MASS, GRAVITY = 35.0, 9.81
 FRICTION = 0.6
 #: Seconds between two steps.
@@ -49,7 +49,7 @@ class Workload:
     """A sequence of programs of one shape.
 
     Attributes:
-        name: what the table calls it.
+        name: name in the table.
         source: ``"recorded"`` on a robot or ``"generated"`` from a seed.
         programs: one per control step, in order of time.
     """
@@ -59,21 +59,22 @@ class Workload:
     programs: tuple[Program, ...]
 
     def first(self, steps: int) -> Workload:
-        """The same workload, cut after some steps."""
+        """Return a workload of the first steps only."""
         return Workload(self.name, self.source, self.programs[:steps])
 
 
 def stacked_program(A: ArrayLike, lower: ArrayLike, upper: ArrayLike, level: ArrayLike) -> Program:
-    """A program from stacked rows, of which `level` says where each belongs."""
+    """Return a program from stacked rows; `level` is the level of each row."""
     matrix, low, high = (np.asarray(part, dtype=float) for part in (A, lower, upper))
     levels = np.asarray(level, dtype=int)
     members = [levels == k for k in range(int(levels.max(initial=-1)) + 1)]
-    return Program([Rows(matrix[own], low[own], high[own]) for own in members], variables=matrix.shape[1])
+    return Program([Rows(matrix[rows], low[rows], high[rows]) for rows in members], variables=matrix.shape[1])
 
 
 def recorded_workloads(folder: Path) -> list[Workload]:
-    """All sequences ``*.npz`` of a folder: ``A[t]``, ``lb[t]``, ``ub[t]``, and ``lev``, the level of each row."""
-    return [_load_recorded(path) for path in sorted(folder.glob("*.npz"))]
+    """Load all sequences ``*.npz`` of a folder: arrays ``A[t]``, ``lb[t]``, ``ub[t]``, and ``lev``, the level of each
+    row."""
+    return [_load_sequence(path) for path in sorted(folder.glob("*.npz"))]
 
 
 def generated_workloads(steps: int = 100, seed: int = 0) -> list[Workload]:
@@ -86,26 +87,26 @@ def generated_workloads(steps: int = 100, seed: int = 0) -> list[Workload]:
 
 
 def workloads(data: Path | None = None) -> list[Workload]:
-    """Recorded sequences, if there are any, and the generated ones.
+    """Return the recorded workloads, if there are any, and the generated ones.
 
     Args:
-        data: folder with recorded sequences. None: the folder that the environment variable POISE_DATA names, or
-            else ``shared/data/hqp`` beside or above the current directory or the source tree, if it is there.
+        data: folder with recorded sequences. None: the folder in the environment variable POISE_DATA, else
+            ``shared/data/hqp`` beside or above the current directory or the source tree, if it exists.
     """
-    given = data or (Path(os.environ["POISE_DATA"]) if os.environ.get("POISE_DATA") else None)
-    folder = given or _find_data_folder(Path.cwd(), Path(__file__).resolve().parent)
+    data_folder = data or (Path(os.environ["POISE_DATA"]) if os.environ.get("POISE_DATA") else None)
+    folder = data_folder or _find_data_folder(Path.cwd(), Path(__file__).resolve().parent)
     recorded = recorded_workloads(folder) if folder is not None else []
-    if given is not None and not recorded:
-        raise UsageError(f"there are no recorded sequences (*.npz) in '{given}'; name the folder that holds them")
+    if data_folder is not None and not recorded:
+        raise UsageError(f"there are no recorded sequences (*.npz) in '{data_folder}'; name the folder that holds them")
     return [*recorded, *generated_workloads()]
 
 
 def _find_data_folder(*starts: Path) -> Path | None:
-    places: Iterable[Path] = (parent / DATA_FOLDER for start in starts for parent in (start, *start.parents))
-    return next((place for place in places if any(place.glob("*.npz"))), None)
+    candidates: Iterable[Path] = (parent / DATA_FOLDER for start in starts for parent in (start, *start.parents))
+    return next((folder for folder in candidates if any(folder.glob("*.npz"))), None)
 
 
-def _load_recorded(path: Path) -> Workload:
+def _load_sequence(path: Path) -> Workload:
     try:
         with np.load(path) as data:
             A, lower, upper, level = (data[key] for key in ("A", "lb", "ub", "lev"))
@@ -129,7 +130,10 @@ def _load_recorded(path: Path) -> Workload:
 
 
 def inverse_kinematics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
-    """Joint velocities, 35 variables, 5 levels: limits and feet | CoM box | hand | gaze | posture."""
+    """Yield programs of inverse kinematics: 35 generalized velocities, 5 levels.
+
+    Limits and feet | CoM box | hand | gaze | posture.
+    """
     body = _HumanoidJacobians(np.random.default_rng(seed))
     hand, gaze, posture, speed = (
         body.signal(size, scale) for size, scale in ((3, 2.5), (2, 2.5), (JOINTS, 1.2), (2, 0.6))
@@ -149,7 +153,7 @@ def inverse_kinematics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
 
 
 def inverse_dynamics(steps: int, seed: int = 0) -> Iterator[StackedRows]:
-    """Accelerations and corner forces, 59 variables, 6 levels.
+    """Yield programs of inverse dynamics: 59 variables (accelerations and corner forces), 6 levels.
 
     Floating-base dynamics, friction, torque and acceleration limits | contacts | CoM | hand | head | posture, forces.
     """
@@ -200,7 +204,7 @@ class _HumanoidJacobians:
         self._center = self._limb(3, np.arange(BASE, VARIABLES), [0.02, 0.0, -0.05], scale=0.06)
 
     def signal(self, size: int, scale: float) -> Signal:
-        """Sines of two frequencies with random phases, about `scale` high."""
+        """Return a random signal: a sum of two sines with random phases and an amplitude of about `scale`."""
         high = scale * self._rng.uniform(0.4, 1.0, (2, size))
         speed = self._rng.uniform([[1.0], [5.0]], [[4.0], [12.0]], (2, size))
         phase = self._rng.uniform(0.0, 2.0 * np.pi, (2, size))
@@ -225,7 +229,7 @@ class _HumanoidJacobians:
         return self._head(t)[4:] * 1.2
 
     def corners(self, t: float) -> Array:
-        """Three rows for each corner: its velocity is that of its foot plus the turn about it."""
+        """Return three rows for each corner: its velocity is that of its foot plus angular velocity times offset."""
         rows = []
         for foot in self.feet(t).reshape(2, 6, VARIABLES):
             for x, y in ((0.1, 0.05), (0.1, -0.05), (-0.1, 0.05), (-0.1, -0.05)):
@@ -250,13 +254,13 @@ class _HumanoidJacobians:
 
 
 class _RowStack:
-    """Collects rows level by level."""
+    """Stack of rows with their levels."""
 
     def __init__(self) -> None:
         self._blocks: list[StackedRows] = []
 
     def add(self, level: int, A: Array, lower: Array, upper: Array | None = None) -> None:
-        """Appends rows; without an upper bound they are equalities."""
+        """Append rows; without an upper bound they are equalities."""
         self._blocks.append((A, lower, lower if upper is None else upper, np.full(len(A), level)))
 
     def rows(self) -> StackedRows:
@@ -270,11 +274,11 @@ def _cross_matrix(p: object) -> Array:
 
 
 def _friction_rows() -> Array:
-    """Four faces for each corner force: ``|f_x|, |f_y| <= FRICTION f_z``."""
+    """Return the rows of the friction pyramids, four for each corner force: ``|f_x|, |f_y| <= FRICTION f_z``."""
     face = np.array([[1.0, 0.0, -FRICTION], [-1.0, 0.0, -FRICTION], [0.0, 1.0, -FRICTION], [0.0, -1.0, -FRICTION]])
     return np.kron(np.eye(CORNERS), face)
 
 
 def _pad_columns(A: Array, left: int = 0, right: int = 0) -> Array:
-    """The rows, with columns of zeros before and after."""
+    """Return rows with columns of zeros added before and after."""
     return np.pad(A, ((0, 0), (left, right)))

@@ -1,4 +1,4 @@
-"""Inverse dynamics of ours and of peers: one motion for all, one judge for all, told as plain data."""
+"""Inverse dynamics of Poise and of peers: one motion and one evaluator for all, results as plain data."""
 
 from __future__ import annotations
 
@@ -156,13 +156,13 @@ def test_an_answer_that_is_not_finite_is_worse_than_any(evaluator: AnswerEvaluat
     assert set(evaluator.errors(0, DynamicsAnswer(a * np.nan, torque)).values()) == {np.inf}
 
 
-def test_a_torque_beyond_its_limit_is_told_as_a_share_of_it(evaluator: AnswerEvaluator) -> None:
+def test_a_torque_beyond_its_limit_is_reported_relative_to_the_limit(evaluator: AnswerEvaluator) -> None:
     a, torque = physical(evaluator, 0)
     torque[0] = -1.25 * evaluator.robot.limits.torque[0]
     assert evaluator.errors(0, DynamicsAnswer(a, torque))["torque"] == pytest.approx(0.25)
 
 
-def test_differences_compare_the_steps_that_both_answered() -> None:
+def test_differences_compare_the_common_steps() -> None:
     a, b = (
         DynamicsAnswer(np.zeros(4), np.zeros(2)),
         DynamicsAnswer(np.array([0.0, 0.0, 0.0, 2.0]), np.array([3.0, -3.0])),
@@ -176,7 +176,7 @@ def test_differences_compare_the_steps_that_both_answered() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_ours_does_the_job_along_the_motion(evaluator: AnswerEvaluator, weighted: bool) -> None:
+def test_poise_meets_the_tolerances_along_the_motion(evaluator: AnswerEvaluator, weighted: bool) -> None:
     ours = PoiseDynamics(evaluator, weighted)
     times, errors = ours.run_steps(300)
     assert len(times) == 300
@@ -186,14 +186,14 @@ def test_ours_does_the_job_along_the_motion(evaluator: AnswerEvaluator, weighted
     assert sorted(ours.answers) == list(range(0, 300, DynamicsProblem.EVALUATED_EVERY))
 
 
-def test_strict_priorities_want_the_same_in_dynamics_as_in_kinematics(evaluator: AnswerEvaluator) -> None:
+def test_strict_priorities_give_the_same_accelerations_in_dynamics_as_in_kinematics(evaluator: AnswerEvaluator) -> None:
     ours = PoiseDynamics(evaluator)
     ours.run_steps(DynamicsProblem.STEPS)
     for step, answer in ours.answers.items():
         assert answer.acceleration == pytest.approx(evaluator.motion.acceleration[step], abs=1e-7)
 
 
-def test_the_parts_of_a_step_are_told_and_leave_nothing_behind(evaluator: AnswerEvaluator) -> None:
+def test_the_parts_of_a_step_are_timed_and_the_wrappers_are_removed(evaluator: AnswerEvaluator) -> None:
     ours = PoiseDynamics(evaluator)
     ours.run_steps(DynamicsProblem.EVALUATED_EVERY)
     parts = ours.parts(DynamicsProblem.EVALUATED_EVERY)
@@ -216,6 +216,6 @@ def test_time_inside_an_inner_part_does_not_count_for_the_outer_one(monkeypatch:
     assert clock.stop() == {"pinocchio": 3, "assembly": 17, "solve": 0, "command": 80}
 
 
-def test_a_motion_can_be_had_twice(evaluator: AnswerEvaluator) -> None:
+def test_the_motion_is_the_same_when_it_is_computed_again(evaluator: AnswerEvaluator) -> None:
     again: BenchmarkMotion = compute_motion(evaluator.robot.name)
     assert np.array_equal(again.q, evaluator.motion.q)

@@ -1,4 +1,4 @@
-"""Peers live in processes and environments of their own; whatever goes wrong there is told as a reason."""
+"""Peers run in their own processes and environments; failures there are reported with a reason."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str
         assert {part: len(times) for part, times in worker.parts(5).items()} == {"nothing": 5, "all": 5}
 
 
-def test_what_a_peer_prints_does_not_disturb_the_conversation(point: list[str | Path]) -> None:
+def test_output_of_a_peer_does_not_disturb_the_messages(point: list[str | Path]) -> None:
     with Worker("point", point) as worker:
         assert len(worker.run_steps(2)[0]) == 2
 
@@ -97,7 +97,7 @@ def test_a_peer_that_does_not_start_is_an_error_of_one_line(code: str, why: str)
     assert "\n" not in str(caught.value)
 
 
-def test_a_closed_worker_can_be_closed_again_but_not_asked(point: list[str | Path]) -> None:
+def test_a_closed_worker_can_be_closed_again_but_answers_no_request(point: list[str | Path]) -> None:
     worker = Worker("point", point)
     worker.close()
     worker.close()
@@ -105,7 +105,7 @@ def test_a_closed_worker_can_be_closed_again_but_not_asked(point: list[str | Pat
         worker.run_steps(1)
 
 
-def test_without_the_interpreter_there_is_a_reason(tmp_path: Path) -> None:
+def test_a_missing_interpreter_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PeerError, match="does not start: No such file"):
         Worker("gone", [tmp_path / "python", "-c", ""])
 
@@ -123,7 +123,7 @@ def test_the_bare_description_keeps_links_joints_inertia_and_limits(tmp_path: Pa
     assert [joint.get("type") for joint in fast.iter("joint")] == ["revolute", "floating"]
 
 
-def test_a_description_that_is_none_is_bad_input(tmp_path: Path) -> None:
+def test_an_invalid_urdf_is_bad_input(tmp_path: Path) -> None:
     source = tmp_path / "robot.urdf"
     source.write_text("no robot")
     with pytest.raises(UsageError, match="cannot be read as a URDF"):
@@ -186,7 +186,7 @@ def test_a_build_that_fails_leaves_nothing_behind(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_command_that_fails_is_told_by_its_last_complaint() -> None:
+def test_the_error_of_a_failed_command_is_its_last_error_line() -> None:
     code = "import sys; print('ERROR: no wheel', file=sys.stderr); print('hint: none'); sys.exit(1)"
     with pytest.raises(PeerError, match="cannot install it: no wheel"):
         processes.run_command([sys.executable, "-c", code], "cannot install it")
@@ -249,7 +249,7 @@ def test_every_peer_has_its_script_and_pins_its_versions(peer) -> None:  # type:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("speed", [None, KinematicsProblem.TIGHT_SPEED])
-def test_all_peers_have_the_same_robot_and_do_the_job(speed: float | None) -> None:
+def test_all_peers_have_the_same_robot_and_meet_the_tolerances(speed: float | None) -> None:
     robot_or_skip()
     with kinematics_peers([*PEERS, *HARD_FEET], speed) as (workers, skipped):
         if not workers:
@@ -258,5 +258,5 @@ def test_all_peers_have_the_same_robot_and_do_the_job(speed: float | None) -> No
             for key, value in workers[0].start.items():
                 assert worker.start[key] == pytest.approx(value, abs=1e-9)
         result = measure(workers, rounds=10, steps=100, skipped=skipped)
-    assert all(entry["does_the_job"] for entry in result["contenders"].values())
+    assert all(entry["within_tolerance"] for entry in result["contenders"].values())
     assert all(entry["parts"] for entry in result["contenders"].values())

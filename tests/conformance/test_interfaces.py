@@ -1,4 +1,4 @@
-"""Every behavior, controller, plant, solver and device has what its interface declares; own ones need little code."""
+"""Every behavior, controller, plant, solver and device implements its interface; minimal custom ones are accepted."""
 
 import importlib
 import inspect
@@ -188,7 +188,7 @@ def test_an_own_behavior_and_an_own_plant_run_and_are_recorded() -> None:
     controller = poise.KinematicController(Alternating(hierarchy(), other))
     with Still(start()) as plant:
         recording = poise.record(controller, plant, seconds=0.2)
-    assert len(recording) == 40
+    assert recording.samples == 40
     assert recording.provenance["plant"] == "Still"
     assert set(recording.levels()) == {"posture", "other"}
     assert np.array_equal(recording["q"][-1], start().q)
@@ -200,7 +200,7 @@ def test_an_own_behavior_and_an_own_plant_run_and_are_recorded() -> None:
 def test_an_own_plant_is_served_to_another_process() -> None:
     with serve_plant(Still(start())) as server, RemotePlant(server.address, robot()) as plant:
         recording = poise.record(poise.KinematicController(hierarchy()), plant, seconds=0.05)
-    assert len(recording) == 10
+    assert recording.samples == 10
     assert plant.readings() is None
 
 

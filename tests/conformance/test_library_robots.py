@@ -1,4 +1,4 @@
-"""Every robot of the library: a new data file is covered by being there."""
+"""Every robot of the library, found by its data file: soles, stances, mass, height, mirror symmetry."""
 
 import numpy as np
 import pinocchio

@@ -1,4 +1,4 @@
-"""Every library robot in MuJoCo is the robot that controllers know: the same masses, the same equation of motion.
+"""Every library robot in MuJoCo has the masses and the equation of motion of its pinocchio model.
 
 With R the base's rotation, MuJoCo's velocity is ``u = T⁻¹ v``, where T turns the base's linear part by Rᵀ, and
 

@@ -1,4 +1,4 @@
-"""What every strict solver must do: agree with brute force, and mean what a Program means."""
+"""Every strict solver agrees with an exhaustive search and respects the definition of a Program."""
 
 from collections.abc import Callable
 from typing import Any

@@ -160,7 +160,7 @@ def a_campaign(path: Path) -> None:
 
 
 #: Readers of TOML files by a key that only that kind of file has; a file with none of these keys is a style.
-READERS: dict[str, Callable[[Path], None]] = {"behavior": a_campaign, "markers": a_marker_set, "feet": a_robot}
+READERS: dict[str, Callable[[Path], None]] = {"kind": a_campaign, "markers": a_marker_set, "feet": a_robot}
 
 
 def reader(text: str) -> Callable[[Path], None]:

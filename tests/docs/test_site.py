@@ -15,13 +15,16 @@ from urllib.parse import unquote
 import pytest
 
 import poise
+from open_studio import chromium
 
 pytest.importorskip("mkdocs")
 pytest.importorskip("mkdocstrings")
 
 ROOT = Path(__file__).parents[2]
-#: Rooms on the reference, and those of their parts that have names of their own there.
-ROOMS = re.findall(r"^::: (\S+)$", "\n".join(page.read_text() for page in (ROOT / "docs/reference").glob("*.md")), re.M)
+#: Packages on the reference pages.
+PACKAGES = re.findall(
+    r"^::: (\S+)$", "\n".join(page.read_text() for page in (ROOT / "docs/reference").glob("*.md")), re.M
+)
 #: What makes a browser load something.
 LOADS = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("link", "href")}
 
@@ -101,23 +104,40 @@ def test_every_link_leads_somewhere(site: Path, pages: dict[Path, Page]) -> None
                 assert unquote(anchor) in pages[target].names, f"{path.relative_to(site)} links to {link}"
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_every_public_name_is_on_the_reference(room: str, site: Path, pages: dict[Path, Page]) -> None:
-    module = importlib.import_module(room)
+def test_the_search_finds_a_glossary_entry_without_a_server_or_a_network(site: Path) -> None:
+    with chromium() as browser:
+        page = browser.new_page()
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto((site / "index.html").as_uri())
+        page.get_by_role("textbox", name="Search").click()
+        page.keyboard.type("toe-off")
+        entry = page.locator(".md-search-result__link[href*='glossary.html#initial-contact-and-toe-off']")
+        entry.first.wait_for()
+        entry.first.click()
+        page.wait_for_url("**/glossary.html*#initial-contact-and-toe-off")
+        assert (site / "search/search_index.js").as_uri() in requests
+        remote = [address for address in requests if not address.startswith("file:")]
+        assert not remote, f"the site loads {remote}"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_on_the_reference(package: str, site: Path, pages: dict[Path, Page]) -> None:
+    module = importlib.import_module(package)
     names = set().union(*(page.names for path, page in pages.items() if path.parent.name == "reference"))
     public = getattr(module, "__all__", None) or [name for name in vars(module) if name.endswith("Error")]
     for name in public:
         thing = getattr(module, name)
-        paths = {f"{room}.{name}", f"{getattr(thing, '__module__', room)}.{name}"}
-        assert paths & names, f"{room}.{name} is not on the reference"
+        paths = {f"{package}.{name}", f"{getattr(thing, '__module__', package)}.{name}"}
+        assert paths & names, f"{package}.{name} is not on the reference"
 
 
-def test_every_room_has_its_page_and_every_name_of_the_front_door_its_place() -> None:
-    rooms = {path.parent.name for path in (ROOT / "src/poise").glob("*/__init__.py")} - {"cli", "studio"}
-    assert rooms <= {room.split(".")[1] for room in ROOMS}
+def test_every_package_has_its_page_and_every_name_of_poise_its_line() -> None:
+    packages = {path.parent.name for path in (ROOT / "src/poise").glob("*/__init__.py")} - {"cli", "studio"}
+    assert packages <= {package.split(".")[1] for package in PACKAGES}
     front = (ROOT / "docs/reference/index.md").read_text()
     for name in poise.__all__:
-        assert f"`poise.{name}`" in front, f"docs/reference/index.md does not tell of poise.{name}"
+        assert f"`poise.{name}`" in front, f"docs/reference/index.md does not list poise.{name}"
 
 
 def test_every_page_stands_in_the_navigation() -> None:

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, and formats are known by their names."""
+"""Exports are written completely or not at all; formats are selected by name or suffix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random_motions import biped, make_recording, rail, random_configurations, r
 
 from poise import exports
 from poise.exports import FORMATS, ExportError
-from poise.exports import trajectory_files as arrays
+from poise.exports import joint_trajectory as arrays
 from poise.recording import Recording
 from poise.robots import Robot
 
@@ -24,7 +24,7 @@ def motion(robot: Robot) -> Recording:
     return random_recording(robot, 5)
 
 
-def test_a_disk_that_is_full_is_named(motion: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_reports_a_full_disk(motion: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -49,14 +49,14 @@ def test_a_single_sample_can_be_exported(name: str, robot: Robot, tmp_path: Path
     assert path.stat().st_size > 500
 
 
-def test_a_format_that_does_not_exist_is_named_with_the_nearest(motion: Recording, tmp_path: Path) -> None:
+def test_an_unknown_format_is_refused_with_the_nearest_name(motion: Recording, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="did you mean 'bvh'"):
         exports.save(motion, tmp_path / "m.bvh", "bhv")
     with pytest.raises(ExportError, match="there are csv, npz"):
         exports.save(motion, tmp_path / "m.doc")
 
 
-def test_a_place_that_cannot_be_is_named(motion: Recording, tmp_path: Path) -> None:
+def test_the_error_names_a_path_that_cannot_be_written(motion: Recording, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="is a folder"):
         exports.save(motion, tmp_path, "csv")
     with pytest.raises(ExportError, match="there is no folder"):
@@ -65,7 +65,7 @@ def test_a_place_that_cannot_be_is_named(motion: Recording, tmp_path: Path) -> N
         exports.save(motion, tmp_path / "m.txt", "csv")
 
 
-def test_a_rate_must_be_one(motion: Recording, tmp_path: Path) -> None:
+def test_an_invalid_rate_is_refused(motion: Recording, tmp_path: Path) -> None:
     for rate in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(ExportError, match="expected a positive number"):
             exports.save(motion, tmp_path / "m.csv", rate=rate)

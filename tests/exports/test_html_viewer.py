@@ -1,4 +1,4 @@
-"""Scenes: one page, without a network, that shows the robot where it was."""
+"""HTML export: one page without a network connection that shows the robot in its recorded poses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ import pytest
 from browser import document, screenshot
 from random_motions import biped, make_recording, random_configurations, random_recording
 
+from drawn_robots import ROBOTS
 from poise import exports
+from poise.plants import CarriedBox, EnvironmentGeometry, Wall
 from poise.recording import Recording
 from poise.rendering import Mesh, shape_mesh, surface_with_normals, visual_model_of
 from poise.rendering import scene_geometry as solids
 from poise.rendering.scene_geometry import MAX_TRIANGLES
-from poise.robots import Robot, library_names, load_robot
+from poise.robots import Robot, load_robot
 
 SOLIDS = {
     "box": (solids.box((0.1, 0.2, 0.3)), 8 * 0.1 * 0.2 * 0.3),
@@ -63,7 +65,7 @@ def test_nothing_is_fetched_from_anywhere(page: Path) -> None:
 
 def test_poses_are_those_of_the_motion(page: Path, motion: Recording, robot: Robot) -> None:
     data = content(page)
-    poses = numbers(data["poses"], "<f4").reshape(len(data["time"]), data["joints"], 7)
+    poses = numbers(data["poses"], "<f4").reshape(len(data["time"]), data["frames"], 7)
     assert len(poses) == 31  # a second, 30 a second, with both ends
     whole, kinematics = exports.Trajectory.of(motion), robot.model.createData()
     for time, pose in zip(data["time"], poses, strict=True):
@@ -81,9 +83,13 @@ def test_points_and_normals_survive_their_packing(page: Path, robot: Robot) -> N
     drawn = visual_model_of(robot)
     assert len(data["parts"]) == len(drawn.shapes)
     for part, shape in zip(data["parts"], drawn.shapes, strict=True):
-        points = data["scale"] * packed["position"][index[part["first"] : part["first"] + part["count"]], :3] / 32767
+        points = (
+            data["scale"]
+            * packed["position"][index[part["firstIndex"] : part["firstIndex"] + part["indexCount"]], :3]
+            / 32767
+        )
         meant = shape_mesh(drawn, shape).points
-        assert part["joint"] == shape.joint
+        assert part["frame"] == shape.joint
         assert np.abs(np.ptp(points, axis=0) - np.ptp(meant, axis=0)).max() < 1e-4
     assert np.abs(np.linalg.norm(packed["normal"][:, :3] / 127.0, axis=1) - 1.0).max() < 0.02
 
@@ -108,8 +114,7 @@ def test_a_box_keeps_its_edges_and_a_ball_is_round() -> None:
     assert np.einsum("ij,ij->i", ball.points, ball.normals)[middle].min() > 0.99
 
 
-@pytest.mark.needs_models
-@pytest.mark.parametrize("name", library_names())
+@pytest.mark.parametrize("name", ROBOTS)
 def test_a_page_of_a_library_robot_is_small_and_true_to_its_shapes(name: str, tmp_path: Path) -> None:
     robot = load_robot(name)
     page = exports.save(random_recording(robot, 200, period=0.1), tmp_path / "m.html")
@@ -124,7 +129,7 @@ def test_a_page_of_a_library_robot_is_small_and_true_to_its_shapes(name: str, tm
         assert (found[1] < within[1] + 0.004).all()
 
 
-def test_an_hour_still_fits_a_page(robot: Robot, tmp_path: Path) -> None:
+def test_the_page_of_an_hour_of_motion_is_below_10_mb(robot: Robot, tmp_path: Path) -> None:
     q = np.tile(random_configurations(robot, 60), (60, 1))
     page = exports.save(make_recording(robot, q, period=1.0), tmp_path / "m.html")
     assert page.stat().st_size < 10e6
@@ -141,7 +146,25 @@ def test_stairs_are_in_the_scene(motion: Recording, robot: Robot, tmp_path: Path
     assert ground[2, 0] == pytest.approx(np.sin(np.radians(10.0)))
 
 
-def test_a_name_cannot_break_the_page(motion: Recording, robot: Robot, tmp_path: Path) -> None:
+def test_a_wall_and_a_box_in_the_hands_are_in_the_scene(tmp_path: Path) -> None:
+    nao = load_robot("nao")
+    start = nao.stance("carrying")
+    wall = Wall(position=(0.8, 0.0, 0.5), normal=(-1.0, 0.0, 0.0), size=(1.0, 1.0))
+    environment = EnvironmentGeometry.of(None, start, objects=[wall], carried_box=CarriedBox(0.3))
+    standing = make_recording(nao, np.tile(start.q, (5, 1)), period=0.1)
+    facts = {**standing.provenance, "environment": environment.facts()}
+    data = content(exports.save(Recording(standing.channels.values(), facts, nao), tmp_path / "m.html"))
+    frames = nao.model.njoints + 1
+    assert data["frames"] == frames
+    held = environment.held_box.pose_in(start)  # type: ignore[union-attr]
+    poses = numbers(data["poses"], "<f4").reshape(len(data["time"]), frames, 7)
+    assert np.allclose(poses[:, -1], pinocchio.SE3ToXYZQUAT(held), atol=1e-4)
+    boxes = [part for part in data["parts"] if part["indexCount"] == 36]  # twelve triangles
+    assert [part["color"][3] < 1.0 for part in boxes if part["frame"] == 0] == [True]  # the wall: seen through
+    assert [part["frame"] for part in boxes].count(frames - 1) == 1
+
+
+def test_html_in_a_title_is_escaped(motion: Recording, robot: Robot, tmp_path: Path) -> None:
     facts = {**motion.provenance, "behavior": "</script><b>{{DATA}}"}
     page = exports.save(Recording(motion.channels.values(), facts, robot), tmp_path / "m.html")
     assert "<b>" not in page.read_text()

@@ -1,4 +1,4 @@
-"""Logs: what mcap's own reader finds is what was recorded."""
+"""MCAP export: the reader of the package mcap finds the recorded values."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_numbers_are_those_of_the_recording(log: Path, motion: Recording) -> Non
     assert schemas["/solver/milliseconds"]["properties"]["value"] == {"type": "number", "description": "ms"}
 
 
-def test_what_did_not_exist_is_left_out(log: Path) -> None:
+def test_missing_values_are_left_out(log: Path) -> None:
     messages, _, _ = read(log)
     errors = [values for _, values in messages["/error/reach/position of hand"]]
     assert errors[:10] == [{}] * 10
@@ -137,7 +137,7 @@ def test_messages_are_as_their_schemas_say(log: Path) -> None:
         assert all(fits(message, schemas[topic]) for _, message in found), topic
 
 
-def test_where_it_comes_from_is_in_the_log(log: Path) -> None:
+def test_the_provenance_is_in_the_log(log: Path) -> None:
     with open(log, "rb") as file:
         facts = next(iter(make_reader(file).iter_metadata()))
     assert (facts.name, facts.metadata["robot"]) == ("poise", "biped")

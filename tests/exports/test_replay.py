@@ -1,4 +1,4 @@
-"""Open-loop replay: servos go where the trajectory says, and the verdict is what happened."""
+"""Open-loop replay: servo targets follow the trajectory, and the result reports the simulated outcome."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _inertia(robot: Robot) -> np.ndarray:
     return np.diag(M)[6:]
 
 
-def test_a_bend_of_the_knees_survives_and_is_followed(robot: Robot) -> None:
+def test_a_knee_bend_is_replayed_without_a_fall_and_tracked(robot: Robot) -> None:
     recording, result = replay_trajectory(robot, knee_bend(robot, 0.4))
     assert (result["fell"], result["reason"]) == (False, None)
     assert recording.time[-1] == pytest.approx(LEAD_IN + 1.0 + LEAD_OUT, abs=0.01)
@@ -67,12 +67,12 @@ def test_a_bend_of_the_knees_survives_and_is_followed(robot: Robot) -> None:
     assert recording.provenance["behavior"] == "replay"
 
 
-def test_who_is_told_to_lean_over_its_toes_falls_and_it_is_said(robot: Robot, tmp_path: Path) -> None:
+def test_a_trajectory_that_leans_over_the_toes_ends_in_a_reported_fall(robot: Robot, tmp_path: Path) -> None:
     recording, result = replay_trajectory(robot, knee_bend(robot, 0.2, lean=0.6), path=tmp_path / "fall.poise")
     assert result["fell"]
     assert result["reason"].startswith("fell at ")
     assert result["drift_m"] is None or result["drift_m"] > 0.1
-    assert len(poise.load_recording(tmp_path / "fall.poise")) == len(recording)
+    assert poise.load_recording(tmp_path / "fall.poise").samples == recording.samples
 
 
 def test_the_result_has_the_keys_of_a_run(robot: Robot) -> None:
@@ -84,7 +84,7 @@ def test_the_result_has_the_keys_of_a_run(robot: Robot) -> None:
     assert (result["behavior"], result["mode"], result["plant"]) == ("replay", "position", "mujoco")
 
 
-def test_leading_by_the_torques_makes_up_for_the_sag(robot: Robot) -> None:
+def test_torque_feed_forward_compensates_the_servo_deflection(robot: Robot) -> None:
     standing = knee_bend(robot, 0.0)
     plant = MujocoPlant(robot.stance("standing"), actuators=PositionServos(), period=PERIOD)
     holding_torque = (plant.data.ctrl - plant.start.q[7:]) * robot.limits.torque / STIFF
@@ -100,6 +100,22 @@ def test_leading_by_the_torques_makes_up_for_the_sag(robot: Robot) -> None:
         for torque_feedforward in (False, True)
     )
     assert leading < 0.1 * sagging
+
+
+def test_torques_are_fed_forward_if_they_are_known_and_not_refused(robot: Robot) -> None:
+    standing = knee_bend(robot, 0.0, seconds=0.04)
+    angles = (standing.time, standing.q, standing.joints, standing.units)
+    torque = np.zeros((len(standing.time), len(standing.joints)))
+
+    def replayed(trajectory: Trajectory, **given: bool) -> bool:
+        recording, result = replay_trajectory(robot, trajectory, **given)  # type: ignore[arg-type]
+        assert recording.provenance["torque_feedforward"] == result["torque_feedforward"]
+        return bool(result["torque_feedforward"])
+
+    assert replayed(Trajectory(*angles, torque=torque))
+    assert not replayed(Trajectory(*angles, torque=torque), torque_feedforward=False)
+    assert not replayed(Trajectory(*angles))
+    assert not replayed(Trajectory(*angles, torque=np.full_like(torque, np.nan)))
 
 
 def test_the_same_replay_is_the_same_to_the_last_bit(robot: Robot) -> None:

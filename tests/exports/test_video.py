@@ -1,7 +1,8 @@
-"""Films: as many pictures as were asked for, with the robot in the middle."""
+"""Video export: number of frames, size, rate, and a camera that follows the robot."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import av
@@ -12,7 +13,10 @@ from random_motions import biped, make_recording, random_recording
 from poise import exports
 from poise.errors import PoiseError
 from poise.exports import ExportError
-from poise.exports.video import camera_path
+from poise.exports.animations import camera_path
+from poise.plants import EnvironmentGeometry, Stairs
+from poise.recording import Recording
+from poise.rendering import Camera
 from poise.rendering.opengl_context import open_context
 from poise.robots import Robot, State
 
@@ -54,7 +58,7 @@ def test_a_film_has_its_pictures_at_its_size_and_rate(robot: Robot, tmp_path: Pa
     assert (np.abs(np.diff(found.astype(int), axis=0)).reshape(12, -1).max(axis=1) > 60).all()  # and all differ
 
 
-def test_the_camera_goes_along(robot: Robot, tmp_path: Path) -> None:
+def test_the_camera_follows_the_robot(robot: Robot, tmp_path: Path) -> None:
     moving = make_recording(robot, gliding_configurations(robot), period=0.1)
     found, _ = pictures(exports.save(moving, tmp_path / "m.mp4", rate=10.0, size=(160, 120)))
     assert len(found) == 21
@@ -63,7 +67,7 @@ def test_the_camera_goes_along(robot: Robot, tmp_path: Path) -> None:
         assert (middle > 60).mean() > 0.08, "the robot is not in the middle"
 
 
-def test_the_way_of_the_camera_is_smooth_and_near_the_robot(robot: Robot) -> None:
+def test_the_camera_path_is_smooth_and_near_the_robot(robot: Robot) -> None:
     q = gliding_configurations(robot, 201)
     states = [State(robot, line) for line in q]
     path, camera = camera_path(states, 50.0, 640, 480)
@@ -73,14 +77,51 @@ def test_the_way_of_the_camera_is_smooth_and_near_the_robot(robot: Robot) -> Non
     assert 2.0 < camera.distance < 15.0
 
 
+def brightness_along(picture: np.ndarray, view: Camera, points: np.ndarray) -> np.ndarray:
+    """Brightness of a picture (0 to 255) at points of the world, n x 3."""
+    height, width = picture.shape[:2]
+    pixels = np.round(view.project(points, width, height)).astype(int)
+    assert (pixels >= 0).all()
+    assert (pixels < [width, height]).all()
+    return picture.mean(axis=2)[pixels[:, 1], pixels[:, 0]]
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["with its world", "of an old file that names its terrain"])
+@pytest.mark.parametrize("rise", [0.1, -0.1])
+def test_the_ground_of_a_film_on_stairs_has_stairs(robot: Robot, tmp_path: Path, rise: float, named: bool) -> None:
+    stairs, still = Stairs(rise, 0.3, 2), np.tile(robot.stance("standing").q, (5, 1))
+    environment = EnvironmentGeometry.of(stairs, robot.stance("standing"))
+    facts = {"terrain": f"stairs:{rise},0.3,2"} if named else {"environment": environment.facts()}
+    recording = make_recording(robot, still, period=0.1)
+    filmed = Recording(recording.channels.values(), {**recording.provenance, **facts}, robot)
+    size = (640, 480)
+    film, _ = pictures(exports.save(filmed, tmp_path / "m.mp4", rate=10.0, size=size))
+    path, camera = camera_path([State(robot, q) for q in still], 10.0, *size, environment)
+    assert camera.target is not None
+    view = replace(camera, target=tuple((np.asarray(camera.target) + path[0]).tolist()))
+
+    def brightness(x: float, z: float) -> float:
+        """Of a line across the stairs, beyond the robot and its shadow."""
+        line = np.array([[x, y, z] for y in np.linspace(1.1, 1.7, 25)])
+        return float(np.median(brightness_along(film[2], view, line)))
+
+    for i, edge in enumerate((0.4, 0.7)):  # the first step is 0.4 m from the origin
+        above, below = (stairs.elevation(x, 0.0) for x in (edge - 0.05, edge + 0.05))
+        around = (brightness(edge - 0.05, above), brightness(edge + 0.05, below))
+        assert (above, below) == pytest.approx((i * rise, (i + 1) * rise))
+        assert brightness(edge, max(above, below)) < min(around) - 25.0, f"no edge at {edge} m"
+    tread = np.array([[x, y, rise] for x in (0.5, 0.55, 0.6) for y in np.linspace(1.1, 1.7, 25)])
+    assert np.ptp(brightness_along(film[2], view, tread)) < 8.0  # of one colour, not a checkerboard
+
+
 @pytest.mark.parametrize("size", [(0, 100), (101, 100), (100, 33), (10000, 100)])
-def test_a_size_that_no_film_has_is_refused(robot: Robot, tmp_path: Path, size: tuple[int, int]) -> None:
+def test_an_invalid_video_size_is_refused(robot: Robot, tmp_path: Path, size: tuple[int, int]) -> None:
     with pytest.raises(ExportError, match="expected even numbers"):
         exports.save(random_recording(robot, 3), tmp_path / "m.mp4", size=size)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_progress_is_told_up_to_the_end(robot: Robot, tmp_path: Path) -> None:
+def test_progress_is_reported_up_to_the_end(robot: Robot, tmp_path: Path) -> None:
     told: list[float] = []
     exports.save(random_recording(robot, 31), tmp_path / "m.mp4", rate=10.0, size=(64, 64), progress=told.append)
     assert told == pytest.approx([0.0, 0.1, 0.2, 0.3])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from itertools import pairwise
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.needs_models
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 #: As the paper leads the centre of mass: no preview, and feet that go where they were told to.
-PAPER = WalkSettings(center="sinusoid", adapt=False)
+PAPER = WalkSettings(com_reference="sinusoid", adapt_steps=False)
 #: The balance parameters of section IV.B, which the paper leaves to the user: found by hand, like there.
 BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sway_phase": -0.3}
 
@@ -50,7 +51,7 @@ def test_weights_are_those_of_the_paper() -> None:
 
 
 def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> None:
-    walk = Walk(installed_robot("g1"), Style(angular_momentum=2.0, torque=3.0), steps=2)
+    walk = Walk(installed_robot("g1"), Style(angular_momentum_weight=2.0, torque_weight=3.0), steps=2)
     (style,) = (level for level in walk.task_set.hierarchies["left"].levels if level.name == "style")
     weights = {type(task): task.weight for task in style.tasks if isinstance(task.weight, tasks.TunableWeight)}
     assert {tasks.AngularMomentum, tasks.JointTorque} <= weights.keys()
@@ -119,7 +120,7 @@ def balanced_style(name: str, style: Style) -> Style:
 
 
 def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
-    trial = WalkTrial(Walk(installed_robot("nao"), balanced_style("nao", STYLES["neutral"]), steps=12, settings=PAPER))
+    trial = WalkTrial(Walk(installed_robot("nao"), "neutral", steps=12, settings=PAPER))
     sway: list[float] = []
     trial.run(1.8)  # it stands, starts, and makes two steps
     trial.run(2.0, lambda: sway.append(trial.plant.truth().center_of_mass[1]))
@@ -128,8 +129,10 @@ def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
     time = trial.controller.period * np.arange(len(sway))
     powers = {share: wave(np.array(sway), time, share * cycle) for share in (0.25, 0.5, 1.0, 2.0)}
     assert max(powers, key=powers.__getitem__) == 1.0
-    wanted = trial.walk.style.sway * trial.walk.body.leg_length
-    assert powers[1.0] == pytest.approx(wanted, rel=0.5), "a law that knows no preview follows from afar"
+    # By eq. (8) the CoM follows a sine of rate Ω with the amplitude divided by 1 + Ω²/λ.
+    lag = 1.0 + (2.0 * math.pi / cycle) ** 2 / SinusoidReference(0.0).gain
+    wanted = trial.walk.style.sway * trial.walk.body.leg_length / lag
+    assert powers[1.0] == pytest.approx(wanted, rel=0.4), "a law that knows no preview follows from afar"
 
 
 def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
@@ -153,19 +156,24 @@ def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> No
 # -- section VI: styles on a NAO --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("style", ["relaxed", "cautious", "proud", "sad"])
-def test_a_nao_walks_in_the_styles_of_the_paper_with_its_own_reference(style: str) -> None:
-    trial = WalkTrial(
-        Walk(installed_robot("nao"), balanced_style("nao", STYLES[style]), steps=8, settings=PAPER)
-    ).run_to_stop()
+SLOW_STYLES = [pytest.param(style, marks=pytest.mark.slow) for style in ("relaxed", "proud", "sad")]
+
+
+@pytest.mark.parametrize("style", ["neutral", "cautious", *SLOW_STYLES])
+def test_a_nao_walks_for_ten_seconds_with_the_reference_of_the_paper_and_its_defaults(style: str) -> None:
+    """Section IV.B leaves sway, durations and step length to the user; the defaults are those of the repair."""
+    walk = Walk(installed_robot("nao"), style, steps=40, settings=WalkSettings(com_reference="sinusoid"))
+    assert any(line.startswith("sway ") for line in walk.default_changes)
+    trial = WalkTrial(walk)
+    trial.run(10.0)
     assert trial.plant.fall == ""
-    assert trial.walk.phase().steps == 8
-    assert trial.walk.phase().kind == "standing"
+    made = trial.walk.phase().steps
+    assert made > 15
     ahead = trial.plant.truth().center_of_mass[0] - trial.plant.start.center_of_mass[0]
-    assert ahead == pytest.approx(7 * 0.1 * trial.walk.body.leg_length, rel=0.35)
+    assert ahead == pytest.approx(made * walk.footstep_plan.gait.step_geometry.forward, rel=0.2)
 
 
-@pytest.mark.parametrize("style", ["relaxed", "sad"])
+@pytest.mark.parametrize("style", ["relaxed", pytest.param("sad", marks=pytest.mark.slow)])
 def test_a_nao_walks_in_these_styles_with_the_divergent_component_as_well(style: str) -> None:
     trial = WalkTrial(Walk(installed_robot("nao"), style, steps=6)).run_to_stop()
     assert trial.plant.fall == ""
@@ -191,10 +199,12 @@ class OpenLoopWalk(Walk):
         return OpenLoopReference()
 
 
-@ROBOTS
+@pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
 def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
     """z = z_ref: what is off grows as e^{ωt}, on flat ground and undisturbed."""
-    trial = WalkTrial(OpenLoopWalk(installed_robot(name), steps=12, settings=WalkSettings(adapt=False))).run_to_stop()
+    trial = WalkTrial(
+        OpenLoopWalk(installed_robot(name), steps=12, settings=WalkSettings(adapt_steps=False))
+    ).run_to_stop()
     assert trial.plant.fallen
     assert trial.walk.phase().steps < 8
 
@@ -204,7 +214,7 @@ def test_feedback_that_only_stops_the_growth_lets_errors_pile_up(name: str) -> N
     """k = 0: z = z_ref + (ξ - ξ_ref) keeps what is off; k = 4 undoes it. Neither moves its steps here."""
     kept, undone = (
         np.abs(
-            WalkTrial(Walk(installed_robot(name), steps=10, settings=WalkSettings(feedback=k, adapt=False)))
+            WalkTrial(Walk(installed_robot(name), steps=10, settings=WalkSettings(dcm_gain=k, adapt_steps=False)))
             .run_to_stop()
             .errors
         )

@@ -177,7 +177,7 @@ def test_equations_9_to_12_the_error_of_the_zmp(seed: int) -> None:
 def test_equation_13_the_proportional_derivative_law(smooth: float, seed: int) -> None:
     """K_p ε + K_d dε/dt, of any history of ε; with a filter of first order, T dε/dt = raw - ε, where one is wanted."""
     K_p, K_d = 0.2, 0.03
-    numbers = ZmpBalanceSettings(proportional=K_p, derivative=K_d, across=1.0, trim=0.0, smooth=smooth)
+    numbers = ZmpBalanceSettings(proportional=K_p, derivative=K_d, lateral_scale=1.0, integral=0.0, filter_time=smooth)
     regulator, random = ZmpRegulator(numbers, 0.05), np.random.default_rng(seed)
     before = 0.0
     for raw in random.normal(0.0, 0.02, (50, 2)) @ (1, 1j):
@@ -190,7 +190,15 @@ def test_equation_13_the_proportional_derivative_law(smooth: float, seed: int) -
 def test_equation_13_is_the_error_of_the_second_task(seed: int) -> None:
     """ε_CoM&ZMP = ε_CoM + K_p ε_ZMP + K_d dε_ZMP/dt: at rest, after the cells were believed for a while."""
     random = np.random.default_rng(seed)
-    numbers = regulation_settings(HOAP3, proportional=0.2, derivative=0.03, across=1.0, trim=0.0, smooth=0.01, spin=0.0)
+    numbers = regulation_settings(
+        HOAP3,
+        proportional=0.2,
+        derivative=0.03,
+        lateral_scale=1.0,
+        integral=0.0,
+        filter_time=0.01,
+        momentum_recovery_gain=0.0,
+    )
     body = ZmpBalance(HOAP3, settings=numbers, closed_form=True)
     weights, places = 9.81 * HOAP3.mass * np.array([0.6, 0.4]), random.uniform(-0.02, 0.02, (2, 2))
     feet = (LEFT, RIGHT)
@@ -249,9 +257,9 @@ def paper_law(levels: ZmpBalanceTasks, state: State, numbers: ZmpBalanceSettings
     snapshot = Snapshot(HOAP3).at(state)
     (feet,), (center,) = (level.tasks for level in levels.equalities.levels[:2])
     J_r, J_com = feet.jacobian(snapshot)[:, 6:], center.jacobian(snapshot)[:, 6:]  # type: ignore[attr-defined]
-    eps_r = numbers.feet * paper_error(left_from_right(state), levels.feet.value)
-    eps_com = numbers.center * (levels.center.value - center_seen(state))
-    eps_joints = -numbers.beta * comfort(state.q[7:])
+    eps_r = numbers.feet_gain * paper_error(left_from_right(state), levels.feet.value)
+    eps_com = numbers.com_gain * (levels.center.value - center_seen(state))
+    eps_joints = -numbers.comfort_gain * comfort(state.q[7:])
     identity = np.eye(28)
 
     eps_q1 = plus(J_r) @ eps_r  # (16)
@@ -266,7 +274,7 @@ def paper_law(levels: ZmpBalanceTasks, state: State, numbers: ZmpBalanceSettings
 @pytest.fixture(scope="module")
 def law() -> tuple[ZmpBalanceTasks, ZmpBalanceSettings]:
     """The three levels, with references that a random posture is far from."""
-    numbers = regulation_settings(HOAP3, spin=0.0, comfort="middle")
+    numbers = regulation_settings(HOAP3, momentum_recovery_gain=0.0, comfort_posture="middle")
     return ZmpBalanceTasks(HOAP3, HOAP3.stance("standing"), numbers, carries=False), numbers
 
 
@@ -304,10 +312,10 @@ def test_each_equation_of_the_law_changes_nothing_of_those_before(
 
 def test_the_whole_law_is_that_of_the_body_which_poise_runs() -> None:
     """Regulated, with a solver in closed form, is (16) to (20) on its own references."""
-    numbers = regulation_settings(HOAP3, spin=0.0)
+    numbers = regulation_settings(HOAP3, momentum_recovery_gain=0.0)
     body = ZmpBalance(HOAP3, settings=numbers, closed_form=True)
     state = posture(3)
     command = KinematicController(body, NullSpace(), period=PERIOD, ramp=0.0).step(state)
-    assert [level.name for level in body.hierarchy.levels] == ["feet", "center", "comfort"]
+    assert [level.name for level in body.hierarchy.levels] == ["feet", "balance", "joint comfort"]
     expected = paper_law(body.task_set, state, numbers)[-1]
     assert command.velocity[6:] == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())

@@ -70,7 +70,7 @@ def test_no_shorter_duration_would_do() -> None:
     (_, second), _ = steps(MASS, corrected=True)
     hurried = replace(FIGURE["segment_settings"](), longest=second.seconds - 0.1)
     found: list[MotionSegment] = FIGURE["plan_steps"](installed_robot("mighty"), bodies()[MASS], hurried, True)
-    assert [segment.outcome for segment in found] == ["commanded", "kept"]
+    assert [segment.outcome for segment in found] == ["commanded", "recentered"]
     assert found[1].goal.step is None
 
 

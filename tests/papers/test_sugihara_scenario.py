@@ -33,7 +33,7 @@ def test_the_scenario_ends_with_both_feet_in_the_room_and_the_left_hand_at_the_d
     assert (result["fell"], result["reason"]) == (False, None)
     robot = installed_robot(name)
     stage = Scenario.of(robot).stage
-    last = recording.state(len(recording) - 1, robot)
+    last = recording.state(recording.samples - 1, robot)
     hand = last.pose(robot.hand("left")).translation
     assert np.linalg.norm(hand - stage.target) <= 0.01
     assert hand[0] < stage.door_x
@@ -53,7 +53,7 @@ def test_feet_then_trunk_then_hand_are_guided(name: str, mode: str) -> None:
 @scenarios
 def test_on_the_stairs_each_foot_is_lifted_moved_in_the_air_and_put_down(name: str, mode: str) -> None:
     found = [each for each in run_scenario(name, mode)[0].provenance["segments"] if each["mode"].endswith("foot")]
-    airborne = [each["lifted"] is not None for each in found]
+    airborne = [each["foot_in_air"] is not None for each in found]
     runs_of_air = [len(list(group)) for lifted, group in groupby(airborne) if lifted]
     assert len(runs_of_air) >= 7  # to the edge, and both feet down three steps
     assert min(runs_of_air) >= 2  # lifted, and moved at least once
@@ -65,7 +65,7 @@ def test_the_hand_pulls_the_body_and_the_robot_decides_on_a_step(name: str, mode
     found = [each for each in run_scenario(name, mode)[0].provenance["segments"] if each["mode"] == "left hand"]
     centers = np.array([each["goal"]["center"] for each in found])
     assert centers[-1, 0] > centers[0, 0] + 0.02
-    assert any(each["step"] for each in found)
+    assert any(each["swing_foot"] for each in found)
 
 
 @scenarios
@@ -81,11 +81,13 @@ def test_feet_never_stand_on_an_edge(name: str, mode: str) -> None:
     robot = installed_robot(name)
     stage = Scenario.of(robot).stage
     footsteps = [
-        each for each in run_scenario(name, mode)[0].provenance["segments"] if each["step"] and each["lifted"] is None
+        each
+        for each in run_scenario(name, mode)[0].provenance["segments"]
+        if each["swing_foot"] and each["foot_in_air"] is None
     ]
     assert len(footsteps) >= stage.count
     for each in footsteps:
-        x, y, z = each["goal"][f"{each['step']} foot"]
+        x, y, z = each["goal"][f"{each['swing_foot']} foot"]
         ends = {stage.elevation(x - stage.sole_half_size[0], y), stage.elevation(x + stage.sole_half_size[0], y)}
         assert len(ends) == 1
         assert z == pytest.approx(ends.pop(), abs=1e-3)
@@ -103,7 +105,7 @@ def test_actual_loci_follow_the_planned_ones(name: str, mode: str) -> None:
     assert set(actual_points) == set(wanted) == {"center", "left foot", "right foot", "left hand", "right hand"}
     feet = [f"{side} foot" for side in ("left", "right")]
     for each, after in pairwise(found):
-        now = min(int(np.searchsorted(recording.time, after["time"] - 1e-6)), len(recording) - 1)
+        now = min(int(np.searchsorted(recording.time, after["time"] - 1e-6)), recording.samples - 1)
         for name_of_point in feet:
             goal = np.array(each["goal"][name_of_point])
             assert np.linalg.norm(actual_points[name_of_point][now] - goal) < 0.012

@@ -13,11 +13,11 @@ import pytest
 from PIL import Image
 from scipy.spatial import ConvexHull
 
+from drawn_robots import ROBOTS
 from poise.errors import PoiseError
 from poise.rendering import Camera, OffscreenRenderer, Overlays, picture, save_picture
 from poise.rendering.opengl_context import open_context
-from poise.robots import Robot, State, library_names, load_robot, shape_vertices
-from shared_data import require_models
+from poise.robots import Robot, State, load_robot, shape_vertices
 
 WIDTH, HEIGHT = 240, 180
 
@@ -51,9 +51,8 @@ def graphics() -> None:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="module", params=library_names())
+@pytest.fixture(scope="module", params=ROBOTS)
 def standing(request: pytest.FixtureRequest) -> State:
-    require_models()
     return load_robot(request.param).stance("standing")
 
 

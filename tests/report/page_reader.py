@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from html.parser import HTMLParser
+
+from poise.html import Section, assemble_page
+from poise.recording import Recording
+from poise.report.recording_view import RecordingView, recording_views
 
 #: Elements that HTML never closes.
 VOID = {"meta", "img", "br", "hr", "link", "input"}
@@ -73,6 +78,15 @@ class Page(HTMLParser):
     def axes(self) -> list[tuple[str, ...]]:
         """Return the axis labels of each figure: texts with a unit at the end."""
         return [tuple(t for t in figure if re.search(r"\([^)]+\)$", t)) for figure in self.labels]
+
+
+def read_sections(
+    recordings: Mapping[str, Recording], *sections: Callable[[Sequence[RecordingView]], Section | None]
+) -> Page:
+    """Build only these sections of the page about recordings: the charts of a whole page take seconds."""
+    views = recording_views(recordings)
+    built = [section(views) for section in sections]
+    return Page(assemble_page("sections", [section for section in built if section is not None]))
 
 
 def value(cell: str) -> float:

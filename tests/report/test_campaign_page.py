@@ -18,13 +18,13 @@ from poise.report.campaign_runs import RunTable, cross_tabulate, group_runs, suc
 from poise.report.campaign_success import direction_groups
 
 COLUMNS = {
-    "seconds_moved": Column("number", "s", "how long it moved"),
+    "motion_seconds": Column("number", "s", "how long it moved"),
     "zmp_margin_m": Column("number", "m", "how far the ZMP was inside the soles"),
     "measure.arm_swing": Column("number", "deg", "range of the arms"),
 }
 TITLES = {
     "Overview", "Success rate against each parameter", "Success rate over two parameters", "Measures of the runs",
-    "Failure reasons", "The worst ten runs", "Campaign spec",
+    "Failure reasons", "Worst runs", "Campaign spec",
 }  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def results(rows: list[dict[str, Any]], **facts: Any) -> Results:
     parameters = {name: infer_column(each.get(name) for each in rows) for name in names}
     table = build_table(rows, {**RUN_COLUMNS, **parameters, **COLUMNS})
     costs = build_table([{"run": each["run"], "seconds": 2.0} for each in rows], COST_COLUMNS)
-    given = {"title": "Pushes", "behavior": "walk", "planned": len(rows), "spec": "a < b & c", **facts}
+    given = {"title": "Pushes", "kind": "walk", "planned_runs": len(rows), "spec": "a < b & c", **facts}
     return Results(Path("made"), given, parameters, COLUMNS, table, costs)
 
 
@@ -57,7 +57,7 @@ def pushed() -> Results:
         size, direction = (100.0, 200.0, 300.0)[run % 3], (0.0, 90.0, 180.0, 270.0)[run // 3 % 4]
         style, robot = ("neutral", "sad")[run // 12 % 2], ("g1", "talos")[run // 24 % 2]
         good = size == 100.0 or (size == 200.0 and direction == 0.0)
-        found = {"seconds_moved": 6.0 if good else 3.0 + 0.01 * run, "zmp_margin_m": 0.001 * run if good else None}
+        found = {"motion_seconds": 6.0 if good else 3.0 + 0.01 * run, "zmp_margin_m": 0.001 * run if good else None}
         found["measure.arm_swing"] = 20.0 if style == "neutral" else 10.0
         rows.append(
             run_row(run, good, robot=robot, style=style, **{"push.size": size, "push.direction": direction}, **found)
@@ -81,7 +81,7 @@ def test_it_has_every_section_and_fetches_nothing(text: str, read: Page) -> None
     assert "a &lt; b &amp; c" in text
 
 
-def test_survival_is_told_with_its_interval(read: Page) -> None:
+def test_the_success_rate_is_told_with_its_interval(read: Page) -> None:
     assert read.cell("Overview", "succeeded", 1) == "40"
     assert read.cell("Overview", "succeeded (95 % interval)", 1) == "42 % (32 to 52 %)"
 
@@ -149,14 +149,14 @@ def test_the_worst_fell_soonest_and_then_had_the_smallest_margin() -> None:
 
 
 def test_the_worst_have_their_command_and_links(text: str, read: Page) -> None:
-    assert "poise run walk --seed 2" in read.sections["The worst ten runs"]
+    assert "poise run walk --seed 2" in read.sections["Worst runs"]
     links = [value for tag, name, value in read.attributes if tag == "a" and name == "href"]
     assert {"c/recordings/2.poise", "page_replays/000002.html"} <= set(links)
     assert "a &lt;note&gt;" in text
 
 
 def test_a_campaign_that_is_not_finished_says_so() -> None:
-    page = Page(campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned=20)))
+    page = Page(campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned_runs=20)))
     assert "12 of 20 runs are missing" in page.sections["Overview"]
 
 
@@ -167,7 +167,7 @@ def test_a_campaign_that_is_not_finished_says_so() -> None:
         [run_row(0, True)],
         [run_row(0, False, robot="g1", friction=0.5)],
         [run_row(k, False, robot=f"r{k % 6}", friction=0.1 * k) for k in range(20)],
-        [run_row(k, k % 2 == 0, robot="g1", seconds_moved=float("nan")) for k in range(5)],
+        [run_row(k, k % 2 == 0, robot="g1", motion_seconds=float("nan")) for k in range(5)],
         [run_row(k, k % 3 > 0, mode=(None, "a")[k % 2], delay=(None, 5.0, 6.0)[k % 3], bent=k % 2 > 0)
          for k in range(9)],
         [run_row(k, k % 3 > 0, friction=(None, 0.5)[k % 2]) for k in range(6)],

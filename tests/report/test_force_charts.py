@@ -18,7 +18,7 @@ from poise.robots import Robot, load_robot
 from poise.state import CELL_TIME_CONSTANT, sole_pressure
 
 TITLE = "Load and ZMP under each sole"
-CELLS = "sensed/cells/left_foot"
+CELLS = "measured/cells/left_foot"
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_the_table_holds_what_smoothed_cells_tell() -> None:
     section_page, robot = read_section({"stand": recording}), recording.robot
     assert robot is not None
     for foot in robot.feet:
-        W, zmp = sole_pressure(foot, low_pass_cells(recording[f"sensed/cells/{foot.name}"], recording.period))
+        W, zmp = sole_pressure(foot, low_pass_cells(recording[f"measured/cells/{foot.name}"], recording.period))
         distance = 1e3 * np.hypot(*zmp.T)
         cells = table_row(section_page, f"stand, {foot.side}")
         expected = [W.mean(), np.sqrt(np.mean(distance**2)), distance.max(), recording.time[distance.argmax()]]
@@ -134,7 +134,7 @@ def test_a_foot_in_the_air_has_no_zmp_and_one_that_was_never_felt_no_row(robot: 
 
     (view,) = recording_views({"run": with_left_cells(recording, lifted)})
     left = sole_pressures(view)[0]
-    assert np.isfinite(left.zmp[: len(recording) // 2]).all()
+    assert np.isfinite(left.zmp[: recording.samples // 2]).all()
     assert np.isnan(left.zmp[-1]).all()
     assert left.amplitude[-1] < 0.02 * 9.81 * robot.mass
     never = read_section({"run": with_left_cells(recording, lambda cells: np.full_like(cells, np.nan))})
@@ -152,7 +152,7 @@ def test_a_zmp_on_the_edge_is_not_inside_and_all_means_all(robot: Robot) -> None
     (view,) = recording_views({"run": recording})
     left, right = sole_pressures(view)
     assert left.zmp[-1, 0] == pytest.approx(left.half_size[0])
-    assert left.inside_share == pytest.approx(1.0 - 1.0 / len(recording))
+    assert left.inside_share == pytest.approx(1.0 - 1.0 / recording.samples)
     assert right.inside_share == 1.0
     section_page = read_section({"run": recording})
     assert table_row(section_page, "run, right")[5] == "100 %"
@@ -164,6 +164,6 @@ def test_without_the_model_or_with_other_cells_there_are_no_soles(robot: Robot) 
     lost = Recording(recording.channels.values(), {"robot": "no_such_robot"})
     assert "lost: no soles with these cells, since" in read_section({"lost": lost}).sections[TITLE]
     three = [c for c in recording.channels.values() if "cells" not in c.key]
-    three.append(Channel(CELLS, "N", np.ones((len(recording), 3)), ("a", "b", "c")))
+    three.append(Channel(CELLS, "N", np.ones((recording.samples, 3)), ("a", "b", "c")))
     odd = Recording(three, recording.provenance, robot)
     assert "odd: no soles with these cells, since" in read_section({"odd": odd}).sections[TITLE]

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from page_reader import Page
+from page_reader import Page, read_sections
 from recorded_motions import BIPED, PARTS, kinematic_recording
 
 from poise import Recording, runs
@@ -45,7 +45,7 @@ def read() -> Page:
 
 
 def test_the_section_stands_after_the_key_frames(read: Page) -> None:
-    assert list(read.sections)[2] == TITLE
+    assert list(read.sections)[3] == TITLE
 
 
 def test_it_is_absent_where_nobody_is_guided() -> None:
@@ -66,18 +66,18 @@ def test_every_segment_has_a_row(read: Page) -> None:
     found = guided_recording().provenance["segments"]
     rows = [row for row in read.tables[TITLE] if row[0].isdigit()]
     assert [row[2] for row in rows] == [each["mode"] for each in found]
-    assert [float(row[3]) for row in rows] == pytest.approx([each["seconds"] for each in found], abs=0.006)
+    assert [float(row[3]) for row in rows] == pytest.approx([each["duration"] for each in found], abs=0.006)
     assert [row[5] for row in rows] == [each["outcome"] for each in found]
 
 
 def test_of_many_segments_those_are_shown_of_which_there_is_something_to_say() -> None:
     (view,) = recording_views({"guided": guided_recording()})
     dull = {**guided_recording().provenance["segments"][0], "corrections": 0, "notes": [], "outcome": "commanded"}
-    held = {**dull, "outcome": "held", "notes": ["held: a <reason>"]}
+    held = {**dull, "outcome": "stopped", "notes": ["stopped: a <reason>"]}
     read = Page("<section><h2>S</h2>" + segment_summary(view, [dull] * 2 * MAX_TABLE_ROWS + [held]) + "</section>")
     rows = [row for row in read.tables["S"] if row[0].isdigit()]
     assert [row[0] for row in rows] == [str(2 * MAX_TABLE_ROWS + 1)]
-    assert rows[0][-1] == "held: a <reason>"
+    assert rows[0][-1] == "stopped: a <reason>"
 
 
 def test_planned_ways_are_those_of_the_recording_with_a_gap_between_segments() -> None:
@@ -86,7 +86,7 @@ def test_planned_ways_are_those_of_the_recording_with_a_gap_between_segments() -
     assert set(paths) == set(POINT_COLORS)
     for name, path in paths.items():
         assert np.isnan(path).all(axis=1).sum() == len(found)
-        first = np.array(found[0]["planned"][name])
+        first = np.array(found[0]["planned_paths"][name])
         assert (path[: len(first)] == first).all()
 
 
@@ -95,7 +95,7 @@ def test_actual_ways_are_where_the_model_says() -> None:
     (view,) = recording_views({"guided": recording})
     actual_points = actual_paths(view, list(POINT_COLORS))
     assert actual_points is not None
-    for i in (0, len(recording) // 2):
+    for i in (0, recording.samples // 2):
         state = recording.state(i, robot)
         foot = robot.foot("left")
         assert actual_points["left foot"][i] == pytest.approx(state.pose(foot).act(foot.sole.center))
@@ -121,6 +121,6 @@ def test_the_world_is_drawn_where_the_recording_tells_of_it() -> None:
         "target": [[0.2, 0, 0]],
     }
     told = Recording(tuple(recording.channels.values()), {**recording.provenance, "world": world}, recording.robot)
-    chart = [Page(recording_page({"guided": each})).labels for each in (recording, told)]
+    chart = [read_sections({"guided": each}, guided_motion_section).labels for each in (recording, told)]
     goals = [sum("goal B" in label for labels in each for label in labels) for each in chart]
     assert goals == [0, 4]

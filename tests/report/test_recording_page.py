@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,18 +11,29 @@ from typing import Any
 
 import numpy as np
 import pytest
-from page_reader import Page, value
+from page_reader import Page, read_sections, value
+from PIL import Image
 from recorded_motions import BIPED, PARTS, dynamic_recording, kinematic_recording
 
 from poise.analysis import compute_trajectories, peak, peak_rate, root_mean_square
 from poise.errors import PoiseError
+from poise.html import Section, assemble_page, table
+from poise.plants import EnvironmentGeometry, Stairs
 from poise.recording import Channel, Recording
 from poise.rendering.opengl_context import open_context
 from poise.report import RECORDING_SECTIONS, save_page
-from poise.report.recording_page import recording_page
+from poise.report.balance_view import balance_section
+from poise.report.control_quality import smoothness_section, task_errors_section, timing_section
+from poise.report.force_charts import contact_forces_section
+from poise.report.joint_angles import comparison_section
+from poise.report.key_frames import key_frames_section
+from poise.report.recording_page import overview_section, recording_page
+from poise.report.recording_view import recording_views
+from poise.report.summary_view import summary_section
 from poise.robots import Robot, load_robot
 
 TITLES = [
+    "Summary",
     "Overview",
     "Key frames",
     "Joint angles by limb",
@@ -34,7 +47,7 @@ TITLES = [
     "Smoothness",
 ]
 #: Sections of walks, after the key frames.
-WALKING = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
+WALKING = ["Footprints", "Style measures", "Gait cycle", "Angular momentum"]
 #: Of people with markers, and of human bodies that walk.
 PEOPLE = ["Stick figure", "Markers", "Gait angles"]
 #: Of guided motions.
@@ -160,17 +173,17 @@ def test_errors_of_levels_are_those_of_the_recording(read: Page, laden: Recordin
 
 def test_the_balance_is_that_of_the_tracks(read: Page, moving: Recording, robot: Robot) -> None:
     tracks = compute_trajectories(moving, robot)
-    inner = range(1, len(moving) - 1)
+    inner = range(1, moving.samples - 1)
     expected = [1e3 * np.nanmin(tracks.margins(points, inner)) for points in (tracks.center_of_mass[:, :2], tracks.zmp)]
     cells = [value(read.cell("Balance", "motion", k)) for k in (1, 2)]
     assert cells == pytest.approx(expected, rel=1e-2)
     assert read.cell("Balance", "motion", 3) == "zero-moment point of the motion"
-    assert read.cell("Balance", "torque & <force>", 3) == "sensed center of pressure"
+    assert read.cell("Balance", "torque & <force>", 3) == "measured center of pressure"
 
 
 def test_forces_are_compared_with_those_that_were_felt(read: Page, laden: Recording, robot: Robot) -> None:
     row = next(cells for cells in read.tables["Contact forces"] if cells[0] == "torque & <force>, left_foot")
-    asked, felt = laden["force/left_foot/fz"], laden["sensed/force/left_foot/fz"]
+    asked, felt = laden["force/left_foot/fz"], laden["measured/force/left_foot/fz"]
     apart = np.sqrt(np.mean((asked - felt) ** 2))
     assert [value(cell) for cell in row[1:4]] == pytest.approx([asked.mean(), felt.mean(), apart], rel=5e-3)
     assert value(row[4]) == pytest.approx(100 * apart / (9.81 * robot.mass), rel=0.1)
@@ -191,7 +204,7 @@ def test_smoothness_of_torques_is_that_of_the_measures(read: Page, laden: Record
 
 
 def test_differences_of_angles_are_those_after_normalisation(robot: Robot, laden: Recording) -> None:
-    same = Page(recording_page({"one": laden, "other": laden}))
+    same = read_sections({"one": laden, "other": laden}, comparison_section, smoothness_section)
     rows = [
         cells for cells in same.tables["Comparison after time normalisation"] if cells[0] in ("left leg", "left arm")
     ]
@@ -200,8 +213,58 @@ def test_differences_of_angles_are_those_after_normalisation(robot: Robot, laden
     assert same.cell("Smoothness", "peak rate (N m/s)", 3) == "1.00"
 
 
+def judged(recording: Recording, **changes: Any) -> Recording:
+    """Return a recording with the result of a run."""
+    result = {
+        **dict.fromkeys(("steps", "distance_m", "heading_rad", "zmp_margin_m", "reach_errors_m", "limits", "reason")),
+        "behavior": "reach", "robot": "biped", "mode": "kinematic", "plant": "ideal", "seconds": 0.5, "fell": False,
+        "control_ms": {"median": 0.1, "p99": 0.2, "max": 9.0}, "realtime_factor": 2.0, "fallbacks": {},
+        "overruns": {"ticks": 1, "steps": 100, "period_ms": 5.0, "worst_ms": 9.0, "worst_time_s": 0.1},
+        "nonfinite_commands": 0, "warnings": ["a foot slips by 20 mm (at most 10)"], **changes,
+    }  # fmt: skip
+    return Recording(recording.channels.values(), {**recording.provenance, "result": result}, recording.robot)
+
+
+def test_a_report_begins_with_the_verdict_and_its_reason(moving: Recording) -> None:
+    good = judged(moving, reach_errors_m=[0.001, 0.002])
+    bad = judged(moving, reason="target 1 missed by 20.0 mm", reach_errors_m=[0.02, 0.03])
+    alone = read_sections({"run": good}, summary_section)
+    text = " ".join(alone.sections["Summary"].split())
+    assert text.startswith("Succeeded.reach on biped, kinematic control on an ideal plant, 0.50 s.")
+    assert alone.cell("Summary", "reach errors", 1) == "1.00, 2.00 mm"
+    assert "Warning: a foot slips by 20 mm (at most 10)." in text
+    both = read_sections({"good": good, "bad": bad}, summary_section)
+    assert "bad: failed: target 1 missed by 20.0 mm." in both.sections["Summary"]
+    assert [cells for cells in both.tables["Summary"] if cells[0] == "reach errors"] == [
+        ["reach errors", "1.00, 2.00 mm", "20.00, 30.00 mm"]
+    ]
+    classes = {value for element, name, value in both.attributes if (element, name) == ("p", "class")}
+    assert {"verdict good", "verdict bad"} <= classes
+
+
+def test_a_recording_without_a_result_is_not_judged_unless_it_fell(moving: Recording) -> None:
+    fallen = {**moving.provenance, "fall": {"time": 0.2, "reason": "fell at 0.20 s: trunk touches the ground"}}
+    damaged = {**moving.provenance, "result": {"fell": False}}
+    recordings = {
+        "plain": moving,
+        "fallen": Recording(moving.channels.values(), fallen, moving.robot),
+        "damaged": Recording(moving.channels.values(), damaged, moving.robot),
+    }
+    text = read_sections(recordings, summary_section).sections["Summary"]
+    assert "plain: not judged" in text
+    assert "fallen: failed: fell at 0.20 s: trunk touches the ground." in text
+    assert "damaged: not judged" in text
+
+
+def test_long_tables_fold_and_short_ones_do_not() -> None:
+    short, long = (table(["joint", "angle"], [(f"j{k}", "1") for k in range(n)], "Angles.") for n in (12, 13))
+    assert "<details>" not in short
+    assert long.startswith("<details><summary>Angles (13 rows)</summary>")
+    Page(assemble_page("tables", [Section("Tables", short + long)]))
+
+
 def test_one_recording_makes_a_page_that_says_there_is_nothing_to_compare(moving: Recording) -> None:
-    read = Page(recording_page({"alone": moving}))
+    read = read_sections({"alone": moving}, comparison_section)
     assert "one recording only" in read.sections["Comparison after time normalisation"]
 
 
@@ -215,12 +278,38 @@ def test_key_frames_stand_in_the_page(moving: Recording, monkeypatch: pytest.Mon
         open_context(16, 16).free()
     except PoiseError as error:
         pytest.skip(str(error))
-    from poise.report.key_frames import key_frames_section
-    from poise.report.recording_view import recording_views
-
     html = key_frames_section(recording_views({"alone": moving})).html
     assert html.count('src="data:image/jpeg;base64,') == 1
     assert len(html) < 400_000
+
+
+def test_key_frames_show_the_stairs_under_the_robot(
+    moving: Recording, robot: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MUJOCO_GL")
+    try:
+        open_context(16, 16).free()
+    except PoiseError as error:
+        pytest.skip(str(error))
+
+    def picture_line(provenance: dict[str, Any]) -> np.ndarray:
+        recording = Recording(
+            [Channel._unchecked(each.header, each.values[:2]) for each in moving.channels.values()],
+            {**moving.provenance, **provenance},
+            robot,
+        )
+        html = key_frames_section(recording_views({"alone": recording})).html
+        found = re.search(r'src="data:image/jpeg;base64,([^"]*)"', html)
+        assert found is not None
+        image = Image.open(io.BytesIO(base64.b64decode(found[1]))).convert("L")
+        return np.array(image, dtype=int)[-12]  # a line near the lower edge, across the ground before the feet
+
+    stairs = EnvironmentGeometry.of(Stairs(-0.15, 0.3, 4), robot.stance("standing")).facts()
+    flat, descending = picture_line({}), picture_line({"environment": stairs})
+    risers = [np.sum(np.diff((line[400:640] < 110).astype(int)) == 1) for line in (flat, descending)]
+    assert risers[0] == 0
+    assert risers[1] >= 2  # edges in shadow, beyond the feet of the first posture
+    assert np.std(descending[:300]) < 0.5 * np.std(flat[:300])  # a plain landing instead of tiles
 
 
 def bare(**channels: Any) -> Recording:
@@ -228,56 +317,53 @@ def bare(**channels: Any) -> Recording:
     return Recording([Channel("time", "s", np.arange(5) * 0.1), *channels.values()], {"robot": "nobody"})
 
 
+#: Recordings that lack nearly everything, or hold nothing but NaN.
+ODD = {
+    "empty": Recording([Channel("time", "s", [])]),
+    "one sample": Recording([Channel("time", "s", [0.0])]),
+    "no duration": Recording([Channel("time", "s", [1.0, 1.0])]),
+    "clock": bare(),
+    "astray": bare(q=Channel("q", "rad", np.full((5, 9), np.nan))),
+    "no torques": bare(torque=Channel("command/torque", "N m", np.full((5, 2), np.nan))),
+    "torques": bare(torque=Channel("command/torque", "N m", np.ones((5, 2))), q=Channel("q", "rad", np.ones((5, 9)))),
+    "no forces": bare(force=Channel("force/foot", "N", np.full((5, 6), np.nan), ("fx", "fy", "fz", "mx", "my", "mz"))),
+    "center": bare(com=Channel("center_of_mass", "m", np.ones((5, 3)), ("x", "y", "z"))),
+    "phases": bare(phase=Channel("phase", "", ["a", "a", "b", "b", "c"])),
+}
+
+
 @pytest.mark.parametrize(
-    "recording",
-    [
-        Recording([Channel("time", "s", [])]),
-        Recording([Channel("time", "s", [0.0])]),
-        Recording([Channel("time", "s", [1.0, 1.0])]),
-        bare(),
-        bare(q=Channel("q", "rad", np.full((5, 9), np.nan))),
-        bare(torque=Channel("command/torque", "N m", np.full((5, 2), np.nan))),
-        bare(torque=Channel("command/torque", "N m", np.ones((5, 2))), q=Channel("q", "rad", np.ones((5, 9)))),
-        bare(force=Channel("force/foot", "N", np.full((5, 6), np.nan), ("fx", "fy", "fz", "mx", "my", "mz"))),
-        bare(com=Channel("center_of_mass", "m", np.ones((5, 3)), ("x", "y", "z"))),
-        bare(phase=Channel("phase", "", ["a", "a", "b", "b", "c"])),
-    ],
-    ids=[
-        "empty",
-        "one sample",
-        "no duration",
-        "clock",
-        "astray",
-        "no torques",
-        "torques",
-        "no forces",
-        "center",
-        "phases",
-    ],
+    "names",
+    [*([name] for name in ODD), [*ODD, "motion"], ["motion", *ODD]]
+    + [pytest.param(pair, marks=pytest.mark.slow) for name in ODD for pair in ([name, "motion"], ["motion", name])],
+    ids=", ".join,
 )
-def test_recordings_of_any_kind_make_a_page(recording: Recording, moving: Recording) -> None:
-    for recordings in ({"odd": recording}, {"odd": recording, "motion": moving}, {"motion": moving, "odd": recording}):
-        read = Page(recording_page(recordings))
-        assert list(read.sections) == TITLES
-        assert all(any(c.isalnum() for c in body.replace(title, "")) for title, body in read.sections.items())
+def test_recordings_of_any_kind_make_a_page(names: list[str], moving: Recording) -> None:
+    recordings = {**ODD, "motion": moving}
+    read = Page(recording_page({name: recordings[name] for name in names}))
+    assert [title for title in TITLES if title in read.sections] == list(read.sections)
+    assert list(read.sections)[:2] == ["Summary", "Overview"]
+    assert all(any(c.isalnum() for c in body.replace(title, "")) for title, body in read.sections.items())
 
 
 def test_a_recording_that_is_not_whole_says_so(moving: Recording) -> None:
     cut = Recording(moving.channels.values(), moving.provenance, moving.robot, complete=False)
-    early = Recording(moving.channels.values(), {**moving.provenance, "ended": "interrupted"}, moving.robot)
-    read = Page(recording_page({"cut": cut, "early": early}))
+    early = Recording(moving.channels.values(), {**moving.provenance, "outcome": "interrupted"}, moving.robot)
+    read = read_sections({"cut": cut, "early": early}, overview_section)
     assert "cut: The file is truncated: this is its intact part, up to 0.49 s" in read.sections["Overview"]
     assert "early: The recording ended early: interrupted" in read.sections["Overview"]
 
 
 def test_a_model_that_is_missing_or_has_other_joints_is_named(moving: Recording) -> None:
     lost = Recording(moving.channels.values(), {"robot": "no_such_robot"})
-    read = Page(recording_page({"lost": lost}))
+    read = read_sections({"lost": lost}, overview_section, balance_section, task_errors_section)
     assert "lost: The model of its robot is missing:" in read.sections["Overview"]
     assert "lost: no support polygon, since the model of its robot is missing" in read.sections["Balance"]
     assert "reach (m)" in read.sections["Task errors by level"]
     other = Recording([c for c in moving.channels.values() if c.key != "v"], {}, moving.robot)
-    assert "has other joints than the recording" in Page(recording_page({"other": other})).sections["Overview"]
+    assert (
+        "has other joints than the recording" in read_sections({"other": other}, overview_section).sections["Overview"]
+    )
 
 
 def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recording, tmp_path: Path) -> None:
@@ -285,7 +371,7 @@ def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recor
     renamed.write_text(re.sub(r'(<joint name="\w+)"', r'\1_x"', BIPED.read_text()))
     joints = {f"{name}_x": angle for name, angle in PARTS["stances"]["standing"]["joints"].items()}
     robot = load_robot(renamed, **{**PARTS, "stances": {"standing": {"joints": joints}}})
-    read = Page(recording_page({"one": moving, "other": kinematic_recording(robot, 0.5)}))
+    read = read_sections({"one": moving, "other": kinematic_recording(robot, 0.5)}, comparison_section)
     section = read.sections["Comparison after time normalisation"]
     assert "no joint name in common with one" in section
     assert "relative to the start" in section
@@ -294,12 +380,13 @@ def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recor
 
 
 def test_fallbacks_are_told_with_their_first_moment_and_reason(moving: Recording) -> None:
-    words = np.array([""] * len(moving), dtype=object)
+    words = np.array([""] * moving.samples, dtype=object)
     words[7:9] = "hold: the state has NaN"
     channels = [
         Channel("control/fallback", "", words) if c.key == "control/fallback" else c for c in moving.channels.values()
     ]
-    read = Page(recording_page({"run": Recording(channels, moving.provenance, moving.robot)}))
+    recording = Recording(channels, moving.provenance, moving.robot)
+    read = read_sections({"run": recording}, overview_section, timing_section)
     row = next(cells for cells in read.tables["Solver times and fallbacks"] if cells[0] == "run: hold")
     assert row[1:] == ["2", "0.035", "the state has NaN"]
     assert read.cell("Overview", "fallbacks", 1) == "2"
@@ -331,6 +418,6 @@ def test_contacts_and_levels_are_told_by_their_labels() -> None:
     axes = ("fx", "fy", "fz", "mx", "my", "mz")
     wrench = Channel("force/left_heel_1", "N", np.full((5, 6), 50.0), axes, "force/left heel 1")
     error = Channel("error/free_foot/pose", "m", np.ones((5, 1)), ("x",), "error/free foot/pose")
-    read = Page(recording_page({"a": bare(wrench=wrench, error=error)}))
+    read = read_sections({"a": bare(wrench=wrench, error=error)}, contact_forces_section, task_errors_section)
     assert [cells[0] for cells in read.tables["Contact forces"]][1:] == ["a, left heel 1"]
     assert "free foot (m)" in [cells[0] for cells in read.tables["Task errors by level"]]

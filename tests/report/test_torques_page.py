@@ -51,7 +51,7 @@ def test_the_residual_is_told_in_newtons_and_as_a_share_of_the_weight(read: Page
 
 
 def test_a_file_without_moments_says_so(read: Page) -> None:
-    assert "stores no moments" in read.sections["Comparison with the file"]
+    assert "stores no moments" in read.sections["Comparison with the moments in the file"]
 
 
 def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
@@ -64,8 +64,12 @@ def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
     read = Page(torques_page(found))
     (row,) = (each for each in compare_stored_moments(found) if each.title == "ankle plantarflexor")
     assert row.agreement.correlation == pytest.approx(1.0)
-    assert value(read.cell("Comparison with the file", "Left ankle plantarflexor", 2)) == pytest.approx(1.0)
-    assert value(read.cell("Comparison with the file", "Left ankle plantarflexor", 6)) == pytest.approx(111, abs=1)
+    assert value(read.cell("Comparison with the moments in the file", "Left ankle plantarflexor", 2)) == pytest.approx(
+        1.0
+    )
+    assert value(read.cell("Comparison with the moments in the file", "Left ankle plantarflexor", 6)) == pytest.approx(
+        111, abs=1
+    )
     assert "Dashed, black" in read.sections["Joint moments of the legs"]
     assert "Comparison with robots" not in read.sections
 

@@ -8,18 +8,27 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from page_reader import Page, value
+from page_reader import Page, read_sections, value
 from recorded_motions import BIPED, PARTS, kinematic_recording
 
 from poise.analysis import STYLE_MEASURES, analyze_walk, style_measures
 from poise.recording import Recording
+from poise.report.cycle_curves import gait_cycle_section
 from poise.report.recording_page import recording_page
-from poise.report.walk_summary import compare_measure, format_measure, sole_outline
+from poise.report.walk_summary import (
+    angular_momentum_section,
+    compare_measure,
+    footprints_section,
+    format_measure,
+    sole_outline,
+    style_measures_section,
+)
 from poise.robots import Robot, load_robot
 from robot_states import not_none
 from synthetic_walks import SyntheticWalk, biped, synthetic_recording
 
-TITLES = ["Footprints", "Style of the walk", "Gait cycle", "Angular momentum"]
+TITLES = ["Footprints", "Style measures", "Gait cycle", "Angular momentum"]
+WALK_SECTIONS = (footprints_section, style_measures_section, gait_cycle_section, angular_momentum_section)
 RAILS = {
     "neutral": SyntheticWalk(steps=8, period=0.01),
     "slow": SyntheticWalk(steps=8, period=0.01, length=0.1, single=0.7, double=0.2, height=0.1),
@@ -50,17 +59,17 @@ def read(walks: dict[str, Recording]) -> Page:
 
 def test_walks_have_their_sections_after_the_key_frames(read: Page, walks: dict[str, Recording]) -> None:
     titles = list(read.sections)
-    assert titles[2:6] == TITLES
-    alone = Page(recording_page({"neutral": walks["neutral"]}))
-    assert list(alone.sections) == titles
+    assert titles[3:7] == TITLES
+    alone = read_sections({"neutral": walks["neutral"]}, *WALK_SECTIONS)
+    assert list(alone.sections) == TITLES
 
 
 def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(walks: dict[str, Recording]) -> None:
     still = kinematic_recording(load_robot(BIPED, **PARTS), 0.3)
-    assert not set(TITLES) & set(Page(recording_page({"still": still})).sections)
-    mixed = Page(recording_page({"still": still, "walk": walks["neutral"]}))
-    assert set(TITLES) <= set(mixed.sections)
-    assert "still: no walk with two or more steps" in mixed.sections["Style of the walk"]
+    assert not read_sections({"still": still}, *WALK_SECTIONS).sections
+    mixed = read_sections({"still": still, "walk": walks["neutral"]}, *WALK_SECTIONS)
+    assert list(mixed.sections) == TITLES
+    assert "still: no walk with two or more steps" in mixed.sections["Style measures"]
 
 
 def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, walks: dict[str, Recording]) -> None:
@@ -69,7 +78,7 @@ def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, wal
     }
     for name, measure in STYLE_MEASURES.items():
         values = [getattr(own, name) for own in found.values()]
-        row = next((cells for cells in read.tables["Style of the walk"] if measure.description in cells[0]), None)
+        row = next((cells for cells in read.tables["Style measures"] if measure.description in cells[0]), None)
         if all(map(math.isnan, values)):
             assert row is None, name
             continue
@@ -79,7 +88,7 @@ def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, wal
             *(format_measure(measure, each) for each in values),
             compare_measure(measure, values[1], values[0]),
         ]
-    cadence = next(cells for cells in read.tables["Style of the walk"] if cells[0].startswith("cadence"))
+    cadence = next(cells for cells in read.tables["Style measures"] if cells[0].startswith("cadence"))
     assert value(cadence[1]) == pytest.approx(120.0, rel=0.02)
     assert value(cadence[3].removeprefix("\N{MULTIPLICATION SIGN}")) == pytest.approx(0.5 / 0.9, rel=0.02)
 
@@ -129,5 +138,5 @@ def test_phases_of_a_walk_are_counted_and_not_listed(read: Page) -> None:
 
 def test_a_walk_without_torques_says_so(walks: dict[str, Recording], robot: Robot) -> None:
     bare = [c for c in walks["neutral"].channels.values() if c.key != "command/torque"]
-    text = Page(recording_page({"bare": Recording(bare, {}, robot)})).sections["Gait cycle"]
+    text = read_sections({"bare": Recording(bare, {}, robot)}, gait_cycle_section).sections["Gait cycle"]
     assert "bare: no torques were recorded" in text

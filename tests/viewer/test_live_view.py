@@ -54,7 +54,7 @@ def test_targets_are_those_of_the_tasks_and_not_of_the_feet_that_stay(controller
     assert all(np.array_equal(point, TARGET) for point in target_points(hierarchy, 0.0))
 
 
-def test_a_motion_takes_as_long_as_it_would_in_reality(
+def test_a_motion_is_shown_in_real_time(
     view: LiveView, start: poise.State, controller: poise.KinematicController
 ) -> None:
     before = time.monotonic()
@@ -76,7 +76,7 @@ def test_a_closed_view_costs_a_program_nothing_and_does_not_stop_it(
     view.close()
     view.close()
     recording = poise.record(controller, poise.IdealPlant(start), seconds=0.1, view=view)
-    assert len(recording) == 10
+    assert recording.samples == 10
 
 
 def test_a_view_that_is_closed_has_left_its_port(start: poise.State) -> None:
@@ -90,7 +90,9 @@ def test_a_view_that_is_closed_has_left_its_port(start: poise.State) -> None:
     ("given", "words"),
     [({"robot": "g1"}, "expected a robot or a state"), ({"speed": -1.0}, "expected a number, zero or more")],
 )
-def test_what_cannot_be_shown_is_refused_in_one_line(given: dict[str, Any], words: str, start: poise.State) -> None:
+def test_an_invalid_robot_or_speed_is_refused_in_one_line(
+    given: dict[str, Any], words: str, start: poise.State
+) -> None:
     with pytest.raises(poise.PoiseError, match=words) as caught:
         poise.view(**{"robot": start, "open_browser": False, **given})
     assert "\n" not in str(caught.value)
@@ -100,7 +102,7 @@ def test_record_opens_a_view_and_closes_it(
     start: poise.State, controller: poise.KinematicController, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recording = poise.record(controller, poise.IdealPlant(start), seconds=0.1, view=True)
-    assert len(recording) == 10
+    assert recording.samples == 10
     assert "view: http://127.0.0.1:" in capsys.readouterr().err
 
 

@@ -1,4 +1,4 @@
-"""Shapes of robots as few triangles: no more than allowed, near the original, and the same from disk."""
+"""Simplified meshes of robots: within the triangle limit, near the original, and equal when read from the cache."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def test_a_robot_of_few_triangles_is_within_a_hundredth_of_its_height_of_the_ori
         assert np.quantile(distances, 0.98) < 0.01 * robot.height
 
 
-def test_what_is_read_from_the_cache_is_what_was_made(robot: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_meshes_read_from_the_cache_are_equal_to_the_computed_ones(
+    robot: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fresh = mesh_parts(robot)
     monkeypatch.setattr(view_meshes, "simplified_meshes", fail_if_called)
     assert same_parts(mesh_parts(load_robot(BIPED)), fresh)
@@ -99,7 +101,7 @@ def test_a_damaged_cache_is_ignored_and_mended(robot: Robot, folder: Path, damag
     assert damage == "folder" or load_arrays(file.stem) is not None
 
 
-def test_where_no_cache_can_be_written_shapes_are_made_all_the_same(
+def test_without_a_writable_cache_the_meshes_are_computed(
     robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -1,4 +1,4 @@
-"""The view, without a browser: links where pinocchio has them, points that can be dragged, clients that misbehave."""
+"""The viewer without a browser: poses of links, drag handles, and clients that send invalid messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin
 
 from poise.errors import PoiseError
-from poise.plants import parse_terrain
+from poise.plants import CarriedBox, EnvironmentGeometry, parse_terrain
 from poise.robots import Robot, State, load_robot
 from poise.viewer import viewer as viewer_module
 from poise.viewer.view_frame import ViewFrame
 from poise.viewer.viewer import Viewer
 from robot_states import not_none
-from viser_client import CAMERA, client, drag, send_message
+from viser_client import CAMERA, client, drag, receive_until, send_message
 from waiting import STALL_SECONDS, wait_until
 
 BIPED = Path(__file__).parents[2] / "examples/biped.urdf"
@@ -67,6 +67,17 @@ def world_from(viewer: Viewer, joint: int) -> pinocchio.SE3:
     return pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), np.array(frame.position))
 
 
+def arrow_ends(viewer: Viewer, word: str) -> np.ndarray:
+    """Begin and end of an arrow, from the poses of its parts."""
+    parts = {name.rpartition("/")[2]: node for name, node in nodes(viewer, word).items()}
+    frame, head = next(node for name, node in nodes(viewer, word).items() if name.endswith(word)), parts["head"]
+    w, x, y, z = frame.wxyz
+    turn = pinocchio.Quaternion(w, x, y, z).matrix()
+    tip = head.position + np.array([0.0, 0.0, head.vertices[:, 2].max()])
+    assert parts["shaft"].vertices[:, 2].max() * parts["shaft"].scale[2] == pytest.approx(head.position[2], abs=1e-6)
+    return np.array([frame.position, frame.position + turn @ tip])
+
+
 class DragLog(list[tuple[str, tuple[float, float, float]]]):
     def __call__(self, name: str, place: tuple[float, float, float]) -> None:
         self.append((name, place))
@@ -92,7 +103,7 @@ def test_a_joint_that_was_never_placed_is_not_shown(viewer: Viewer, standing: Vi
     assert all(frame.visible for frame in frames)
 
 
-def test_nothing_of_a_robot_that_left_stays_and_no_name_is_used_again(viewer: Viewer, robot: Robot) -> None:
+def test_a_removed_robot_leaves_no_nodes_and_its_names_are_not_reused(viewer: Viewer, robot: Robot) -> None:
     before = set(nodes(viewer, "/figure"))
     viewer.set_figures({})
     assert not nodes(viewer, "/figure")
@@ -102,7 +113,7 @@ def test_nothing_of_a_robot_that_left_stays_and_no_name_is_used_again(viewer: Vi
     assert len(after) == len(before)
 
 
-def test_a_robot_that_stays_is_not_sent_again(viewer: Viewer, robot: Robot) -> None:
+def test_an_unchanged_robot_is_not_sent_again(viewer: Viewer, robot: Robot) -> None:
     viewer.set_figures({"robot": (robot, None)})
     before = set(nodes(viewer, "/figure"))
     viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.3))})
@@ -125,22 +136,80 @@ def test_forces_support_and_balance_are_drawn_where_they_are_and_vanish_with_the
     forces = np.array([[[0.0, 0.1, 0.0], [0.0, 0.1, 0.3]]])
     viewer.show(standing._replace(forces=forces, center_of_pressure=np.array([0.02, 0.0, 0.0])))
     marks = {name.split("/")[-1]: node for name, node in nodes(viewer, "/marks").items()}
-    assert np.allclose(marks["forces"].points, forces, atol=1e-3)
+    assert np.allclose(arrow_ends(viewer, "/force0"), forces[0], atol=1e-3)
     assert np.allclose(marks["area"].vertices[:, :2], standing.support[:, :2], atol=1e-3)
     assert len(marks["area"].faces) == len(standing.support) - 2
     assert np.allclose(marks["edge"].points[:, 1], np.roll(marks["edge"].points[:, 0], -1, axis=0))
     assert np.allclose(marks["center"].position, not_none(standing.center_of_mass))
     assert np.allclose(marks["below"].position[:2], np.asarray(standing.center_of_mass)[:2])
-    parts = ("forces", "area", "edge", "center", "below", "plumb", "pressure")
+    parts = ("force0", "area", "edge", "center", "below", "plumb", "pressure")
     assert all(marks[name].visible for name in parts)
     nothing = ViewFrame(standing.poses, np.zeros((0, 2, 3)), np.zeros((0, 3)), None, None, {}, None)
     viewer.show(nothing)
     assert not any(marks[name].visible for name in parts)
 
 
-def test_a_scenery_that_makes_no_sense_changes_nothing_and_raises_nothing(
-    viewer: Viewer, standing: ViewFrame, robot: Robot
+@pytest.mark.parametrize("direction", [(0, 0, -1), (1, 0, 0), (0, -1, 0), (0.3, -0.4, 0.5), (-0.3, 0.2, -0.9)])
+def test_an_arrow_leads_from_its_begin_to_its_end(
+    viewer: Viewer, standing: ViewFrame, direction: tuple[float, float, float]
 ) -> None:
+    begin = np.array([0.1, -0.2, 0.3])
+    ends = np.array([begin, begin + 0.4 * np.array(direction)])
+    viewer.show(standing._replace(forces=ends[None]))
+    assert np.allclose(arrow_ends(viewer, "/force0"), ends, atol=1e-3)
+
+
+def test_what_moves_with_the_body_is_moved_by_poses_alone(viewer: Viewer, robot: Robot) -> None:
+    """Clients draw new shapes one picture after new poses, so shapes would trail the body on a slow client."""
+    start = robot.stance("standing")
+    shift = np.array([0.03, 0.02, 0.0])
+    markers = start.q[:3] + np.array([[0.1, 0.0, 0.2], [0.0, 0.1, 0.3], [np.nan] * 3])
+    forces = np.array([[[0.0, 0.1, 0.0], [0.0, 0.1, 0.3]]])
+
+    def frame(offset: np.ndarray) -> ViewFrame:
+        moved = State(robot, np.concatenate([start.q[:3] + offset, start.q[3:]]), contacts=start.contacts)
+        return ViewFrame.from_state(
+            moved, forces=forces + offset, support=np.zeros((0, 3)), markers={"known": markers + offset}
+        )
+
+    viewer.show(frame(np.zeros(3)))
+    with client(viewer.port) as page:
+        viewer._server.scene.add_frame("/before")
+        receive_until(page, "/before")
+        viewer.show(frame(shift))
+        viewer._server.scene.add_frame("/after")
+        batches = [batch for batch in receive_until(page, "/after") if batch]
+    assert len(batches) == 1, "one message for the whole frame"
+    kinds = {message["type"] for message in batches[0]}
+    assert kinds <= {"SetPositionMessage", "SetOrientationMessage"}
+    moved = {message["name"].rpartition("/")[2] for message in batches[0]}
+    assert {"force0", "center", "below", "plumb", "known0", "known1"} <= moved
+    assert "known2" not in moved, "a marker that is not seen is not moved"
+
+
+def test_a_ghost_is_hidden_where_it_coincides_with_the_robot(viewer: Viewer, robot: Robot) -> None:
+    viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
+    start = robot.stance("standing")
+    elbow = next(joint for joint in robot.joints if "Elbow" in joint.name)
+    q = start.q.copy()
+    q[elbow.q] += 0.5
+    poses = {
+        name: ViewFrame.from_state(State(robot, each)).poses["robot"]
+        for name, each in (("robot", start.q), ("ghost", q))
+    }
+    viewer.show(ViewFrame.from_state(start, poses=poses))
+    ghost = viewer._figures["ghost"]
+    seen = {joint for joint, frame in ghost._frames.items() if joint > 0 and frame.visible}
+    moved = {j for j in ghost._frames if not np.allclose(poses["robot"][j], poses["ghost"][j])}
+    assert seen == moved
+    assert elbow.index in seen
+    robots = viewer._figures["robot"]._frames
+    assert all(frame.visible for joint, frame in robots.items() if joint > 0)
+    viewer.show(ViewFrame.from_state(start, poses={**poses, "ghost": poses["robot"]}))
+    assert not any(frame.visible for joint, frame in ghost._frames.items() if joint > 0)
+
+
+def test_an_invalid_frame_changes_nothing_and_raises_nothing(viewer: Viewer, standing: ViewFrame, robot: Robot) -> None:
     viewer.show(standing)
     before = world_from(viewer, 1).homogeneous
     poses = np.full((robot.model.njoints, 7), np.nan)
@@ -151,7 +220,7 @@ def test_a_scenery_that_makes_no_sense_changes_nothing_and_raises_nothing(
     assert np.array_equal(world_from(viewer, 1).homogeneous, before)
 
 
-def test_the_world_follows_smoothly_jumps_after_what_was_put_elsewhere_and_rises_with_the_support(
+def test_the_world_node_follows_the_robot_smoothly_jumps_after_a_reset_and_rises_with_the_support(
     viewer: Viewer, standing: ViewFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [100.0]
@@ -183,7 +252,7 @@ def test_the_grid_stays_on_the_ground_and_under_the_robot(viewer: Viewer, standi
     (grid,) = nodes(viewer, "/grid").values()
     for text in ("flat", "stairs:0.1,0.3,4", "slope:10", "stairs:-0.1,0.3,4", "flat"):
         ground = parse_terrain(text)
-        viewer.set_ground(ground.boxes(0, np.zeros((2, 2))), ground.plane)
+        viewer.set_environment(EnvironmentGeometry(ground.plane, tuple(ground.boxes(0, np.zeros((2, 2))))))
         for x in (0.0, 7.3, -40.2):
             viewer.show(standing._replace(camera_target=np.array([x, 3.0, 0.5])))
             local = ground.plane.actInv(np.array(grid.position))
@@ -196,7 +265,7 @@ def test_the_grid_stays_on_the_ground_and_under_the_robot(viewer: Viewer, standi
 def test_boxes_are_drawn_where_they_stand(viewer: Viewer) -> None:
     ground = parse_terrain("stairs:0.1,0.3,2")
     boxes = ground.boxes(0, np.zeros((2, 2)))
-    viewer.set_ground(boxes, ground.plane)
+    viewer.set_environment(EnvironmentGeometry(ground.plane, tuple(boxes)))
     (mesh,) = nodes(viewer, "/all").values()
     (edges,) = nodes(viewer, "/edges").values()
     for block, corners in zip(boxes, mesh.vertices.reshape(-1, 8, 3), strict=True):
@@ -207,7 +276,27 @@ def test_boxes_are_drawn_where_they_stand(viewer: Viewer) -> None:
     assert (np.linalg.norm(edges.points[:, 1] - edges.points[:, 0], axis=1) > 0.1).all()
 
 
-def test_a_drag_is_told_in_order_and_the_simulation_does_not_pull_it_back(viewer: Viewer, standing: ViewFrame) -> None:
+def test_a_box_is_drawn_between_the_hands_and_goes_with_the_environment(viewer: Viewer, robot: Robot) -> None:
+    start = robot.stance("carrying")
+    environment = EnvironmentGeometry.of(None, start, carried_box=CarriedBox(0.3))
+    viewer.set_environment(environment)
+    (frame,) = (node for name, node in nodes(viewer, "/held").items() if not name.endswith("/box"))
+    assert not frame.visible  # nobody knows yet where the hands are
+    q = np.array(start.q)
+    q[:2] += (0.5, 0.2)
+    moved = start.replace(q=q)
+    viewer.show(ViewFrame.from_state(moved))
+    expected = not_none(environment.held_box).pose_in(moved)
+    assert frame.visible
+    assert np.allclose(frame.position, expected.translation, atol=1e-6)
+    assert np.allclose(pinocchio.Quaternion(*frame.wxyz).matrix(), expected.rotation, atol=1e-6)
+    viewer.set_environment(EnvironmentGeometry())
+    assert not nodes(viewer, "/held")
+
+
+def test_drags_are_reported_in_order_and_the_simulation_does_not_move_a_dragged_point(
+    viewer: Viewer, standing: ViewFrame
+) -> None:
     moved = DragLog()
     viewer.set_drag_handles({"left hand": (0.1, 0.2, 0.3)}, moved)
     ((name, handle),) = (item for item in nodes(viewer, "/handles").items() if item[0].endswith("/0"))
@@ -230,13 +319,13 @@ def test_a_drag_is_told_in_order_and_the_simulation_does_not_pull_it_back(viewer
     wait_until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on")  # type: ignore[func-returns-value]
 
 
-def test_a_push_is_told_as_long_as_it_is_held_drawn_as_an_arrow_from_the_body_and_ends(
+def test_a_push_is_reported_while_it_is_held_drawn_as_an_arrow_and_ends_on_release(
     viewer: Viewer, standing: ViewFrame
 ) -> None:
     moved = DragLog()
     viewer.set_drag_handles({"push": (0.1, 0.0, 0.4)}, moved)
     (name,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
-    (arrow,) = nodes(viewer, "/arrow").values()
+    arrow = next(node for name, node in nodes(viewer, "/arrow").items() if name.endswith("/arrow"))
     body = np.asarray(standing.camera_target)
     viewer.show(standing._replace(drag_handles={"push": np.array([0.1, 0.0, 0.4])}))
     with client(viewer.port) as page:
@@ -250,7 +339,7 @@ def test_a_push_is_told_as_long_as_it_is_held_drawn_as_an_arrow_from_the_body_an
             )
         assert moved[count:] == [("push", (0.6, 0.0, 0.4))] * 3
         assert arrow.visible
-        assert np.allclose(arrow.points, [[[0.4, 0.0, 0.4], [0.6, 0.0, 0.4]]], atol=1e-6)
+        assert np.allclose(arrow_ends(viewer, "/arrow"), [[0.4, 0.0, 0.4], [0.6, 0.0, 0.4]], atol=1e-3)
         drag(page, name, "DragEnd")
         wait_until(lambda: len(moved) > count + 3, "the end was told")
     assert moved[-1][1] == pytest.approx((0.4, 0.0, 0.4))
@@ -258,7 +347,7 @@ def test_a_push_is_told_as_long_as_it_is_held_drawn_as_an_arrow_from_the_body_an
     assert not arrow.visible
 
 
-def test_who_vanishes_while_dragging_has_let_go(viewer: Viewer, standing: ViewFrame) -> None:
+def test_a_client_that_disconnects_while_dragging_releases_the_point(viewer: Viewer, standing: ViewFrame) -> None:
     moved = DragLog()
     viewer.set_drag_handles({"push": (0.1, 0.0, 0.4)}, moved)
     (name,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
@@ -273,9 +362,7 @@ def test_who_vanishes_while_dragging_has_let_go(viewer: Viewer, standing: ViewFr
     assert len(moved) == count
 
 
-def test_a_point_that_was_taken_away_while_it_was_dragged_tells_nothing_more(
-    viewer: Viewer, standing: ViewFrame
-) -> None:
+def test_a_point_removed_while_dragged_reports_nothing_more(viewer: Viewer, standing: ViewFrame) -> None:
     old, new = DragLog(), DragLog()
     viewer.set_drag_handles({"hand": (0.1, 0.0, 0.4)}, old)
     (name,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
@@ -347,7 +434,7 @@ def test_cameras_step_back_or_nearer_in_proportion_to_the_robot(viewer: Viewer, 
         assert np.allclose(page.camera.look_at, ratio * np.array(CAMERA["look_at"]))
 
 
-def test_no_client_opens_a_tunnel_to_the_outside(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_client_can_open_a_share_tunnel(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = DragLog()
     monkeypatch.setattr("viser._viser.ViserTunnel", lambda *_: opened("tunnel", (0, 0, 0)))
     moved = DragLog()
@@ -361,7 +448,7 @@ def test_no_client_opens_a_tunnel_to_the_outside(viewer: Viewer, monkeypatch: py
     assert not opened
 
 
-def test_pages_of_other_sites_may_not_look_in(viewer: Viewer, standing: ViewFrame) -> None:
+def test_pages_of_other_sites_cannot_connect(viewer: Viewer, standing: ViewFrame) -> None:
     viewer.show(standing)
     assert viewer._server.get_host() == "127.0.0.1"
     for origin in ("http://example.org", f"http://example.org:{viewer.port}", "null", "http://127.0.0.1:1"):
@@ -385,7 +472,7 @@ def test_a_client_that_reads_nothing_does_not_keep_the_view_waiting(viewer: View
         assert len(buffer.message_from_id) < 1000  # only the latest of each is kept
 
 
-def test_a_view_that_was_closed_ignores_what_comes(robot: Robot, standing: ViewFrame) -> None:
+def test_a_closed_view_ignores_frames(robot: Robot, standing: ViewFrame) -> None:
     viewer = Viewer()
     viewer.set_figures({"robot": (robot, None)})
     viewer.show(standing)
@@ -397,6 +484,6 @@ def test_a_view_that_was_closed_ignores_what_comes(robot: Robot, standing: ViewF
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 0.5, "8080", None])
-def test_a_port_that_is_none_is_refused(port: Any) -> None:
+def test_an_invalid_port_is_refused(port: Any) -> None:
     with pytest.raises(PoiseError, match="expected an integer from 0 to 65535"):
         Viewer(port)

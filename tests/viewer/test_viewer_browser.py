@@ -1,4 +1,4 @@
-"""The view in a real browser: every robot is seen, by every client alike, and points can be dragged with a mouse."""
+"""The viewer in a browser: robots are visible to every client, and points can be dragged with a mouse."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.ndimage import binary_opening
 
 from drawn_robots import ROBOTS
 from open_studio import chromium
@@ -92,11 +93,11 @@ def test_every_robot_is_seen_in_the_middle_and_whole(
     before = show_nothing(viewer, page)
     viewer.set_figures({"robot": (load_robot(name), None)})
     viewer.show(ViewFrame.from_state(load_robot(name).stance("standing")))
-    # The ground moves with the camera of another robot: what is of the robot are its darkest and its brightest points.
     seen = wait_for_picture(page, lambda now: difference(now, before) > 0.03, f"{name} is there")
-    changed = np.abs(seen - before).max(axis=2) > 60
+    # The camera, and with it the grid of the ground, moves with the robot: the opening removes its thin lines.
+    changed = binary_opening(np.abs(seen - before).max(axis=2) > 60, np.ones((4, 4)))
     rows, columns = np.nonzero(changed)
-    top, bottom = np.quantile(rows, [0.005, 0.995])  # a line of the ground may be among them
+    top, bottom = np.quantile(rows, [0.005, 0.995])
     assert 0.01 < changed.mean() < 0.4
     assert 10 < top < bottom < SIZE["height"] - 10
     assert bottom - top > 0.45 * SIZE["height"]
@@ -135,7 +136,7 @@ def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, 
     assert console_errors == []
 
 
-def test_a_point_dragged_with_the_mouse_is_told_where_it_went(viewer: Viewer, page: Any) -> None:
+def test_a_point_dragged_with_the_mouse_reports_its_position(viewer: Viewer, page: Any) -> None:
     before, told = show_nothing(viewer, page), []
     robot = load_robot("nao")
     viewer.set_figures({"robot": (robot, None)})

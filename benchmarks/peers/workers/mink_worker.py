@@ -1,7 +1,7 @@
 """mink: one weighted quadratic program per step, assembled in Python on MuJoCo.
 
 daqp is the fastest of the solvers that mink's examples use: a whole step takes 1.05 times as long with quadprog, 1.8
-times with proxqp. Soft feet are faster than hard ones.
+times with proxqp. Foot tasks with a large weight (soft) are faster than equality constraints (hard).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Mink:
     def __init__(self, urdf: str, hard_feet: bool) -> None:
         self.version = f"{version('mink')}, {SOLVER} {version(SOLVER)}, MuJoCo {version('mujoco')}"
         palm, speeds = _palm_and_speeds(urdf)
-        # MuJoCo merges links that cannot move, which is faster; the hand becomes a site on the wrist.
+        # MuJoCo merges links with fixed joints, which is faster; the hand becomes a site on the wrist.
         spec = mujoco.MjSpec.from_file(urdf)
         spec.body(KinematicsProblem.HAND_BODY).add_site(name=KinematicsProblem.HAND, pos=palm)
         model = spec.compile()
@@ -82,7 +82,8 @@ class Mink:
 
 
 def _palm_and_speeds(urdf: str) -> tuple[list[float], dict[str, float]]:
-    """The hand in the frame of the wrist in m, and the speed limits in rad/s, which MuJoCo does not read."""
+    """Return the position of the hand in the frame of the wrist (m), and the speed limits of the joints (rad/s), which
+    MuJoCo does not read from a URDF."""
     palm: list[float] = []
     speeds: dict[str, float] = {}
     for joint in ElementTree.parse(urdf).getroot().iter("joint"):

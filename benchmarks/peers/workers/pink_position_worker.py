@@ -2,8 +2,9 @@
 
     python pink_position_worker.py PROBLEM.json "three tasks, no limits"
 
-Speaks in lines of JSON: greets with its version, then answers {"targets": [...]}, the centre of mass after each step as
-seen from the left foot, with the microseconds of the steps and the last configuration. Ends when its input does.
+Messages are lines of JSON: first the version of pink, then one answer per request. A request {"targets": [...]} has the
+target of the centre of mass after each step, relative to the left foot (m); the answer has the times of the steps (µs)
+and the last configuration. The process ends when its standard input ends.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from serve import answer_channel, time_steps  # type: ignore
 
 #: The fastest of the solvers that pink's documentation names.
 SOLVER = "daqp"
-#: What an error of one unit (m, rad) costs, as in `KinematicsProblem`; it enters squared.
+#: Cost of an error of one unit (m, rad), as in `KinematicsProblem`; the weight of a squared error is its square.
 FEET, CENTER, POSTURE = 100.0, 10.0, 0.01
 
 
 class Pink:
     def __init__(self, problem: dict[str, Any], variant: str) -> None:
         model = pinocchio.buildModelFromUrdf(problem["urdf"], pinocchio.JointModelFreeFlyer())
-        if "no limits" in variant:  # pink refuses to start a step outside the ranges of the model, asked for or not
+        if "no limits" in variant:  # pink rejects a configuration outside the joint ranges of its model in any case
             model.lowerPositionLimit[7:], model.upperPositionLimit[7:] = -np.inf, np.inf
         self.period: float = problem["period"]
         self.q, middle = pinocchio.neutral(model), pinocchio.neutral(model)
@@ -41,7 +42,8 @@ class Pink:
         relative = RelativeFrameTask(right, left, position_cost=FEET, orientation_cost=FEET)
         hold = FrameTask(left, position_cost=FEET, orientation_cost=FEET)
         self.center = ComTask(CENTER)
-        # By a thousandth of the way at each step, as gently as ours; it would else want to be there after the first.
+        # Gain of 1e-3 per step, as slow as the posture task of Poise; with the default gain of 1 pink would converge in
+        # the first step.
         posture = PostureTask(POSTURE, gain=self.period)
         for task in (relative, hold, self.center):
             task.set_target_from_configuration(self.configuration)

@@ -1,7 +1,7 @@
 """pink: one weighted quadratic program per step, assembled in Python on pinocchio.
 
 daqp is the fastest of the solvers that pink's documentation names: a whole step takes 1.0 times as long with quadprog,
-1.6 times with proxqp. With the limits of the robot, soft feet are faster than hard ones.
+1.6 times with proxqp. Foot tasks with a large weight (soft) are faster than equality constraints (hard).
 """
 
 from __future__ import annotations

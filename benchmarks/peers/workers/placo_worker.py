@@ -11,8 +11,10 @@ from serve import DynamicsProblem, KinematicsProblem, Poses, Scene, Stopwatch, g
 
 
 class PlacoKinematics:
-    """With the limits of the robot, soft feet are the fastest. Hard ones take 1.6 times as long with the defaults of
-    placo and 1.1 times with its `sparse_elimination`, which they therefore get.
+    """Inverse kinematics with placo.
+
+    Foot tasks with a large weight (soft) are fastest. Equality constraints (hard) take 1.6 times as long with the
+    defaults of placo and 1.1 times with its option `sparse_elimination`, which is therefore set for them.
     """
 
     def __init__(self, urdf: str, hard_feet: bool) -> None:
@@ -67,9 +69,11 @@ class PlacoKinematics:
 
 
 class PlacoDynamics:
-    """Feet are hard, as are equation of motion, contact limits, torques and limits of the joints; all tasks are one
-    weighted sum. Contacts are wrenches on a rectangle. Soft feet take 0.93 times as long; `sparse_elimination` changes
-    nothing.
+    """Inverse dynamics with placo.
+
+    Feet, equation of motion, contact constraints, torque and joint limits are hard constraints; all tasks are in one
+    weighted sum. A contact is a wrench on a rectangle. With soft feet a step takes 0.93 times as long;
+    `sparse_elimination` has no effect.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -90,7 +94,7 @@ class PlacoDynamics:
 
         self.solver = solver = placo.DynamicsSolver(robot)
         solver.dt = DynamicsProblem.PERIOD
-        solver.torque_cost = DynamicsProblem.FORCE_WEIGHT  # its own, 1e-3, is paid for with tasks
+        solver.torque_cost = DynamicsProblem.FORCE_WEIGHT  # the default of 1e-3 causes errors of the tasks
         solver.enable_joint_limits(True)
         solver.enable_velocity_limits(True)
         solver.enable_torque_limits(True)

@@ -1,18 +1,18 @@
-"""What the workers of all peers share: the problems, the clock, and the conversation with the benchmark.
+"""Shared code of the workers of all peers: problems, clock, and messages to and from the benchmark.
 
 A worker is started in the environment of its peer, without Poise, as one of ::
 
     python NAME_worker.py kinematics ROBOT.urdf soft|hard      feet as a heavy cost or as equality constraints
     python NAME_worker.py dynamics SCENE.json
 
-It speaks in lines of JSON. It greets with ``{"version", "start"}``. Then every request has one answer::
+Messages are lines of JSON. The first has ``{"version", "start"}``. Then every request has one answer::
 
-    {"go": N}      the next N steps on the clock   kinematics: {"microseconds": [...], "errors": {...}}
+    {"steps": N}   time the next N steps           kinematics: {"microseconds": [...], "errors": {...}}
                                                    dynamics:   {"microseconds": [...], "answers": {"12": [a, torque]}}
-    {"parts": N}   the next N steps in parts       {"parts": {"kinematics": [...], ...}}
+    {"parts": N}   time the parts of N steps       {"parts": {"kinematics": [...], ...}}
 
-Answers of dynamics are accelerations (base as in v, then joints) and joint torques, at the steps that are judged. A
-worker ends when its standard input does.
+Answers of dynamics are accelerations (base as in v, then joints) and joint torques, at the evaluated steps. A
+worker ends when its standard input ends.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import numpy as np
 
 
 def _load(path: Path) -> ModuleType:
-    """A module, by its path."""
+    """Load a module from a file."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -47,7 +47,7 @@ DynamicsProblem: Any = _problems.DynamicsProblem
 
 
 class Stopwatch:
-    """Microseconds of the parts of a step, by name."""
+    """Clock for the parts of a step; collects the times of each part (µs), by name."""
 
     def __init__(self) -> None:
         self.parts: dict[str, list[float]] = {}
@@ -63,7 +63,7 @@ class Stopwatch:
 
 
 class Poses(NamedTuple):
-    """Position of the hand, poses (position, rotation) of the feet and center of mass, in the world."""
+    """Position of the hand, poses (position, rotation matrix) of the feet and center of mass, in the world frame, m."""
 
     hand: Any
     feet: list[tuple[Any, Any]]
@@ -71,28 +71,28 @@ class Poses(NamedTuple):
 
 
 class KinematicsPeer(Protocol):
-    """A library with the robot, the tasks and the limits of the kinematics problem set up, at the start.
+    """A library set up with robot, tasks and limits of the kinematics problem, in the initial configuration.
 
     Attributes:
-        version: of the library and of what makes its speed.
-        mass: of the robot in kg; with the poses at the start it shows that all have the same robot.
+        version: version of the library and of the packages that determine its speed.
+        mass: mass of the robot, kg, to check with the initial poses that all peers have the same robot.
     """
 
     version: str
     mass: float
 
     def step(self, target: Any) -> None:
-        """One whole step: kinematics of q, target of the hand, tasks and limits, solution, next q."""
+        """Run one whole step: kinematics at q, target of the hand, tasks and limits, solution, next q."""
 
     def parts(self, target: Any, watch: Stopwatch) -> None:
-        """The same step, with a lap of the watch after each of its parts."""
+        """Run the same step, and call `watch.lap` after each of its parts."""
 
     def poses(self) -> Poses:
-        """Copies of the poses at the present q."""
+        """Return copies of the poses at the current q."""
 
 
 class Scene:
-    """The scene file: every list of numbers as an array, names of frames and joints as they are."""
+    """Content of a scene file, with lists of numbers as arrays; names of frames and joints are texts."""
 
     def __init__(self, path: str) -> None:
         self._content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -102,37 +102,37 @@ class Scene:
 
 
 class DynamicsPeer(Protocol):
-    """A library with the robot, the tasks, the contacts and the limits of the dynamics problem set up.
+    """A library set up with robot, tasks, contacts and limits of the dynamics problem.
 
     Attributes:
-        version: of the library and of what makes its speed.
-        mass: of the robot in kg.
+        version: version of the library and of the packages that determine its speed.
+        mass: mass of the robot, kg.
     """
 
     version: str
     mass: float
 
     def step(self, step: int) -> tuple[Any, Any]:
-        """One whole step: from q, v and the targets of a step of the scene to acceleration and torque."""
+        """Run one whole step, from q, v and targets of a step of the scene; return acceleration and torque."""
 
     def parts(self, step: int, watch: Stopwatch) -> None:
-        """The same, with a lap of the watch after each of its parts."""
+        """Run the same step, and call `watch.lap` after each of its parts."""
 
 
 def serve(
     kinematics: Callable[[str, bool], KinematicsPeer] | None = None,
     dynamics: Callable[[Scene], DynamicsPeer] | None = None,
 ) -> None:
-    """Sets up the peer that the command line names and answers requests until standard input ends.
+    """Set up the peer that the command line names, and answer requests until standard input ends.
 
     Args:
-        kinematics: makes the peer from the path of a URDF and whether feet are hard constraints.
-        dynamics: makes the peer from a scene.
+        kinematics: creates the peer from the path of a URDF and whether the feet are hard constraints.
+        dynamics: creates the peer from a scene.
     """
     send = answer_channel()
-    problem, path, *rest = sys.argv[1:]
+    problem, path, *options = sys.argv[1:]
     if problem == "kinematics" and kinematics is not None:
-        _serve_kinematics(kinematics(path, rest == ["hard"]), send)
+        _serve_kinematics(kinematics(path, options == ["hard"]), send)
     elif problem == "dynamics" and dynamics is not None:
         _serve_dynamics(dynamics(Scene(path)), send)
     else:
@@ -140,18 +140,18 @@ def serve(
 
 
 def gains(task: str) -> tuple[float, float]:
-    """(kp, kd) of a critically damped task of the dynamics problem, 1/s^2 and 1/s."""
+    """Return the gains (kp, kd) of a critically damped task of the dynamics problem, 1/s^2 and 1/s."""
     rate = DynamicsProblem.RATES[task]
     return rate * rate, 2.0 * rate
 
 
 def errors(now: Poses, start: Poses, target: Any) -> dict[str, float]:
-    """Errors of the tasks of the kinematics problem, with the keys of its ``ALLOWED``, in m and rad."""
+    """Return the errors of the tasks of the kinematics problem, with the keys of its ``ALLOWED``, in m and rad."""
     feet = list(zip(now.feet, start.feet, strict=True))
     return {
         "hand": _distance(now.hand, target),
-        "feet": max(_distance(p, held) for (p, _), (held, _) in feet),
-        "feet_rotation": max(_angle(R, held) for (_, R), (_, held) in feet),
+        "feet": max(_distance(p, reference) for (p, _), (reference, _) in feet),
+        "feet_rotation": max(_angle(R, reference) for (_, R), (_, reference) in feet),
         "center_of_mass": _distance(now.center_of_mass[:2], start.center_of_mass[:2]),
     }
 
@@ -160,12 +160,12 @@ def _serve_kinematics(peer: KinematicsPeer, send: Callable[[dict[str, Any]], Non
     start = peer.poses()
     robot = {"mass": peer.mass, "hand": start.hand.tolist(), "center_of_mass": start.center_of_mass.tolist()}
     send({"version": peer.version, "start": robot})
-    done = 0
+    completed = 0
     for line in sys.stdin:
         (request, steps), *_ = json.loads(line).items()
-        targets = [start.hand + np.array(KinematicsProblem.offset(done + step)) for step in range(1, steps + 1)]
-        done += steps
-        if request == "go":
+        targets = [start.hand + np.array(KinematicsProblem.offset(completed + step)) for step in range(1, steps + 1)]
+        completed += steps
+        if request == "steps":
             microseconds, _ = time_steps(peer.step, targets)
             send({"microseconds": microseconds, "errors": errors(peer.poses(), start, targets[-1])})
         else:
@@ -174,12 +174,12 @@ def _serve_kinematics(peer: KinematicsPeer, send: Callable[[dict[str, Any]], Non
 
 def _serve_dynamics(peer: DynamicsPeer, send: Callable[[dict[str, Any]], None]) -> None:
     send({"version": peer.version, "start": {"mass": peer.mass}})
-    done = 0
+    completed = 0
     for line in sys.stdin:
         (request, count), *_ = json.loads(line).items()
-        steps = [step % DynamicsProblem.STEPS for step in range(done, done + count)]
-        done += count
-        if request == "go":
+        steps = [step % DynamicsProblem.STEPS for step in range(completed, completed + count)]
+        completed += count
+        if request == "steps":
             microseconds, results = time_steps(peer.step, steps, DynamicsProblem.is_evaluated)
             send({"microseconds": microseconds, "answers": results})
         else:
@@ -189,7 +189,7 @@ def _serve_dynamics(peer: DynamicsPeer, send: Callable[[dict[str, Any]], None]) 
 def time_steps(
     take_step: Callable[[Any], Any], steps: list[Any], is_evaluated: Callable[[Any], bool] = lambda step: False
 ) -> tuple[list[float], dict[Any, list[Any]]]:
-    """Microseconds of each step, and the results (a tuple of arrays) of those that are judged."""
+    """Return the time of each step (µs), and the results (lists of arrays) of the evaluated steps, by step."""
     elapsed, results = [], {}
     gc.collect()
     gc.disable()
@@ -212,9 +212,9 @@ def _parts(take_step: Callable[[Any, Stopwatch], None], steps: list[Any]) -> dic
 
 
 def answer_channel() -> Callable[[dict[str, Any]], None]:
-    """A function that writes an answer to what was standard output, which from now on is the same as standard error."""
+    """Return a function that writes an answer to standard output; from now on other output goes to standard error."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever libraries print goes there
+    os.dup2(2, 1)  # output of libraries goes to standard error
 
     def send(answer: dict[str, Any]) -> None:
         answers.write(json.dumps(answer) + "\n")
@@ -228,7 +228,7 @@ def _distance(a: Any, b: Any) -> float:
 
 
 def _angle(a: Any, b: Any) -> float:
-    """Angle between two rotation matrices, from norm(a - b) = 2 sqrt(2) sin(angle / 2)."""
+    """Return the angle between two rotation matrices (rad), from norm(a - b) = 2 sqrt(2) sin(angle / 2)."""
     return float(2.0 * np.arcsin(min(1.0, np.linalg.norm(a - b) / np.sqrt(8.0))))
 
 

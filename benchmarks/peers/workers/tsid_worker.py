@@ -1,8 +1,8 @@
 """TSID: one quadratic program per step, assembled and solved (eiquadprog-fast) in C++ on pinocchio.
 
 TSID has two levels: equation of motion, contacts, friction, torques and limits of the joints are constraints, all tasks
-are one weighted sum. Contacts are forces at four corners. eiquadprog without "fast" takes 1.07 times as long; speed
-limits of the joints alone, without their ranges, save less than a hundredth.
+are in one weighted sum. A contact is a force at each of four corners. With eiquadprog instead of eiquadprog-fast a step
+takes 1.07 times as long; leaving out the joint ranges, with speed limits only, saves less than 1 %.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pinocchio  # type: ignore
 import tsid.tsid_pywrap as tsid  # type: ignore
 from serve import DynamicsProblem, Scene, Stopwatch, gains, serve  # type: ignore
 
-#: TSID's words for: a constraint, one of the weighted tasks.
+#: Priority levels of TSID: a constraint, and one of the weighted tasks.
 HARD, SOFT = 0, 1
 
 
@@ -30,7 +30,7 @@ class Tsid:
         self.robot = tsid.RobotWrapper(model, tsid.FLOATING_BASE_SYSTEM, False)
         self.formulation = tsid.InverseDynamicsFormulationAccForce("problem", self.robot, False)
         self.formulation.computeProblemData(0.0, self.q[0], self.v[0])
-        self.references: list[Any] = []  # TSID keeps references without owning: nothing that it was given may go
+        self.references: list[Any] = []  # TSID does not own the objects that it receives: they must not be freed
         self._contacts(scene, model)
         self._limits(scene["limits"])
         self._tasks(scene)
@@ -72,8 +72,8 @@ class Tsid:
         posture = self._task("posture", tsid.TaskJointPosture("posture", self.robot), actuated)
         posture.setReference(_sample(scene["posture"], np.zeros(actuated), np.zeros(actuated)))
         sway, reach, still = scene["sway"], scene["reach"], np.zeros((DynamicsProblem.STEPS, 3))
-        # The hand may turn: with its own orientation as reference, the error that TSID takes (the logarithm of a pose)
-        # is the distance.
+        # The orientation of the hand is free: with its actual orientation as reference, the pose error of TSID (a
+        # logarithm) is the position error.
         turns = scene["hand"]["rotation"]
         places = np.array([_pose_vector(p, R) for p, R in zip(reach["value"], turns, strict=True)])
         self.sway = (sway["value"], sway["rate"], sway["acceleration"])
@@ -123,7 +123,7 @@ class Tsid:
 
 
 def _pose_vector(position: Any, rotation: Any) -> Any:
-    """A pose as TSID wants it: position, then the columns of the rotation."""
+    """Return a pose in the format of TSID: position, then the columns of the rotation matrix."""
     return np.concatenate([position, rotation.T.ravel()])
 
 

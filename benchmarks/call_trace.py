@@ -1,8 +1,8 @@
-"""List the modules of Poise of which a function runs during a command, not counting imports.
+"""List the modules of Poise in which at least one function runs during a command, imports excluded.
 
-    python benchmarks/journeys.py readme                       # the first program of README.md
-    python benchmarks/journeys.py run walk --steps 4           # any command line
-    python benchmarks/journeys.py human gait walk.c3d --out study
+    python benchmarks/call_trace.py readme                       # the first program of README.md
+    python benchmarks/call_trace.py run walk --steps 4           # any command line
+    python benchmarks/call_trace.py human gait walk.c3d --out study
 
 The lists in docs/architecture.md are made with it. Standard output holds the list; the output of the command goes to
 standard error.
@@ -30,9 +30,9 @@ FUNCTION = 1
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "journey", nargs=argparse.REMAINDER, metavar="readme | COMMAND ...", help="program or command to trace"
+        "command", nargs=argparse.REMAINDER, metavar="readme | COMMAND ...", help="program or command to trace"
     )
-    words = parser.parse_args().journey
+    words = parser.parse_args().command
     if not words:
         parser.error("no command given; give 'readme' or a command of poise")
     files_used: set[str] = set()
@@ -40,37 +40,37 @@ def main() -> int:
     def record_call(frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
         is_poise_function = code.co_flags & FUNCTION and code.co_filename.startswith(str(ROOT))
-        if event == "call" and is_poise_function and not _importing(frame):
+        if event == "call" and is_poise_function and not _is_import(frame):
             files_used.add(Path(code.co_filename).relative_to(ROOT).as_posix())
 
     threading.setprofile(record_call)
     sys.setprofile(record_call)
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            status = _run_journey(words)
+            status = _run_command(words)
     finally:
         sys.setprofile(None)
-    rooms: dict[str, list[str]] = defaultdict(list)
+    packages: dict[str, list[str]] = defaultdict(list)
     for path in sorted(files_used):
-        room, _, rest = path.partition("/")
-        rooms[room].append(rest or room)
-    for room, files in rooms.items():
-        print(f"{room}: {', '.join(files)}")
+        package, _, rest = path.partition("/")
+        packages[package].append(rest or package)
+    for package, files in packages.items():
+        print(f"{package}: {', '.join(files)}")
     print(f"{len(files_used)} files")
     return status
 
 
-def _run_journey(words: list[str]) -> int:
-    if words == ["readme"]:
+def _run_command(arguments: list[str]) -> int:
+    if arguments == ["readme"]:
         text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
         exec(compile(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0], "README.md", "exec"), {})
         return 0
     from poise.cli import main as command
 
-    return command(words)
+    return command(arguments)
 
 
-def _importing(frame: FrameType) -> bool:
+def _is_import(frame: FrameType) -> bool:
     """Return whether a function runs as part of an import."""
     outer: FrameType | None = frame
     while outer is not None:

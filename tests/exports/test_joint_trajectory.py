@@ -1,4 +1,4 @@
-"""Tables and arrays: what goes out comes back, at any rate."""
+"""CSV and NPZ: written trajectories are read back, at any rate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_table_is_read_by_numpy_with_names_and_units_in_its_head(motion: Recor
     assert head[:3] == ["time [s]", "q/base_x [m]", "q/base_y [m]"]
     assert {"q/base_qw", "q/left_knee [rad]", "v/left_knee [rad/s]", "torque/left_knee [N m]"} <= set(head)
     values = np.loadtxt(path, delimiter=",", skiprows=1)
-    assert values.shape == (len(motion), len(head))
+    assert values.shape == (motion.samples, len(head))
     knee = values[:, head.index("q/left_knee [rad]")]
     assert np.abs(knee - motion["q/left_knee"]).max() < 1e-8
 
@@ -81,7 +81,7 @@ def test_a_base_turns_evenly_between_samples(robot: Robot) -> None:
     assert np.abs(np.diff(angles) - 0.2).max() < 1e-12
 
 
-def test_the_own_rate_changes_nothing(motion: Recording) -> None:
+def test_resampling_at_the_original_rate_changes_nothing(motion: Recording) -> None:
     whole = Trajectory.of(motion)
     again = whole.resample(100.0)
     assert len(again.time) == len(whole.time)
@@ -95,7 +95,7 @@ def test_a_rate_gives_samples_that_far_apart_up_to_the_end(motion: Recording, ra
     assert 0.0 <= motion.time[-1] - found.time[-1] < 1.0 / rate
 
 
-def test_what_truly_happened_is_exported_where_the_controller_saw_something_else(robot: Robot) -> None:
+def test_the_true_motion_is_exported_if_the_controller_had_an_estimate(robot: Robot) -> None:
     q, body = random_configurations(robot, 5), CoordinateLabels.of(robot)
     seen = make_recording(
         robot, q + 0.0, truth=Channel("true/q", body.q_units, random_configurations(robot, 5, seed=9), body.q_labels)
@@ -163,7 +163,7 @@ def test_a_file_that_is_cut_off_is_named_in_one_line(motion: Recording, tmp_path
         exports.read_trajectory(tmp_path / "m.npz")
 
 
-def test_what_is_missing_from_a_place_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="does not exist"):
         exports.read_trajectory(tmp_path / "m.csv")
     (tmp_path / "folder.csv").mkdir()
@@ -171,7 +171,7 @@ def test_what_is_missing_from_a_place_is_said(tmp_path: Path) -> None:
         exports.read_trajectory(tmp_path / "folder.csv")
 
 
-def test_a_trajectory_that_makes_no_sense_is_refused(robot: Robot) -> None:
+def test_an_invalid_trajectory_is_refused(robot: Robot) -> None:
     good = Trajectory.of(random_recording(robot, 4))
     joints, units = good.joints, good.units
     wrong = good.q.copy()
