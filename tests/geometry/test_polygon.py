@@ -2,7 +2,6 @@
 
 import doctest
 import math
-import timeit
 
 import numpy as np
 import pytest
@@ -212,13 +211,6 @@ def test_many_points_at_once_give_what_they_give_one_by_one() -> None:
     assert nearest.tolist() == [polygon.project(SQUARE, point).tolist() for point in points]
     assert polygon.margin(SQUARE, []).shape == (0,)  # type: ignore[union-attr]
     assert type(polygon.margin(SQUARE, points[0])) is float
-
-
-def test_the_margin_of_eight_vertices_is_fast_enough_for_every_tick() -> None:
-    angles = np.linspace(0.0, 2 * math.pi, 8, endpoint=False)
-    octagon, point = np.stack([np.cos(angles), np.sin(angles)], axis=1), np.array([0.1, 0.2])
-    best = min(timeit.repeat(lambda: polygon.margin(octagon, point), number=200, repeat=20)) / 200
-    assert best < 15e-6
 
 
 # --- half planes

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,8 @@ NEUTRAL = runs.Walk(robot="g1", steps=4)
 HIGH_STAIRS = runs.Walk(robot="g1", speed=(0.3, 0.0, 0.0), terrain="stairs:0.3,0.3,3")  # type: ignore[call-arg]
 
 
-def test_a_walk_that_walks_passes_within_a_second_of_processor_time() -> None:
-    NEUTRAL.load()
-    runs.first_check(NEUTRAL)  # what is computed once per robot
-    begin = time.process_time()
+def test_a_walk_that_walks_passes() -> None:
     check = runs.check_walk(NEUTRAL)
-    assert time.process_time() - begin < walk_check.LONGEST_PROCESSOR_TIME + 0.5
     assert check.feasible
     assert check.simulated
     assert "walks" in check.reason
@@ -45,6 +43,22 @@ def test_stairs_that_are_too_high_fail_although_the_pendulum_passes_them(
     assert not check.feasible
     assert "falls" in check.reason or "about to fall" in check.reason
     assert runs.first_check(HIGH_STAIRS) == check, "once it is known, the simulated answer comes first"
+
+
+def test_a_slow_machine_gives_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = NEUTRAL.load()
+    known = walk_check.simulate_walk(NEUTRAL, robot)
+    calls = itertools.count()
+    for clock in ("process_time", "perf_counter", "monotonic"):
+        monkeypatch.setattr(time, clock, lambda: 10.0 * next(calls))
+    assert walk_check.simulate_walk(NEUTRAL, robot) == known
+    assert "4 simulated steps" in known.reason
+
+
+def test_a_walk_that_ends_before_its_first_step_is_answered_by_the_pendulum() -> None:
+    check = runs.check_walk(replace(NEUTRAL, seconds=0.1))
+    assert check.feasible
+    assert not check.simulated
 
 
 def test_the_same_question_is_answered_from_memory_and_from_disk(monkeypatch: pytest.MonkeyPatch) -> None:
