@@ -96,6 +96,7 @@ def test_errors_have_the_same_messages_on_ray(tmp_path: Path) -> None:
 
 
 @needs_ray
+@pytest.mark.slow
 def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_path: Path) -> None:
     text = drill_spec('["sleep"]', 6, "[fixed]\nseconds = 1.0")
     command = [*POISE, "campaign", str(write_spec(text, tmp_path)), "--out", str(tmp_path / "out"), "--ray", "local"]

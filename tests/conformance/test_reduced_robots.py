@@ -17,8 +17,18 @@ from reduced_robots import REDUCTIONS, reduced_robot
 
 #: Robots without a right hand, which cannot reach.
 HANDLESS = ("no_arms", "no_hands", "legs_only")
+#: Robots that run in every test run: together they lack all parts that the others lack.
+FIRST_ROBOTS = ("no_hands", "legs_only")
+ROBOTS = [pytest.param(name, marks=() if name in FIRST_ROBOTS else pytest.mark.slow) for name in REDUCTIONS]
 CASES = [
-    pytest.param(robot, name, mode, plant, id=f"{robot}-{name}-{mode}-{plant}")
+    pytest.param(
+        robot,
+        name,
+        mode,
+        plant,
+        id=f"{robot}-{name}-{mode}-{plant}",
+        marks=() if robot in FIRST_ROBOTS else pytest.mark.slow,
+    )
     for robot in REDUCTIONS
     for name, motion in MOTIONS.items()
     for mode, plant in motion.available
@@ -44,7 +54,7 @@ def test_it_runs_every_motion_in_every_mode(robot: str, name: str, mode: str, pl
     assert motion.row(recording, result)["fell"] is False
 
 
-@pytest.mark.parametrize("robot", REDUCTIONS)
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_it_walks_in_a_style_that_moves_arms_and_head(robot: str) -> None:
     result = Walk(robot=str(reduced_robot(robot)), mode="torque", style="sad", steps=2).run().result
     assert result["reason"] is None
@@ -65,7 +75,7 @@ def test_the_walk_of_legs_has_a_report(tmp_path: Path) -> None:
     assert "legs_only" in (tmp_path / "legs.html").read_text()
 
 
-@pytest.mark.parametrize("robot", REDUCTIONS)
+@pytest.mark.parametrize("robot", ROBOTS)
 def test_it_moves_in_every_scene_of_the_studio(robot: str) -> None:
     for scene in all_scenes():
         runner = SceneRunner(scene(load_robot(reduced_robot(robot))))

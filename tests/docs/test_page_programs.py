@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 from page_blocks import LANGUAGES, PAGES, blocks, everything
-from page_following import FOLLOWED, after, follow, name_of, needs_models
+from page_following import COMMANDS_FIRST, FOLLOWED, after, follow, name_of, needs_models
 
 #: What the last program of a page prints where the page leaves that to its reader.
 LAST = {"README.md": "walked 4 steps\n"}
-PROGRAMS = [page for page in PAGES if any(block.language in ("python", "toml") for block in blocks(page))]
+PROGRAMS = [
+    page
+    for page in PAGES
+    if name_of(page) not in COMMANDS_FIRST and any(block.language in ("python", "toml") for block in blocks(page))
+]
 
 
 @pytest.mark.parametrize("page", PROGRAMS, ids=name_of)
