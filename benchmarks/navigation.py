@@ -195,7 +195,7 @@ class ForwardCommand:
 def run_pushes(job: tuple[str, float, bool]) -> None:
     """Push the robot from eight directions and print the number of recoveries."""
     name, share, replaced = job
-    force = share * 9.81 * poise.load_robot(name).mass
+    force = share * poise.load_robot(name).weight
     settings = NavigateSettings() if replaced else NavigateSettings(replan_distance=999.0)
     survived = []
     for k in range(8):

@@ -6,7 +6,6 @@ and any controller. Lengths are in m, angles in rad; z is up in the world frame.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from poise.arrays import Array
 from poise.geometry import so3
 from poise.recording import Recording
 from poise.robots import Robot, State
-from poise.state import Snapshot
+from poise.state import Snapshot, capture_point
 
 #: Share of its torque limit above which a motor is saturated.
 SATURATED = 0.999
@@ -126,7 +125,7 @@ def capture_point_error(last: State, place: Array) -> float:
     """
     snapshot = Snapshot(last.robot).at(last)
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-    return float(np.linalg.norm((c + v * math.sqrt(max(c[2], 0.1) / 9.81) - place)[:2]))
+    return float(np.linalg.norm(capture_point(c, v, max(c[2], 0.1)) - place[:2]))
 
 
 def middle_of_feet(state: State) -> Array:

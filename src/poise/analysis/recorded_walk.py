@@ -38,7 +38,7 @@ from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.geometry import convex_hull
 from poise.recording import Recording
-from poise.robots import Robot, Side
+from poise.robots import Robot, Side, contact_points
 from poise.state import dcm, natural_frequency
 
 #: Steps at each end that are not steady: one to speed up and one to settle at the start, likewise at the end.
@@ -202,8 +202,8 @@ class RecordedWalk:
             if each.begin <= sample < each.end:
                 foot = self.tracks.robot.foot(each.side)
                 k = self.tracks.parts.index(foot)
-                corners = foot.corners @ self.tracks.rotations[sample, k].T + self.tracks.positions[sample, k]
-                points.append(corners[:, :2])
+                rotation, position = self.tracks.rotations[sample, k], self.tracks.positions[sample, k]
+                points.append(contact_points(foot, rotation, position)[:, :2])
         stacked = np.vstack(points)
         return convex_hull(stacked[np.isfinite(stacked).all(axis=1)])
 

@@ -16,7 +16,7 @@ from poise.arrays import Array
 from poise.errors import RobotError, StateError, unknown_name_error
 from poise.geometry import polygon
 from poise.robots.description import ServoData
-from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits
+from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits, contact_points
 from poise.robots.urdf import GeometrySource, vertical_extent
 
 #: Acceleration of gravity g (m/s²), a positive number; gravity points along -z of the world.
@@ -109,8 +109,7 @@ class State:
         points = [np.zeros((0, 2))]
         for part in self.contacts:
             pose = self.pose(part)
-            corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
-            points.append((corners @ pose.rotation.T + pose.translation)[:, :2])
+            points.append(contact_points(part, pose.rotation, pose.translation)[:, :2])
         return _read_only(polygon.convex_hull(np.vstack(points)))
 
     @cached_property
