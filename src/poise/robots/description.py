@@ -53,6 +53,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from poise.arrays import Vector
 from poise.errors import RobotError, UsageError
 from poise.parsing import KeyTable, parse_toml, rename_former_keys
 from poise.robots.parts import SIDES, Side, Sole
@@ -155,7 +156,6 @@ def joint_values(table: KeyTable) -> dict[str, float]:
 # -- Description -----------------------------------------------------------------------------------------------------
 
 
-Vector = tuple[float, float, float]
 LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")
 #: Present names of keys by the names in older files, for each section; "" is the top of a file.
 FORMER_KEYS: dict[str, dict[str, str]] = {

@@ -18,10 +18,9 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from poise.arrays import Vector
 from poise.robots.human.anthropometry import BodyShape
 from poise.robots.parts import SIDES, Side, side_sign
-
-Vector = tuple[float, float, float]
 
 #: Flexion moves a segment forward and up, extension moves the trunk back: both are about the axis to the right.
 RIGHTWARD: Vector = (0.0, -1.0, 0.0)
