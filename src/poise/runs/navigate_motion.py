@@ -19,6 +19,7 @@ from poise.devices import Device, RandomDevice, Script
 from poise.errors import UsageError
 from poise.files import json_ready
 from poise.parameters import parameter
+from poise.parsing import PLANT_ADDRESS
 from poise.plans import zmp_path
 from poise.plants import EnvironmentGeometry, EnvironmentObject, IdealPlant, Plant, RemotePlant, Terrain
 from poise.recording import Recording
@@ -264,7 +265,7 @@ class Navigate(Motion):
         False, "walk down three steps, cross a room, put a hand to a door ([Sugihara2008], figure 9)"
     )
     remote: str = parameter(
-        "", "address of a robot that 'poise serve' simulates, like tcp://127.0.0.1:5560", metavar="ADDRESS"
+        "", f"address of a robot that 'poise serve' simulates, like {PLANT_ADDRESS}", metavar="ADDRESS"
     )
 
     @classmethod

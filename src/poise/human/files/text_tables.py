@@ -46,7 +46,7 @@ def split_fields(line: str) -> list[str]:
     return words
 
 
-def parse_number(path: Path, text: str, line: int) -> float:
+def table_number(path: Path, text: str, line: int) -> float:
     """Parse a number; NaN for a missing value."""
     try:
         value = float(text)
@@ -73,7 +73,7 @@ def number_table(path: Path, lines: list[str], start: int, columns: int) -> Arra
                 f"line {line}: {len(row)} of {columns} numbers, and no tabs to show which are missing",
                 f"line {line}",
             )
-        numbers[i, : len(row)] = [parse_number(path, text, line) for text in row]
+        numbers[i, : len(row)] = [table_number(path, text, line) for text in row]
     return numbers
 
 
