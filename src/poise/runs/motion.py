@@ -18,9 +18,9 @@ from poise.errors import UsageError, suggestion
 from poise.hierarchy import Behavior
 from poise.parameters import Parameter, check_parameters, current_settings, parameter, parameters, settings_from
 from poise.parsing import parse_integer, parse_seconds
-from poise.plants import Plant
+from poise.plants import IdealPlant, Plant
 from poise.recording import Progress, Recording
-from poise.robots import Robot, describe_robot, library_names, load_robot
+from poise.robots import Robot, State, describe_robot, library_names, load_robot
 from poise.runs.execution import CompletedRun, Result, execute, finish_result, store_result, summarize
 from poise.runs.world import NOISE, World
 from poise.solvers import NullSpace, Weighted
@@ -264,6 +264,10 @@ class Motion(metaclass=_MotionMeta):
         if self.mode == "position":
             return PositionController(behavior, NullSpace() if self.solver == "null-space" else solver, **options)
         return TorqueController(behavior, solver, **options)
+
+    def build_plant(self, start: State) -> Plant:
+        """Return the ideal or simulated plant of a motion without servos."""
+        return IdealPlant(start) if self.plant == "ideal" else self.world.plant(start, seed=self.seed)
 
     def row(self, recording: Recording, result: Result) -> dict[str, Any]:
         """Return a row of a campaign's table: values by the names in `COMMON_COLUMNS` and `columns`."""

@@ -226,7 +226,10 @@ class NavigateSetup(Setup):
 
 @dataclass(frozen=True, kw_only=True)
 class Navigate(Motion):
-    """Guide a robot by one point at a time, with a script or a random joystick ([Sugihara2008])."""
+    """Guide a robot by one point at a time, with a script or a random joystick ([Sugihara2008]).
+
+    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Navigate`.
+    """
 
     name: ClassVar[str] = "navigate"
     summary: ClassVar[str] = "guide a foot, the trunk or a hand with a script or a random joystick"

@@ -30,7 +30,6 @@ from poise.robots import Robot, State, library_names, limbs
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, ServoBalance
-from poise.runs.standing_motions import motion_plant
 
 #: Largest error of the divergent component of motion (DCM) in the last second (m); with more, the robot is falling.
 LARGEST_DCM_ERROR = 0.12
@@ -59,7 +58,10 @@ class ServoWalkSettings(ZmpBalanceSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Walk(ServoBalance):
-    """Walk a number of steps with a style and end with the feet side by side."""
+    """Walk a number of steps with a style and end with the feet side by side.
+
+    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Walk`.
+    """
 
     name: ClassVar[str] = "walk"
     summary: ClassVar[str] = "walk with a given style and speed, over terrain and against pushes"
@@ -140,7 +142,7 @@ class Walk(ServoBalance):
         return style.replace(**changes)
 
     def build_with_torques(self, robot: Robot) -> Setup:
-        plant = motion_plant(self, self.start_stance(robot))
+        plant = self.build_plant(self.start_stance(robot))
         walk = self.behavior(robot, plant.state())
         facts = {"style": walk.style.name, "steps": self.steps, "speed": walk.requested_speed}
         return Setup(walk, self.controller(walk, walk.weights), plant, walk.seconds, facts)
