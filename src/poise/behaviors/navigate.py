@@ -109,6 +109,8 @@ class SegmentStart(NamedTuple):
 class Navigate(Behavior):
     """Navigation of a robot by one guided point at a time ([Sugihara2008]); the other points follow.
 
+    A hierarchy as a function of the state, for a controller; `poise.runs.Navigate` is the complete run.
+
     At the end of each motion segment the behavior reads the device once and plans the next segment from the current
     state of the robot. For every input, each segment is feasible and can be followed by another; see
     `poise.plans.segment`.

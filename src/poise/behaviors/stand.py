@@ -101,6 +101,8 @@ def _com_height(start: State) -> float:
 class Stand(Behavior):
     """Standing with the CoM above the middle of the feet, and recovery from pushes without a step.
 
+    A hierarchy as a function of the state, for a controller; `poise.runs.Stand` is the complete run.
+
     Args:
         robot: robot with feet.
         settings: see `UprightSettings`.
@@ -156,6 +158,8 @@ class SquatSettings(UprightSettings):
 
 class Squat(Stand):
     """Squats with flat soles: the CoM moves down and up as a cosine.
+
+    A hierarchy as a function of the state, for a controller; `poise.runs.Squat` is the complete run.
 
     >>> squat = Squat(robot, SquatSettings(depth=0.1))
     >>> poise.record(poise.TorqueController(squat), poise.MujocoPlant(squat.start), squat.seconds)

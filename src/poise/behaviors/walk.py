@@ -50,6 +50,8 @@ CAPTURE_TIME = 0.4
 class Walk(Behavior):
     """Walk in a style for a number of steps, ending with the feet side by side; capture steps after pushes.
 
+    A hierarchy as a function of the state, for a controller; `poise.runs.Walk` is the complete run.
+
     Style, speed and number of steps may change during the walk: changes of `style` and `speed` are blended in within
     `settings.style_transition_time` seconds, and `stop()` ends the walk after the next step.
 
