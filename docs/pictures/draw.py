@@ -184,8 +184,8 @@ def gait(size: tuple[int, int] = (160, 250), margin: int = 96) -> None:
     times = [cycle.initial_contact + share * cycle.duration for share in shares]
     rows = {"measured": [reference.sample(time)[0] for time in times]}
     for title, variant in (("six keys", gait.BEST), ("four keys", gait.PAPER), ("two phases", gait.TWO_PHASES)):
-        found = gait.reproduce(reference, cycle, variant)
-        rows[title] = [found.q[int(np.argmin(np.abs(found.time - time)))] for time in times]
+        reproduction = gait.reproduce(reference, cycle, variant)
+        rows[title] = [reproduction.q[int(np.argmin(np.abs(reproduction.time - time)))] for time in times]
     side = Camera(direction=(0.3, -1.0, 0.12))
     strips = [
         picture(

@@ -55,8 +55,8 @@ def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | Non
     else:
         points = compute_trajectories(recording, robot).zmp
     # Where the ground would have to pull on the body the ZMP is undefined; the motion is then far outside anyway.
-    found = polygon_margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
-    return float(np.nanmin(found)) if np.isfinite(found).any() else None
+    margins = polygon_margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
+    return float(np.nanmin(margins)) if np.isfinite(margins).any() else None
 
 
 def largest_trunk_tilt(states: Sequence[State], robot: Robot) -> float:

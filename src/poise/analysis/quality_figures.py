@@ -179,15 +179,15 @@ def quality_messages(figures: Mapping[str, float | None], motion: str, failures:
         motion: kind of motion whose bounds apply, ``"walk"`` or ``"stand"``; others have only those of any motion.
         failures: whether to return reasons for failure instead of warnings.
     """
-    found = {}
+    messages = {}
     for name, figure in QUALITY_FIGURES.items():
         value, bound = figures.get(name), figure.bounds.get(motion, figure.bounds.get("any"))
         if value is None or bound is None:
             continue
         limit = bound.failure if failures else bound.warning
         if value > limit:
-            found[name] = figure.message.format(value=figure.scale * value, bound=figure.scale * limit)
-    return found
+            messages[name] = figure.message.format(value=figure.scale * value, bound=figure.scale * limit)
+    return messages
 
 
 def _walking_figures(walk: RecordedWalk) -> dict[str, float]:

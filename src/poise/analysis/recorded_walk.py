@@ -118,13 +118,13 @@ class RecordedWalk:
     def cycles(self) -> tuple[GaitCycle, ...]:
         """Gait cycles between touchdowns of the same foot in the window, grouped by foot; events of the opposite foot
         are NaN."""
-        found = []
+        cycles = []
         for side in {step.side: None for step in self.steps}:
             prints = [step.after for step in self.steps if step.side == side]
             inside = [each for each in prints if self.window.start <= each.begin <= self.window.stop]
             for footprint, next_footprint in itertools.pairwise(inside):
-                found.append(GaitCycle(side, footprint.touchdown, footprint.lift_off, next_footprint.touchdown))
-        return tuple(cycle for cycle in found if cycle.initial_contact < cycle.toe_off < cycle.end)
+                cycles.append(GaitCycle(side, footprint.touchdown, footprint.lift_off, next_footprint.touchdown))
+        return tuple(cycle for cycle in cycles if cycle.initial_contact < cycle.toe_off < cycle.end)
 
     def cycles_of(self, side: Side) -> tuple[GaitCycle, ...]:
         """Gait cycles of one foot."""
@@ -263,15 +263,15 @@ def support_phases(walk: RecordedWalk) -> tuple[MotionPhase, ...]:
     n, time = recording.samples, recording.time
     marks = {0, n} | {sample for each in walk.footprints for sample in (each.begin, each.end)}
     first, last = walk.steps[0].before.end, walk.steps[-1].after.begin
-    found: list[MotionPhase] = []
+    phases: list[MotionPhase] = []
     for begin, end in itertools.pairwise(sorted(marks)):
         stance_feet = {each.side for each in walk.footprints if each.begin <= begin < each.end}
         name = "double support" if len(stance_feet) > 1 else f"{stance_feet.pop()} support" if stance_feet else "flight"
         if name == "double support" and not first <= begin < last:
             name = "standing"
         until = float(time[end]) if end < n else float(time[-1]) + (recording.period if n > 1 else 0.0)
-        if found and found[-1].name == name:
-            found[-1] = found[-1]._replace(end=until)
+        if phases and phases[-1].name == name:
+            phases[-1] = phases[-1]._replace(end=until)
         else:
-            found.append(MotionPhase(name, float(time[begin]), until))
-    return tuple(found)
+            phases.append(MotionPhase(name, float(time[begin]), until))
+    return tuple(phases)

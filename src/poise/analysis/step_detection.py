@@ -114,8 +114,8 @@ def find_footprints(tracks: BodyTrajectories, feet: tuple[FootTrajectory, ...] |
     """
     trajectories = foot_trajectories(tracks) if feet is None else feet
     time = tracks.recording.time
-    found = [each for trajectory in trajectories for each in _foot_footprints(trajectory, time)]
-    return tuple(sorted(found, key=lambda each: each.begin))
+    footprints = [each for trajectory in trajectories for each in _foot_footprints(trajectory, time)]
+    return tuple(sorted(footprints, key=lambda each: each.begin))
 
 
 def _foot_footprints(trajectory: FootTrajectory, time: Array) -> list[Footprint]:

@@ -158,21 +158,21 @@ def find_trials(
         static: static trial of all walks; None: the file in the same folder named static, calibration, ...; among
             several the one whose name is most similar to that of the walk.
     """
-    found: list[TrialFiles] = []
+    pairs: list[TrialFiles] = []
     for each in trials:
         if isinstance(each, TrialFiles):
-            found.append(each)
+            pairs.append(each)
             continue
         path = Path(each)
         if not path.is_dir():
-            found.append(_trial_files(path, static))
+            pairs.append(_trial_files(path, static))
             continue
         inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
         walks = [file for file in inside if not is_static(file)]
         if not walks:
             raise TrialError(f"{path}: no walks in this folder; expected .c3d, .trc or .bvh files", path=str(path))
-        found += [_trial_files(file, static) for file in walks]
-    return found
+        pairs += [_trial_files(file, static) for file in walks]
+    return pairs
 
 
 def _trial_files(path: Path, static: str | PathLike[str] | None) -> TrialFiles:
@@ -215,9 +215,9 @@ def fit_trial(
         report(0.5 * share if stage == "body" else 0.5 + 0.5 * share)
 
     standing = None if files.static is None else read_trial(files.static)
-    found = fit(read_trial(files.path), standing, progress=advance, **options)
+    result = fit(read_trial(files.path), standing, progress=advance, **options)
     report(1.0)
-    return found
+    return result
 
 
 def fit_trials(

@@ -285,11 +285,11 @@ def _key_word(name: str) -> str:
 
 def _unique_word(word: str, others: Iterable[str]) -> str:
     """Append a number to a word if it is one of the others."""
-    taken, found, count = set(others), word, 1
-    while found in taken:
+    taken, candidate, count = set(others), word, 1
+    while candidate in taken:
         count += 1
-        found = f"{word}_{count}"
-    return found
+        candidate = f"{word}_{count}"
+    return candidate
 
 
 # -- Concatenation in time -------------------------------------------------------------------------------------------

@@ -114,8 +114,8 @@ def _facts_table(runs: RunTable) -> str:
 def _outcome_table(runs: RunTable) -> str:
     if not len(runs):
         return ""
-    found = runs.results.outcomes
-    counts = {name: found.get(name, 0) for name in OUTCOMES}
+    outcomes = runs.results.outcomes
+    counts = {name: outcomes.get(name, 0) for name in OUTCOMES}
     rows = [
         (name, str(count), percent(count / len(runs)), OUTCOME_DESCRIPTIONS.get(name, ""))
         for name, count in counts.items()

@@ -179,9 +179,9 @@ def _time_table(views: Sequence[RecordingView]) -> str:
     rows = []
     for title, channel in (("control call (ms)", "control/milliseconds"), ("solver (ms)", "solver/milliseconds"),
                            ("solver iterations", "solver/iterations")):  # fmt: skip
-        found = [percentiles(view.recording, channel) for view in views]
+        durations = [percentiles(view.recording, channel) for view in views]
         rows.append(
-            (title, *(_format_cell(percentile[key]) for percentile in found for key in ("median", "p99", "max")))
+            (title, *(_format_cell(percentile[key]) for percentile in durations for key in ("median", "p99", "max")))
         )
     statuses = [
         f"{view.label}: "

@@ -358,8 +358,8 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
         parent = limb_of.get(robot.model.parents[joint.index])
         limb_of.setdefault(joint.index, parent if parent is not None and parent != "trunk" else "other joints")
     order = ("left leg", "right leg", "trunk", "head", "left arm", "right arm", "other joints")
-    found = [Limb(name, tuple(j.name for j in robot.joints if limb_of[j.index] == name)) for name in order]
-    return tuple(limb for limb in found if limb.joints)
+    candidates = [Limb(name, tuple(j.name for j in robot.joints if limb_of[j.index] == name)) for name in order]
+    return tuple(limb for limb in candidates if limb.joints)
 
 
 def _chain(robot: Robot, joint: int) -> set[int]:

@@ -366,5 +366,5 @@ def _has_y_up(mesh: str) -> bool:
     if not mesh.lower().endswith(".dae"):
         return False
     with open(mesh, encoding="utf-8", errors="replace") as file:
-        found = re.search(r"<up_axis>\s*(\w+)\s*</up_axis>", file.read(65536))  # it is in the header
-    return found is not None and found[1] == "Y_UP"
+        match = re.search(r"<up_axis>\s*(\w+)\s*</up_axis>", file.read(65536))  # it is in the header
+    return match is not None and match[1] == "Y_UP"

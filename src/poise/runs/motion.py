@@ -272,9 +272,9 @@ class Motion(metaclass=_MotionMeta):
     def row(self, recording: Recording, result: Result) -> dict[str, Any]:
         """Return a row of a campaign's table: values by the names in `COMMON_COLUMNS` and `columns`."""
         errors = [each["rms"] for each in (result["levels"] or {}).values() if each["rms"] is not None]
-        found = {name: _value_at(result, column.path) for name, column in {**COMMON_COLUMNS, **self.columns}.items()}
+        values = {name: _value_at(result, column.path) for name, column in {**COMMON_COLUMNS, **self.columns}.items()}
         return {
-            **found,
+            **values,
             "motion_seconds": float(recording.duration),
             "fallback_steps": sum((result["fallbacks"] or {}).values()),
             "levels_rms": max(errors, default=None),

@@ -56,9 +56,9 @@ def motion_named(name: str) -> type[Motion]:
 
 def campaign_parameters(cls: type[Motion]) -> dict[str, Parameter]:
     """Return the parameters of a motion by their names in campaign specs."""
-    found = {each.option.replace("-", "_"): each for each in motion_parameters(cls).values()}
-    del found["seed"]  # the campaign chooses the seed of each run
-    return found
+    parameters = {each.option.replace("-", "_"): each for each in motion_parameters(cls).values()}
+    del parameters["seed"]  # the campaign chooses the seed of each run
+    return parameters
 
 
 def motion_from(motion: str | type[Motion], given: Mapping[str, Value], seed: int = 0) -> Motion:
@@ -94,8 +94,8 @@ def motion_from(motion: str | type[Motion], given: Mapping[str, Value], seed: in
         if "speed" in values:
             raise UsageError("speed and its parts (speed.NAME) are both given; give one of them")
         values["speed"] = known_parameter("speed", cls).parse(options["speed"])
-    found: Motion = cls(**values)
-    return found
+    result: Motion = cls(**values)
+    return result
 
 
 def command_line(motion: str | type[Motion], given: Mapping[str, Value], seed: int = 0) -> str:

@@ -72,11 +72,11 @@ class Scenario:
         left, right = feet["left"].y, feet["right"].y
         far = [edge - back for edge in stage.edges[1:]]
         far.append(stage.edges[-1] + back + (stage.run - 2.0 * back))
-        found: list[GuidanceGoal] = [FootGoal("right", stage.first_edge - back, right)]
+        goals: list[GuidanceGoal] = [FootGoal("right", stage.first_edge - back, right)]
         for edge, end in zip(stage.edges, far, strict=True):
-            found += [FootGoal("left", edge + back, left), FootGoal("right", end, right)]
+            goals += [FootGoal("left", edge + back, left), FootGoal("right", end, right)]
         x, y, z = stage.target.tolist()
-        return (*found, TrunkGoal(*self.door_approach), HandGoal("left", x, y, z))
+        return (*goals, TrunkGoal(*self.door_approach), HandGoal("left", x, y, z))
 
     @property
     def door_approach(self) -> tuple[float, float]:

@@ -119,12 +119,12 @@ def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
     parts: tuple[Literal["hand", "foot"], ...] = ("hand", "foot") if reach.holds_cup else ("foot",)
     out = {part: reach.box_violation(part, states) for part in parts}
     tilt = largest_sole_tilt(states, reach.robot)
-    found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR]
+    messages = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR]
     if off > LARGEST_COM_ERROR:
-        found.append(f"centre of mass {1e3 * off:.1f} mm from its target")
+        messages.append(f"centre of mass {1e3 * off:.1f} mm from its target")
     if tilt > LARGEST_SOLE_TILT:
-        found.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
-    return found
+        messages.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
+    return messages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,17 +222,17 @@ def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> 
     """Return the reasons why a squat failed, with the motors that were at their torque limit."""
     misses = [float(np.abs(state.center_of_mass - squat.center_of_mass(state.time)).max()) for state in states]
     tilt, worst = largest_sole_tilt(states, squat.robot), max(misses)
-    found = []
+    messages = []
     if worst > LARGEST_PATH_ERROR:
         at_limit = ", ".join(
             f"{name} at its limit of {entry['limit_Nm']:.0f} N m for {entry['seconds']:.2f} s"
             for name, entry in (result["limits"] or {}).items()
         )
         acting = f" ({at_limit})" if at_limit else ""
-        found.append(f"centre of mass up to {1e3 * worst:.0f} mm off its path{acting}")
+        messages.append(f"centre of mass up to {1e3 * worst:.0f} mm off its path{acting}")
     if tilt > LARGEST_SQUAT_TILT:
-        found.append(f"a sole tilted by {math.degrees(tilt):.1f} degrees")
-    return found
+        messages.append(f"a sole tilted by {math.degrees(tilt):.1f} degrees")
+    return messages
 
 
 def _positive(settings: Any, name: str, usual: float) -> float:

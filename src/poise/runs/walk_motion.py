@@ -181,11 +181,11 @@ class Walk(ServoBalance):
         return reasons
 
     def row(self, recording: Recording, result: Result) -> dict[str, Any]:
-        found = super().row(recording, result)
+        values = super().row(recording, result)
         if result["fell"] or recording.robot is None:  # a fall has no measures of style
-            return found
+            return values
         measures = style_measures(analyze_walk(recording, recording.robot))
-        return found | {f"measure.{name}": float(getattr(measures, name)) for name in STYLE_MEASURES}
+        return values | {f"measure.{name}": float(getattr(measures, name)) for name in STYLE_MEASURES}
 
     # -- position servos -------------------------------------------------------------------------------------------
 

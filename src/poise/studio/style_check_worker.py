@@ -94,8 +94,8 @@ def replies(request: StyleRequest) -> Iterator[StyleReply | RangeReply]:
     changes: tuple[str, ...] = ()
     style, feasible = request.style, check(request, request.style).feasible
     if not feasible and request.repair:
-        found = repair_style(style, request.body, request.com_reference)
-        style, feasible, changes = found.style, found.check.feasible, found.changes
+        repair = repair_style(style, request.body, request.com_reference)
+        style, feasible, changes = repair.style, repair.check.feasible, repair.changes
     yield StyleReply(request.number, style, feasible, changes)
     for name in CHECKED_PARAMETERS:
         if request.com_reference == "sinusoid" or name not in SINUSOID_PARAMETERS:
