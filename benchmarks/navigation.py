@@ -175,7 +175,7 @@ def navigate_at_random(job: tuple[str, int, float]) -> int:
     """Simulate random commands and return 1 if the robot fell, otherwise 0."""
     name, seed, seconds = job
     navigate, fall, errors = run_trial(name, RandomDevice(seed), NavigateSettings(), seconds, seed=seed)
-    with_step = sum(done.segment.goal.step is not None for done in navigate.history)
+    with_step = sum(segment_run.segment.goal.step is not None for segment_run in navigate.history)
     milli = 1e3 * np.array(errors)
     print(
         f"physics {name:7} seed {seed}: {fall or 'stands'}; {len(navigate.history)} segments, {with_step} with a step, "

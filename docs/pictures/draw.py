@@ -150,8 +150,8 @@ def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
     scenes = ((None, (0.0, 2.9, 3.35), {}), (2.0, (4.0, 5.0), {}), (2.0, (0.0, 5.0), stiff))
     for squat, times, numbers in scenes:
         start = robot.stance("carrying" if numbers else "standing")
-        course = None if squat is None else SquatReference(*standing_on(start), 0.05, 0.5, squat, 4.0)
-        body = ZmpBalance(robot, course, regulation_settings(robot, **numbers), start, carries=bool(numbers))
+        reference = None if squat is None else SquatReference(*standing_on(start), 0.05, 0.5, squat, 4.0)
+        body = ZmpBalance(robot, reference, regulation_settings(robot, **numbers), start, carries=bool(numbers))
         plant = poise.MujocoPlant(
             start,
             actuators=PositionServos(stiffness_scale=body.settings.stiffness),
