@@ -110,7 +110,9 @@ def _leg(robot: Robot, foot: Foot, axes: dict[int, Array]) -> list[AnatomicalJoi
     above, below = chain[:knee], chain[knee + 1 :]
     joints = [*_assign(above, axes, HIP, foot.side), *_assign([chain[knee]], axes, KNEE, foot.side)]
     joints += _assign(below, axes, ANKLE, foot.side)
-    if not any(each.degree_of_freedom == "hip rotation" for each in joints):  # some robots rotate the leg below the knee
+    if not any(
+        each.degree_of_freedom == "hip rotation" for each in joints
+    ):  # some robots rotate the leg below the knee
         free = [joint for joint in below if joint not in [each.joint for each in joints]]
         joints += _assign(free, axes, HIP[2:], foot.side)
     return joints

@@ -256,7 +256,10 @@ def _curves(tracks: BodyTrajectories) -> dict[str, tuple[str, Array]]:
     q = true_state(recording, "q")
     for anatomical in anatomical_joints(robot):
         if anatomical.degree_of_freedom == "knee flexion":
-            curves[f"{anatomical.side} knee flexion"] = "degrees", np.degrees(anatomical.sign * q[:, anatomical.joint.q])
+            curves[f"{anatomical.side} knee flexion"] = (
+                "degrees",
+                np.degrees(anatomical.sign * q[:, anatomical.joint.q]),
+            )
     chest = posture_frames(robot).chest
     up = in_heading_axes(_rotation_from_stance(tracks, chest) @ np.array([0.0, 0.0, 1.0]), psi)
     curves["trunk forward"] = "degrees", np.degrees(np.arctan2(up[:, 0], up[:, 2]))

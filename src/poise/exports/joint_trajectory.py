@@ -276,7 +276,9 @@ def read_csv(path: Path) -> Trajectory:
         _stack_columns(columns, "q", (*BASE_Q, *joints), path),
         joints,
         tuple("m" if joint in units else "rad" for joint in joints),
-        _stack_columns(columns, "v", (*BASE_V, *joints), path) if any(name.startswith("v/") for name in names) else None,
+        _stack_columns(columns, "v", (*BASE_V, *joints), path)
+        if any(name.startswith("v/") for name in names)
+        else None,
         _stack_columns(columns, "torque", joints, path) if any(name.startswith("torque/") for name in names) else None,
     )
 

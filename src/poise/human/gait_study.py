@@ -199,14 +199,16 @@ def study_gait(
     >>> study = study_gait(["a.c3d", "b.c3d"])
     >>> study.statistics.result("best").worst_difference
     """
-    report = progress or (lambda done: None)
+    report = progress or (lambda completed: None)
     queue: list[TrialFiles | Fit | TrialFailure] = []
     for walk in walks:
         queue += [walk] if isinstance(walk, (Fit, TrialFailure)) else find_trials([walk], static)
     results: list[GaitTrial | TrialFailure] = []
     for k, each in enumerate(queue):
         (outcome,) = fit_trials([each], **options) if isinstance(each, TrialFiles) else (each,)
-        results.append(outcome if isinstance(outcome, TrialFailure) else _reproduce_or_failure(outcome, variants, dynamics))
+        results.append(
+            outcome if isinstance(outcome, TrialFailure) else _reproduce_or_failure(outcome, variants, dynamics)
+        )
         report(k + 1.0)
     return GaitStudy(tuple(results))
 

@@ -209,7 +209,7 @@ def fit_trial(
     >>> fit.summary()["marker_rms_mm"]
     """
     files = trial if isinstance(trial, TrialFiles) else _trial_files(Path(trial), static)
-    report = progress or (lambda done: None)
+    report = progress or (lambda completed: None)
 
     def advance(stage: str, share: float) -> None:
         report(0.5 * share if stage == "body" else 0.5 + 0.5 * share)
@@ -238,7 +238,7 @@ def fit_trials(
     >>> batch = fit_trials(["lab"])
     >>> [fit.rms for fit in batch.fits], [failure.reason for failure in batch.failures]
     """
-    report = progress or (lambda done: None)
+    report = progress or (lambda completed: None)
     results: list[Fit | TrialFailure] = []
     for k, files in enumerate(find_trials(trials, static)):
         try:

@@ -98,7 +98,9 @@ def _refined(walking: Array, search: _RepairSearch, spare_margin: Callable[[Arra
     best = _bisect_towards(walking, search.requested, spare_margin)
     limits = {"type": "ineq", "fun": spare_margin}
     options = {"rhobeg": 0.02, "maxiter": 120}
-    optimum: Array = scipy.optimize.minimize(search.cost, best, method="COBYLA", constraints=[limits], options=options).x
+    optimum: Array = scipy.optimize.minimize(
+        search.cost, best, method="COBYLA", constraints=[limits], options=options
+    ).x
     return optimum if spare_margin(optimum) >= 0.0 and search.cost(optimum) < search.cost(best) else best
 
 

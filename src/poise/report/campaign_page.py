@@ -161,10 +161,10 @@ def _min_rate_text(fact: Any) -> str:
 
 
 def _fact_numbers(fact: Any) -> list[float]:
-    given: Iterable[Any] = fact.values() if isinstance(fact, Mapping) else [fact]
+    values: Iterable[Any] = fact.values() if isinstance(fact, Mapping) else [fact]
     if isinstance(fact, list | tuple):
-        given = fact
-    return [float(each) for each in given if isinstance(each, int | float)]
+        values = fact
+    return [float(each) for each in values if isinstance(each, int | float)]
 
 
 def _duration_text(seconds: Any) -> str:

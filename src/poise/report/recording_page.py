@@ -186,8 +186,8 @@ def _person_text(view: RecordingView) -> str:
         return DASH
     body = view.recording.provenance.get("load_arguments") or {}
     properties = [(body.get("height"), "{:.2f} m"), (body.get("mass"), "{:.1f} kg"), (body.get("sex"), "{}")]
-    words = [view.recording.provenance.get("subject"), *(form.format(value) for value, form in properties if value)]
-    return ", ".join(str(word) for word in words if word) or DASH
+    texts = [view.recording.provenance.get("subject"), *(form.format(value) for value, form in properties if value)]
+    return ", ".join(str(text) for text in texts if text) or DASH
 
 
 def _rate_text(view: RecordingView) -> str:

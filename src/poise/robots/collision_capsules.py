@@ -149,7 +149,9 @@ def fit_capsule(points: Array) -> tuple[Array, Array, float]:
     of the two axes with the smallest volume by a derivative-free search (the volume is not differentiable). The radius
     is enlarged by 1e-12 of itself, so that every point is inside despite rounding.
     """
-    best = min((_refine_axis(points, *start) for start in _initial_axes(points)[:2]), key=lambda candidate: candidate[0])
+    best = min(
+        (_refine_axis(points, *start) for start in _initial_axes(points)[:2]), key=lambda candidate: candidate[0]
+    )
     _, axis, anchor = best
     low, high, radius = _enclosing_ends(points, axis, anchor)
     return anchor + 0.5 * (low + high) * axis, 0.5 * (high - low) * axis, radius * (1.0 + 1e-12)

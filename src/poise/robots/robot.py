@@ -124,8 +124,8 @@ class State:
         return f"State({self.robot.name}, time {self.time:g} s, on {on})"
 
     def _checked_contacts(self) -> tuple[Frame, ...]:
-        given: Any = self.contacts
-        contacts = tuple(given) if isinstance(given, Iterable) else (given,)
+        parts: Any = self.contacts
+        contacts = tuple(parts) if isinstance(parts, Iterable) else (parts,)
         for part in contacts:
             if not isinstance(part, Frame):
                 raise self._error("contacts", f"{part!r} is not a part of a robot; give e.g. robot.foot('left')")

@@ -81,8 +81,8 @@ def clean_message(text: str) -> str:
     """Reduce an error message of a compiled library to one line without its source locations."""
     message = re.search(r"^message: ([^\n]*)", text, re.MULTILINE)
     lines = [message[1]] if message else text.splitlines()
-    words = [re.sub(r"^(Error|Warning):\s*", "", line.strip()).rstrip(".") for line in lines]
-    return "; ".join(line for line in words if line and not re.search(r"^at line \d+ in |not initialized", line))
+    messages = [re.sub(r"^(Error|Warning):\s*", "", line.strip()).rstrip(".") for line in lines]
+    return "; ".join(line for line in messages if line and not re.search(r"^at line \d+ in |not initialized", line))
 
 
 @contextmanager

@@ -98,16 +98,16 @@ class MotionRun(NamedTuple):
 class _MotionMeta(ABCMeta):
     """Metaclass that accepts the fields of `World` as arguments of a motion: ``Walk(push="100,0,0,0.1@1")``."""
 
-    def __call__(cls, **given: Any) -> Any:
-        world_fields = {name: given.pop(name) for name in list(given) if name in World.__dataclass_fields__}
+    def __call__(cls, **arguments: Any) -> Any:
+        world_fields = {name: arguments.pop(name) for name in list(arguments) if name in World.__dataclass_fields__}
         if world_fields:
-            given["world"] = replace(given.get("world") or World(), **world_fields)
+            arguments["world"] = replace(arguments.get("world") or World(), **world_fields)
         known = {each.name for each in fields(cls)}  # type: ignore[arg-type]
-        unknown = [name for name in given if name not in known]
+        unknown = [name for name in arguments if name not in known]
         if unknown:
             hint = suggestion(unknown[0], parameters(cls))
             raise UsageError(f"{cls.name} has no parameter '{unknown[0]}'; {hint}")  # type: ignore[attr-defined]
-        return super().__call__(**given)
+        return super().__call__(**arguments)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,9 +301,9 @@ class Motion(metaclass=_MotionMeta):
         matching = [(mode, plant) for mode, plant in available if self.mode in ("", mode) and self.plant in ("", plant)]
         if not matching:
             known = " or ".join(f"--mode {mode} --plant {plant}" for mode, plant in available)
-            given = {"mode": self.mode, "plant": self.plant}
-            words = " ".join(f"--{name} {value}" for name, value in given.items() if value)
-            raise UsageError(f"'{self.name}' does not run with {words}; it runs with {known}")
+            requested = {"mode": self.mode, "plant": self.plant}
+            options = " ".join(f"--{name} {value}" for name, value in requested.items() if value)
+            raise UsageError(f"'{self.name}' does not run with {options}; it runs with {known}")
         object.__setattr__(self, "mode", matching[0][0])
         object.__setattr__(self, "plant", matching[0][1])
 

@@ -353,7 +353,10 @@ class Navigate(Motion):
         steps = [each for each in segments if each["swing_foot"] is not None and each["foot_in_air"] is None]
         result["steps"] = len(steps)
         result["distance_m"], result["heading_rad"] = base_displacement(run.states)
-        result["navigate"] = {**_segment_counts(segments), "response_s": response_times(segments, run.recording, device)}
+        result["navigate"] = {
+            **_segment_counts(segments),
+            "response_s": response_times(segments, run.recording, device),
+        }
         if self.plant == "ideal":  # contacts are unknown there, so the ZMP margin is too
             result["zmp_margin_m"] = None
         if scenario is None:

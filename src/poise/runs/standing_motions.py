@@ -115,13 +115,15 @@ class Reach(Motion):
 def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
     """Return the reasons why a simulated reach failed: centre of mass, boxes of hand and foot, tilt of the sole."""
     target = reach.start.support_center
-    off = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
+    com_error = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
     parts: tuple[Literal["hand", "foot"], ...] = ("hand", "foot") if reach.holds_cup else ("foot",)
     out = {part: reach.box_violation(part, states) for part in parts}
     tilt = largest_sole_tilt(states, reach.robot)
-    messages = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR]
-    if off > LARGEST_COM_ERROR:
-        messages.append(f"centre of mass {1e3 * off:.1f} mm from its target")
+    messages = [
+        f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR
+    ]
+    if com_error > LARGEST_COM_ERROR:
+        messages.append(f"centre of mass {1e3 * com_error:.1f} mm from its target")
     if tilt > LARGEST_SOLE_TILT:
         messages.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
     return messages

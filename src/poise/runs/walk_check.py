@@ -139,11 +139,11 @@ def simulate_walk(motion: Walk, robot: Robot) -> FeasibilityCheck:
     judged = errors[-round(1.0 / period) :] if motion.world.push else errors
     largest = max(judged)
     margin = LARGEST_ERROR * walk.body.leg_length - largest
-    made, distance = walk.phase().steps, f"{1e3 * largest:.0f} mm"
+    step_count, distance = walk.phase().steps, f"{1e3 * largest:.0f} mm"
     if margin < 0.0:
-        reason = f"about to fall after {made} steps, in {now:.1f} s: the DCM is {distance} from its plan"
+        reason = f"about to fall after {step_count} steps, in {now:.1f} s: the DCM is {distance} from its plan"
     else:
-        reason = f"walks: {made} simulated steps in {now:.1f} s, the DCM within {distance} of its plan"
+        reason = f"walks: {step_count} simulated steps in {now:.1f} s, the DCM within {distance} of its plan"
     return FeasibilityCheck(margin, now, reason, True)
 
 

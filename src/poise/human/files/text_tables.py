@@ -40,10 +40,10 @@ def split_fields(line: str) -> list[str]:
     """
     if "\t" not in line:
         return line.split()
-    words = [text.strip() for text in line.split("\t")]
-    while words and not words[-1]:
-        words.pop()
-    return words
+    fields = [text.strip() for text in line.split("\t")]
+    while fields and not fields[-1]:
+        fields.pop()
+    return fields
 
 
 def table_number(path: Path, text: str, line: int) -> float:

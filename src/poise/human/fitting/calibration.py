@@ -35,7 +35,9 @@ class MarkerTrajectories:
     positions: Array
 
     @classmethod
-    def of(cls, trial: Trial, markers: Mapping[str, Marker], labels: tuple[str, ...] | None = None) -> MarkerTrajectories:
+    def of(
+        cls, trial: Trial, markers: Mapping[str, Marker], labels: tuple[str, ...] | None = None
+    ) -> MarkerTrajectories:
         """Select trajectories of a trial.
 
         Args:
