@@ -29,9 +29,9 @@ WEIGHTS = (1000.0, 500.0, 1.0, 0.02)
 class UprightSettings(FormerNames):
     """Gains of an upright body, the same for all robots.
 
-    With critical damping the centre of mass (CoM) responds like feedback of the divergent component of motion with a
-    gain of 4/s: fast enough for the ankles, slow enough not to oscillate. The height is stiffer, so that a robot that
-    is heavier than its model does not sink far. The angular momentum of a walking human stays within 0.05 m h v.
+    With critical damping the centre of mass (CoM) responds like feedback of the DCM with a gain of 4/s: fast enough for
+    the ankles, slow enough not to oscillate. The height is stiffer, so that a robot that is heavier than its model does
+    not sink far. The angular momentum of a walking human stays within 0.05 m h v.
     """
 
     com_gain: float = gain_parameter(4.0, "gain of the centre of mass")
