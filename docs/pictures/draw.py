@@ -81,7 +81,8 @@ def torque_peaks(name: str) -> None:
 
 def stride(name: str, style: str, frames: int) -> list[poise.State]:
     """Return states of one stride in the middle of a walk, equally spaced in time, moved so that the centre of mass is
-    above the origin."""
+    above the origin.
+    """
     robot = ROBOTS[name]
     recording, result = runs.Walk(robot=name, style=style, steps=8).run()
     if result["reason"]:

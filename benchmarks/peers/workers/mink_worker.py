@@ -83,7 +83,8 @@ class Mink:
 
 def _palm_and_speeds(urdf: str) -> tuple[list[float], dict[str, float]]:
     """Return the position of the hand in the frame of the wrist (m), and the speed limits of the joints (rad/s), which
-    MuJoCo does not read from a URDF."""
+    MuJoCo does not read from a URDF.
+    """
     palm: list[float] = []
     speeds: dict[str, float] = {}
     for joint in ElementTree.parse(urdf).getroot().iter("joint"):

@@ -176,7 +176,8 @@ def cycles_from_stance(time: Array, stance: Mask, side: Side) -> tuple[GaitCycle
 
 class StrideLengths(NamedTuple):
     """Spatial parameters of a cycle: stride length (m), speed (m/s), step length (m, from the heel of B to that of A at
-    the end of the cycle) and step width (m, lateral distance of the heels)."""
+    the end of the cycle) and step width (m, lateral distance of the heels).
+    """
 
     stride: float
     speed: float

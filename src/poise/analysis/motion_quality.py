@@ -94,7 +94,8 @@ def base_displacement(states: Sequence[State]) -> Displacement:
 
 def torque_saturation(recording: Recording, robot: Robot) -> dict[str, dict[str, float]] | None:
     """Return the joints with saturated motors: duration ``seconds`` and torque limit ``limit_Nm`` of each. None for a
-    motion without torques."""
+    motion without torques.
+    """
     if "command/torque" not in recording:
         return None
     names, shares = torque_shares(recording, robot)

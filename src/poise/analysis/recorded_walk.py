@@ -92,7 +92,8 @@ class RecordedWalk:
     @cached_property
     def steady_steps(self) -> tuple[GaitStep, ...]:
         """Steps without the first two and the last two, an even number so that left and right have equal weight. All
-        steps for a walk of fewer than six."""
+        steps for a walk of fewer than six.
+        """
         if len(self.steps) < 2 * UNSTEADY_STEPS + 2:
             return self.steps
         inner = self.steps[UNSTEADY_STEPS:-UNSTEADY_STEPS]
@@ -117,7 +118,8 @@ class RecordedWalk:
     @cached_property
     def cycles(self) -> tuple[GaitCycle, ...]:
         """Gait cycles between touchdowns of the same foot in the window, grouped by foot; events of the opposite foot
-        are NaN."""
+        are NaN.
+        """
         cycles = []
         for side in {step.side: None for step in self.steps}:
             prints = [step.after for step in self.steps if step.side == side]
@@ -146,7 +148,8 @@ class RecordedWalk:
     def whole_strides(self) -> slice | None:
         """Samples from one touchdown of a foot to a later one of the same foot: whole strides, in which the sway of the
         center of mass to both sides cancels. They are those of the steady steps, or, in a walk of fewer than six steps,
-        of all steps but the last, which stops the walk. None without a whole stride."""
+        of all steps but the last, which stops the walk. None without a whole stride.
+        """
         if len(self.steady_steps) == len(self.steps):
             touchdowns = [step.after for step in self.steps[:-1]]
         else:
@@ -219,7 +222,8 @@ class RecordedWalk:
     @cached_property
     def dcm_margin(self) -> MarginTrajectory:
         """Distance of the DCM ξ inside the support polygon, from the first step to the last. It may leave the polygon
-        in single support and has to return in double support."""
+        in single support and has to return in double support.
+        """
         return self._margins(self.dcm)
 
     def _margins(self, points: Array) -> MarginTrajectory:

@@ -71,7 +71,8 @@ class GaitTrial:
 
     def recordings(self) -> dict[str, Recording]:
         """Return the recordings by name: "measured", "reproduced"; with dynamics also "torques" (ideal plant) and
-        "physics" (MuJoCo)."""
+        "physics" (MuJoCo).
+        """
         recordings = {"measured": self.fit.recording(), "reproduced": self.best_quality.reproduction.recording}
         if self.dynamic_gait is not None:
             recordings["torques"] = self.dynamic_gait.ideal_recording
@@ -260,7 +261,8 @@ def reproduce_walk(
 
 def spatiotemporal_parameters(reference: ReferenceWalk, cycle: GaitCycle) -> dict[str, float]:
     """Compute speed (m/s), stride and step length and step width (m), cadence (steps/min), and the shares of stance and
-    double support (% of the cycle)."""
+    double support (% of the cycle).
+    """
     heels = reference.foot_point("heel")
     direction = walking_direction(reference.q[:, :3], heels, reference.foot_point("first_metatarsal"))
     strides = stride_lengths(cycle, reference.time, heels, direction)

@@ -46,7 +46,8 @@ STATIC_JOINTS = ("_knee", "_ankle")
 
 def worn_markers(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
     """Return the markers on the subject: those of the set; in a static trial also optional ones on knees and ankles, if
-    the set has none there."""
+    the set has none there.
+    """
     always = [marker for label, marker in marker_set.markers.items() if label not in marker_set.optional]
     landmarks_worn = {marker.landmark for marker in always}
     if not static or any(str(landmark).endswith(STATIC_JOINTS) for landmark in landmarks_worn):

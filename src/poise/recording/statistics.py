@@ -51,7 +51,8 @@ class LevelResidual(NamedTuple):
 
 class Saturation(NamedTuple):
     """A row at one of its bounds: ``side`` is "lower" or "upper", ``share`` the fraction of samples from 0 to 1,
-    ``longest`` the longest uninterrupted time (s)."""
+    ``longest`` the longest uninterrupted time (s).
+    """
 
     level: str
     row: str

@@ -33,9 +33,9 @@ def text_lines(path: Path) -> list[str]:
 
 
 def split_fields(line: str) -> list[str]:
-    """Split a line into fields: at tabs, with blanks stripped; at blanks if it has no tab.
+    r"""Split a line into fields: at tabs, with blanks stripped; at blanks if it has no tab.
 
-    >>> split_fields("60.00\\t  900 \\t\\tmm")
+    >>> split_fields("60.00\t  900 \t\tmm")
     ['60.00', '900', '', 'mm']
     """
     if "\t" not in line:

@@ -36,7 +36,8 @@ REFERENCE_MASS = 75.0
 
 class JointSpec(NamedTuple):
     """Joint of a limb in the tables below: name and child link without side, axis on the right side, range (degrees),
-    largest torque (N m) at 75 kg and largest speed (rad/s)."""
+    largest torque (N m) at 75 kg and largest speed (rad/s).
+    """
 
     name: str
     child: str
@@ -49,7 +50,8 @@ class JointSpec(NamedTuple):
 
 class JointInstance(NamedTuple):
     """Joint of a body: position (m) and roll, pitch, yaw (rad) in the parent link, axis in the frame of the joint,
-    range (rad), largest torque (N m) and largest speed (rad/s)."""
+    range (rad), largest torque (N m) and largest speed (rad/s).
+    """
 
     name: str
     parent: str
