@@ -81,9 +81,9 @@ def simulate(motion: runs.Walk) -> Outcome:
             break
         errors.append(abs(setup.behavior.dcm_error))
     last = max(errors[-round(1.0 / setup.controller.period) :], default=math.inf)
-    made = setup.behavior.phase().steps
-    walks = not setup.plant.fallen and last <= LARGEST_DCM_ERROR and made >= motion.steps
-    return Outcome(walks, setup.plant.fall, made, setup.plant.time)
+    step_count = setup.behavior.phase().steps
+    walks = not setup.plant.fallen and last <= LARGEST_DCM_ERROR and step_count >= motion.steps
+    return Outcome(walks, setup.plant.fall, step_count, setup.plant.time)
 
 
 class Store:

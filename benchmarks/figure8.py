@@ -20,9 +20,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import poise
+from poise.arrays import Array
 from poise.plans import (
     Goal,
     InitialState,
@@ -38,8 +38,6 @@ from poise.plans import (
 )
 from poise.plans.segment.center_path import RelaxationWeights
 from poise.plans.segment.segment import stance_feet_by_phase
-
-Array = NDArray[np.float64]
 
 #: Fractions of a step in double, single and double support: the short first double support causes the effect.
 PHASES = (0.12, 0.66, 0.22)

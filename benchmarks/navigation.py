@@ -175,7 +175,7 @@ def navigate_at_random(job: tuple[str, int, float]) -> int:
     """Simulate random commands and return 1 if the robot fell, otherwise 0."""
     name, seed, seconds = job
     navigate, fall, errors = run_trial(name, RandomDevice(seed), NavigateSettings(), seconds, seed=seed)
-    with_step = sum(done.segment.goal.step is not None for done in navigate.history)
+    with_step = sum(segment_run.segment.goal.step is not None for segment_run in navigate.history)
     milli = 1e3 * np.array(errors)
     print(
         f"physics {name:7} seed {seed}: {fall or 'stands'}; {len(navigate.history)} segments, {with_step} with a step, "
@@ -195,7 +195,7 @@ class ForwardCommand:
 def run_pushes(job: tuple[str, float, bool]) -> None:
     """Push the robot from eight directions and print the number of recoveries."""
     name, share, replaced = job
-    force = share * 9.81 * poise.load_robot(name).mass
+    force = share * poise.load_robot(name).weight
     settings = NavigateSettings() if replaced else NavigateSettings(replan_distance=999.0)
     survived = []
     for k in range(8):

@@ -126,7 +126,7 @@ class PoiseSquat:
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         """See `StepContender`."""
         controller, state, elapsed = self.controller, self.state, []
-        weight = 9.81 * self.problem.robot.mass / 8.0
+        weight = self.problem.robot.weight / 8.0
         gc.collect()
         gc.disable()
         for _ in range(steps):

@@ -38,9 +38,9 @@ def replay_walk(robot: Robot, trajectory: exports.Trajectory, friction: float, f
     """Return whether a replay succeeds, and its base drift (mm) or the time of its fall (the motion starts at 1 s)."""
     _, result = exports.replay_trajectory(robot, trajectory, friction=friction, torque_feedforward=feedforward)
     if result["fell"]:
-        found = re.match(r"fell at ([\d.]+) s", result["reason"])
-        assert found is not None
-        return False, f"falls {float(found[1]):.1f} s"
+        match = re.match(r"fell at ([\d.]+) s", result["reason"])
+        assert match is not None
+        return False, f"falls {float(match[1]):.1f} s"
     return True, f"{1e3 * result['drift_m']:.0f}"
 
 

@@ -22,16 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from poise import runs
+from poise.arrays import Array
 from poise.control import ControlStep
 from poise.plants import steps
 from poise.recording import record_steps
 from poise.robots import load_robot
-
-Array = NDArray[np.float64]
 
 STYLES, SOLVERS = ("neutral", "relaxed"), ("strict", "weighted")
 #: Number of ticks from one run of the reference to the next.

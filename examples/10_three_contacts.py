@@ -58,7 +58,7 @@ for step in poise.steps(controller, plant, 3.0):
     assert step.command.forces is not None
     assert step.readings is not None
 planned, measured = step.command.forces, step.readings.forces
-weight, total = 9.81 * robot.mass, np.linalg.norm(measured.total)
+weight, total = robot.weight, np.linalg.norm(measured.total)
 print(f"{plant.fall or 'stands'}; weight {weight:.1f} N, total measured force {total:.1f} N")
 for name in planned.names:
     force = np.round(planned[name][:3], 1), np.round(measured[name][:3], 1)

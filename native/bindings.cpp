@@ -53,8 +53,8 @@ class Kernel {
     if (!(view.weight[i] > 0.0)) return poise::inside;
     if (view.lower[i] == view.upper[i]) return poise::equality;
     const auto solved = static_cast<size_t>(solver_.counters().levels_solved);
-    const bool seen = solved >= view.damping.size() || static_cast<poise::Index>(i) < view.level_begin[solved];
-    if (seen || solver_.sides()[i] != poise::inside) return solver_.sides()[i];
+    const bool level_solved = solved >= view.damping.size() || static_cast<poise::Index>(i) < view.level_begin[solved];
+    if (level_solved || solver_.sides()[i] != poise::inside) return solver_.sides()[i];
     const double value = view.value(static_cast<poise::Index>(i), poise::RowView(x, view.variables));
     const double rounding = 1e-9 * (1.0 + std::abs(value));
     return value > view.upper[i] + rounding   ? poise::upper_side

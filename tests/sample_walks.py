@@ -6,15 +6,13 @@ from functools import cache
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 
 import poise
+from poise.arrays import Array
 from poise.human import ReferenceWalk, Reproduction, ReproductionQuality, Variant
 from poise.human.gait.reproduction import reproduce
 from poise.human.gait.reproduction_quality import measure_reproduction
 from poise.human.sample_trials import sample_motion
-
-Array = NDArray[np.float64]
 
 
 @cache

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.robots import Side
-
-Array = NDArray[np.float64]
 
 #: Duration (s) and length (m) of a stride, and the fraction of it in stance.
 STRIDE_TIME, STRIDE_LENGTH, STANCE_SHARE = 1.1, 1.32, 0.62

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio
-from numpy.typing import NDArray
 
 from poise.analysis import BodyTrajectories, posture_frames
+from poise.arrays import Array, Mask
 from poise.recording import Channel, CoordinateLabels, Recording
 from poise.robots import SIDES, Foot, Robot, Side, load_robot
-
-Array = NDArray[np.float64]
 
 BIPED = Path(__file__).parents[1] / "examples/biped.urdf"
 PARTS = {
@@ -87,7 +85,7 @@ class SyntheticWalk:
             prints.append((side, place + np.array([c * x - s * y, s * x + c * y, 0.0]), yaw + self.turn))
         return prints
 
-    def foot(self, side: Side) -> tuple[Array, Array, NDArray[np.bool_]]:
+    def foot(self, side: Side) -> tuple[Array, Array, Mask]:
         """Return the middle of a sole (n, 3), its yaw (n), and whether it is in stance (n)."""
         prints = self.footprints()
         _, place, yaw = prints[SIDES.index(side)]

@@ -214,7 +214,8 @@ def _target_arrays(target: SampledTarget) -> dict[str, Any]:
 
 def _urdf_with_frames(robot: Robot, frames: list[tuple[str, Frame, pinocchio.SE3]]) -> str:
     """Return the URDF without shapes, with frames as additional links, and with all joints fixed that are not joints of
-    `robot`."""
+    `robot`.
+    """
     root = ElementTree.fromstring(urdf_without_shapes(robot._geometry.path))
     used = {joint.name for joint in robot.joints}
     child_of = {}

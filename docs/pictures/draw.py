@@ -81,7 +81,8 @@ def torque_peaks(name: str) -> None:
 
 def stride(name: str, style: str, frames: int) -> list[poise.State]:
     """Return states of one stride in the middle of a walk, equally spaced in time, moved so that the centre of mass is
-    above the origin."""
+    above the origin.
+    """
     robot = ROBOTS[name]
     recording, result = runs.Walk(robot=name, style=style, steps=8).run()
     if result["reason"]:
@@ -150,8 +151,8 @@ def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
     scenes = ((None, (0.0, 2.9, 3.35), {}), (2.0, (4.0, 5.0), {}), (2.0, (0.0, 5.0), stiff))
     for squat, times, numbers in scenes:
         start = robot.stance("carrying" if numbers else "standing")
-        course = None if squat is None else SquatReference(*standing_on(start), 0.05, 0.5, squat, 4.0)
-        body = ZmpBalance(robot, course, regulation_settings(robot, **numbers), start, carries=bool(numbers))
+        reference = None if squat is None else SquatReference(*standing_on(start), 0.05, 0.5, squat, 4.0)
+        body = ZmpBalance(robot, reference, regulation_settings(robot, **numbers), start, carries=bool(numbers))
         plant = poise.MujocoPlant(
             start,
             actuators=PositionServos(stiffness_scale=body.settings.stiffness),
@@ -184,8 +185,8 @@ def gait(size: tuple[int, int] = (160, 250), margin: int = 96) -> None:
     times = [cycle.initial_contact + share * cycle.duration for share in shares]
     rows = {"measured": [reference.sample(time)[0] for time in times]}
     for title, variant in (("six keys", gait.BEST), ("four keys", gait.PAPER), ("two phases", gait.TWO_PHASES)):
-        found = gait.reproduce(reference, cycle, variant)
-        rows[title] = [found.q[int(np.argmin(np.abs(found.time - time)))] for time in times]
+        reproduction = gait.reproduce(reference, cycle, variant)
+        rows[title] = [reproduction.q[int(np.argmin(np.abs(reproduction.time - time)))] for time in times]
     side = Camera(direction=(0.3, -1.0, 0.12))
     strips = [
         picture(

@@ -95,7 +95,7 @@ def studio(scene: str, robot: str) -> Iterator[Studio]:
         server = Server(hub, "127.0.0.1", 0)
         hub.start()
         server.start()
-        path = next((found for found in map(shutil.which, BROWSERS) if found), None)
+        path = next(filter(None, map(shutil.which, BROWSERS)), None)
         browser = api.chromium.launch(executable_path=path, args=ARGUMENTS.split())
         try:
             page = browser.new_page(viewport=SIZE)

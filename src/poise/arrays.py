@@ -1,4 +1,4 @@
-"""Type aliases of numpy arrays, shared by all subpackages."""
+"""Type aliases of numpy arrays and vectors, shared by all subpackages."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,3 +11,5 @@ Mask = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 #: Pixels: rows x columns x 3 colour channels, each from 0 to 255.
 Image = NDArray[np.uint8]
+#: Immutable vector x, y, z; the docstring that uses it gives its unit.
+Vector = tuple[float, float, float]

@@ -33,22 +33,24 @@ def variant() -> str:
     return choose(os.environ.get(VARIABLE, ""), cpu.built, cpu.supported)
 
 
-def choose(wanted: str, built: tuple[str, ...], supported: tuple[str, ...]) -> str:
+def choose(requested: str, available: tuple[str, ...], supported: tuple[str, ...]) -> str:
     """The variant to import.
 
     Args:
-        wanted: its name; empty: the fastest that can run.
-        built: variants of this installation.
+        requested: its name; empty: the fastest that can run.
+        available: variants of this installation.
         supported: variants that the processor supports, slowest first.
     """
-    usable = [name for name in built if name == "native" or name in supported]
-    if not wanted:
+    usable = [name for name in available if name == "native" or name in supported]
+    if not requested:
         return usable[-1]
-    if wanted in usable:
-        return wanted
-    if wanted in built:
-        raise PoiseError(f"{VARIABLE} is '{wanted}', which this processor does not support; expected {_either(usable)}")
-    raise PoiseError(f"{VARIABLE} is '{wanted}'; this installation of poise has {_either(usable)}")
+    if requested in usable:
+        return requested
+    if requested in available:
+        raise PoiseError(
+            f"{VARIABLE} is '{requested}', which this processor does not support; expected {_either(usable)}"
+        )
+    raise PoiseError(f"{VARIABLE} is '{requested}'; this installation of poise has {_either(usable)}")
 
 
 def variant_path(path: Iterable[str]) -> list[str]:

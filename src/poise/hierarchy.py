@@ -370,8 +370,8 @@ class PoseSolution:
 
     def __str__(self) -> str:
         head = f"{'converged' if self.converged else 'stopped'} after {self.iterations} iterations"
-        words = {name: "   not met" if name in self.unmet else "" for name in self.errors}
-        return "\n".join([head, *(f"  {name:<16} {error:.2e}{words[name]}" for name, error in self.errors.items())])
+        notes = {name: "   not met" if name in self.unmet else "" for name in self.errors}
+        return "\n".join([head, *(f"  {name:<16} {error:.2e}{notes[name]}" for name, error in self.errors.items())])
 
 
 def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolerance: float = 1e-8) -> PoseSolution:

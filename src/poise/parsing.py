@@ -21,6 +21,9 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import RobotError, UsageError, near_misses, unknown_name_error
 
+#: Default address of a robot that ``poise serve`` simulates for other processes.
+PLANT_ADDRESS = "tcp://127.0.0.1:5560"
+
 
 def parse_count(text: str) -> int:
     """Parse a whole number, 1 or more."""

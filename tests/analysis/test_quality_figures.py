@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from poise.analysis import QUALITY_FIGURES, BodyTrajectories, analyze_walk, quality_figures, quality_messages
+from poise.arrays import Array
 from poise.constraints import body_overlap
 from poise.extras import scipy
 from poise.recording import Channel, CoordinateLabels, Recording
@@ -19,7 +19,6 @@ from poise.robots import Robot
 from robot_states import installed_robot
 from synthetic_walks import SyntheticWalk, biped, synthetic_trajectories
 
-Array = NDArray[np.float64]
 PAGE = Path(__file__).parents[2] / "docs/quality.md"
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.polynomial.legendre import leggauss
-from numpy.typing import NDArray
 
 from poise.analysis import (
     Peak,
@@ -20,8 +19,7 @@ from poise.analysis import (
     spectral_arc_length,
     torque_arc_length,
 )
-
-Array = NDArray[np.float64]
+from poise.arrays import Array
 
 
 def stroke(samples: int = 1001) -> Array:

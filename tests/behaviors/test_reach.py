@@ -11,6 +11,7 @@ import pinocchio
 import pytest
 
 from poise import ControlStep, IdealPlant, KinematicController, constraints, steps
+from poise.arrays import Array
 from poise.behaviors import REACH_TARGETS, Reach, ReachSettings, default_targets, load_reach_points
 from poise.behaviors.reach import Profile, static_torques
 from poise.errors import PoiseError
@@ -23,7 +24,6 @@ PERIOD = 0.005
 #: What linearised tasks drift by before a gain undoes it, m.
 DRIFT = 5e-4
 
-Array = np.ndarray
 each_run = pytest.mark.parametrize(("name", "profile"), [(n, p) for n in ("g1", "talos") for p in get_args(Profile)])
 
 

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from poise.errors import GeometryError
 from poise.geometry import Quintic, curves, quintic
 
-Array = NDArray[np.float64]
 UNIT_CURVES = [curves.minimum_jerk, curves.cycloid, curves.cycloid_lift]
 phases = st.floats(0.0, 1.0)
 numbers = st.floats(-5.0, 5.0)

@@ -7,15 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection, QhullError
 
 import poise.geometry
+from poise.arrays import Array
 from poise.errors import GeometryError
 from poise.geometry import polygon
 
-Array = NDArray[np.float64]
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 coordinates = st.floats(-10.0, 10.0) | st.integers(-3, 3).map(float) | st.sampled_from([1e-17, 1.0 + 1e-15, 1e-13])
 points = st.tuples(coordinates, coordinates).map(np.array)

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.errors import GeometryError
 from poise.geometry import approximate_region, polygon
 from poise.geometry import polygon as region
 
-Array = NDArray[np.float64]
 BOX = np.array([[-9.0, -9.0], [9.0, -9.0], [9.0, 9.0], [-9.0, 9.0]])
 seeds = st.integers(0, 2**32 - 1)
 

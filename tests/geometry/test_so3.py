@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from poise.arrays import Array
 from poise.errors import GeometryError, PoiseError
 from poise.geometry import so3
 
-Array = NDArray[np.float64]
 NEAR_ZERO = [0.0, 5e-324, 1e-310, 1e-200, 1e-20, 1e-12, 1e-8, 1e-5, 1e-3]
 NEAR_PI = [math.pi - gap for gap in (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14)]
 

@@ -121,7 +121,7 @@ def test_a_motion_of_the_environment_moves_all_of_it() -> None:
     robot = installed_robot("nao")
     environment = EnvironmentGeometry.of(Stairs(0.02, 0.2, 2), robot.stance("standing"), objects=[WALL])
     turn = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, 0.0, 0.4), np.array([1.0, 2.0, 0.0]))
-    moved = environment.moved(turn)
+    moved = environment.transformed(turn)
     for before, after in zip((*environment.ground, *environment.objects), (*moved.ground, *moved.objects), strict=True):
         assert (turn * box_pose(before)).isApprox(box_pose(after))
     assert (turn * environment.plane).isApprox(moved.plane)

@@ -27,9 +27,8 @@ from poise.report.control_quality import smoothness_section, task_errors_section
 from poise.report.force_charts import contact_forces_section
 from poise.report.joint_angles import comparison_section
 from poise.report.key_frames import key_frames_section
-from poise.report.recording_page import overview_section, recording_page
+from poise.report.recording_page import overview_section, recording_page, summary_section
 from poise.report.recording_view import recording_views
-from poise.report.summary_view import summary_section
 from poise.robots import Robot, load_robot
 
 TITLES = [

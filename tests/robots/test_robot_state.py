@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
+from scipy.spatial import ConvexHull
 
 from poise.errors import StateError
-from poise.robots import SIDES, Robot, Sole, State, load_robot, other_side, side_sign
+from poise.robots import SIDES, Foot, Robot, Sole, State, contact_points, load_robot, other_side, side_sign
 from small_robots import BIPED, BIPED_PARTS, write_urdf
 
 
@@ -126,6 +127,29 @@ def test_support_is_the_hull_of_the_soles(biped: Robot, start: State) -> None:
     assert left.support_center == pytest.approx([0.02, 0.105])
     hand = start.replace(contacts=biped.hands)
     assert hand.support_polygon == pytest.approx(start.pose(biped.hand("left")).translation[None, :2])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_support_polygon_is_the_hull_of_all_contact_points_seen_from_above(
+    biped: Robot, start: State, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    q = pinocchio.integrate(biped.model, start.q, random.normal(scale=0.3, size=biped.model.nv))
+    state = start.replace(q=q, contacts=(*biped.feet, biped.hand("left")))
+    corners = [state.pose(foot).act(corner) for foot in biped.feet for corner in foot.corners]
+    points = np.array([*corners, state.pose(biped.hand("left")).translation])[:, :2]
+    expected = points[ConvexHull(points).vertices]
+    assert np.unique(state.support_polygon.round(9), axis=0) == pytest.approx(np.unique(expected.round(9), axis=0))
+
+
+def test_a_foot_touches_with_the_corners_of_its_sole_and_any_other_part_with_its_origin(
+    biped: Robot, start: State
+) -> None:
+    for part in (*biped.feet, *biped.hands):
+        pose = start.pose(part)
+        points = contact_points(part, pose.rotation, pose.translation)
+        local = np.array([pose.actInv(point) for point in points])
+        assert local == pytest.approx(part.corners if isinstance(part, Foot) else np.zeros((1, 3)), abs=1e-12)
 
 
 def test_without_contacts_there_is_no_support(start: State) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from poise import runs
+from poise import load_recording, runs
+from poise.behaviors import WalkSettings
 from poise.campaign.kinds.motion_runs import MotionRuns
 from poise.cli import _build_parser, _OneLineErrorParser, parse
 from poise.cli.run import add_motion
@@ -126,6 +128,39 @@ def test_a_parameter_that_is_declared_once_appears_everywhere() -> None:
     )
     assert controls.set("hat", 0.25)
     assert controls.build_motion().hat == 0.25
+
+
+@dataclass(frozen=True)
+class SettingsWithPlume(WalkSettings):
+    """Settings of a walk, and one more."""
+
+    plume: float = parameter(0.1, "length of the plume", unit="m", low=0.0, high=0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WalkWithPlume(WalkWithHat):
+    """A walk with one parameter and one setting more."""
+
+    torque_settings: ClassVar[type] = SettingsWithPlume
+
+    def provenance(self) -> dict[str, Any]:
+        return {**super().provenance(), "hat": self.hat}
+
+
+@pytest.mark.needs_models
+def test_a_recording_states_changed_settings_and_the_parameters_that_the_motion_adds_to_its_provenance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser, path = _OneLineErrorParser(prog="poise run"), tmp_path / "walk.poise"
+    add_motion(parser.add_subparsers(), WalkWithPlume)
+    words = f"walk --robot g1 --hat 0.3 --set plume=0.2 --seconds 0.02 --json --out {path}"
+    options = parser.parse_args(shlex.split(words))
+    options.action(options)
+    provenance = load_recording(path).provenance
+    assert (provenance["settings"], provenance["hat"]) == ({"plume": 0.2}, 0.3)
+    result = json.loads(capsys.readouterr().out)
+    assert provenance["result"] == result
+    assert not {"hat", "plume", "settings"} & set(result)
 
 
 @pytest.mark.parametrize("direction", [0, 30, 90, 135, 180, 270])

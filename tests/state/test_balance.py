@@ -8,48 +8,28 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.optimize import nnls
-from scipy.spatial import ConvexHull
 
+from poise.arrays import Array
 from poise.errors import StateError
 from poise.geometry import polygon, so3
 from poise.state import balance
 from poise.state.balance import Patch, static_support_region
 
-Array = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
 FOOT = np.array([[-0.1, -0.05, 0.0], [0.15, -0.05, 0.0], [0.15, 0.05, 0.0], [-0.1, 0.05, 0.0]])
 LEFT, RIGHT = FOOT + np.array([0.05, 0.1, 0.0]), FOOT - np.array([0.0, 0.1, 0.0])
+
+
+def hull(*contacts: Array) -> Array:
+    """Return the support polygon on level ground: the hull of all contact points, seen from above."""
+    return polygon.convex_hull(np.concatenate(contacts)[:, :2])
 
 
 def assert_same_polygon(one: Array, other: Array, tolerance: float = 1e-6) -> None:
     for a, b in ((one, other), (other, one)):
         assert len(a)
         assert all(polygon.margin(b, point) >= -tolerance for point in a)
-
-
-# --- support polygon
-
-
-@given(seeds)
-def test_the_support_polygon_is_the_hull_of_all_corners_seen_from_above(seed: int) -> None:
-    points = np.random.default_rng(seed).normal(size=(8, 3))
-    hull = balance.support_polygon(points)
-    assert {tuple(v) for v in hull} == {tuple(v) for v in points[ConvexHull(points[:, :2]).vertices, :2]}
-    for same in ([points[:3], points[3:]], points.reshape(2, 4, 3), points[:, :2], points.tolist()):
-        assert np.array_equal(balance.support_polygon(same), hull)
-
-
-def test_a_robot_in_the_air_has_no_support() -> None:
-    for nothing in ([], np.empty((0, 3)), [np.empty((0, 3)), []]):
-        assert balance.support_polygon(nothing).shape == (0, 2)  # type: ignore[arg-type]
-    assert polygon.margin(balance.support_polygon([]), [0.0, 0.0]) == -math.inf
-
-
-def test_points_of_another_space_are_refused() -> None:
-    with pytest.raises(StateError, match=r"\(4, 5\)"):
-        balance.support_polygon(np.zeros((4, 5)))
 
 
 # --- zero-moment point and centre of pressure
@@ -102,7 +82,7 @@ def test_the_centre_of_pressure_of_points_on_the_ground_is_their_weighted_mean(s
     mean = forces[:, 2] @ r[:, :2] / forces[:, 2].sum()
     np.testing.assert_allclose(balance.center_of_pressure(r, forces, ground=ground), mean, atol=1e-10)
     np.testing.assert_allclose(balance.center_of_pressure(r, forces[:, 2], ground=ground), mean, atol=1e-10)
-    assert polygon.margin(balance.support_polygon(r), mean) >= -1e-12
+    assert polygon.margin(hull(r), mean) >= -1e-12
 
 
 @given(seeds)
@@ -152,7 +132,7 @@ def test_where_nothing_presses_there_is_no_such_point_and_no_error() -> None:
     none = balance.center_of_pressure(np.empty((0, 3)), np.empty((0, 3)))
     for point in (fall, swing, air, none):
         assert np.isnan(point).all()
-        assert polygon.margin(balance.support_polygon(FOOT), point) == -math.inf
+        assert polygon.margin(hull(FOOT), point) == -math.inf
     assert np.isnan(balance.capture_point([0.0, 0.0, -1.0], np.zeros(3), -1.0)).all()
 
 
@@ -219,22 +199,22 @@ def slope(corners: Array, angle: float, friction: float) -> Patch:
 @pytest.mark.parametrize("friction", [0.0, 0.1, 0.7, 2.0])
 def test_on_level_ground_the_static_region_is_the_support_polygon(friction: float) -> None:
     found = static_support_region([Patch(LEFT, friction=friction), Patch(RIGHT, friction=friction)], 30.0)
-    assert_same_polygon(found.inner, balance.support_polygon([LEFT, RIGHT]))
-    assert_same_polygon(found.outer, balance.support_polygon([LEFT, RIGHT]))
+    assert_same_polygon(found.inner, hull(LEFT, RIGHT))
+    assert_same_polygon(found.outer, hull(LEFT, RIGHT))
     assert found.gap < 1e-6
 
 
 def test_it_does_not_depend_on_where_the_robot_stands() -> None:
     there = np.array([300.0, -200.0, 50.0])
     found = static_support_region([Patch(LEFT + there), Patch(RIGHT + there)], 30.0)
-    assert_same_polygon(found.inner, balance.support_polygon([LEFT, RIGHT]) + there[:2])
+    assert_same_polygon(found.inner, hull(LEFT, RIGHT) + there[:2])
 
 
 @pytest.mark.parametrize("angle", [0.1, 0.3, 0.5])
 def test_on_one_slope_it_is_the_polygon_seen_from_above_if_friction_holds_and_empty_if_not(angle: float) -> None:
     enough, little = math.tan(angle) / math.cos(math.pi / 16) + 1e-3, math.tan(angle) - 1e-3
     patch = slope(LEFT, angle, enough)
-    assert_same_polygon(static_support_region([patch], 30.0).inner, balance.support_polygon(patch.corners))
+    assert_same_polygon(static_support_region([patch], 30.0).inner, hull(patch.corners))
     sliding = static_support_region([slope(LEFT, angle, little)], 30.0)
     assert (len(sliding.inner), len(sliding.outer)) == (0, 0)
 
@@ -249,12 +229,12 @@ def test_between_two_slippery_slopes_the_centre_of_mass_is_above_or_below_where_
 
 def test_on_steep_stairs_friction_widens_the_region_and_without_it_only_the_hull_is_left() -> None:
     steps = [LEFT + np.array([0.0, 0.0, 0.4]), RIGHT]
-    hull = balance.support_polygon(steps)
+    soles = hull(*steps)
     smooth = static_support_region([Patch(corners, friction=0.0) for corners in steps], 30.0)
     rough = static_support_region([Patch(corners, friction=0.8) for corners in steps], 30.0)
-    assert_same_polygon(smooth.inner, hull)
-    assert all(polygon.margin(rough.inner, vertex) >= -1e-4 for vertex in hull)
-    assert max(-polygon.margin(hull, vertex) for vertex in rough.inner) > 0.01
+    assert_same_polygon(smooth.inner, soles)
+    assert all(polygon.margin(rough.inner, vertex) >= -1e-4 for vertex in soles)
+    assert max(-polygon.margin(soles, vertex) for vertex in rough.inner) > 0.01
 
 
 def test_a_hand_on_a_wall_lets_the_robot_lean_on_it_as_far_as_the_hand_bears() -> None:

@@ -220,7 +220,8 @@ def soles(runner: SceneRunner) -> list[float]:
 
 def test_mighty_walks_reaches_and_stands_on_one_foot_as_it_is_told() -> None:
     """The trunk is pushed ahead: it walks. The left hand: it moves, the feet do not. The left foot: up, and down again.
-    What is beyond a boundary is projected, and the page is told."""
+    What is beyond a boundary is projected, and the page is told.
+    """
     runner = SceneRunner(find_scene("navigate")(installed_robot("mighty")))
     robot, plant = installed_robot("mighty"), runner.primary.plant
     run_for(runner, input_message(axes=AHEAD), 2.0)

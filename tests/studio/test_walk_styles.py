@@ -10,7 +10,7 @@ from poise.plans import PARAMETERS, STYLES, BodyDimensions, Style, check_walk
 from poise.studio.scene_base import terrain_name
 from poise.studio.scene_runner import SceneRunner
 from poise.studio.scenes.walk import WalkScene
-from poise.studio.style_check_worker import RangeReply, StyleReply, StyleRequest, replies
+from poise.studio.style_checker import RangeReply, StyleReply, StyleRequest, replies
 from robot_states import installed_robot
 from waiting import wait_until
 

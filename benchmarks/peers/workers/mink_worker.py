@@ -60,17 +60,17 @@ class Mink:
         velocity = mink.solve_ik(self.configuration, solver=SOLVER, **self.arguments)
         self.q = self.configuration.integrate(velocity, KinematicsProblem.PERIOD)
 
-    def parts(self, target: Any, watch: Stopwatch) -> None:
+    def parts(self, target: Any, stopwatch: Stopwatch) -> None:
         self.configuration.update(self.q)
-        watch.lap("kinematics")
+        stopwatch.lap("kinematics")
         self.reach.set_target(mink.SE3.from_rotation_and_translation(self.rotation, target))
         self.configuration.check_limits(safety_break=False)
         program = mink.build_ik(self.configuration, **self.arguments)
-        watch.lap("assembly")
+        stopwatch.lap("assembly")
         velocity = qpsolvers.solve_problem(program, solver=SOLVER).x / KinematicsProblem.PERIOD
-        watch.lap("solve")
+        stopwatch.lap("solve")
         self.q = self.configuration.integrate(velocity, KinematicsProblem.PERIOD)
-        watch.lap("integration")
+        stopwatch.lap("integration")
 
     def poses(self) -> Poses:
         self.configuration.update(self.q)
@@ -83,7 +83,8 @@ class Mink:
 
 def _palm_and_speeds(urdf: str) -> tuple[list[float], dict[str, float]]:
     """Return the position of the hand in the frame of the wrist (m), and the speed limits of the joints (rad/s), which
-    MuJoCo does not read from a URDF."""
+    MuJoCo does not read from a URDF.
+    """
     palm: list[float] = []
     speeds: dict[str, float] = {}
     for joint in ElementTree.parse(urdf).getroot().iter("joint"):

@@ -54,18 +54,18 @@ class Pink:
         velocity = pink.solve_ik(self.configuration, solver=SOLVER, **self.arguments)
         self.q = self.configuration.integrate(velocity, KinematicsProblem.PERIOD)
 
-    def parts(self, target: Any, watch: Stopwatch) -> None:
+    def parts(self, target: Any, stopwatch: Stopwatch) -> None:
         self.configuration.update(self.q)
-        watch.lap("kinematics")
+        stopwatch.lap("kinematics")
         self.target.translation = target
         self.reach.set_target(self.target)
         self.configuration.check_limits()
         program = pink.build_ik(self.configuration, **self.arguments)
-        watch.lap("assembly")
+        stopwatch.lap("assembly")
         velocity = qpsolvers.solve_problem(program, solver=SOLVER).x / KinematicsProblem.PERIOD
-        watch.lap("solve")
+        stopwatch.lap("solve")
         self.q = self.configuration.integrate(velocity, KinematicsProblem.PERIOD)
-        watch.lap("integration")
+        stopwatch.lap("integration")
 
     def poses(self) -> Poses:
         self.configuration.update(self.q)

@@ -54,12 +54,12 @@ class PlacoKinematics:
         self.reach.target_world = target
         self.solver.solve(True)  # and integrates
 
-    def parts(self, target: Any, watch: Stopwatch) -> None:
+    def parts(self, target: Any, stopwatch: Stopwatch) -> None:
         self.robot.update_kinematics()
-        watch.lap("kinematics")
+        stopwatch.lap("kinematics")
         self.reach.target_world = target
         self.solver.solve(True)
-        watch.lap("assembly, solve and integration")  # one call in C++
+        stopwatch.lap("assembly, solve and integration")  # one call in C++
 
     def poses(self) -> Poses:
         self.robot.update_kinematics()
@@ -141,13 +141,13 @@ class PlacoDynamics:
         result = self.solver.solve(False)
         return result.qdd, result.tau[6:]
 
-    def parts(self, step: int, watch: Stopwatch) -> None:
+    def parts(self, step: int, stopwatch: Stopwatch) -> None:
         self._set_state(step)
         self.robot.update_kinematics()
-        watch.lap("kinematics")
+        stopwatch.lap("kinematics")
         self._set_targets(step)
         self.solver.solve(False)
-        watch.lap("assembly, solve and command")  # one call in C++
+        stopwatch.lap("assembly, solve and command")  # one call in C++
 
 
 if __name__ == "__main__":

@@ -84,8 +84,8 @@ class KinematicsPeer(Protocol):
     def step(self, target: Any) -> None:
         """Run one whole step: kinematics at q, target of the hand, tasks and limits, solution, next q."""
 
-    def parts(self, target: Any, watch: Stopwatch) -> None:
-        """Run the same step, and call `watch.lap` after each of its parts."""
+    def parts(self, target: Any, stopwatch: Stopwatch) -> None:
+        """Run the same step, and call `stopwatch.lap` after each of its parts."""
 
     def poses(self) -> Poses:
         """Return copies of the poses at the current q."""
@@ -115,8 +115,8 @@ class DynamicsPeer(Protocol):
     def step(self, step: int) -> tuple[Any, Any]:
         """Run one whole step, from q, v and targets of a step of the scene; return acceleration and torque."""
 
-    def parts(self, step: int, watch: Stopwatch) -> None:
-        """Run the same step, and call `watch.lap` after each of its parts."""
+    def parts(self, step: int, stopwatch: Stopwatch) -> None:
+        """Run the same step, and call `stopwatch.lap` after each of its parts."""
 
 
 def serve(
@@ -204,11 +204,11 @@ def time_steps(
 
 
 def _parts(take_step: Callable[[Any, Stopwatch], None], steps: list[Any]) -> dict[str, list[float]]:
-    watch = Stopwatch()
+    stopwatch = Stopwatch()
     for step in steps:
-        watch.start()
-        take_step(step, watch)
-    return watch.parts
+        stopwatch.start()
+        take_step(step, stopwatch)
+    return stopwatch.parts
 
 
 def answer_channel() -> Callable[[dict[str, Any]], None]:

@@ -100,15 +100,15 @@ class Tsid:
         solution = self.solver.solve(program)
         return self.formulation.getAccelerations(solution), self.formulation.getActuatorForces(solution)
 
-    def parts(self, step: int, watch: Stopwatch) -> None:
+    def parts(self, step: int, stopwatch: Stopwatch) -> None:
         self._set_targets(step)
         program = self.formulation.computeProblemData(step * DynamicsProblem.PERIOD, self.q[step], self.v[step])
-        watch.lap("kinematics and assembly")  # one call in C++
+        stopwatch.lap("kinematics and assembly")  # one call in C++
         solution = self.solver.solve(program)
-        watch.lap("solve")
+        stopwatch.lap("solve")
         self.formulation.getAccelerations(solution)
         self.formulation.getActuatorForces(solution)
-        watch.lap("command")
+        stopwatch.lap("command")
 
     def _set_targets(self, step: int) -> None:
         for task, sample, lines in (

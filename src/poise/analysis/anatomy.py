@@ -68,15 +68,15 @@ def anatomical_joints(robot: Robot) -> tuple[AnatomicalJoint, ...]:
     'left_knee_joint'
     """
     axes = _axes(robot)
-    found: list[AnatomicalJoint] = []
+    joints: list[AnatomicalJoint] = []
     for foot in robot.feet:
-        found += _leg(robot, foot, axes)
+        joints += _leg(robot, foot, axes)
     for end, part in ((None if robot.chest is None else robot.chest.joint, BACK), (_head_joint(robot), NECK)):
         if end is not None:
-            used = {each.joint.index for each in found}
+            used = {each.joint.index for each in joints}
             chain = [joint for joint in _chain(robot, end) if joint.index not in used]
-            found += _assign(chain, axes, part, None)
-    return tuple(found)
+            joints += _assign(chain, axes, part, None)
+    return tuple(joints)
 
 
 def anatomical_leg_length(robot: Robot) -> float:
@@ -108,12 +108,14 @@ def _leg(robot: Robot, foot: Foot, axes: dict[int, Array]) -> list[AnatomicalJoi
     if knee is None:
         return []
     above, below = chain[:knee], chain[knee + 1 :]
-    found = [*_assign(above, axes, HIP, foot.side), *_assign([chain[knee]], axes, KNEE, foot.side)]
-    found += _assign(below, axes, ANKLE, foot.side)
-    if not any(each.degree_of_freedom == "hip rotation" for each in found):  # some robots rotate the leg below the knee
-        free = [joint for joint in below if joint not in [each.joint for each in found]]
-        found += _assign(free, axes, HIP[2:], foot.side)
-    return found
+    joints = [*_assign(above, axes, HIP, foot.side), *_assign([chain[knee]], axes, KNEE, foot.side)]
+    joints += _assign(below, axes, ANKLE, foot.side)
+    if not any(
+        each.degree_of_freedom == "hip rotation" for each in joints
+    ):  # some robots rotate the leg below the knee
+        free = [joint for joint in below if joint not in [each.joint for each in joints]]
+        joints += _assign(free, axes, HIP[2:], foot.side)
+    return joints
 
 
 def _knee(chain: Sequence[Joint], axes: dict[int, Array], heights: Sequence[float], sole: float) -> int | None:

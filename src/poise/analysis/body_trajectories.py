@@ -22,7 +22,7 @@ from poise.errors import RecordingError
 from poise.geometry import convex_hull
 from poise.plants import FALLEN_HEIGHT, FALLEN_TILT
 from poise.recording import CoordinateLabels, Recording
-from poise.robots import Foot, Frame, Robot, Side, State, limbs
+from poise.robots import Foot, Frame, Robot, Side, State, contact_points, limbs
 from poise.state import zmp
 
 
@@ -92,9 +92,7 @@ class BodyTrajectories:
         """
         points = [np.zeros((0, 2))]
         for k in np.flatnonzero(self._contact_mask[sample]):
-            part = self.parts[k]
-            corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
-            points.append((corners @ self.rotations[sample, k].T + self.positions[sample, k])[:, :2])
+            points.append(contact_points(self.parts[k], self.rotations[sample, k], self.positions[sample, k])[:, :2])
         stacked = np.vstack(points)
         return convex_hull(stacked[np.isfinite(stacked).all(axis=1)])
 

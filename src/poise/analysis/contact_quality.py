@@ -68,11 +68,11 @@ def polygon_margins(points: ArrayLike, polygons: Sequence[ArrayLike], corners: i
         raise GaitError(
             f"points of shape {p.shape} for {len(polygons)} polygons; expected (n, 2) and one polygon for each"
         )
-    found = np.full(len(p), np.nan)
+    margins = np.full(len(p), np.nan)
     for i, (point, hull) in enumerate(zip(p[:, :2], polygons, strict=True)):
         if len(np.asarray(hull)) >= corners and np.isfinite(point).all():
-            found[i] = float(margin(hull, point))
-    return found
+            margins[i] = float(margin(hull, point))
+    return margins
 
 
 def share_inside(points: ArrayLike, polygons: Sequence[ArrayLike], tolerance: float = 0.0) -> float:

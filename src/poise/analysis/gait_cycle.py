@@ -134,8 +134,8 @@ def best_cycle(events: Iterable[GaitEvent], first: float, last: float, side: Sid
         GaitError: there is no complete cycle; the message lists the missing events.
     """
     known = tuple(events)
-    found, missing = _find_cycles(known)
-    fitting = [cycle for cycle in found if side in (None, cycle.side)]
+    cycles, missing = _find_cycles(known)
+    fitting = [cycle for cycle in cycles if side in (None, cycle.side)]
     if fitting:
         return max(
             fitting, key=lambda cycle: (min(cycle.initial_contact - first, last - cycle.end), -cycle.initial_contact)
@@ -176,7 +176,8 @@ def cycles_from_stance(time: Array, stance: Mask, side: Side) -> tuple[GaitCycle
 
 class StrideLengths(NamedTuple):
     """Spatial parameters of a cycle: stride length (m), speed (m/s), step length (m, from the heel of B to that of A at
-    the end of the cycle) and step width (m, lateral distance of the heels)."""
+    the end of the cycle) and step width (m, lateral distance of the heels).
+    """
 
     stride: float
     speed: float
@@ -352,8 +353,8 @@ def normalize_cycles(
     >>> normalize_cycles(recording.time, recording["q/left_knee_joint"], walk.cycles_of("left")).mean.max()
     """
     curves = [normalize_cycle(time, values, cycle, count, kind=kind) for cycle in cycles]
-    found = np.array(curves) if curves else np.zeros((0, count, *np.asarray(values).shape[1:]))
-    return CycleCurves(found, float(np.mean([cycle.stance for cycle in cycles])) if cycles else math.nan)
+    normalized = np.array(curves) if curves else np.zeros((0, count, *np.asarray(values).shape[1:]))
+    return CycleCurves(normalized, float(np.mean([cycle.stance for cycle in cycles])) if cycles else math.nan)
 
 
 def curves_over_people(curves: ArrayLike) -> CycleCurves:

@@ -166,16 +166,16 @@ def events_from_markers(
     middle = interpolate_gaps(t, pelvis, "the pelvis")
     d = walking_direction(middle, heels, toes) if direction is None else _unit(direction)
     belt = belt_speed(t, toes, d)
-    found: list[GaitEvent] = []
+    events: list[GaitEvent] = []
     for side in heels:
         frames = _initial_contacts(t, heels[side], (heels[side] - middle) @ d, d, belt)
         known = _visible(heel[side])
-        found += [GaitEvent(float(t[i]), side, "initial_contact") for i in frames if known[i]]
+        events += [GaitEvent(float(t[i]), side, "initial_contact") for i in frames if known[i]]
     for side in toes:
         frames = [i for i in _extrema(t, -(toes[side] - middle) @ d) if 0 < i < len(t) - 1]
         known = _visible(toe[side])
-        found += [GaitEvent(float(t[i]), side, "toe_off") for i in frames if known[i]]
-    return sort_events(found)
+        events += [GaitEvent(float(t[i]), side, "toe_off") for i in frames if known[i]]
+    return sort_events(events)
 
 
 def events_from_plates(
@@ -194,7 +194,7 @@ def events_from_plates(
     >>> events_from_plates(time, {"right": plate.force[:, 2]})
     """
     t = np.asarray(time, dtype=np.float64)
-    found: list[GaitEvent] = []
+    events: list[GaitEvent] = []
     for side, values in force.items():
         loaded = np.nan_to_num(np.asarray(values, dtype=np.float64)) > threshold
         if loaded.shape != t.shape:
@@ -204,9 +204,9 @@ def events_from_plates(
         for begin, end in true_intervals(loaded):
             if begin > 0 and end < len(t) and t[end] - t[begin] < SHORTEST_STANCE:
                 continue
-            found += [GaitEvent(float(t[begin]), side, "initial_contact")] if begin > 0 else []
-            found += [GaitEvent(float(t[end]), side, "toe_off")] if end < len(t) else []
-    return sort_events(found)
+            events += [GaitEvent(float(t[begin]), side, "initial_contact")] if begin > 0 else []
+            events += [GaitEvent(float(t[end]), side, "toe_off")] if end < len(t) else []
+    return sort_events(events)
 
 
 def sort_events(events: list[GaitEvent]) -> tuple[GaitEvent, ...]:

@@ -44,15 +44,15 @@ def find_phases(recording: Recording) -> tuple[MotionPhase, ...]:
     """
     if not recording.samples:
         return ()
-    words = [str(word) for word in recording["phase"]] if "phase" in recording else _active_tasks(recording)
-    if not any(words):
+    names = [str(word) for word in recording["phase"]] if "phase" in recording else _active_tasks(recording)
+    if not any(names):
         return ()
-    starts = [0, *(i for i in range(1, len(words)) if words[i] != words[i - 1])]
+    starts = [0, *(i for i in range(1, len(names)) if names[i] != names[i - 1])]
     if len(starts) > MAX_PHASES:
         return ()
     time, last = recording.time, float(recording.time[-1])
     ends = [*(float(time[i]) for i in starts[1:]), last + (recording.period if recording.samples > 1 else 0.0)]
-    return tuple(MotionPhase(words[i], float(time[i]), end) for i, end in zip(starts, ends, strict=True))
+    return tuple(MotionPhase(names[i], float(time[i]), end) for i, end in zip(starts, ends, strict=True))
 
 
 def _active_tasks(recording: Recording) -> list[str]:

@@ -6,7 +6,6 @@ and any controller. Lengths are in m, angles in rad; z is up in the world frame.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from poise.arrays import Array
 from poise.geometry import so3
 from poise.recording import Recording
 from poise.robots import Robot, State
-from poise.state import Snapshot
+from poise.state import Snapshot, capture_point
 
 #: Share of its torque limit above which a motor is saturated.
 SATURATED = 0.999
@@ -56,8 +55,8 @@ def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | Non
     else:
         points = compute_trajectories(recording, robot).zmp
     # Where the ground would have to pull on the body the ZMP is undefined; the motion is then far outside anyway.
-    found = polygon_margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
-    return float(np.nanmin(found)) if np.isfinite(found).any() else None
+    margins = polygon_margins(points[1:-1], [state.support_polygon for state in known[1:-1]], corners=3)
+    return float(np.nanmin(margins)) if np.isfinite(margins).any() else None
 
 
 def largest_trunk_tilt(states: Sequence[State], robot: Robot) -> float:
@@ -95,7 +94,8 @@ def base_displacement(states: Sequence[State]) -> Displacement:
 
 def torque_saturation(recording: Recording, robot: Robot) -> dict[str, dict[str, float]] | None:
     """Return the joints with saturated motors: duration ``seconds`` and torque limit ``limit_Nm`` of each. None for a
-    motion without torques."""
+    motion without torques.
+    """
     if "command/torque" not in recording:
         return None
     names, shares = torque_shares(recording, robot)
@@ -126,7 +126,7 @@ def capture_point_error(last: State, place: Array) -> float:
     """
     snapshot = Snapshot(last.robot).at(last)
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
-    return float(np.linalg.norm((c + v * math.sqrt(max(c[2], 0.1) / 9.81) - place)[:2]))
+    return float(np.linalg.norm(capture_point(c, v, max(c[2], 0.1)) - place[:2]))
 
 
 def middle_of_feet(state: State) -> Array:

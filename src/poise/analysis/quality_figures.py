@@ -19,6 +19,7 @@ from poise.analysis.walk_measures import style_measures, torque_shares
 from poise.arrays import Array
 from poise.constraints import body_overlap
 from poise.extras import scipy
+from poise.files import json_ready
 from poise.recording import Recording
 from poise.robots import Robot, leg_length, limbs
 
@@ -159,7 +160,7 @@ def quality_figures(recording: Recording, robot: Robot, walk: RecordedWalk) -> d
     late = recording.overruns()
     every = max(round(OVERLAP_INTERVAL / recording.period), 1) if recording.period > 0.0 else 1
     postures = true_state(recording, "q")[::every]
-    found = {
+    figures = {
         **walking,
         "slip_m": max((each.slip for each in walk.footprints if math.isfinite(each.slip)), default=None),
         "arm_deviation_deg": _arm_deviation(recording, robot),
@@ -167,7 +168,7 @@ def quality_figures(recording: Recording, robot: Robot, walk: RecordedWalk) -> d
         "body_overlap_m": body_overlap(robot, postures[np.isfinite(postures).all(axis=1)]),
         "overrun_ticks": None if late is None else float(late.ticks),
     }
-    return {name: _finite(found.get(name)) for name in QUALITY_FIGURES}
+    return {name: json_ready(figures.get(name)) for name in QUALITY_FIGURES}
 
 
 def quality_messages(figures: Mapping[str, float | None], motion: str, failures: bool = False) -> dict[str, str]:
@@ -178,15 +179,15 @@ def quality_messages(figures: Mapping[str, float | None], motion: str, failures:
         motion: kind of motion whose bounds apply, ``"walk"`` or ``"stand"``; others have only those of any motion.
         failures: whether to return reasons for failure instead of warnings.
     """
-    found = {}
+    messages = {}
     for name, figure in QUALITY_FIGURES.items():
         value, bound = figures.get(name), figure.bounds.get(motion, figure.bounds.get("any"))
         if value is None or bound is None:
             continue
         limit = bound.failure if failures else bound.warning
         if value > limit:
-            found[name] = figure.message.format(value=figure.scale * value, bound=figure.scale * limit)
-    return found
+            messages[name] = figure.message.format(value=figure.scale * value, bound=figure.scale * limit)
+    return messages
 
 
 def _walking_figures(walk: RecordedWalk) -> dict[str, float]:
@@ -265,7 +266,3 @@ def _saturated_share(recording: Recording, robot: Robot) -> float:
         return math.nan
     _, shares = torque_shares(recording, robot)
     return float(np.mean((np.abs(shares) >= SATURATED).any(axis=1))) if len(shares) else math.nan
-
-
-def _finite(value: float | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None

@@ -38,7 +38,7 @@ from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.geometry import convex_hull
 from poise.recording import Recording
-from poise.robots import Robot, Side
+from poise.robots import Robot, Side, contact_points
 from poise.state import dcm, natural_frequency
 
 #: Steps at each end that are not steady: one to speed up and one to settle at the start, likewise at the end.
@@ -92,7 +92,8 @@ class RecordedWalk:
     @cached_property
     def steady_steps(self) -> tuple[GaitStep, ...]:
         """Steps without the first two and the last two, an even number so that left and right have equal weight. All
-        steps for a walk of fewer than six."""
+        steps for a walk of fewer than six.
+        """
         if len(self.steps) < 2 * UNSTEADY_STEPS + 2:
             return self.steps
         inner = self.steps[UNSTEADY_STEPS:-UNSTEADY_STEPS]
@@ -117,14 +118,15 @@ class RecordedWalk:
     @cached_property
     def cycles(self) -> tuple[GaitCycle, ...]:
         """Gait cycles between touchdowns of the same foot in the window, grouped by foot; events of the opposite foot
-        are NaN."""
-        found = []
+        are NaN.
+        """
+        cycles = []
         for side in {step.side: None for step in self.steps}:
             prints = [step.after for step in self.steps if step.side == side]
             inside = [each for each in prints if self.window.start <= each.begin <= self.window.stop]
             for footprint, next_footprint in itertools.pairwise(inside):
-                found.append(GaitCycle(side, footprint.touchdown, footprint.lift_off, next_footprint.touchdown))
-        return tuple(cycle for cycle in found if cycle.initial_contact < cycle.toe_off < cycle.end)
+                cycles.append(GaitCycle(side, footprint.touchdown, footprint.lift_off, next_footprint.touchdown))
+        return tuple(cycle for cycle in cycles if cycle.initial_contact < cycle.toe_off < cycle.end)
 
     def cycles_of(self, side: Side) -> tuple[GaitCycle, ...]:
         """Gait cycles of one foot."""
@@ -146,7 +148,8 @@ class RecordedWalk:
     def whole_strides(self) -> slice | None:
         """Samples from one touchdown of a foot to a later one of the same foot: whole strides, in which the sway of the
         center of mass to both sides cancels. They are those of the steady steps, or, in a walk of fewer than six steps,
-        of all steps but the last, which stops the walk. None without a whole stride."""
+        of all steps but the last, which stops the walk. None without a whole stride.
+        """
         if len(self.steady_steps) == len(self.steps):
             touchdowns = [step.after for step in self.steps[:-1]]
         else:
@@ -202,8 +205,8 @@ class RecordedWalk:
             if each.begin <= sample < each.end:
                 foot = self.tracks.robot.foot(each.side)
                 k = self.tracks.parts.index(foot)
-                corners = foot.corners @ self.tracks.rotations[sample, k].T + self.tracks.positions[sample, k]
-                points.append(corners[:, :2])
+                rotation, position = self.tracks.rotations[sample, k], self.tracks.positions[sample, k]
+                points.append(contact_points(foot, rotation, position)[:, :2])
         stacked = np.vstack(points)
         return convex_hull(stacked[np.isfinite(stacked).all(axis=1)])
 
@@ -219,7 +222,8 @@ class RecordedWalk:
     @cached_property
     def dcm_margin(self) -> MarginTrajectory:
         """Distance of the DCM ξ inside the support polygon, from the first step to the last. It may leave the polygon
-        in single support and has to return in double support."""
+        in single support and has to return in double support.
+        """
         return self._margins(self.dcm)
 
     def _margins(self, points: Array) -> MarginTrajectory:
@@ -263,15 +267,15 @@ def support_phases(walk: RecordedWalk) -> tuple[MotionPhase, ...]:
     n, time = recording.samples, recording.time
     marks = {0, n} | {sample for each in walk.footprints for sample in (each.begin, each.end)}
     first, last = walk.steps[0].before.end, walk.steps[-1].after.begin
-    found: list[MotionPhase] = []
+    phases: list[MotionPhase] = []
     for begin, end in itertools.pairwise(sorted(marks)):
         stance_feet = {each.side for each in walk.footprints if each.begin <= begin < each.end}
         name = "double support" if len(stance_feet) > 1 else f"{stance_feet.pop()} support" if stance_feet else "flight"
         if name == "double support" and not first <= begin < last:
             name = "standing"
         until = float(time[end]) if end < n else float(time[-1]) + (recording.period if n > 1 else 0.0)
-        if found and found[-1].name == name:
-            found[-1] = found[-1]._replace(end=until)
+        if phases and phases[-1].name == name:
+            phases[-1] = phases[-1]._replace(end=until)
         else:
-            found.append(MotionPhase(name, float(time[begin]), until))
-    return tuple(found)
+            phases.append(MotionPhase(name, float(time[begin]), until))
+    return tuple(phases)

@@ -72,20 +72,20 @@ def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
     if "command/torque" not in recording:
         return ()
     labels, h = recording.labels["command/torque"], recording.period
-    found = []
+    torques = []
     for limb in limbs(robot):
         columns = [labels.index(name) for name in limb.joints if name in labels]
         torque = recording["command/torque"][:, columns] / robot.mass
         if columns and np.isfinite(torque).any():
             sizes = root_mean_square(torque), peak(torque).value, peak_rate(torque, h).value
-            found.append(LimbTorques(limb.name, *sizes, torque_arc_length(torque, h)))
-    return tuple(found)
+            torques.append(LimbTorques(limb.name, *sizes, torque_arc_length(torque, h)))
+    return tuple(torques)
 
 
 def phase_efforts(normalized: Sequence[NormalizedRecording], robots: Sequence[Robot]) -> tuple[PhaseEffort, ...]:
     """Compute the efforts of two aligned recordings by phase and limb, for the limbs that both robots have."""
     names = [limb.name for limb in limbs(robots[0]) if limb.name in [each.name for each in limbs(robots[1])]]
-    found = []
+    efforts = []
     for part in normalized[0].phases or (MotionPhase("motion", 0.0, 100.0),):
         inside = (normalized[0].percent >= part.begin) & (normalized[0].percent <= part.end)
         for name in names:
@@ -96,8 +96,8 @@ def phase_efforts(normalized: Sequence[NormalizedRecording], robots: Sequence[Ro
                 columns = [labels.index(joint) for joint in joints if joint in labels]
                 torque = motion["command/torque"][inside][:, columns] if columns else np.full((1, 1), np.nan)
                 sizes.append(root_mean_square(torque) / robot.mass)
-            found.append(PhaseEffort(part.name, name, *sizes))
-    return tuple(found)
+            efforts.append(PhaseEffort(part.name, name, *sizes))
+    return tuple(efforts)
 
 
 # -- Comparison --------------------------------------------------------------------------------------------------------
@@ -164,14 +164,14 @@ class RecordingComparison:
     def phase_ends(self) -> tuple[PhaseEnd, ...]:
         """Values of all curves at the end of each phase, or of the whole motion if it has no phases."""
         parts = self.phases or (MotionPhase("motion", 0.0, 100.0),)
-        found = []
+        ends = []
         for part in parts:
             k = int(np.searchsorted(self.percent, part.end - 1e-9))
             k = min(k, len(self.percent) - 1)
-            found += [
+            ends += [
                 PhaseEnd(part.name, c.quantity, c.unit, float(c.first[k]), float(c.second[k])) for c in self.curves
             ]
-        return tuple(found)
+        return tuple(ends)
 
     def distances(self) -> dict[str, float]:
         """Return the root mean square of `distance` in each phase, rad."""
@@ -248,26 +248,29 @@ def _curves(tracks: BodyTrajectories) -> dict[str, tuple[str, Array]]:
     feet = foot_trajectories(tracks)
     floor = float(np.nanmin([trajectory.sole[0, 2] for trajectory in feet])) if feet else 0.0
     psi = np.full(recording.samples, float(np.mean([trajectory.yaw[0] for trajectory in feet])) if feet else 0.0)
-    found: dict[str, tuple[str, Array]] = {}
+    curves: dict[str, tuple[str, Array]] = {}
     for trajectory in feet:
-        found[f"{trajectory.foot.side} foot height"] = "m", trajectory.sole[:, 2] - floor
+        curves[f"{trajectory.foot.side} foot height"] = "m", trajectory.sole[:, 2] - floor
     for hand in robot.hands:
-        found[f"{hand.side} hand height"] = "m", tracks.positions[:, tracks.parts.index(hand), 2] - floor
+        curves[f"{hand.side} hand height"] = "m", tracks.positions[:, tracks.parts.index(hand), 2] - floor
     q = true_state(recording, "q")
     for anatomical in anatomical_joints(robot):
         if anatomical.degree_of_freedom == "knee flexion":
-            found[f"{anatomical.side} knee flexion"] = "degrees", np.degrees(anatomical.sign * q[:, anatomical.joint.q])
+            curves[f"{anatomical.side} knee flexion"] = (
+                "degrees",
+                np.degrees(anatomical.sign * q[:, anatomical.joint.q]),
+            )
     chest = posture_frames(robot).chest
     up = in_heading_axes(_rotation_from_stance(tracks, chest) @ np.array([0.0, 0.0, 1.0]), psi)
-    found["trunk forward"] = "degrees", np.degrees(np.arctan2(up[:, 0], up[:, 2]))
-    found["trunk to the left"] = "degrees", np.degrees(np.arctan2(up[:, 1], up[:, 2]))
+    curves["trunk forward"] = "degrees", np.degrees(np.arctan2(up[:, 0], up[:, 2]))
+    curves["trunk to the left"] = "degrees", np.degrees(np.arctan2(up[:, 1], up[:, 2]))
     if robot.head is not None:
         turn = np.einsum(
             "nji,njk->nik", _rotation_from_stance(tracks, chest), _rotation_from_stance(tracks, robot.head)
         )
         cosine = (np.trace(turn, axis1=1, axis2=2) - 1.0) / 2.0
-        found["head turn"] = "degrees", np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
-    return found
+        curves["head turn"] = "degrees", np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+    return curves
 
 
 def _rotation_from_stance(tracks: BodyTrajectories, frame: Frame) -> Array:
@@ -286,7 +289,7 @@ def _distance(normalized: Sequence[NormalizedRecording], robots: Sequence[Robot]
 
 def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[str, tuple[float, float]]:
     """Compute ranges of motion of common joints, degrees: matched by name for the same robot, else by anatomy."""
-    found = []
+    ranges = []
     same_robot = [joint.name for joint in robots[0].joints] == [joint.name for joint in robots[1].joints]
     for recording, robot in zip(recordings, robots, strict=True):
         q = true_state(recording, "q")
@@ -294,8 +297,8 @@ def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[st
             columns = {joint.name: joint.q for joint in robot.joints}
         else:
             columns = {f"{t.side or ''} {t.degree_of_freedom}".strip(): t.joint.q for t in anatomical_joints(robot)}
-        found.append({name: float(np.degrees(np.ptp(q[:, column]))) for name, column in columns.items()})
-    return {name: (size, found[1][name]) for name, size in found[0].items() if name in found[1]}
+        ranges.append({name: float(np.degrees(np.ptp(q[:, column]))) for name, column in columns.items()})
+    return {name: (size, ranges[1][name]) for name, size in ranges[0].items() if name in ranges[1]}
 
 
 def _resolve_robot(recording: Recording, robot: Robot | None) -> Robot:

@@ -114,8 +114,8 @@ def find_footprints(tracks: BodyTrajectories, feet: tuple[FootTrajectory, ...] |
     """
     trajectories = foot_trajectories(tracks) if feet is None else feet
     time = tracks.recording.time
-    found = [each for trajectory in trajectories for each in _foot_footprints(trajectory, time)]
-    return tuple(sorted(found, key=lambda each: each.begin))
+    footprints = [each for trajectory in trajectories for each in _foot_footprints(trajectory, time)]
+    return tuple(sorted(footprints, key=lambda each: each.begin))
 
 
 def _foot_footprints(trajectory: FootTrajectory, time: Array) -> list[Footprint]:
@@ -176,10 +176,10 @@ def _load_mask(tracks: BodyTrajectories, foot: Foot, sole: Array) -> Mask:
         if name in recording and np.isfinite(recording[name]).any():
             return np.nan_to_num(recording[name], nan=0.0) > least
     if "phase" in recording:
-        words = [str(word) for word in recording["phase"]]
-        if any(word.endswith(" support") for word in words):
+        phases = [str(word) for word in recording["phase"]]
+        if any(word.endswith(" support") for word in phases):
             swings = "right support" if foot.side == "left" else "left support"
-            return np.array([word != swings for word in words], dtype=bool)
+            return np.array([word != swings for word in phases], dtype=bool)
     contacts = _contact_names(tracks)
     if contacts is not None:
         return np.array([foot.name in names for names in contacts], dtype=bool)

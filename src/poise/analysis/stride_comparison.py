@@ -107,7 +107,7 @@ class AnatomicalWalk:
         A cycle of which up to 5 % is unknown at its ends gives a shorter array. These means have the same resolution at
         any sampling rate, as smoothness measures require.
         """
-        found = []
+        means = []
         for cycle, values in self._cycle_values(quantity, degree_of_freedom):
             inside = (self.time >= cycle.initial_contact - 1e-9) & (self.time <= cycle.end + 1e-9)
             known = inside & np.isfinite(values)
@@ -118,8 +118,8 @@ class AnatomicalWalk:
             total = scipy.interpolate.CubicSpline(t, values[samples]).antiderivative()
             edges = np.linspace(cycle.initial_contact, cycle.end, PERCENT_SAMPLES)
             edges = edges[(edges >= t[0] - 1e-9) & (edges <= t[-1] + 1e-9)]
-            found.append(np.diff(total(edges)) / np.diff(edges))
-        return found
+            means.append(np.diff(total(edges)) / np.diff(edges))
+        return means
 
     def _cycle_values(self, quantity: Quantity, degree_of_freedom: str) -> Iterator[tuple[GaitCycle, Array]]:
         """Iterate over the cycles with the values of the leg of the cycle, or of back and neck."""
@@ -338,16 +338,16 @@ def compare_strides(walk: AnatomicalWalk, reference: AnatomicalWalk) -> StrideCo
 
 def smoothness(walk: AnatomicalWalk, degree_of_freedom: str) -> Smoothness:
     """Compute the smoothness of the torque of a degree of freedom, over strides without gaps; NaN without any."""
-    found = []
+    measures = []
     for curve in walk.percent_means("torque", degree_of_freedom):
         if np.ptp(curve) > 0.0:
             rate = np.diff(curve)
             steepest = int(np.argmax(np.abs(rate)))
             crest = float(np.abs(rate[steepest]) / np.sqrt(np.mean(rate**2)))
-            found.append((log_dimensionless_jerk(rate, 0.01), crest, float(steepest + 1)))
-    if not found:
+            measures.append((log_dimensionless_jerk(rate, 0.01), crest, float(steepest + 1)))
+    if not measures:
         return Smoothness(math.nan, math.nan, math.nan)
-    jerks, crests, percents = (np.array(values) for values in zip(*found, strict=True))
+    jerks, crests, percents = (np.array(values) for values in zip(*measures, strict=True))
     return Smoothness(float(jerks.mean()), float(crests.mean()), float(np.median(percents)))
 
 

@@ -1,4 +1,8 @@
-"""Behaviors: a plan and the task hierarchies that follow it, for standing, squatting, walking, reaching, navigating."""
+"""Behaviors: a plan and the task hierarchies that follow it, for standing, squatting, walking, reaching, navigating.
+
+A behavior is a hierarchy as a function of the state, and is given to a controller. The motions with the same names in
+`poise.runs` are complete runs: robot, world, behavior, controller and plant, and how the recording is judged.
+"""
 
 from poise.behaviors.navigate import Navigate, SegmentStart
 from poise.behaviors.navigate_tasks import NavigateSettings

@@ -88,7 +88,7 @@ def balance_tasks(
 
 
 class GaitTasks:
-    """Tasks that walks and guided motions share: stance contacts, and balance by the divergent component of motion.
+    """Tasks that walks and guided motions share: stance contacts, and balance by DCM feedback.
 
     Args:
         robot: robot with two feet.

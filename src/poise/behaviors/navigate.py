@@ -69,7 +69,7 @@ def reached_points(
         notes.append(f"trunk: {np.degrees(np.linalg.norm(reference_center)):.0f} degrees from its reference")
     hands, into = {}, np.asarray(pinocchio.rpy.rpyToMatrix(*attitude)).T
     for hand in snapshot.robot.hands:
-        led, place = points.hands[hand.side], points.hand_position(hand.side)
+        planned, place = points.hands[hand.side], points.hand_position(hand.side)
         pose = snapshot.pose(hand)
         turn = so3.log(R.T @ pose.rotation @ task_set.home_rotations[hand.side].T)
         away = float(np.linalg.norm(pose.translation - place))
@@ -79,9 +79,9 @@ def reached_points(
         position = into @ (place - points.center)
         if (
             hand.side not in task_set.hand_rotations
-            or np.linalg.norm(so3.log(so3.exp(turn) @ so3.exp(led.attitude).T)) <= LARGEST_ROTATION_ERROR
+            or np.linalg.norm(so3.log(so3.exp(turn) @ so3.exp(planned.attitude).T)) <= LARGEST_ROTATION_ERROR
         ):
-            turn = led.attitude
+            turn = planned.attitude
         hands[hand.side] = HandPoint(position, turn)
     return points.replace(attitude=attitude, hands=MappingProxyType(hands)), tuple(notes)
 
@@ -108,6 +108,8 @@ class SegmentStart(NamedTuple):
 
 class Navigate(Behavior):
     """Navigation of a robot by one guided point at a time ([Sugihara2008]); the other points follow.
+
+    A hierarchy as a function of the state, for a controller; `poise.runs.Navigate` is the complete run.
 
     At the end of each motion segment the behavior reads the device once and plans the next segment from the current
     state of the robot. For every input, each segment is feasible and can be followed by another; see

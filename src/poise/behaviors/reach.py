@@ -196,6 +196,8 @@ class ReachPhase:
 class Reach(Behavior):
     """Motion of the right hand to IP1, target 1, IP2, targets 2 and 3, on the right foot, with a cup in the left hand.
 
+    A hierarchy as a function of the state, for a controller; `poise.runs.Reach` is the complete run.
+
     The levels of the hierarchy, highest priority first, as in figure 1 of the paper: contact of the right foot; centre
     of mass above it (equality); left foot, then left hand, each inside a box (inequalities, orientation free); right
     hand to the point of the phase; gaze at the target, active after each intermediary point; posture.

@@ -135,8 +135,8 @@ class SensorFaultDetector:
         self._check_swapped(cell_forces, load_share, period)
         if joint_errors is not None:
             self._check_servos(joint_errors, period)
-        found = [cell.fault for foot_cells in self._cells for cell in foot_cells if cell.fault]
-        self.faults = [*found, *([self._swap_fault] if self._swap_fault else []), *self._servo_faults()]
+        cell_faults = [cell.fault for foot_cells in self._cells for cell in foot_cells if cell.fault]
+        self.faults = [*cell_faults, *([self._swap_fault] if self._swap_fault else []), *self._servo_faults()]
 
     # -- cells -----------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import pinocchio
 from poise.arrays import Array
 from poise.geometry import so3
 from poise.parameters import FormerNames, check_parameters, gain_parameter
-from poise.robots import Foot, Robot
+from poise.robots import Foot, Robot, contact_points
 from poise.state import SensorReadings, Snapshot
 
 #: Smallest total force on the soles, as a fraction of the weight, for which the robot counts as standing.
@@ -106,7 +106,7 @@ def measured_zmp(real: Snapshot, readings: SensorReadings, shift: pinocchio.SE3)
         forces = np.maximum(np.nan_to_num(forces, nan=0.0, posinf=0.0, neginf=0.0), 0.0)
         pose = real.pose(foot)
         total += float(forces.sum())
-        moment += forces @ (foot.corners @ pose.rotation.T + pose.translation)
+        moment += forces @ contact_points(foot, pose.rotation, pose.translation)
     if total < LEAST_LOAD * robot.weight:
         return None
     x, y, _ = shift.act(moment / total)

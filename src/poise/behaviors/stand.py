@@ -29,9 +29,9 @@ WEIGHTS = (1000.0, 500.0, 1.0, 0.02)
 class UprightSettings(FormerNames):
     """Gains of an upright body, the same for all robots.
 
-    With critical damping the centre of mass (CoM) responds like feedback of the divergent component of motion with a
-    gain of 4/s: fast enough for the ankles, slow enough not to oscillate. The height is stiffer, so that a robot that
-    is heavier than its model does not sink far. The angular momentum of a walking human stays within 0.05 m h v.
+    With critical damping the centre of mass (CoM) responds like feedback of the DCM with a gain of 4/s: fast enough for
+    the ankles, slow enough not to oscillate. The height is stiffer, so that a robot that is heavier than its model does
+    not sink far. The angular momentum of a walking human stays within 0.05 m h v.
     """
 
     com_gain: float = gain_parameter(4.0, "gain of the centre of mass")
@@ -101,6 +101,8 @@ def _com_height(start: State) -> float:
 class Stand(Behavior):
     """Standing with the CoM above the middle of the feet, and recovery from pushes without a step.
 
+    A hierarchy as a function of the state, for a controller; `poise.runs.Stand` is the complete run.
+
     Args:
         robot: robot with feet.
         settings: see `UprightSettings`.
@@ -156,6 +158,8 @@ class SquatSettings(UprightSettings):
 
 class Squat(Stand):
     """Squats with flat soles: the CoM moves down and up as a cosine.
+
+    A hierarchy as a function of the state, for a controller; `poise.runs.Squat` is the complete run.
 
     >>> squat = Squat(robot, SquatSettings(depth=0.1))
     >>> poise.record(poise.TorqueController(squat), poise.MujocoPlant(squat.start), squat.seconds)

@@ -50,6 +50,8 @@ CAPTURE_TIME = 0.4
 class Walk(Behavior):
     """Walk in a style for a number of steps, ending with the feet side by side; capture steps after pushes.
 
+    A hierarchy as a function of the state, for a controller; `poise.runs.Walk` is the complete run.
+
     Style, speed and number of steps may change during the walk: changes of `style` and `speed` are blended in within
     `settings.style_transition_time` seconds, and `stop()` ends the walk after the next step.
 
@@ -308,9 +310,9 @@ class Walk(Behavior):
     def _stand_on(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
         """Return the measured placement of a foot, at the planned height if it is not in contact yet."""
         foot = self.robot.foot(planned.side)
-        found = Footstep.of(snapshot, foot, planned.yaw)
+        footstep = Footstep.of(snapshot, foot, planned.yaw)
         self.task_set.stance_poses[foot.side].set(snapshot.pose(foot).copy())
-        return found if self._touches_ground(snapshot, foot.side) else found.with_place(found.place, planned.z)
+        return footstep if self._touches_ground(snapshot, foot.side) else footstep.with_place(footstep.place, planned.z)
 
     def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:
         """Return whether a swing is over: by time, or by contact (or a limited wait for it), as the settings choose."""

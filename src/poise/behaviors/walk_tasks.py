@@ -108,10 +108,12 @@ def check_rest_joints(robot: Robot, style: Style) -> None:
     """Raise a UsageError if a style has rest angles, but for none of the joints of the robot."""
     names = [joint.name for joint in robot.joints]
     if style.rest_posture and not set(names) & set(style.rest_posture):
-        given = ", ".join(style.rest_posture)
+        joint_names = ", ".join(style.rest_posture)
         similar = next((near for name in style.rest_posture if (near := near_misses(name, names))), ())
         hint = f"; did you mean {similar[0]!r}?" if similar else ""
-        raise UsageError(f"style '{style.name}': rest_posture names {given}, none of which {robot.name} has{hint}")
+        raise UsageError(
+            f"style '{style.name}': rest_posture names {joint_names}, none of which {robot.name} has{hint}"
+        )
 
 
 def _solve_rest_pose(robot: Robot, stance: State, style: Style, free_joints: set[str]) -> State:

@@ -232,8 +232,8 @@ class ZmpBalance(Behavior):
     @property
     def fallback(self) -> str:  # type: ignore[override]  # what is watched
         """Reason why the regulation is off, as text; empty if there is no fault."""
-        words = self.fault_detector.faults
-        return f"no ZMP regulation: {'; '.join(words)}" if words else ""
+        faults = self.fault_detector.faults
+        return f"no ZMP regulation: {'; '.join(faults)}" if faults else ""
 
     # -- at every tick ---------------------------------------------------------------------------------------------
 

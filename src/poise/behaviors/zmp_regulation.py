@@ -305,6 +305,7 @@ class AngularMomentumRecovery:
 
     def capture_point(self, center: Array, velocity: Array, middle: Array) -> complex:
         """Return the capture point relative to the middle of the support (m), from position and velocity of the CoM."""
+        # As `state.capture_point`, with ω computed once, because this runs in every period.
         x, y = (center - middle)[:2] + velocity[:2] / self._omega
         return complex(x, y)
 

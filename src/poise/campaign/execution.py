@@ -121,7 +121,7 @@ def run_campaign(
     # Not every operating system reports which cores the process may use.
     count = workers or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
     engine: dict[str, Any] = {"engine": "local", "workers": count} if ray is None else {"engine": "ray", "address": ray}
-    report = progress or (lambda done, failed: None)
+    report = progress or (lambda completed, failed: None)
     with open_folder(Path(out), spec, engine) as folder:
         missing = folder.missing_runs
         failed = sum(not entry["row"]["succeeded"] for entry in folder.journal.entries.values())

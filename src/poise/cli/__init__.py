@@ -147,9 +147,16 @@ class _OneLineErrorParser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **settings)  # type: ignore[arg-type]
         #: Command of each option that only other commands have, for the error message.
         self.options_of_other_commands: dict[str, str] = {}
+        #: Called once with this parser when it is first used, to add its options; unused subcommands are never built.
+        self.add_options: Callable[[argparse.ArgumentParser], None] | None = None
+
+    def format_help(self) -> str:
+        self._build()
+        return super().format_help()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does, but refuse unknown options in the subcommand, so that the error names its help."""
+        self._build()
         namespace, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0] in self.options_of_other_commands:
             self.error(f"{unknown[0]} is an option of '{self.options_of_other_commands[unknown[0]]}'")
@@ -159,6 +166,11 @@ class _OneLineErrorParser(argparse.ArgumentParser):
                 raise UsageError(f"there is no option {unknown[0]}; did you mean {near[0]}?")
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return namespace, unknown
+
+    def _build(self) -> None:
+        add_options, self.add_options = self.add_options, None
+        if add_options is not None:
+            add_options(self)
 
     def error(self, message: str) -> NoReturn:
         match = re.match(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message)

@@ -48,8 +48,8 @@ def _run(options: argparse.Namespace) -> int:
     spec = Spec.load(options.spec, options.size)
     with ProgressBar(spec.title, float(len(spec.runs)), unit="runs", count_items=True, log_lines=True) as bar:
 
-        def progress(done: int, failed: int) -> None:
-            bar(float(done), f"{failed} failed" if failed else "")
+        def progress(completed: int, failed: int) -> None:
+            bar(float(completed), f"{failed} failed" if failed else "")
 
         try:
             results = run_campaign(spec, options.out, options.workers, options.ray, progress)

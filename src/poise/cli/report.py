@@ -42,8 +42,8 @@ def _report(options: argparse.Namespace) -> int:
 
 def _campaign_report(campaigns: list[Path], options: argparse.Namespace) -> int:
     if len(options.recordings) > 1:
-        given = "several campaigns" if len(campaigns) == len(options.recordings) else "recordings and a campaign"
-        raise UsageError(f"a report cannot show {given}; give one campaign ('{campaigns[0]}') or recordings only")
+        contents = "several campaigns" if len(campaigns) == len(options.recordings) else "recordings and a campaign"
+        raise UsageError(f"a report cannot show {contents}; give one campaign ('{campaigns[0]}') or recordings only")
     from poise.campaign import FACTS_FILE, Results
 
     (path,) = campaigns

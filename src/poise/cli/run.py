@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 from poise.cli.options import (
@@ -25,31 +27,32 @@ FAILED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add one subcommand per motion."""
-    from poise.runs import MOTIONS, motion_parameters
+    from poise.runs import MOTIONS
 
     motions = parser.add_subparsers(title="motions", metavar="MOTION", dest="behavior", required=True)
-    parsers = {motion: add_motion(motions, motion) for motion in MOTIONS.values()}
-    for motion, motion_parser in parsers.items():
-        known = motion_parameters(motion)
-        other_options = [(option, other) for other in MOTIONS.values() for option in motion_parameters(other)]
-        motion_parser.options_of_other_commands.update(
-            {f"--{option}": f"poise run {other.name}" for option, other in other_options if option not in known}
-        )
+    for motion in MOTIONS.values():
+        add_motion(motions, motion)
 
 
-def add_motion(motions: Any, motion: type[Motion]) -> Any:
-    """Add the subcommand of a motion, with one option per parameter, and return its parser."""
-    from poise.runs import World, motion_parameters
-
+def add_motion(motions: Any, motion: type[Motion]) -> None:
+    """Add the subcommand of a motion; its options are added when it is used."""
     parser = motions.add_parser(
         motion.name,
         help=motion.summary,
-        description=f"{motion.__doc__}",
-        epilog=_settings_help(motion),
+        description=cleandoc(motion.__doc__ or "").partition("\n\n")[0],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_options = partial(_add_options, motion=motion)
+
+
+def _add_options(parser: Any, motion: type[Motion]) -> None:
+    """Add one option per parameter of a motion."""
+    from poise.runs import MOTIONS, World, motion_parameters
+
+    known = motion_parameters(motion)
+    parser.epilog = _settings_help(motion)
     world = parser.add_argument_group("world options (with --plant mujoco)")
-    for parameter in motion_parameters(motion).values():
+    for parameter in known.values():
         _add_option(world if parameter.name in World.__dataclass_fields__ else parser, parameter)
     parser.add_argument(
         "--set",
@@ -62,7 +65,9 @@ def add_motion(motions: Any, motion: type[Motion]) -> Any:
     )
     add_output_options(parser)
     parser.set_defaults(action=_run, motion=motion)
-    return parser
+    for other in MOTIONS.values():
+        other_options = [f"--{option}" for option in motion_parameters(other) if option not in known]
+        parser.options_of_other_commands.update(dict.fromkeys(other_options, f"poise run {other.name}"))
 
 
 def _add_option(parser: Any, parameter: Parameter) -> None:
@@ -100,10 +105,9 @@ def _run(options: argparse.Namespace) -> int:
     from poise.runs import World
 
     check_writable(options.out)
-    given = vars(options)
     motion_type: type[Motion] = options.motion
     names = {*motion_type.__dataclass_fields__, *World.__dataclass_fields__} - {"settings", "world"}
-    values = {name: given[name] for name in names if name in given}
+    values = {name: value for name, value in vars(options).items() if name in names}
     motion: Motion = motion_type(**values, settings=dict(options.settings))
     motion.check_names()  # before the robot is loaded, which takes seconds
     bar = ProgressBar(f"{motion.name} on {motion.robot}", motion.seconds or motion.usual_seconds)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 
 from poise.cli.options import print_status, seconds_argument
-
-#: Default address, the same as in `poise.plants.remote`, which would be slow to import for the help text.
-ADDRESS = "tcp://127.0.0.1:5560"
+from poise.parsing import PLANT_ADDRESS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="torque motors or position servos (default torque)",
     )
     parser.add_argument(
-        "--address", default=ADDRESS, help=f"address to listen on; port 0: any free port (default {ADDRESS})"
+        "--address",
+        default=PLANT_ADDRESS,
+        help=f"address to listen on; port 0: any free port (default {PLANT_ADDRESS})",
     )
     parser.add_argument(
         "--bind",

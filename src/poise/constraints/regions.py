@@ -11,7 +11,7 @@ from poise.arrays import Array
 from poise.errors import TaskError
 from poise.geometry import convex_hull, half_planes
 from poise.parsing import format_value
-from poise.robots import Foot, Frame, Robot
+from poise.robots import Frame, Robot, contact_points
 from poise.state import CENTER_OF_MASS, FRAMES, Snapshot, _motion
 from poise.tasks import (
     ACCELERATION,
@@ -253,8 +253,7 @@ def _support_corners(snapshot: Snapshot, contacts: int) -> Array:
     """Return the corners of the first contacts of the state in the ground plane (m, n x 2)."""
     points = [np.zeros((0, 2))]
     for part in snapshot.state.contacts[:contacts] if snapshot.state is not None else ():
-        corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
-        points.append((corners @ snapshot.rotation(part).T + snapshot.position(part))[:, :2])
+        points.append(contact_points(part, snapshot.rotation(part), snapshot.position(part))[:, :2])
     return np.vstack(points)
 
 

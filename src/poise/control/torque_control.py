@@ -82,16 +82,16 @@ def planned_contacts(hierarchy: Hierarchy) -> tuple[Contact, ...]:
     Raises:
         PoiseError: two different contacts have the same name.
     """
-    found: dict[str, Contact] = {}
+    contacts: dict[str, Contact] = {}
     for task in hierarchy.tasks:
         for contact in task.contacts():
-            other = found.setdefault(contact.name, contact)
+            other = contacts.setdefault(contact.name, contact)
             if other != contact:
                 raise PoiseError(
                     f"two different contacts are named '{contact.name}'; build one Contact and use it in all tasks, "
                     "or give each its own name"
                 )
-    return tuple(found.values())
+    return tuple(contacts.values())
 
 
 def physics_tasks(hierarchy: Hierarchy, robot: Robot, contacts: Sequence[Contact]) -> list[Task]:

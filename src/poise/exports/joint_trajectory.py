@@ -268,16 +268,18 @@ def read_csv(path: Path) -> Trajectory:
         raise ExportError(f"{path} is not a text file; pass a .csv written by 'poise export'", str(path)) from None
     except ValueError as error:
         raise ExportError(f"{path} has a cell that is not a number: {error}", str(path)) from None
-    found = {name: values[:, i] for i, name in enumerate(names)}
+    columns = {name: values[:, i] for i, name in enumerate(names)}
     joints = tuple(name[2:] for name in names if name.startswith("q/") and name[2:] not in BASE_Q)
     units = re.findall(r"q/([^,\[]*?)\s*\[m\]", header)
     return Trajectory(
-        found["time"],
-        _stack_columns(found, "q", (*BASE_Q, *joints), path),
+        columns["time"],
+        _stack_columns(columns, "q", (*BASE_Q, *joints), path),
         joints,
         tuple("m" if joint in units else "rad" for joint in joints),
-        _stack_columns(found, "v", (*BASE_V, *joints), path) if any(name.startswith("v/") for name in names) else None,
-        _stack_columns(found, "torque", joints, path) if any(name.startswith("torque/") for name in names) else None,
+        _stack_columns(columns, "v", (*BASE_V, *joints), path)
+        if any(name.startswith("v/") for name in names)
+        else None,
+        _stack_columns(columns, "torque", joints, path) if any(name.startswith("torque/") for name in names) else None,
     )
 
 
@@ -294,11 +296,11 @@ def _column_blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, 
     return blocks
 
 
-def _stack_columns(found: dict[str, Array], name: str, labels: tuple[str, ...], path: Path) -> Array:
-    missing = [f"{name}/{label}" for label in labels if f"{name}/{label}" not in found]
+def _stack_columns(columns: dict[str, Array], name: str, labels: tuple[str, ...], path: Path) -> Array:
+    missing = [f"{name}/{label}" for label in labels if f"{name}/{label}" not in columns]
     if missing:
         raise ExportError(f"{path} has no column '{missing[0]}'; pass a .csv written by 'poise export'", str(path))
-    return np.column_stack([found[f"{name}/{label}"] for label in labels])
+    return np.column_stack([columns[f"{name}/{label}"] for label in labels])
 
 
 # -- NPZ: named numpy arrays -----------------------------------------------------------------------------------------
@@ -337,23 +339,23 @@ def read_npz(path: Path) -> Trajectory:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
+            arrays = {name: file[name] for name in file.files}
     except (ValueError, EOFError, zipfile.BadZipFile, AttributeError, NotImplementedError):
         raise ExportError(f"{path} is not an array file; pass a .npz written by 'poise export'", str(path)) from None
-    missing = [name for name in REQUIRED_ARRAYS if name not in found]
+    missing = [name for name in REQUIRED_ARRAYS if name not in arrays]
     if missing:
         raise ExportError(f"{path} has no array '{missing[0]}'; pass a .npz written by 'poise export'", str(path))
-    joints = tuple(str(name) for name in np.atleast_1d(found["joints"]))
-    units = tuple(str(unit) for unit in found["units"]) if "units" in found else ("rad",) * len(joints)
+    joints = tuple(str(name) for name in np.atleast_1d(arrays["joints"]))
+    units = tuple(str(unit) for unit in arrays["units"]) if "units" in arrays else ("rad",) * len(joints)
     try:
-        q = np.hstack([found[name] for name in ("base_position", "base_quaternion", "positions")]).astype(np.float64)
+        q = np.hstack([arrays[name] for name in ("base_position", "base_quaternion", "positions")]).astype(np.float64)
         v = None
-        if "base_velocity" in found and "velocities" in found:
-            v = np.hstack([found["base_velocity"], found["velocities"]]).astype(np.float64)
-        time, torque = found["time"].astype(np.float64), found.get("torques")
+        if "base_velocity" in arrays and "velocities" in arrays:
+            v = np.hstack([arrays["base_velocity"], arrays["velocities"]]).astype(np.float64)
+        time, torque = arrays["time"].astype(np.float64), arrays.get("torques")
     except ValueError as error:
         raise ExportError(f"{path} has arrays of inconsistent shapes: {error}", str(path)) from None
-    return Trajectory(time, q, joints, units, v, torque, str(found.get("robot", "")))
+    return Trajectory(time, q, joints, units, v, torque, str(arrays.get("robot", "")))
 
 
 # -- Reading by file suffix ------------------------------------------------------------------------------------------

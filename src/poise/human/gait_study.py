@@ -71,13 +71,14 @@ class GaitTrial:
 
     def recordings(self) -> dict[str, Recording]:
         """Return the recordings by name: "measured", "reproduced"; with dynamics also "torques" (ideal plant) and
-        "physics" (MuJoCo)."""
-        found = {"measured": self.fit.recording(), "reproduced": self.best_quality.reproduction.recording}
+        "physics" (MuJoCo).
+        """
+        recordings = {"measured": self.fit.recording(), "reproduced": self.best_quality.reproduction.recording}
         if self.dynamic_gait is not None:
-            found["torques"] = self.dynamic_gait.ideal_recording
+            recordings["torques"] = self.dynamic_gait.ideal_recording
             if self.dynamic_gait.physics_recording is not None:
-                found["physics"] = self.dynamic_gait.physics_recording
-        return found
+                recordings["physics"] = self.dynamic_gait.physics_recording
+        return recordings
 
     def summary(self) -> dict[str, Any]:
         """Return plain values for JSON: `Fit.summary`, gait cycle, spatiotemporal parameters, events, best variant."""
@@ -199,14 +200,16 @@ def study_gait(
     >>> study = study_gait(["a.c3d", "b.c3d"])
     >>> study.statistics.result("best").worst_difference
     """
-    report = progress or (lambda done: None)
+    report = progress or (lambda completed: None)
     queue: list[TrialFiles | Fit | TrialFailure] = []
     for walk in walks:
         queue += [walk] if isinstance(walk, (Fit, TrialFailure)) else find_trials([walk], static)
     results: list[GaitTrial | TrialFailure] = []
     for k, each in enumerate(queue):
-        (found,) = fit_trials([each], **options) if isinstance(each, TrialFiles) else (each,)
-        results.append(found if isinstance(found, TrialFailure) else _reproduce_or_failure(found, variants, dynamics))
+        (outcome,) = fit_trials([each], **options) if isinstance(each, TrialFiles) else (each,)
+        results.append(
+            outcome if isinstance(outcome, TrialFailure) else _reproduce_or_failure(outcome, variants, dynamics)
+        )
         report(k + 1.0)
     return GaitStudy(tuple(results))
 
@@ -258,12 +261,13 @@ def reproduce_walk(
 
 def spatiotemporal_parameters(reference: ReferenceWalk, cycle: GaitCycle) -> dict[str, float]:
     """Compute speed (m/s), stride and step length and step width (m), cadence (steps/min), and the shares of stance and
-    double support (% of the cycle)."""
+    double support (% of the cycle).
+    """
     heels = reference.foot_point("heel")
     direction = walking_direction(reference.q[:, :3], heels, reference.foot_point("first_metatarsal"))
-    found = stride_lengths(cycle, reference.time, heels, direction)
+    strides = stride_lengths(cycle, reference.time, heels, direction)
     return {
-        **{name: float(value) for name, value in found._asdict().items()},
+        **{name: float(value) for name, value in strides._asdict().items()},
         "cadence": float(cycle.cadence),
         "stance": float(cycle.stance),
         "double_support": float(cycle.double_support),
@@ -307,11 +311,11 @@ def _event_differences(
     own_events: Iterable[Any], other_events: Iterable[Any], kind: str
 ) -> dict[str, float | int | None]:
     same_kind = [event for event in own_events if event[2] == kind]
-    found = []
+    differences = []
     for time, side, what in other_events:
         near = [event[0] - time for event in same_kind if event[1] == side and what == kind]
         if near and abs(best := min(near, key=abs)) < SAME_EVENT_TIME:
-            found.append(1e3 * best)
-    if not found:
+            differences.append(1e3 * best)
+    if not differences:
         return {"mean": None, "deviation": None, "count": 0}
-    return {"mean": float(np.mean(found)), "deviation": float(np.std(found)), "count": len(found)}
+    return {"mean": float(np.mean(differences)), "deviation": float(np.std(differences)), "count": len(differences)}

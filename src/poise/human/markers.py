@@ -253,13 +253,13 @@ def match_markers(trial: Trial, marker_set: MarkerSet | str | Path | None = None
         marker_set = load_marker_set(marker_set)
     chosen = marker_set or best_marker_set(labels)
     samples = dict(zip(trial.labels, sample_counts, strict=True))
-    found = assign_labels(sorted(labels, key=lambda label: -samples[label]), chosen)
-    found = {label: found[label] for label in labels if label in found}
-    matched = {marker.label for marker in found.values()}
+    assigned = assign_labels(sorted(labels, key=lambda label: -samples[label]), chosen)
+    assigned = {label: assigned[label] for label in labels if label in assigned}
+    matched = {marker.label for marker in assigned.values()}
     unmatched = [label for label in chosen.markers if label not in matched]
-    unknown = {label: near_misses(label_without_subject(label), unmatched) for label in labels if label not in found}
-    _check_enough_markers(trial, chosen, found, unknown)
-    return MarkerMatch(chosen, found, unknown, tuple(label for label in unmatched if label not in chosen.optional))
+    unknown = {label: near_misses(label_without_subject(label), unmatched) for label in labels if label not in assigned}
+    _check_enough_markers(trial, chosen, assigned, unknown)
+    return MarkerMatch(chosen, assigned, unknown, tuple(label for label in unmatched if label not in chosen.optional))
 
 
 def best_marker_set(labels: Iterable[str]) -> MarkerSet:
@@ -277,20 +277,20 @@ def assign_labels(labels: Iterable[str], marker_set: MarkerSet) -> dict[str, Mar
     """Assign labels to markers of a set; if two labels match one marker, the exact one wins, then the first."""
     labels = list(labels)
     by_label = {normalized_label(label): marker for label, marker in marker_set.markers.items()}
-    found: dict[str, Marker] = {}
-    assigned: set[str] = set()
+    assigned: dict[str, Marker] = {}
+    taken: set[str] = set()
     for label in sorted(labels, key=lambda label: label not in marker_set.markers):
         marker = by_label.get(normalized_label(label))
-        if marker is not None and marker.label not in assigned:
-            found[label] = marker
-            assigned.add(marker.label)
-    return found
+        if marker is not None and marker.label not in taken:
+            assigned[label] = marker
+            taken.add(marker.label)
+    return assigned
 
 
 def _check_enough_markers(
-    trial: Trial, chosen: MarkerSet, found: dict[str, Marker], unknown: dict[str, tuple[str, ...]]
+    trial: Trial, chosen: MarkerSet, assigned: dict[str, Marker], unknown: dict[str, tuple[str, ...]]
 ) -> None:
-    segments_found = [marker.segment for marker in found.values()]
+    segments_found = [marker.segment for marker in assigned.values()]
     counts = {"pelvis": segments_found.count("pelvis")}
     counts |= {f"{side} leg": sum(segments_found.count(f"{side}_{part}") for part in LEG_SEGMENTS) for side in SIDES}
     needed = {"pelvis": FEWEST_PELVIS_MARKERS, **{f"{side} leg": FEWEST_LEG_MARKERS for side in SIDES}}
@@ -300,7 +300,7 @@ def _check_enough_markers(
     near = [f"{label} for {candidates[0]}?" for label, candidates in unknown.items() if candidates][:5]
     guess = f"; did you mean: {' '.join(near)}" if near else f"; its labels: {', '.join(trial.labels[:10]) or 'none'}"
     raise TrialError(
-        f"{trial.path}: {len(found)} markers of {chosen.name} found, {have}; expected "
+        f"{trial.path}: {len(assigned)} markers of {chosen.name} found, {have}; expected "
         f"{FEWEST_PELVIS_MARKERS} on the pelvis and "
         f"{FEWEST_LEG_MARKERS} on each leg{guess}; for other labels give your own marker set (.toml)",
         path=trial.path,

@@ -46,7 +46,8 @@ STATIC_JOINTS = ("_knee", "_ankle")
 
 def worn_markers(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
     """Return the markers on the subject: those of the set; in a static trial also optional ones on knees and ankles, if
-    the set has none there."""
+    the set has none there.
+    """
     always = [marker for label, marker in marker_set.markers.items() if label not in marker_set.optional]
     landmarks_worn = {marker.landmark for marker in always}
     if not static or any(str(landmark).endswith(STATIC_JOINTS) for landmark in landmarks_worn):
@@ -58,14 +59,14 @@ def worn_markers(marker_set: MarkerSet, *, static: bool) -> list[Marker]:
 def marker_locations(markers: Sequence[Marker], shape: BodyShape) -> list[tuple[str, Array]]:
     """Return the link of each marker and its position there, m: its landmark, or a position on its segment."""
     known, count = landmarks(shape), Counter[str]()
-    found = []
+    locations = []
     for marker in markers:
         if marker.landmark is not None:
-            found.append(known[marker.landmark])
+            locations.append(known[marker.landmark])
             continue
-        found.append((marker.segment, _segment_location(marker.segment, count[marker.segment], shape)))
+        locations.append((marker.segment, _segment_location(marker.segment, count[marker.segment], shape)))
         count[marker.segment] += 1
-    return found
+    return locations
 
 
 def marker_positions(robot: Robot, q: Array, locations: Sequence[tuple[str, Array]]) -> Array:
@@ -123,12 +124,12 @@ def stances(first: float, last: float) -> list[Stance]:
 def gait_events(motion: PeriodicMotion, last: float) -> tuple[GaitEvent, ...]:
     """Return the initial contacts and toe-offs of the synthetic walk from time 0 to a last time (s)."""
     end = motion.start + last / motion.period
-    found = []
+    events = []
     for stance in stances(motion.start, end):
         for phase, kind in ((stance.initial_contact, "initial_contact"), (stance.toe_off, "toe_off")):
             if motion.start <= phase <= end:
-                found.append(GaitEvent((phase - motion.start) * motion.period, stance.side, kind))  # type: ignore[arg-type]
-    return tuple(sorted(found, key=lambda event: event.time))
+                events.append(GaitEvent((phase - motion.start) * motion.period, stance.side, kind))  # type: ignore[arg-type]
+    return tuple(sorted(events, key=lambda event: event.time))
 
 
 def force_plates(motion: PeriodicMotion, time: Array) -> tuple[ForcePlate, ...]:

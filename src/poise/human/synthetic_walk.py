@@ -242,8 +242,8 @@ def correct_foot_contact(
         stride += float(step[-1])
         if np.abs(step).max() < STEP_TOLERANCE:
             break
-    found = _with_coefficients(motion, rows, c, stride)
-    return found, _foot_contact(found, rows)[0]
+    corrected = _with_coefficients(motion, rows, c, stride)
+    return corrected, _foot_contact(corrected, rows)[0]
 
 
 def _with_coefficients(motion: PeriodicMotion, rows: list[int], c: Array, stride: float) -> PeriodicMotion:

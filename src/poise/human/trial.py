@@ -272,6 +272,6 @@ def _true_intervals(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
-def _join_limited(words: Iterator[str]) -> str:
-    items = list(words)
+def _join_limited(texts: Iterator[str]) -> str:
+    items = list(texts)
     return ", ".join(items[:8]) + (f" and {len(items) - 8} more markers" if len(items) > 8 else "")

@@ -158,21 +158,21 @@ def find_trials(
         static: static trial of all walks; None: the file in the same folder named static, calibration, ...; among
             several the one whose name is most similar to that of the walk.
     """
-    found: list[TrialFiles] = []
+    pairs: list[TrialFiles] = []
     for each in trials:
         if isinstance(each, TrialFiles):
-            found.append(each)
+            pairs.append(each)
             continue
         path = Path(each)
         if not path.is_dir():
-            found.append(_trial_files(path, static))
+            pairs.append(_trial_files(path, static))
             continue
         inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
         walks = [file for file in inside if not is_static(file)]
         if not walks:
             raise TrialError(f"{path}: no walks in this folder; expected .c3d, .trc or .bvh files", path=str(path))
-        found += [_trial_files(file, static) for file in walks]
-    return found
+        pairs += [_trial_files(file, static) for file in walks]
+    return pairs
 
 
 def _trial_files(path: Path, static: str | PathLike[str] | None) -> TrialFiles:
@@ -209,15 +209,15 @@ def fit_trial(
     >>> fit.summary()["marker_rms_mm"]
     """
     files = trial if isinstance(trial, TrialFiles) else _trial_files(Path(trial), static)
-    report = progress or (lambda done: None)
+    report = progress or (lambda completed: None)
 
     def advance(stage: str, share: float) -> None:
         report(0.5 * share if stage == "body" else 0.5 + 0.5 * share)
 
     standing = None if files.static is None else read_trial(files.static)
-    found = fit(read_trial(files.path), standing, progress=advance, **options)
+    result = fit(read_trial(files.path), standing, progress=advance, **options)
     report(1.0)
-    return found
+    return result
 
 
 def fit_trials(
@@ -238,7 +238,7 @@ def fit_trials(
     >>> batch = fit_trials(["lab"])
     >>> [fit.rms for fit in batch.fits], [failure.reason for failure in batch.failures]
     """
-    report = progress or (lambda done: None)
+    report = progress or (lambda completed: None)
     results: list[Fit | TrialFailure] = []
     for k, files in enumerate(find_trials(trials, static)):
         try:

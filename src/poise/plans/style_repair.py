@@ -89,8 +89,8 @@ def repair_style(
         return StyleRepair(style, speed, unrepaired, ())
     best = search.without_small_changes(best)
     better, slower_speed = search.walk_of(best)
-    found = check_walk(better, body, center, slower_speed) if check is None else check(better, slower_speed)
-    return StyleRepair(better, slower_speed, found, search.describe_changes(best))
+    feasibility = check_walk(better, body, center, slower_speed) if check is None else check(better, slower_speed)
+    return StyleRepair(better, slower_speed, feasibility, search.describe_changes(best))
 
 
 def _refined(walking: Array, search: _RepairSearch, spare_margin: Callable[[Array], float]) -> Array:
@@ -98,8 +98,10 @@ def _refined(walking: Array, search: _RepairSearch, spare_margin: Callable[[Arra
     best = _bisect_towards(walking, search.requested, spare_margin)
     limits = {"type": "ineq", "fun": spare_margin}
     options = {"rhobeg": 0.02, "maxiter": 120}
-    found: Array = scipy.optimize.minimize(search.cost, best, method="COBYLA", constraints=[limits], options=options).x
-    return found if spare_margin(found) >= 0.0 and search.cost(found) < search.cost(best) else best
+    optimum: Array = scipy.optimize.minimize(
+        search.cost, best, method="COBYLA", constraints=[limits], options=options
+    ).x
+    return optimum if spare_margin(optimum) >= 0.0 and search.cost(optimum) < search.cost(best) else best
 
 
 def _first_confirmed(
@@ -132,9 +134,9 @@ def sinusoid_defaults(style: Style, body: BodyDimensions, speed: Speed | None = 
     if any(getattr(style, name) != getattr(NEUTRAL, name) for name in SINUSOID_PARAMETERS):
         return StyleRepair(style, speed, check_walk(style, body, "sinusoid", speed), ())
     gait = tuple((name, getattr(style, name)) for name in _GAIT_PARAMETERS)
-    found = _sinusoid_repair(gait, body, speed)
-    repaired = style.replace(**{name: getattr(found.style, name) for name in BALANCE_PARAMETERS})
-    return found._replace(style=repaired)
+    repair = _sinusoid_repair(gait, body, speed)
+    repaired = style.replace(**{name: getattr(repair.style, name) for name in BALANCE_PARAMETERS})
+    return repair._replace(style=repaired)
 
 
 #: Parameters of a style that the pendulum of the check depends on.
@@ -180,16 +182,16 @@ class _RepairSearch:
         return np.where(changed, np.clip(values, self._low, self._high), self.requested)
 
     def describe_changes(self, values: Array) -> tuple[str, ...]:
-        found = []
+        changes = []
         for name, requested, value in zip(self.names, self.requested.tolist(), values.tolist(), strict=True):
             if value != requested:
                 unit = "of the given speed" if name == SPEED_SHARE else PARAMETERS[name].unit
-                found.append(f"{name} {requested:.3g} -> {value:.3g} {unit}".rstrip())
-        return tuple(found)
+                changes.append(f"{name} {requested:.3g} -> {value:.3g} {unit}".rstrip())
+        return tuple(changes)
 
     def candidates(self) -> list[Array]:
         """Return walks that are likely to be feasible: balanced sway, other durations, shorter or slower steps."""
-        found = []
+        candidates = []
         singles = (*(share * self.style.single_support for share in (1.0, 0.8, 0.6, 1.3)), NEUTRAL.single_support)
         for single, double, shorter in product(singles, (1.0, 2.0, 3.0, 5.0), (1.0, 0.7, 0.4, 0.15)):
             changes = {
@@ -199,7 +201,7 @@ class _RepairSearch:
                 SPEED_SHARE: shorter,
             }
             if "sway" not in self.names:
-                found.append(np.array([changes[name] for name in self.names]))
+                candidates.append(np.array([changes[name] for name in self.names]))
                 continue
             values = np.array([changes.get(name, 0.0) for name in self.names])
             style, speed = self.walk_of(values)
@@ -208,8 +210,8 @@ class _RepairSearch:
             for sway_factor in (1.0, 1.15, 1.3):
                 sway = _clip("sway", sway_factor * amplitude / self.body.leg_length)
                 full_changes = {**changes, "sway": sway, "sway_phase": _clip("sway_phase", phase)}
-                found.append(np.array([full_changes[name] for name in self.names]))
-        return found
+                candidates.append(np.array([full_changes[name] for name in self.names]))
+        return candidates
 
 
 def _clip(name: str, value: float) -> float:

@@ -338,9 +338,9 @@ class RoughTerrain:
 
 def parse_terrain(text: str) -> Terrain:
     """Parse a terrain of the command line: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT."""
-    name, _, words = text.partition(":")
+    name, _, arguments = text.partition(":")
     try:
-        numbers = [float(word) for word in words.split(",")] if words else []
+        numbers = [float(word) for word in arguments.split(",")] if arguments else []
         match name, numbers:
             case "flat", []:
                 return FlatTerrain()

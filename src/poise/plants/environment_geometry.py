@@ -99,7 +99,7 @@ class EnvironmentGeometry:
         """Whether the ground is the floor z = 0 without boxes; objects may stand on it."""
         return not self.ground and bool(self.plane.isApprox(pinocchio.SE3.Identity(), 1e-9))
 
-    def moved(self, motion: pinocchio.SE3) -> Self:
+    def transformed(self, motion: pinocchio.SE3) -> Self:
         """Return the environment after a rigid motion in the world; the held box moves with the robot."""
         ground, objects = (tuple(_move_box(box, motion) for box in boxes) for boxes in (self.ground, self.objects))
         return replace(self, plane=motion * self.plane, ground=ground, objects=objects)

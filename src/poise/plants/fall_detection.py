@@ -117,6 +117,7 @@ class FallDetector:
         if not tilted:
             return ""
         height = max(z - self._ground.elevation(x, y), 0.0)
+        # As `state.capture_point`, but in plain floats: this runs in every simulation step, and the height can be zero.
         time_constant = math.sqrt(height / GRAVITY)
         capture_point = (x + time_constant * float(data.qvel[0]), y + time_constant * float(data.qvel[1]))
         distance = min((math.dist(capture_point, data.xpos[foot, :2]) for foot in self._feet), default=math.inf)

@@ -160,7 +160,8 @@ class StairsAndDoor:
     @property
     def outline(self) -> dict[str, list[list[float]]]:
         """Lines for figures: `profile`, the ground and the door from the side, as x and z (m); `edges` and `door` from
-        above, as x and y at both ends of each (m); `target`, the point B (m)."""
+        above, as x and y at both ends of each (m); `target`, the point B (m).
+        """
         y, _ = self.door
         half_width, half_door, top = (
             0.5 * TOTAL_WIDTH * self.leg_length,

@@ -92,25 +92,25 @@ class Channel:
     ) -> None:
         kind, array = _check_values(key, values)
         columns = array.shape[1] if array.ndim == 2 else 0
-        words = tuple(str(i) for i in range(columns)) if labels is None else tuple(labels)
-        if len(words) != columns or len(set(words)) != len(words):
+        column_labels = tuple(str(i) for i in range(columns)) if labels is None else tuple(labels)
+        if len(column_labels) != columns or len(set(column_labels)) != len(column_labels):
             shape = f"{columns} columns" if array.ndim == 2 else "one value per sample"
             raise RecordingError(
-                f"channel {key!r} has {shape} and the labels {words!r}; give one unique label per column"
+                f"channel {key!r} has {shape} and the labels {column_labels!r}; give one unique label per column"
             )
         units = (unit,) * max(columns, 1) if isinstance(unit, str) else tuple(unit)
         if len(units) != max(columns, 1):
             raise RecordingError(
                 f"channel {key!r} has {max(columns, 1)} columns and {len(units)} units; give one unit per column"
             )
-        if not key or any(printable(word) != word for word in (key, *words, *units, label)):
+        if not key or any(printable(word) != word for word in (key, *column_labels, *units, label)):
             raise RecordingError(f"channel {key!r} has an empty key, or a key, label or unit that is not valid text")
         if not is_channel_key(key):
             raise RecordingError(
                 f"channel {key!r}: a key consists of words of a-z, 0-9 and _, separated by slashes; "
                 f"give the key {channel_key(key)!r} and label={key!r}"
             )
-        self.header = ChannelHeader(key, kind, words, units, label or key)
+        self.header = ChannelHeader(key, kind, column_labels, units, label or key)
         self.values = array
         array.flags.writeable = False
 
@@ -171,14 +171,14 @@ def printable(word: str) -> str:
 
 def make_unique(words: Iterable[str]) -> tuple[str, ...]:
     """Number repeated words: a, b, a becomes a, b, a (2)."""
-    seen: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for word in words:
         name, count = word, 1
-        while name in seen:
+        while name in unique:
             count += 1
             name = f"{word} ({count})"
-        seen[name] = None
-    return tuple(seen)
+        unique[name] = None
+    return tuple(unique)
 
 
 def _check_values(key: str, values: ArrayLike) -> tuple[ChannelKind, Values]:
@@ -285,11 +285,11 @@ def _key_word(name: str) -> str:
 
 def _unique_word(word: str, others: Iterable[str]) -> str:
     """Append a number to a word if it is one of the others."""
-    taken, found, count = set(others), word, 1
-    while found in taken:
+    taken, candidate, count = set(others), word, 1
+    while candidate in taken:
         count += 1
-        found = f"{word}_{count}"
-    return found
+        candidate = f"{word}_{count}"
+    return candidate
 
 
 # -- Concatenation in time -------------------------------------------------------------------------------------------

@@ -136,18 +136,18 @@ class Recording(Mapping[str, Values]):
 
         A file of an earlier version has former keys, which are tried last.
         """
-        found = _search(self.channels, name) or _search(self._by_label, name)
+        match = _search(self.channels, name) or _search(self._by_label, name)
         former = (_search(self.channels, key) for key in former_keys(name))
-        return found or next(filter(None, former), None)
+        return match or next(filter(None, former), None)
 
     def _lookup(self, name: str) -> tuple[Channel, str | None]:
-        found = self._find(name) if isinstance(name, str) else None
-        if found is None:
+        match = self._find(name) if isinstance(name, str) else None
+        if match is None:
             columns = [f"{channel.key}/{label}" for channel in self.channels.values() for label in channel.labels]
             near = near_misses(str(name), [*self.channels, *columns])
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(self.channels)}"
             raise ChannelError(f"the recording has no channel {name!r}; {hint}", near=near)
-        return found
+        return match
 
     def state(self, index: int, robot: Robot | None = None) -> State:
         """Return the state of one sample; give the robot if the recording was loaded without it."""

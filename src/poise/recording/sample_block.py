@@ -142,9 +142,9 @@ class SampleLayout:
         self._tasks = errors.tasks
         names = make_unique(f"{_level_label(level)}/{printable(task)}" for level, task, *_ in errors.tasks)
         for i, (name, (_, _, unit, labels)) in enumerate(zip(names, errors.tasks, strict=True)):
-            words = _row_labels(labels, int(np.size(errors.values(i))))
-            if words:
-                span = self._reserve(f"error/{name}", words, (printable(unit),) * len(words))
+            row_labels = _row_labels(labels, int(np.size(errors.values(i))))
+            if row_labels:
+                span = self._reserve(f"error/{name}", row_labels, (printable(unit),) * len(row_labels))
                 self.norms.append((self._header(f"error_norm/{name}", "number", (), (printable(unit),)), span))
 
     def _reserve_levels(self, program: Program) -> None:
@@ -180,8 +180,8 @@ def _level_label(name: str) -> str:
 
 def _row_labels(labels: Sequence[str] | None, size: int) -> tuple[str, ...]:
     """Return one unique label per row; row numbers if the labels do not fit."""
-    words = tuple(map(printable, labels or ()))
-    return make_unique(words) if len(words) == size else tuple(str(i) for i in range(size))
+    texts = tuple(map(printable, labels or ()))
+    return make_unique(texts) if len(texts) == size else tuple(str(i) for i in range(size))
 
 
 # -- Block -----------------------------------------------------------------------------------------------------------
@@ -277,8 +277,8 @@ class SampleBlock:
             pressure = layout.sensors.forces.center_of_pressure(numbers, layout.coordinates.weight)
             channels.append(_channel(_PRESSURE_HEADER, pressure))
         texts = [*zip(_TEXT_HEADERS, (self._status, self._fallback, self._contacts), strict=True)]
-        for header, words in [*texts, (_PHASE_HEADER, self._phase)] if layout.has_phase else texts:
-            channels.append(_channel(header, np.array(words[:n], dtype=object)))
+        for header, values in [*texts, (_PHASE_HEADER, self._phase)] if layout.has_phase else texts:
+            channels.append(_channel(header, np.array(values[:n], dtype=object)))
         return tuple(channels)
 
     def _level_channels(self, n: int, solved: Values) -> list[Channel]:
@@ -301,11 +301,11 @@ class SampleBlock:
         margin = np.minimum(below, above)
         samples, nearest = np.arange(len(q)), margin.argmin(axis=1)
         side = np.where(below[samples, nearest] < above[samples, nearest], "lower", "upper")
-        words = [f"{coordinates.joints[k]} {which}" for k, which in zip(nearest, side, strict=True)]
+        joint_limits = [f"{coordinates.joints[k]} {which}" for k, which in zip(nearest, side, strict=True)]
         unit = join_units(coordinates.joint_units)
         return [
             _channel(ChannelHeader.of(_MARGIN, "number", (), (unit,)), margin[samples, nearest]),
-            _channel(_NEAREST, np.array(words, dtype=object)),
+            _channel(_NEAREST, np.array(joint_limits, dtype=object)),
         ]
 
 

@@ -51,7 +51,8 @@ class LevelResidual(NamedTuple):
 
 class Saturation(NamedTuple):
     """A row at one of its bounds: ``side`` is "lower" or "upper", ``share`` the fraction of samples from 0 to 1,
-    ``longest`` the longest uninterrupted time (s)."""
+    ``longest`` the longest uninterrupted time (s).
+    """
 
     level: str
     row: str
@@ -140,7 +141,7 @@ def _residual(name: str, unit: str, size: Array) -> Residual:
 def saturations(recording: Recording) -> list[Saturation]:
     """Return the rows at a bound, the largest share of samples first."""
     period = recording.period if recording.samples > 1 else 0.0
-    found = []
+    entries = []
     for key, channel in recording.channels.items():
         if key.startswith("active/"):
             for code, side in ((LOWER, "lower"), (UPPER, "upper")):
@@ -148,8 +149,8 @@ def saturations(recording: Recording) -> list[Saturation]:
                 for k in np.flatnonzero(saturated.any(axis=0)):
                     level, row = label_part(channel, 1), channel.labels[k]
                     longest = _longest_run(saturated[:, k]) * period
-                    found.append(Saturation(level, row, side, float(saturated[:, k].mean()), longest))
-    return sorted(found, key=lambda saturation: -saturation.share)
+                    entries.append(Saturation(level, row, side, float(saturated[:, k].mean()), longest))
+    return sorted(entries, key=lambda saturation: -saturation.share)
 
 
 def _longest_run(saturated: NDArray[np.bool_]) -> int:

@@ -169,8 +169,8 @@ def _grouping(runs: RunTable) -> tuple[RunGroups | None, RunGroups | None]:
 
     Without categorical parameters, the runs are grouped by the numeric parameter that explains success best.
     """
-    words = categorical_factors(runs)
-    if not words:
+    factors = categorical_factors(runs)
+    if not factors:
         numeric = [name for name in runs.varied if runs.numeric(name)]
         candidates = [each for each in (group_runs(runs, name) for name in numeric) if len(each) > 1]
         return (
@@ -178,8 +178,8 @@ def _grouping(runs: RunTable) -> tuple[RunGroups | None, RunGroups | None]:
             if candidates
             else None
         ), None
-    first = "style" if "style" in words else words[0]
-    others = [name for name in words if name != first]
+    first = "style" if "style" in factors else factors[0]
+    others = [name for name in factors if name != first]
     return group_runs(runs, first), group_runs(runs, others[0]) if others else None
 
 

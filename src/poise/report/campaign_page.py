@@ -114,8 +114,8 @@ def _facts_table(runs: RunTable) -> str:
 def _outcome_table(runs: RunTable) -> str:
     if not len(runs):
         return ""
-    found = runs.results.outcomes
-    counts = {name: found.get(name, 0) for name in OUTCOMES}
+    outcomes = runs.results.outcomes
+    counts = {name: outcomes.get(name, 0) for name in OUTCOMES}
     rows = [
         (name, str(count), percent(count / len(runs)), OUTCOME_DESCRIPTIONS.get(name, ""))
         for name, count in counts.items()
@@ -161,10 +161,10 @@ def _min_rate_text(fact: Any) -> str:
 
 
 def _fact_numbers(fact: Any) -> list[float]:
-    given: Iterable[Any] = fact.values() if isinstance(fact, Mapping) else [fact]
+    values: Iterable[Any] = fact.values() if isinstance(fact, Mapping) else [fact]
     if isinstance(fact, list | tuple):
-        given = fact
-    return [float(each) for each in given if isinstance(each, int | float)]
+        values = fact
+    return [float(each) for each in values if isinstance(each, int | float)]
 
 
 def _duration_text(seconds: Any) -> str:

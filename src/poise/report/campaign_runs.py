@@ -107,8 +107,8 @@ def success_interval(succeeded: int, runs: int) -> tuple[float, float]:
     >>> success_interval(10, 10)
     (0.722..., 1.0)
     """
-    found = wilson_interval(succeeded, runs)
-    return found.low, found.high
+    interval = wilson_interval(succeeded, runs)
+    return interval.low, interval.high
 
 
 def share_with_interval(succeeded: int, runs: int) -> str:

@@ -179,9 +179,9 @@ def _time_table(views: Sequence[RecordingView]) -> str:
     rows = []
     for title, channel in (("control call (ms)", "control/milliseconds"), ("solver (ms)", "solver/milliseconds"),
                            ("solver iterations", "solver/iterations")):  # fmt: skip
-        found = [percentiles(view.recording, channel) for view in views]
+        durations = [percentiles(view.recording, channel) for view in views]
         rows.append(
-            (title, *(_format_cell(percentile[key]) for percentile in found for key in ("median", "p99", "max")))
+            (title, *(_format_cell(percentile[key]) for percentile in durations for key in ("median", "p99", "max")))
         )
     statuses = [
         f"{view.label}: "
@@ -255,8 +255,10 @@ def smoothness_section(views: Sequence[RecordingView]) -> Section:
     notes = [note(view.missing_note("torques were recorded")) for view in missing]
     notes += [note(view.missing_note(no_model_note)) for view in views if view.robot is None]
     has_phases = any(len(view.phases) > 1 for view in views)
-    words = paragraph(SMOOTHNESS_DESCRIPTION, PHASES_DESCRIPTION if has_phases else "")
-    return Section("Smoothness", words + _movement_table(views, has_phases) + _torque_table(views) + "".join(notes))
+    description = paragraph(SMOOTHNESS_DESCRIPTION, PHASES_DESCRIPTION if has_phases else "")
+    return Section(
+        "Smoothness", description + _movement_table(views, has_phases) + _torque_table(views) + "".join(notes)
+    )
 
 
 def _movement_table(views: Sequence[RecordingView], has_phases: bool) -> str:

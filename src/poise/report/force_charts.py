@@ -95,7 +95,7 @@ def _force_figure(view: RecordingView, name: str, y_max: float, width: float) ->
     time, recording = view.recording.time, view.recording
     with new_chart(f"Forces at {name} of {view.label} over time", width) as chart:
         axes = chart.axes
-        for kind, words in reversed(FORCE_CHANNELS.items()):  # commanded forces are drawn last, on top
+        for kind, source in reversed(FORCE_CHANNELS.items()):  # commanded forces are drawn last, on top
             if f"{kind}/{name}" in recording:
                 wrench = recording[f"{kind}/{name}"]
                 curve(
@@ -103,7 +103,7 @@ def _force_figure(view: RecordingView, name: str, y_max: float, width: float) ->
                     time,
                     wrench[:, 2],
                     color=VERTICAL_COLOR,
-                    label=f"vertical, {words}",
+                    label=f"vertical, {source}",
                     **FORCE_LINE_STYLES[kind],
                 )
                 horizontal = np.hypot(*wrench[:, :2].T)
@@ -112,15 +112,17 @@ def _force_figure(view: RecordingView, name: str, y_max: float, width: float) ->
                     time,
                     horizontal,
                     color=HORIZONTAL_COLOR,
-                    label=f"horizontal, {words}",
+                    label=f"horizontal, {source}",
                     **FORCE_LINE_STYLES[kind],
                 )
         shade_phases(axes, view.phases, width)
         axes.set(xlabel="time (s)", ylabel="force (N)", xlim=time_range(view))
         axes.set_ylim(min(0.0, axes.get_ylim()[0]), 1.05 * y_max)
         chart.legend(2)
-    known = {words: vertical_force(view, kind, name) for kind, words in FORCE_CHANNELS.items()}
-    peak = [f"{number(_finite_max(values))} N {words}" for words, values in known.items() if np.isfinite(values).any()]
+    known = {source: vertical_force(view, kind, name) for kind, source in FORCE_CHANNELS.items()}
+    peak = [
+        f"{number(_finite_max(values))} N {source}" for source, values in known.items() if np.isfinite(values).any()
+    ]
     return figure(chart.svg, f"{view.label}, {name}: at most {join_words(peak)}.")
 
 

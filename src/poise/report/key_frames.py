@@ -296,8 +296,11 @@ def _picture_row(view: RecordingView) -> str:
     environment = recorded_environment(view.recording, view.robot)
     gathered = gather_states(states, face_forward=view.is_measured)
     # The environment of each posture moves with its base.
-    motions = [_base_pose(moved) * _base_pose(state).inverse() for moved, state in zip(gathered, states, strict=True)]
-    environments = [environment.moved(motion) for motion in motions]
+    motions = [
+        _base_pose(gathered_state) * _base_pose(state).inverse()
+        for gathered_state, state in zip(gathered, states, strict=True)
+    ]
+    environments = [environment.transformed(motion) for motion in motions]
     return picture_strip(gathered, names, f"{view.label}: {', '.join(names)}.", environments)
 
 

@@ -1,4 +1,4 @@
-"""Report page on one or more recordings: reading of files, overview section, and assembly of the page.
+"""Report page on one or more recordings: reading of files, summary, overview, and assembly of the page.
 
 >>> from poise import report
 >>> report.save_page("r.html", {"kinematic": one, "torque": other})
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,14 +18,17 @@ from poise.html import (
     DASH,
     Section,
     assemble_page,
+    bullets,
     grouped_table,
     join_words,
     note,
+    number,
     paragraph,
     percent,
     save_page_file,
     table,
     text_table,
+    verdict,
 )
 from poise.recording import Recording, load_recording, make_unique
 from poise.report.balance_view import balance_section
@@ -35,9 +39,9 @@ from poise.report.guided_motion import guided_motion_section
 from poise.report.joint_angles import comparison_section, has_joint_angles, joint_angles_section
 from poise.report.key_frames import key_frames_section, markers_section, stick_figure_section
 from poise.report.recording_view import RecordingView, recording_views
-from poise.report.summary_view import summary_section
 from poise.report.torque_charts import joint_torques_section, torque_limits_section
 from poise.report.walk_summary import angular_momentum_section, footprints_section, style_measures_section
+from poise.runs import summarize_run
 
 
 def read_recordings(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Recording]:
@@ -66,6 +70,82 @@ def _load_intact(path: Path) -> Recording:
             return load_recording(path, partial=True)
         except RecordingError:
             raise error from None
+
+
+# -- Summary ---------------------------------------------------------------------------------------------------------
+
+
+class ViewSummary(NamedTuple):
+    """Summary of one recording.
+
+    Attributes:
+        succeeded: whether the motion succeeded; None if it was not judged.
+        verdict: ``"succeeded"``, ``"failed: "`` and the reasons, or what the recording is if it was not judged.
+        motion: the motion and its circumstances; "" if they are unknown.
+        figures: name and value of each figure that matters for the motion.
+        warnings: sentences about the quality of the motion, without a full stop.
+    """
+
+    succeeded: bool | None
+    verdict: str
+    motion: str
+    figures: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+
+
+def summary_section(views: Sequence[RecordingView]) -> Section:
+    """Build the first section: the verdict on each recording, a table of figures, and warnings."""
+    summaries = [summarize_view(view) for view in views]
+    is_single = len(views) == 1
+    parts = []
+    for view, summary in zip(views, summaries, strict=True):
+        text = summary.verdict[:1].upper() + summary.verdict[1:] if is_single else f"{view.label}: {summary.verdict}"
+        parts.append(verdict(summary.succeeded, f"{text}.", f"{summary.motion}." if summary.motion else ""))
+    names = list(dict.fromkeys(name for summary in summaries for name, _ in summary.figures))
+    rows = [(name, *(dict(summary.figures).get(name, DASH) for summary in summaries)) for name in names]
+    if rows:
+        parts.append(text_table(["", *(view.label for view in views)], rows))
+    for view, summary in zip(views, summaries, strict=True):
+        label = "Warning" if is_single else f"Warning about {view.label}"
+        parts.append(bullets(f"{label}: {warning}." for warning in summary.warnings))
+    return Section("Summary", "".join(parts))
+
+
+def summarize_view(view: RecordingView) -> ViewSummary:
+    """Return the summary of a recording: the result of its run if it has one, else what its data tell."""
+    result = view.recording.provenance.get("result")
+    if isinstance(result, dict):
+        try:
+            return ViewSummary(*summarize_run(result))
+        except (KeyError, TypeError, ValueError):  # written by another version of Poise, or by another program
+            pass
+    if view.is_measured:
+        return _measured_summary(view)
+    recording = view.recording
+    late, fallbacks = recording.overruns(), recording.fallbacks()
+    warnings = [str(late)] if late is not None and late.ticks else []
+    warnings += [f"the controller used fallbacks: {', '.join(fallbacks)}"] if fallbacks else []
+    figures = (("duration", f"{recording.duration:.2f} s"),) if recording.samples else ()
+    fall = recording.provenance.get("fall")
+    if isinstance(fall, dict):
+        return ViewSummary(False, f"failed: {fall.get('reason') or 'the robot fell'}", "", figures, tuple(warnings))
+    return ViewSummary(None, "not judged: the recording has no result of a run", "", figures, tuple(warnings))
+
+
+def _measured_summary(view: RecordingView) -> ViewSummary:
+    """Return the summary of a measured person: how well the model fits the markers, and the gait."""
+    figures = [("duration", f"{view.recording.duration:.2f} s")]
+    if "markers/distance" in view.recording:
+        distance = view.recording["markers/distance"]
+        if np.isfinite(distance).any():
+            text = f"{number(1e3 * float(np.sqrt(np.nanmean(distance**2))))} mm rms"
+            figures.append(("distance of markers from the model", text))
+    if view.gait is not None:
+        lengths = view.gait.lengths(view.gait.middle_cycle)
+        figures.append(("complete gait cycles", str(len(view.gait.cycles))))
+        figures.append(("walking speed", f"{number(lengths.speed)} m/s"))
+    torques = " with joint torques" if view.torque is not None else ""
+    return ViewSummary(None, f"measured motion of a person{torques}", "", tuple(figures), ())
 
 
 # -- Overview --------------------------------------------------------------------------------------------------------
@@ -186,8 +266,8 @@ def _person_text(view: RecordingView) -> str:
         return DASH
     body = view.recording.provenance.get("load_arguments") or {}
     properties = [(body.get("height"), "{:.2f} m"), (body.get("mass"), "{:.1f} kg"), (body.get("sex"), "{}")]
-    words = [view.recording.provenance.get("subject"), *(form.format(value) for value, form in properties if value)]
-    return ", ".join(str(word) for word in words if word) or DASH
+    texts = [view.recording.provenance.get("subject"), *(form.format(value) for value, form in properties if value)]
+    return ", ".join(str(text) for text in texts if text) or DASH
 
 
 def _rate_text(view: RecordingView) -> str:

@@ -140,12 +140,12 @@ def posture_comparison_section(study: VariantComparison) -> Section:
     robot = first.reference.robot
     forward = horizontal_direction(measured[-1][:3] - measured[0][:3])
     measured_figures = [stick_figure(robot, q) for q in measured]
-    words = (
+    description = (
         f"One gait cycle of {walk_name}, at its key events. Grey, behind: measured; in colour, blue on the left and "
         "orange on the right: reproduced, in the same world frame, so that grey lines next to coloured ones show the "
         "error."
     )
-    parts = [paragraph(words)]
+    parts = [paragraph(description)]
     for name, run in zip(names, runs, strict=True):
         figures = [stick_figure(robot, _nearest_configuration(run, t)) for t in times]
         parts.append(

@@ -27,6 +27,7 @@ from poise.robots.parts import (
     JointLimits,
     Side,
     Sole,
+    contact_points,
     other_side,
     side_sign,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "State",
     "anthropometry",
     "capsules",
+    "contact_points",
     "describe_robot",
     "foot_points",
     "format_listing",

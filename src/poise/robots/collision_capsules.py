@@ -110,13 +110,13 @@ def _fit_capsules(robot: Robot) -> tuple[Capsule, ...]:
     return tuple(Capsule(links, joint, *fit_capsule(points), points) for joint, links, points in parts)
 
 
-def _to_arrays(found: tuple[Capsule, ...]) -> Arrays:
+def _to_arrays(capsules: tuple[Capsule, ...]) -> Arrays:
     return {
-        "links": np.array([link for capsule in found for link in capsule.links], dtype=np.str_),
-        "joints": np.array([capsule.joint for capsule in found], dtype=np.int64),
-        "counts": np.array([(len(c.links), len(c.points)) for c in found], dtype=np.int64).reshape(-1, 2),
-        "solids": np.array([(*c.center, *c.half_axis, c.radius) for c in found]).reshape(-1, 7),
-        "points": np.concatenate([np.zeros((0, 3)), *(capsule.points for capsule in found)]),
+        "links": np.array([link for capsule in capsules for link in capsule.links], dtype=np.str_),
+        "joints": np.array([capsule.joint for capsule in capsules], dtype=np.int64),
+        "counts": np.array([(len(c.links), len(c.points)) for c in capsules], dtype=np.int64).reshape(-1, 2),
+        "solids": np.array([(*c.center, *c.half_axis, c.radius) for c in capsules]).reshape(-1, 7),
+        "points": np.concatenate([np.zeros((0, 3)), *(capsule.points for capsule in capsules)]),
     }
 
 
@@ -131,13 +131,13 @@ def _from_arrays(arrays: Arrays | None, robot: Robot) -> tuple[Capsule, ...] | N
         names, counts = [str(link) for link in arrays["links"]], arrays["counts"]
         assert set(names) <= set(robot.frames)
         assert (len(names), len(points)) == tuple(counts.sum(axis=0))
-        found, link, point = [], 0, 0
+        capsules, link, point = [], 0, 0
         for joint, (links_of, points_of), solid in zip(arrays["joints"], counts, solids, strict=True):
             assert 0 <= joint < robot.model.njoints
             links, corners = tuple(names[link : link + links_of]), points[point : point + points_of].reshape(-1, 3)
-            found.append(Capsule(links, int(joint), solid[:3], solid[3:6], float(solid[6]), corners))
+            capsules.append(Capsule(links, int(joint), solid[:3], solid[3:6], float(solid[6]), corners))
             link, point = link + links_of, point + points_of
-        return tuple(found)
+        return tuple(capsules)
     except (AssertionError, KeyError, ValueError, TypeError, IndexError):
         return None
 
@@ -149,7 +149,9 @@ def fit_capsule(points: Array) -> tuple[Array, Array, float]:
     of the two axes with the smallest volume by a derivative-free search (the volume is not differentiable). The radius
     is enlarged by 1e-12 of itself, so that every point is inside despite rounding.
     """
-    best = min((_refine_axis(points, *start) for start in _initial_axes(points)[:2]), key=lambda found: found[0])
+    best = min(
+        (_refine_axis(points, *start) for start in _initial_axes(points)[:2]), key=lambda candidate: candidate[0]
+    )
     _, axis, anchor = best
     low, high, radius = _enclosing_ends(points, axis, anchor)
     return anchor + 0.5 * (low + high) * axis, 0.5 * (high - low) * axis, radius * (1.0 + 1e-12)
@@ -159,14 +161,14 @@ def _link_points(robot: Robot) -> dict[int, Array]:
     """Return the vertices of the convex hull of each link with shapes, in its joint's frame, by the link's frame id."""
     links: dict[int, Array] = {}
     for shapes in _shape_sources(robot):
-        found: dict[int, list[Array]] = {}
+        parts_by_frame: dict[int, list[Array]] = {}
         for shape in shapes:
             if shape.parentFrame not in links:
                 pose: pinocchio.SE3 = shape.placement
-                found.setdefault(shape.parentFrame, []).append(
+                parts_by_frame.setdefault(shape.parentFrame, []).append(
                     shape_vertices(shape) @ pose.rotation.T + pose.translation
                 )
-        links.update({frame: hull_vertices(np.vstack(parts)) for frame, parts in found.items()})
+        links.update({frame: hull_vertices(np.vstack(parts)) for frame, parts in parts_by_frame.items()})
     return links
 
 
@@ -211,14 +213,14 @@ def _merge_links(parts: list[tuple[tuple[str, ...], Array]]) -> list[tuple[tuple
 def _initial_axes(points: Array) -> list[tuple[float, Array, Array]]:
     """Return (volume, axis, point on the axis) of capsules along six axes, the smallest volume first."""
     axes = [*np.eye(3), *np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]]
-    found = []
+    starts = []
     for axis in axes:
         orthogonal = _orthogonal_axes(axis)
         projected = points @ orthogonal
         anchor = orthogonal @ (0.5 * (projected.min(axis=0) + projected.max(axis=0)))
         low, high, radius = _enclosing_ends(points, axis, anchor)
-        found.append((_volume(high - low, radius), axis, anchor))
-    return sorted(found, key=lambda start: start[0])
+        starts.append((_volume(high - low, radius), axis, anchor))
+    return sorted(starts, key=lambda start: start[0])
 
 
 def _refine_axis(points: Array, volume: float, axis: Array, anchor: Array) -> tuple[float, Array, Array]:
@@ -237,8 +239,8 @@ def _refine_axis(points: Array, volume: float, axis: Array, anchor: Array) -> tu
 
     corners = np.vstack([np.zeros(4), 0.1 * np.eye(4)])  # tilts of 6 degrees, shifts of a tenth of the size
     options = {"initial_simplex": corners, "maxfev": 250, "xatol": 1e-3, "fatol": 1e-3}  # 0.1 % is accurate enough
-    found = scipy.optimize.minimize(relative_volume, np.zeros(4), method="Nelder-Mead", options=options)
-    return (found.fun * volume, *line(found.x)) if found.fun < 1.0 else (volume, axis, anchor)
+    optimum = scipy.optimize.minimize(relative_volume, np.zeros(4), method="Nelder-Mead", options=options)
+    return (optimum.fun * volume, *line(optimum.x)) if optimum.fun < 1.0 else (volume, axis, anchor)
 
 
 def _enclosing_ends(points: Array, axis: Array, anchor: Array) -> tuple[float, float, float]:

@@ -53,6 +53,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from poise.arrays import Vector
 from poise.errors import RobotError, UsageError
 from poise.parsing import KeyTable, parse_toml, rename_former_keys
 from poise.robots.parts import SIDES, Side, Sole
@@ -92,8 +93,8 @@ def parse_servos(table: KeyTable) -> ServoData:
 
 def _named_settings(table: KeyTable) -> Mapping[str, float | str]:
     """Return numbers and texts by name. The code that uses the settings checks the names."""
-    words = {name: value for name, value in table.values.items() if isinstance(value, str)}
-    return MappingProxyType({name: words.get(name) or table.number(name) for name in table.values})
+    texts = {name: value for name, value in table.values.items() if isinstance(value, str)}
+    return MappingProxyType({name: texts.get(name) or table.number(name) for name in table.values})
 
 
 # -- Left and right: names and numbers given once for both sides -----------------------------------------------------
@@ -132,10 +133,10 @@ def expand_sides(table: KeyTable) -> Iterator[tuple[Side, KeyTable, bool]]:
         table.check_unused()
     elif table.values:
         for side in SIDES:
-            words = {
+            values = {
                 key: with_side(text, side) if isinstance(text, str) else text for key, text in table.values.items()
             }
-            yield side, KeyTable(words, table.file, table.section), side == "right"
+            yield side, KeyTable(values, table.file, table.section), side == "right"
 
 
 def joint_values(table: KeyTable) -> dict[str, float]:
@@ -155,7 +156,6 @@ def joint_values(table: KeyTable) -> dict[str, float]:
 # -- Description -----------------------------------------------------------------------------------------------------
 
 
-Vector = tuple[float, float, float]
 LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")
 #: Present names of keys by the names in older files, for each section; "" is the top of a file.
 FORMER_KEYS: dict[str, dict[str, str]] = {

@@ -122,6 +122,19 @@ class GazeFrame(Frame):
     axis: tuple[float, float, float]
 
 
+def contact_points(part: Frame, rotation: Array, position: Array) -> Array:
+    """Return the points at which a part touches its environment, in the world: k x 3 (m).
+
+    These are the corners of the sole of a foot, and the origin of any other part.
+
+    Args:
+        part: the part.
+        rotation, position: its pose, ``world_from_part`` (3 x 3) and m (3).
+    """
+    corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
+    return np.asarray(corners @ rotation.T + position)
+
+
 # -- Joint limits and rotor inertias ---------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from poise.arrays import Array
 from poise.errors import RobotError, StateError, unknown_name_error
 from poise.geometry import polygon
 from poise.robots.description import ServoData
-from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits
+from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits, contact_points
 from poise.robots.urdf import GeometrySource, vertical_extent
 
 #: Acceleration of gravity g (m/s²), a positive number; gravity points along -z of the world.
@@ -109,8 +109,7 @@ class State:
         points = [np.zeros((0, 2))]
         for part in self.contacts:
             pose = self.pose(part)
-            corners = part.corners if isinstance(part, Foot) else np.zeros((1, 3))
-            points.append((corners @ pose.rotation.T + pose.translation)[:, :2])
+            points.append(contact_points(part, pose.rotation, pose.translation)[:, :2])
         return _read_only(polygon.convex_hull(np.vstack(points)))
 
     @cached_property
@@ -125,8 +124,8 @@ class State:
         return f"State({self.robot.name}, time {self.time:g} s, on {on})"
 
     def _checked_contacts(self) -> tuple[Frame, ...]:
-        given: Any = self.contacts
-        contacts = tuple(given) if isinstance(given, Iterable) else (given,)
+        parts: Any = self.contacts
+        contacts = tuple(parts) if isinstance(parts, Iterable) else (parts,)
         for part in contacts:
             if not isinstance(part, Frame):
                 raise self._error("contacts", f"{part!r} is not a part of a robot; give e.g. robot.foot('left')")
@@ -359,8 +358,8 @@ def limbs(robot: Robot) -> tuple[Limb, ...]:
         parent = limb_of.get(robot.model.parents[joint.index])
         limb_of.setdefault(joint.index, parent if parent is not None and parent != "trunk" else "other joints")
     order = ("left leg", "right leg", "trunk", "head", "left arm", "right arm", "other joints")
-    found = [Limb(name, tuple(j.name for j in robot.joints if limb_of[j.index] == name)) for name in order]
-    return tuple(limb for limb in found if limb.joints)
+    candidates = [Limb(name, tuple(j.name for j in robot.joints if limb_of[j.index] == name)) for name in order]
+    return tuple(limb for limb in candidates if limb.joints)
 
 
 def _chain(robot: Robot, joint: int) -> set[int]:

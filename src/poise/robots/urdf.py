@@ -81,8 +81,8 @@ def clean_message(text: str) -> str:
     """Reduce an error message of a compiled library to one line without its source locations."""
     message = re.search(r"^message: ([^\n]*)", text, re.MULTILINE)
     lines = [message[1]] if message else text.splitlines()
-    words = [re.sub(r"^(Error|Warning):\s*", "", line.strip()).rstrip(".") for line in lines]
-    return "; ".join(line for line in words if line and not re.search(r"^at line \d+ in |not initialized", line))
+    messages = [re.sub(r"^(Error|Warning):\s*", "", line.strip()).rstrip(".") for line in lines]
+    return "; ".join(line for line in messages if line and not re.search(r"^at line \d+ in |not initialized", line))
 
 
 @contextmanager
@@ -366,5 +366,5 @@ def _has_y_up(mesh: str) -> bool:
     if not mesh.lower().endswith(".dae"):
         return False
     with open(mesh, encoding="utf-8", errors="replace") as file:
-        found = re.search(r"<up_axis>\s*(\w+)\s*</up_axis>", file.read(65536))  # it is in the header
-    return found is not None and found[1] == "Y_UP"
+        match = re.search(r"<up_axis>\s*(\w+)\s*</up_axis>", file.read(65536))  # it is in the header
+    return match is not None and match[1] == "Y_UP"

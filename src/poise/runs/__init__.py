@@ -4,6 +4,9 @@
 >>> recording, result = runs.Walk(robot="g1", style="proud", push="60,0,0,0.1@3").run()
 >>> result["fell"], result["walk"]["speed"]
 
+A motion is a complete run: robot, world, behavior, controller and plant, and how its recording is judged. The behavior
+is the class with the same name in `poise.behaviors`, a hierarchy as a function of the state, for any controller.
+
 A motion is a frozen dataclass; each field declares its unit, range and help text. `World` describes the environment and
 the disturbances of a simulation; its fields may be given as arguments of the motion, like ``push`` above.
 """

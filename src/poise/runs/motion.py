@@ -18,9 +18,9 @@ from poise.errors import UsageError, suggestion
 from poise.hierarchy import Behavior
 from poise.parameters import Parameter, check_parameters, current_settings, parameter, parameters, settings_from
 from poise.parsing import parse_integer, parse_seconds
-from poise.plants import Plant
+from poise.plants import IdealPlant, Plant
 from poise.recording import Progress, Recording
-from poise.robots import Robot, describe_robot, library_names, load_robot
+from poise.robots import Robot, State, describe_robot, library_names, load_robot
 from poise.runs.execution import CompletedRun, Result, execute, finish_result, store_result, summarize
 from poise.runs.world import NOISE, World
 from poise.solvers import NullSpace, Weighted
@@ -98,16 +98,16 @@ class MotionRun(NamedTuple):
 class _MotionMeta(ABCMeta):
     """Metaclass that accepts the fields of `World` as arguments of a motion: ``Walk(push="100,0,0,0.1@1")``."""
 
-    def __call__(cls, **given: Any) -> Any:
-        world_fields = {name: given.pop(name) for name in list(given) if name in World.__dataclass_fields__}
+    def __call__(cls, **arguments: Any) -> Any:
+        world_fields = {name: arguments.pop(name) for name in list(arguments) if name in World.__dataclass_fields__}
         if world_fields:
-            given["world"] = replace(given.get("world") or World(), **world_fields)
+            arguments["world"] = replace(arguments.get("world") or World(), **world_fields)
         known = {each.name for each in fields(cls)}  # type: ignore[arg-type]
-        unknown = [name for name in given if name not in known]
+        unknown = [name for name in arguments if name not in known]
         if unknown:
             hint = suggestion(unknown[0], parameters(cls))
             raise UsageError(f"{cls.name} has no parameter '{unknown[0]}'; {hint}")  # type: ignore[attr-defined]
-        return super().__call__(**given)
+        return super().__call__(**arguments)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,12 +265,16 @@ class Motion(metaclass=_MotionMeta):
             return PositionController(behavior, NullSpace() if self.solver == "null-space" else solver, **options)
         return TorqueController(behavior, solver, **options)
 
+    def build_plant(self, start: State) -> Plant:
+        """Return the ideal or simulated plant of a motion without servos."""
+        return IdealPlant(start) if self.plant == "ideal" else self.world.plant(start, seed=self.seed)
+
     def row(self, recording: Recording, result: Result) -> dict[str, Any]:
         """Return a row of a campaign's table: values by the names in `COMMON_COLUMNS` and `columns`."""
         errors = [each["rms"] for each in (result["levels"] or {}).values() if each["rms"] is not None]
-        found = {name: _value_at(result, column.path) for name, column in {**COMMON_COLUMNS, **self.columns}.items()}
+        values = {name: _value_at(result, column.path) for name, column in {**COMMON_COLUMNS, **self.columns}.items()}
         return {
-            **found,
+            **values,
             "motion_seconds": float(recording.duration),
             "fallback_steps": sum((result["fallbacks"] or {}).values()),
             "levels_rms": max(errors, default=None),
@@ -297,9 +301,9 @@ class Motion(metaclass=_MotionMeta):
         matching = [(mode, plant) for mode, plant in available if self.mode in ("", mode) and self.plant in ("", plant)]
         if not matching:
             known = " or ".join(f"--mode {mode} --plant {plant}" for mode, plant in available)
-            given = {"mode": self.mode, "plant": self.plant}
-            words = " ".join(f"--{name} {value}" for name, value in given.items() if value)
-            raise UsageError(f"'{self.name}' does not run with {words}; it runs with {known}")
+            requested = {"mode": self.mode, "plant": self.plant}
+            options = " ".join(f"--{name} {value}" for name, value in requested.items() if value)
+            raise UsageError(f"'{self.name}' does not run with {options}; it runs with {known}")
         object.__setattr__(self, "mode", matching[0][0])
         object.__setattr__(self, "plant", matching[0][1])
 

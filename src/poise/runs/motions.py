@@ -56,54 +56,54 @@ def motion_named(name: str) -> type[Motion]:
 
 def campaign_parameters(cls: type[Motion]) -> dict[str, Parameter]:
     """Return the parameters of a motion by their names in campaign specs."""
-    found = {each.option.replace("-", "_"): each for each in motion_parameters(cls).values()}
-    del found["seed"]  # the campaign chooses the seed of each run
-    return found
+    parameters = {each.option.replace("-", "_"): each for each in motion_parameters(cls).values()}
+    del parameters["seed"]  # the campaign chooses the seed of each run
+    return parameters
 
 
-def motion_from(motion: str | type[Motion], given: Mapping[str, Value], seed: int = 0) -> Motion:
+def motion_from(motion: str | type[Motion], values: Mapping[str, Value], seed: int = 0) -> Motion:
     """Return the motion that campaign parameters describe.
 
     Args:
         motion: name or class of the motion.
-        given: values or texts by parameter name; None keeps the default.
+        values: values or texts by parameter name; None keeps the default.
         seed: random seed of the run.
 
     Raises:
         UsageError: for an unknown parameter or an invalid value.
     """
     cls = motion_named(motion) if isinstance(motion, str) else motion
-    values: dict[str, Any] = {"seed": seed, "settings": {}}
-    for name, value in given.items():
+    arguments: dict[str, Any] = {"seed": seed, "settings": {}}
+    for name, value in values.items():
         table, dot, key = name.partition(".")
         if value is None or (dot and table in COMPOSED_TABLES):
             continue
         if dot and table in PARAMETER_TABLES:
             _check_key(table, key)
-            values["settings"][name if table == "style" else key] = _setting(name, value)
+            arguments["settings"][name if table == "style" else key] = _setting(name, value)
             continue
         parameter = known_parameter(name, cls)
         try:
-            values[parameter.name] = parameter.parse(_text(value))
+            arguments[parameter.name] = parameter.parse(_text(value))
         except UsageError as error:
             raise UsageError(f"{name}: {error}") from None
-    options = _compose_options(given)
+    options = _compose_options(values)
     if "push" in options:
-        values["push"] = (*values.get("push", ()), options["push"])
+        arguments["push"] = (*arguments.get("push", ()), options["push"])
     if "speed" in options:
-        if "speed" in values:
+        if "speed" in arguments:
             raise UsageError("speed and its parts (speed.NAME) are both given; give one of them")
-        values["speed"] = known_parameter("speed", cls).parse(options["speed"])
-    found: Motion = cls(**values)
-    return found
+        arguments["speed"] = known_parameter("speed", cls).parse(options["speed"])
+    described: Motion = cls(**arguments)
+    return described
 
 
-def command_line(motion: str | type[Motion], given: Mapping[str, Value], seed: int = 0) -> str:
+def command_line(motion: str | type[Motion], values: Mapping[str, Value], seed: int = 0) -> str:
     """Return the command line that runs the motion with these campaign parameters."""
     cls = motion_named(motion) if isinstance(motion, str) else motion
     known = campaign_parameters(cls)
     words = ["poise", "run", cls.name]
-    for name, value in given.items():
+    for name, value in values.items():
         table, dot, key = name.partition(".")
         if value is None or (dot and table in COMPOSED_TABLES):
             continue
@@ -117,7 +117,7 @@ def command_line(motion: str | type[Motion], given: Mapping[str, Value], seed: i
         else:
             option = f"--{known[name].option}"
             words += [f"{option}={text}"] if text.startswith("-") else [option, text]
-    for name, text in _compose_options(given).items():
+    for name, text in _compose_options(values).items():
         words += [f"--{name}", text]
     return shlex.join([*words, "--seed", str(seed)])
 
@@ -147,10 +147,10 @@ def push_text(push: Mapping[str, float]) -> str:
     return text
 
 
-def _compose_options(given: Mapping[str, Value]) -> dict[str, str]:
+def _compose_options(values: Mapping[str, Value]) -> dict[str, str]:
     """Return the texts of the options that are given by their parts (push, speed)."""
     parts: dict[str, dict[str, float]] = {}
-    for name, value in given.items():
+    for name, value in values.items():
         table, dot, key = name.partition(".")
         if dot and table in COMPOSED_TABLES and value is not None:
             _check_key(table, key)
@@ -159,7 +159,7 @@ def _compose_options(given: Mapping[str, Value]) -> dict[str, str]:
                 raise UsageError(f"{name}: '{value}' is not a number")
             parts.setdefault(table, {})[key] = number
     texts = {"push": push_text, "speed": _speed_text}
-    return {table: texts[table](values) for table, values in parts.items()}
+    return {table: texts[table](numbers) for table, numbers in parts.items()}
 
 
 def _speed_text(speed: Mapping[str, float]) -> str:

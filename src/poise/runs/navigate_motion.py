@@ -19,6 +19,7 @@ from poise.devices import Device, RandomDevice, Script
 from poise.errors import UsageError
 from poise.files import json_ready
 from poise.parameters import parameter
+from poise.parsing import PLANT_ADDRESS
 from poise.plans import zmp_path
 from poise.plants import EnvironmentGeometry, EnvironmentObject, IdealPlant, Plant, RemotePlant, Terrain
 from poise.recording import Recording
@@ -122,7 +123,7 @@ LEAST_COMMAND = 0.004
 TIME_STEP = 0.01
 
 
-def response_times(found: Sequence[dict[str, Any]], recording: Recording, device: Device) -> dict[str, Any] | None:
+def response_times(segments: Sequence[dict[str, Any]], recording: Recording, device: Device) -> dict[str, Any] | None:
     """Return statistics of the time until guided points move; None if no motion was commanded.
 
     A command is read at the end of the previous segment, and its own segment begins at once. So the point responds
@@ -130,7 +131,7 @@ def response_times(found: Sequence[dict[str, Any]], recording: Recording, device
     ones, not those of noisy sensors.
 
     Args:
-        found: summaries of the segments, see `SegmentLog`.
+        segments: summaries of the segments, see `SegmentLog`.
         recording: recording of the run.
         device: device that guided the robot.
 
@@ -143,7 +144,7 @@ def response_times(found: Sequence[dict[str, Any]], recording: Recording, device
     stride = round(max(TIME_STEP / recording.period, 1.0)) if recording.period > 0.0 else 1
     times, q = recording.time[::stride], true_state(recording, "q")[::stride]
     delays, command_delays, missed = [], [], 0
-    for before, each, after in zip([None, *found[:-1]], found, [*found[1:], None], strict=True):
+    for before, each, after in zip([None, *segments[:-1]], segments, [*segments[1:], None], strict=True):
         way = _commanded_distance(each)
         if way < LEAST_COMMAND or not any(each["axes"]):
             continue
@@ -225,7 +226,10 @@ class NavigateSetup(Setup):
 
 @dataclass(frozen=True, kw_only=True)
 class Navigate(Motion):
-    """Guide a robot by one point at a time, with a script or a random joystick ([Sugihara2008])."""
+    """Guide a robot by one point at a time, with a script or a random joystick ([Sugihara2008]).
+
+    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Navigate`.
+    """
 
     name: ClassVar[str] = "navigate"
     summary: ClassVar[str] = "guide a foot, the trunk or a hand with a script or a random joystick"
@@ -264,7 +268,7 @@ class Navigate(Motion):
         False, "walk down three steps, cross a room, put a hand to a door ([Sugihara2008], figure 9)"
     )
     remote: str = parameter(
-        "", "address of a robot that 'poise serve' simulates, like tcp://127.0.0.1:5560", metavar="ADDRESS"
+        "", f"address of a robot that 'poise serve' simulates, like {PLANT_ADDRESS}", metavar="ADDRESS"
     )
 
     @classmethod
@@ -344,12 +348,15 @@ class Navigate(Motion):
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """Judge the run: it succeeds if the robot does not fall and a scenario ends with the hand at the door."""
         assert isinstance(setup, NavigateSetup)
-        found, scenario, device = setup.segments, setup.scenario, setup.behavior.device
+        segments, scenario, device = setup.segments, setup.scenario, setup.behavior.device
         result["seconds"] = min(run.seconds, run.recording.duration) if scenario else run.seconds
-        steps = [each for each in found if each["swing_foot"] is not None and each["foot_in_air"] is None]
+        steps = [each for each in segments if each["swing_foot"] is not None and each["foot_in_air"] is None]
         result["steps"] = len(steps)
         result["distance_m"], result["heading_rad"] = base_displacement(run.states)
-        result["navigate"] = {**_segment_counts(found), "response_s": response_times(found, run.recording, device)}
+        result["navigate"] = {
+            **_segment_counts(segments),
+            "response_s": response_times(segments, run.recording, device),
+        }
         if self.plant == "ideal":  # contacts are unknown there, so the ZMP margin is too
             result["zmp_margin_m"] = None
         if scenario is None:
@@ -359,16 +366,16 @@ class Navigate(Motion):
         return [] if result["fell"] else reasons
 
 
-def _segment_counts(found: list[dict[str, Any]]) -> dict[str, Any]:
+def _segment_counts(segments: list[dict[str, Any]]) -> dict[str, Any]:
     """Return counts and extremes over all segments."""
-    margins = [each["margin"] for each in found if each["margin"] is not None]
+    margins = [each["margin"] for each in segments if each["margin"] is not None]
     return {
-        "segments": len(found),
-        "outcomes": dict(Counter(each["outcome"] for each in found)),
-        "corrections": sum(each["corrections"] for each in found),
-        "prolonged": sum(1 for each in found if each["corrections"]),
-        "longest_segment_s": max((each["duration"] for each in found), default=0.0),
-        "projected_commands": sum(1 for each in found if each["projected"]),
-        "modes": dict(Counter(each["mode"] for each in found)),
+        "segments": len(segments),
+        "outcomes": dict(Counter(each["outcome"] for each in segments)),
+        "corrections": sum(each["corrections"] for each in segments),
+        "prolonged": sum(1 for each in segments if each["corrections"]),
+        "longest_segment_s": max((each["duration"] for each in segments), default=0.0),
+        "projected_commands": sum(1 for each in segments if each["projected"]),
+        "modes": dict(Counter(each["mode"] for each in segments)),
         "planned_margin_m": min(margins, default=None),
     }

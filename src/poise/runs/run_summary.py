@@ -141,12 +141,12 @@ def _common_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _motors_text(limits: Mapping[str, Mapping[str, float]]) -> str:
     longest = sorted(limits.items(), key=lambda item: -item[1]["seconds"])
-    words = [
+    motors = [
         f"{name} {_duration_text(entry['seconds'])} ({entry['limit_Nm']:.3g} N m)"
         for name, entry in longest[:MAX_MOTORS_SHOWN]
     ]
     more = len(longest) - MAX_MOTORS_SHOWN
-    return ", ".join(words) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(motors) + (f" and {more} more" if more > 0 else "")
 
 
 def _duration_text(seconds: float) -> str:

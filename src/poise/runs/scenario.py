@@ -72,11 +72,11 @@ class Scenario:
         left, right = feet["left"].y, feet["right"].y
         far = [edge - back for edge in stage.edges[1:]]
         far.append(stage.edges[-1] + back + (stage.run - 2.0 * back))
-        found: list[GuidanceGoal] = [FootGoal("right", stage.first_edge - back, right)]
+        goals: list[GuidanceGoal] = [FootGoal("right", stage.first_edge - back, right)]
         for edge, end in zip(stage.edges, far, strict=True):
-            found += [FootGoal("left", edge + back, left), FootGoal("right", end, right)]
+            goals += [FootGoal("left", edge + back, left), FootGoal("right", end, right)]
         x, y, z = stage.target.tolist()
-        return (*found, TrunkGoal(*self.door_approach), HandGoal("left", x, y, z))
+        return (*goals, TrunkGoal(*self.door_approach), HandGoal("left", x, y, z))
 
     @property
     def door_approach(self) -> tuple[float, float]:
@@ -99,12 +99,12 @@ class Scenario:
 
         return GoalOperator(self.goals, self.workspace, TIME_LIMIT, hand_positions)
 
-    def assess(self, last: State, done: bool) -> tuple[dict[str, Any], list[str]]:
+    def assess(self, last: State, completed: bool) -> tuple[dict[str, Any], list[str]]:
         """Evaluate the end of a run.
 
         Args:
             last: last state of the robot.
-            done: whether the operator finished all goals.
+            completed: whether the operator finished all goals.
 
         Returns:
             Measures by name, and the reasons for failure; none if it succeeded.
@@ -112,14 +112,18 @@ class Scenario:
         hand_error = float(np.linalg.norm(last.pose(self.robot.hand("left")).translation - self.stage.target))
         feet = [self._foot_in_room(last, foot.side) for foot in self.robot.feet]
         reasons = []
-        if not done:
+        if not completed:
             reasons.append("the operator did not finish the scenario")
         for foot, there in feet:
             if not there:
                 reasons.append(f"{foot.side} foot is not in the room, but at x = {foot.x:.2f} m, z = {foot.z:.3f} m")
         if hand_error > DOOR_TOLERANCE:
             reasons.append(f"left hand is {1e3 * hand_error:.0f} mm from the door")
-        return {"done": done, "hand_to_door_m": hand_error, "feet_in_room": sum(there for _, there in feet)}, reasons
+        return {
+            "done": completed,
+            "hand_to_door_m": hand_error,
+            "feet_in_room": sum(there for _, there in feet),
+        }, reasons
 
     def _foot_in_room(self, state: State, side: Side) -> tuple[Footstep, bool]:
         foot = self.robot.foot(side)

@@ -23,7 +23,6 @@ from poise.behaviors import (
 )
 from poise.parameters import check_parameters, declared_in, parameter
 from poise.plans import ReferenceTrajectory, SquatReference, StandReference
-from poise.plants import IdealPlant, Plant
 from poise.robots import Robot, State, leg_length, library_names
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import Motion, ResultColumn, Setup
@@ -40,14 +39,12 @@ LARGEST_PATH_ERROR, LARGEST_SQUAT_TILT = 0.02, math.radians(1.0)
 PROFILES = ("exponential", "minimum-jerk")
 
 
-def motion_plant(motion: Motion, start: State) -> Plant:
-    """Return the ideal or simulated plant of a motion without servos."""
-    return IdealPlant(start) if motion.plant == "ideal" else motion.world.plant(start, seed=motion.seed)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Reach(Motion):
-    """Reach five points in turn, standing on one foot with a cup in the other hand ([Saab2012], section 3.2)."""
+    """Reach five points in turn, standing on one foot with a cup in the other hand ([Saab2012], section 3.2).
+
+    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Reach`.
+    """
 
     name: ClassVar[str] = "reach"
     summary: ClassVar[str] = "reach five points in turn on one foot, a cup in the other hand"
@@ -98,7 +95,7 @@ class Reach(Motion):
         # As in the paper: with the exponential profile and torque control, tasks switch without a ramp.
         at_once = {"ramp": 0.0} if self.mode == "torque" and self.profile == "exponential" else {}
         facts = {"targets": reach.targets}
-        return Setup(reach, self.controller(reach, **at_once), motion_plant(self, reach.start), reach.seconds, facts)
+        return Setup(reach, self.controller(reach, **at_once), self.build_plant(reach.start), reach.seconds, facts)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """Judge the run: it succeeds if every target is reached and, in simulation, all other tasks are kept."""
@@ -118,21 +115,26 @@ class Reach(Motion):
 def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
     """Return the reasons why a simulated reach failed: centre of mass, boxes of hand and foot, tilt of the sole."""
     target = reach.start.support_center
-    off = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
+    com_error = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
     parts: tuple[Literal["hand", "foot"], ...] = ("hand", "foot") if reach.holds_cup else ("foot",)
     out = {part: reach.box_violation(part, states) for part in parts}
     tilt = largest_sole_tilt(states, reach.robot)
-    found = [f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR]
-    if off > LARGEST_COM_ERROR:
-        found.append(f"centre of mass {1e3 * off:.1f} mm from its target")
+    messages = [
+        f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR
+    ]
+    if com_error > LARGEST_COM_ERROR:
+        messages.append(f"centre of mass {1e3 * com_error:.1f} mm from its target")
     if tilt > LARGEST_SOLE_TILT:
-        found.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
-    return found
+        messages.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
+    return messages
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stand(ServoBalance):
-    """Stand on both feet and recover from pushes without stepping."""
+    """Stand on both feet and recover from pushes without stepping.
+
+    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Stand`.
+    """
 
     name: ClassVar[str] = "stand"
     summary: ClassVar[str] = "stand on both feet and recover from pushes without stepping"
@@ -145,7 +147,7 @@ class Stand(ServoBalance):
         return behaviors.Stand.seconds
 
     def build_with_torques(self, robot: Robot) -> Setup:
-        plant = motion_plant(self, self.start_stance(robot))
+        plant = self.build_plant(self.start_stance(robot))
         behavior = self.behavior(robot, plant.state())
         return Setup(behavior, self.controller(behavior, behavior.weights), plant, behavior.seconds)
 
@@ -185,7 +187,10 @@ class ServoSquatSettings(ZmpBalanceSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Squat(Stand):
-    """Squat repeatedly: the centre of mass moves down and up, the soles stay flat."""
+    """Squat repeatedly: the centre of mass moves down and up, the soles stay flat.
+
+    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Squat`.
+    """
 
     name: ClassVar[str] = "squat"
     summary: ClassVar[str] = "squat with the soles flat on the ground"
@@ -219,17 +224,17 @@ def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> 
     """Return the reasons why a squat failed, with the motors that were at their torque limit."""
     misses = [float(np.abs(state.center_of_mass - squat.center_of_mass(state.time)).max()) for state in states]
     tilt, worst = largest_sole_tilt(states, squat.robot), max(misses)
-    found = []
+    messages = []
     if worst > LARGEST_PATH_ERROR:
         at_limit = ", ".join(
             f"{name} at its limit of {entry['limit_Nm']:.0f} N m for {entry['seconds']:.2f} s"
             for name, entry in (result["limits"] or {}).items()
         )
         acting = f" ({at_limit})" if at_limit else ""
-        found.append(f"centre of mass up to {1e3 * worst:.0f} mm off its path{acting}")
+        messages.append(f"centre of mass up to {1e3 * worst:.0f} mm off its path{acting}")
     if tilt > LARGEST_SQUAT_TILT:
-        found.append(f"a sole tilted by {math.degrees(tilt):.1f} degrees")
-    return found
+        messages.append(f"a sole tilted by {math.degrees(tilt):.1f} degrees")
+    return messages
 
 
 def _positive(settings: Any, name: str, usual: float) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import pickle
 import subprocess
 import sys
@@ -25,7 +26,7 @@ import numpy as np
 
 from poise.cache import load_arrays, save_arrays
 from poise.control import TorqueController
-from poise.errors import UsageError
+from poise.errors import PoiseError, UsageError
 from poise.files import installed_version
 from poise.plans import BodyDimensions, FeasibilityCheck, StyleRepair, gait_of_style, repair_style
 from poise.plans import check_walk as check_pendulum
@@ -53,6 +54,8 @@ STANDING_TIME, END_TIME = 0.1, 0.6
 VERSION = 2
 #: Number of answers in memory.
 CACHE_SIZE = 256
+#: Niceness of the worker process, 0 to 19: the simulation that a user watches has priority.
+NICENESS = 10
 
 _answers: OrderedDict[str, FeasibilityCheck] = OrderedDict()
 
@@ -139,11 +142,11 @@ def simulate_walk(motion: Walk, robot: Robot) -> FeasibilityCheck:
     judged = errors[-round(1.0 / period) :] if motion.world.push else errors
     largest = max(judged)
     margin = LARGEST_ERROR * walk.body.leg_length - largest
-    made, distance = walk.phase().steps, f"{1e3 * largest:.0f} mm"
+    step_count, distance = walk.phase().steps, f"{1e3 * largest:.0f} mm"
     if margin < 0.0:
-        reason = f"about to fall after {made} steps, in {now:.1f} s: the DCM is {distance} from its plan"
+        reason = f"about to fall after {step_count} steps, in {now:.1f} s: the DCM is {distance} from its plan"
     else:
-        reason = f"walks: {made} simulated steps in {now:.1f} s, the DCM within {distance} of its plan"
+        reason = f"walks: {step_count} simulated steps in {now:.1f} s, the DCM within {distance} of its plan"
     return FeasibilityCheck(margin, now, reason, True)
 
 
@@ -243,7 +246,8 @@ class WalkChecker(Generic[Answer]):
             self._requested = self._waiting = motion
             self._answer = None
             if self._process is None:
-                command = [sys.executable, "-m", "poise.runs.check_worker"]
+                # Not -m: functions and walks would then belong to the module __main__.
+                command = [sys.executable, "-c", "from poise.runs.walk_check import main; main()"]
                 self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
                 threading.Thread(target=self._exchange, daemon=True, name="walk check").start()
             self._changed.notify()
@@ -284,3 +288,25 @@ class WalkChecker(Generic[Answer]):
                     if motion is self._requested:
                         self._answer = answer
                         self._changed.notify_all()
+
+
+def main() -> None:
+    """Answer the requests of a `WalkChecker` until standard input closes: the worker does not outlive its program.
+
+    Requests are pickled pairs (function, walk) on standard input, answers are pickled on standard output.
+    """
+    with suppress(OSError, AttributeError):
+        os.nice(NICENESS)
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print must not mix with the answers
+    with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
+        while True:
+            function, motion = pickle.load(requests)
+            try:
+                answer = function(motion)
+            except PoiseError as error:
+                answer = FeasibilityCheck(-1.0, 0.0, str(error), True)
+                if function is not check_walk:
+                    answer = StyleRepair(motion.resolved_style(), motion.speed, answer, ())
+            pickle.dump(answer, answers)
+            answers.flush()

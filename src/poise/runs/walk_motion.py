@@ -30,7 +30,6 @@ from poise.robots import Robot, State, library_names, limbs
 from poise.runs.execution import CompletedRun, Result
 from poise.runs.motion import ResultColumn, Setup
 from poise.runs.servo_balance import SERVO_COLUMNS, ServoBalance
-from poise.runs.standing_motions import motion_plant
 
 #: Largest error of the divergent component of motion (DCM) in the last second (m); with more, the robot is falling.
 LARGEST_DCM_ERROR = 0.12
@@ -59,7 +58,10 @@ class ServoWalkSettings(ZmpBalanceSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Walk(ServoBalance):
-    """Walk a number of steps with a style and end with the feet side by side."""
+    """Walk a number of steps with a style and end with the feet side by side.
+
+    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Walk`.
+    """
 
     name: ClassVar[str] = "walk"
     summary: ClassVar[str] = "walk with a given style and speed, over terrain and against pushes"
@@ -140,7 +142,7 @@ class Walk(ServoBalance):
         return style.replace(**changes)
 
     def build_with_torques(self, robot: Robot) -> Setup:
-        plant = motion_plant(self, self.start_stance(robot))
+        plant = self.build_plant(self.start_stance(robot))
         walk = self.behavior(robot, plant.state())
         facts = {"style": walk.style.name, "steps": self.steps, "speed": walk.requested_speed}
         return Setup(walk, self.controller(walk, walk.weights), plant, walk.seconds, facts)
@@ -156,8 +158,8 @@ class Walk(ServoBalance):
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """Judge the run: it succeeds if all steps are made and the DCM is near its plan at the end."""
         walk, recording, states = setup.behavior, run.recording, run.states
-        made = walk.phase().steps
-        result["steps"] = made
+        step_count = walk.phase().steps
+        result["steps"] = step_count
         result["distance_m"], result["heading_rad"] = base_displacement(states)
         last = np.linalg.norm(recording[DCM_ERROR_CHANNEL][-round(1.0 / recording.period) :], axis=1)
         dcm_error = float(np.nanmax(last)) if np.isfinite(last).any() else math.inf
@@ -174,23 +176,26 @@ class Walk(ServoBalance):
         reasons = []
         if dcm_error > LARGEST_DCM_ERROR:
             reasons.append(f"about to fall: the DCM is {100 * dcm_error:.0f} cm from its plan at the end")
-        if made < self.steps and self.seconds is None:
-            reasons.append(f"made {made} of {self.steps:.0f} steps")
+        if step_count < self.steps and self.seconds is None:
+            reasons.append(f"made {step_count} of {self.steps:.0f} steps")
         return reasons
 
     def row(self, recording: Recording, result: Result) -> dict[str, Any]:
-        found = super().row(recording, result)
+        values = super().row(recording, result)
         if result["fell"] or recording.robot is None:  # a fall has no measures of style
-            return found
+            return values
         measures = style_measures(analyze_walk(recording, recording.robot))
-        return found | {f"measure.{name}": float(getattr(measures, name)) for name in STYLE_MEASURES}
+        return values | {f"measure.{name}": float(getattr(measures, name)) for name in STYLE_MEASURES}
 
     # -- position servos -------------------------------------------------------------------------------------------
 
     def servo_defaults(self, robot: Robot) -> dict[str, Any]:
         known = self.servo_settings.__dataclass_fields__  # type: ignore[attr-defined]
-        given = current_settings(self.servo_settings, robot.servos.walk)
-        return {**super().servo_defaults(robot), **{name: value for name, value in given.items() if name in known}}
+        robot_settings = current_settings(self.servo_settings, robot.servos.walk)
+        return {
+            **super().servo_defaults(robot),
+            **{name: value for name, value in robot_settings.items() if name in known},
+        }
 
     def reference(self, settings: Any, start: State) -> ReferenceTrajectory:
         if not math.isfinite(self.steps):
@@ -207,11 +212,11 @@ class Walk(ServoBalance):
         if self.seconds is not None:
             return []
         way = reference.center(reference.seconds)[0][:2] - reference.center(0.0)[0][:2]
-        done = (middle_of_feet(run.states[-1]) - middle_of_feet(run.states[0]))[:2]
+        displacement = (middle_of_feet(run.states[-1]) - middle_of_feet(run.states[0]))[:2]
         distance = float(np.linalg.norm(way))
-        if distance < 1e-3 or float(done @ way) / distance**2 > ARRIVAL_SHARE:
+        if distance < 1e-3 or float(displacement @ way) / distance**2 > ARRIVAL_SHARE:
             return []
-        return [f"walked {float(done @ way) / distance:.2f} m of {distance:.2f} m"]
+        return [f"walked {float(displacement @ way) / distance:.2f} m of {distance:.2f} m"]
 
 
 def known_ground(ground: Terrain, robot: Robot) -> Callable[[Footstep], Footstep] | None:

@@ -132,8 +132,8 @@ class World:
     def disturbances(self) -> dict[str, Any]:
         """Values that differ from the default and need a simulated plant, by name; recordings store them."""
         defaults = {name: each.default for name, each in parameters(type(self)).items()}
-        given = {name: getattr(self, name) for name in defaults}
-        return {name: value for name, value in given.items() if value and value != defaults[name]}
+        values = {name: getattr(self, name) for name in defaults}
+        return {name: value for name, value in values.items() if value and value != defaults[name]}
 
     @property
     def first_disturbance(self) -> str:
@@ -182,9 +182,9 @@ class World:
         )
 
 
-def _as_tuple(given: Any) -> tuple[Any, ...]:
+def _as_tuple(value: Any) -> tuple[Any, ...]:
     """Return one or several entries as a tuple."""
-    return tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
 
 
 def _push_text(push: str | Push) -> str:

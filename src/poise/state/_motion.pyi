@@ -179,9 +179,7 @@ class DynamicsWriter:
     def write(self) -> None: ...
 
 def generalised_forces(M: Array, h: Array, force_jacobian: Array, x: Array, out: Array) -> None:
-    """
-    Write M v' + h - sum J^T W y; in a feasible solution the first six are zero, the others are torques.
-    """
+    """Write M v' + h - sum J^T W y; in a feasible solution the first six are zero, the others are torques."""
 
 class TorqueCommand:
     def __init__(

@@ -1,4 +1,4 @@
-"""Measures of balance: support polygon, ZMP, centre of pressure, DCM, capture point and static support region.
+"""Measures of balance: ZMP, centre of pressure, DCM, capture point and static support region.
 
 Pure functions of plain arrays in world coordinates (m, m/s, m/s², N, N m, kg). Notation: c is the centre of mass (CoM),
 m the mass, L the angular momentum about c, g the gravity (9.81 m/s², positive, pointing down), h the height of the
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import StateError
 from poise.extras import scipy
-from poise.geometry import TOLERANCE, Region, approximate_region, convex_hull
+from poise.geometry import TOLERANCE, Region, approximate_region
 from poise.robots import GRAVITY, Foot
 
 #: Time constant (s) of the low-pass filter of force cells for display and evaluation: it removes noise and keeps the
@@ -28,29 +28,6 @@ from poise.robots import GRAVITY, Foot
 CELL_TIME_CONSTANT = 0.02
 #: Vertical force (N) below which there is no load on the ground: the weight of a tenth of a milligram.
 _MIN_FORCE = 1e-6
-
-
-def support_polygon(points: ArrayLike | Sequence[ArrayLike]) -> Array:
-    """Return the convex hull, seen from above, of all contact points: (k, 2), counterclockwise, m.
-
-    Points are (n, 3) or (n, 2) in the world, or a list of these arrays, one per contact. On flat ground a robot can
-    stand still if its CoM is above this polygon; for other ground use `static_support_region`.
-
-    >>> left = np.array([[0.0, 0.1, 0.0], [0.2, 0.1, 0.0]])
-    >>> right = left - [0.0, 0.2, 0.0]
-    >>> support_polygon([left, right]).tolist()
-    [[0.0, -0.1], [0.2, -0.1], [0.2, 0.1], [0.0, 0.1]]
-    """
-    blocks = [points] if isinstance(points, np.ndarray) else points
-    arrays = [np.asarray(block, dtype=np.float64) for block in blocks]  # type: ignore[union-attr]
-    for array in arrays:
-        if array.size and array.shape[-1] not in (2, 3):
-            raise StateError(
-                f"a contact has points of shape {array.shape}; expected (n, 3) or (n, 2)", element="contacts"
-            )
-    return convex_hull(
-        np.concatenate([np.empty((0, 2)), *(a.reshape(-1, a.shape[-1])[:, :2] for a in arrays if a.size)])
-    )
 
 
 def zmp(
@@ -256,9 +233,9 @@ def static_support_region(
 
         {(c_x, c_y) : Σ f_i = (0, 0, m g),   Σ cross(r_i, f_i) = m g (c_y, -c_x, 0),   f_i as a `Patch` allows}
 
-    This set is convex and independent of the height of the CoM [Bretl2008]. On level ground it is the `support_polygon`
-    for any friction; on steep stairs it can be larger, on slopes smaller or empty. It takes one linear program (some
-    milliseconds) per vertex and per edge: for planning and for tests, not for the control loop.
+    This set is convex and independent of the height of the CoM [Bretl2008]. On level ground it is the support
+    polygon for any friction; on steep stairs it can be larger, on slopes smaller or empty. It takes one linear program
+    (some milliseconds) per vertex and per edge: for planning and for tests, not for the control loop.
 
     Args:
         patches: the contacts.

@@ -65,8 +65,8 @@ class Contact:
         if not isinstance(frame, Frame):
             raise StateError(f"contact frame is {frame!r}; expected a part of a robot, e.g. robot.foot('left')")
         self.frame, self.name = frame, frame.name if name is None else str(name)
-        given = corners if corners is not None else frame.corners if isinstance(frame, Foot) else np.zeros((1, 3))
-        self.corners = self._check_array("corners", given, (-1, 3))
+        points = corners if corners is not None else frame.corners if isinstance(frame, Foot) else np.zeros((1, 3))
+        self.corners = self._check_array("corners", points, (-1, 3))
         axis = self._check_array("normal", normal, (3,))
         if not np.linalg.norm(axis) > 0.0:
             raise self._error("the normal is zero; give the direction out of the surface")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from poise.arrays import Array
+from poise.files import json_ready
 from poise.recording import ABSENT_CODE, Recording
 from poise.rendering import floor_height
 from poise.robots import Robot, limbs
@@ -87,7 +88,7 @@ class RecordedTelemetry:
 
     def _number(self, name: str, index: int) -> float | None:
         value = float(self._recording[name][index]) if name in self._recording else np.nan
-        return round(value, 3) if np.isfinite(value) else None
+        return json_ready(round(value, 3))
 
     def _timing(self, index: int) -> dict[str, Any]:
         """Return the late control steps of the last `TIMING_WINDOW` seconds up to a sample."""

@@ -46,16 +46,16 @@ class SplineTarget:
         try:
             self.times, self.points = np.array(times, dtype=np.float64), np.array(points, dtype=np.float64)
         except (TypeError, ValueError):
-            given = f"{format_value(times)} and {format_value(points)}"
+            texts = f"{format_value(times)} and {format_value(points)}"
             raise TaskError(
-                f"SplineTarget: times and points are {given}; expected numbers, points of one size"
+                f"SplineTarget: times and points are {texts}; expected numbers, points of one size"
             ) from None
         if self.points.ndim == 1:
             self.points = self.points[:, np.newaxis]
         if self.times.ndim != 1 or len(self.times) < 2 or self.points.ndim != 2 or len(self.points) != len(self.times):
-            given = f"{self.times.shape} and points {self.points.shape}"
+            shapes = f"{self.times.shape} and points {self.points.shape}"
             raise TaskError(
-                f"SplineTarget: times have shape {given}; expected two or more times and one point for each"
+                f"SplineTarget: times have shape {shapes}; expected two or more times and one point for each"
             )
         if not (np.isfinite(self.times).all() and np.isfinite(self.points).all()):
             raise TaskError("SplineTarget: a time or a point is NaN or infinite; give finite numbers")
@@ -217,11 +217,11 @@ def is_moving(target: Any) -> bool:
 def check_target(target: Target, shape: tuple[int, ...], task: str) -> Target:
     """Return the target; raise a TaskError unless its sample at time zero has the given shape, (4, 4) for a pose."""
     value, rate, acceleration = target.sample(0.0)
-    given = (4, 4) if isinstance(value, pinocchio.SE3) else np.shape(value)
-    fits = given == shape and (shape != (4, 4) or isinstance(value, pinocchio.SE3))
+    value_shape = (4, 4) if isinstance(value, pinocchio.SE3) else np.shape(value)
+    fits = value_shape == shape and (shape != (4, 4) or isinstance(value, pinocchio.SE3))
     size = 6 if shape == (4, 4) else shape[0]
     if not fits or np.shape(rate) != (size,) or np.shape(acceleration) != (size,):
-        shapes = f"{given}, {np.shape(rate)} and {np.shape(acceleration)}"
+        shapes = f"{value_shape}, {np.shape(rate)} and {np.shape(acceleration)}"
         expected = "a pinocchio.SE3" if shape == (4, 4) else str(shape)
         raise TaskError(
             f"{task}: the target's value, rate and acceleration have shapes {shapes}; "

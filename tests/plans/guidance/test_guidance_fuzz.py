@@ -86,7 +86,8 @@ def guide_point(
 @pytest.mark.parametrize(("axis", "sign"), [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)])
 def test_a_constant_stick_carries_the_trunk_along(name: str, begin, axis: int, sign: float) -> None:  # type: ignore[no-untyped-def]
     """Forward, 40 segments lead at least nine tenths as far as the stick says; sideways, where feet are in each other's
-    way, a tenth of a leg in every three of them."""
+    way, a tenth of a leg in every three of them.
+    """
     workspace, _ = limits_of(name)
     start = begin(name)
     axes = tuple(sign if i == axis else 0.0 for i in range(6))

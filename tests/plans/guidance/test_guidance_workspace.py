@@ -134,7 +134,8 @@ def solve_points(name: str, points: NavigationPoints) -> PoseSolution:
 @each_robot
 def test_inverse_kinematics_reaches_what_the_geometry_says_is_in_reach(name: str) -> None:
     """Feet within 2 mm and centre of mass within 5 mm in all of 50 random goals but two; and the legs are as long and
-    lean as much as the geometry says, within a tenth of the leg and 0.15 rad: the centre of mass moves in the trunk."""
+    lean as much as the geometry says, within a tenth of the leg and 0.15 rad: the centre of mass moves in the trunk.
+    """
     robot, (_, legs) = robot_of(name), limits_of(name)
     start = robot.stance("standing")
     world_from_base = pinocchio.XYZQUATToSE3(start.q[:7])

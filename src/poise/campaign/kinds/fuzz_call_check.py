@@ -31,7 +31,7 @@ class CallOutcome(NamedTuple):
 
 
 def check_call(call: Callable[[], Any]) -> CallOutcome:
-    """Call a function and check the outcome: a result or a clear one-line `PoiseError` is fine, all else is a fault."""
+    """Call a function; any outcome except a result or a clear one-line `PoiseError` is a fault."""
     try:
         call()
     except PoiseError as error:

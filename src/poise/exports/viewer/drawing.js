@@ -67,12 +67,12 @@ out vec3 side;
 void main() { side = mat3(pose) * normal; gl_Position = camera * pose * vec4(scale * position, 1.0); }`,
 `#version 300 es
 precision highp float;
-in vec3 side; uniform vec4 color; uniform vec3 sun, forward; uniform float shade; out vec4 seen;
+in vec3 side; uniform vec4 color; uniform vec3 sun, forward; uniform float shade; out vec4 pixel;
 void main() {
-  if (shade > 0.0) { seen = vec4(0.10, 0.13, 0.18, shade); return; }
+  if (shade > 0.0) { pixel = vec4(0.10, 0.13, 0.18, shade); return; }
   vec3 n = normalize(gl_FrontFacing ? side : -side);
   float light = 0.42 + 0.10 * n.z + 0.40 * max(dot(n, sun), 0.0) + 0.18 * max(dot(n, -forward), 0.0);
-  seen = vec4(color.rgb * light, color.a);
+  pixel = vec4(color.rgb * light, color.a);
 }`];
 
 const GROUND = [`#version 300 es
@@ -80,7 +80,7 @@ in vec2 position; uniform mat4 camera, pose; uniform vec2 middle; uniform float 
 void main() { from = position; place = middle + reach * position; gl_Position = camera * pose * vec4(place, 0.0, 1.0); }`,
 `#version 300 es
 precision highp float;
-in vec2 place, from; uniform vec3 sky; out vec4 seen;
+in vec2 place, from; uniform vec3 sky; out vec4 pixel;
 float lines(float step) {
   vec2 x = place / step, near = abs(fract(x - 0.5) - 0.5) / fwidth(x);
   return 1.0 - min(min(near.x, near.y), 1.0);
@@ -88,25 +88,25 @@ float lines(float step) {
 void main() {
   vec3 color = mix(vec3(0.86, 0.88, 0.90), vec3(0.72, 0.75, 0.79), 0.5 * lines(0.25));
   color = mix(color, vec3(0.56, 0.61, 0.66), 0.8 * lines(1.0));
-  seen = vec4(mix(color, sky, smoothstep(0.3, 1.0, length(from))), 1.0);
+  pixel = vec4(mix(color, sky, smoothstep(0.3, 1.0, length(from))), 1.0);
 }`];
 
-function program(gl, [vertex, fragment]) {
-  const made = gl.createProgram();
+function createProgram(gl, [vertex, fragment]) {
+  const program = gl.createProgram();
   for (const [kind, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, source);
     gl.compileShader(shader);
-    gl.attachShader(made, shader);
+    gl.attachShader(program, shader);
   }
-  gl.linkProgram(made);
-  if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(made) || "no graphics");
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) || "no graphics");
   const at = {};
-  for (let i = 0; i < gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS); i++) {
-    const name = gl.getActiveUniform(made, i).name;
-    at[name] = gl.getUniformLocation(made, name);
+  for (let i = 0; i < gl.getProgramParameter(program, gl.ACTIVE_UNIFORMS); i++) {
+    const name = gl.getActiveUniform(program, i).name;
+    at[name] = gl.getUniformLocation(program, name);
   }
-  return { made, at };
+  return { program, at };
 }
 
 class Drawing {
@@ -115,8 +115,8 @@ class Drawing {
     if (!gl) throw new Error("this browser has no WebGL 2");
     this.gl = gl;
     this.data = data;
-    this.body = program(gl, BODY);
-    this.ground = program(gl, GROUND);
+    this.body = createProgram(gl, BODY);
+    this.ground = createProgram(gl, GROUND);
     this.bodies = this.surfaces(bytes(data.vertices), bytes(data.indices));
     this.square = this.plane();
     this.shadow = shadowed(data.ground);
@@ -131,7 +131,7 @@ class Drawing {
     gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ARRAY_BUFFER, vertices, gl.STATIC_DRAW);
     for (const [name, kind, offset] of [["position", gl.SHORT, 0], ["normal", gl.BYTE, 8]]) {
-      const place = gl.getAttribLocation(this.body.made, name);
+      const place = gl.getAttribLocation(this.body.program, name);
       gl.enableVertexAttribArray(place);
       gl.vertexAttribPointer(place, 3, kind, true, 12, offset);
     }
@@ -141,7 +141,7 @@ class Drawing {
   }
 
   plane() {
-    const gl = this.gl, array = gl.createVertexArray(), place = gl.getAttribLocation(this.ground.made, "position");
+    const gl = this.gl, array = gl.createVertexArray(), place = gl.getAttribLocation(this.ground.program, "position");
     gl.bindVertexArray(array);
     gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), gl.STATIC_DRAW);
@@ -166,7 +166,7 @@ class Drawing {
 
   drawGround(camera, view) {
     const gl = this.gl, at = this.ground.at;
-    gl.useProgram(this.ground.made);
+    gl.useProgram(this.ground.program);
     gl.uniformMatrix4fv(at.camera, false, camera);
     gl.uniformMatrix4fv(at.pose, false, this.data.ground);
     gl.uniform2f(at.middle, view.target[0], view.target[1]);
@@ -193,7 +193,7 @@ class Drawing {
 
   drawBodies(camera, matrices, forward, shade) {
     const gl = this.gl, at = this.body.at;
-    gl.useProgram(this.body.made);
+    gl.useProgram(this.body.program);
     gl.uniformMatrix4fv(at.camera, false, camera);
     gl.uniform1f(at.scale, this.data.scale);
     gl.uniform1f(at.shade, shade);

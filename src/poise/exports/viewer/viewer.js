@@ -15,8 +15,8 @@ class Viewer {
     this.drawing = new Drawing(this.canvas, data);
     this.reset();
     this.listen();
-    const asked = /[#&]t=([\d.]+)/.exec(location.hash); // page.html#t=1.5 opens at 1.5 s, paused
-    if (asked) this.seek(Number(asked[1]));
+    const start = /[#&]t=([\d.]+)/.exec(location.hash); // page.html#t=1.5 opens at 1.5 s, paused
+    if (start) this.seek(Number(start[1]));
     else this.play(this.end > this.time);
     requestAnimationFrame((now) => this.frame(now));
   }

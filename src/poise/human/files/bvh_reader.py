@@ -13,7 +13,7 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.human.files.file_conventions import ROTATION_TO_Z_UP, check_up_axis
-from poise.human.files.text_tables import check_joint_count, number_table, parse_number, text_lines
+from poise.human.files.text_tables import check_joint_count, number_table, table_number, text_lines
 from poise.human.files.trial_reader import read_file_head
 from poise.human.trial import Trial, TrialError, trial_error
 
@@ -209,7 +209,7 @@ def _parse_motion_header(path: Path, lines: list[str], line: int) -> tuple[int, 
     for i in range(line + 1, min(line + 10, len(lines))):
         name, colon, value = lines[i].partition(":")
         if colon:
-            values[" ".join(name.lower().split())] = parse_number(path, value.strip(), i + 1)
+            values[" ".join(name.lower().split())] = table_number(path, value.strip(), i + 1)
         if "frame time" in values:
             period, stated_frames = values["frame time"], values.get("frames", math.nan)
             if not period > 0.0:
@@ -253,7 +253,7 @@ def _unique_names(joints: list[_BvhJoint]) -> list[str]:
 
 
 def _parse_offset(path: Path, words: list[str], line: int) -> list[float]:
-    values = [parse_number(path, word, line + 1) for word in words]
+    values = [table_number(path, word, line + 1) for word in words]
     if len(values) != 3 or not all(math.isfinite(value) for value in values):
         raise _line_error(path, line, f"OFFSET {' '.join(words)[:40]!r}; expected three numbers")
     return values

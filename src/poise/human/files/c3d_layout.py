@@ -60,7 +60,7 @@ def check_layout(path: Path) -> None:
 
 def _read_parameters(data: bytes, position: int, path: Path) -> dict[str, C3dParameter]:
     groups: dict[int, str] = {}
-    found: list[tuple[int, str, C3dParameter]] = []
+    parameters: list[tuple[int, str, C3dParameter]] = []
     for _ in range(MAX_RECORDS):
         if position + 2 > len(data):
             raise _damaged_error(path, "parameters extend beyond the end of the file")
@@ -79,11 +79,11 @@ def _read_parameters(data: bytes, position: int, path: Path) -> dict[str, C3dPar
             groups[group_id] = name
             _check_description(data, at + 2, end, name, path)
         else:
-            found.append((-group_id, name, _read_parameter(data, at + 2, end, name, path)))
+            parameters.append((-group_id, name, _read_parameter(data, at + 2, end, name, path)))
         if not offset:
             break
         position = end
-    return {f"{groups.get(group, group)}:{name}": parameter for group, name, parameter in found}
+    return {f"{groups.get(group, group)}:{name}": parameter for group, name, parameter in parameters}
 
 
 def _read_parameter(data: bytes, position: int, end: int, name: str, path: Path) -> C3dParameter:

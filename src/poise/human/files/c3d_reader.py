@@ -65,7 +65,7 @@ def classify_points(labels: Sequence[str], parameters: Mapping[str, Any]) -> Poi
         if label.strip()
     }
     frames = _complete_segments(label_without_subject(label) for label in labels)
-    found: dict[str, dict[str, int]] = {"angle": {}, "moment": {}, "computed": {}}
+    outputs: dict[str, dict[str, int]] = {"angle": {}, "moment": {}, "computed": {}}
     markers: list[int] = []
     others = 0
     for column, label in enumerate(labels):
@@ -77,11 +77,11 @@ def classify_points(labels: Sequence[str], parameters: Mapping[str, Any]) -> Poi
         else:
             name = label_without_subject(label)
             name = name[:-1] if kind != "computed" and name.endswith("V") else name
-            found[kind].setdefault(name, column)
+            outputs[kind].setdefault(name, column)
     notes = []
     if others:
         notes.append(f"{others} channels of forces and powers stored as points are left out.")
-    return PointChannels(markers, found["angle"], found["moment"], found["computed"], notes)
+    return PointChannels(markers, outputs["angle"], outputs["moment"], outputs["computed"], notes)
 
 
 def point_labels(parameters: Mapping[str, Any]) -> list[str]:
@@ -113,7 +113,7 @@ def _complete_segments(names: Iterable[str]) -> set[str]:
     for name in names:
         if match := SEGMENT_POINT.fullmatch(name):
             ends.setdefault(match["segment"], set()).add(match["end"])
-    return {segment for segment, found in ends.items() if found == set("OALP")}
+    return {segment for segment, letters in ends.items() if letters == set("OALP")}
 
 
 # -- Gait events -----------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def read_events(
     times = _event_times(stored, len(labels), start, duration, tolerance, notes)
     if times is None:
         return (), ["Events left out: the number of times does not match the labels."]
-    found: list[GaitEvent] = []
+    events: list[GaitEvent] = []
     unrecognized: list[str] = []
     outside = 0
     for time, label, context in zip(times, labels, contexts, strict=True):
@@ -163,12 +163,12 @@ def read_events(
         elif not -tolerance <= time <= duration + tolerance:
             outside += 1
         else:
-            found.append(GaitEvent(float(np.clip(time, 0.0, duration)), side, kind))
+            events.append(GaitEvent(float(np.clip(time, 0.0, duration)), side, kind))
     if unrecognized:
         notes.append(f"Events left out, neither initial contact nor toe-off: {', '.join(dict.fromkeys(unrecognized))}.")
     if outside:
         notes.append(f"{outside} events before the first or after the last frame are left out.")
-    return tuple(sorted(found, key=lambda event: event.time)), notes
+    return tuple(sorted(events, key=lambda event: event.time)), notes
 
 
 def _stored_events(parameters: Mapping[str, Any], header: Mapping[str, Any]) -> tuple[list[str], list[str], Array]:
@@ -230,8 +230,8 @@ def _event_kind(label: str) -> EventKind | None:
 
 def _event_side(words: str) -> Side | None:
     sides: Sequence[Side] = ("left", "right")
-    found = [side for side in sides if _contains_word(SIDE_PATTERNS[side], words.lower())]
-    return found[0] if len(found) == 1 else None
+    matching = [side for side in sides if _contains_word(SIDE_PATTERNS[side], words.lower())]
+    return matching[0] if len(matching) == 1 else None
 
 
 def _contains_word(pattern: re.Pattern[str], words: str) -> bool:
@@ -259,7 +259,7 @@ def read_force_plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tupl
     group = c3d["parameters"].get("FORCE_PLATFORM", {})
     types = [int(number) for number in np.ravel(group.get("TYPE", {}).get("value", []))]
     used = int(next(iter(np.ravel(group.get("USED", {}).get("value", [0]))), 0))
-    found: list[ForcePlate] = []
+    plates: list[ForcePlate] = []
     notes: list[str] = []
     for number, kind in enumerate(types[:used]):
         if kind not in PLATE_TYPES:
@@ -267,10 +267,10 @@ def read_force_plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tupl
             continue
         try:
             raw = swig.ForcePlatform(number, c3d.c3d_swig)
-            found.append(_read_plate(f"plate {number + 1}", raw, rotation, frames))
+            plates.append(_read_plate(f"plate {number + 1}", raw, rotation, frames))
         except Exception as error:  # ezc3d raises many types for a damaged group
             notes.append(f"Force plate {number + 1} left out: {' '.join(str(error).split())[:120]}.")
-    return tuple(found), notes
+    return tuple(plates), notes
 
 
 def _read_plate(name: str, raw: Any, rotation: Array, frames: int) -> ForcePlate:

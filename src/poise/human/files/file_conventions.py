@@ -41,11 +41,11 @@ def length_unit(unit: str, positions: Array) -> tuple[float, str]:
     if stated is not None and (extent is None or PERSON_EXTENT[0] <= stated * extent <= PERSON_EXTENT[1]):
         return stated, ""
     fitting = [u for u in ("mm", "m", "cm") if extent is not None and 0.3 <= METRES_PER_UNIT[u] * extent <= 3.0]
-    given = f"The file says '{unit.strip()}'" if word else "The file has no unit"
+    statement = f"The file says '{unit.strip()}'" if word else "The file has no unit"
     if fitting:
-        found = fitting[0]
-        return METRES_PER_UNIT[found], f"{given}, but the markers extend over {extent:.3g} units: taken as {found}."
-    return (stated, "") if stated is not None else (1e-3, f"{given}: taken as mm.")
+        best = fitting[0]
+        return METRES_PER_UNIT[best], f"{statement}, but the markers extend over {extent:.3g} units: taken as {best}."
+    return (stated, "") if stated is not None else (1e-3, f"{statement}: taken as mm.")
 
 
 def marker_extent(positions: Array) -> float | None:
@@ -104,18 +104,18 @@ def find_up_axis(
     if direction is not None:
         axis = int(np.abs(direction).argmax())
         if abs(direction[axis]) >= UPRIGHT_COSINE:
-            found = ("-" if direction[axis] < 0.0 else "") + "xyz"[axis]
-            return found, f"{found} is up in the file, from the positions of pelvis, feet and head."
+            up_axis = ("-" if direction[axis] < 0.0 else "") + "xyz"[axis]
+            return up_axis, f"{up_axis} is up in the file, from the positions of pelvis, feet and head."
     return default, f"{default} is taken as up, as usual in this format: the markers do not determine it."
 
 
 def _up_direction(positions: Array, labels: Sequence[str]) -> Array | None:
     """Return the mean unit vector from the feet to the pelvis, or from the pelvis to the head."""
-    found = assign_labels(labels, best_marker_set(labels))
+    markers = assign_labels(labels, best_marker_set(labels))
     columns: dict[str, list[int]] = {"foot": [], "pelvis": [], "head": []}
     for i, label in enumerate(labels):
-        if label in found:
-            part = found[label].segment.split("_")[-1]
+        if label in markers:
+            part = markers[label].segment.split("_")[-1]
             columns.get("foot" if part == "toes" else part, []).append(i)
     pairs = [("foot", "pelvis"), ("pelvis", "head"), ("foot", "head")]
     pair = next(((a, b) for a, b in pairs if columns[a] and columns[b]), None)

@@ -33,20 +33,20 @@ def text_lines(path: Path) -> list[str]:
 
 
 def split_fields(line: str) -> list[str]:
-    """Split a line into fields: at tabs, with blanks stripped; at blanks if it has no tab.
+    r"""Split a line into fields: at tabs, with blanks stripped; at blanks if it has no tab.
 
-    >>> split_fields("60.00\\t  900 \\t\\tmm")
+    >>> split_fields("60.00\t  900 \t\tmm")
     ['60.00', '900', '', 'mm']
     """
     if "\t" not in line:
         return line.split()
-    words = [text.strip() for text in line.split("\t")]
-    while words and not words[-1]:
-        words.pop()
-    return words
+    fields = [text.strip() for text in line.split("\t")]
+    while fields and not fields[-1]:
+        fields.pop()
+    return fields
 
 
-def parse_number(path: Path, text: str, line: int) -> float:
+def table_number(path: Path, text: str, line: int) -> float:
     """Parse a number; NaN for a missing value."""
     try:
         value = float(text)
@@ -73,7 +73,7 @@ def number_table(path: Path, lines: list[str], start: int, columns: int) -> Arra
                 f"line {line}: {len(row)} of {columns} numbers, and no tabs to show which are missing",
                 f"line {line}",
             )
-        numbers[i, : len(row)] = [parse_number(path, text, line) for text in row]
+        numbers[i, : len(row)] = [table_number(path, text, line) for text in row]
     return numbers
 
 

@@ -152,8 +152,8 @@ def write_trc(trial: Trial, path: str | Path, units: str = "mm", up: str = "y") 
     with open(path, "w", encoding="utf-8", newline="\n") as stream:
         stream.write("\n".join(header) + "\n")
         for i in range(n):
-            words = [f"{x:.{digits}f}" if np.isfinite(x) else "" for x in positions[i].ravel()]
-            stream.write(f"{i + 1}\t{trial.time[i]:.6f}\t" + "\t".join(words) + "\n")
+            cells = [f"{x:.{digits}f}" if np.isfinite(x) else "" for x in positions[i].ravel()]
+            stream.write(f"{i + 1}\t{trial.time[i]:.6f}\t" + "\t".join(cells) + "\n")
     return path
 
 

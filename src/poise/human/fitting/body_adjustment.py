@@ -317,10 +317,10 @@ class BodyAdjustment:
 
 def _shape_parameters(shape: BodyShape) -> list[tuple[str, int | None]]:
     """Return the estimated shape parameters: name, and for pairs the side (0 left, 1 right), else None."""
-    found: list[tuple[str, int | None]] = []
+    entries: list[tuple[str, int | None]] = []
     for name in (*SHAPE_LENGTHS, *(name for name in SHAPE_SPREAD if name not in SHAPE_LENGTHS)):
-        found += [(name, 0), (name, 1)] if isinstance(getattr(shape, name), tuple) else [(name, None)]
-    return found
+        entries += [(name, 0), (name, 1)] if isinstance(getattr(shape, name), tuple) else [(name, None)]
+    return entries
 
 
 def _shape_value(shape: BodyShape, parameter: tuple[str, int | None]) -> float:

@@ -333,9 +333,9 @@ def _fit(
 
 def _static_trajectories(static: Trial, walk: MarkerTrajectories, marker_set: MarkerSet) -> MarkerTrajectories:
     """Return the trajectories in a static trial of the markers of a walk; those of trunk, head and arms are NaN."""
-    found = match_markers(static, marker_set).markers
+    static_matches = match_markers(static, marker_set).markers
     known = dict(zip(walk.labels, walk.markers, strict=True))
-    static_markers = MarkerTrajectories.of(fill_gaps(static), {**known, **found}, walk.labels)
+    static_markers = MarkerTrajectories.of(fill_gaps(static), {**known, **static_matches}, walk.labels)
     for k, marker in enumerate(walk.markers):
         if _is_upper_body(marker.segment):
             static_markers.positions[:, k] = np.nan
@@ -388,13 +388,13 @@ def _track_markers(
     rest = np.median(adjusted.postures, axis=0)
     tracker = MarkerTracker(robot, marker_placement.body_points(robot), marker_placement.weights, rest)
     count = len(walk.positions)
-    found = tracker.track(walk.positions, adjusted.postures[0], lambda k: report_progress((k + 1) / count))
-    if not found.ignored.any():
-        return found
+    first_pass = tracker.track(walk.positions, adjusted.postures[0], lambda k: report_progress((k + 1) / count))
+    if not first_pass.ignored.any():
+        return first_pass
     # Rejected markers are gaps: short ones are filled, so that joints which depend on one marker do not drift.
     accepted = Trial(
-        "", rate, np.arange(count) / rate, walk.labels, np.where(found.ignored[:, :, None], np.nan, walk.positions)
+        "", rate, np.arange(count) / rate, walk.labels, np.where(first_pass.ignored[:, :, None], np.nan, walk.positions)
     )
     second_pass = tracker.track(fill_gaps(accepted, MAX_JUMP_GAP).positions, adjusted.postures[0])
     errors = np.linalg.norm(walk.positions - np.array([tracker.points.positions(q) for q in second_pass.q]), axis=2)
-    return replace(second_pass, errors=errors, ignored=found.ignored)
+    return replace(second_pass, errors=errors, ignored=first_pass.ignored)

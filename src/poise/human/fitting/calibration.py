@@ -35,19 +35,21 @@ class MarkerTrajectories:
     positions: Array
 
     @classmethod
-    def of(cls, trial: Trial, found: Mapping[str, Marker], labels: tuple[str, ...] | None = None) -> MarkerTrajectories:
+    def of(
+        cls, trial: Trial, markers: Mapping[str, Marker], labels: tuple[str, ...] | None = None
+    ) -> MarkerTrajectories:
         """Select trajectories of a trial.
 
         Args:
             trial: the trial.
-            found: marker of each label.
+            markers: marker of each label.
             labels: labels to select, with NaN for those that the trial lacks; None: all that are visible in any frame.
         """
         if labels is None:
-            labels = tuple(label for label in found if np.isfinite(trial.marker(label)).all(axis=1).any())
+            labels = tuple(label for label in markers if np.isfinite(trial.marker(label)).all(axis=1).any())
         blank = np.full((len(trial.time), 3), np.nan)
         positions = np.stack([trial.marker(label) if label in trial.labels else blank for label in labels], axis=1)
-        return cls(labels, tuple(found[label] for label in labels), positions)
+        return cls(labels, tuple(markers[label] for label in labels), positions)
 
     @property
     def weights(self) -> Array:
@@ -235,14 +237,14 @@ def initial_shape(
 
     segment_ends = {"thigh": ("hip", "knee"), "shank": ("knee", "ankle")}
     segment_ends |= {"upper_arm": ("shoulder", "elbow"), "forearm": ("elbow", "wrist")}
-    found = {
+    lengths = {
         name: tuple(
             center_distance(f"{side}_{one}", f"{side}_{two}", getattr(shape, name)[i]) for i, side in enumerate(SIDES)
         )
         for name, (one, two) in segment_ends.items()
     }
     width = center_distance("left_shoulder", "right_shoulder", shape.shoulder_width)
-    return shape.with_parameters(**found, shoulder_width=width)
+    return shape.with_parameters(**lengths, shoulder_width=width)
 
 
 def build_robot(shape: BodyShape) -> Robot:

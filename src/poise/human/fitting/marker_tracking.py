@@ -156,7 +156,7 @@ class MarkerTracker:
         """
         q, velocity = start, None
         visible_before = np.zeros(positions.shape[1], dtype=bool)
-        found, errors, rejections, counts = [], [], [], []
+        postures, errors, rejections, counts = [], [], [], []
         for k, markers in enumerate(positions):
             predicted_step = np.zeros(self.robot.model.nv) if velocity is None else PREDICTION_FACTOR * velocity
             guess = self._clip_to_limits(pinocchio.integrate(self.robot.model, q, predicted_step))
@@ -169,14 +169,14 @@ class MarkerTracker:
             velocity = None if k == 0 else pinocchio.difference(self.robot.model, q, solved)
             q, visible_before = solved, np.isfinite(markers).all(axis=1)
             best, refinements = self.solve(accepted, q, REFINEMENT_COST, 0.0, MAX_ITERATIONS)
-            found.append(best)
+            postures.append(best)
             count += refinements
             errors.append(np.linalg.norm(markers - self.points.positions(best), axis=1))
             rejections.append(rejected)
             counts.append(count)
             if progress is not None:
                 progress(k)
-        return TrackingResult(np.array(found), np.array(errors), np.array(rejections), np.array(counts))
+        return TrackingResult(np.array(postures), np.array(errors), np.array(rejections), np.array(counts))
 
     def _rejected_markers(self, markers: Array, guess: Array, visible_before: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return a mask of the markers that jumped away from their predicted positions (M)."""

@@ -23,7 +23,7 @@ from poise.analysis import GaitCycle, support_polygons
 from poise.arrays import Array, Mask
 from poise.human.gait.reference_walk import FOOT_POINTS, ReferenceWalk
 from poise.plants import FLOOR_FRICTION
-from poise.robots import SIDES, Foot, Robot, Side, State, other_side
+from poise.robots import SIDES, Foot, Robot, Side, State, contact_points, other_side
 from poise.state import Contact, Snapshot, zmp
 
 
@@ -76,7 +76,7 @@ def support_trajectory(
         for i, side in enumerate(SIDES):
             foot = robot.foot(side)
             pose = pinocchio.updateFramePlacement(model, data, foot.index)
-            soles[k, i, :4] = foot.corners @ pose.rotation.T + pose.translation
+            soles[k, i, :4] = contact_points(foot, pose.rotation, pose.translation)
             soles[k, i, 4] = points[k, len(FOOT_POINTS) * i + FOOT_POINTS.index("toe_tip")]
     zmp_positions = zmp(center, rate[:, :3] / robot.mass, rate[:, 3:], robot.mass, ground)
     touching = np.repeat(np.column_stack([stance_mask(cycle, side, time) for side in SIDES]), 5, axis=1)

@@ -224,12 +224,12 @@ class ReferenceWalk(ConfigurationCurve):
     def foot_positions_at(self, q: Array) -> Array:
         """Compute the positions of the points under the feet (n x 8 x 3, m) in some postures (n x nq)."""
         model, data = self.robot.model, self._data
-        found = np.empty((len(q), len(self.foot_points), 3))
+        positions = np.empty((len(q), len(self.foot_points), 3))
         for k, posture in enumerate(q):
             pinocchio.forwardKinematics(model, data, posture)
             for i, point in enumerate(self.foot_points):
-                found[k, i] = pinocchio.updateFramePlacement(model, data, point.index).translation
-        return found
+                positions[k, i] = pinocchio.updateFramePlacement(model, data, point.index).translation
+        return positions
 
     @cached_property
     def events(self) -> tuple[GaitEvent, ...]:

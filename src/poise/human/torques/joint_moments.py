@@ -85,15 +85,15 @@ def internal_joint_moments(torques: Torques, include_unknown: bool = False) -> d
     With `include_unknown` all values are returned, also those of a foot that is only partly on a plate.
     Titles are those of the conventions after the side: ``"left hip extensor"``, ``"lumbar extensor"``.
     """
-    found = {}
+    moments = {}
     for side in SIDES:
         for convention in LEG_MOMENTS:
-            found[f"{side} {convention.title}"] = _moment(
+            moments[f"{side} {convention.title}"] = _moment(
                 torques, f"{side}_{convention.joint}", convention, include_unknown
             )
     for convention in BACK_MOMENTS:
-        found[convention.title] = _moment(torques, convention.joint, convention, include_unknown)
-    return found
+        moments[convention.title] = _moment(torques, convention.joint, convention, include_unknown)
+    return moments
 
 
 class MomentAgreement(NamedTuple):
@@ -231,9 +231,9 @@ def torques_text(torques: Torques) -> str:
 
 def _peaks(torques: Torques) -> dict[str, dict[str, Any]]:
     """Return maximum, minimum (N m per kg) and number of known samples of each moment that is known anywhere."""
-    found = {}
+    peaks = {}
     for name, values in internal_joint_moments(torques).items():
         known = values[np.isfinite(values)]
         if len(known):
-            found[name] = {"largest": float(known.max()), "smallest": float(known.min()), "samples": len(known)}
-    return found
+            peaks[name] = {"largest": float(known.max()), "smallest": float(known.min()), "samples": len(known)}
+    return peaks

@@ -137,7 +137,7 @@ class Torques:
     @cached_property
     def _valid(self) -> dict[str, Mask]:
         model = self.robot.model
-        found = {}
+        masks = {}
         for joint in self.robot.joints:
             mask = np.ones(len(self.time), dtype=bool)
             for side in SIDES:
@@ -146,8 +146,8 @@ class Torques:
                     mask &= self.foot_wrenches.measured[side]
                 elif foot in model.supports[joint.index]:
                     mask &= ~self.foot_wrenches.stance[side]
-            found[joint.name] = mask
-        return found
+            masks[joint.name] = mask
+        return masks
 
     def __str__(self) -> str:
         return self.text()
@@ -254,7 +254,7 @@ def _torques(fit: MotionWithPlates, model: pinocchio.Model, wrenches: FootWrench
 
 def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array, mass: float) -> list[str]:
     """Return remarks on each plate contact, and on feet beside the plates."""
-    found = []
+    notes = []
     vertical = np.sum([wrenches.force[side][:, 2] for side in SIDES], axis=0)
     for contact in wrenches.plate_contacts:
         name, span = (
@@ -279,14 +279,14 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
                 note += (
                     f", bears {100 * share:.0f} % of the load that the motion requires: check the mass of {mass:.1f} kg"
                 )
-        found.append(note)
+        notes.append(note)
     off_plates = {side: float(np.mean(~wrenches.has_wrench(side))) for side in SIDES}
-    found += [
+    notes += [
         f"{side} foot beside the plates in {100 * share:.0f} % of the frames"
         for side, share in off_plates.items()
         if share
     ]
-    return found
+    return notes
 
 
 def _residual_notes(wrenches: FootWrenches, residual: Array, mass: float) -> list[str]:
@@ -360,18 +360,18 @@ def _centers_and_soles(torques: Torques) -> tuple[Array, dict[Side, Array]]:
 def _force_channels(torques: Torques, soles: dict[Side, Array]) -> list[Channel]:
     wrenches = torques.foot_wrenches
     source = "measured" if wrenches.known.all() else "plate"
-    found = []
+    channels = []
     for side in SIDES:
         force, sole = wrenches.force[side], soles[side]
         wrench = np.hstack([force, wrenches.moment[side] - np.cross(sole, force)])
         unloaded = ~wrenches.loaded[side][:, np.newaxis]
         name = torques.robot.foot(side).name
         contact, point = f"{source}/force/{name}", f"{source}/contact_point/{name}"
-        found.append(
+        channels.append(
             Channel(channel_key(contact), WRENCH_UNITS, np.where(unloaded, np.nan, wrench), WRENCH_LABELS, contact)
         )
-        found.append(Channel(channel_key(point), "m", np.where(unloaded, np.nan, sole), AXES, point))
-    return found
+        channels.append(Channel(channel_key(point), "m", np.where(unloaded, np.nan, sole), AXES, point))
+    return channels
 
 
 def _text_channel(torques: Torques, text_of: Callable[[list[Side]], str]) -> NDArray[np.object_]:

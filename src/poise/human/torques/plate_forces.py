@@ -111,12 +111,12 @@ def _foot_points(motion: MotionWithPlates) -> dict[Side, Array]:
     robot = motion.robot
     model, data = robot.model, robot.model.createData()
     frames = {side: [robot.frame(f"{side}_{name}").index for name in FOOT_POINTS] for side in SIDES}
-    found = {side: np.empty((len(motion.time), len(FOOT_POINTS), 3)) for side in SIDES}
+    points = {side: np.empty((len(motion.time), len(FOOT_POINTS), 3)) for side in SIDES}
     for k, q in enumerate(motion.q):
         pinocchio.framesForwardKinematics(model, data, q)
         for side in SIDES:
-            found[side][k] = [data.oMf[frame].translation for frame in frames[side]]
-    return found
+            points[side][k] = [data.oMf[frame].translation for frame in frames[side]]
+    return points
 
 
 def _belt_velocity(motion: MotionWithPlates, points: dict[Side, Array]) -> Array:
@@ -287,7 +287,7 @@ def _low_pass_plate(plate: ForcePlate, rate: float, cutoff: float | None) -> For
 
 def _plate_contacts(number: int, plate: ForcePlate, time: Array, feet: FootStance) -> list[PlateContact]:
     """Return the intervals in which a plate is loaded, each with the foot nearest to the load-weighted CoP."""
-    found = []
+    contacts = []
     on = np.concatenate([[False], plate.force[:, 2] > LOADED_FORCE, [False]])
     for begin, end in np.flatnonzero(np.diff(on.astype(np.int8))).reshape(-1, 2).tolist():
         if begin > 0 and end < len(time) and time[end] - time[begin] < SHORTEST_LOAD:
@@ -302,8 +302,8 @@ def _plate_contacts(number: int, plate: ForcePlate, time: Array, feet: FootStanc
             )
             for side in SIDES
         }
-        found.append(PlateContact(number, min(SIDES, key=lambda side: distances[side]), begin, end))
-    return found
+        contacts.append(PlateContact(number, min(SIDES, key=lambda side: distances[side]), begin, end))
+    return contacts
 
 
 def _check_contact(

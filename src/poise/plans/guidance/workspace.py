@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poise.arrays import Array
+from poise.arrays import Array, Vector
 from poise.errors import RobotError
 from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import ANKLE_MARGIN, LegReach, joint_chain, measure_limb
@@ -77,7 +77,6 @@ def measure_arm(robot: Robot, joint: int, hand: Array) -> tuple[Array, float, in
 # -- Workspace -------------------------------------------------------------------------------------------------------
 
 
-Vector = tuple[float, float, float]
 Range = tuple[float, float]
 
 #: Longest step as a fraction of the leg length: half of it ahead of and half behind the hips lowers them by 1.5 %.

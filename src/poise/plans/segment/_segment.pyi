@@ -1,6 +1,4 @@
-"""
-Motion segments: curves of limbs, and margins of the zero moment point and of the legs.
-"""
+"""Motion segments: curves of limbs, and margins of the zero moment point and of the legs."""
 
 from collections.abc import Sequence
 
@@ -11,7 +9,8 @@ from poise.arrays import Array
 
 class Masses:
     """Three-mass model: total mass and mass of a leg (kg), position of the leg mass from hip (0) to sole (1), and
-    inertia of the trunk about its roll and pitch axes (kg m²)."""
+    inertia of the trunk about its roll and pitch axes (kg m²).
+    """
 
     def __init__(
         self, mass: float, leg_mass: float, leg_mass_position: float, roll_inertia: float, pitch_inertia: float

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from poise.arrays import Array
+from poise.geometry import so3
 from poise.plans.footsteps import Footstep
 from poise.plans.guidance.limb_reach import LegReach
 from poise.plans.guidance.navigation_points import Goal
@@ -122,11 +123,8 @@ class BalanceChecker:
     ) -> _segment.LimbMotion:
         """Return the motion of everything but the CoM, for the compiled code."""
         points, step = initial.points, goal.step
-        yaw = float(points.attitude[2])
-        c, s = math.cos(yaw), math.sin(yaw)
-        left_hip, right_hip = (
-            (c * x - s * y, s * x + c * y, z) for x, y, z in (self.body.hips[side] for side in SIDES)
-        )
+        R = so3.yaw_matrix(float(points.attitude[2]))
+        left_hip, right_hip = ((R @ self.body.hips[side]).tolist() for side in SIDES)
         swing = None
         if step is not None:
             phase = next(phase for phase in phases if phase.swing is not None)

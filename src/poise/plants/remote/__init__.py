@@ -7,7 +7,6 @@ The messages are documented in `poise.plants.remote.protocol`, the design of the
 """
 
 from poise.plants.remote.plant_server import PlantServer
-from poise.plants.remote.protocol import ADDRESS
 from poise.plants.remote.remote_plant import RemotePlant
 
-__all__ = ["ADDRESS", "PlantServer", "RemotePlant"]
+__all__ = ["PlantServer", "RemotePlant"]

@@ -16,10 +16,10 @@ import numpy as np
 from poise.arrays import Array
 from poise.control import Command, DampedHold
 from poise.extras import zmq
+from poise.parsing import PLANT_ADDRESS
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError, require_positive
 from poise.plants.remote.protocol import (
-    ADDRESS,
     PROTOCOL,
     TIMEOUT,
     MalformedError,
@@ -272,7 +272,7 @@ class PlantServer:
     def __init__(
         self,
         plant: Plant,
-        address: str = ADDRESS,
+        address: str = PLANT_ADDRESS,
         *,
         realtime: bool = False,
         period: float = 0.002,

@@ -29,14 +29,12 @@ from poise.arrays import Array
 from poise.control import Command
 from poise.errors import StateError
 from poise.extras import msgpack, require, zmq
-from poise.parsing import is_loopback, is_number
+from poise.parsing import PLANT_ADDRESS, is_loopback, is_number
 from poise.plants.control_loop import Plant
 from poise.plants.plant_errors import PlantError
 from poise.robots import Frame, Robot, State
 from poise.state import ContactForces, Imu, SensorReadings
 
-#: Default address of a served plant.
-ADDRESS = "tcp://127.0.0.1:5560"
 #: Largest message that is decoded (bytes): twenty times the state of a humanoid.
 MAX_MESSAGE_SIZE = 64 * 1024
 #: Largest message that libzmq receives (bytes); it closes the connection if a message is larger. It is above
@@ -59,7 +57,7 @@ def check_address(address: Any, allow_remote: bool = True) -> str:
         return text
     match = re.fullmatch(r"tcp://(\[[0-9a-fA-F:.]+\]|[\w.*-]+):(\d{1,5})", text)
     if not match or int(match[2]) > 65535:
-        raise PlantError(f"'{text}' is not an address; expected tcp://HOST:PORT, like {ADDRESS}", "address")
+        raise PlantError(f"'{text}' is not an address; expected tcp://HOST:PORT, like {PLANT_ADDRESS}", "address")
     if not allow_remote and not is_loopback(match[1]):
         raise PlantError(
             f"'{text}' can be reached from other machines, which could then command the robot; "

@@ -23,10 +23,10 @@ def landmarks(shape: BodyShape) -> dict[str, LandmarkPosition]:
     >>> landmarks(BodyShape.of(1.77))["left_asis"]
     ('pelvis', array([...]))
     """
-    found = {**_pelvis(shape), **_trunk(shape)}
+    positions = {**_pelvis(shape), **_trunk(shape)}
     for side in SIDES:
-        found |= _leg(shape, side) | _arm(shape, side) | _joint_centers(shape, side)
-    return found
+        positions |= _leg(shape, side) | _arm(shape, side) | _joint_centers(shape, side)
+    return positions
 
 
 def _joint_centers(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:

@@ -18,10 +18,9 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from poise.arrays import Vector
 from poise.robots.human.anthropometry import BodyShape
 from poise.robots.parts import SIDES, Side, side_sign
-
-Vector = tuple[float, float, float]
 
 #: Flexion moves a segment forward and up, extension moves the trunk back: both are about the axis to the right.
 RIGHTWARD: Vector = (0.0, -1.0, 0.0)
@@ -37,7 +36,8 @@ REFERENCE_MASS = 75.0
 
 class JointSpec(NamedTuple):
     """Joint of a limb in the tables below: name and child link without side, axis on the right side, range (degrees),
-    largest torque (N m) at 75 kg and largest speed (rad/s)."""
+    largest torque (N m) at 75 kg and largest speed (rad/s).
+    """
 
     name: str
     child: str
@@ -50,7 +50,8 @@ class JointSpec(NamedTuple):
 
 class JointInstance(NamedTuple):
     """Joint of a body: position (m) and roll, pitch, yaw (rad) in the parent link, axis in the frame of the joint,
-    range (rad), largest torque (N m) and largest speed (rad/s)."""
+    range (rad), largest torque (N m) and largest speed (rad/s).
+    """
 
     name: str
     parent: str

@@ -8,7 +8,7 @@ const MAX_LISTED = 100; // lines in the list
 
 export class Messages {
   constructor(overlay, list) {
-    Object.assign(this, { overlay, seen: new Set(), events: "" });
+    Object.assign(this, { overlay, received: new Set(), events: "" });
     this.messageList = createElement("ul", { class: "events" });
     this.eventList = createElement("ul", { class: "events" });
     this.emptyNote = createElement("p", { class: "empty" }, "No events yet.");
@@ -18,8 +18,8 @@ export class Messages {
   /** Receive a message of the server. After a reconnection, known messages are ignored; old ones are only listed. */
   receive({ number, kind, text, already_shown: alreadyShown }) {
     const key = `${number} ${text}`;
-    if (number && this.seen.has(key)) return;
-    this.seen.add(key);
+    if (number && this.received.has(key)) return;
+    this.received.add(key);
     if (alreadyShown) this.addToList(kind, text);
     else this.show(kind, text);
   }

@@ -116,7 +116,7 @@ class ReachScene(Scene):
     def _tasks(self, item: TaskItem) -> list[tasks.Task]:
         robot, start = self.robot, self.start
         within = self.box_half_width if item.constraint_type == "box" else None
-        reference = tasks.Decay(TASK_RATE, speed=MAX_TASK_SPEED)
+        dynamics = tasks.Decay(TASK_RATE, speed=MAX_TASK_SPEED)
         if item.name == "balance":
             slow, max_drop = tasks.Decay(BALANCE_RATE), MAX_CROUCH * self._center[2]
             damped = tasks.Decay(MOMENTUM_RATE)
@@ -137,7 +137,7 @@ class ReachScene(Scene):
         if item.name == "posture":
             return [tasks.Posture(start, dynamics=tasks.Decay(POSTURE_RATE))]
         hand = robot.hand(item.name.split()[0])
-        return [tasks.Position(hand, self.handles[item.name], tolerance=within, dynamics=reference, name=item.name)]
+        return [tasks.Position(hand, self.handles[item.name], tolerance=within, dynamics=dynamics, name=item.name)]
 
     def _rebuild(self) -> None:
         for behavior in self._behaviors:

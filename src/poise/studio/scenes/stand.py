@@ -57,7 +57,7 @@ class StandScene(PushableScene):
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
         self.strategy, self.actuation, self.regulating = ANKLES, AS_BUILT, True
-        self.squatting, self.depth, self.frequency = False, 0.12, 0.5
+        self.squat_enabled, self.depth, self.frequency = False, 0.12, 0.5
         self._leg_length = leg_length(robot)
         self.oscillator = SquatOscillator()
         self.parameters = MotionControls(SquattingStand, robot, exclude=("terrain",))
@@ -114,7 +114,7 @@ class StandScene(PushableScene):
                    help="actuation: torque-controlled motors, or position servos"),
             Switch(name="zmp_regulation", label="ZMP regulation", group="Stand", value=self.regulating,
                    help="with position servos: move the ZMP to the centre of each sole, measured by force cells"),
-            Switch(name="squatting", label="squat", group="Squat", value=self.squatting),
+            Switch(name="squatting", label="squat", group="Squat", value=self.squat_enabled),
             *self._squat_sliders().values(),
             *self.parameters.controls(mode=self.mode),
             *self.push_controls.controls(),
@@ -136,7 +136,7 @@ class StandScene(PushableScene):
             "actuation": self.actuation,
             "zmp_regulation": self.regulating,
         }
-        squat_values = {"squatting": self.squatting, "depth": self.depth, "frequency": self.frequency}
+        squat_values = {"squatting": self.squat_enabled, "depth": self.depth, "frequency": self.frequency}
         world = {control.name: control.as_json()["value"] for control in self.parameters.controls(mode=self.mode)}
         return {**scene_values, **squat_values, **world, **self.push_controls.values()}
 
@@ -155,8 +155,8 @@ class StandScene(PushableScene):
         elif name == "zmp_regulation":
             return self._set_regulation(bool(value))
         elif name == "squatting":
-            self.squatting = bool(value)
-            if self.squatting and self.strategy == STEPS:
+            self.squat_enabled = bool(value)
+            if self.squat_enabled and self.strategy == STEPS:
                 self.strategy, self.needs_reset = ANKLES, True
                 return "squats need both feet on the ground: balance is now kept by the ankles"
         elif name == "depth":
@@ -176,7 +176,7 @@ class StandScene(PushableScene):
         return "" if self.servos else "ZMP regulation works with position servos only"
 
     def on_unattended(self) -> None:
-        self.squatting = False
+        self.squat_enabled = False
 
     # -- squatting -------------------------------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ class StandScene(PushableScene):
         period = steps["robot"].command.period
         if self.balance is not None and self.sole_pressure is not None:
             self.sole_pressure.update(self.balance.sole_loads, period)
-        depth = self.depth * self._leg_length if self.squatting and self.is_settled else 0.0
+        depth = self.depth * self._leg_length if self.squat_enabled and self.is_settled else 0.0
         if self._squat_behavior is not None:
             self._squat_behavior.advance(period, depth, self.frequency)
         else:
@@ -200,8 +200,8 @@ class StandScene(PushableScene):
         if self.walk is not None:
             return [f"recovery steps taken: {self.walk.phase().steps}"]
         if self.balance is None:
-            return ["squats" if self.squatting else "stands, balanced by the ankles"]
-        activity = "stands" if not self.squatting else "squats" if self.is_settled else "settles before it squats"
+            return ["squats" if self.squat_enabled else "stands, balanced by the ankles"]
+        activity = "stands" if not self.squat_enabled else "squats" if self.is_settled else "settles before it squats"
         return [f"{activity} on position servos", self._regulation_line(self.balance)]
 
     def _regulation_line(self, balance: ZmpBalance) -> str:
@@ -213,7 +213,7 @@ class StandScene(PushableScene):
         return f"the ZMP is regulated under each foot: the centre of mass is shifted by {shift:.0f} mm"
 
     def provenance(self) -> dict[str, Any]:
-        provenance: dict[str, Any] = {"behavior": "squat" if self.squatting else "stand"}
+        provenance: dict[str, Any] = {"behavior": "squat" if self.squat_enabled else "stand"}
         if not self.servos:
             return {**provenance, "mode": "torque"}
         return {**provenance, "mode": "position", "zmp_regulation": "on" if self.regulating else "off"}

@@ -27,8 +27,13 @@ from poise.studio.controls import (
     option_or_first,
 )
 from poise.studio.scene_base import ControlledPlant, MotionControls, PushableScene
-from poise.studio.style_check_worker import CHECKED_PARAMETERS, RangeReply, StyleReply
-from poise.studio.style_checker import StyleChecker, shared_simulated_check
+from poise.studio.style_checker import (
+    CHECKED_PARAMETERS,
+    RangeReply,
+    StyleChecker,
+    StyleReply,
+    shared_simulated_check,
+)
 
 #: Declared parameters of a style and of the settings of a walk.
 STYLE, SETTINGS = parameters(Style), parameters(WalkSettings)
