@@ -69,7 +69,7 @@ def test_the_best_cycle_is_the_one_farthest_from_the_ends_of_the_file() -> None:
         ([*walk(1)[:-1], GaitEvent(9.0, "right", "initial_contact")], "9.0 s between .* are a pause"),
     ],
 )
-def test_without_a_cycle_the_error_says_what_is_missing(events: list[GaitEvent], words: str) -> None:
+def test_without_a_cycle_the_error_names_the_missing_event(events: list[GaitEvent], words: str) -> None:
     with pytest.raises(GaitError, match=words) as caught:
         best_cycle(events, 0.0, 1.0, side="right")
     assert caught.value.missing
@@ -85,7 +85,7 @@ def test_running_has_no_complete_walking_cycle() -> None:
 
 
 @pytest.mark.parametrize("belt", [0.0, WALKING_SPEED])
-def test_stride_speed_and_width_are_those_that_were_walked(belt: float) -> None:
+def test_stride_speed_and_width_are_those_of_the_walk(belt: float) -> None:
     gait = SyntheticGait(angle=0.5, treadmill=belt > 0.0)
     events = events_from_markers(gait.time, gait.heel, gait.toe, gait.pelvis)
     cycle = best_cycle(events, gait.time[0], gait.time[-1])
@@ -160,7 +160,7 @@ def test_on_the_phase_normalised_scale_toe_off_is_at_sixty_per_cent() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_curves_of_cycles_have_a_mean_and_a_band_of_what_is_known() -> None:
+def test_curves_of_cycles_have_a_mean_and_a_band_that_ignore_missing_values() -> None:
     time = np.linspace(0.0, 3.0, 301)
     cycles = [GaitCycle("left", 0.5, 1.1, 1.5), GaitCycle("left", 1.5, 2.3, 2.5)]
     found = normalize_cycles(time, np.where(time < 1.5, 1.0, 3.0), cycles)

@@ -82,7 +82,7 @@ def test_a_file_of_one_stride_begins_and_ends_with_an_initial_contact() -> None:
     assert strikes == pytest.approx([1.1, 2.2], abs=0.025)  # the last is not seen to stand
 
 
-def test_no_event_is_set_where_its_marker_is_not_seen() -> None:
+def test_no_event_is_set_where_its_marker_is_not_visible() -> None:
     gait = SyntheticGait()
     first = gait.initial_contacts("right")[0]
     hidden = np.abs(gait.time - first) < 0.03

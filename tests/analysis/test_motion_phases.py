@@ -83,7 +83,7 @@ def test_phases_are_stretched_to_where_they_should_end() -> None:
     assert scaled["phase"].tolist() == ["lift"] * 50 + ["land"] * 51
 
 
-def test_motions_with_the_same_phases_lie_above_each_other_phase_by_phase() -> None:
+def test_motions_with_the_same_phases_are_aligned_phase_by_phase() -> None:
     fast = recorded(1.0, phase=words(("lift", 0.2), ("land", 1.0)))
     slow = recorded(4.0, phase=words(("lift", 0.6), ("land", 1.0)))
     one, other = align_recordings([fast, slow])
@@ -92,12 +92,12 @@ def test_motions_with_the_same_phases_lie_above_each_other_phase_by_phase() -> N
     assert one["phase"].tolist() == other["phase"].tolist()
 
 
-def test_motions_with_other_phases_are_taken_as_a_whole() -> None:
+def test_motions_with_different_phases_are_compared_as_a_whole() -> None:
     named, other = recorded(1.0, phase=words(("lift", 0.2), ("land", 1.0))), recorded(2.0)
     assert [scaled.phases for scaled in align_recordings([named, other])] == [(), ()]
 
 
-def test_numbers_that_are_missing_stay_missing_and_only_they() -> None:
+def test_missing_values_stay_missing_and_no_others_become_missing() -> None:
     recording = recorded(1.0, 0.1, value=lambda p: np.where(p > 0.55, np.nan, p))
     scaled = normalize_recording(recording, 21)
     assert np.isnan(scaled["value"]).tolist() == [share > 50.0 for share in scaled.percent]

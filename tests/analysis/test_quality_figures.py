@@ -80,7 +80,7 @@ def swinging(robot: Robot, left: float, right: float) -> dict[str, float | None]
     return figures_of(dataclasses.replace(tracks, positions=positions))
 
 
-def test_arms_that_swing_as_in_people_are_told_from_arms_that_do_not(robot: Robot) -> None:
+def test_human_like_arm_swing_is_distinguished_from_other_arm_swing(robot: Robot) -> None:
     people = swinging(robot, -1.0, -1.0)
     assert people["hand_foot_correlation"] == pytest.approx(-1.0, abs=1e-6)
     assert people["hand_correlation"] == pytest.approx(-1.0, abs=0.2)

@@ -68,7 +68,7 @@ def test_steps_have_the_dimensions_of_the_synthetic_walk(robot: Robot, name: str
 
 
 @pytest.mark.parametrize("forces", SOURCES)
-def test_forces_phases_and_speeds_tell_of_the_same_footprints(robot: Robot, forces: str) -> None:
+def test_forces_phases_and_speeds_give_the_same_footprints(robot: Robot, forces: str) -> None:
     walk, expected = found(robot, SyntheticWalk(), forces), found(robot, SyntheticWalk())
     assert [each.side for each in walk.footprints] == [each.side for each in expected.footprints]
     for each, other in zip(walk.footprints, expected.footprints, strict=True):

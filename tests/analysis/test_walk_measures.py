@@ -185,7 +185,7 @@ def test_angular_momentum_is_that_of_all_bodies_by_differences(robot: Robot) -> 
     assert between == pytest.approx(total, rel=1e-3, abs=float(1e-3 * np.linalg.norm(total)))
 
 
-def test_angular_momentum_is_seen_along_the_heading_and_per_size(robot: Robot) -> None:
+def test_angular_momentum_is_expressed_along_the_heading_and_normalised_by_size(robot: Robot) -> None:
     rails = SyntheticWalk(heading=1.2)
     tracks = synthetic_trajectories(robot, rails)
     own = np.array([1.0, 2.0, 3.0])

@@ -39,11 +39,11 @@ def test_the_rate_is_that_of_the_formula() -> None:
         (SoleLoad(43.0, 0.01 + 0.003j), SoleLoad(43.0, -0.01 + 0.003j)),  # both lean the same way: no matter of splay
     ],
 )
-def test_what_is_no_splay_turns_nothing(left: SoleLoad, right: SoleLoad) -> None:
+def test_loads_without_splay_give_no_trim(left: SoleLoad, right: SoleLoad) -> None:
     assert make_trim().step(left, right, 0.001) == 0.0
 
 
-def test_without_trust_nothing_is_learnt_and_the_turn_is_bounded() -> None:
+def test_without_trust_the_trim_does_not_grow_and_it_is_bounded() -> None:
     turning = make_trim()
     inner = SoleLoad(43.0, -0.03j), SoleLoad(43.0, 0.03j)
     assert turning.step(*inner, 0.001, trust=0.0) == 0.0

@@ -58,7 +58,7 @@ def run(name: str, device: object, seconds: float, **world: Any) -> tuple[Naviga
 
 
 @pytest.mark.parametrize("robot", ["mighty", "g1"])
-def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
+def test_in_kinematics_the_body_follows_the_segments(robot: str) -> None:
     navigate = Navigate(robot_of(robot), RandomDevice(4))
     plant, worst = poise.IdealPlant(navigate.start), 0.0
     for step in steps(poise.KinematicController(navigate, ramp=0.0), plant, 4.0):
@@ -79,7 +79,7 @@ def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
         *(pytest.param(*each, marks=pytest.mark.slow) for each in [("mighty", 21), ("g1", 22), ("talos", 24)]),
     ],
 )
-def test_random_sticks_in_physics_do_not_make_it_fall(robot: str, seed: int) -> None:
+def test_random_commands_in_physics_cause_no_fall(robot: str, seed: int) -> None:
     """The short form of benchmarks/navigation.py."""
     navigate, plant = run(robot, RandomDevice(seed), 8.0, seed=seed)
     assert not plant.fallen, plant.fall
@@ -170,14 +170,14 @@ def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:
     assert push.time < replaced[0].time < push.time + 0.25
 
 
-def test_an_operator_that_looks_sees_where_the_points_are() -> None:
+def test_an_operator_with_an_observe_method_receives_the_guided_points() -> None:
     device = HeldCommand("trunk", 1.0)
     run("mighty", device, 2.0)
     assert len(device.seen) >= 3
     assert device.seen[-1].center[0] > device.seen[0].center[0]
 
 
-def test_a_device_that_raises_holds_the_robot_and_says_so() -> None:
+def test_a_device_that_raises_makes_the_robot_hold_and_is_reported() -> None:
     class UnpluggedDevice(Device):
         def read(self, time: float) -> OperatorCommand:
             if time > 0.4:
@@ -215,7 +215,7 @@ def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahea
     assert abs(stabilizer.shift) < 1e-6
 
 
-def test_what_the_tasks_are_led_by_are_derivatives_of_each_other() -> None:
+def test_feed_forward_rates_and_accelerations_are_derivatives_of_the_targets() -> None:
     """Hands, trunk and feet of a segment that moves all of them, by differences in time."""
     robot, h = robot_of("g1"), 1e-5
     navigate = Navigate(robot, HeldCommand("trunk", 1.0, 0.5, -0.5, 1.0, 1.0, 1.0))

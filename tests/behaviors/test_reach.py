@@ -154,12 +154,12 @@ def test_the_stack_is_that_of_the_paper_in_every_phase() -> None:
         assert names == ["contact", "balance", "left foot", "left hand", "right hand", *below[phase.name], "posture"]
 
 
-def test_what_does_not_change_is_the_same_object_in_all_phases() -> None:
+def test_unchanged_levels_are_the_same_objects_in_all_phases() -> None:
     first, *others = run("g1", "exponential").reach.hierarchies
     assert {first.common_levels(other) for other in others} == {4}
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_the_phase_is_a_function_of_time() -> None:
     reach, phases = run("g1", "exponential")
     assert reach.phase(-1.0) == reach.phases[0]
     assert reach.phase(1e9) == reach.phases[-1]
@@ -218,7 +218,7 @@ def test_targets_are_near_the_floor_unless_arms_are_too_short_or_motors_too_weak
     assert default_targets(installed_robot("g1"), with_torques=True) == "floor"
 
 
-def test_sets_of_targets_are_the_lower_the_further_they_are_named() -> None:
+def test_each_target_set_in_the_list_is_lower_than_the_one_before() -> None:
     heights = [points["target 1"][2] for points in REACH_TARGETS.values()]
     assert list(REACH_TARGETS) == ["near", "middle", "floor"]
     assert heights == sorted(heights, reverse=True)
@@ -236,7 +236,7 @@ def test_the_third_target_does_not_bend_the_trunk_backwards() -> None:
 
 
 @pytest.mark.parametrize("name", ["g1", "talos"])
-def test_targets_near_the_floor_are_reached_with_boxes_and_balance_kept(name: str) -> None:
+def test_targets_near_the_floor_are_reached_inside_the_boxes_and_in_balance(name: str) -> None:
     """Fast motions drift from linearised boxes by a few millimetres within a period of 5 ms."""
     reach = Reach(installed_robot(name), profile="minimum-jerk", targets="floor")
     every = list(steps(KinematicController(reach, period=PERIOD), IdealPlant(reach.start), reach.seconds))

@@ -120,7 +120,7 @@ def test_a_broken_cell_is_found_on_every_robot(name: str, says: float) -> None:
     assert robot.time_until_fault(SOON, set_cell(1, 2, says)) < SOON
 
 
-def test_the_corners_are_named_as_they_lie() -> None:
+def test_the_corners_are_named_by_their_position() -> None:
     for (front, side), corner in zip([(1, 1), (-1, 1), (-1, -1), (1, -1)], FEET[0].corners, strict=True):
         assert np.sign(corner[:2]).tolist() == [front, side]
 
@@ -139,7 +139,7 @@ def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> 
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -> None:
+def test_a_saturated_servo_is_reported_by_name_and_cleared_when_it_follows_again(sign: float) -> None:
     robot = Stander()
     knee = next(i for i, joint in enumerate(HOAP3.joints) if joint.name == "left_knee")
     lags = np.zeros(28)
@@ -156,7 +156,7 @@ def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -
     assert robot.fault_detector.trust == pytest.approx(1.0)
 
 
-def test_a_servo_that_is_behind_for_a_moment_is_not_accused() -> None:
+def test_a_servo_that_lags_briefly_is_not_reported() -> None:
     """Every knee is while a foot lands."""
     robot, lags = Stander(), np.full(28, HOAP3.servos.saturation_error)
     for _ in range(5):
@@ -171,7 +171,7 @@ def test_arms_that_are_held_do_not_end_the_regulation() -> None:
     assert robot.time_until_fault(1.0, lags=lags) == np.inf
 
 
-def test_soft_servos_may_be_further_behind() -> None:
+def test_soft_servos_may_lag_further() -> None:
     lags = np.full(28, 5.0 * HOAP3.servos.saturation_error)
     overwrite = {foot.name: cell_forces(foot, 0.5 * WEIGHT, (0.0, 0.0)) for foot in FEET}
     for stiffness, tired in ((1.0, True), (0.1, False)):
@@ -185,7 +185,7 @@ def test_soft_servos_may_be_further_behind() -> None:
 
 
 @given(seed=st.integers(0, 10_000), noise=st.floats(0.01, 2.0 * NOISE))
-def test_healthy_cells_that_stand_are_never_accused(seed: int, noise: float) -> None:
+def test_healthy_cells_at_rest_cause_no_fault(seed: int, noise: float) -> None:
     robot = Stander(seed, noise=noise)
     assert robot.time_until_fault(0.6) == np.inf, robot.fault_detector.faults
     assert robot.fault_detector.trust == pytest.approx(1.0)
@@ -193,13 +193,13 @@ def test_healthy_cells_that_stand_are_never_accused(seed: int, noise: float) -> 
 
 @pytest.mark.parametrize(("noise", "grain"), [(0.02, 0.1), (0.02, 0.5), (NOISE, 0.25), (NOISE, 1.0)])
 @SEEDS
-def test_healthy_cells_that_tell_in_steps_are_never_accused(seed: int, noise: float, grain: float) -> None:
+def test_healthy_cells_with_coarse_resolution_cause_no_fault(seed: int, noise: float, grain: float) -> None:
     """A cell in the middle of a step tells the same for seconds, while others at the edge of one go up and down."""
     assert Stander(seed, noise=noise, grain=grain).time_until_fault(2.0) == np.inf
 
 
 @given(seed=st.integers(0, 10_000), frequency=st.floats(0.5, 2.0))
-def test_healthy_cells_are_not_accused_while_the_weight_passes_from_foot_to_foot(seed: int, frequency: float) -> None:
+def test_healthy_cells_cause_no_fault_during_weight_transfer(seed: int, frequency: float) -> None:
     """Slowly and fast, until one foot is lifted and its cells say nothing but noise."""
     robot = Stander(seed)
 
@@ -210,14 +210,14 @@ def test_healthy_cells_are_not_accused_while_the_weight_passes_from_foot_to_foot
 
 
 @SEEDS
-def test_cells_without_any_noise_are_not_accused(seed: int) -> None:
+def test_cells_without_noise_cause_no_fault(seed: int) -> None:
     robot = Stander(seed, noise=0.0)
     assert robot.time_until_fault(0.5) == np.inf
     assert robot.time_until_fault(1.0, share=lambda time: 1.0) == np.inf
 
 
 @SEEDS
-def test_a_sole_that_rocks_is_not_accused(seed: int) -> None:
+def test_a_rocking_sole_causes_no_fault(seed: int) -> None:
     """For a quarter of a second at a time it stands on three corners, each time on others."""
     robot = Stander(seed)
 
@@ -231,7 +231,7 @@ def test_a_sole_that_rocks_is_not_accused(seed: int) -> None:
 # -- trust -------------------------------------------------------------------------------------------------------------
 
 
-def test_trust_comes_and_goes_in_a_fifth_of_a_second_and_never_jumps() -> None:
+def test_trust_rises_and_falls_within_a_fifth_of_a_second_without_jumps() -> None:
     robot = Stander()
     robot.time_until_fault(0.3)
     robot.time_until_fault(0.3, set_cell(0, 0, np.nan))
@@ -243,7 +243,7 @@ def test_trust_comes_and_goes_in_a_fifth_of_a_second_and_never_jumps() -> None:
     assert (trusts <= 1.0).all()
 
 
-def test_who_does_not_want_to_be_regulated_is_not() -> None:
+def test_without_regulation_there_is_neither_trust_nor_a_fault() -> None:
     fault_detector, overwrite = SensorFaultDetector(HOAP3), {foot.name: np.full(4, 10.0) for foot in FEET}
     for _ in range(300):
         fault_detector.update(overwrite, None, 0.5, PERIOD, regulating=False)
@@ -257,7 +257,7 @@ ANYTHING = st.floats(allow_nan=True, allow_infinity=True)
 
 @example(left=[0.0] * 4, right=[0.0, 0.0, 1e308, 1e308])  # numbers whose sum is none
 @given(left=st.lists(ANYTHING, min_size=4, max_size=4), right=st.lists(ANYTHING, min_size=4, max_size=4))
-def test_whatever_the_cells_say_all_stays_finite(left: list[float], right: list[float]) -> None:
+def test_any_cell_readings_leave_all_outputs_finite(left: list[float], right: list[float]) -> None:
     body = ZmpBalance(HOAP3)
     with np.errstate(all="ignore"):
         observe_cells(body, lambda time: {"left": left, "right": right}, 0.02)
@@ -267,7 +267,7 @@ def test_whatever_the_cells_say_all_stays_finite(left: list[float], right: list[
     assert all(np.isfinite([sole.force, sole.zmp]).all() for sole in body.sole_loads.values())
 
 
-def test_a_foot_of_which_nothing_is_told_is_missed_in_words() -> None:
+def test_a_foot_without_readings_is_reported_as_four_faulty_cells() -> None:
     fault_detector = SensorFaultDetector(HOAP3)
     fault_detector.update({FEET[0].name: np.full(4, 10.0)}, None, 0.5, PERIOD)
     assert len(fault_detector.faults) == 4

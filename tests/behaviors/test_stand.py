@@ -47,7 +47,7 @@ def test_it_stands_still(robot: str, solver: str) -> None:
     ("robot", "force", "degrees"),
     [(*PUSHES[0], degrees) for degrees in (0, 180, 315)] + [(*PUSHES[1], degrees) for degrees in (45,)],
 )
-def test_a_push_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
+def test_a_push_causes_no_fall(robot: str, force: float, degrees: int) -> None:
     result = run_pushed(robot, force, degrees)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["nonfinite_commands"] == 0
@@ -56,13 +56,13 @@ def test_a_push_does_not_throw_it_over(robot: str, force: float, degrees: int) -
 @pytest.mark.slow
 @pytest.mark.parametrize("degrees", range(0, 360, 15))
 @pytest.mark.parametrize(("robot", "force"), PUSHES)
-def test_a_push_from_anywhere_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
+def test_a_push_from_any_direction_causes_no_fall(robot: str, force: float, degrees: int) -> None:
     result = run_pushed(robot, force, degrees)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["nonfinite_commands"] == 0
 
 
-def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:
+def test_too_strong_a_push_causes_a_fall_that_is_reported() -> None:
     result = run_pushed("g1", 300.0, 0)
     assert result["fell"]
     assert "fell at" in result["reason"]
@@ -87,7 +87,7 @@ def test_ten_cycles_of_squats_follow_their_path(robot: str) -> None:
     assert (result["seconds"], result["fell"], result["reason"]) == (20.0, False, None)
 
 
-def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
+def test_a_squat_beyond_the_torque_limits_names_the_active_limit() -> None:
     _, result = runs.Squat(robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}).run()
     assert "off its path" in result["reason"] or result["fell"]
     assert any(entry["seconds"] > 0.0 for entry in result["limits"].values())

@@ -77,14 +77,14 @@ def test_a_walk_of_no_steps_stands_still() -> None:
     assert np.abs(trial.errors).max() < 2e-3
 
 
-def test_who_is_stopped_before_the_start_goes_on_standing() -> None:
+def test_a_walk_stopped_before_its_start_keeps_standing() -> None:
     walk = Walk(installed_robot("g1"))
     walk.stop()
     assert WalkTrial(walk).run(1.5).phase_names == ["standing"]
 
 
 @pytest.mark.parametrize("name", ["g1", "nao"])
-def test_it_walks_when_feet_feel_the_ground_instead_of_the_clock(name: str) -> None:
+def test_it_walks_with_touchdowns_detected_by_force(name: str) -> None:
     trial = WalkTrial(Walk(installed_robot(name), steps=3, settings=WalkSettings(touchdown="force"))).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps == 3
@@ -102,7 +102,7 @@ def test_it_walks_with_the_weights_of_the_paper() -> None:
     [((-0.2, 0.0, 0.0), (-1.0, 0.0)), ((0.0, 0.1, 0.0), (0.0, 1.0)), ((0.0, -0.1, 0.0), (0.0, -1.0))],
     ids=["backward", "to the left", "to the right"],
 )
-def test_it_goes_where_it_is_told_to(speed: tuple[float, float, float], axis: tuple[float, float]) -> None:
+def test_it_walks_in_the_commanded_direction(speed: tuple[float, float, float], axis: tuple[float, float]) -> None:
     trial = WalkTrial(Walk(installed_robot("g1"), speed=speed, steps=4)).run_to_stop()
     assert trial.stands
     along = center_displacement(trial)[:2] @ np.array(axis)
@@ -118,7 +118,7 @@ def test_it_turns() -> None:
     assert np.arctan2(foot[1, 0], foot[0, 0]) == pytest.approx(asked, abs=0.1)
 
 
-def test_asking_twice_at_one_time_changes_nothing() -> None:
+def test_a_second_evaluation_at_the_same_time_changes_nothing() -> None:
     robot = installed_robot("g1")
     walk, snapshot = Walk(robot, steps=2), Snapshot(robot).at(robot.stance("standing"))
     first = walk(snapshot)

@@ -81,14 +81,14 @@ def walk_through_changes() -> dict[str, tuple[WalkTrial, dict[str, float], str]]
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_does_not_throw_it_over(name: str, walk_through_changes: dict) -> None:
+def test_a_change_on_the_way_causes_no_fall(name: str, walk_through_changes: dict) -> None:
     _, _, outcome = walk_through_changes[name]
     assert outcome.startswith("walks")
     assert ("standing" in outcome) == (name in ("stop", "go"))
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_nothing_that_leads_it_jumps(name: str, walk_through_changes: dict) -> None:
+def test_no_target_jumps(name: str, walk_through_changes: dict) -> None:
     trial, most, _ = walk_through_changes[name]
     period = trial.controller.period
     for what, fastest in FASTEST.items():
@@ -96,14 +96,14 @@ def test_nothing_that_leads_it_jumps(name: str, walk_through_changes: dict) -> N
     assert most["divergent component"] <= (STOPPING if name == "stop" else DIVERGENT)
 
 
-def test_all_of_it_is_one_walk_that_ends_standing(walk_through_changes: dict) -> None:
+def test_all_changes_belong_to_one_walk_that_ends_standing(walk_through_changes: dict) -> None:
     trial = walk_through_changes["go"][0]
     assert trial.stands
     assert trial.bind_count == 3, "no change takes another hierarchy"
     assert trial.fallbacks == set()
 
 
-def test_a_style_is_taken_over_within_its_time() -> None:
+def test_a_style_transition_ends_within_its_duration() -> None:
     walk = Walk(installed_robot("g1"), steps=0)
     trial = WalkTrial(walk).run(0.02)
     upright = walk.task_set.chest.value.copy()
@@ -118,7 +118,7 @@ def test_a_style_is_taken_over_within_its_time() -> None:
     assert walk.style.chest_pitch == 0.3
 
 
-def test_a_weight_is_turned_without_binding_anything_anew() -> None:
+def test_a_weight_changes_without_binding_a_new_hierarchy() -> None:
     style = STYLES["neutral"].replace(angular_momentum_weight=1.0, torque_weight=0.5, arm_posture_weight=1.0)
     walk = Walk(installed_robot("g1"), style, speed=(0.0, 0.0, 0.0), steps=0)  # who walks faster swings more
     trial = WalkTrial(walk).run(0.02)
@@ -144,7 +144,7 @@ def weights(trial: WalkTrial) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("word", ["arms", "head", "arms and head"])
-def test_torque_is_kept_little_where_the_style_says(word: str) -> None:
+def test_torque_is_minimised_in_the_joints_that_the_style_names(word: str) -> None:
     robot = installed_robot("talos")
     trial = WalkTrial(Walk(robot, STYLES["neutral"].replace(torque_weight=1.0, torque_joints=word), steps=0)).run(0.01)
     program = trial.controller.command.solution.program  # type: ignore[union-attr]

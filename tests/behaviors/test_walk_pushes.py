@@ -30,7 +30,7 @@ def at_rest(trial: WalkTrial) -> bool:
     ("name", "force", "degrees"),
     [("g1", 150.0, 0.0), ("g1", 150.0, 180.0), ("g1", 150.0, 45.0), ("talos", 400.0, 0.0)],
 )
-def test_after_a_hard_push_it_steps_and_stands_again(name: str, force: float, degrees: float) -> None:
+def test_after_a_hard_push_it_takes_a_step_and_stands_again(name: str, force: float, degrees: float) -> None:
     trial = run_pushed(name, force, degrees)
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps >= 1
@@ -48,7 +48,7 @@ def test_a_small_push_moves_no_foot(name: str, force: float, degrees: float) -> 
     assert at_rest(trial)
 
 
-def test_a_step_that_catches_needs_no_shift_of_weight_before() -> None:
+def test_a_capture_step_begins_without_a_weight_shift() -> None:
     names = run_pushed("g1", 150.0, 0.0).phase_names
     assert "starting" not in names
     assert names[1] in ("left support", "right support")

@@ -84,7 +84,7 @@ def test_the_error_lies_between_those_of_the_feet(seed: int) -> None:
 
 @ROBOTS
 @pytest.mark.parametrize("seed", range(3))
-def test_what_a_sole_feels_is_its_pressure(name: str, seed: int) -> None:
+def test_the_load_of_a_sole_equals_its_pressure(name: str, seed: int) -> None:
     forces = np.random.default_rng(seed).normal(5.0, 10.0, 4)
     for foot in installed_robot(name).feet:
         force, zmp = sole_pressure(foot, forces)
@@ -124,7 +124,7 @@ def test_the_trim_grows_with_the_error_and_stops_before_the_edge() -> None:
     assert regulator.shift == pytest.approx(LARGEST_TRIM * SOLE * (0.6 + 0.8j), rel=0.1)
 
 
-def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> None:
+def test_a_large_error_changes_the_trim_no_faster_than_a_small_one() -> None:
     learnt = []
     for error in (LARGEST_LEARNT_ERROR * SOLE, 10.0 * LARGEST_LEARNT_ERROR * SOLE):
         regulator = ZmpRegulator(plain_settings(integral=0.5, filter_time=0.0), SOLE)
@@ -134,7 +134,7 @@ def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> N
     assert learnt[1] == pytest.approx(learnt[0])
 
 
-def test_without_trust_nothing_is_learnt_and_only_the_trim_stays() -> None:
+def test_without_trust_only_the_trim_remains_and_it_does_not_change() -> None:
     regulator = ZmpRegulator(plain_settings(proportional=0.3, derivative=0.1, integral=0.5), SOLE)
     for _ in range(1000):
         regulator.step(0.01 + 0j, PERIOD)
@@ -152,7 +152,7 @@ def forward_load(time: float) -> dict[str, np.ndarray]:
     return {foot.side: cell_forces(foot, 0.5 * WEIGHT, (0.01, 0.0)) for foot in HOAP3.feet}
 
 
-def test_a_body_that_leans_forward_is_led_back() -> None:
+def test_a_forward_zmp_error_shifts_the_centre_of_mass_target_back() -> None:
     body = ZmpBalance(HOAP3)
     observe_cells(body, forward_load, 1.0)
     assert body.fallback == ""
@@ -164,7 +164,7 @@ def test_a_body_that_leans_forward_is_led_back() -> None:
     assert body.task_set.center.value == pytest.approx(wanted + np.array([shift.real, shift.imag, 0.0]))
 
 
-def test_the_error_of_a_foot_that_is_turned_counts_in_the_axes_of_the_reference() -> None:
+def test_the_error_of_a_turned_foot_is_expressed_in_the_axes_of_the_reference() -> None:
     """Turned by a right angle to the left, the toes of the right foot point to the left."""
     center, other = standing_on(HOAP3.stance("standing"))
     quarter = pinocchio.SE3(pinocchio.exp3(np.array([0.0, 0.0, 0.5 * np.pi])), other.translation)
@@ -175,7 +175,7 @@ def test_the_error_of_a_foot_that_is_turned_counts_in_the_axes_of_the_reference(
     assert body.regulator.error.real == pytest.approx(0.0, abs=1e-12)
 
 
-def test_when_regulation_is_switched_off_what_was_learnt_stays_and_the_rest_fades() -> None:
+def test_without_regulation_the_trim_stays_and_the_rest_of_the_shift_fades() -> None:
     settings = regulation_settings(HOAP3, momentum_recovery_gain=0.0, integral=0.3)
     body = ZmpBalance(HOAP3, settings=settings)
     observe_cells(body, forward_load, 2.0)
@@ -194,7 +194,7 @@ def test_when_regulation_is_switched_off_what_was_learnt_stays_and_the_rest_fade
     assert body.fallback == "", "to want no regulation is no fault"
 
 
-def test_a_fault_ends_the_regulation_in_words_and_the_command_carries_them() -> None:
+def test_a_fault_ends_the_regulation_and_the_command_carries_the_reason() -> None:
     body = ZmpBalance(HOAP3)
     controller = PositionController(body, period=PERIOD)
     told = forward_load(0.0)
@@ -208,7 +208,7 @@ def test_a_fault_ends_the_regulation_in_words_and_the_command_carries_them() -> 
     assert np.isfinite(not_none(command.position)).all()
 
 
-def test_a_body_that_feels_nothing_follows_its_course_all_the_same() -> None:
+def test_without_sensor_readings_the_body_follows_its_reference_trajectory() -> None:
     body = ZmpBalance(HOAP3)
     follow_reference(body, 0.05)
     assert body.regulator.shift == 0j
@@ -244,7 +244,7 @@ def test_the_levels_are_those_of_the_paper_with_the_hands_before_the_last() -> N
 
 
 @pytest.mark.parametrize("name", ["hoap3", "nao"])
-def test_hands_that_carry_keep_their_grasp_and_go_with_the_center_of_mass(name: str) -> None:
+def test_carrying_hands_keep_their_grasp_and_move_with_the_center_of_mass(name: str) -> None:
     robot = installed_robot(name)
     start = robot.stance("carrying")
     center, other = standing_on(start)
@@ -271,7 +271,7 @@ def test_hands_that_carry_keep_their_grasp_and_go_with_the_center_of_mass(name: 
 
 @ROBOTS
 @CLOSED
-def test_a_body_at_rest_is_where_its_course_has_it(name: str, closed_form: bool) -> None:
+def test_a_body_at_rest_is_on_its_reference_trajectory(name: str, closed_form: bool) -> None:
     """Also where the middle of the sole is not the origin of its frame."""
     robot = installed_robot(name)
     body = ZmpBalance(robot, closed_form=closed_form)
@@ -282,7 +282,9 @@ def test_a_body_at_rest_is_where_its_course_has_it(name: str, closed_form: bool)
 @pytest.mark.parametrize("turn", [0.0, 0.2], ids=["ahead", "in a bow"])
 @ROBOTS
 @CLOSED
-def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, closed_form: bool, turn: float) -> None:
+def test_a_walking_body_stays_within_a_millimetre_of_its_reference_trajectory(
+    name: str, closed_form: bool, turn: float
+) -> None:
     robot, period = installed_robot(name), 0.005
     trajectory = neutral_walk(robot, 6, speed=(0.03, 0.0, turn)) if turn else neutral_walk(robot, 6)
     body = ZmpBalance(robot, trajectory=trajectory, closed_form=closed_form)
@@ -317,7 +319,7 @@ def limit_violation(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple
 
 
 @pytest.mark.parametrize("depth", [0.12, 0.2])
-def test_strict_limits_hold_in_a_squat_that_is_too_deep_and_a_potential_does_not(depth: float) -> None:
+def test_in_a_too_deep_squat_strict_limits_hold_and_a_potential_fails(depth: float) -> None:
     """The comparison that the closed form loses: its comfort is a wish after all others, not a limit."""
     trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), depth, 0.5, 1)
     strict, strict_sank = limit_violation(trajectory, closed_form=False)
@@ -328,7 +330,7 @@ def test_strict_limits_hold_in_a_squat_that_is_too_deep_and_a_potential_does_not
     assert potential_sank > strict_sank, "it goes further than joints do"
 
 
-def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
+def test_in_a_squat_inside_all_limits_both_give_the_same_motion() -> None:
     trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), 0.02, 0.5, 1)
     bodies = [
         ZmpBalance(HOAP3, trajectory, regulation_settings(HOAP3, momentum_recovery_gain=0.0), closed_form=closed_form)

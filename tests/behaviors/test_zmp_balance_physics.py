@@ -149,7 +149,7 @@ def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
         pytest.param("nan", "gives invalid readings", marks=pytest.mark.slow),
     ],
 )
-def test_a_broken_cell_is_told_and_the_robot_stays_up(says: str, words: str) -> None:
+def test_a_faulty_cell_is_reported_and_the_robot_does_not_fall(says: str, words: str) -> None:
     run = run_balance(BREAKS + 1.5, broken=f"cell:left:2:{says}@{BREAKS}")
     assert run.fallen == ""
     assert run.finite
@@ -158,14 +158,14 @@ def test_a_broken_cell_is_told_and_the_robot_stays_up(says: str, words: str) -> 
     assert run.trusts[round((BREAKS + 0.75) / PERIOD)] == 0.0
 
 
-def test_a_knee_that_has_lost_most_of_its_torque_but_can_bear_is_borne() -> None:
+def test_a_weak_knee_that_can_still_carry_the_weight_causes_no_fall() -> None:
     """Of 10 N m, 1.3 are left in it; with 1.0 the robot goes down."""
     run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.13@{BREAKS}")
     assert run.fallen == ""
     assert run.finite
 
 
-def test_a_knee_that_cannot_bear_is_named_before_the_robot_lies_on_the_ground() -> None:
+def test_a_knee_too_weak_for_the_weight_is_reported_before_the_fall() -> None:
     """With 0.5 N m of torque in it, no law of the centre of mass helps."""
     run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.05@{BREAKS}")
     assert run.fallen != ""

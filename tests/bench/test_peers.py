@@ -59,14 +59,14 @@ def test_the_ratio_is_the_step_time_of_a_peer_over_that_of_poise(result: dict[st
     assert result["contenders"]["poise"]["ratio"] is None
 
 
-def test_the_bars_compare_medians_and_say_what_was_not_measured(result: dict[str, Any]) -> None:
+def test_the_bars_compare_medians_and_list_missing_measurements(result: dict[str, Any]) -> None:
     assert result["bars"]["pink"] == {"bar": 4.0, "measured": 5.0, "passed": True}
     assert result["bars"]["mink"] == {"bar": 3.0, "measured": None, "passed": None}
     assert result["bars"]["placo"] == {"bar": 1.0, "measured": 0.5, "passed": False}
     assert not result["passed"]
 
 
-def test_a_peer_that_dies_is_skipped_with_its_reason_and_the_others_go_on(result: dict[str, Any]) -> None:
+def test_a_crashing_peer_is_skipped_with_its_reason_and_the_others_continue(result: dict[str, Any]) -> None:
     assert result["skipped"] == {"tsid": "no wheel", "mink": "mink stopped: out of memory"}
     assert set(result["contenders"]) == {"poise", "pink", "placo"}
 
@@ -81,7 +81,7 @@ def test_parts_are_reported_as_shares_of_their_sum(result: dict[str, Any]) -> No
     assert result["contenders"]["pink"]["parts"] == {}
 
 
-def test_the_order_turns_around_from_round_to_round_after_one_to_warm_up() -> None:
+def test_the_order_reverses_in_each_round_after_one_warm_up_round() -> None:
     log: list[str] = []
     contenders = [Fake("a", 1.0), Fake("b", 1.0)]
     for contender in contenders:

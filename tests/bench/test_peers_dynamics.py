@@ -118,13 +118,13 @@ def test_the_urdf_of_the_peers_is_the_same_robot(evaluator: AnswerEvaluator, tmp
 # -- the judge ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_that_is_right_has_no_errors(evaluator: AnswerEvaluator) -> None:
+def test_a_correct_answer_has_no_errors(evaluator: AnswerEvaluator) -> None:
     errors = evaluator.errors(0, physical(evaluator, 0))
     assert set(errors) == set(DynamicsProblem.ALLOWED)
     assert max(errors.values()) < 1e-9
 
 
-def test_a_torque_that_does_not_make_the_motion_is_missing_in_the_equation(evaluator: AnswerEvaluator) -> None:
+def test_a_wrong_torque_gives_a_residual_of_the_equation_of_motion(evaluator: AnswerEvaluator) -> None:
     right = physical(evaluator, 0)
     arm = evaluator.robot.joints[-1].v - 6  # no contact can stand in for an arm
     wrong = right.torque.copy()
@@ -132,14 +132,14 @@ def test_a_torque_that_does_not_make_the_motion_is_missing_in_the_equation(evalu
     assert evaluator.errors(0, DynamicsAnswer(right.acceleration, wrong))["motion"] == pytest.approx(1e-3, rel=1e-6)
 
 
-def test_pressing_the_feet_apart_leaves_the_cone_by_what_friction_cannot_hold(evaluator: AnswerEvaluator) -> None:
+def test_feet_pressed_apart_violate_the_friction_cone_by_the_excess_force(evaluator: AnswerEvaluator) -> None:
     errors = evaluator.errors(0, physical(evaluator, 0, internal=evaluator.weight))
     assert errors["motion"] < 1e-9
     assert 0.5 < errors["cone"] < 1.0  # a weight sideways, of which friction holds half a weight times the slope
     assert errors["contact"] < 1e-9
 
 
-def test_a_task_misses_by_what_its_point_accelerates_otherwise(evaluator: AnswerEvaluator) -> None:
+def test_the_task_error_is_the_difference_of_accelerations(evaluator: AnswerEvaluator) -> None:
     right = physical(evaluator, 0)
     lifted = right.acceleration.copy()
     J = (

@@ -126,7 +126,7 @@ def test_an_interruption_is_left_out_of_quiet_passes_but_a_hard_step_is_not() ->
     assert entry["ratio"]["p99"] > 10.0
 
 
-def test_the_table_says_where_the_time_goes_and_what_the_bars_are(result: dict[str, Any]) -> None:
+def test_the_table_lists_the_parts_of_the_step_time_and_the_bars(result: dict[str, Any]) -> None:
     text = table({"robots": {"g1": result, "talos": result}})
     assert all(len(line) <= 120 for line in text.splitlines())
     for words in (
@@ -151,7 +151,7 @@ def evaluator() -> AnswerEvaluator:
         pytest.skip(str(error))
 
 
-def test_a_worker_reads_the_scene_and_its_answers_are_judged(evaluator: AnswerEvaluator, tmp_path: Path) -> None:
+def test_a_worker_reads_the_scene_and_its_answers_are_evaluated(evaluator: AnswerEvaluator, tmp_path: Path) -> None:
     script = tmp_path / "counting_worker.py"
     script.write_text(COUNTING)
     with DynamicsWorker(

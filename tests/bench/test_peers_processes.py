@@ -74,7 +74,7 @@ def test_output_of_a_peer_does_not_disturb_the_messages(point: list[str | Path])
         assert len(worker.run_steps(2)[0]) == 2
 
 
-def test_a_peer_that_fails_says_why_and_is_left_out(point: list[str | Path]) -> None:
+def test_a_failing_peer_is_skipped_with_its_reason(point: list[str | Path]) -> None:
     with Worker("point", point) as worker:
         result = measure([worker], rounds=9, steps=3)
     assert result["skipped"] == {"point": "point stopped: ValueError: out of joints"}
@@ -209,7 +209,7 @@ def test_peers_that_cannot_be_built_are_skipped_with_the_reason(
     assert sum(message.startswith("left out") for message in messages) == len(PEERS)
 
 
-def test_the_cache_is_where_the_variable_says_or_else_the_users(
+def test_the_cache_folder_is_set_by_a_variable_and_defaults_to_that_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("POISE_PEERS", str(tmp_path))
