@@ -91,14 +91,14 @@ def test_an_unknown_command_is_one_line_and_no_traceback() -> None:
     assert result.stderr == "poise: unknown command 'exprot'; did you mean 'poise export'?\n"
 
 
-def test_a_command_like_no_other_is_answered_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_refused_with_the_available_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there are robots, run, human" in error_line(capsys, "xyzzy")
 
 
 @pytest.mark.parametrize(
     ("word", "command"), [("wlak", "run walk"), ("walk", "run walk"), ("raech", "run reach"), ("fit", "human fit")]
 )
-def test_a_subcommand_without_its_command_is_understood(
+def test_a_subcommand_without_its_command_is_refused_with_a_hint(
     word: str, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert error_line(capsys, word) == f"poise: unknown command '{word}'; did you mean 'poise {command}'?\n"
@@ -115,7 +115,7 @@ def test_every_subcommand_is_known_without_importing_its_command() -> None:
     assert set(cli.SUBCOMMANDS.values()) == found
 
 
-def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_package_has_no_bench_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert error_line(capsys, "bench", "--peers").startswith("poise: unknown command 'bench'; there are robots, run")
 
 
@@ -248,7 +248,7 @@ def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -
 
 @pytest.mark.needs_models
 @pytest.mark.parametrize("format", [[], ["--json"]])
-def test_a_run_whose_motion_fails_ends_with_1_and_says_why(
+def test_a_run_whose_motion_fails_ends_with_1_and_the_reason(
     format: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["run", "reach", "--set", "phase_duration=0.2", "--set", "rate=2", *format]) == 1
@@ -281,7 +281,7 @@ def enable_ctrl_c() -> None:
 
 @pytest.mark.needs_models
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
-def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_run_with_130_and_preserves_the_recording(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
     command = [
         sys.executable,
@@ -326,7 +326,7 @@ def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) 
         (KeyboardInterrupt(), 130),
     ],
 )
-def test_trouble_inside_a_command_ends_without_a_traceback(
+def test_an_error_inside_a_command_ends_without_a_traceback(
     raised: BaseException,
     status: int,
     monkeypatch: pytest.MonkeyPatch,

@@ -27,7 +27,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return record_bend(tmp_path_factory.mktemp("runs"))
 
 
-def test_it_writes_a_page_and_says_so(recorded: Path, tmp_path: Path) -> None:
+def test_it_writes_a_page_and_prints_its_name(recorded: Path, tmp_path: Path) -> None:
     out = tmp_path / "r.html"
     command = [sys.executable, "-m", "poise", "report", str(recorded), "--out", str(out)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -40,7 +40,7 @@ def test_it_writes_a_page_and_says_so(recorded: Path, tmp_path: Path) -> None:
     assert "biped, 16 joints" in text  # its model was found where the recording says
 
 
-def test_recordings_of_one_name_are_told_apart_by_their_folders(
+def test_recordings_of_one_name_are_distinguished_by_their_folders(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for folder in ("slow", "fast"):

@@ -53,7 +53,7 @@ def test_the_number_of_workers_changes_no_bit(one_worker: Path, tmp_path: Path) 
 
 @pytest.mark.needs_models
 @needs_ray
-def test_ray_changes_no_bit_and_brings_the_recordings(one_worker: Path, tmp_path: Path) -> None:
+def test_ray_changes_no_bit_and_collects_the_recordings(one_worker: Path, tmp_path: Path) -> None:
     run_campaign(parse_spec(WALKS), tmp_path / "out", ray="local")
     ours, theirs = results_table(one_worker), results_table(tmp_path / "out")
     assert theirs.schema.equals(ours.schema, check_metadata=True)
@@ -64,7 +64,7 @@ def test_ray_changes_no_bit_and_brings_the_recordings(one_worker: Path, tmp_path
 
 
 @pytest.mark.needs_models
-def test_the_command_of_a_row_does_the_same_as_the_row(one_worker: Path) -> None:
+def test_the_command_of_a_row_reproduces_the_row(one_worker: Path) -> None:
     row = next(row for row in result_rows(one_worker) if row["outcome"] == "failed")
     words = [*POISE, *str(row["command"]).split()[1:], "--json"]
     result = json.loads(subprocess.run(words, capture_output=True, text=True, check=False).stdout)

@@ -49,7 +49,7 @@ def check_partial_recording(out: Path, outcome: str) -> None:
     assert left.state(left.samples - 1).center_of_mass[2] > 0.1
 
 
-def test_a_run_that_crashes_leaves_what_it_recorded_until_then(tmp_path: Path) -> None:
+def test_a_crashed_run_leaves_a_partial_recording(tmp_path: Path) -> None:
     spec, out = write_spec(ENDLESS.format(limit=300), tmp_path), tmp_path / "out"
     command = [*POISE, "campaign", str(spec), "--out", str(out), "--workers", "1"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -61,7 +61,7 @@ def test_a_run_that_crashes_leaves_what_it_recorded_until_then(tmp_path: Path) -
     check_partial_recording(out, "crashed")
 
 
-def test_a_run_that_takes_too_long_leaves_what_it_recorded_until_then(tmp_path: Path) -> None:
+def test_a_timed_out_run_leaves_a_partial_recording(tmp_path: Path) -> None:
     for limit in (4, 8, 16, 32, 64):  # however long the robot takes to load
         out = tmp_path / f"{limit}"
         run_campaign(parse_spec(ENDLESS.format(limit=limit)), out, workers=1)
@@ -72,7 +72,7 @@ def test_a_run_that_takes_too_long_leaves_what_it_recorded_until_then(tmp_path: 
     check_partial_recording(out, "timeout")
 
 
-def test_a_run_that_succeeds_leaves_nothing_unless_all_are_kept(tmp_path: Path) -> None:
+def test_a_successful_run_leaves_no_recording_unless_all_are_stored(tmp_path: Path) -> None:
     text = 'kind = "stand"\n[fixed]\nrobot = "nao"\nseconds = 0.1\n[keep]\nrecordings = "{}"'
     for keep, kept in (("failures", None), ("none", None), ("all", "recordings/000000.poise")):
         out = tmp_path / keep
@@ -94,9 +94,7 @@ def test_a_recording_that_cannot_be_written_does_not_fail_the_motion(tmp_path: P
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4)))[::5])
-def test_of_too_many_failures_the_worst_are_kept_in_any_order_of_completion(
-    order: tuple[int, ...], tmp_path: Path
-) -> None:
+def test_the_worst_failures_are_stored_in_any_order_of_completion(order: tuple[int, ...], tmp_path: Path) -> None:
     text = 'kind = "walk"\nseeds = 4\n[fixed]\nrobot = "nao"\n[keep]\nmax_recordings = 2\n'
     moved = [2.0, None, 0.5, 1.0]
     with open_folder(tmp_path / "out", parse_spec(text), {}) as folder:
@@ -110,7 +108,7 @@ def test_of_too_many_failures_the_worst_are_kept_in_any_order_of_completion(
     assert [bool(row["recording"]) for row in result_rows(tmp_path / "out")] == [False, False, True, True]
 
 
-def test_how_many_are_kept_does_not_depend_on_workers_or_on_being_stopped(tmp_path: Path) -> None:
+def test_the_stored_recordings_do_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
     spec = parse_spec(drill_spec(seeds=12, more="[keep]\nrecordings = 'all'\nmax_recordings = 3"))
     one = run_campaign(spec, tmp_path / "one", workers=1)
     two = run_campaign(spec, tmp_path / "two", workers=2)
@@ -130,7 +128,7 @@ def test_how_many_are_kept_does_not_depend_on_workers_or_on_being_stopped(tmp_pa
         assert sorted(path.stem for path in (tmp_path / out / "recordings").iterdir()) == ["000000", "000001", "000002"]
 
 
-def test_another_number_to_keep_is_another_campaign() -> None:
+def test_another_number_of_stored_recordings_is_another_campaign() -> None:
     spec = parse_spec(drill_spec())
     assert replace(spec, max_recordings=5).plan_digest != spec.plan_digest
 

@@ -108,7 +108,7 @@ def test_a_finished_campaign_is_not_run_again(tmp_path: Path) -> None:
         assert run_campaign(spec, out, **other).facts == before.facts  # who asks again did not run it
 
 
-def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:
+def test_every_failure_of_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:
     actions = ["nothing", "fail", "raise", "crash", "exit", "memory", "chatter"]
     text = drill_spec(json.dumps(actions), 1, "[limits]\nseconds = 240\nmemory_mb = 900\n[keep]\nrecordings = 'all'")
     run_campaign(parse_spec(text), tmp_path / "out", workers=2)
@@ -141,7 +141,7 @@ def test_runs_that_hang_are_ended_and_the_next_one_begins(tmp_path: Path) -> Non
     assert outcomes == [("timeout", "took longer than 1 s", None)] * 2
 
 
-def test_a_run_whose_worker_is_killed_from_outside_is_begun_again(tmp_path: Path) -> None:
+def test_a_run_is_repeated_if_its_worker_is_killed_from_outside(tmp_path: Path) -> None:
     text = drill_spec('["sleep"]', 1, "[fixed]\nseconds = 2.0")
     process = start_campaign(write_spec(text, tmp_path), tmp_path / "out")
     used: list[tuple[int, float]] = []  # a worker that sleeps uses no time
@@ -158,7 +158,7 @@ def test_a_run_whose_worker_is_killed_from_outside_is_begun_again(tmp_path: Path
     assert Results.load(tmp_path / "out").costs["attempts"].to_pylist() in ([1], [2])  # 1: it had only just started
 
 
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_preserves_finished_runs_and_the_same_command_continues(tmp_path: Path) -> None:
     spec, out = write_spec(SLEEPERS, tmp_path), tmp_path / "out"
     process = start_campaign(spec, out)
     wait_for_runs(out, 3)
@@ -208,7 +208,7 @@ def test_a_closed_standard_output_does_not_fail_a_run(tmp_path: Path) -> None:
     assert b"Traceback" not in result.stderr
 
 
-def test_a_table_of_something_else_is_one_line(tmp_path: Path) -> None:
+def test_a_foreign_table_is_refused_in_one_line(tmp_path: Path) -> None:
     run_campaign(parse_spec(drill_spec()), tmp_path / "out", workers=1)
     pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), tmp_path / "out/results.parquet")
     with pytest.raises(SpecError, match="is not the table of a campaign"):
@@ -237,7 +237,7 @@ def test_two_processes_do_not_run_one_campaign(tmp_path: Path) -> None:
     assert len(run_campaign(spec, tmp_path / "out", workers=1)) == 3  # the lock is gone with its owner
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_foreign_folder_is_not_changed(tmp_path: Path) -> None:
     run_campaign(parse_spec(drill_spec()), tmp_path / "out")
     before = results_table(tmp_path / "out")
     with pytest.raises(SpecError, match="another campaign"):
@@ -272,7 +272,7 @@ def test_a_success_rate_below_the_minimum_is_a_failure(
 
 
 @pytest.mark.parametrize(("minimum", "status"), [("", 1), ("min_success_rate = 0.0", 0)])
-def test_without_a_minimum_one_run_at_least_is_to_succeed(minimum: str, status: int, tmp_path: Path) -> None:
+def test_without_a_minimum_at_least_one_run_must_succeed(minimum: str, status: int, tmp_path: Path) -> None:
     spec = write_spec(drill_spec('["fail"]', 2, minimum), tmp_path)
     assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
 

@@ -95,7 +95,7 @@ def test_a_normal_distribution_has_its_mean_and_deviation() -> None:
     assert draws.std() == pytest.approx(2.0, rel=0.1)
 
 
-def test_the_plan_changes_with_what_is_run_and_only_then() -> None:
+def test_the_plan_changes_only_with_the_runs() -> None:
     plan = parse_spec(WALKS).plan_digest
     assert parse_spec(WALKS.replace('title = "walks"', 'title = "others"')).plan_digest == plan
     assert parse_spec(WALKS.replace("steps = 4", "steps = 5")).plan_digest != plan

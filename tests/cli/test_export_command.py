@@ -23,7 +23,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["csv", "npz", "bvh", "mot", "trc", "mcap", "html"])
-def test_it_writes_the_file_and_says_so(
+def test_it_writes_the_file_and_prints_its_name(
     name: str, recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / f"bend.{name}"
@@ -71,7 +71,7 @@ def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: 
     assert [path.name for path in tmp_path.iterdir()] == ["other.poise"]
 
 
-def test_what_is_intact_of_a_file_that_was_cut_off_is_exported_when_asked(
+def test_the_intact_part_of_a_truncated_file_is_exported_on_request(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cut, out = tmp_path / "cut.poise", tmp_path / "b.csv"
@@ -84,7 +84,7 @@ def test_what_is_intact_of_a_file_that_was_cut_off_is_exported_when_asked(
     assert 1 < len(exports.read_trajectory(out).time) < 120
 
 
-def test_a_recording_of_an_unknown_robot_says_what_to_give(
+def test_a_recording_of_an_unknown_robot_needs_the_robot_option(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = poise.load_recording(recorded)
@@ -96,7 +96,7 @@ def test_a_recording_of_an_unknown_robot_says_what_to_give(
     assert cli.main(["export", str(tmp_path / "golem.poise"), "--out", str(tmp_path / "b.npz")]) == 0
 
 
-def test_ctrl_c_leaves_nothing_half(
+def test_ctrl_c_leaves_no_partial_file(
     recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(job: ExportRequest, file: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_replay_that_falls_ends_with_1_and_says_why(standing: Path, capsys: py
     assert capsys.readouterr().out.splitlines()[0].startswith("failed: fell at ")
 
 
-def test_what_cannot_be_replayed_is_named_in_one_line(
+def test_a_file_that_cannot_be_replayed_is_named_in_one_line(
     standing: Path, recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     robot = standing.with_name("biped.urdf")

@@ -40,7 +40,7 @@ def run_json(capsys: Captured, *arguments: object, status: int = 0) -> dict[str,
     return found
 
 
-def test_a_sample_is_written_as_both_kinds_of_file_and_reads_as_it_was_made(tmp_path: Path) -> None:
+def test_a_sample_is_written_in_both_file_formats_and_read_back_unchanged(tmp_path: Path) -> None:
     walk, static = sample_trial(cycles=1)
     write_sample(tmp_path / "new", walk, static)
     for name in ("walk.c3d", "walk.trc"):
@@ -59,7 +59,9 @@ def test_a_sample_is_written_as_both_kinds_of_file_and_reads_as_it_was_made(tmp_
         assert read.free_moment[loaded] == pytest.approx(made.free_moment[loaded], abs=1e-3)
 
 
-def test_fit_finds_the_static_trial_and_writes_what_is_asked(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_fit_finds_the_static_trial_and_writes_the_requested_files(
+    folder: Path, tmp_path: Path, capsys: Captured
+) -> None:
     out, mot = tmp_path / "fit.poise", tmp_path / "fit.mot"
     facts = run_json(capsys, "fit", folder / "walk.c3d", "--out", out, "--mot", mot)
     assert facts["static"] == "static.c3d"
@@ -74,7 +76,7 @@ def test_fit_finds_the_static_trial_and_writes_what_is_asked(folder: Path, tmp_p
     assert max(row["rms"] for row in again["reference_angles"]) < 0.01
 
 
-def test_fit_reads_well(folder: Path, capsys: Captured) -> None:
+def test_fit_prints_a_readable_summary(folder: Path, capsys: Captured) -> None:
     assert cli.main(["human", "fit", str(folder / "walk.trc")]) == 0
     text = capsys.readouterr().out
     assert "mm rms" in text
@@ -123,7 +125,7 @@ def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path
     assert moved["friction_used"] <= moved["friction_limit"] + 1e-6
 
 
-def test_gait_with_nothing_to_walk_on_says_why_and_fails(tmp_path: Path, capsys: Captured) -> None:
+def test_gait_without_a_walk_fails_with_the_reason(tmp_path: Path, capsys: Captured) -> None:
     _, static = sample_trial(cycles=1)
     write_sample(tmp_path, static, static)
     facts = run_json(capsys, "gait", tmp_path / "walk.trc", status=1)
@@ -179,7 +181,7 @@ def test_two_reaches_of_the_human_are_compared_phase_by_phase(tmp_path: Path, ca
         (["sample", "somewhere", "--noise", "7"], "noise"),
     ],
 )
-def test_bad_words_are_refused_in_one_line(words: list[str], expected: str, capsys: Captured) -> None:
+def test_bad_arguments_are_refused_in_one_line(words: list[str], expected: str, capsys: Captured) -> None:
     assert expected in error_line(capsys, "human", *words)
 
 

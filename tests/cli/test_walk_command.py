@@ -53,7 +53,7 @@ def test_a_walk_that_falls_ends_with_1_and_says_why(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.needs_models
-def test_in_words_it_tells_steps_way_and_slip(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_lists_steps_speed_and_slip(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "walk", "--robot", "nao", "--style", "sad", "--steps", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "succeeded"
@@ -75,7 +75,7 @@ def test_steps_are_counted(text: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("option", [["--style", "sad"], ["--steps", "4"], ["--speed", "0.2,0,0"]])
 @pytest.mark.parametrize("behavior", ["stand", "reach", "squat"])
-def test_what_is_for_walks_is_refused_by_others(
+def test_walk_options_are_refused_by_other_motions(
     behavior: str, option: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert f"{option[0]} is an option of 'poise run walk'" in error_line(capsys, behavior, *option)

@@ -79,7 +79,7 @@ def test_a_reader_that_refuses_a_sound_file_is_caught(monkeypatch: pytest.Monkey
     assert failure_reason("bvh", "bits", 0) == ""
 
 
-def test_the_file_of_a_run_can_be_kept(tmp_path: Path) -> None:
+def test_the_file_of_a_run_can_be_saved(tmp_path: Path) -> None:
     outcome = KIND.run({"format": "trc", "mutation": "bits"}, 3)
     assert outcome.suffix == ".trc"
     assert outcome.save is not None

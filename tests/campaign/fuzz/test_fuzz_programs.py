@@ -76,6 +76,6 @@ def test_an_answer_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("given", [{"generator": "odd"}, {"solver": "odd"}, {"x": 1}])
-def test_a_generator_or_solver_that_is_not_there_is_refused(given: dict[str, Any]) -> None:
+def test_an_unknown_generator_or_solver_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="there"):
         KIND.check_parameters(given, Path())
