@@ -128,7 +128,7 @@ def test_the_rows_are_the_definition_of_the_task(robot: Robot, name: str, seed: 
 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 @pytest.mark.parametrize("name", FORCE_TASKS)
-def test_without_forces_it_asks_for_nothing(robot: Robot, name: str, order: int) -> None:
+def test_without_forces_its_rows_are_inactive(robot: Robot, name: str, order: int) -> None:
     state = random_state(robot, 4)
     rows = FORCE_TASKS[name](robot, state).rows(Snapshot(robot).at(state), layout(robot, order))
     assert not rows.A.any()
@@ -137,7 +137,7 @@ def test_without_forces_it_asks_for_nothing(robot: Robot, name: str, order: int)
 
 
 @pytest.mark.parametrize("name", FORCE_TASKS)
-def test_it_says_its_name_unit_and_contacts(robot: Robot, name: str) -> None:
+def test_it_reports_its_name_unit_and_contacts(robot: Robot, name: str) -> None:
     task = FORCE_TASKS[name](robot, robot.stance("standing"))
     assert task.name
     assert task.unit

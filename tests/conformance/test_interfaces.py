@@ -120,7 +120,7 @@ def fits(value: object, hint: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) if kind is float else isinstance(value, kind)
 
 
-def test_every_class_of_the_package_is_looked_at_here() -> None:
+def test_every_class_of_the_package_is_checked_here() -> None:
     assert set(of_the_package()) == {*EXAMPLES, *OTHERS}
 
 
@@ -183,7 +183,7 @@ class Still(Plant):
         self._state = self._state.replace(time=self._state.time + self._period)
 
 
-def test_an_own_behavior_and_an_own_plant_run_and_are_recorded() -> None:
+def test_a_custom_behavior_and_a_custom_plant_run_and_are_recorded() -> None:
     other = Hierarchy(levels=[Level("other", [tasks.Posture(start())])])
     controller = poise.KinematicController(Alternating(hierarchy(), other))
     with Still(start()) as plant:
@@ -197,7 +197,7 @@ def test_an_own_behavior_and_an_own_plant_run_and_are_recorded() -> None:
     assert not plant.fallen
 
 
-def test_an_own_plant_is_served_to_another_process() -> None:
+def test_a_custom_plant_is_served_to_another_process() -> None:
     with serve_plant(Still(start())) as server, RemotePlant(server.address, robot()) as plant:
         recording = poise.record(poise.KinematicController(hierarchy()), plant, seconds=0.05)
     assert recording.samples == 10
@@ -285,7 +285,7 @@ def test_a_solver_without_memory_needs_one_method() -> None:
     assert np.allclose(one.step(start()).velocity, other.step(start()).velocity, atol=1e-12)
 
 
-def test_who_does_not_observe_costs_no_second_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_behavior_without_observation_costs_no_second_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[State] = []
     controller = PositionController(hierarchy())
     controller.step(start())
@@ -294,7 +294,7 @@ def test_who_does_not_observe_costs_no_second_snapshot(monkeypatch: pytest.Monke
     assert len(made) == 1
 
 
-def test_servos_have_torques_that_nobody_commanded() -> None:
+def test_servos_exert_torques_without_a_torque_command() -> None:
     plant = MujocoPlant(start(), actuators=PositionServos())
     poise.record(PositionController(hierarchy()), plant, seconds=0.05)
     assert np.abs(plant.joint_torques()).max() > 0.1

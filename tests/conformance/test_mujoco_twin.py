@@ -93,7 +93,7 @@ def test_torques_accelerate_it_as_the_controller_expects(robot: Robot, seed: int
     assert np.abs(plant.data.qacc - expected).max() < 1e-6 * (1.0 + np.abs(expected).max())
 
 
-def test_states_survive_the_way_to_the_engine_and_back(robot: Robot, seed: int) -> None:
+def test_states_survive_the_conversion_to_the_engine_and_back(robot: Robot, seed: int) -> None:
     state = in_the_air(robot, seed)
     found = MujocoPlant(state).truth()
     assert np.abs(found.q - state.q).max() < 1e-12
@@ -121,7 +121,7 @@ def test_the_engine_accepts_every_inertia_as_it_is(robot: Robot) -> None:
         assert body.mass[0] == pytest.approx(inertia.mass, rel=1e-12)
 
 
-def test_corners_of_the_soles_are_where_the_controller_believes_them(robot: Robot) -> None:
+def test_corners_of_the_soles_are_those_of_the_controller(robot: Robot) -> None:
     """The lowest points of the balls under a sole are the corners of its rectangle."""
     start = robot.stance("standing")
     plant = MujocoPlant(start.replace(contacts=()))

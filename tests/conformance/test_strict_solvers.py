@@ -35,7 +35,7 @@ def test_the_slack_of_every_level_is_that_of_brute_force(strict: Strict, kind: s
     assert np.quantile(worst, 0.9) < 1e-10
 
 
-def test_a_conflict_inside_a_level_is_resolved_by_least_squares_of_the_rows_as_given(strict: Strict) -> None:
+def test_a_conflict_inside_a_level_is_resolved_by_least_squares_of_the_unscaled_rows(strict: Strict) -> None:
     # x = 1 and 2 x = 0: minimise (x - 1)^2 + (2 x)^2.
     assert strict().solve(Program([Rows([[1.0], [2.0]], [1, 0], [1, 0])])).x == pytest.approx([0.2], abs=1e-14)
 
@@ -60,7 +60,7 @@ def test_inequalities_below_equalities_are_honoured_and_yield(strict: Strict) ->
     assert solution.slack[2] == pytest.approx([-0.4])
 
 
-def test_what_freedom_is_left_goes_to_the_shortest_x(strict: Strict) -> None:
+def test_the_remaining_freedom_minimises_the_norm_of_x(strict: Strict) -> None:
     solution = strict().solve(Program([Rows([1.0, 1.0, 0.0], 2, 5), Rows([0.0, 0.0, 1.0], -np.inf, -1)]))
     assert solution.x == pytest.approx([1.0, 1.0, -1.0])
 
@@ -127,7 +127,7 @@ def test_damping_bounds_x_near_a_singularity(strict: Strict) -> None:
     assert np.linalg.norm(strict(damping=1e-2).solve(Program([rows])).x) < 1.0
 
 
-def test_the_sides_tell_which_bound_a_row_is_at_or_beyond(strict: Strict) -> None:
+def test_the_sides_name_the_bound_that_a_row_is_at_or_beyond(strict: Strict) -> None:
     rows = Rows(np.eye(5), [0, -1, 2, 1, -1], [1, 0, 3, 1, 1])
     pushed = Rows(np.eye(5), [5, -5, 0, 0, 0], [5, -5, 0, 0, 0])
     solution = strict().solve(Program([rows, pushed]))

@@ -137,7 +137,7 @@ def test_the_difference_of_a_drift_disturbs_no_other_task(robot: Robot, name: st
     assert written[:2] == written[2:]
 
 
-def test_velocity_rows_ask_for_the_rate_of_the_reference(robot: Robot, name: str) -> None:
+def test_velocity_rows_demand_the_rate_of_the_reference(robot: Robot, name: str) -> None:
     task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(random_state(robot, 3))
     rows = task.rows(snapshot, layout(robot, VELOCITY))
     assert pytest.approx(task.jacobian(snapshot)) == rows.A
@@ -165,7 +165,7 @@ def test_acceleration_rows_hold_the_drift_and_damp(robot: Robot, name: str) -> N
     assert rows.lower == pytest.approx(expected, abs=1e-9)
 
 
-def test_it_says_its_name_and_unit(robot: Robot, name: str) -> None:
+def test_it_reports_its_name_and_unit(robot: Robot, name: str) -> None:
     task = TASKS_AT_TARGET[name](robot, robot.stance("standing"))
     assert task.name
     assert task.unit

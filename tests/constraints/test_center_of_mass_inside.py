@@ -72,7 +72,7 @@ def test_the_rows_are_the_edges_of_the_support_polygon_wherever_the_feet_are(see
 
 
 @given(seed=st.integers(0, 1000))
-def test_a_polygon_that_is_given_is_the_same_as_that_of_the_contacts(seed: int) -> None:
+def test_an_explicit_polygon_gives_the_rows_of_the_contacts(seed: int) -> None:
     state = random_state(installed_robot("g1"), seed)
     moving, fixed = (
         rows_at(state, constraints.CenterOfMassInside(margin=0.005, polygon=polygon))
@@ -83,7 +83,7 @@ def test_a_polygon_that_is_given_is_the_same_as_that_of_the_contacts(seed: int) 
     assert moving.upper[:count] == pytest.approx(fixed.upper)
 
 
-def test_one_foot_carries_on_its_own_sole(robot: Robot, start: State) -> None:
+def test_with_one_contact_the_polygon_is_the_sole_of_that_foot(robot: Robot, start: State) -> None:
     left = start.replace(contacts=(robot.foot("left"),))
     rows = rows_at(left, constraints.CenterOfMassInside())
     assert np.isfinite(rows.upper).sum() == 4
@@ -109,7 +109,7 @@ def test_when_a_foot_is_lifted_the_center_of_mass_moves_over_the_other(robot: Ro
 
 
 @ORDERS
-def test_without_contacts_nothing_is_asked(robot: Robot, start: State, order: int) -> None:
+def test_without_contacts_the_rows_are_inactive(robot: Robot, start: State, order: int) -> None:
     flying = start.replace(contacts=())
     task = constraints.CenterOfMassInside(margin=0.02)
     rows = task.rows(Snapshot(robot).at(flying), layout(robot, order))

@@ -217,7 +217,7 @@ def test_a_state_that_is_not_finite_leaves_no_trace_in_the_rows(robot: Robot) ->
     assert np.isfinite(drift).all()
 
 
-def test_a_velocity_row_lets_the_gap_shrink_as_the_reference_says(robot: Robot) -> None:
+def test_a_velocity_row_lets_the_gap_shrink_at_the_rate_of_the_reference(robot: Robot) -> None:
     constraint = constraints.SelfCollision(
         robot, 0.03, [(robot.hand("left"), robot.chest)], dynamics=Decay(4.0), influence=1
     )
@@ -245,7 +245,7 @@ WRONG: dict[str, tuple[Callable[[Robot], object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize(("make", "words"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_said_in_one_line(robot: Robot, make: Callable, words: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_refused_in_one_line(robot: Robot, make: Callable, words: tuple[str, ...]) -> None:
     with pytest.raises(TaskError) as error:
         make(robot)
     assert all(word in str(error.value) for word in words), str(error.value)

@@ -145,7 +145,7 @@ def test_a_contact_cannot_pull() -> None:
         assert not reachable(contact, demands, np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0]))
 
 
-def test_a_contact_bears_no_more_than_it_can() -> None:
+def test_a_contact_force_stays_below_its_maximum() -> None:
     for forces in ("wrench", "vertices", "normals"):
         contact = Contact(FOOT, forces=forces, largest_force=100.0)
         demands = rows_of(contact, contact_constraints(contact))
@@ -167,7 +167,7 @@ def test_the_pyramid_lies_inside_the_round_cone_and_touches_it() -> None:
     assert min(reach) == pytest.approx(0.8 / np.sqrt(2.0))
 
 
-def test_what_does_not_fit_the_contact_is_said_when_it_is_built() -> None:
+def test_a_cone_that_does_not_fit_the_contact_is_refused_at_construction() -> None:
     with pytest.raises(TaskError, match="not a rectangle along the axes of the contact; give Contact"):
         WrenchCone(Contact(FOOT, TRIANGLE))
     with pytest.raises(TaskError, match="the contact has forces='wrench'; give Contact"):

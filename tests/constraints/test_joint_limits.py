@@ -127,7 +127,7 @@ def test_speed_and_acceleration_stay_within_their_limits(
 
 
 @given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
-def test_from_outside_every_joint_comes_back_for_good(name: str, order: int, seed: int, wish: str) -> None:
+def test_every_joint_outside_its_range_returns_and_stays_inside(name: str, order: int, seed: int, wish: str) -> None:
     joints = SimulatedJoints(installed_robot(name), order)
     noise = random_positions(joints, seed, excess=0.5)
     safe = np.zeros(joints.count, dtype=bool)
@@ -155,7 +155,7 @@ def test_the_way_back_has_the_time_constant_of_the_recovery(order: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["g1", "romeo"])
-def test_pushed_against_its_end_a_joint_arrives_there_braking_with_all_it_has(name: str) -> None:
+def test_a_joint_pushed_to_its_end_arrives_with_maximum_deceleration(name: str) -> None:
     joints = SimulatedJoints(installed_robot(name), VELOCITY)
     limits = joints.limits
     joints.q[:], joints.v[:] = limits.lower, 0.0
@@ -191,7 +191,7 @@ def test_at_acceleration_order_a_joint_meets_its_end_without_a_jump(name: str) -
 
 
 @given(seed=st.integers(0, 10**6))
-def test_far_from_every_limit_only_speed_and_acceleration_are_felt(seed: int) -> None:
+def test_far_from_every_range_limit_only_speed_and_acceleration_are_limited(seed: int) -> None:
     """Where a joint could stop even from its greatest speed, the range allows that speed."""
     joints = SimulatedJoints(installed_robot("g1"), VELOCITY)
     random_positions(joints, seed, excess=0.0)
@@ -203,7 +203,7 @@ def test_far_from_every_limit_only_speed_and_acceleration_are_felt(seed: int) ->
     assert (lower[0][far] <= -limits.velocity[far]).all()
 
 
-def test_margin_scale_and_acceleration_are_what_was_asked_for() -> None:
+def test_margin_scale_and_acceleration_are_the_given_ones() -> None:
     robot = installed_robot("g1")
     snapshot, some = Snapshot(robot).at(robot.stance("standing")), robot.joints[3:6]
     places = [joint.v - 6 for joint in some]
@@ -249,7 +249,7 @@ def test_a_posture_beyond_the_range_is_held_at_the_range(name: str, order: int) 
 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "mighty"])
-def test_a_joint_that_must_stop_at_one_end_is_asked_nothing_else_by_the_other(name: str, order: int) -> None:
+def test_a_joint_that_must_stop_at_one_end_is_not_constrained_by_the_other(name: str, order: int) -> None:
     """A millimetre from its end, at any speed: what the far end would have gently may not forbid to stop."""
     robot, random = installed_robot(name), np.random.default_rng(0)
     start, limits, snapshot = robot.stance("standing"), robot.limits, Snapshot(robot)

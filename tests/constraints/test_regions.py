@@ -94,7 +94,7 @@ def test_a_hand_that_starts_outside_comes_in(robot: Robot, start: State, name: s
     assert (np.diff(found) < 1e-6).all(), "it comes nearer all the time"
 
 
-def test_in_a_level_a_region_gives_way_to_what_is_above(robot: Robot, start: State) -> None:
+def test_a_region_in_a_level_yields_to_higher_levels(robot: Robot, start: State) -> None:
     place = start.pose(robot.hand("left")).translation
     goal = place + np.array([0.1, 0.1, 0.1])
     reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
@@ -119,7 +119,7 @@ def test_the_length_of_a_normal_does_not_matter(robot: Robot, start: State, leng
 
 
 @ORDERS
-def test_half_a_space_holds_the_center_of_mass(robot: Robot, start: State, order: int) -> None:
+def test_a_half_space_bounds_the_center_of_mass(robot: Robot, start: State, order: int) -> None:
     x = start.center_of_mass[0]
     wall = constraints.HalfSpace(None, (1.0, 0.0, 0.0), x + 0.02)
     lean = Level("lean", [tasks.CenterOfMass((x + 0.1,), axes="x")])

@@ -159,7 +159,7 @@ def test_these_are_all_equations_of_the_page(root: Path) -> None:
     assert re.findall(r"^ {4}(\S.*)$", page, flags=re.MULTILINE) == list(EQUATIONS)
 
 
-def test_the_program_of_the_page_prints_what_it_says(root: Path) -> None:
+def test_the_program_of_the_page_prints_the_output_on_the_page(root: Path) -> None:
     text = (root / "docs/dynamics.md").read_text()
     result = subprocess.run([sys.executable, "-c", block(text, "python")], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -53,7 +53,7 @@ def stays_inside_limits(found: list) -> None:
 @ORDERS
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("what", ["q", "v"])
-def test_a_state_that_is_not_finite_is_answered_with_a_hold(order: int, value: float, what: str) -> None:
+def test_a_state_that_is_not_finite_causes_a_hold(order: int, value: float, what: str) -> None:
     controller = KinematicController(reach_hierarchy(START), order=order)
     command = controller.step(corrupt_state(START, 9, value, what))
     assert command.fallback == "hold: the state has NaN or infinite entries"
@@ -65,9 +65,7 @@ def test_a_state_that_is_not_finite_is_answered_with_a_hold(order: int, value: f
 @ORDERS
 @pytest.mark.parametrize("value", [1e9, -1e9, 1e200])
 @pytest.mark.parametrize("what", ["q", "v"])
-def test_a_state_beyond_anything_is_answered_with_a_hold_and_no_limit_is_left(
-    order: int, value: float, what: str
-) -> None:
+def test_an_implausibly_large_state_causes_a_hold_and_no_limit_is_violated(order: int, value: float, what: str) -> None:
     """Squares of such speeds would drown all limits in rounding."""
     controller, plant, found = KinematicController(reach_hierarchy(START), order=order), IdealPlant(START), []
     for tick in range(80):
@@ -128,7 +126,7 @@ def test_a_start_far_outside_the_limits_comes_back_within_them(order: int) -> No
 
 @ORDERS
 @pytest.mark.parametrize("seed", range(4))
-def test_a_wild_start_is_answered_with_finite_commands(order: int, seed: int) -> None:
+def test_a_random_fast_start_gives_finite_commands(order: int, seed: int) -> None:
     found = run_closed_loop(reach_hierarchy(START), random_state(ROBOT, seed, speed=5.0), 0.5, order=order)
     assert np.isfinite(commanded_velocities(found)).all()
 
@@ -150,7 +148,7 @@ ERRORS = [
 
 @ORDERS
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
-def test_a_task_that_raises_is_answered_with_a_hold_that_names_it(order: int, error: Exception) -> None:
+def test_a_task_that_raises_causes_a_hold_that_names_the_error(order: int, error: Exception) -> None:
     hierarchy = reach_hierarchy(START).with_level(Level("odd", [FailingPosture(START, error, 0.2, 0.25)]))
     found = run_closed_loop(hierarchy, START, 0.4, order=order)
     held = [step for step in found if step.command.fallback]
@@ -182,7 +180,7 @@ MISTAKES: dict[str, tuple[Callable[[Snapshot], object], str]] = {
 
 @ORDERS
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_behavior_that_errs_on_the_way_is_answered_with_a_hold(order: int, mistake: str) -> None:
+def test_a_behavior_that_fails_while_running_causes_a_hold(order: int, mistake: str) -> None:
     returns, words = MISTAKES[mistake]
     hierarchy = reach_hierarchy(START)
 
@@ -211,7 +209,7 @@ class FaultySolver:
 
 
 @ORDERS
-def test_a_solution_that_is_not_finite_is_not_obeyed(order: int) -> None:
+def test_a_solution_that_is_not_finite_causes_a_hold(order: int) -> None:
     found = run_closed_loop(reach_hierarchy(START), START, 0.4, order=order, solver=FaultySolver())
     assert not any(step.command.fallback for step in found[:50])
     assert all(step.command.fallback == "hold: the solution is not finite" for step in found[50:])
@@ -220,7 +218,7 @@ def test_a_solution_that_is_not_finite_is_not_obeyed(order: int) -> None:
 
 
 @ORDERS
-def test_a_solver_without_time_says_so(order: int) -> None:
+def test_a_solver_without_time_is_reported(order: int) -> None:
     found = run_closed_loop(reach_hierarchy(START), START, 0.1, order=order, solver=Lexicographic(budget=0.0))
     assert all(step.command.fallback == "budget: lexicographic" for step in found)
     assert np.isfinite(commanded_velocities(found)).all()
@@ -243,7 +241,7 @@ def test_tasks_that_contradict_each_other_meet_where_their_weights_balance(order
 
 
 @ORDERS
-def test_constraints_that_contradict_each_other_are_kept_as_far_as_they_can(order: int) -> None:
+def test_contradicting_constraints_meet_in_the_middle(order: int) -> None:
     hand, place = ROBOT.hand("left"), point_near_hand(START)
     above = constraints.HalfSpace(hand, (0, 0, -1), -(place[2] + 0.05), name="above")
     below = constraints.HalfSpace(hand, (0, 0, 1), place[2] - 0.05, name="below")

@@ -37,7 +37,7 @@ def inside_limits(found: list, robot: Robot, acceleration: bool = True) -> None:
 
 
 @ORDERS
-def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, order: int) -> None:
+def test_the_reach_hierarchy_reaches_its_target_with_fixed_feet(robot: Robot, order: int) -> None:
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 3.0, order=order)
     end = found[-1].state
@@ -53,7 +53,7 @@ def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, o
     inside_limits(found, robot)
 
 
-def test_weights_come_near_and_keep_what_must_hold(robot: Robot) -> None:
+def test_the_weighted_solver_comes_near_the_target_and_respects_the_limits(robot: Robot) -> None:
     """Weighted compromises below `always`: the hand stays short of where strict priorities bring it; limits hold."""
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 1.5, solver=Weighted())
@@ -94,7 +94,7 @@ def test_the_slow_reference_gives_the_same_motion() -> None:
 
 
 @ORDERS
-def test_a_command_carries_what_justifies_it(order: int) -> None:
+def test_a_command_carries_its_solution_and_errors(order: int) -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 0.5, order=order)
@@ -232,7 +232,7 @@ def test_in_always_limits_stand_above_everything() -> None:
         ({"solver": 5}, "solver is 5; expected one of poise.solvers"),
     ],
 )
-def test_what_a_controller_cannot_use_is_said_when_it_is_built(settings: dict[str, Any], words: str) -> None:
+def test_invalid_arguments_of_a_controller_are_refused_at_construction(settings: dict[str, Any], words: str) -> None:
     robot = installed_robot("g1")
     given = {"behavior": Hierarchy(joint_limits(robot)), **settings}
     with pytest.raises(PoiseError, match=words) as caught:
@@ -242,7 +242,7 @@ def test_what_a_controller_cannot_use_is_said_when_it_is_built(settings: dict[st
         assert isinstance(caught.value, SolverError)
 
 
-def test_what_does_not_fit_the_robot_is_said_at_the_first_step() -> None:
+def test_a_hierarchy_that_does_not_fit_the_robot_is_refused_at_the_first_step() -> None:
     robot = installed_robot("g1")
     wrong = Hierarchy(levels=[Level("posture", [tasks.Posture([0.1, 0.2])])])
     with pytest.raises(PoiseError, match="2 angles for 29 joints"):

@@ -34,7 +34,7 @@ def reach_hierarchy(robot: poise.Robot) -> poise.Hierarchy:
     )
 
 
-def test_its_reference_moves_like_a_robot_that_does_what_it_is_told(robot: poise.Robot) -> None:
+def test_its_reference_moves_like_an_ideal_robot(robot: poise.Robot) -> None:
     """The twin: a kinematic controller on an ideal plant."""
     start = robot.stance("standing")
     ideal, kinematic = poise.IdealPlant(start), poise.KinematicController(reach_hierarchy(robot))
@@ -56,7 +56,7 @@ def test_servos_bring_the_hand_where_the_reference_has_it(robot: poise.Robot) ->
     assert np.linalg.norm(plant.truth().pose(hand).translation - reference.pose(hand).translation) < 0.006
 
 
-def test_an_observer_sees_the_real_body_and_moves_the_reference(robot: poise.Robot) -> None:
+def test_an_observer_receives_the_measured_state_and_moves_the_reference(robot: poise.Robot) -> None:
     class Observing:
         def __init__(self) -> None:
             self.hierarchy = reach_hierarchy(robot)
@@ -85,7 +85,7 @@ def test_an_observer_sees_the_real_body_and_moves_the_reference(robot: poise.Rob
     assert behavior.told[-1][1] == pytest.approx(9.81 * robot.mass, rel=0.2)
 
 
-def test_a_state_or_an_observer_that_is_no_good_leaves_a_finite_command(robot: poise.Robot) -> None:
+def test_an_invalid_state_or_observer_leaves_a_finite_command(robot: poise.Robot) -> None:
     class Raising:
         def __call__(self, snapshot: Snapshot) -> poise.Hierarchy:
             return hierarchy

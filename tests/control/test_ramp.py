@@ -72,7 +72,7 @@ def test_no_tick_of_a_ramp_changes_the_command_much(name: str, order: int) -> No
 
 @ORDERS
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_both_have_in_common_stays_exact_during_a_ramp(name: str, order: int) -> None:
+def test_levels_common_to_both_hierarchies_stay_exact_during_a_ramp(name: str, order: int) -> None:
     found = run_with_change(name, order)[TICK : TICK + round(RAMP / PERIOD)]
     for step in found:
         program = not_none(step.command.solution).program
@@ -84,7 +84,7 @@ def test_what_both_have_in_common_stays_exact_during_a_ramp(name: str, order: in
 
 
 @ORDERS
-def test_the_feet_do_not_move_while_the_hand_passes_over(order: int) -> None:
+def test_the_feet_do_not_move_while_the_hand_task_is_ramped(order: int) -> None:
     """Beside what they creep without any change: half of J̇ v T² per tick, some microns here."""
     for name in ("remove", "reorder"):
         for step in run_with_change(name, order)[TICK:]:
@@ -94,7 +94,7 @@ def test_the_feet_do_not_move_while_the_hand_passes_over(order: int) -> None:
 
 @ORDERS
 @pytest.mark.parametrize("name", CHANGES)
-def test_after_the_ramp_the_new_hierarchy_has_its_way(name: str, order: int) -> None:
+def test_after_the_ramp_the_new_hierarchy_is_solved_exactly(name: str, order: int) -> None:
     found = run_with_change(name, order)
     for step in found[TICK + round(RAMP / PERIOD) :]:
         x = step.command.velocity if order == VELOCITY else step.command.acceleration
@@ -173,7 +173,7 @@ def test_a_hierarchy_that_changes_at_every_tick_is_followed_as_through_a_filter(
     assert rough[0] < 0.1 * rough[1]
 
 
-def test_what_must_hold_newly_holds_at_once() -> None:
+def test_a_new_constraint_holds_from_the_first_tick() -> None:
     """A change of `always` itself is not ramped: limits hold from the first tick."""
     free = reach_hierarchy(START, always=False)
     slow = free.replace(always=[constraints.JointSpeed(ROBOT, scale=0.01, acceleration=1e6)])

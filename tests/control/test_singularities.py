@@ -87,7 +87,7 @@ def test_at_acceleration_order_it_comes_to_rest_as_well(name: str, where: str) -
 
 @pytest.mark.parametrize("where", MAX_MAGNITUDE)
 @pytest.mark.parametrize("name", ["g1", "talos", "icub"])
-def test_nor_does_it_at_500_hertz(name: str, where: str) -> None:
+def test_a_stretched_arm_does_not_chatter_at_500_hertz(name: str, where: str) -> None:
     robot = installed_robot(name)
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start, MAX_MAGNITUDE[where]), start, 5.0, period=0.002)
@@ -95,7 +95,7 @@ def test_nor_does_it_at_500_hertz(name: str, where: str) -> None:
     assert np.abs(np.diff(last, axis=0)).max() < 0.15
 
 
-def test_least_velocity_in_its_level_does_not_keep_a_hand_from_what_it_can_reach() -> None:
+def test_velocity_damping_in_its_level_does_not_keep_a_hand_from_a_reachable_target() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     end = run_closed_loop(with_damping(reach_hierarchy(start)), start, 4.0)[-1].state

@@ -84,18 +84,18 @@ def check(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_lower_level_never_costs_a_higher_one_anything(seed: int) -> None:
+def test_a_lower_level_never_degrades_a_higher_one(seed: int) -> None:
     check(seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60, 3000))
-def test_a_lower_level_never_costs_a_higher_one_anything_on_many_stacks(seed: int) -> None:
+def test_a_lower_level_never_degrades_a_higher_one_on_many_stacks(seed: int) -> None:
     check(seed)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_level_that_comes_between_changes_nothing_above_it(seed: int) -> None:
+def test_an_inserted_level_changes_no_level_above_it(seed: int) -> None:
     state, levels, order = random_stack(seed)
     extra = random_task(np.random.default_rng(seed + 10_000), ROBOT, state)
     before = costs(*solve_stack(state, levels, order))
@@ -105,7 +105,7 @@ def test_a_level_that_comes_between_changes_nothing_above_it(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_must_hold_holds_on_every_stack(seed: int) -> None:
+def test_the_limits_hold_on_every_stack(seed: int) -> None:
     """Limits have a point in common in every state, so level 0 is met to rounding."""
     state, levels, order = random_stack(seed)
     program, x = solve_stack(state, [("always", joint_limits(ROBOT)), *levels[1:]], order)
@@ -113,7 +113,7 @@ def test_what_must_hold_holds_on_every_stack(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_every_level_does_as_well_as_the_slow_reference_lets_it(seed: int) -> None:
+def test_every_level_is_as_good_as_in_the_reference_solution(seed: int) -> None:
     state, levels, order = random_stack(seed)
     stack = bind_stack(state, levels, order).stack
     stack.singularity_damping[:] = 0.0  # which the reference does without

@@ -10,7 +10,7 @@ from robot_states import installed_robot, not_none
 
 @ROBOTS
 @pytest.mark.parametrize("who", ["one foot", "both feet"])
-def test_a_contact_that_is_not_reported_for_a_moment_is_not_missed(name: str, who: str) -> None:
+def test_a_short_loss_of_a_contact_causes_no_fallback(name: str, who: str) -> None:
     start = standing_state(name)
     left = start.robot.feet[:1] if who == "one foot" else ()
     view: View = lambda s: s.replace(contacts=left) if is_fault_time(s.time, BEGIN + 0.02) else s  # noqa: E731
@@ -38,7 +38,7 @@ def test_a_contact_that_is_lost_unannounced_is_named(name: str, who: str) -> Non
 
 
 @ROBOTS
-def test_contacts_that_are_never_seen_again_leave_commands_finite_and_named(name: str) -> None:
+def test_permanently_lost_contacts_leave_finite_commands_and_are_reported(name: str) -> None:
     """Nothing can stand that believes itself in the air; what is asked is that it says so."""
     trial = StandingTrial(
         standing_state(name), view=lambda s: s.replace(contacts=()) if s.time >= BEGIN else s, seconds=0.8
@@ -47,7 +47,7 @@ def test_contacts_that_are_never_seen_again_leave_commands_finite_and_named(name
 
 
 @ROBOTS
-def test_a_foot_whose_ground_is_taken_away_finds_the_ground_below(name: str) -> None:
+def test_a_foot_that_loses_its_ground_lands_on_the_ground_below(name: str) -> None:
     """Both feet stand on plates of a centimetre; the right one vanishes."""
     robot = installed_robot(name)
     q = robot.stance("standing").q.copy()
@@ -69,7 +69,7 @@ def test_a_foot_whose_ground_is_taken_away_finds_the_ground_below(name: str) -> 
 
 @ROBOTS
 @pytest.mark.parametrize("report", [True, False], ids=["reported", "not reported"])
-def test_a_contact_that_is_gained_unannounced_is_borne(name: str, report: bool) -> None:
+def test_an_unexpected_contact_causes_no_fall(name: str, report: bool) -> None:
     """A plate appears that presses on a hand from below, sensed or not; nothing plans a force there."""
     start = standing_state(name)
     hand = start.robot.hand("left")

@@ -36,7 +36,7 @@ def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str,
 
 
 @ROBOTS
-def test_motors_that_may_give_nothing_are_obeyed(name: str) -> None:
+def test_torque_limits_near_zero_are_respected(name: str) -> None:
     """Motors that may give next to nothing: a user may ask for that, too, and the robot falls within its limits."""
     start = standing_state(name)
     robot = start.robot
@@ -86,7 +86,7 @@ def test_a_solution_against_physics_is_replaced_by_the_weighted_one(name: str, n
 
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub"])
 @pytest.mark.parametrize("period", [0.002, 0.01])
-def test_a_hold_stands_for_as_long_as_it_must_and_recovers_from_a_push(name: str, period: float) -> None:
+def test_a_long_hold_keeps_standing_and_recovers_from_a_push(name: str, period: float) -> None:
     start = standing_state(name)
     robot = start.robot
 

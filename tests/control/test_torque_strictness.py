@@ -97,7 +97,7 @@ def test_physics_holds_on_every_stack(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_every_level_does_as_well_as_the_slow_reference_lets_it(seed: int) -> None:
+def test_every_level_is_as_good_as_in_the_reference_solution(seed: int) -> None:
     program = program_of(seed)
     bare = Program(program.levels, variables=program.variables, center=program.center)  # without singularity damping
     fast, slow = (costs(bare, solver.solve(bare).x) for solver in (Lexicographic(), Cascade()))

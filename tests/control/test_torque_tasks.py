@@ -54,7 +54,7 @@ def jerking_hierarchy(start: State, joint: Joint) -> Hierarchy:
 
 
 @ROBOTS
-def test_a_torque_limit_that_acts_leaves_a_trace(name: str) -> None:
+def test_an_active_torque_limit_is_listed_in_the_explanation(name: str) -> None:
     """An elbow asked for more than it may: its torque is the limit, the row is active, the explanation tells."""
     robot = installed_robot(name)
     start = robot.stance("standing")
@@ -67,7 +67,7 @@ def test_a_torque_limit_that_acts_leaves_a_trace(name: str) -> None:
     assert f"torque limit[{elbow.name}]" in not_none(command.solution).explain()
 
 
-def test_a_limit_that_acts_is_found_in_the_recording() -> None:
+def test_an_active_limit_is_found_in_the_recording() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     controller = TorqueController(jerking_hierarchy(start, robot.joint("left_elbow_joint")))
@@ -91,7 +91,7 @@ def test_a_scaled_limit_of_some_joints_holds_where_it_stands(name: str) -> None:
 
 
 @ROBOTS
-def test_a_joint_takes_the_torque_it_is_asked_for(name: str) -> None:
+def test_a_joint_exerts_its_target_torque(name: str) -> None:
     robot = installed_robot(name)
     start = robot.stance("standing")
     joint = robot.joints[-1]
@@ -113,7 +113,7 @@ def test_weight_shifts_between_the_feet(name: str, share: float) -> None:
 
 
 @ROBOTS
-def test_weight_shifts_no_further_than_what_is_above_allows(name: str) -> None:
+def test_weight_shifts_no_further_than_higher_levels_allow(name: str) -> None:
     """All on one foot, less important than the posture: the pressure reaches an edge of the soles, nothing moves."""
     start = installed_robot(name).stance("standing")
     command = command_with(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)), before=None)
@@ -124,7 +124,7 @@ def test_weight_shifts_no_further_than_what_is_above_allows(name: str) -> None:
 
 
 @ROBOTS
-def test_a_body_that_may_move_shifts_all_of_its_weight(name: str) -> None:
+def test_a_body_free_to_move_shifts_all_of_its_weight(name: str) -> None:
     """More important than the posture: limbs swing so that one foot bears all, and the centre of mass stays at rest."""
     start = installed_robot(name).stance("standing")
     command = command_with(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)))
@@ -137,7 +137,7 @@ def test_a_body_that_may_move_shifts_all_of_its_weight(name: str) -> None:
 
 @ROBOTS
 @pytest.mark.parametrize("place", [(0.0, 0.0), (0.01, 0.0), (-0.02, 0.005)])
-def test_pressure_moves_to_where_it_is_asked_for(name: str, place: tuple[float, float]) -> None:
+def test_the_center_of_pressure_moves_to_its_target(name: str, place: tuple[float, float]) -> None:
     start = installed_robot(name).stance("standing")
     left, _ = feet(start.robot)
     command = command_with(start, tasks.CenterOfPressure(left, place))
@@ -146,7 +146,7 @@ def test_pressure_moves_to_where_it_is_asked_for(name: str, place: tuple[float, 
 
 
 @ROBOTS
-def test_a_hand_pushes_a_wall_as_hard_as_it_is_asked_to(name: str) -> None:
+def test_a_hand_pushes_a_wall_with_its_target_force(name: str) -> None:
     start, contacts = stance_on_two_planes(installed_robot(name))
     *_, hand = contacts
     wall = tasks.ContactForce(hand, (0.0, 0.0, 20.0))
@@ -158,7 +158,7 @@ def test_a_hand_pushes_a_wall_as_hard_as_it_is_asked_to(name: str) -> None:
 
 
 @ROBOTS
-def test_pressure_is_where_mujoco_feels_it(name: str) -> None:
+def test_the_center_of_pressure_is_that_of_mujoco(name: str) -> None:
     start = installed_robot(name).stance("standing")
     left, right = feet(start.robot)
     forward = [tasks.CenterOfPressure(left, (0.02, 0.0)), tasks.ForceDistribution((left, right), (0.52, 0.48))]
@@ -196,7 +196,7 @@ def test_weighted_and_strict_agree_where_all_tasks_can_be_met(name: str) -> None
 
 
 @ROBOTS
-def test_where_they_contradict_only_the_strict_answer_keeps_the_order(name: str) -> None:
+def test_with_contradicting_tasks_only_the_strict_solution_respects_the_priorities(name: str) -> None:
     """The weighted one gives some of balance away for a hand out of reach; both keep physics."""
     start = installed_robot(name).stance("standing")
     hand = start.robot.hand("left")
