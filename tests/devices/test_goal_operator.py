@@ -38,14 +38,14 @@ def test_a_foot_is_lifted_moved_and_put_down(workspace: Workspace) -> None:
     assert {stick.mode for stick in sticks} == {"left foot"}
 
 
-def test_a_trunk_is_led_to_its_place_and_turned(workspace: Workspace) -> None:
+def test_a_trunk_goal_moves_and_turns_the_trunk(workspace: Workspace) -> None:
     points, _ = guide(GoalOperator([TrunkGoal(0.3, 0.1, 0.2)], workspace))
     middle = 0.5 * (points.feet["left"].place + points.feet["right"].place)
     assert middle == pytest.approx(0.3 + 0.1j, abs=0.12 * workspace.leg)
     assert points.attitude[2] == pytest.approx(0.2, abs=0.06)
 
 
-def test_a_hand_is_led_farther_than_its_arm_reaches(workspace: Workspace) -> None:
+def test_a_hand_goal_beyond_the_arm_moves_the_body(workspace: Workspace) -> None:
     goal = (0.35, 0.16, 0.3)
     points, sticks = guide(GoalOperator([HandGoal("left", *goal)], workspace))
     assert points.hand_position("left") == pytest.approx(goal, abs=0.004)
@@ -53,7 +53,7 @@ def test_a_hand_is_led_farther_than_its_arm_reaches(workspace: Workspace) -> Non
     assert {stick.mode for stick in sticks} == {"left hand"}
 
 
-def test_who_looks_at_the_real_hand_leads_it_further_when_it_lags_behind(workspace: Workspace) -> None:
+def test_an_operator_with_hand_feedback_compensates_the_lag_of_the_hand(workspace: Workspace) -> None:
     """The hand hangs 1 cm below where it is led: it is led 1 cm above its place."""
     goal, robot = np.array([0.12, 0.16, 0.3]), installed_robot("mighty")
     seen: list[NavigationPoints] = []
@@ -71,7 +71,7 @@ def test_who_looks_at_the_real_hand_leads_it_further_when_it_lags_behind(workspa
     assert points.hand_position("left") == pytest.approx(goal + lag, abs=0.004)
 
 
-def test_errands_are_run_in_their_order_and_then_the_stick_is_centred(workspace: Workspace) -> None:
+def test_goals_are_executed_in_order_and_then_the_stick_is_centred(workspace: Workspace) -> None:
     operator = GoalOperator([TrunkGoal(0.1, 0.0), HandGoal("right", 0.25, -0.15, 0.28)], workspace)
     _, sticks = guide(operator)
     modes = list(dict.fromkeys(stick.mode for stick in sticks))
@@ -79,11 +79,11 @@ def test_errands_are_run_in_their_order_and_then_the_stick_is_centred(workspace:
     assert sticks[-1] == sticks[-2] == OperatorCommand("right hand")
 
 
-def test_who_has_seen_nothing_says_nothing(workspace: Workspace) -> None:
+def test_an_operator_without_an_observation_gives_a_zero_command(workspace: Workspace) -> None:
     assert GoalOperator([TrunkGoal(1.0, 0.0)], workspace).read(0.0).is_zero
 
 
-def test_what_is_done_already_needs_no_stick(workspace: Workspace) -> None:
+def test_without_goals_the_stick_stays_centred(workspace: Workspace) -> None:
     operator = GoalOperator([], workspace)
     _, sticks = guide(operator)
     assert operator.finished

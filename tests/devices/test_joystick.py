@@ -159,7 +159,7 @@ def test_a_driver_that_fails_in_the_loop_is_a_centred_stick(
     assert not device.read(0.2).is_zero
 
 
-def test_without_anything_plugged_in_one_line_says_so(library: FakeLibrary) -> None:
+def test_without_a_device_the_error_is_one_line(library: FakeLibrary) -> None:
     with pytest.raises(UsageError, match="there is no joystick 3"):
         Joystick(index=3)
     library.count = 0

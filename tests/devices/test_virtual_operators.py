@@ -68,7 +68,7 @@ def test_an_entry_is_held_until_the_next_and_before_the_first_the_stick_is_centr
         ([GOOD | {"mode": 3}], "entry 0: there is no guiding mode"),
     ],
 )
-def test_a_script_that_cannot_be_meant_is_refused_in_one_line_that_names_the_entry(
+def test_an_invalid_script_is_refused_in_one_line_that_names_the_entry(
     tmp_path: Path, content: object, words: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
@@ -138,6 +138,6 @@ def test_a_guided_foot_is_lifted_in_a_third_of_the_slots_and_put_down_in_another
         ({"modes": ()}, "modes"),
     ],
 )
-def test_a_random_stick_that_cannot_be_is_refused(settings: dict[str, Any], word: str) -> None:
+def test_invalid_settings_of_a_random_device_are_refused(settings: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=word):
         RandomDevice(**settings)

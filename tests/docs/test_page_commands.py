@@ -48,9 +48,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda words: Path(words[-1]).stem)
-def test_a_program_that_measures_explains_itself_and_does_nothing_else(
-    program: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_the_help_of_a_benchmark_is_printed_without_running_it(program: tuple[str, ...], tmp_path: Path) -> None:
     """What they measure takes minutes; that they still fit the rest of the sources is seen at once."""
     words = [*program[:-1], str(ROOT / program[-1]) if len(program) == 1 else program[-1]]
     result = subprocess.run(
@@ -67,14 +65,14 @@ def test_a_program_that_measures_explains_itself_and_does_nothing_else(
     assert list(tmp_path.iterdir()) == [], "a program that is asked for help writes no file"
 
 
-def test_every_program_that_measures_stands_on_a_page() -> None:
+def test_every_benchmark_is_on_a_page() -> None:
     there = {path.relative_to(ROOT) for path in (ROOT / "benchmarks").glob("*.py")} - {Path("benchmarks/__init__.py")}
     there |= {path.relative_to(ROOT) for path in (ROOT / "benchmarks").glob("*/__main__.py")}
     assert {source(list(words)) for words in PROGRAMS} == there
 
 
 @pytest.mark.parametrize("page", COMMANDED, ids=name_of)
-def test_the_commands_of_a_page_can_be_given(page: Path) -> None:
+def test_the_commands_of_a_page_parse(page: Path) -> None:
     for block in blocks(page):
         if block.language != "sh":
             continue

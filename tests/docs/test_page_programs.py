@@ -15,7 +15,7 @@ PROGRAMS = [page for page in PAGES if any(block.language in ("python", "toml") f
 
 
 @pytest.mark.parametrize("page", PROGRAMS, ids=name_of)
-def test_the_programs_of_a_page_run_and_print_what_stands_below_them(
+def test_the_programs_of_a_page_run_and_print_the_output_below_them(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs_models(page)
@@ -24,7 +24,7 @@ def test_the_programs_of_a_page_run_and_print_what_stands_below_them(
     assert last == LAST.get(name_of(page), last)
 
 
-def test_every_block_of_every_page_has_somebody_who_runs_it() -> None:
+def test_every_block_of_every_page_has_a_runner() -> None:
     for block in everything():
         if block.language == "display":
             code = re.search(
@@ -35,7 +35,7 @@ def test_every_block_of_every_page_has_somebody_who_runs_it() -> None:
             assert block.language in LANGUAGES, f"{block.name}: nobody runs a block of '{block.language}'"
 
 
-def test_what_is_printed_stands_below_what_prints_it() -> None:
+def test_every_output_block_follows_its_program() -> None:
     for page in PAGES:
         found = blocks(page)
         below = [after(page.read_text(), block) for block in found if block.language == "python"]

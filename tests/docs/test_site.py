@@ -140,7 +140,7 @@ def test_every_package_has_its_page_and_every_name_of_poise_its_line() -> None:
         assert f"`poise.{name}`" in front, f"docs/reference/index.md does not list poise.{name}"
 
 
-def test_every_page_stands_in_the_navigation() -> None:
+def test_every_page_is_in_the_navigation() -> None:
     listed = (ROOT / "mkdocs.yml").read_text().split("\nnav:")[1]
     for page in (ROOT / "docs").rglob("*.md"):
         assert page.relative_to(ROOT / "docs").as_posix() in listed, f"mkdocs.yml does not list {page.name}"

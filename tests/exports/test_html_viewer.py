@@ -180,7 +180,7 @@ def test_a_browser_shows_the_robot_and_moves_it(page: Path, tmp_path: Path) -> N
     assert 0.005 < moved.mean() < 0.5
 
 
-def test_the_motion_plays_by_itself_and_waits_when_it_is_asked_for_a_time(page: Path, tmp_path: Path) -> None:
+def test_the_motion_plays_by_itself_and_is_paused_at_a_requested_time(page: Path, tmp_path: Path) -> None:
     playing, waiting = document(page, tmp_path), document(page, tmp_path, "#t=0.25")
     assert 'data-state="playing"' in playing
     assert 'data-state="paused"' in waiting

@@ -122,7 +122,7 @@ def test_joint_states_have_position_velocity_and_effort(log: Path, motion: Recor
             assert joint["effort"] == motion[f"command/torque/{name}"][i]
 
 
-def test_messages_are_as_their_schemas_say(log: Path) -> None:
+def test_messages_conform_to_their_schemas(log: Path) -> None:
     messages, schemas, _ = read(log)
 
     def fits(value: Any, schema: dict[str, Any]) -> bool:

@@ -221,7 +221,7 @@ def test_the_markers_of_a_person_come_out_as_they_were_measured(tmp_path: Path) 
     assert np.isnan(slow.marker(walk.labels[3])[3:10]).all()
 
 
-def test_a_file_says_one_rate_even_if_the_samples_were_uneven(tmp_path: Path) -> None:
+def test_a_file_has_one_rate_even_if_the_samples_were_uneven(tmp_path: Path) -> None:
     robot = biped()
     even = random_recording(robot, 20)
     late = np.array(even.time)

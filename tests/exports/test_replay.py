@@ -102,7 +102,7 @@ def test_torque_feed_forward_compensates_the_servo_deflection(robot: Robot) -> N
     assert leading < 0.1 * sagging
 
 
-def test_torques_are_fed_forward_if_they_are_known_and_not_refused(robot: Robot) -> None:
+def test_torques_are_fed_forward_if_they_are_known_and_not_disabled(robot: Robot) -> None:
     standing = knee_bend(robot, 0.0, seconds=0.04)
     angles = (standing.time, standing.q, standing.joints, standing.units)
     torque = np.zeros((len(standing.time), len(standing.joints)))

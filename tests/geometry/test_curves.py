@@ -76,7 +76,7 @@ def test_the_lift_is_down_at_both_ends_up_in_the_middle_and_at_rest_outside() ->
 
 
 @pytest.mark.parametrize("curve", UNIT_CURVES)
-def test_an_array_of_phases_gives_what_they_give_one_by_one(curve) -> None:  # type: ignore[no-untyped-def]
+def test_an_array_of_phases_gives_the_values_of_single_phases(curve) -> None:  # type: ignore[no-untyped-def]
     phases = np.linspace(-0.5, 1.5, 41)
     together = np.array(curve(phases))
     one_by_one = np.array([curve(float(s)) for s in phases]).T
@@ -172,7 +172,7 @@ def test_parts_that_do_not_belong_together_are_refused() -> None:
         Quintic((0.0, 0.0), (1.0, 0.0, 0.0), 1.0)  # type: ignore[arg-type]
 
 
-def test_a_quintic_introduces_itself() -> None:
+def test_a_quintic_has_a_readable_repr() -> None:
     assert repr(quintic(0, 0, 0, 1, 0, 0, 2)) == "Quintic(from 0.0 to 1.0 in 2 s)"
 
 

@@ -109,7 +109,7 @@ def test_points_on_an_edge_are_no_vertices_wherever_the_polygon_lies(offset: flo
     assert len(polygon.convex_hull(0.2 * np.concatenate(edges) @ turn.T + offset)) == 4
 
 
-def test_points_that_are_not_finite_support_nothing() -> None:
+def test_points_that_are_not_finite_are_ignored() -> None:
     bad = [[math.nan, 0.0], [5.0, math.inf], [-math.inf, math.nan]]
     assert np.array_equal(polygon.convex_hull([*SQUARE.tolist(), *bad]), SQUARE)
     assert polygon.convex_hull(bad).shape == (0, 2)
@@ -189,7 +189,7 @@ def test_a_point_beyond_the_end_of_a_sliver_is_outside(heading: float, width: fl
     assert polygon.margin(sliver, turn @ [along, 0.0]) == pytest.approx(1.0 - along)
 
 
-def test_nothing_supports_where_there_is_no_polygon() -> None:
+def test_an_empty_polygon_has_no_inside() -> None:
     assert polygon.margin([], [1.0, 2.0]) == -math.inf
     assert polygon.inradius([]) == -math.inf
     assert polygon.project([], [1.0, 2.0]).tolist() == [1.0, 2.0]
@@ -203,7 +203,7 @@ def test_a_point_that_is_not_finite_is_infinitely_far_outside(bad: list[float]) 
     assert polygon.margin(SQUARE, bad) == -math.inf
 
 
-def test_many_points_at_once_give_what_they_give_one_by_one() -> None:
+def test_an_array_of_points_gives_the_values_of_single_points() -> None:
     points = np.random.default_rng(0).normal(size=(50, 2))
     margins, nearest = polygon.margin(SQUARE, points), polygon.project(SQUARE, points)
     assert isinstance(margins, np.ndarray)
@@ -382,7 +382,7 @@ def test_the_parts_on_both_sides_of_a_cut_make_up_the_whole(seed: int, other: in
 
 
 @given(seeds, seeds)
-def test_clipping_by_the_half_planes_of_another_polygon_gives_what_is_in_both(seed: int, other: int) -> None:
+def test_clipping_by_the_half_planes_of_another_polygon_gives_the_intersection(seed: int, other: int) -> None:
     one, two = random_polygon(seed), random_polygon(other)
     both = polygon.clip(one, *polygon.half_planes(two))
     np.testing.assert_allclose(area(both), area(polygon.clip(two, *polygon.half_planes(one))), rtol=1e-9, atol=1e-12)
@@ -392,7 +392,7 @@ def test_clipping_by_the_half_planes_of_another_polygon_gives_what_is_in_both(se
             assert (polygon.margin(both, point) > 0.0) == (inside > 0.0)
 
 
-def test_what_is_left_of_a_segment_a_point_or_nothing_is_found_as_well() -> None:
+def test_a_segment_a_point_and_an_empty_polygon_can_be_clipped() -> None:
     assert polygon.clip([[0, 0], [4, 0]], [[1, 0]], [1]).tolist() == [[0.0, 0.0], [1.0, 0.0]]
     assert polygon.clip([[0, 0]], [[1, 0]], [1]).tolist() == [[0.0, 0.0]]
     assert polygon.clip([[0, 0]], [[1, 0]], [-1]).shape == (0, 2)

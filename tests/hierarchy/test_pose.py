@@ -64,7 +64,7 @@ def test_a_squat_is_found(robot: Robot) -> None:
     assert inside(robot, posed.state)
 
 
-def test_a_hand_out_of_reach_is_named_and_nothing_above_suffers(robot: Robot) -> None:
+def test_a_hand_out_of_reach_is_named_and_higher_levels_are_met(robot: Robot) -> None:
     posed = solve_pose(stance(robot, reach(robot, [1.5, 0.0, 0.5])), robot.stance("standing"))
     assert posed.unmet == ("reach",)
     assert posed.errors["reach"] > 0.3
@@ -97,7 +97,7 @@ def test_a_hand_out_of_reach_comes_as_near_as_it_can(robot: Robot) -> None:
     ],
     ids=["slow", "stiff", "limited", "not begun", "over"],
 )
-def test_how_and_how_fast_a_task_wants_does_not_matter(dynamics: object) -> None:
+def test_the_dynamics_of_a_task_do_not_change_the_pose(dynamics: object) -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     plain, other = (solve_pose(stance(robot, reach(robot, [0.1, 0.05, 0.1], r)), start) for r in (None, dynamics))
@@ -117,7 +117,7 @@ def test_a_moving_target_is_taken_as_it_stands_at_the_time_of_the_start() -> Non
     assert posed.state.pose(hand).translation == pytest.approx(place + np.array([0.1, 0.0, 0.1]), abs=1e-9)
 
 
-def test_rates_and_speeds_have_no_part_in_a_posture() -> None:
+def test_rate_tasks_do_not_change_the_pose() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     goal = reach(robot, [0.1, 0.0, 0.1])
@@ -156,7 +156,7 @@ def test_ranges_hold_from_anywhere_to_anywhere(seed: int) -> None:
     assert inside(robot, posed.state)
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_solving_twice_gives_the_same_pose() -> None:
     robot = installed_robot("g1")
     hierarchy, start = stance(robot, reach(robot, [0.1, 0.1, 0.1])), robot.stance("standing")
     first, second = solve_pose(hierarchy, start), solve_pose(hierarchy, start)
@@ -164,7 +164,7 @@ def test_asking_twice_gives_the_same_answer() -> None:
     assert first.iterations == second.iterations
 
 
-def test_the_given_state_and_hierarchy_do_not_change() -> None:
+def test_solving_does_not_change_the_state_or_the_hierarchy() -> None:
     robot = installed_robot("g1")
     start, level = robot.stance("standing"), reach(robot, [0.1, 0.0, 0.0], tasks.MinimumJerk(2.0))
     q = start.q.copy()
@@ -173,7 +173,7 @@ def test_the_given_state_and_hierarchy_do_not_change() -> None:
     assert isinstance(level.tasks[0].dynamics, tasks.MinimumJerk)  # type: ignore[attr-defined]
 
 
-def test_what_cannot_be_posed_is_said_at_once() -> None:
+def test_invalid_arguments_are_refused_at_once() -> None:
     robot, other = installed_robot("g1"), installed_robot("talos")
     start, hierarchy = robot.stance("standing"), stance(robot)
     for arguments, words in (
