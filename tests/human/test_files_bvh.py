@@ -75,7 +75,7 @@ def test_another_reader_finds_recorded_joints_in_the_same_places(name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["07_01.bvh", "35_01.bvh"])
-def test_a_recorded_walk_is_a_person_of_human_size_who_walks_upright(name: str) -> None:
+def test_a_recorded_walk_has_human_size_and_is_upright(name: str) -> None:
     motion = human.read_bvh(mocap(f"cmu_bvh/{name}"), scale=0.0254 / 0.45, skip=1)
     trial = motion.to_trial()
     assert trial.rate == pytest.approx(120.0, rel=1e-3)
@@ -88,7 +88,7 @@ def test_a_recorded_walk_is_a_person_of_human_size_who_walks_upright(name: str) 
     assert abs(way[2]) < 0.15
 
 
-def test_an_added_first_pose_is_remarked_and_can_be_left_out() -> None:
+def test_an_added_first_pose_is_noted_and_can_be_left_out() -> None:
     path = mocap("cmu_bvh/07_01.bvh")
     all_frames, rest = human.read_bvh(path), human.read_bvh(path, skip=1)
     assert any("skip=1" in note for note in all_frames.notes)
@@ -104,7 +104,7 @@ def test_lengths_are_scaled_and_another_axis_may_be_up(tmp_path: Path) -> None:
     np.testing.assert_allclose(z_up(x), plain.positions())
 
 
-def test_a_wrong_number_of_frames_is_only_remarked(tmp_path: Path) -> None:
+def test_a_wrong_number_of_frames_is_only_noted(tmp_path: Path) -> None:
     motion = human.read_bvh(written(tmp_path, frames=2_000_000_000))
     assert len(motion.time) == 2
     assert "says 2000000000 frames, the file has 2" in motion.notes[0]

@@ -72,7 +72,7 @@ def test_subjects_in_front_of_labels_are_taken_off(tmp_path: Path) -> None:
     assert "Prefixes removed from the labels: Anna:." in trial.notes
 
 
-def test_of_two_people_the_one_with_more_samples_is_kept(tmp_path: Path) -> None:
+def test_of_two_subjects_the_one_with_more_samples_is_read(tmp_path: Path) -> None:
     X = np.concatenate([standing(), standing() + 1.0], axis=1)
     X[:3, : len(PERSON)] = np.nan
     labels = [f"{who}:{name}" for who in ("Anna", "Bert") for name in PERSON]
@@ -81,7 +81,7 @@ def test_of_two_people_the_one_with_more_samples_is_kept(tmp_path: Path) -> None
     assert any("'Bert' kept, 'Anna' left out" in note for note in trial.notes)
 
 
-def test_of_a_label_that_is_there_twice_the_first_with_samples_is_kept(tmp_path: Path) -> None:
+def test_of_two_equal_labels_the_first_with_samples_is_read(tmp_path: Path) -> None:
     never, twin = np.full((5, 1, 3), np.nan), standing()[:, :1] + 0.5
     labels = ["LASI", *PERSON, "C7"]
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", np.concatenate([never, standing(), twin], axis=1), labels))
@@ -125,7 +125,7 @@ def test_angles_with_names_of_their_own_are_found_by_the_group_that_lists_them(t
     np.testing.assert_allclose(trial.angles["LKNEE_X"], np.degrees(0.5), atol=1e-4)
 
 
-def test_points_that_software_computed_stand_apart_in_metres(tmp_path: Path) -> None:
+def test_computed_points_are_stored_separately_in_metres(tmp_path: Path) -> None:
     place = np.full((5, 3), 0.9)
     trial = with_points(tmp_path, dict.fromkeys(("CentreOfMass", "PELO", "PELA", "PELL", "PELP", "LFEO"), place))
     assert set(trial.computed_points) == {"CentreOfMass", "PELO", "PELA", "PELL", "PELP"}

@@ -57,7 +57,7 @@ def test_minutes_count_sixty_seconds(tmp_path: Path) -> None:
     assert_meant(events(tmp_path, np.array([[1.0, 1.0], [3.5, 4.25]]), first=FIRST + 6000).events)
 
 
-def test_times_relative_to_the_first_frame_are_kept_with_a_note(tmp_path: Path) -> None:
+def test_times_relative_to_the_first_frame_are_accepted_with_a_note(tmp_path: Path) -> None:
     trial = events(tmp_path, np.stack([np.zeros(2), TIMES - FIRST / RATE]))
     assert_meant(trial.events)
     assert "Event times count from the first frame of the file." in trial.notes

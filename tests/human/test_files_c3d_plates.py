@@ -84,7 +84,7 @@ def test_forces_that_are_no_numbers_leave_the_plate_out(tmp_path: Path) -> None:
     assert "Force plate 1 left out: forces or corners are not finite." in trial.notes
 
 
-def test_forces_below_twenty_newton_are_zero_and_an_unloaded_plate_is_kept(tmp_path: Path) -> None:
+def test_forces_below_twenty_newton_are_zero_and_an_unloaded_plate_stays(tmp_path: Path) -> None:
     nearest = np.minimum((np.arange(FRAMES * EACH) + EACH // 2) // EACH, FRAMES - 1)  # frame of each sample
     steps = np.array([0.0, 0.9, 1.1, 30.0, 0.5, 0.0])[nearest, None] * np.array([0.1, 0.1, 1.0]) * LOADED_FORCE
     (plate,) = written(tmp_path, steps).plates

@@ -53,7 +53,7 @@ def test_the_header_decides_between_degrees_and_radians(word: str, meant: bool, 
     assert motion.notes == ()
 
 
-def test_without_a_word_on_degrees_the_size_of_the_angles_decides_and_translations_do_not(tmp_path: Path) -> None:
+def test_without_a_unit_the_size_of_the_angles_decides_and_translations_are_ignored(tmp_path: Path) -> None:
     degrees = human.read_motion(written(tmp_path, f"x\nendheader\n{TABLE}"))
     assert degrees.in_degrees
     assert "taken as degrees" in degrees.notes[0]
@@ -90,7 +90,7 @@ def test_numbers_of_rows_and_columns_in_the_header_are_only_compared(tmp_path: P
 
 @pytest.mark.parametrize("in_degrees", [True, False])
 @pytest.mark.parametrize("suffix", ["mot", "sto"])
-def test_what_is_written_is_read_again(in_degrees: bool, suffix: str, tmp_path: Path) -> None:
+def test_a_written_motion_is_read_back_unchanged(in_degrees: bool, suffix: str, tmp_path: Path) -> None:
     motion = human.OpenSimMotion(("knee_angle_r", "pelvis_ty"), TIME, np.stack([KNEE, SHIFT], axis=1), in_degrees)
     path = human.write_motion(motion, tmp_path / f"walk.{suffix}")
     back = human.read_motion(path)

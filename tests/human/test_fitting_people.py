@@ -59,7 +59,7 @@ def test_a_walk_alone_gives_a_body_too() -> None:
     assert found.shape.height == pytest.approx(1.77, abs=0.01)  # stored with the subject
 
 
-def test_without_a_given_height_it_is_estimated_from_the_markers() -> None:
+def test_an_unknown_height_is_estimated_from_the_markers() -> None:
     walk, static = sample_trial()
     nobody = human.Subject()
     found = fit(walk.replace(subject=nobody), static.replace(subject=nobody))
@@ -174,7 +174,7 @@ def test_each_trial_of_a_folder_has_a_row_also_if_its_file_is_invalid(tmp_path) 
     [("static.c3d", True), ("S01_Calibration.c3d", True), ("cal 02.trc", True), ("T-pose.c3d", True),
      ("walk.c3d", False), ("vertical_jump.c3d", False), ("understanding.c3d", False), ("calf_raise.c3d", False)],
 )  # fmt: skip
-def test_static_trials_are_known_by_their_names(name: str, static: bool) -> None:
+def test_static_trials_are_recognised_by_their_names(name: str, static: bool) -> None:
     from pathlib import Path
 
     assert is_static(Path(name)) == static

@@ -54,7 +54,7 @@ def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizont
 
 
 @pytest.mark.parametrize("side", PEOPLE)
-def test_a_foot_stands_by_the_phases(side: str) -> None:
+def test_the_stance_of_a_foot_follows_from_the_phases(side: str) -> None:
     cycle = sample_walk().cycle(side)  # type: ignore[arg-type]
     other = "left" if side == "right" else "right"
     middles = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
@@ -110,7 +110,7 @@ def test_a_study_groups_by_variant_and_notes_the_rules() -> None:
         found.result("worst")
 
 
-def test_curves_of_left_cycles_begin_with_the_right_strike_as_well() -> None:
+def test_curves_of_left_cycles_also_begin_with_the_right_initial_contact() -> None:
     """The sample walks the same on both sides: its two cycles must have one mean and next to no deviation."""
     found = compare_variants([sample_quality(TRACK, side) for side in PEOPLE]).results[0]
     assert found.reference_curves.mean == pytest.approx(sample_quality(TRACK).reference_curves, abs=3.0)

@@ -100,7 +100,7 @@ def test_a_batch_is_a_table_with_the_reasons_of_failures(lab: Path, tmp_path: Pa
     assert str(batch).endswith("1 of 2 trials fitted")
 
 
-def test_a_study_holds_every_walk_and_says_why_one_is_missing(study: human.GaitStudy, fit: Fit) -> None:
+def test_a_study_lists_every_walk_and_the_reason_of_a_missing_one(study: human.GaitStudy, fit: Fit) -> None:
     (trial,), (failure,) = study.trials, study.failures
     assert [type(each) for each in study.results] == [GaitTrial, human.TrialFailure]
     assert failure.trial == "static.c3d"
@@ -137,7 +137,7 @@ def test_a_saved_study_is_read_back(study: human.GaitStudy, tmp_path: Path) -> N
     assert poise.load_recording(files[3])["q"] == pytest.approx(trial.best_quality.reproduction.q)
 
 
-def test_walks_are_reproduced_by_the_variants_that_are_given(fit: Fit) -> None:
+def test_walks_are_reproduced_by_the_requested_variants(fit: Fit) -> None:
     done: list[float] = []
     trial = human.reproduce_walk(fit, variants=[PAPER], progress=done.append)
     assert done == [0.0]
@@ -150,7 +150,7 @@ def test_walks_are_reproduced_by_the_variants_that_are_given(fit: Fit) -> None:
         gait.find_variant("papre")
 
 
-def test_a_study_without_a_walk_says_why_and_is_not_saved(lab: Path, tmp_path: Path) -> None:
+def test_a_study_without_a_walk_reports_the_reason_and_is_not_saved(lab: Path, tmp_path: Path) -> None:
     nothing = human.study_gait([lab / "static.c3d"])
     assert strict(nothing.summary())["variants"] == {}
     assert nothing.text().startswith("no walk could be reproduced\nstatic.c3d: no complete gait cycle")
@@ -170,7 +170,7 @@ def test_the_summary_of_torques_follows_from_the_moments(fit: Fit) -> None:
     assert f"{np.nanmax(ankle):>8.2f}" in str(torques)
 
 
-def test_a_walk_against_itself_agrees_in_every_number(fit: Fit) -> None:
+def test_a_walk_compared_with_itself_agrees_in_every_number(fit: Fit) -> None:
     torques = human.compute_torques(fit)
     comparison = human.compare_walks(torques, torques.recording())
     facts = strict(comparison.summary())
@@ -180,7 +180,7 @@ def test_a_walk_against_itself_agrees_in_every_number(fit: Fit) -> None:
     assert comparison.names[0] in str(comparison).splitlines()[0]
 
 
-def test_a_recording_against_itself_has_no_difference(fit: Fit) -> None:
+def test_a_recording_compared_with_itself_has_no_difference(fit: Fit) -> None:
     recording = fit.recording()
     comparison = human.compare_recordings(recording, recording, names=("walk", "again"))
     facts = strict(comparison.summary())

@@ -101,7 +101,7 @@ def test_the_residual_is_zero_where_all_is_measured_and_shows_a_wrong_mass(walk:
     assert found.mass == pytest.approx(82.5)
 
 
-def test_a_leg_that_never_stands_on_a_plate_is_said_to_be_known_in_swing_only(walk: KnownMotion) -> None:
+def test_a_leg_without_a_plate_contact_is_listed_as_swing_only(walk: KnownMotion) -> None:
     contacts = compute_torques(walk).foot_wrenches.plate_contacts
     right = compute_torques(walk.on(*(walk.trial.plates[each.plate] for each in contacts if each.side == "right")))
     rows = [line for line in right.text().splitlines() if "knee extensor" in line]

@@ -54,7 +54,7 @@ def test_a_matched_marker_is_not_suggested_again() -> None:
     assert "LASI" not in human.match_markers(trial(*PERSON, "LASIS")).unknown_labels["LASIS"]
 
 
-def test_lower_body_files_do_with_what_they_have() -> None:
+def test_lower_body_files_are_matched_without_the_upper_body() -> None:
     legs = [label for label in PERSON if label[1:] in ("ASI", "PSI", "THI", "KNE", "TIB", "ANK", "HEE", "TOE")]
     matched = human.match_markers(trial(*legs))
     assert matched.marker_set.name == "plug_in_gait"
@@ -77,7 +77,7 @@ def test_of_two_people_with_one_label_the_one_with_more_samples_is_used() -> Non
     assert {label.split(":")[0] for label in matched.markers} == {"Bert"}
 
 
-def test_a_marker_never_seen_is_missing() -> None:
+def test_a_marker_that_is_never_visible_is_missing() -> None:
     positions = standing(3)
     positions[:, list(PERSON).index("RTHI")] = np.nan
     matched = human.match_markers(human.Trial("made", 100.0, np.arange(3) / 100.0, tuple(PERSON), positions))

@@ -147,7 +147,7 @@ def test_the_order_of_heels_and_center_of_mass_does_not_matter_as_both_are_feasi
     assert other.differences == pytest.approx(sample_quality(PAPER).differences, abs=0.1)
 
 
-def test_points_are_kept_above_their_lowest_place_in_the_reference() -> None:
+def test_points_stay_above_their_lowest_position_in_the_reference() -> None:
     cycle = sample_walk().cycle()
     lowest = lowest_heights(sample_walk(), cycle)
     for time in np.linspace(cycle.initial_contact, cycle.end, 23):

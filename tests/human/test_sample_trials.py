@@ -110,7 +110,7 @@ def test_events_agree_with_the_plates(clean: tuple[Trial, Trial]) -> None:
         assert [e.time for e in seen if (e.side, e.kind) == (side, kind)] == pytest.approx(times, abs=0.02)
 
 
-def test_events_that_are_found_from_markers_are_near_those_that_were_made() -> None:
+def test_events_detected_from_markers_are_near_the_synthetic_ones() -> None:
     walk, _ = sample_trial(marker_set="plug_in_gait", noise=0.0005)
     heel = {side: walk.marker(f"{side[0].upper()}HEE") for side in SIDES}
     toe = {side: walk.marker(f"{side[0].upper()}TOE") for side in SIDES}

@@ -92,7 +92,7 @@ def test_left_is_right_half_a_cycle_later(walk: PeriodicMotion) -> None:
     assert later[:, 1] == pytest.approx(-now[:, 1], abs=1e-9)
 
 
-def test_joints_follow_the_norms_within_what_people_differ_by(walk: PeriodicMotion) -> None:
+def test_joints_follow_the_normative_bands_within_human_variation(walk: PeriodicMotion) -> None:
     q = walk.at(PHASES * walk.period)[0]
     for joint, bar in [
         ("hip_flexion", 4.0),

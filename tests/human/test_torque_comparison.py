@@ -27,7 +27,7 @@ def changed(recording: Recording, **values: np.ndarray) -> Recording:
     return Recording(channels, recording.provenance, recording.robot)
 
 
-def test_strides_are_from_strike_to_strike(torques: Torques) -> None:
+def test_strides_go_from_initial_contact_to_initial_contact(torques: Torques) -> None:
     strides = human_anatomical_walk(torques)
     made = {
         side: [e.time for e in torques.trial.events if e.side == side and e.kind == "initial_contact"] for side in SIDES
@@ -39,7 +39,7 @@ def test_strides_are_from_strike_to_strike(torques: Torques) -> None:
     assert strides.stance == pytest.approx(62.0, abs=1.5)
 
 
-def test_left_and_right_tell_of_the_same_walk(torques: Torques) -> None:
+def test_left_and_right_torques_agree(torques: Torques) -> None:
     """The sample walk is the same on both sides, half a cycle apart; the middle of the body is mirrored."""
     strides = human_anatomical_walk(torques)
     left = next(k for k, cycle in enumerate(strides.cycles) if cycle.side == "left")

@@ -22,7 +22,7 @@ def made(**fields: Any) -> human.Trial:
     return trial.replace(angles={"LKneeAngles": COUNT}, **fields)
 
 
-def test_a_marker_is_found_by_its_label_and_others_are_offered() -> None:
+def test_a_marker_is_found_by_its_label_and_similar_labels_are_suggested() -> None:
     np.testing.assert_array_equal(made().marker("B"), -COUNT)
     trial = made(labels=("LASI", "RASI"))
     with pytest.raises(human.TrialError, match="no marker 'LASIS'; did you mean 'LASI'") as caught:
@@ -32,7 +32,7 @@ def test_a_marker_is_found_by_its_label_and_others_are_offered() -> None:
     assert isinstance(caught.value, ValueError)
 
 
-def test_a_part_has_its_own_clock_and_everything_that_belongs_to_it() -> None:
+def test_a_part_has_its_own_time_and_all_data_of_its_frames() -> None:
     part = made().cut(0.2, 0.6)
     np.testing.assert_allclose(part.time, [0.0, 0.1, 0.2, 0.3, 0.4])
     np.testing.assert_array_equal(part.marker("A"), COUNT[2:7])

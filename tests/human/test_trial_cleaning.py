@@ -28,7 +28,7 @@ def without(trial: human.Trial, *gaps: tuple[int, int, int]) -> human.Trial:
     return trial.replace(positions=positions)
 
 
-def test_gaps_up_to_a_tenth_of_a_second_are_filled_with_what_was_there() -> None:
+def test_gaps_up_to_a_tenth_of_a_second_are_filled_with_the_true_positions() -> None:
     trial = swinging()
     cleaned = human.fill_gaps(without(trial, (0, 50, 10), (0, 100, 1), (1, 200, 4)))
     np.testing.assert_allclose(cleaned.positions, trial.positions, atol=5e-4)
