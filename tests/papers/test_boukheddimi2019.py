@@ -112,7 +112,7 @@ def test_equation_8_for_all_three_tasks_at_the_order_of_equation_9(seed: int) ->
     assert np.abs(N).max() < 1e-6, "the posture decides all that is left"
 
 
-def test_equation_9_the_tasks_above_the_posture_have_the_second_derivative_that_is_asked_for() -> None:
+def test_equation_9_the_tasks_above_the_posture_have_their_target_second_derivative() -> None:
     """ë = J q̈ + J̇ q̇, with both sides by finite differences along the motion."""
     at = state()
     a = not_none(solved(("heels", "center of mass", "posture"), ACCELERATION, at).acceleration)

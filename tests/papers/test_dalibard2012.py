@@ -77,7 +77,7 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
 
 @ROBOTS
 @SEEDS
-def test_equation_4_is_what_the_rows_say(name: str, seed: int) -> None:
+def test_the_rows_are_equation_4(name: str, seed: int) -> None:
     """n·(J_c q̈ + J̇_c q̇) >= 0 at every corner, the left side by differences; k gives what sinks time to stop."""
     state = random_state(installed_robot(name), seed)
     foot, k = state.robot.foot("left"), 20.0
@@ -176,7 +176,7 @@ def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str)
 
 @ROBOTS
 @SEEDS
-def test_what_our_bounds_allow_equation_5_allows(name: str, seed: int) -> None:
+def test_our_bounds_satisfy_equation_5(name: str, seed: int) -> None:
     """q_min <= q + ΔT q̇ + ΔT²/2 q̈ <= q_max for every qdd inside our bounds, wherever our bounds can lead to."""
     robot, period = installed_robot(name), 0.005
     random, limits = np.random.default_rng(seed), robot.limits
@@ -199,7 +199,7 @@ def test_what_our_bounds_allow_equation_5_allows(name: str, seed: int) -> None:
 
 @ROBOTS
 @SEEDS
-def test_equation_6_is_what_the_rows_say(name: str, seed: int) -> None:
+def test_the_rows_are_equation_6(name: str, seed: int) -> None:
     """τ_min <= τ <= τ_max, with τ by inverse dynamics of any accelerations and forces."""
     state = random_state(installed_robot(name), seed)
     robot, snapshot = state.robot, Snapshot(state.robot).at(state)
@@ -212,7 +212,7 @@ def test_equation_6_is_what_the_rows_say(name: str, seed: int) -> None:
 
 
 @ROBOTS
-def test_motors_that_are_asked_for_too_much_give_what_they_have(name: str) -> None:
+def test_an_infeasible_task_saturates_the_torque_limits(name: str) -> None:
     start = installed_robot(name).stance("standing")
     contact = [constraints.RigidContact(foot) for foot in start.robot.feet]
     leap = tasks.CenterOfMass(start.center_of_mass + np.array([0.0, 0.0, 5.0]), dynamics=tasks.Decay(20.0))

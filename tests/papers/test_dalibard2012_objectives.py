@@ -50,7 +50,9 @@ def features(state: State) -> dict[str, tasks.MotionTask]:
 @ROBOTS
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("feature", features(installed_robot("g1").stance("standing")))
-def test_the_rows_of_a_feature_are_its_acceleration_beside_the_one_wanted(name: str, seed: int, feature: str) -> None:
+def test_the_rows_of_a_feature_are_its_acceleration_minus_the_target_acceleration(
+    name: str, seed: int, feature: str
+) -> None:
     """ÿ - ÿ* with ÿ* = -λ_p (y - y*) - λ_D ẏ and λ_D = 2 √λ_p; y, ẏ and ÿ by differences of the error y - y* itself."""
     state = random_state(installed_robot(name), seed, speed=0.5)
     task, snapshot, step = features(state)[feature], Snapshot(state.robot).at(state), 1e-4
@@ -172,7 +174,7 @@ def test_angular_momentum_decays_at_the_rate_of_the_task(name: str) -> None:
 
 @ROBOTS
 @pytest.mark.parametrize("seed", range(3))
-def test_the_rows_of_angular_momentum_are_its_rate_beside_the_one_wanted(name: str, seed: int) -> None:
+def test_the_rows_of_angular_momentum_are_its_rate_minus_the_target_rate(name: str, seed: int) -> None:
     """Equation 14: L̇ - L̇* with L̇* = -λ_p L, L̇ by differences."""
     state = random_state(installed_robot(name), seed)
     acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))

@@ -174,7 +174,7 @@ def test_a_nao_walks_for_ten_seconds_with_the_reference_of_the_paper_and_its_def
 
 
 @pytest.mark.parametrize("style", ["relaxed", pytest.param("sad", marks=pytest.mark.slow)])
-def test_a_nao_walks_in_these_styles_with_the_divergent_component_as_well(style: str) -> None:
+def test_a_nao_walks_in_these_styles_with_the_dcm_reference(style: str) -> None:
     trial = WalkTrial(Walk(installed_robot("nao"), style, steps=6)).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.stands
@@ -200,7 +200,7 @@ class OpenLoopWalk(Walk):
 
 
 @pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
-def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
+def test_without_dcm_feedback_it_falls(name: str) -> None:
     """z = z_ref: what is off grows as e^{ωt}, on flat ground and undisturbed."""
     trial = WalkTrial(
         OpenLoopWalk(installed_robot(name), steps=12, settings=WalkSettings(adapt_steps=False))
@@ -210,7 +210,7 @@ def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
-def test_feedback_that_only_stops_the_growth_lets_errors_pile_up(name: str) -> None:
+def test_too_little_dcm_feedback_lets_errors_accumulate(name: str) -> None:
     """k = 0: z = z_ref + (ξ - ξ_ref) keeps what is off; k = 4 undoes it. Neither moves its steps here."""
     kept, undone = (
         np.abs(

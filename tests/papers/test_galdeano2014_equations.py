@@ -223,7 +223,7 @@ def comfort(q: np.ndarray) -> np.ndarray:
 
 
 @SEEDS
-def test_equations_14_and_15_the_rate_of_joints_that_are_left_alone(seed: int) -> None:
+def test_equations_14_and_15_the_rate_of_the_remaining_joints(seed: int) -> None:
     """β (ε_q1, ..., ε_qn), downhill: (15) is the gradient of an attractive potential, whose descent is the motion."""
     beta, state = 4.0, posture(seed)
     alone = Hierarchy(levels=[Level("comfort", [tasks.JointComfort(HOAP3, beta)])])

@@ -171,7 +171,7 @@ def test_equation_6_holds_for_every_task(name: str, count: int) -> None:
 
 @ROBOTS
 @COUNTS
-def test_equation_7_takes_what_is_left(name: str, count: int) -> None:
+def test_equation_7_uses_the_remaining_freedom(name: str, count: int) -> None:
     """q̈ + K q̇ is zero in every direction that (3), (4), (8) and (6) leave free."""
     state = moving(name, count)
     command = solved(as_written(state, contacts_of(state), equality_tasks(state)), state)
@@ -185,7 +185,7 @@ def test_equation_7_takes_what_is_left(name: str, count: int) -> None:
 
 
 @ROBOTS
-def test_on_one_foot_it_is_what_the_usual_arrangement_gives(name: str) -> None:
+def test_on_one_foot_it_equals_the_usual_arrangement(name: str) -> None:
     """The wrench of one contact follows from the accelerations: forces and torques are the same, too."""
     state = moving(name, 1)
     (contact,) = contacts_of(state)

@@ -25,7 +25,7 @@ def places(
 
 
 @pytest.mark.parametrize("feedback", [0.0, 1.0, 4.0, 15.0])
-def test_an_error_of_the_divergent_component_decays_at_the_rate_of_the_feedback(feedback: float) -> None:
+def test_a_dcm_error_decays_at_the_rate_of_the_feedback(feedback: float) -> None:
     """ξ̇ - ξ̇_ref = -k (ξ - ξ_ref), with ξ̇ = ω (ξ - z): by the definition of z."""
     plan = FootstepPlan(plain_gait((0.3, 0.0, 0.0)), 6)
     omega, off = plan.gait.omega, 0.01 + 0.02j
@@ -57,7 +57,7 @@ def test_the_sinusoid_is_continuous_from_standing_to_standing(speed: tuple[float
 
 @pytest.mark.parametrize("amplitude", [0.02, 0.08])
 @pytest.mark.parametrize("shift", [0.0, 0.4, -0.4])
-def test_the_sway_has_the_amplitude_and_the_phase_that_were_asked_for(amplitude: float, shift: float) -> None:
+def test_the_sway_has_its_target_amplitude_and_phase(amplitude: float, shift: float) -> None:
     """Greatest so many radians of the cycle of two steps after the middle of a single support."""
     plan = FootstepPlan(plain_gait((0.0, 0.0, 0.0)), math.inf)
     timing = plan.gait.timing

@@ -78,7 +78,7 @@ def test_a_walk_on_its_plan_is_steady_by_half_a_sole() -> None:
 @pytest.mark.parametrize(
     ("push", "word"), [(0.05, "inner side of the right foot"), (-0.05, "outer side of the right foot")]
 )
-def test_it_says_on_which_side_the_pressure_would_have_to_be(push: float, word: str) -> None:
+def test_the_reason_names_the_side_that_the_zmp_would_have_to_leave(push: float, word: str) -> None:
     plan, phase = single_support_on_right(CenterState(0j, 0j))
     xi, _ = plan.dcm_reference(phase, 0.0)
     off = (xi + 1j * push - phase.support.place) * plan.gait.omega
@@ -92,7 +92,7 @@ def test_steps_that_the_legs_cannot_make_are_named_as_such() -> None:
     assert "cannot swing" in check_walk(HASTY, BODY).reason
 
 
-def test_what_walks_is_left_alone() -> None:
+def test_repair_does_not_change_a_feasible_style() -> None:
     found = repair_style(STYLES["neutral"], BODY)
     assert found.style == STYLES["neutral"]
     assert found.changes == ()
@@ -124,7 +124,7 @@ def test_a_walk_that_is_too_fast_becomes_slower(center: str, wanted: tuple[float
     assert found.style.step_length == STYLES["neutral"].step_length, "which is not what it walks with"
 
 
-def test_half_of_a_repair_would_not_do() -> None:
+def test_half_of_a_repair_is_not_sufficient() -> None:
     found = repair_style(HASTY, BODY).style
     assert not check_walk(HASTY.blend(found, 0.5), BODY).feasible
 
@@ -148,7 +148,7 @@ def test_a_better_check_decides_on_a_repair() -> None:
     assert not found.check.feasible
 
 
-def test_the_sway_of_a_sinusoid_leads_by_what_the_body_lags() -> None:
+def test_the_sway_of_a_sinusoid_compensates_the_lag_of_the_body() -> None:
     plan = FootstepPlan(gait_of_style(STYLES["sad"], BODY), math.inf)
     asked = SinusoidReference(0.03, 0.1)
     amplitude, phase = asked.lead_compensation(plan)

@@ -34,7 +34,7 @@ def duration(phase: GaitPhase) -> float:
 
 
 @each_walk
-def test_in_every_phase_the_reference_obeys_the_dynamics(name: str) -> None:
+def test_in_every_phase_the_reference_satisfies_the_dynamics(name: str) -> None:
     plan, found = plan_walk(name, 8)
     for phase in found:
         begin, end = (plan.dcm_reference(phase, elapsed)[0] for elapsed in (0.0, duration(phase)))
@@ -108,7 +108,7 @@ def test_on_a_slope_the_next_foot_lands_as_much_higher() -> None:
 
 
 @pytest.mark.parametrize(("xi", "steps"), [(0.3 + 0.05j, "right"), (0.3 - 0.05j, "left"), (-0.3 - 0.01j, "left")])
-def test_the_foot_that_is_further_from_the_body_catches_it(xi: complex, steps: str) -> None:
+def test_the_foot_further_from_the_body_takes_the_capture_step(xi: complex, steps: str) -> None:
     _, found = plan_walk("forward", 4)
     support_foot, swing_foot = capture_feet(found[0], xi)
     assert swing_foot.side == steps

@@ -65,7 +65,7 @@ def test_faster_walks_have_longer_and_quicker_steps() -> None:
 
 @pytest.mark.parametrize("name", STYLES)
 @pytest.mark.parametrize("vx", [0.2, 0.6, 1.5, 3.0])
-def test_nobody_hurries_beyond_what_legs_can(name: str, vx: float) -> None:
+def test_step_times_stay_above_their_minimum_at_every_speed(name: str, vx: float) -> None:
     usual, gait = gait_of_style(STYLES[name], BODY), gait_of_style(STYLES[name], BODY, (vx, 0.0, 0.0))
     assert gait.timing.step >= SHORTEST_STEP_SHARE * usual.timing.step - 1e-9
     assert gait.timing.double_support >= min(SHORTEST_DOUBLE_SUPPORT, usual.timing.double_support) - 1e-9

@@ -84,7 +84,7 @@ def test_rates_are_the_derivatives_of_positions(speed: tuple[float, float, float
         assert now.other_sole_rate[3:] == pytest.approx(turned, abs=slack), time
 
 
-def test_both_soles_see_the_same_walk() -> None:
+def test_the_walk_is_the_same_relative_to_either_sole() -> None:
     left, right = (pattern(SPEEDS["to the left"], reference=side) for side in ("left", "right"))
     for time in times(left, 0.05):
         a, b = left.sample(float(time)), right.sample(float(time))
@@ -93,7 +93,7 @@ def test_both_soles_see_the_same_walk() -> None:
         assert b.load_share == pytest.approx(1.0 - a.load_share, abs=1e-12)
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_samples_do_not_depend_on_their_order() -> None:
     walk = pattern()
     late = walk.sample(3.0)
     walk.sample(0.5)
@@ -104,7 +104,7 @@ def test_asking_twice_gives_the_same_answer() -> None:
 
 
 @WALKS
-def test_feet_stand_where_the_route_has_them(speed: tuple[float, float, float] | None) -> None:
+def test_feet_stand_on_the_footstep_plan(speed: tuple[float, float, float] | None) -> None:
     walk = pattern(speed)
     asked, steps = goals(walk), [phase for phase in walk.phases if phase.kind == "single"]
     assert len(steps) == STEPS
@@ -127,7 +127,7 @@ def test_the_foot_that_bears_does_not_move(speed: tuple[float, float, float] | N
                 assert not np.any(np.concatenate([rates[0], [rates[1]]]))
 
 
-def test_a_foot_that_swings_is_lifted_as_high_as_the_pace_has_it_and_never_sinks() -> None:
+def test_a_swing_foot_reaches_the_step_height_and_never_sinks() -> None:
     walk = pattern()
     phase = next(phase for phase in walk.phases if phase.kind == "single")
     heights = [walk.foot(phase.goal.side, phase.begin + t)[0][0][2] for t in np.linspace(0.0, phase.seconds, 101)]
@@ -178,7 +178,7 @@ def test_it_starts_and_ends_at_rest_between_the_feet(speed: tuple[float, float, 
     assert np.linalg.norm(feet[0] - feet[1]) == pytest.approx(BODY.stance_width), "side by side"
 
 
-def test_the_height_passes_to_that_of_the_pace() -> None:
+def test_the_height_changes_to_that_of_the_gait() -> None:
     walk = pattern()
     assert walk.center(0.0)[0][2] == pytest.approx(BODY.com_height)
     assert walk.center(walk.seconds)[0][2] == pytest.approx(walk.footstep_plan.gait.com_height)
@@ -240,7 +240,7 @@ def test_one_step_brings_the_feet_side_by_side() -> None:
     assert place[:2] == pytest.approx(walk.footstep_plan.gait.step_geometry.footstep_beside(support_foot).position_xy)
 
 
-def test_an_endless_route_is_refused_in_one_line() -> None:
+def test_an_endless_footstep_plan_is_refused_in_one_line() -> None:
     with pytest.raises(PoiseError, match="a walking pattern needs a finite number of steps") as caught:
         pattern(steps=math.inf)
     assert "\n" not in str(caught.value)

@@ -19,7 +19,7 @@ def squats() -> SquatReference:
     return SquatReference(CENTER, OTHER, DEPTH, FREQUENCY, CYCLES, BEGIN)
 
 
-def test_who_stands_stays() -> None:
+def test_a_stand_reference_is_constant() -> None:
     course = StandReference(CENTER, OTHER, seconds=7.0)
     assert course.seconds == 7.0
     for time in (-1.0, 0.0, 3.0, 100.0):
@@ -31,7 +31,7 @@ def test_who_stands_stays() -> None:
         assert sample.load_share == 0.5
 
 
-def test_a_standing_course_keeps_what_it_was_given() -> None:
+def test_a_stand_reference_copies_its_center() -> None:
     given = CENTER.copy()
     course = StandReference(given, OTHER)
     given[:] = 9.0
@@ -79,7 +79,7 @@ def test_a_squat_begins_and_ends_at_rest() -> None:
 
 
 @pytest.mark.parametrize("elapsed", np.linspace(-1.0, 3.0, 41) + 0.011)
-def test_what_is_eased_goes_from_zero_to_one_with_its_derivative(elapsed: float) -> None:
+def test_a_minimum_jerk_step_goes_from_zero_to_one_with_its_derivative(elapsed: float) -> None:
     (before, _), (value, rate), (after, _) = (minimum_jerk_step(float(elapsed) + s, 2.0) for s in (-STEP, 0.0, STEP))
     assert 0.0 <= value <= 1.0
     assert rate == pytest.approx((after - before) / (2.0 * STEP), abs=1e-6)

@@ -45,7 +45,7 @@ def test_a_sole_that_is_clear_of_edges_stays(x: float) -> None:
     assert stairs.place_on_tread(Footstep("right", x, 0.0)).x == x
 
 
-def test_on_stairs_too_narrow_for_a_sole_feet_go_where_they_were_meant_to() -> None:
+def test_on_treads_too_short_for_a_sole_footsteps_are_not_moved() -> None:
     stairs = Stairway(0.4, 0.05, 0.15, 5, 0.1, 0.1)
     for i in range(40):
         x = 0.05 * i

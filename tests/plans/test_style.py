@@ -32,7 +32,7 @@ def test_the_styles_of_the_paper_and_three_of_our_own_are_there() -> None:
     assert all(STYLES[name].name == name for name in STYLES)
 
 
-def test_styles_are_what_section_vi_of_the_paper_says() -> None:
+def test_styles_agree_with_section_vi_of_the_paper() -> None:
     neutral, relaxed, cautious, proud, sad = (
         STYLES[name] for name in ("neutral", "relaxed", "cautious", "proud", "sad")
     )
@@ -70,7 +70,7 @@ def test_a_style_comes_back_from_its_file_as_it_was(style: Style, tmp_path: Path
     assert Style.load(tmp_path / "style.toml") == style
 
 
-def test_a_file_says_what_its_numbers_are() -> None:
+def test_a_file_documents_its_parameters() -> None:
     text = OWN.to_toml()
     for name, parameter in PARAMETERS.items():
         (line,) = (line for line in text.splitlines() if line.startswith(f"{name} ="))
@@ -80,7 +80,7 @@ def test_a_file_says_what_its_numbers_are() -> None:
     assert "[rest_posture]" not in NEUTRAL.to_toml()
 
 
-def test_what_a_file_does_not_name_is_as_in_the_neutral_style(tmp_path: Path) -> None:
+def test_parameters_missing_in_a_file_are_those_of_the_neutral_style(tmp_path: Path) -> None:
     style = load_style("step_height = 0.1\n[rest_posture]\nelbow = 1\n", tmp_path)
     assert style == NEUTRAL.replace(name="odd", step_height=0.1, rest_posture={"elbow": 1})
 
@@ -152,7 +152,7 @@ def test_rest_postures_mix_joint_by_joint() -> None:
     assert OWN.blend(other, 0.75).torque_joints == other.torque_joints
 
 
-def test_but_changes_what_it_is_told_and_nothing_else() -> None:
+def test_replace_changes_the_given_parameters_only() -> None:
     style = OWN.replace(step_height=0.1, torque_joints="arms")
     assert style.step_height == 0.1
     assert style.replace(step_height=OWN.step_height, torque_joints="head") == OWN
@@ -163,7 +163,7 @@ def test_but_changes_what_it_is_told_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("word", TORQUE_JOINTS)
-def test_torque_may_be_kept_little_in_arms_and_head_but_not_in_legs(word: str) -> None:
+def test_torque_can_be_minimised_in_arms_and_head_but_not_in_legs(word: str) -> None:
     """Section III.B.3 of the paper: in legs it led to unstable walks."""
     assert Style(torque_joints=word).torque_joints == word
     assert "leg" not in word

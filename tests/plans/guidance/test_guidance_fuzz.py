@@ -18,7 +18,7 @@ each_count = pytest.mark.parametrize("count", [1000, pytest.param(2000, marks=py
 @each_robot
 @each_count
 @pytest.mark.parametrize("discard", [False, True])
-def test_every_goal_of_random_sticks_can_be_stood_in(name: str, discard: bool, count: int) -> None:
+def test_every_goal_of_random_commands_is_a_feasible_stance(name: str, discard: bool, count: int) -> None:
     workspace, legs = limits_of(name)
     for index, (points, stick, goal) in enumerate(random_goals(name, count, seed=7, discard=discard)):
         assert not faults(goal, workspace, legs), (index, stick, points.lifted, goal.notes)
@@ -26,7 +26,7 @@ def test_every_goal_of_random_sticks_can_be_stood_in(name: str, discard: bool, c
 
 @each_robot
 @each_count
-def test_every_goal_on_stairs_can_be_stood_in(name: str, count: int) -> None:
+def test_every_goal_on_stairs_is_a_feasible_stance(name: str, count: int) -> None:
     workspace, legs = limits_of(name)
     half = workspace.sole_half.real
     stairs = Stairway(
@@ -48,7 +48,7 @@ def test_a_foot_that_is_moved_is_the_only_one_that_moves(name: str) -> None:
 
 
 @each_robot
-def test_asking_twice_gives_the_same_goal(name: str) -> None:
+def test_guiding_twice_gives_the_same_goal(name: str) -> None:
     workspace, legs = limits_of(name)
     for points, stick, goal in random_goals(name, 200, seed=2):
         again = guided_goal(points, stick, workspace, legs)

@@ -89,7 +89,7 @@ def test_a_trunk_that_goes_too_low_is_projected_onto_its_lowest(name: str) -> No
     assert any(note.startswith("trunk height") and note.endswith("projected") for note in goal.notes)
 
 
-def test_a_body_that_is_too_high_for_its_feet_crouches_and_says_so() -> None:
+def test_a_body_too_high_for_its_feet_crouches_and_reports_it() -> None:
     points = start_of("nao")
     for _ in range(9):
         goal = guide_point(points, "nao", "left foot", 1)

@@ -72,7 +72,7 @@ def test_a_robot_without_two_feet_is_refused_in_one_line() -> None:
 
 
 @each_robot
-def test_slack_is_what_the_longest_leg_has_left(name: str) -> None:
+def test_slack_is_the_extension_margin_of_the_longest_leg(name: str) -> None:
     """The highest centre of mass leaves the spare and no more, in the leg that reaches less far."""
     _, legs = limits_of(name)
     points = start_of(name)
@@ -132,7 +132,7 @@ def solve_points(name: str, points: NavigationPoints) -> PoseSolution:
 
 
 @each_robot
-def test_inverse_kinematics_reaches_what_the_geometry_says_is_in_reach(name: str) -> None:
+def test_inverse_kinematics_reaches_every_goal_inside_the_geometric_workspace(name: str) -> None:
     """Feet within 2 mm and centre of mass within 5 mm in all of 50 random goals but two; and the legs are as long and
     lean as much as the geometry says, within a tenth of the leg and 0.15 rad: the centre of mass moves in the trunk."""
     robot, (_, legs) = robot_of(name), limits_of(name)

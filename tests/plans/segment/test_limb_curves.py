@@ -18,7 +18,7 @@ def foot(rise: float = 0.0, curve: str = "quintic", rate: np.ndarray | None = No
     return SwingCurve(START, np.zeros(4) if rate is None else rate, goal, 0.02, 0.1, 0.4, curve)
 
 
-def test_a_course_from_rest_is_that_of_least_jerk() -> None:
+def test_a_curve_from_rest_has_minimum_jerk() -> None:
     course = QuinticCurve(START, np.zeros(4), GOAL, 0.2, 0.5)
     times = np.linspace(0.2, 0.7, 11)
     x, v, a = course.at(times)
@@ -28,7 +28,7 @@ def test_a_course_from_rest_is_that_of_least_jerk() -> None:
     assert np.allclose(a, dds[:, None] * (GOAL - START) / 0.25)
 
 
-def test_a_course_that_moves_already_is_the_quintic_of_the_textbooks() -> None:
+def test_a_curve_with_initial_velocity_is_the_textbook_quintic() -> None:
     zero = np.zeros(4)
     oracle = quintic(START, RATE, zero, GOAL, zero, zero, 0.5)
     course = QuinticCurve(START, RATE, GOAL, 0.0, 0.5)

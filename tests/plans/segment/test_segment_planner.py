@@ -34,7 +34,7 @@ def test_any_input_at_any_time_gives_a_segment_that_can_be_done_and_held(robot: 
 
 
 @pytest.mark.parametrize("robot", ["mighty", "g1"])
-def test_whatever_the_noise_a_start_that_can_be_held_is_followed_by_one_that_can(robot: str) -> None:
+def test_after_noise_a_feasible_start_is_followed_by_a_feasible_start(robot: str) -> None:
     planner, workspace, legs, body = planner_of(robot), workspace_of(robot), legs_of(robot), body_of(robot)
     random, device, outcomes = np.random.default_rng(3), RandomDevice(5), set()
     initial = at_rest(robot)
@@ -54,7 +54,7 @@ def test_whatever_the_noise_a_start_that_can_be_held_is_followed_by_one_that_can
     assert outcomes & {"recentered", "stopped"}
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_planning_twice_gives_the_same_segment() -> None:
     initial = at_rest("mighty")
     goal = step(initial.points, "right", 0.04, -0.01)
     first, other = planner_of("mighty").plan(initial, goal), planner_of("mighty")
@@ -88,7 +88,7 @@ def test_a_duration_is_prolonged_until_the_ground_can_bear_it() -> None:
     assert faults(found, planner.body, initial) == []
 
 
-def test_a_goal_that_no_duration_reaches_is_given_up_and_the_feet_stay() -> None:
+def test_an_unreachable_goal_is_discarded_and_the_feet_stay() -> None:
     planner = planner_of("mighty", longest=0.6)
     initial = at_rest("mighty")
     goal = step(initial.points, "right", 0.0, -0.03)
@@ -149,7 +149,7 @@ def test_a_segment_can_be_left_at_any_time_and_goes_on_smoothly() -> None:
         assert discontinuity(middle, onward.state_at(0.0)) < 1e-9
 
 
-def test_a_body_that_is_pushed_a_little_is_kept_and_a_lot_takes_a_step() -> None:
+def test_a_small_push_is_recentered_and_a_large_push_takes_a_step() -> None:
     planner, workspace, legs = planner_of("g1"), workspace_of("g1"), legs_of("g1")
     assert capture_segment(pushed_state("g1", 0.0, 0.1), planner, workspace, legs).outcome == "recentered"
     pushed = pushed_state("g1", 0.02, 0.6)

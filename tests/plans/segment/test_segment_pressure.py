@@ -69,7 +69,7 @@ def test_margins_on_level_ground_are_those_of_the_polygon() -> None:
     assert np.allclose(found[found >= 0.0], np.asarray(inside)[found >= 0.0])
 
 
-def test_on_two_levels_a_force_is_borne_if_contact_forces_can_sum_to_it() -> None:
+def test_on_two_levels_a_zmp_is_inside_if_contact_forces_can_produce_it() -> None:
     """The oracle: nonnegative forces at the corners, along lines through the centre of mass, by linear programming."""
     feet = (Footstep("left", 0.0, 0.05, 0.1, 0.0), Footstep("right", 0.06, -0.05, 0.0, -0.03))
     support, random = SupportRegion(feet, HALF, 0.0), np.random.default_rng(2)
@@ -90,7 +90,7 @@ def test_on_two_levels_a_force_is_borne_if_contact_forces_can_sum_to_it() -> Non
     assert 10 < count < 140
 
 
-def test_three_masses_tell_more_than_one(tmp_path: object) -> None:
+def test_three_masses_predict_the_zmp_better_than_one(tmp_path: object) -> None:
     """The zero moment point of the whole body, from its momentum, along inverse kinematics of random segments."""
     import poise
     from poise.behaviors import Navigate
