@@ -47,7 +47,7 @@ def test_torques_beyond_their_limits_are_cut_off_and_counted_by_joint() -> None:
     assert plant.counts == {"torque saturated": 5}
 
 
-def test_motors_without_torques_are_told_of_servos() -> None:
+def test_a_command_without_torques_on_motors_is_noted_with_a_hint_to_servos() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
     plant.apply(Command(np.zeros(robot.model.nv), None, None, 0.002))
@@ -89,7 +89,7 @@ def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name:
     assert plant.readings().forces.total[2] == pytest.approx(9.81 * robot.mass, rel=0.01)
 
 
-def test_servos_hold_their_start_without_being_told() -> None:
+def test_servos_hold_their_start_without_position_targets() -> None:
     robot = biped()
     plant = MujocoPlant(robot, actuators=PositionServos())
     for _ in range(200):
@@ -152,7 +152,7 @@ def test_usual_gains_are_critical_and_give_the_full_torque_at_a_degree() -> None
 
 
 @pytest.mark.needs_models
-def test_what_is_drawn_does_not_change_the_motion() -> None:
+def test_visual_meshes_do_not_change_the_motion() -> None:
     robot = installed_robot("g1")
     plain, drawn = MujocoPlant(robot), MujocoPlant(robot, visuals=True)
     assert drawn.model.nmesh > 20

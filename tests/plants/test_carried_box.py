@@ -82,7 +82,7 @@ def test_both_arms_bear_half_of_it(carrying: tuple) -> None:
     assert pulls(plant)[:, 2] == pytest.approx([-half, -half], rel=0.02)
 
 
-def test_the_box_is_seen_by_nobody_but_the_engine(carrying: tuple) -> None:
+def test_the_box_is_part_of_neither_the_state_nor_the_contacts(carrying: tuple) -> None:
     """States are those of the robot alone, and hands that hold feel no contact."""
     plant, _, _ = carrying
     state = plant.truth()

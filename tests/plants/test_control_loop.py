@@ -174,7 +174,7 @@ def test_seconds_are_a_number(seconds: object) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_any_plant_and_any_controller_will_do() -> None:
+def test_a_custom_plant_and_controller_run_in_the_loop() -> None:
     class Wall(Plant):
         """A robot that does not move."""
 

@@ -155,7 +155,7 @@ def test_a_heavier_robot_is_heavier_in_every_link() -> None:
     assert heavy.readings().forces.total[2] == pytest.approx(1.1 * 9.81 * robot.mass, rel=1e-3)
 
 
-def test_other_errors_are_where_they_belong() -> None:
+def test_friction_damping_and_armature_errors_are_applied_to_the_model() -> None:
     robot = biped()
     error = ModelError(friction=-0.25, damping=0.5, dry_friction=0.3, armature=0.01)
     plant = MujocoPlant(robot, friction=0.8, model_error=error)

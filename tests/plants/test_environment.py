@@ -44,7 +44,7 @@ def top(ground: Terrain, x: float, y: float, seed: int = 0) -> float:
 @pytest.mark.parametrize(
     "ground", [FlatTerrain(), Slope(7.0), Slope(-7.0), Stairs(0.1, 0.3, 4), Stairs(-0.15, 0.25, 3)]
 )
-def test_elevation_is_the_height_of_what_is_built(ground: Terrain) -> None:
+def test_elevation_is_the_height_of_the_built_ground(ground: Terrain) -> None:
     for x in np.random.default_rng(1).uniform(-2.0, 3.0, 50):
         assert ground.elevation(x, 0.1) == pytest.approx(top(ground, x, 0.1), abs=1e-9)
     assert ground.elevation(0.0, 0.0) == 0.0
@@ -130,7 +130,7 @@ def test_a_plate_is_a_box_behind_its_face() -> None:
     assert Wall((1, 0, 1), (-2, 0, 0)).box.rotation[:, 2] == pytest.approx([-1.0, 0.0, 0.0])
 
 
-def test_a_foot_on_a_plate_feels_what_a_foot_on_the_ground_feels() -> None:
+def test_a_foot_on_a_plate_has_the_contact_force_of_a_foot_on_the_ground() -> None:
     """The ground is a centimetre below the left foot, which stands on a plate."""
     robot = biped()
     start = robot.stance("standing")

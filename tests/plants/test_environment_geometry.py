@@ -101,7 +101,7 @@ def test_a_former_recording_of_the_studio_names_the_stairs_and_the_door() -> Non
     assert (len(found.ground), len(found.objects)) == (3, 2)
 
 
-def test_a_plant_of_ones_own_shows_its_ground() -> None:
+def test_a_custom_plant_shows_its_ground() -> None:
     class Still(poise.plants.Plant):
         def __init__(self) -> None:
             self.robot = installed_robot("nao")
@@ -139,7 +139,7 @@ def test_a_motion_of_the_environment_moves_all_of_it() -> None:
         ["stairs"],
     ],
 )
-def test_a_damaged_environment_is_told_in_one_line_and_shown_as_flat_ground(facts: object) -> None:
+def test_a_damaged_environment_is_refused_in_one_line_and_shown_as_flat_ground(facts: object) -> None:
     robot = installed_robot("nao")
     with pytest.raises(PlantError) as caught:
         EnvironmentGeometry.from_facts(facts, robot)  # type: ignore[arg-type]

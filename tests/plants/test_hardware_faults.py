@@ -55,7 +55,7 @@ def steps_before(steps: list[ControlStep], time: float = BREAKS) -> int:
 
 @pytest.mark.parametrize("sensors", [Sensors(), Sensors(noise=0.01, force_step=0.25)], ids=["exact", "noisy"])
 @pytest.mark.parametrize("says", ["dead", "stuck", "nan"])
-def test_a_broken_cell_says_its_word_and_all_others_what_they_feel(says: str, sensors: Sensors) -> None:
+def test_a_faulty_cell_gives_its_fault_value_and_all_others_measure(says: str, sensors: Sensors) -> None:
     whole = pushed_steps(sensors=sensors)
     broken = pushed_steps(sensors=sensors, faults=[ForceCellFault(BREAKS, "left", 2, says)])  # type: ignore[arg-type]
     n, expected = steps_before(whole), cells(whole, "left")
@@ -67,7 +67,7 @@ def test_a_broken_cell_says_its_word_and_all_others_what_they_feel(says: str, se
         assert np.array_equal(wrenches(broken, side), wrenches(whole, side))
 
 
-def test_a_cell_that_was_stuck_from_the_beginning_says_what_it_said_first() -> None:
+def test_a_cell_stuck_from_the_beginning_repeats_its_first_value() -> None:
     whole, broken = pushed_steps(), pushed_steps(faults=[ForceCellFault(-1.0, "right", 0, "stuck")])
     assert (cells(broken, "right")[:, 0] == cells(whole, "right")[0, 0]).all()
 
@@ -77,21 +77,21 @@ def test_a_dead_cell_that_gets_stuck_stays_at_zero() -> None:
     assert (cells(broken, "left")[steps_before(broken) :, 1] == 0.0).all()
 
 
-def test_cells_that_get_stuck_one_tick_after_the_other_say_what_each_said_last() -> None:
+def test_cells_that_get_stuck_in_turn_repeat_their_last_values() -> None:
     faults = [ForceCellFault(BREAKS + i * PERIOD, "left", i, "stuck") for i in range(4)]
     whole, broken = pushed_steps(), pushed_steps(faults=faults)
     n = steps_before(whole)
     assert np.array_equal(cells(broken, "left")[-1], np.diag(cells(whole, "left")[n - 1 : n + 3]))
 
 
-def test_a_breakdown_is_seen_as_late_as_all_else() -> None:
+def test_a_fault_is_delayed_like_every_measurement() -> None:
     sensors = Sensors(delay=0.006)
     whole, broken = (pushed_steps(sensors=sensors, faults=given) for given in ([], [ForceCellFault(BREAKS, "left", 0)]))
     differ = cells(whole, "left")[:, 0] != cells(broken, "left")[:, 0]
     assert int(differ.argmax()) == steps_before(whole, BREAKS + 0.006)
 
 
-def test_what_was_sensed_before_a_breakdown_does_not_change_when_it_is_read_later() -> None:
+def test_readings_from_before_a_fault_do_not_change_later() -> None:
     given = [ForceCellFault(BREAKS, "left", 0, "nan"), SwappedSoleSensors(0.07)]
     plant = MujocoPlant(biped(), pushes=[PUSH], faults=given)
     kept, read = [], []
@@ -108,7 +108,7 @@ def test_what_was_sensed_before_a_breakdown_does_not_change_when_it_is_read_late
 # -- soles -------------------------------------------------------------------------------------------------------------
 
 
-def test_swapped_soles_tell_of_each_other() -> None:
+def test_swapped_sole_sensors_exchange_their_readings() -> None:
     whole, broken = pushed_steps(), pushed_steps(faults=[SwappedSoleSensors(BREAKS)])
     n = steps_before(whole)
     for side, other in (("left", "right"), ("right", "left")):
@@ -122,7 +122,7 @@ def test_swapped_soles_tell_of_each_other() -> None:
     assert np.array_equal(points[0], points[1])
 
 
-def test_a_wrench_that_is_told_at_the_other_foot_is_the_same_in_axes_of_the_sole() -> None:
+def test_a_swapped_wrench_is_the_same_in_the_axes_of_the_sole() -> None:
     """Sensors turn with their soles: ``R_rᵀ F_told = R_lᵀ F_felt``, also where one foot is turned out."""
     random = np.random.default_rng(0)
     turns = np.array([exp3(random.standard_normal(3)) for _ in range(3)])
@@ -141,7 +141,7 @@ def test_soles_that_are_swapped_twice_are_right_again() -> None:
     assert np.array_equal(cells(broken, "left")[n:], cells(whole, "left")[n:])
 
 
-def test_a_broken_cell_of_swapped_soles_is_told_at_the_other_foot() -> None:
+def test_a_faulty_cell_of_swapped_soles_appears_at_the_other_foot() -> None:
     broken = pushed_steps(faults=[ForceCellFault(0.0, "left", 3, "nan"), SwappedSoleSensors(BREAKS)])
     n = steps_before(broken)
     assert np.isnan(cells(broken, "left")[:n, 3]).all()
@@ -149,7 +149,7 @@ def test_a_broken_cell_of_swapped_soles_is_told_at_the_other_foot() -> None:
     assert np.isfinite(cells(broken, "left")[n:]).all()
 
 
-def test_broken_sensors_do_not_move_a_robot_that_does_not_listen_to_them() -> None:
+def test_sensor_faults_do_not_move_a_robot_without_sensor_feedback() -> None:
     """Only what is sensed changes: states, contacts and forces of the engine are the same to the last bit."""
     given = [
         ForceCellFault(0.0, "left", 0, "nan"),
@@ -162,7 +162,7 @@ def test_broken_sensors_do_not_move_a_robot_that_does_not_listen_to_them() -> No
         assert whole.state.contacts == broken.state.contacts
 
 
-def test_a_recording_keeps_what_broken_cells_said(tmp_path: Path) -> None:
+def test_a_recording_contains_the_readings_of_faulty_cells(tmp_path: Path) -> None:
     plant = MujocoPlant(biped(), faults=[ForceCellFault(0.01, "left", 0, "nan")])
     record(StandingController(plant.start), plant, 0.03).save(tmp_path / "broken.poise")
     told = load_recording(tmp_path / "broken.poise")[f"measured/cells/{biped().foot('left').name}"]
@@ -231,7 +231,7 @@ def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None
         ("weak:left_knee:0.3@1", WeakMotor(1.0, "left_knee", 0.3)),
     ],
 )
-def test_a_breakdown_is_read_from_the_command_line(text: str, expected: HardwareFault) -> None:
+def test_a_fault_is_read_from_the_command_line(text: str, expected: HardwareFault) -> None:
     assert HardwareFault.parse(text) == expected
 
 
@@ -258,7 +258,7 @@ def test_a_breakdown_is_read_from_the_command_line(text: str, expected: Hardware
         "weak:left_knee:half@1",
     ],
 )
-def test_a_bad_breakdown_is_refused_in_one_line(text: str) -> None:
+def test_a_malformed_fault_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(
         UsageError, match=r"is not a hardware fault; expected cell:SIDE:CORNER.* like cell:left:2:"
     ) as caught:
@@ -266,7 +266,7 @@ def test_a_bad_breakdown_is_refused_in_one_line(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_joint_that_a_robot_lacks_is_told_when_the_plant_is_built() -> None:
+def test_an_unknown_joint_is_refused_when_the_plant_is_built() -> None:
     with pytest.raises(RobotError, match="has no joint 'left_kne'; did you mean 'left_knee'"):
         MujocoPlant(biped(), faults=[WeakMotor(1.0, "left_kne", 0.3)])
 
@@ -292,7 +292,7 @@ def test_a_robot_without_feet_has_no_soles_to_break(tmp_path: Path, fault: Hardw
         (lambda: MujocoPlant(biped(), faults=["swapped@1"]), "faults is"),  # type: ignore[list-item]
     ],
 )
-def test_what_cannot_break_is_refused_in_one_line(wrong: object, message: str) -> None:
+def test_an_invalid_fault_is_refused_in_one_line(wrong: object, message: str) -> None:
     with pytest.raises(PlantError, match=message) as caught:
         wrong()  # type: ignore[operator]
     assert "\n" not in str(caught.value)

@@ -220,7 +220,7 @@ def test_without_a_command_nothing_moves() -> None:
     assert np.array_equal(plant.truth().q, plant.start.q)
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_reading_twice_gives_the_same_values() -> None:
     plant = MujocoPlant(biped(), sensors=Sensors(noise=0.01))
     assert plant.state() is plant.state()
     assert plant.truth() is plant.truth()
@@ -229,7 +229,7 @@ def test_asking_twice_gives_the_same_answer() -> None:
     assert np.array_equal(first.imu.acceleration, second.imu.acceleration)
 
 
-def test_what_was_sensed_stays_as_it_was() -> None:
+def test_readings_do_not_change_later() -> None:
     """A step is looked at after the plant has moved on."""
     robot = biped()
     plant = MujocoPlant(robot)
@@ -268,7 +268,7 @@ BAD: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("torque", "name"), BAD, ids=[f"{torque} is {name}" for torque, name in BAD])
-def test_a_bad_torque_is_replaced_counted_and_told_once(torque: object, name: str) -> None:
+def test_a_bad_torque_is_replaced_counted_and_noted_once(torque: object, name: str) -> None:
     robot = biped()
     if isinstance(torque, float):
         torque = np.full(len(robot.joints), torque)
@@ -296,7 +296,7 @@ def test_a_bad_period_is_that_of_the_command_before(period: object) -> None:
 
 @pytest.mark.parametrize("delay", [0.0, 0.003])
 @pytest.mark.parametrize("value", [math.nan, 1e12])
-def test_a_simulation_that_fails_is_frozen_and_says_so(
+def test_a_failed_simulation_is_frozen_and_reported(
     value: float, delay: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -100,7 +100,7 @@ def test_a_motion_in_lock_step_is_that_of_the_plant_itself_to_the_last_bit(make:
         assert remote.time == plant.state().time
 
 
-def test_strangers_change_nothing_and_are_counted() -> None:
+def test_foreign_messages_change_nothing_and_are_counted() -> None:
     plant, controller = noisy()
     expected = poise.record(controller, plant, 0.2)
     plant, controller = noisy()
@@ -143,7 +143,7 @@ def test_strangers_change_nothing_and_are_counted() -> None:
         assert server.counts["command"] == sent
 
 
-def test_a_message_beyond_the_wall_is_not_even_received(standing: PlantServer) -> None:
+def test_a_message_above_the_size_limit_ends_its_connection(standing: PlantServer) -> None:
     with (
         RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote,
         RawClient(standing.address) as stranger,
@@ -156,7 +156,7 @@ def test_a_message_beyond_the_wall_is_not_even_received(standing: PlantServer) -
         assert standing.counts["command"] % 20 == 0
 
 
-def test_a_command_of_an_old_session_or_of_none_is_not_obeyed(standing: PlantServer) -> None:
+def test_a_command_of_an_old_session_or_without_a_session_is_not_applied(standing: PlantServer) -> None:
     robot = biped()
     with RawClient(standing.address) as first, RawClient(standing.address) as second:
         old = first.request(hello(robot))["session"]
@@ -181,7 +181,7 @@ def test_a_command_of_an_old_session_or_of_none_is_not_obeyed(standing: PlantSer
         assert standing.counts["command of an old session"] == standing.counts["command without a session"] == 1
 
 
-def test_a_command_is_obeyed_once_however_often_it_arrives_and_an_earlier_one_not_at_all(standing: PlantServer) -> None:
+def test_a_repeated_command_is_applied_once_and_an_outdated_one_never(standing: PlantServer) -> None:
     robot = biped()
     with RawClient(standing.address) as client:
         session = client.request(hello(robot))["session"]
@@ -201,7 +201,7 @@ def test_a_command_is_obeyed_once_however_often_it_arrives_and_an_earlier_one_no
         assert standing.counts["late command"] == 3
 
 
-def test_a_client_goes_on_over_a_new_connection(standing: PlantServer) -> None:
+def test_a_client_continues_its_session_over_a_new_connection(standing: PlantServer) -> None:
     robot = biped()
     with RawClient(standing.address) as before, RawClient(standing.address) as after:
         session = before.request(hello(robot))["session"]
@@ -245,7 +245,7 @@ def test_a_command_that_is_not_whole_and_finite_is_refused(standing: PlantServer
         assert standing.counts["malformed message"] + standing.counts["message not finite"] == 1
 
 
-def test_a_controller_that_asks_for_the_impossible_gets_its_state_again(standing: PlantServer) -> None:
+def test_an_invalid_command_is_refused_and_the_state_stays(standing: PlantServer) -> None:
     robot = biped()
     with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as remote:
         remote.apply(Command(np.full(robot.model.nv, np.nan), None, None, 0.005))
@@ -257,7 +257,7 @@ def test_a_controller_that_asks_for_the_impossible_gets_its_state_again(standing
         assert remote.state().time == 0.005
 
 
-def test_a_remote_plant_shows_what_the_served_one_has() -> None:
+def test_a_remote_plant_has_the_state_counts_and_notes_of_the_served_one() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
     with serve_plant(plant) as server, RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
@@ -279,7 +279,7 @@ def test_a_remote_plant_shows_what_the_served_one_has() -> None:
         assert remote.truth().q.tobytes() == plant.truth().q.tobytes()
 
 
-def test_an_ideal_plant_has_no_sensors_elsewhere_either(standing: PlantServer) -> None:
+def test_a_remote_ideal_plant_has_no_sensors(standing: PlantServer) -> None:
     with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         remote.advance()  # nothing was commanded
         assert remote.readings() is None
@@ -288,7 +288,7 @@ def test_an_ideal_plant_has_no_sensors_elsewhere_either(standing: PlantServer) -
         assert remote.connected
 
 
-def test_one_client_at_a_time_and_the_next_when_it_has_left(standing: PlantServer) -> None:
+def test_the_server_accepts_one_client_at_a_time(standing: PlantServer) -> None:
     with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         with pytest.raises(PlantError, match="another client commands this robot"):
             RemotePlant(standing.address, biped(), connect_timeout=1.0)
@@ -297,7 +297,7 @@ def test_one_client_at_a_time_and_the_next_when_it_has_left(standing: PlantServe
         assert remote.state().time == 0.01
 
 
-def test_who_brings_another_robot_or_protocol_is_told_so(
+def test_a_client_with_another_robot_or_protocol_is_refused_with_the_reason(
     standing: PlantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nao = load_robot("nao")
@@ -333,7 +333,7 @@ def test_a_robot_with_other_joints_under_the_same_name_is_refused(standing: Plan
         assert (answer["reason"], standing.counts["client refused: robot"]) == ("robot", 1)
 
 
-def test_where_nobody_answers_one_line_says_what_to_do() -> None:
+def test_without_an_answering_server_the_error_is_one_line() -> None:
     with PlantServer(IdealPlant(biped().stance("standing")), FREE_ADDRESS) as server:
         address = server.address  # it listens, but nobody serves
         with pytest.raises(PlantError, match=r"no answer from .* within 0\.2 s; is 'poise serve") as caught:
@@ -346,14 +346,14 @@ def test_where_nobody_answers_one_line_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     "address", ["", "127.0.0.1:5560", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "tcp://a b:1", "udp://1:1", None, 3]
 )
-def test_what_is_no_address_is_refused(address: object) -> None:
+def test_an_invalid_address_is_refused(address: object) -> None:
     for make in (lambda: RemotePlant(address, biped()), lambda: PlantServer(ideal()[0], address)):  # type: ignore[arg-type]
         with pytest.raises(PlantError, match="is not an address; expected tcp://HOST:PORT"):
             make()
 
 
 @pytest.mark.parametrize("address", ["tcp://0.0.0.0:0", "tcp://*:0", "tcp://192.168.0.1:5560", "tcp://[::]:0"])
-def test_a_server_that_others_could_reach_must_be_asked_for(address: str) -> None:
+def test_a_server_reachable_from_other_machines_needs_permission(address: str) -> None:
     with pytest.raises(PlantError, match="allow_remote=True or 'poise serve --bind"):
         PlantServer(ideal()[0], address)
     assert check_address(address) == address
@@ -383,7 +383,7 @@ class ForgetfulSocket(ServerSocket):
         super().answer(peer, message)
 
 
-def test_an_answer_that_is_lost_is_asked_for_again_and_rubbish_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_answer_is_requested_again_and_malformed_answers_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.plants.remote.plant_server.ServerSocket", ForgetfulSocket)
     robot = biped()
     plant = IdealPlant(robot.stance("standing"))
@@ -419,7 +419,7 @@ def test_without_a_server_the_loop_goes_on_with_the_last_state_and_never_waits_f
     remote.close()
 
 
-def test_a_server_that_begins_anew_is_joined_again() -> None:
+def test_a_client_reconnects_to_a_restarted_server() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing"))) as server:
         address = server.address
@@ -433,7 +433,7 @@ def test_a_server_that_begins_anew_is_joined_again() -> None:
         assert remote.state().time == server.plant.state().time
 
 
-def test_who_was_taken_over_stays_away(standing: PlantServer) -> None:
+def test_a_client_whose_session_was_taken_over_does_not_reconnect(standing: PlantServer) -> None:
     robot = biped()
     with RemotePlant(standing.address, robot, timeout=0.02) as first:
         standing._session.timeout = 0.0  # as if it had been silent for long

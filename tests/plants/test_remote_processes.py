@@ -96,7 +96,7 @@ def test_while_a_server_is_stopped_the_loop_goes_on_and_afterwards_so_does_the_r
         assert not plant.fallen
 
 
-def test_rubbish_from_a_third_socket_is_counted_and_the_robot_stands() -> None:
+def test_malformed_messages_of_a_third_socket_are_counted_and_the_robot_stands() -> None:
     controller = controller_for("torque")
     with (
         serve_process("--realtime") as (_, address),
@@ -138,13 +138,13 @@ def test_serving_ends_after_its_seconds_or_with_ctrl_c() -> None:
         (["--seconds", "nan"], "not a time"),
     ],
 )
-def test_what_cannot_be_served_is_refused_in_one_line(
+def test_invalid_arguments_of_serve_are_refused_in_one_line(
     capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     assert words in error_line(capsys, "serve", *arguments)
 
 
-def test_other_machines_are_listened_to_when_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bind_option_listens_to_other_machines(capsys: pytest.CaptureFixture[str]) -> None:
     from poise import cli
 
     arguments = ["--robot", "nao", "--address", "tcp://127.0.0.1:0", "--bind", "0.0.0.0", "--seconds", "0.01"]

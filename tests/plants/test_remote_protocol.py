@@ -108,7 +108,7 @@ def test_values_that_are_no_message_are_malformed_and_nothing_worse(value: objec
 
 
 @given(st.data())
-def test_whatever_one_entry_of_a_command_or_report_becomes_it_is_read_or_malformed(data: st.DataObject) -> None:
+def test_a_message_with_any_changed_entry_is_read_or_malformed(data: st.DataObject) -> None:
     robot = biped()
     plant = MujocoPlant(robot) if data.draw(st.booleans()) else IdealPlant(robot.stance("standing"))
     command = command_message(Command(np.zeros(robot.model.nv), None, np.zeros(len(robot.joints)), 0.002))

@@ -22,7 +22,7 @@ def at_rest(state: State) -> bool:
     return not state.v.any()
 
 
-def test_a_robot_that_nobody_commands_any_more_holds_and_goes_on_when_somebody_does() -> None:
+def test_without_commands_the_robot_holds_and_it_continues_with_the_next_command() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server:
         wait_until(lambda: server.timed_out)  # nobody was there yet
@@ -71,7 +71,7 @@ def test_without_any_client_a_robot_in_physics_stays_up(actuators: str) -> None:
     assert np.linalg.norm(plant.state().center_of_mass - plant.start.center_of_mass) < 0.01
 
 
-def test_a_hold_asks_for_torques_only_where_commands_had_them_and_never_beyond_the_limits() -> None:
+def test_a_hold_has_torques_only_if_commands_had_them_and_within_the_limits() -> None:
     robot = biped()
     hold, state = CommandTimeoutHold(robot, 0.002), robot.stance("standing")
     hold.release(forward_command(robot))
@@ -93,7 +93,7 @@ def test_a_hold_takes_in_a_foot_that_comes_down_later() -> None:
     assert tuple(contact.frame for contact in hold._hold.forces.contacts) == robot.feet
 
 
-def test_a_loop_keeps_the_pace_of_the_robots_clock() -> None:
+def test_a_loop_runs_at_the_rate_of_the_robot_clock() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True, period=0.002) as server:
         with RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
@@ -107,7 +107,7 @@ def test_a_loop_keeps_the_pace_of_the_robots_clock() -> None:
         assert remote.counts["no state"] == 0
 
 
-def test_a_command_for_a_state_that_is_long_past_is_not_obeyed() -> None:
+def test_a_command_for_an_outdated_state_is_not_applied() -> None:
     robot = biped()
     with (
         serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server,

@@ -18,7 +18,7 @@ def swings(time: float) -> np.ndarray:
 # -- exact -------------------------------------------------------------------------------------------------------------
 
 
-def test_perfect_sensors_tell_the_truth() -> None:
+def test_ideal_sensors_measure_the_true_state() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
     for step in steps(OpenLoopTorques(robot, swings), plant, 0.1):
@@ -29,7 +29,7 @@ def test_perfect_sensors_tell_the_truth() -> None:
         assert np.array_equal(readings.velocities, step.state.v[6:])
 
 
-def test_cells_and_ankle_sensor_feel_the_same() -> None:
+def test_force_cells_and_ankle_sensor_agree() -> None:
     """Cells add up to the ankle's normal force, and their lever arms to its moment about the sole's axes."""
     robot = biped()
     plant = MujocoPlant(robot, pushes=[Push((20, 5, 0), 0.2, 0.0)])
@@ -46,7 +46,7 @@ def test_cells_and_ankle_sensor_feel_the_same() -> None:
         assert np.ptp(cells) > 1.0  # the push presses some more than others
 
 
-def test_forces_are_what_changes_the_momentum() -> None:
+def test_measured_forces_explain_the_change_of_momentum() -> None:
     """``d/dt (m ċ) = Σ F + m g``, over a motion with impacts."""
     robot = biped()
     plant = MujocoPlant(airborne_state(robot, height=0.05), period=5e-4)
@@ -61,7 +61,7 @@ def test_forces_are_what_changes_the_momentum() -> None:
     assert impulse == pytest.approx(change[1] - change[0], abs=0.03 * 0.3 * 9.81 * robot.mass)
 
 
-def test_the_accelerometer_feels_gravity_at_rest_and_nothing_in_flight() -> None:
+def test_the_accelerometer_measures_gravity_at_rest_and_zero_in_flight() -> None:
     robot = biped()
     assert MujocoPlant(robot).readings().imu.acceleration == pytest.approx([0.0, 0.0, 9.81], abs=1e-6)
     standing = MujocoPlant(robot)

@@ -84,7 +84,7 @@ def test_facts_cannot_be_appended_where_nothing_can_be_written(tmp_path: Path) -
         append_facts(tmp_path / "none" / "a.poise", {})
 
 
-def test_what_a_channel_without_a_value_holds_survives_saving(tmp_path: Path) -> None:
+def test_missing_values_survive_saving(tmp_path: Path) -> None:
     steps = [Motion(tasks=(REACH,)).step(0), Motion(tasks=(POSTURE,)).step(1)]
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
     load_recording(tmp_path / "a.poise").save(tmp_path / "b.poise")
@@ -101,7 +101,7 @@ def refusal(path: Path, **keywords: bool) -> str:
 
 
 @pytest.mark.parametrize("partial", [False, True])
-def test_what_is_no_recording_is_refused_in_one_clear_line(tmp_path: Path, partial: bool) -> None:
+def test_a_file_that_is_no_recording_is_refused_in_one_line(tmp_path: Path, partial: bool) -> None:
     path = tmp_path / "a.poise"
     assert "does not exist" in refusal(path, partial=partial)
     assert "is a directory" in refusal(tmp_path, partial=partial)
@@ -143,7 +143,7 @@ def test_a_later_format_is_refused_and_named(tmp_path: Path, partial: bool) -> N
     assert "update Poise" in text
 
 
-def test_the_file_is_plain_arrow_for_those_who_do_not_have_poise(tmp_path: Path) -> None:
+def test_the_file_can_be_read_with_arrow_alone(tmp_path: Path) -> None:
     recording = record_steps(Motion().steps(60), ROBOT, tmp_path / "a.poise")
     with pyarrow.OSFile(str(tmp_path / "a.poise")) as file:
         head = pyarrow.ipc.open_stream(file)
@@ -221,7 +221,7 @@ def test_a_real_recording_cut_anywhere_keeps_whole_batches(tmp_path: Path) -> No
 
 
 @given(some.data())
-def test_a_spoiled_file_gives_nothing_that_was_not_recorded(
+def test_a_damaged_file_gives_recorded_values_only(
     tmp_path_factory: pytest.TempPathFactory, data: some.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("spoiled")
@@ -235,7 +235,7 @@ def test_a_spoiled_file_gives_nothing_that_was_not_recorded(
     intact_part(folder / "b.poise", whole)
 
 
-def test_a_stretch_of_zeros_as_a_power_cut_leaves_is_not_taken_for_numbers(tmp_path: Path) -> None:
+def test_a_block_of_zeros_after_a_power_cut_is_not_read_as_data(tmp_path: Path) -> None:
     whole = two_segments(tmp_path / "a.poise")
     data = bytearray((tmp_path / "a.poise").read_bytes())
     at = bytes(data).index(np.float64(whole.time[20]).tobytes())

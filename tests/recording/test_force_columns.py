@@ -80,7 +80,7 @@ def test_a_force_that_is_not_finite_is_counted() -> None:
     assert recording["command/nonfinite"].tolist() == [0, 1]
 
 
-def test_two_contacts_of_one_name_are_told_apart() -> None:
+def test_two_contacts_of_one_name_are_numbered() -> None:
     recording = record_steps([step(0, HAND, HAND), step(1, HAND)], ROBOT)
     assert np.isnan(recording[f"force/{HAND}_2/fz"]).tolist() == [False, True]
 
@@ -166,7 +166,7 @@ def test_the_phases_of_a_behavior_are_recorded_if_it_names_any() -> None:
     assert recording["phase"].tolist() == ["", "", "lift", "lift", "land", "", ""]
 
 
-def test_every_channel_of_forces_and_sensors_stands_on_its_page() -> None:
+def test_every_channel_of_forces_and_sensors_is_documented() -> None:
     one = sensing(0, "NAME", truth=replace(Motion().step(1).state))
     recording = record_steps([replace(one, command=step(0, "NAME", phase="lift").command)], ROBOT)
     page = DOCS.read_text()

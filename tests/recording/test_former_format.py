@@ -47,7 +47,7 @@ def test_its_channels_have_the_keys_that_the_same_motion_has_today(stand: Record
     assert all(map(is_channel_key, stand.channels))
 
 
-def test_what_it_says_is_found_by_the_new_keys_and_by_the_former_ones(stand: Recording) -> None:
+def test_its_channels_are_found_by_new_and_by_former_keys(stand: Recording) -> None:
     assert (stand.samples, stand.provenance["robot"], stand.complete) == (3, "hoap3", True)
     former = "error/balance/height of the center of mass"
     assert np.array_equal(stand["error/balance/center_of_mass_height"], stand[former])
@@ -58,7 +58,7 @@ def test_what_it_says_is_found_by_the_new_keys_and_by_the_former_ones(stand: Rec
     assert load[-1] == pytest.approx(8.8 * 9.81, rel=0.05)
 
 
-def test_its_summary_tells_levels_and_tasks_in_words(stand: Recording) -> None:
+def test_its_summary_lists_levels_and_tasks_by_their_labels(stand: Recording) -> None:
     lines = [line.split("  ")[0] or line.strip().split("  ")[0] for line in stand.summary().splitlines()]
     assert list(stand.levels()) == ["physics", "always", "contact", "balance", "trunk", "posture"]
     for told in ("balance", "center of mass", "height of the center of mass", "orientation of chest"):
@@ -89,7 +89,7 @@ def test_odd_names_become_keys_that_are_unique(names: Recording) -> None:
     assert names.saturations()[0][:3] == ("feet|hands", "a/b[x]", "upper")
 
 
-def test_a_name_that_resembles_a_former_one_brings_the_key(names: Recording) -> None:
+def test_a_name_similar_to_a_former_one_is_refused_with_the_current_key(names: Recording) -> None:
     with pytest.raises(RecordingError, match="did you mean 'error/reach/left_palm_orientation'"):
         names["error/reach/left_palm orientation"]
 

@@ -29,7 +29,7 @@ def until(count: int, error: BaseException) -> Iterator[Any]:
     raise error
 
 
-def test_ctrl_c_brings_what_was_recorded_and_closes_the_file(tmp_path: Path) -> None:
+def test_ctrl_c_returns_the_recording_and_closes_the_file(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
         record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "a.poise")
     assert isinstance(caught.value, RecordingInterrupted)
@@ -49,13 +49,13 @@ def test_ctrl_c_in_the_progress_report_is_the_same() -> None:
     assert caught.value.recording.samples == 12
 
 
-def test_progress_hears_the_time_of_every_step() -> None:
+def test_progress_receives_the_time_of_every_step() -> None:
     times: list[float] = []
     recording = record_steps(Motion().steps(20), ROBOT, progress=times.append)
     assert times == recording.time.tolist()
 
 
-def test_an_error_in_the_loop_goes_through_and_the_file_tells_of_it(tmp_path: Path) -> None:
+def test_an_error_in_the_loop_is_raised_and_stored_in_the_file(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         record_steps(until(30, ZeroDivisionError("no ground")), ROBOT, tmp_path / "a.poise")
     assert "a.poise" in caught.value.__notes__[0]

@@ -46,7 +46,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_the_bar_tells_how_far_and_how_long_still(clock: Clock) -> None:
+def test_the_bar_shows_progress_and_remaining_time(clock: Clock) -> None:
     terminal = Terminal()
     bar = ProgressBar("reach on g1", 10.0, terminal)
     for done in (1.0, 2.0, 5.0):
@@ -61,7 +61,7 @@ def test_a_short_run_shows_nothing(clock: Clock) -> None:
     assert terminal.getvalue() == ""
 
 
-def test_what_follows_finds_a_clean_line(clock: Clock) -> None:
+def test_the_bar_clears_its_line_at_the_end(clock: Clock) -> None:
     terminal = Terminal()
     with ProgressBar("reach", 10.0, terminal) as bar:
         for _ in range(5):
@@ -79,7 +79,7 @@ def test_no_line_is_wider_than_a_terminal(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None])
-def test_where_nobody_looks_nothing_is_written(
+def test_without_a_terminal_nothing_is_written(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: io.StringIO | None
 ) -> None:
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
@@ -169,7 +169,7 @@ def test_the_bar_is_gone_after_ctrl_c(clock: Clock, terminal: Terminal) -> None:
     assert terminal.line == ""
 
 
-def test_who_listens_to_the_progress_sees_no_bar(clock: Clock, terminal: Terminal) -> None:
+def test_with_a_progress_callback_no_bar_is_shown(clock: Clock, terminal: Terminal) -> None:
     times: list[float] = []
     record(FakeController(), FakePlant(), 5 * PERIOD, progress=times.append)
     assert len(times) == 5

@@ -133,7 +133,7 @@ def test_a_command_that_is_not_finite_is_counted(bad: float) -> None:
     assert recording["command/nonfinite"].tolist() == [0, NV, 1]
 
 
-def test_a_robot_that_went_astray_is_recorded_as_it_is() -> None:
+def test_a_state_that_is_not_finite_is_recorded_as_it_is() -> None:
     step = Motion().step(0)
     step.state.q[7:9] = [np.nan, np.inf]
     step.state.v[:] = -np.inf
@@ -143,7 +143,7 @@ def test_a_robot_that_went_astray_is_recorded_as_it_is() -> None:
     assert "non-finite commands: 0" in recording.summary()
 
 
-def test_tasks_of_the_same_name_are_told_apart() -> None:
+def test_tasks_of_the_same_name_are_numbered() -> None:
     recording = record_steps([Motion(tasks=(REACH, REACH)).step(0)], ROBOT)
     assert "error/reach/left_hand" in recording.channels
     assert recording.channels["error/reach/left_hand_2"].label == "error/reach/left_hand (2)"
@@ -186,7 +186,7 @@ def test_finishing_twice_gives_the_same_and_ends_the_recorder() -> None:
         recorder(Motion().step(1))
 
 
-def test_the_provenance_tells_version_date_robot_machine_and_what_was_given() -> None:
+def test_the_provenance_has_version_date_robot_machine_and_given_facts() -> None:
     facts = record_steps([], ROBOT, provenance={"seed": 7, "command_line": "poise run reach"}).provenance
     assert facts["robot"] == "figure"
     assert facts["source"] == "made up for tests"

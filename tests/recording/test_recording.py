@@ -68,7 +68,7 @@ def test_the_clock_gives_period_and_duration(recording: Recording) -> None:
     assert (recording.period, recording.duration, recording.samples) == (0.5, 2.0, 4)
 
 
-def test_a_name_that_does_not_exist_brings_those_that_resemble_it(recording: Recording) -> None:
+def test_an_unknown_name_is_refused_with_similar_names(recording: Recording) -> None:
     with pytest.raises(RecordingError) as caught:
         recording["q/left_kne_joint"]
     assert "did you mean 'q/left_knee_joint'" in str(caught.value)

@@ -65,7 +65,7 @@ def test_a_robot_is_recorded_with_errors_limits_and_provenance(robot: Robot, tmp
     assert (facts["plant"], facts["seed"]) == ("IdealPlant", 5)
 
 
-def test_the_hierarchy_of_a_behavior_is_told_once_it_is_known(robot: Robot) -> None:
+def test_the_hierarchy_of_a_behavior_is_stored_in_the_provenance(robot: Robot) -> None:
     start = robot.stance("standing")
     hierarchy = reach(robot, start)
 

@@ -24,7 +24,7 @@ def test_the_residual_of_a_level_is_the_size_of_all_its_errors() -> None:
     assert [(task.name, task.max, task.unit) for task in level.tasks] == [("left_hand", 3.0, "m"), ("gaze", 4.0, "rad")]
 
 
-def test_a_level_is_judged_while_it_was_there() -> None:
+def test_the_residual_of_a_level_counts_only_samples_with_that_level() -> None:
     without, with_reach = Motion(tasks=(POSTURE,)), Motion()
     steps = [without.step(0), with_reach.step(1, errors=errors(2.0, 0.0)), without.step(2)]
     level = record_steps(steps, ROBOT).levels()["reach"]
@@ -37,7 +37,7 @@ def test_without_errors_of_tasks_the_slack_is_the_residual() -> None:
     assert recording.levels()["reach"] == {"rms": pytest.approx(1.0), "max": pytest.approx(1.0), "unit": "m/s"}
 
 
-def test_rows_at_a_bound_are_told_with_their_share_and_longest_time() -> None:
+def test_saturated_rows_are_listed_with_their_share_and_longest_time() -> None:
     motion = Motion()
     steps = [motion.step(i) for i in range(100)]
     for i, step in enumerate(steps):
@@ -71,7 +71,7 @@ def test_the_summary_names_levels_tasks_limits_times_and_fallbacks() -> None:
     assert lines[-2:] == ["fallbacks: hold 1 time (first at 0.020 s: hold: no solution)", "non-finite commands: 0"]
 
 
-def test_errors_and_slack_that_nobody_could_measure_are_not_listed_as_numbers() -> None:
+def test_errors_and_slack_below_the_resolution_are_not_listed_as_numbers() -> None:
     motion = Motion()
     steps = [motion.step(i, errors=errors(3e-5, 0.5)) for i in range(3)]
     lines = [line.split() for line in record_steps(steps, ROBOT).summary().splitlines()]
@@ -133,7 +133,7 @@ def test_a_recording_of_something_else_has_a_summary_too() -> None:
     assert recording.summary().startswith("recording: 0.02 s, 2 samples every 10 ms")
 
 
-def test_times_are_told_as_median_99th_percentile_and_maximum() -> None:
+def test_times_are_summarised_by_median_99th_percentile_and_maximum() -> None:
     recording = record_steps(Motion().steps(101), ROBOT)
     spread = recording.milliseconds()
     assert spread == {"median": pytest.approx(0.25), "p99": pytest.approx(0.299), "max": pytest.approx(0.3)}

@@ -124,7 +124,7 @@ def test_marks_can_be_given_for_each_state(tmp_path: Path) -> None:
         assert different(left, right).any() == isinstance(marks, list)
 
 
-def test_a_ghost_is_fainter_than_what_is_solid(tmp_path: Path) -> None:
+def test_a_ghost_is_fainter_than_a_solid_robot(tmp_path: Path) -> None:
     robot = pendulum(tmp_path)
     camera = Camera((0.0, -1.0, 0.0), target=(0.5, 0.0, 0.8), distance=6.0)
     here, there = at(robot), at(robot, x=1.0)
@@ -203,7 +203,7 @@ def test_a_picture_is_saved_only_as_png_in_a_folder_that_exists(tmp_path: Path, 
         ({"boxes": {"b": (0, 0, 0)}}, "two corners"),
     ],
 )
-def test_what_cannot_be_drawn_is_named(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+def test_invalid_options_of_a_picture_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(PoiseError, match=message) as caught:
         picture(at(pendulum(tmp_path)), **options)
     assert "\n" not in str(caught.value)
