@@ -81,7 +81,7 @@ def test_it_has_every_section_and_fetches_nothing(text: str, read: Page) -> None
     assert "a &lt; b &amp; c" in text
 
 
-def test_the_success_rate_is_told_with_its_interval(read: Page) -> None:
+def test_the_success_rate_is_shown_with_its_interval(read: Page) -> None:
     assert read.cell("Overview", "succeeded", 1) == "40"
     assert read.cell("Overview", "succeeded (95 % interval)", 1) == "42 % (32 to 52 %)"
 
@@ -175,7 +175,7 @@ def test_a_campaign_that_is_not_finished_says_so() -> None:
     ],
     ids=["none", "one", "one failed", "all failed", "constant", "holes", "one number and holes", "many words"],
 )  # fmt: skip
-def test_a_page_is_made_of_whatever_there_is(rows: list[dict[str, Any]]) -> None:
+def test_a_page_is_made_of_incomplete_results(rows: list[dict[str, Any]]) -> None:
     text = campaign_page(results(rows))
     assert set(Page(text).sections) == TITLES
     assert ">nan<" not in text

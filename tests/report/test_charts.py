@@ -51,7 +51,7 @@ def test_thinning_keeps_gaps() -> None:
     assert 3333.0 in x
 
 
-def test_the_points_of_a_curve_are_where_its_numbers_say() -> None:
+def test_the_points_of_a_curve_are_drawn_at_its_values() -> None:
     with new_chart("a line", 400.0, 200.0, 50.0) as chart:
         curve(chart.axes, [0.0, 1.0, 2.0], [0.0, 10.0, 5.0], color="#123456")
         chart.axes.set(xlim=(0.0, 2.0), ylim=(0.0, 10.0), xlabel="time (s)", ylabel="torque (N m)")
@@ -105,7 +105,7 @@ def test_numbers_in_styles_keep_their_digits() -> None:
         ([], []),
     ],
 )
-def test_joints_lose_what_all_have_in_common(names: list[str], expected: list[str]) -> None:
+def test_common_parts_of_joint_names_are_removed(names: list[str], expected: list[str]) -> None:
     assert short_joint_names(names) == expected
 
 

@@ -52,7 +52,7 @@ def table_row(section_page: Page, name: str) -> list[str]:
     return next(cells for cells in section_page.tables[TITLE] if cells[0] == name)
 
 
-def test_it_is_absent_where_no_cells_were_recorded_and_tells_who_has_none(robot: Robot) -> None:
+def test_it_is_absent_without_cells_and_lists_recordings_without_cells(robot: Robot) -> None:
     still = kinematic_recording(robot, 0.3)
     assert sole_pressure_section(recording_views({"still": still})) is None
     mixed = read_section({"still": still, "felt": dynamic_recording(robot, 0.3)})
@@ -69,7 +69,7 @@ def test_each_foot_has_its_force_and_both_directions_of_its_zmp_over_time() -> N
     assert all({"toes", "heel"} <= set(figure) for figure in section_page.labels[2:4])
 
 
-def test_the_table_holds_what_smoothed_cells_tell() -> None:
+def test_the_table_has_the_values_of_the_smoothed_cells() -> None:
     recording = pushed_recording()
     section_page, robot = read_section({"stand": recording}), recording.robot
     assert robot is not None
@@ -93,7 +93,7 @@ def test_both_soles_bear_the_weight_and_the_push_moves_the_zmp_to_the_toes() -> 
         assert pressure.zmp[during, 0].max() > 5e-3
 
 
-def test_pushes_are_those_of_the_recording_and_are_said_to_be_marked() -> None:
+def test_pushes_of_the_recording_are_marked() -> None:
     (view,) = recording_views({"stand": pushed_recording()})
     (push,) = recorded_pushes(view)
     assert (push.time, push.duration) == (0.3, 0.1)
@@ -101,7 +101,7 @@ def test_pushes_are_those_of_the_recording_and_are_said_to_be_marked() -> None:
 
 
 @pytest.mark.parametrize("told", ["hard", ["hard"], 3, None])
-def test_words_that_are_no_pushes_are_passed_over(robot: Robot, told: object) -> None:
+def test_invalid_pushes_are_ignored(robot: Robot, told: object) -> None:
     recording = dynamic_recording(robot, 0.2)
     odd = Recording(recording.channels.values(), {**recording.provenance, "push": told}, robot)
     assert "Bands mark pushes." not in read_section({"odd": odd}).sections[TITLE]
@@ -125,7 +125,7 @@ def test_smoothing_holds_through_gaps_and_takes_a_dead_cell_for_zero() -> None:
     assert low_pass_cells(cells, 0.002) == pytest.approx(np.tile([5.0, 0.0, 5.0, 5.0], (40, 1)))
 
 
-def test_a_foot_in_the_air_has_no_zmp_and_one_that_was_never_felt_no_row(robot: Robot) -> None:
+def test_a_foot_in_the_air_has_no_zmp_and_an_unloaded_one_no_row(robot: Robot) -> None:
     recording = dynamic_recording(robot, 0.3)
 
     def lifted(cells: np.ndarray) -> np.ndarray:

@@ -48,7 +48,7 @@ def test_the_section_stands_after_the_key_frames(read: Page) -> None:
     assert list(read.sections)[3] == TITLE
 
 
-def test_it_is_absent_where_nobody_is_guided() -> None:
+def test_it_is_absent_without_guidance() -> None:
     still = kinematic_recording(load_robot(BIPED, **PARTS), 0.3)
     assert guided_motion_section(recording_views({"still": still})) is None
 
@@ -70,7 +70,7 @@ def test_every_segment_has_a_row(read: Page) -> None:
     assert [row[5] for row in rows] == [each["outcome"] for each in found]
 
 
-def test_of_many_segments_those_are_shown_of_which_there_is_something_to_say() -> None:
+def test_of_many_segments_only_the_remarkable_ones_are_shown() -> None:
     (view,) = recording_views({"guided": guided_recording()})
     dull = {**guided_recording().provenance["segments"][0], "corrections": 0, "notes": [], "outcome": "commanded"}
     held = {**dull, "outcome": "stopped", "notes": ["stopped: a <reason>"]}
@@ -80,7 +80,7 @@ def test_of_many_segments_those_are_shown_of_which_there_is_something_to_say() -
     assert rows[0][-1] == "stopped: a <reason>"
 
 
-def test_planned_ways_are_those_of_the_recording_with_a_gap_between_segments() -> None:
+def test_planned_paths_are_those_of_the_recording_with_a_gap_between_segments() -> None:
     found = guided_recording().provenance["segments"]
     paths = planned_paths(found)
     assert set(paths) == set(POINT_COLORS)
@@ -90,7 +90,7 @@ def test_planned_ways_are_those_of_the_recording_with_a_gap_between_segments() -
         assert (path[: len(first)] == first).all()
 
 
-def test_actual_ways_are_where_the_model_says() -> None:
+def test_actual_paths_are_those_of_the_model() -> None:
     recording, robot = guided_recording(), installed_robot("mighty")
     (view,) = recording_views({"guided": recording})
     actual_points = actual_paths(view, list(POINT_COLORS))
@@ -103,7 +103,7 @@ def test_actual_ways_are_where_the_model_says() -> None:
         assert actual_points["center"][i] == pytest.approx(state.center_of_mass)
 
 
-def test_without_a_model_what_was_planned_is_still_shown() -> None:
+def test_without_a_model_the_planned_paths_are_still_shown() -> None:
     section = guided_motion_section([RecordingView("guided", guided_recording(), None)])
     assert section is not None
     read = Page(f"<section><h2>{section.title}</h2>{section.html}</section>")
@@ -112,7 +112,7 @@ def test_without_a_model_what_was_planned_is_still_shown() -> None:
     assert "since the model of its robot is missing" in read.sections[TITLE]
 
 
-def test_the_world_is_drawn_where_the_recording_tells_of_it() -> None:
+def test_the_world_is_drawn_if_the_recording_describes_it() -> None:
     recording = guided_recording()
     world = {
         "profile": [[-1, 0], [0.1, 0], [0.1, -0.1]],

@@ -76,7 +76,7 @@ def test_every_note_of_the_fit_is_on_the_page(read: Page) -> None:
         assert note in read.sections["Markers"]
 
 
-def test_the_overview_says_who_was_measured(read: Page) -> None:
+def test_the_overview_describes_the_subject(read: Page) -> None:
     assert read.cell("Overview", "person", 1) == "sample 0, 1.70 m, 64.0 kg, female"
     assert read.cell("Overview", "frame rate (Hz)", 1) == "100"
 
@@ -125,20 +125,20 @@ def test_phases_follow_each_other_and_name_the_feet(recording: Recording) -> Non
     assert all(a != b for a, b in itertools.pairwise(single))
 
 
-def test_a_person_who_stands_has_a_stick_figure_and_no_gait() -> None:
+def test_a_standing_person_has_a_stick_figure_and_no_gait() -> None:
     sections = (stick_figure_section, markers_section, gait_angles_section)
     read = read_sections({"standing": standing_person().recording()}, *sections)
     assert list(read.sections) == ["Stick figure", "Markers"]
 
 
-def test_two_people_stand_side_by_side() -> None:
+def test_two_people_are_compared() -> None:
     people = {"one": person(0).recording(), "two & <co>": person(1).recording()}
     read = read_sections(people, stick_figure_section, gait_angles_section)
     assert any("two & <co>, left foot" in cells for cells in read.tables["Gait angles"])
     assert len([caption for caption in read.captions["Stick figure"] if caption.startswith("two")]) == 2
 
 
-def test_markers_that_were_never_seen_are_no_trouble(recording: Recording) -> None:
+def test_markers_that_are_never_visible_cause_no_error(recording: Recording) -> None:
     apart, seen = np.array(recording["markers/distance"]), np.array(recording["markers/measured"])
     apart[:, 4], seen[:, 12:15] = np.nan, np.nan
     apart[:3], seen[:3] = np.nan, np.nan

@@ -112,7 +112,7 @@ def test_every_name_is_there_once_and_every_link_leads_to_one(read: Page) -> Non
     assert links <= set(names)
 
 
-def test_asking_twice_gives_the_same_page(text: str, moving: Recording, laden: Recording) -> None:
+def test_building_twice_gives_the_same_page(text: str, moving: Recording, laden: Recording) -> None:
     assert recording_page({"motion": moving, "torque & <force>": laden}) == text
 
 
@@ -127,13 +127,13 @@ def test_both_axes_of_every_figure_have_a_unit(read: Page) -> None:
         assert len(axes) == 2 or "left_hip_pitch" in figure, figure  # joints by name need no unit
 
 
-def test_every_figure_is_described_for_who_cannot_see_it(read: Page) -> None:
+def test_every_figure_has_a_text_description(read: Page) -> None:
     described = [target for element, name, target in read.attributes if (element, name) == ("svg", "aria-label")]
     assert len(described) == len(read.labels)
     assert all(described)
 
 
-def test_sections_say_what_a_kinematic_recording_lacks(read: Page) -> None:
+def test_sections_list_the_missing_data_of_a_kinematic_recording(read: Page) -> None:
     assert "motion: no torques were recorded" in read.sections["Torques by limb"]
     assert "motion: no torques were recorded" in read.sections["Torques as a share of their limits"]
     assert "motion: no contact forces were recorded" in read.sections["Contact forces"]
@@ -181,7 +181,7 @@ def test_the_balance_is_that_of_the_tracks(read: Page, moving: Recording, robot:
     assert read.cell("Balance", "torque & <force>", 3) == "measured center of pressure"
 
 
-def test_forces_are_compared_with_those_that_were_felt(read: Page, laden: Recording, robot: Robot) -> None:
+def test_planned_forces_are_compared_with_measured_forces(read: Page, laden: Recording, robot: Robot) -> None:
     row = next(cells for cells in read.tables["Contact forces"] if cells[0] == "torque & <force>, left_foot")
     asked, felt = laden["force/left_foot/fz"], laden["measured/force/left_foot/fz"]
     apart = np.sqrt(np.mean((asked - felt) ** 2))
@@ -242,7 +242,7 @@ def test_a_report_begins_with_the_verdict_and_its_reason(moving: Recording) -> N
     assert {"verdict good", "verdict bad"} <= classes
 
 
-def test_a_recording_without_a_result_is_not_judged_unless_it_fell(moving: Recording) -> None:
+def test_a_recording_without_a_result_has_no_verdict_unless_it_fell(moving: Recording) -> None:
     fallen = {**moving.provenance, "fall": {"time": 0.2, "reason": "fell at 0.20 s: trunk touches the ground"}}
     damaged = {**moving.provenance, "result": {"fell": False}}
     recordings = {
@@ -263,12 +263,12 @@ def test_long_tables_fold_and_short_ones_do_not() -> None:
     Page(assemble_page("tables", [Section("Tables", short + long)]))
 
 
-def test_one_recording_makes_a_page_that_says_there_is_nothing_to_compare(moving: Recording) -> None:
+def test_the_page_of_one_recording_states_that_there_is_no_comparison(moving: Recording) -> None:
     read = read_sections({"alone": moving}, comparison_section)
     assert "one recording only" in read.sections["Comparison after time normalisation"]
 
 
-def test_where_nothing_can_be_drawn_the_page_says_so_in_place(read: Page) -> None:
+def test_without_graphics_the_page_states_that_pictures_are_missing(read: Page) -> None:
     assert "pictures are missing: cannot render without OpenGL: MUJOCO_GL is 'off'" in read.sections["Key frames"]
 
 
@@ -346,7 +346,7 @@ def test_recordings_of_any_kind_make_a_page(names: list[str], moving: Recording)
     assert all(any(c.isalnum() for c in body.replace(title, "")) for title, body in read.sections.items())
 
 
-def test_a_recording_that_is_not_whole_says_so(moving: Recording) -> None:
+def test_an_incomplete_recording_is_marked(moving: Recording) -> None:
     cut = Recording(moving.channels.values(), moving.provenance, moving.robot, complete=False)
     early = Recording(moving.channels.values(), {**moving.provenance, "outcome": "interrupted"}, moving.robot)
     read = read_sections({"cut": cut, "early": early}, overview_section)
@@ -379,7 +379,7 @@ def test_robots_of_different_joints_are_compared_where_they_can_be(moving: Recor
     assert any("speed (heights/s)" in figure for figure in read.labels)
 
 
-def test_fallbacks_are_told_with_their_first_moment_and_reason(moving: Recording) -> None:
+def test_fallbacks_are_listed_with_their_first_time_and_reason(moving: Recording) -> None:
     words = np.array([""] * moving.samples, dtype=object)
     words[7:9] = "hold: the state has NaN"
     channels = [
@@ -414,7 +414,7 @@ def test_the_center_of_pressure_of_forces_is_the_zero_moment_point_of_the_motion
     assert recording["center_of_pressure"][middle] == pytest.approx(expected, abs=2e-3)
 
 
-def test_contacts_and_levels_are_told_by_their_labels() -> None:
+def test_contacts_and_levels_are_shown_by_their_labels() -> None:
     axes = ("fx", "fy", "fz", "mx", "my", "mz")
     wrench = Channel("force/left_heel_1", "N", np.full((5, 6), 50.0), axes, "force/left heel 1")
     error = Channel("error/free_foot/pose", "m", np.ones((5, 1)), ("x",), "error/free foot/pose")

@@ -40,7 +40,7 @@ def test_it_is_whole_and_fetches_nothing(text: str, read: Page) -> None:
     assert not any(address in text for address in ("http://", "https://", "src='", "<script", "url(http"))
 
 
-def test_it_states_its_rules_and_what_a_t_test_does_not_show(read: Page) -> None:
+def test_it_states_its_rules_and_the_limits_of_a_t_test(read: Page) -> None:
     said = {name: " ".join(section.split()) for name, section in read.sections.items()}
     assert EVENT_RULE[1:] in said["Methods"]
     assert "6 Hz" in said["Methods"]
@@ -95,7 +95,7 @@ def test_the_verdict_is_the_interval(read: Page) -> None:
     assert rows[-1][4].replace("\N{NO-BREAK SPACE}", " ") == test.verdict
 
 
-def test_the_straight_knee_is_told_with_its_numbers(read: Page) -> None:
+def test_the_straight_knee_is_shown_with_its_numbers(read: Page) -> None:
     title, k = "Swing knee with two phases", TABLE_I_JOINTS.index("right_knee_flexion")
     two = gait_study().result("two phases")
     assert value(read.cell(title, "Right knee flexion", 1)) == pytest.approx(
@@ -120,7 +120,7 @@ def test_measured_and_reproduced_stand_in_one_figure_and_missing_pictures_say_wh
     assert "pictures are missing" in read.sections["Measured and reproduced"]
 
 
-def test_one_walk_alone_makes_a_page_that_judges_nothing() -> None:
+def test_the_page_of_one_walk_has_no_verdict() -> None:
     read = Page(study_page(gait_study(1)))
     verdicts = {cells[4] for cells in read.tables["Statistics"] if len(cells) > 4 and cells[0] in TABLE_I_JOINTS}
     assert verdicts <= {"cannot be judged"}

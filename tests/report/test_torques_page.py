@@ -41,7 +41,7 @@ def test_every_moment_has_its_figures_with_its_extremes(read: Page) -> None:
     assert len(read.captions["Moments of the lower back"]) == 3
 
 
-def test_the_residual_is_told_in_newtons_and_as_a_share_of_the_weight(read: Page) -> None:
+def test_the_residual_is_shown_in_newtons_and_as_a_share_of_the_weight(read: Page) -> None:
     rms, weight = torques().residual_rms, GRAVITY * torques().mass
     for k, axis in enumerate(("x", "y", "z, up")):
         title = "Residual at the pelvis"
@@ -50,7 +50,7 @@ def test_the_residual_is_told_in_newtons_and_as_a_share_of_the_weight(read: Page
         assert value(read.cell(title, axis, 3)) == pytest.approx(rms[k + 3], rel=1e-2)
 
 
-def test_a_file_without_moments_says_so(read: Page) -> None:
+def test_a_file_without_moments_is_reported(read: Page) -> None:
     assert "stores no moments" in read.sections["Comparison with the moments in the file"]
 
 
@@ -74,7 +74,7 @@ def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
     assert "Comparison with robots" not in read.sections
 
 
-def test_a_walk_against_itself_is_alike_in_every_joint(read: Page) -> None:
+def test_a_walk_compared_with_itself_agrees_in_every_joint(read: Page) -> None:
     title = "Comparison with robots"
     rows = [cells for cells in read.tables[title] if len(cells) == 11 and cells[0].startswith(("hip", "knee", "ankle"))]
     assert len(rows) == 6
@@ -84,7 +84,7 @@ def test_a_walk_against_itself_is_alike_in_every_joint(read: Page) -> None:
         assert abs(value(cells[7]) - value(cells[10])) < 3.0
 
 
-def test_a_recording_that_cannot_be_compared_says_why_and_does_no_harm(read: Page) -> None:
+def test_a_recording_without_torques_is_reported_in_the_comparison(read: Page) -> None:
     assert "no torques: " in read.sections["Comparison with robots"]
 
 

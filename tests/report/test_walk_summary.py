@@ -64,7 +64,7 @@ def test_walks_have_their_sections_after_the_key_frames(read: Page, walks: dict[
     assert list(alone.sections) == TITLES
 
 
-def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(walks: dict[str, Recording]) -> None:
+def test_walk_sections_are_absent_without_a_walk_and_list_recordings_without_one(walks: dict[str, Recording]) -> None:
     still = kinematic_recording(load_robot(BIPED, **PARTS), 0.3)
     assert not read_sections({"still": still}, *WALK_SECTIONS).sections
     mixed = read_sections({"still": still, "walk": walks["neutral"]}, *WALK_SECTIONS)
@@ -93,7 +93,7 @@ def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, wal
     assert value(cadence[3].removeprefix("\N{MULTIPLICATION SIGN}")) == pytest.approx(0.5 / 0.9, rel=0.02)
 
 
-def test_steps_are_told_with_their_spread(read: Page) -> None:
+def test_steps_are_shown_with_their_spread(read: Page) -> None:
     assert read.cell("Footprints", "steps", 1) == "neutral"
     rows = {cells[0]: cells[1:] for cells in read.tables["Footprints"][1:]}
     assert rows["steps"] == ["8", "8"]
@@ -111,7 +111,7 @@ def test_soles_are_drawn_as_large_and_where_they_are(robot: Robot, walks: dict[s
         assert corners.mean(axis=0) == pytest.approx(place[:2], abs=1e-8)
 
 
-def test_the_range_of_a_joint_over_the_gait_cycle_is_told(
+def test_the_range_of_a_joint_over_the_gait_cycle_is_shown(
     read: Page, robot: Robot, walks: dict[str, Recording]
 ) -> None:
     recording = walks["neutral"]
@@ -136,7 +136,7 @@ def test_phases_of_a_walk_are_counted_and_not_listed(read: Page) -> None:
     assert value(rows["right support"][1]) == pytest.approx(0.4, abs=0.02)
 
 
-def test_a_walk_without_torques_says_so(walks: dict[str, Recording], robot: Robot) -> None:
+def test_a_walk_without_torques_is_reported(walks: dict[str, Recording], robot: Robot) -> None:
     bare = [c for c in walks["neutral"].channels.values() if c.key != "command/torque"]
     text = read_sections({"bare": Recording(bare, {}, robot)}, gait_cycle_section).sections["Gait cycle"]
     assert "bare: no torques were recorded" in text

@@ -48,7 +48,7 @@ def same(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:
     return bits(some) == bits(others)
 
 
-def test_what_is_read_from_disk_is_what_was_fitted(urdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_capsules_read_from_disk_are_the_fitted_ones(urdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = capsules(load_robot(urdf))
     assert {link for capsule in fresh for link in capsule.links} == {"base", "bob"}
     monkeypatch.setattr(module, "_fit_capsules", never)
@@ -58,7 +58,7 @@ def test_what_is_read_from_disk_is_what_was_fitted(urdf: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "not finite", "no such link", "short"])
-def test_a_damaged_file_is_ignored_and_mended(urdf: Path, folder: Path, damage: str) -> None:
+def test_a_damaged_file_is_ignored_and_replaced(urdf: Path, folder: Path, damage: str) -> None:
     fresh = capsules(load_robot(urdf))
     forget()
     (file,) = folder.iterdir()
@@ -110,7 +110,7 @@ def test_a_mesh_in_a_folder_that_only_its_reader_knows_is_read_each_time(
     assert not folder.exists()
 
 
-def test_only_so_many_shapes_stay(urdf: Path) -> None:
+def test_the_number_of_cached_shapes_is_bounded(urdf: Path) -> None:
     from poise.robots import urdf as shapes
 
     for number in range(CACHE_SIZE + 3):

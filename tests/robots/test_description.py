@@ -66,7 +66,7 @@ def test_the_page_that_explains_the_keys_is_itself_a_description(tmp_path: Path)
     assert parsed.stances["standing"].joints == {"left_knee": 0.4, "right_knee": 0.4}
 
 
-def test_a_toml_that_is_none_is_named(tmp_path: Path) -> None:
+def test_an_invalid_toml_file_is_named(tmp_path: Path) -> None:
     path = write_urdf(tmp_path, BIPED)
     write_urdf(tmp_path, "feet = = 2", "small.toml")
     with pytest.raises(RobotError, match="not a TOML file") as caught:

@@ -149,7 +149,7 @@ def test_the_middle_of_every_range_bends_the_waist(hoap3: Robot) -> None:
 # -- bodies ------------------------------------------------------------------------------------------------------------
 
 
-def test_every_body_can_exist(hoap3: Robot) -> None:
+def test_every_inertia_is_physical(hoap3: Robot) -> None:
     """Inertias are positive definite, and no principal moment is more than the other two together."""
     for name, body in zip(hoap3.model.names[1:], list(hoap3.model.inertias)[1:], strict=True):
         small, middle, large = np.linalg.eigvalsh(body.inertia)

@@ -52,14 +52,14 @@ def test_it_has_forty_two_degrees_of_freedom_split_as_in_the_paper(human: Robot)
 
 
 @pytest.mark.parametrize(("height", "mass"), [(1.5, 48.0), (1.77, 75.0), (1.95, 110.0)])
-def test_height_and_mass_are_those_asked_for(sex: Sex, height: float, mass: float) -> None:
+def test_height_and_mass_are_the_given_ones(sex: Sex, height: float, mass: float) -> None:
     robot = load_robot("human", height=height, mass=mass, sex=sex)
     lowest, highest = vertical_extent(robot.model, pinocchio.neutral(robot.model), robot.visual_geometry)
     assert robot.mass == pytest.approx(mass, rel=1e-9)
     assert highest - lowest == pytest.approx(height, abs=0.006)  # the tables add up to the stature within that
 
 
-def test_segments_weigh_what_the_table_says(sex: Sex) -> None:
+def test_segment_masses_are_those_of_the_table(sex: Sex) -> None:
     shape = BodyShape.of(mass=80.0, sex=sex)
     found, share = link_inertias(shape), mass_fractions(sex)
     assert sum(share[name] * (1 if name in ("head", "torso", "pelvis") else 2) for name in share) == pytest.approx(1.0)
@@ -138,7 +138,7 @@ def test_spine_and_neck_lean_back_and_right_and_turn_left(human: Robot) -> None:
     assert (frame_position(human, "eyes", neck_rotation=0.3) - frame_position(human, "eyes"))[1] > 0.02
 
 
-def test_torsion_turns_the_toes_out_and_varus_brings_the_feet_together() -> None:
+def test_torsion_turns_the_toes_out_and_varus_moves_the_feet_together() -> None:
     straight = load_robot("human")
     twisted = load_robot("human", shape={"tibial_torsion": 0.3, "knee_varus": 0.1})
     assert frame_position(twisted, "left_toe_tip")[1] - frame_position(twisted, "left_foot")[1] > 0.03
@@ -196,7 +196,7 @@ def test_landmarks_lie_on_links_and_left_mirrors_right(human: Robot, sex: Sex) -
         ({"shape": 3}, "table of numbers"),
     ],
 )
-def test_a_body_that_nobody_has_is_refused_in_one_line(parts: dict[str, Any], words: str) -> None:
+def test_an_implausible_body_is_refused_in_one_line(parts: dict[str, Any], words: str) -> None:
     with pytest.raises(RobotError, match=words) as caught:
         load_robot("human", **parts)
     assert "\n" not in str(caught.value)

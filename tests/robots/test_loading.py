@@ -71,7 +71,7 @@ def test_parts_come_from_arguments_or_from_the_toml_beside_it_and_arguments_win(
     assert load_robot(path, feet=BIPED_PARTS["feet"]).foot("left").sole.x_min == -0.08
 
 
-def test_what_is_given_once_is_mirrored_for_the_right(tmp_path: Path) -> None:
+def test_parts_of_the_left_side_are_mirrored_to_the_right(tmp_path: Path) -> None:
     biped = load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS)
     left, right = biped.feet
     assert (left.name, left.side, right.name, right.side) == ("left_sole", "left", "right_sole", "right")

@@ -130,7 +130,7 @@ def test_it_is_as_in_the_paper(mighty: Robot) -> None:
     assert len(mighty.joints) == 20
 
 
-def test_every_body_can_exist(mighty: Robot) -> None:
+def test_every_inertia_is_physical(mighty: Robot) -> None:
     """Inertias are positive definite, and no principal moment is more than the other two together."""
     for name, body in zip(mighty.model.names[1:], list(mighty.model.inertias)[1:], strict=True):
         small, middle, large = np.linalg.eigvalsh(body.inertia)

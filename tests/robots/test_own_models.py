@@ -55,12 +55,12 @@ def test_the_center_of_mass_of_every_body_is_inside_its_shape(robot: Robot) -> N
         assert solids[joint].depth(center)[0] > 0.0, robot.model.names[joint]
 
 
-def test_rotors_are_seen_through_every_gear(robot: Robot) -> None:
+def test_every_joint_has_a_rotor_inertia(robot: Robot) -> None:
     """No joint is without one: they steady a light body as they do in the real robot."""
     assert (robot.model.armature[6:] > 0.0).all()
 
 
-def test_its_files_say_where_the_numbers_are_from(robot: Robot) -> None:
+def test_its_files_document_the_sources_of_their_numbers(robot: Robot) -> None:
     text = (LIBRARY / f"{robot.name}.urdf").read_text(encoding="utf-8")
     assert "Numbers:" in text
     assert "differs from" in text

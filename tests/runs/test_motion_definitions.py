@@ -31,7 +31,7 @@ def test_a_motion_that_does_not_exist_is_named(name: str, evidence: str) -> None
 
 
 @pytest.mark.parametrize("choice", [{"mode": "position"}, {"mode": "kinematic", "plant": "mujoco"}])
-def test_a_mode_that_it_does_not_run_in_says_which_there_are(choice: dict[str, Any]) -> None:
+def test_an_unsupported_mode_is_refused_with_the_supported_ones(choice: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="it runs with --mode kinematic --plant ideal or --mode torque"):
         runs.Reach(**choice)
 
@@ -68,7 +68,7 @@ def test_mode_and_plant_follow_from_each_other(
         ({"carried_mass": 5.0}, "carried-mass"),
     ],
 )
-def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, Any], word: str) -> None:
+def test_an_ideal_plant_refuses_disturbances(disturbance: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=f"an ideal plant does not support --{word}; give --plant mujoco"):
         runs.Stand(mode="torque", plant="ideal", **disturbance)
 
@@ -92,7 +92,7 @@ def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
         ({"mode": "kinematic"}, "it runs with --mode torque --plant mujoco or --mode position"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(given: dict[str, Any], evidence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_line(given: dict[str, Any], evidence: str) -> None:
     with pytest.raises(UsageError) as error:
         runs.Walk(**given)
     assert evidence in str(error.value)

@@ -68,7 +68,7 @@ def test_the_command_runs_the_same_motion() -> None:
     assert motion.speed == (1 / 3, 0.0, -0.1)
 
 
-def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_however_written() -> None:
+def test_the_command_omits_empty_parameters_and_accepts_negative_numbers() -> None:
     given: dict[str, Any] = {"push": "", "fault": "", "mass_error": -1e-05, "robot": "nao"}
     world = parse_motion(command_line("stand", given)).world
     assert (world.push, world.faults, world.mass_error) == ((), (), -1e-05)
@@ -150,7 +150,7 @@ def test_a_push_has_its_size_and_its_direction(direction: float) -> None:
         ({"set.x": "nan"}, "set.x: 'nan' is not a number"),
     ],
 )
-def test_what_makes_no_sense_is_said(given: dict[str, Any], evidence: str) -> None:
+def test_invalid_parameters_are_refused(given: dict[str, Any], evidence: str) -> None:
     with pytest.raises(UsageError) as error:
         motion_from("walk", given)
     assert evidence in str(error.value)

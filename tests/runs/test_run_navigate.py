@@ -92,7 +92,7 @@ def test_a_plant_in_position_mode_has_servos() -> None:
 # -- what is told -----------------------------------------------------------------------------------------------------
 
 
-def test_it_tells_what_became_of_the_commands() -> None:
+def test_the_result_counts_segments_outcomes_and_modes() -> None:
     recording, result = run_navigate(seconds=4.0, seed=3)
     assert (result["behavior"], result["fell"], result["reason"]) == ("navigate", False, None)
     told = result["navigate"]
@@ -136,7 +136,7 @@ def test_a_script_is_followed_to_its_end(script: str) -> None:
     assert runs.Navigate(robot="mighty", script=script).usual_seconds == 2.5
 
 
-def test_kinematics_know_nothing_of_pressure(script: str) -> None:
+def test_a_kinematic_run_has_no_zmp_margin(script: str) -> None:
     _, result = run_navigate(script=script, mode="kinematic", seconds=2.0)
     assert (result["zmp_margin_m"], result["limits"], result["reason"]) == (None, None, None)
 
@@ -170,7 +170,7 @@ def test_zero_moment_points_are_planned_within_the_soles() -> None:
         )
 
 
-def test_who_falls_is_told_when_and_why(script: str) -> None:
+def test_a_fall_is_reported_with_time_and_reason(script: str) -> None:
     _, result = run_navigate(script=script, seconds=3.0, push=("0,60,0,0.3@0.5",))
     assert result["fell"]
     assert re.match(r"fell at [0-2]\.\d+ s", result["reason"])
@@ -231,14 +231,14 @@ def test_a_bad_script_is_refused_in_one_line(
         (["run", "navigate", "--robot", "nao", "--scenario"], "cannot step from tread to tread"),
     ],
 )
-def test_what_does_not_go_together_is_refused_in_one_line(
+def test_incompatible_options_are_refused_in_one_line(
     words: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     robot = [] if "--robot" in words else ["--robot", "mighty"]
     assert evidence in error_line(capsys, *words, *robot)
 
 
-def test_gains_of_the_stabilizer_are_given_like_all_settings() -> None:
+def test_gains_of_the_stabilizer_are_settings_like_all_others() -> None:
     numbers = settings_from(NavigateSettings, {"swing_gain": 15.0, "admittance": 4.0})
     assert (numbers.swing_gain, numbers.stabilizer.admittance) == (15.0, 4.0)
     assert numbers.stabilizer.servo_dcm_gain == NavigateSettings().stabilizer.servo_dcm_gain
@@ -270,7 +270,7 @@ def restore_interrupt() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
-def test_ctrl_c_keeps_what_was_recorded_with_its_segments(tmp_path: Path) -> None:
+def test_ctrl_c_preserves_the_recording_with_its_segments(tmp_path: Path) -> None:
     path = tmp_path / "guided.poise"
     command = [sys.executable, "-m", "poise", "run", "navigate", "--robot", "mighty", "--seconds", "900"]
     process = subprocess.Popen([*command, "--out", str(path)], stderr=subprocess.PIPE, preexec_fn=restore_interrupt)

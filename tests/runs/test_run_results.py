@@ -72,7 +72,7 @@ def test_a_reach_that_succeeds_has_no_reason() -> None:
     assert max(result["reach_errors_m"]) < 0.005
 
 
-def test_a_reach_without_the_time_for_it_says_what_was_missed() -> None:
+def test_a_reach_that_ends_too_early_names_the_missed_target() -> None:
     _, result = hurried_reach()
     assert result["seconds"] == pytest.approx(1.0)
     assert "target 1 missed by" in result["reason"]

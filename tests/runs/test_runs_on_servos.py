@@ -71,7 +71,7 @@ def test_a_box_is_carried_in_both_hands() -> None:
     assert result["levels"][hands]["max"] < 0.02
 
 
-def test_torques_carry_a_box_too_and_the_ground_feels_its_weight() -> None:
+def test_a_box_carried_in_torque_mode_adds_its_weight_to_the_ground_force() -> None:
     recording, result = runs.Stand(robot="nao", mode="torque", carried_mass=10.0, seconds=1.5).run()  # type: ignore[call-arg]
     assert (result["fell"], result["reason"]) == (False, None)
     robot = runs.library_robot("nao")
@@ -100,7 +100,7 @@ def test_a_box_that_cannot_be_carried_is_refused_in_one_line(motion: str, robot:
         runs.MOTIONS[motion](robot=robot, mode="torque", plant="mujoco", carried_mass=10.0).build()  # type: ignore[call-arg]
 
 
-def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
+def test_a_faulty_cell_is_named_and_the_robot_does_not_fall() -> None:
     _, result = runs.Stand(robot="hoap3", mode="position", faults=["cell:left:2:nan@1"], seconds=2.0).run()  # type: ignore[call-arg]
     assert not result["fell"]
     assert result["regulation"]["sensor_faults"] == [
@@ -118,7 +118,9 @@ def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
         ("walk", {"terrain": "slope:5"}, "leave --terrain out"),
     ],
 )
-def test_what_servos_do_not_do_is_refused_in_one_line(motion: str, given: dict[str, Any], complaint: str) -> None:
+def test_motions_that_servos_do_not_support_are_refused_in_one_line(
+    motion: str, given: dict[str, Any], complaint: str
+) -> None:
     with pytest.raises(UsageError, match=complaint):
         runs.MOTIONS[motion](**{"robot": "hoap3", "mode": "position", **given})
 
@@ -134,7 +136,9 @@ def test_what_servos_do_not_do_is_refused_in_one_line(motion: str, given: dict[s
         ["--carried-mass", "lots"],
     ],
 )
-def test_bad_words_are_one_line_and_status_two(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_arguments_are_refused_in_one_line_with_status_two(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _status(["run", "stand", "--robot", "hoap3", "--mode", "position", "--seconds", "0.01", *words]) == 2
     said = capsys.readouterr().err.strip().splitlines()
     assert said
@@ -167,7 +171,7 @@ def test_the_command_line_prints_and_records_a_walk_on_servos(
     assert "measured/cells/left_sole" in kept
 
 
-def test_the_time_of_return_is_that_after_which_nothing_leaves_again() -> None:
+def test_the_recovery_time_lasts_until_the_error_stays_inside_the_tolerance() -> None:
     time = np.arange(0.0, 3.0, 0.01)
     error = np.where((time > 1.2) & (time < 1.7), 0.02, 0.001)
     assert recovery_time(time, error, 1.0) == pytest.approx(0.7, abs=0.011)
