@@ -20,7 +20,7 @@ def random_program(seed: int, center: bool = True) -> Program:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_left_goes_to_the_point_nearest_to_the_center(seed: int) -> None:
+def test_the_remaining_freedom_minimises_the_distance_to_the_center(seed: int) -> None:
     program = random_program(seed)
     ours, reference = Lexicographic().solve(program), Cascade().solve(program)
     assert ours.x == pytest.approx(reference.x, abs=1e-8)
@@ -53,6 +53,6 @@ def test_a_stack_has_one_too() -> None:
 
 
 @pytest.mark.parametrize("center", [[1.0], [np.nan, 0.0], np.zeros((2, 2))])
-def test_what_is_no_point_is_refused(center: object) -> None:
+def test_an_invalid_center_is_refused(center: object) -> None:
     with pytest.raises(RowsError, match="center"):
         Program([Rows([[1.0, 0.0]], 0.0, 0.0)], center=center)  # type: ignore[arg-type]

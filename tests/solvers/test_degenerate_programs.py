@@ -17,13 +17,13 @@ def sum_is(value: float) -> Program:
     return Program([UP_TO_ONE, Rows([[1.0, 1.0]], value, value, name="sum"), Rows(np.eye(2), 0, 0, name="rest")])
 
 
-def test_a_sum_that_two_bounds_hold_is_not_given_away_for_what_would_leave_them() -> None:
+def test_a_sum_fixed_by_two_bounds_is_not_traded_for_a_step_away_from_them() -> None:
     solver = Lexicographic()
     assert solver.solve(sum_is(3.0)).x == pytest.approx([1, 1])  # the solver now expects both bounds to hold
     assert solver.solve(sum_is(2.0)).x == pytest.approx([1, 1])
 
 
-def test_a_difference_that_two_bounds_hold_lets_both_be_left_together() -> None:
+def test_two_bounds_that_fix_a_difference_can_be_left_together() -> None:
     solver = Lexicographic()
     far, together = Rows([[1.0, 1.0]], 3, 3), Rows([[1.0, -1.0]], 0, 0)
     rest = Rows(np.eye(2), 0, 0, weight=[1.0, 2.0])

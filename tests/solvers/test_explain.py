@@ -29,7 +29,7 @@ def in_the_way(text: str, row: str) -> str:
     return line(text, row).split("in the way: ")[1]
 
 
-def test_a_violated_row_is_told_with_amount_unit_value_and_goal() -> None:
+def test_a_violated_row_is_explained_with_amount_unit_value_and_goal() -> None:
     text = explain(Cascade().solve(arm()))
     assert line(text, "reach[x]").startswith("reach[x] (level 2) misses by +1.3 m: at 0.7 m, wanted 2 m; ")
 
@@ -42,7 +42,7 @@ def test_the_limits_that_stop_a_reach_are_named_and_nothing_else() -> None:
     assert "balance" not in way
 
 
-def test_a_limit_on_the_other_side_does_not_stand_in_the_way() -> None:
+def test_a_limit_on_the_other_side_is_no_obstacle() -> None:
     # Both limits are saturated; only the upper one of x resists moving x up.
     program = Program(
         [
@@ -56,7 +56,7 @@ def test_a_limit_on_the_other_side_does_not_stand_in_the_way() -> None:
     assert "limits[y] (level 0): at its lower bound, 1" in text
 
 
-def test_a_higher_equality_stands_in_the_way_in_both_directions() -> None:
+def test_a_higher_equality_is_an_obstacle_in_both_directions() -> None:
     for goal in (-5, 5):
         program = Program([Rows([2.0, 0.0], 0, 0, name="hold"), Rows([1.0, 0.0], goal, goal, name="go")])
         assert in_the_way(explain(Cascade().solve(program)), "go") == "hold (level 0)"
@@ -69,13 +69,13 @@ def test_rows_of_one_level_that_share_a_conflict_name_each_other() -> None:
     assert in_the_way(text, "pull[right]") == "pull[left] (level 0)"
 
 
-def test_less_important_rows_never_stand_in_the_way() -> None:
+def test_lower_levels_are_never_obstacles() -> None:
     program = Program([*arm().levels, Rows(np.eye(3), -0.3, -0.3, name="posture")])
     for solver in (Cascade(), Weighted()):
         assert "posture" not in in_the_way(explain(solver.solve(program)), "reach[x]")
 
 
-def test_the_obstacles_resist_the_motion_that_is_wanted() -> None:
+def test_the_obstacles_resist_the_violated_row() -> None:
     """Without the rows in the way, the violation shrinks; without any other saturated row, it stays."""
     box = Rows.bounds([-1] * 4, [1] * 4, name="limits", labels=list("abcd"))
     goal = Rows([1.0, 2.0, 0.0, 0.0], 9, 9, name="goal")
@@ -92,14 +92,14 @@ def test_the_obstacles_resist_the_motion_that_is_wanted() -> None:
     assert violation[2] == pytest.approx(6.0)
 
 
-def test_an_inequality_is_told_with_the_bound_it_breaks() -> None:
+def test_an_inequality_is_explained_with_the_violated_bound() -> None:
     program = Program([Rows([1.0], 2, 2, name="hold"), Rows([1.0], -1, 1, name="range", unit="rad")])
     assert "misses by -1 rad: at 2 rad, wanted at most 1 rad" in explain(Cascade().solve(program))
     program = Program([Rows([1.0], -2, -2, name="hold"), Rows([1.0], -1, 1, name="range", unit="rad")])
     assert "misses by +1 rad: at -2 rad, wanted at least -1 rad" in explain(Cascade().solve(program))
 
 
-def test_every_level_has_a_line_and_met_levels_say_so() -> None:
+def test_every_level_has_a_line_and_met_levels_are_marked() -> None:
     text = explain(Cascade().solve(arm()))
     assert line(text, "level 0") == "level 0 always (3 rows): met"
     assert line(text, "level 1") == "level 1 balance (1 row): met"
@@ -118,13 +118,13 @@ def test_saturated_rows_are_listed_with_their_bound() -> None:
     assert "limits[wrist]" not in text
 
 
-def test_when_all_is_met_nothing_is_complained_of() -> None:
+def test_without_violations_no_row_is_listed() -> None:
     text = explain(Cascade().solve(arm(reach=0.3)))
     assert text.count(": met") == 3
     assert "violated" not in text
 
 
-def test_only_the_ten_most_important_rows_are_told() -> None:
+def test_only_the_ten_most_important_rows_are_listed() -> None:
     text = explain(Cascade().solve(Program([Rows(np.eye(30), 0, 0), Rows(np.eye(30), 1, 1, name="wish")])))
     assert text.count("misses by") == 10
     assert "... and 20 more" in text
@@ -138,19 +138,19 @@ def test_of_many_obstacles_the_largest_are_named() -> None:
     )
 
 
-def test_what_weights_alone_give_away_has_nothing_in_its_way() -> None:
+def test_a_violation_caused_by_weights_alone_has_no_obstacle() -> None:
     program = Program([[], Rows([1.0], 1, 1, name="high"), Rows([1.0], 0, 0, name="low")])
     text = explain(Weighted().solve(program))
     assert in_the_way(text, "high") == "no row of this or a higher level"
     assert in_the_way(text, "low") == "high (level 1)"
 
 
-def test_a_row_that_no_variable_moves_is_told_as_such() -> None:
+def test_a_row_that_does_not_depend_on_x_is_marked() -> None:
     program = Program([Rows([[0.0, 0.0]], 1, 1, name="empty")])
     assert "the row does not depend on x" in explain(Cascade().solve(program))
 
 
-def test_rows_of_weight_zero_are_not_complained_of() -> None:
+def test_rows_of_weight_zero_are_not_listed() -> None:
     assert "violated" not in explain(Cascade().solve(Program([Rows([1.0], 1, 1, weight=0, name="off")])))
 
 
@@ -189,7 +189,7 @@ def test_any_x_of_any_program_can_be_explained(seed: int) -> None:
 @pytest.mark.parametrize(
     ("unit", "invisible", "visible"), [("m", 5e-5, 2e-4), ("rad/s²", 2e-3, 2e-2), ("N", 0.05, 0.2)]
 )
-def test_what_nobody_could_measure_does_not_give_way(unit: str, invisible: float, visible: float) -> None:
+def test_violations_below_the_resolution_are_not_reported(unit: str, invisible: float, visible: float) -> None:
     def text(miss: float) -> str:
         rows = [Rows([1.0, 0.0], 0.0, 0.0, name="above"), Rows([1.0, 0.0], miss, miss, name="goal", unit=unit)]
         return explain(Cascade().solve(Program(rows)))

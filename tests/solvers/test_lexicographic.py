@@ -208,7 +208,7 @@ def budget_programs() -> list[Program]:
 
 
 @pytest.mark.parametrize("budget", [0.0, 1e-5, 3e-5, 1e-4, 3e-4])
-def test_out_of_budget_the_levels_already_solved_are_kept(budget: float) -> None:
+def test_when_the_budget_ends_the_solved_levels_stay_solved(budget: float) -> None:
     stopped = 0
     for program in budget_programs():
         full, partial = Lexicographic().solve(program), Lexicographic(budget=budget).solve(program)

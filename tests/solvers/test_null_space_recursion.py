@@ -71,7 +71,7 @@ def test_it_agrees_with_the_recursion_on_whole_body_programs(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_unknowns_of_which_no_row_speaks_are_left_to_the_levels_below(seed: int) -> None:
+def test_unknowns_that_no_row_constrains_are_left_to_the_levels_below(seed: int) -> None:
     """A base, where all is seen from a foot: a posture settles all but the base, and a level below it may move that."""
     random = np.random.default_rng(seed)
     n, free = int(random.integers(12, 40)), int(random.integers(1, 7))
@@ -123,7 +123,7 @@ def test_rows_of_a_stack_that_have_no_line_are_the_same_rows(weight: float | tup
     agree(program, NullSpace().solve(program), recursion(program))
 
 
-def test_what_it_was_asked_before_changes_nothing() -> None:
+def test_earlier_programs_do_not_change_the_answer() -> None:
     solver = NullSpace(0.01)
     programs = [whole_body(np.random.default_rng(seed)) for seed in range(8)]
     first = [solver.solve(program).x for program in programs]
@@ -150,7 +150,7 @@ def test_a_posture_of_even_weight_takes_one_small_factorisation() -> None:
     assert NullSpace().solve(uneven).counters["factorizations"] == 3
 
 
-def test_without_the_kernel_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_kernel_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.solvers.lexicographic._kernel", None)
     with pytest.raises(Exception, match="install a C\\+\\+17 compiler"):
         NullSpace()

@@ -41,7 +41,7 @@ def test_a_point_longer_than_needed_is_refused() -> None:
     assert certificate(program, np.array([1.0, 0.1])).least_norm > 0.01
 
 
-def test_a_row_given_up_by_a_higher_level_must_not_move_for_a_lower_one() -> None:
+def test_a_violated_row_of_a_higher_level_must_not_move_for_a_lower_one() -> None:
     # Level 0 settles x = 0.5 between two contradictory rows; level 1 would like x = 0.
     program = Program([Rows([[1.0], [1.0]], [0, 1], [0, 1]), Rows([1.0], 0, 0)])
     assert certificate(program, np.array([0.5])).residual <= 1e-15

@@ -45,7 +45,7 @@ def test_it_sets_in_continuously() -> None:
     assert jumps.max() < 0.06  # over a step of 0.0005 rad; it would be thousands without
 
 
-def test_higher_levels_lose_nothing_to_the_caution_of_lower_ones() -> None:
+def test_damping_of_lower_levels_does_not_degrade_higher_ones() -> None:
     above = Rows([[0.0, 1.0, 1.0]], 0.4, 0.4)
     below = Rows([[0.0, 1.0, 1.0001]], 5.0, 5.0)
     solution = Lexicographic().solve(Program([above, below], singularity_damping=[0.0, 0.5]))
@@ -53,6 +53,6 @@ def test_higher_levels_lose_nothing_to_the_caution_of_lower_ones() -> None:
 
 
 @pytest.mark.parametrize("singularity_damping", [[0.1, 0.2], [-0.1], [np.nan]])
-def test_what_is_no_caution_is_refused(singularity_damping: list[float]) -> None:
+def test_an_invalid_singularity_damping_is_refused(singularity_damping: list[float]) -> None:
     with pytest.raises(RowsError, match="singularity_damping"):
         Program([Rows([[1.0]], 0.0, 0.0)], singularity_damping=singularity_damping)

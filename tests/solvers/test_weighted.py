@@ -149,7 +149,7 @@ def test_one_solver_takes_programs_of_different_shapes_in_turn() -> None:
         assert solver.solve(program).x == pytest.approx(Weighted().solve(program).x, abs=1e-7)
 
 
-def test_a_bound_given_backwards_or_twice_is_the_same_bound() -> None:
+def test_a_negated_or_repeated_bound_is_the_same_bound() -> None:
     reach = Rows([1.0, 1.0], 9, 9)
     plain = Weighted().solve(Program([Rows.bounds([0, 0], [1, 2]), reach]))
     other = Weighted().solve(Program([Rows([[-4.0, 0.0], [0.0, 1.0], [0.0, 3.0]], [-4, 0, -30], [0, 5, 6]), reach]))

@@ -78,14 +78,14 @@ def test_its_hard_rows_are_level_0(seed: int) -> None:
         assert np.sort(found[found > -NO_BOUND / 2]) == pytest.approx(np.sort(expected), abs=1e-12)
 
 
-def test_relaxed_nothing_is_hard() -> None:
+def test_a_relaxed_program_has_no_hard_rows() -> None:
     arrays = DaqpArrays(feasible_program(3), relaxed=True)
     assert arrays.bounds == 0
     assert (arrays.sense == SOFT).all()
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_an_answer_stands_where_its_sides_say(seed: int) -> None:
+def test_the_sides_of_a_solution_are_those_of_its_x(seed: int) -> None:
     program = centered(feasible_program(seed, levels=4), seed)
     moved, solution = program.relative_to_center(), Weighted().solve(program)
     assert (

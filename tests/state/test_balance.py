@@ -33,7 +33,7 @@ def assert_same_polygon(one: Array, other: Array, tolerance: float = 1e-6) -> No
 
 
 @given(seeds)
-def test_the_support_polygon_is_the_hull_of_all_corners_seen_from_above(seed: int) -> None:
+def test_the_support_polygon_is_the_hull_of_all_corners_projected_down(seed: int) -> None:
     points = np.random.default_rng(seed).normal(size=(8, 3))
     hull = balance.support_polygon(points)
     assert {tuple(v) for v in hull} == {tuple(v) for v in points[ConvexHull(points[:, :2]).vertices, :2]}
@@ -70,7 +70,7 @@ def test_the_moment_about_the_zero_moment_point_has_no_horizontal_part(seed: int
 
 
 @given(seeds)
-def test_for_a_body_that_obeys_newton_and_euler_it_is_the_centre_of_pressure(seed: int) -> None:
+def test_for_a_body_that_satisfies_newton_and_euler_it_is_the_centre_of_pressure(seed: int) -> None:
     random = np.random.default_rng(seed)
     r, forces, moments = random.normal(size=(3, 5, 3))
     forces[:, 2] = np.abs(forces[:, 2]) + 0.1
@@ -145,7 +145,7 @@ def test_whole_recordings_are_measured_at_once() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_where_nothing_presses_there_is_no_such_point_and_no_error() -> None:
+def test_without_forces_the_centre_of_pressure_is_undefined_without_an_error() -> None:
     fall = balance.zmp([0.0, 0.0, 1.0], [0.0, 0.0, -9.81], np.zeros(3), 30.0)
     swing = balance.sole_center_of_pressure(np.zeros(6))
     air = balance.center_of_pressure(FOOT, np.zeros((4, 3)))
@@ -160,7 +160,7 @@ def test_where_nothing_presses_there_is_no_such_point_and_no_error() -> None:
 
 
 @given(seeds)
-def test_the_divergent_component_runs_away_from_the_zero_moment_point_and_draws_the_centre_of_mass(seed: int) -> None:
+def test_the_dcm_diverges_from_the_zmp_and_attracts_the_centre_of_mass(seed: int) -> None:
     random = np.random.default_rng(seed)
     c, v, p = random.normal(size=(3, 2))
     z = random.uniform(0.2, 2.0)
@@ -231,7 +231,7 @@ def test_it_does_not_depend_on_where_the_robot_stands() -> None:
 
 
 @pytest.mark.parametrize("angle", [0.1, 0.3, 0.5])
-def test_on_one_slope_it_is_the_polygon_seen_from_above_if_friction_holds_and_empty_if_not(angle: float) -> None:
+def test_on_one_slope_it_is_the_projected_polygon_with_enough_friction_and_else_empty(angle: float) -> None:
     enough, little = math.tan(angle) / math.cos(math.pi / 16) + 1e-3, math.tan(angle) - 1e-3
     patch = slope(LEFT, angle, enough)
     assert_same_polygon(static_support_region([patch], 30.0).inner, balance.support_polygon(patch.corners))
@@ -277,14 +277,14 @@ def test_a_foot_that_bears_only_part_of_the_weight_keeps_the_centre_of_mass_from
     assert not len(static_support_region([Patch(FOOT, largest_force=0.9 * weight)], 30.0).inner)
 
 
-def test_who_holds_on_with_both_hands_is_limited_by_reach_only() -> None:
+def test_with_both_hands_on_walls_the_region_is_limited_by_reach_only() -> None:
     palm = np.array([[0.0, y, z] for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
     walls = [Patch(palm + np.array([x, 0.0, 1.0]), (-np.sign(x), 0.0, 0.0), 1.0) for x in (-0.5, 0.5)]
     found = static_support_region(walls, 30.0, reach=0.7)
     assert_same_polygon(found.inner, np.array([[-1.2, -0.8], [1.2, -0.8], [1.2, 0.8], [-1.2, 0.8]]))
 
 
-def test_nothing_supports_who_touches_nothing() -> None:
+def test_without_contacts_the_support_region_is_empty() -> None:
     assert len(static_support_region([], 30.0).outer) == 0
 
 
@@ -330,7 +330,7 @@ def test_the_edges_of_the_pyramid_lie_on_the_friction_cone(seed: int) -> None:
         ({"corners": FOOT, "largest_force": math.nan}, "force"),
     ],
 )
-def test_a_patch_that_cannot_be_is_refused(arguments: dict[str, Any], word: str) -> None:
+def test_an_invalid_patch_is_refused(arguments: dict[str, Any], word: str) -> None:
     with pytest.raises(StateError, match=word) as caught:
         Patch(**arguments)
     assert caught.value.element == "contacts"

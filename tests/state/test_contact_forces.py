@@ -53,7 +53,7 @@ def test_how_many_unknowns_it_has() -> None:
     assert sizes == {"wrench": 6, "vertices": 12, "normals": 10, "triangle": 9, "point": 3}
 
 
-def test_a_point_is_written_as_a_force_whatever_is_asked_for() -> None:
+def test_a_point_contact_always_has_a_single_force() -> None:
     for forces in ("wrench", "vertices", "normals"):
         contact = Contact(HAND, forces=forces)
         assert contact.point_like
@@ -90,7 +90,7 @@ def test_contacts_with_the_same_facts_are_the_same_contact() -> None:
     assert Contact(FOOT) != FOOT
 
 
-def test_it_says_what_it_is() -> None:
+def test_it_has_a_readable_repr() -> None:
     assert repr(Contact(FOOT, friction=0.5)) == "Contact(left_sole, 4 corners, friction 0.5, wrench)"
     assert Contact(FOOT, name="toes").name == "toes"
 
@@ -118,7 +118,7 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> None:
+def test_the_error_names_the_given_and_the_expected_value_in_one_line(case: str) -> None:
     build, words = WRONG[case]
     with pytest.raises(StateError) as caught:
         build()

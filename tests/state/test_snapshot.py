@@ -95,7 +95,7 @@ def test_a_drift_is_the_slope_of_the_velocity(robot: Robot, state: State, snapsh
         assert snapshot.drift(frame) == pytest.approx(expected, abs=1e-7)
 
 
-def test_a_drift_is_what_pinocchio_calls_the_classical_acceleration(
+def test_a_drift_is_the_classical_acceleration_of_pinocchio(
     robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
 ) -> None:
     pinocchio.forwardKinematics(robot.model, data, state.q, state.v, np.zeros(robot.model.nv))
@@ -183,7 +183,7 @@ def test_newton_and_euler_hold(robot: Robot, state: State, snapshot: Snapshot) -
 
 
 @given(order=st.permutations(list(QUANTITIES)), again=st.permutations(list(QUANTITIES)))
-def test_the_order_of_asking_changes_nothing(order: list[str], again: list[str]) -> None:
+def test_the_order_of_queries_changes_nothing(order: list[str], again: list[str]) -> None:
     robot = installed_robot("g1")
     first, second = random_state(robot, 1), random_state(robot, 2)
     snapshot = Snapshot(robot)

@@ -71,7 +71,7 @@ def test_a_target_at_the_eye_itself_gives_finite_rows(order: int) -> None:
         assert np.isfinite(not_none(step.command.solution).program.A).all()
 
 
-def test_a_gaze_does_not_care_how_far_its_target_is() -> None:
+def test_a_gaze_does_not_depend_on_the_distance_of_its_target() -> None:
     eye, snapshot = FREE.pose(ROBOT.gaze), Snapshot(ROBOT).at(FREE)
     direction = np.array([0.6, 0.5, -0.2])
     near, far = (tasks.Gaze(ROBOT.gaze, eye.translation + s * direction).value(snapshot).copy() for s in (0.5, 50.0))

@@ -80,7 +80,7 @@ def error_message(build: Any) -> str:
 # -- defaults --------------------------------------------------------------------------------------------------------
 
 
-def test_two_methods_and_no_constructor_of_the_base_are_a_whole_task() -> None:
+def test_two_methods_without_a_constructor_are_a_complete_task() -> None:
     task = SameHeight(LEFT, RIGHT)
     assert (task.name, task.unit, task.weight, task.tolerance, task.target) == ("same height", "", 1.0, None, None)
     assert task.dynamics.gains(0.0) == tasks.Decay().gains(0.0)
@@ -90,7 +90,7 @@ def test_two_methods_and_no_constructor_of_the_base_are_a_whole_task() -> None:
     assert task.row_unit(ACCELERATION) == "1/s²"
 
 
-def test_a_class_gives_other_defaults_and_hands_them_down() -> None:
+def test_class_attributes_are_defaults_that_subclasses_inherit() -> None:
     class Level(SameHeight):
         name, unit, weight, dynamics = "tray", "m", 4.0, tasks.Decay(2.0)
 
@@ -105,7 +105,7 @@ def test_a_class_gives_other_defaults_and_hands_them_down() -> None:
         assert rows.lower == pytest.approx(-2.0 * task.value(Snapshot(ROBOT).at(random_state(ROBOT, 1))))
 
 
-def test_the_name_is_that_of_the_class_in_words() -> None:
+def test_the_default_name_is_derived_from_the_class_name() -> None:
     class ZMPInside2Feet(SameHeight):
         pass
 
@@ -152,7 +152,7 @@ def test_it_holds_in_a_hierarchy_at_both_orders(order: int) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("always", [True, False])
-def test_within_makes_a_constraint_of_the_same_two_methods(order: int, always: bool) -> None:
+def test_a_tolerance_makes_a_constraint_of_the_same_two_methods(order: int, always: bool) -> None:
     """The hand is asked 8 cm up and may go 3 cm."""
     floor = float(START.pose(LEFT).translation[2])
 
@@ -181,7 +181,7 @@ def test_a_jacobian_that_changes_with_time_has_the_drift_of_its_motion_and_of_it
         assert Swelling().drift(snapshot) == pytest.approx([expected], abs=1e-6)
 
 
-def test_binding_makes_what_the_drift_needs_and_the_loop_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_binding_allocates_the_snapshots_of_the_drift_and_the_loop_none(monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot = Snapshot(ROBOT).at(random_state(ROBOT, 1))
     two = [SameHeight(LEFT, RIGHT), SameHeight(RIGHT, LEFT)]
     assembly = Assembly(snapshot, [("own", two)], layout(ROBOT, ACCELERATION))
@@ -255,7 +255,7 @@ WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("case", WRONG)
-def test_what_a_method_returns_is_refused_before_the_first_tick(case: str, order: int) -> None:
+def test_an_invalid_return_value_is_refused_before_the_first_tick(case: str, order: int) -> None:
     returned, words = WRONG[case]
     controller = poise.KinematicController(hierarchy(Height(**returned)), order=order)
     plant = poise.IdealPlant(START)
@@ -267,7 +267,7 @@ def test_what_a_method_returns_is_refused_before_the_first_tick(case: str, order
 
 
 @pytest.mark.parametrize("drift", [0.0, np.zeros(2), np.zeros((1, 1)), np.array([np.inf])])
-def test_a_drift_of_ones_own_is_refused_likewise(drift: Any) -> None:
+def test_an_invalid_custom_drift_is_refused(drift: Any) -> None:
     task = HeightWithDrift(drift=drift)
     snapshot = Snapshot(ROBOT).at(START)
     assert "HeightWithDrift.drift returned" in error_message(lambda: task.rows(snapshot, layout(ROBOT, ACCELERATION)))
@@ -287,7 +287,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", MISTAKES)
-def test_attributes_are_looked_at_when_the_task_is_bound(case: str) -> None:
+def test_attributes_are_checked_when_the_task_is_bound(case: str) -> None:
     attributes, words = MISTAKES[case]
     task = Height()
     vars(task).update(attributes)

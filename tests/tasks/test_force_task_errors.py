@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> None:
+def test_the_error_names_the_given_and_the_expected_value_in_one_line(case: str) -> None:
     build, words = WRONG[case]
     with pytest.raises(PoiseError) as caught:
         build()

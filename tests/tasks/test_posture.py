@@ -62,7 +62,7 @@ def test_a_body_that_moves_as_its_target_keeps_its_distance(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_acceleration_of_the_target_is_the_slope_of_its_rate_as_the_body_sees_it(seed: int) -> None:
+def test_the_acceleration_of_the_target_is_the_slope_of_its_rate_in_the_body_frame(seed: int) -> None:
     target, state = TurningConfiguration(seed), off_target(seed)
     seen = [
         rate(target, State(ROBOT, pinocchio.integrate(MODEL, state.q, dt * state.v), state.v, state.time + dt))
@@ -81,7 +81,7 @@ def test_an_error_of_the_base_decays_as_one_of_a_joint() -> None:
     assert after == pytest.approx(before * (1.0 - 4.0 * 0.005) ** 100, abs=1e-9)
 
 
-def test_what_is_no_whole_configuration_is_refused() -> None:
+def test_an_incomplete_configuration_is_refused() -> None:
     with pytest.raises(TaskError, match="expected a State, a configuration q"):
         tasks.Configuration([0.0, 1.0])
     with pytest.raises(TaskError, match="expected a State, a configuration q"):

@@ -94,7 +94,7 @@ def test_the_drift_is_how_the_rate_changes_when_no_joint_accelerates(robot: Robo
     assert assembly.column("drift") == pytest.approx(difference, abs=1e-5 * (1.0 + np.abs(difference).max()))
 
 
-def test_joints_that_carry_both_frames_have_no_part_in_how_one_sees_the_other(robot: Robot) -> None:
+def test_joints_that_carry_both_frames_do_not_change_the_relative_pose(robot: Robot) -> None:
     task = tasks.RelativePose(robot.foot("right"), robot.foot("left"), POSE)
     rows = task.rows(Snapshot(robot).at(random_state(robot, 3)), layout(robot, VELOCITY))
     both = set(robot.model.supports[robot.foot("left").joint]) & set(robot.model.supports[robot.foot("right").joint])
@@ -103,7 +103,7 @@ def test_joints_that_carry_both_frames_have_no_part_in_how_one_sees_the_other(ro
     assert not rows.A[:, columns].any()
 
 
-def test_a_target_that_is_led_is_followed_from_tick_to_tick(robot: Robot) -> None:
+def test_a_feed_forward_target_is_followed_from_tick_to_tick(robot: Robot) -> None:
     """What is written is what the target says now, not what it said when the hierarchy was bound."""
     start = robot.stance("standing")
     left, right = robot.feet

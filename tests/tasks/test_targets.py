@@ -71,7 +71,7 @@ def test_a_path_of_numbers_is_one_of_vectors_with_one_component() -> None:
 
 
 @given(seed=st.integers(0, 1000), time=TIMES, duration=st.floats(0.3, 3.0), begin=st.floats(-0.5, 0.5))
-def test_rate_and_acceleration_of_a_passage_of_vectors_are_its_slopes(
+def test_rate_and_acceleration_of_a_minimum_jerk_target_of_vectors_are_its_slopes(
     seed: int, time: float, duration: float, begin: float
 ) -> None:
     start, goal = np.random.default_rng(seed).normal(0, 1, (2, 3))
@@ -80,7 +80,9 @@ def test_rate_and_acceleration_of_a_passage_of_vectors_are_its_slopes(
 
 
 @given(seed=st.integers(0, 1000), time=st.floats(0.0, 1.5), kind=st.sampled_from(["rotation", "pose"]))
-def test_rate_and_acceleration_of_a_passage_of_poses_are_its_twists(seed: int, time: float, kind: str) -> None:
+def test_rate_and_acceleration_of_a_minimum_jerk_target_of_poses_are_its_twists(
+    seed: int, time: float, kind: str
+) -> None:
     start, goal = random_pose(seed), random_pose(seed + 1)
     if kind == "rotation":
         passage = tasks.MinimumJerkTarget(start.rotation, goal.rotation, duration=1.5)
@@ -105,7 +107,7 @@ def test_rate_and_acceleration_of_a_passage_of_poses_are_its_twists(seed: int, t
 
 
 @pytest.mark.parametrize("kind", ["vector", "rotation", "pose", "matrix"])
-def test_a_passage_starts_and_ends_at_rest_where_it_should(kind: str) -> None:
+def test_a_minimum_jerk_target_starts_and_ends_at_rest_at_its_given_values(kind: str) -> None:
     start, goal = random_pose(1), random_pose(2)
     given = {
         "vector": (start.translation, goal.translation),
@@ -125,7 +127,7 @@ def test_a_passage_starts_and_ends_at_rest_where_it_should(kind: str) -> None:
         assert acceleration == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_passage_goes_straight_and_turns_about_one_axis() -> None:
+def test_a_minimum_jerk_target_moves_straight_and_turns_about_one_axis() -> None:
     start, goal = random_pose(3), random_pose(4)
     passage = tasks.MinimumJerkTarget(start, goal, duration=1.0)
     way, turn = goal.translation - start.translation, pinocchio.log3(goal.rotation @ start.rotation.T)
@@ -136,12 +138,12 @@ def test_a_passage_goes_straight_and_turns_about_one_axis() -> None:
 
 
 @given(path=paths(), time=TIMES)
-def test_asking_twice_gives_the_same_answer(path: tasks.SplineTarget, time: float) -> None:
+def test_sampling_twice_gives_the_same_values(path: tasks.SplineTarget, time: float) -> None:
     first, second = path.sample(time), path.sample(time)
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
-def test_a_target_keeps_no_alias_of_what_it_was_given() -> None:
+def test_a_target_copies_its_arguments() -> None:
     pose, points = random_pose(5), np.zeros((2, 3))
     expected = pose.homogeneous.copy()
     passage, path = tasks.MinimumJerkTarget(pose, random_pose(6), 1.0), tasks.SplineTarget([0.0, 1.0], points)
@@ -151,7 +153,7 @@ def test_a_target_keeps_no_alias_of_what_it_was_given() -> None:
     assert path.sample(0.5)[0] == pytest.approx(0.0)
 
 
-def test_paths_and_passages_are_targets_and_numbers_are_not() -> None:
+def test_spline_and_minimum_jerk_targets_are_targets_and_numbers_are_not() -> None:
     assert isinstance(tasks.SplineTarget([0.0, 1.0], [[0.0], [1.0]]), tasks.Target)
     assert isinstance(tasks.MinimumJerkTarget([0.0], [1.0], 1.0), tasks.Target)
     assert not isinstance(np.zeros(3), tasks.Target)

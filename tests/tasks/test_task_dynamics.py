@@ -122,7 +122,7 @@ def test_the_error_follows_the_minimum_jerk_curve(robot: Robot, name: str, order
 
 
 @ORDERS
-def test_minimum_jerk_asks_for_nothing_before_it_begins(robot: Robot, order: int) -> None:
+def test_minimum_jerk_demands_no_motion_before_it_begins(robot: Robot, order: int) -> None:
     task, start = with_dynamics("position", robot, 6, tasks.MinimumJerk(duration=1.0, begin=0.5))
     _, errors, rates = follow(task, start, 0.49, order)
     assert errors[-1] == pytest.approx(errors[0], abs=1e-9)
@@ -219,7 +219,7 @@ def test_intervals_are_limited_side_by_side(robot: Robot, order: int) -> None:
 
 
 @ORDERS
-def test_inside_an_interval_a_task_asks_for_nothing(robot: Robot, order: int) -> None:
+def test_inside_an_interval_a_task_demands_no_motion(robot: Robot, order: int) -> None:
     start = random_state(robot, 13, speed=0.0)
     place = start.pose(robot.hand("left")).translation
     task = tasks.Position(robot.hand("left"), place + np.array([0.03, -0.01, 0.0]), tolerance=(0.05, 0.05, 0.05))

@@ -189,7 +189,7 @@ def error_message(build: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> None:
+def test_the_error_names_the_given_and_the_expected_value_in_one_line(case: str) -> None:
     build, words = WRONG[case]
     text = error_message(build)
     assert "\n" not in text
@@ -218,7 +218,7 @@ MISFITS: dict[str, tuple[tasks.Task, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", MISFITS)
-def test_a_task_that_does_not_fit_the_robot_says_so_when_it_is_bound(case: str) -> None:
+def test_a_task_that_does_not_fit_the_robot_is_refused_when_it_is_bound(case: str) -> None:
     task, words = MISFITS[case]
     text = error_message(lambda: task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY)))
     assert "\n" not in text
@@ -226,7 +226,7 @@ def test_a_task_that_does_not_fit_the_robot_says_so_when_it_is_bound(case: str) 
         assert word in text
 
 
-def test_every_way_to_give_an_interval_means_what_it_says() -> None:
+def test_every_form_of_a_tolerance_gives_its_interval() -> None:
     def bounds(tolerance: object) -> tuple[np.ndarray, np.ndarray]:
         task = tasks.Position(HAND, START.pose(HAND).translation, tolerance=tolerance)
         rows = task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY))
@@ -249,7 +249,7 @@ def test_every_way_to_give_an_interval_means_what_it_says() -> None:
     assert upper == pytest.approx(0.5, abs=1e-9)
 
 
-def test_a_task_keeps_no_alias_of_its_target() -> None:
+def test_a_task_copies_its_target() -> None:
     point, pose, q = np.array(POINT), START.pose(HAND), START.q.copy()
     held = [tasks.Position(HAND, point), tasks.Pose(HAND, pose), tasks.Posture(q)]
     before = [task.value(Snapshot(ROBOT).at(START)).copy() for task in held]

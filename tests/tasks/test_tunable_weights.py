@@ -26,20 +26,20 @@ ANGLES = np.array([START.q[joint.q] for joint in JOINTS])
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf, "much", [1.0, -2.0], [[1.0]], None])
-def test_a_dial_begins_at_a_weight(value: object) -> None:
+def test_an_invalid_initial_tunable_weight_is_refused(value: object) -> None:
     with pytest.raises(TaskError, match="TunableWeight: weight is"):
         tasks.TunableWeight(value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, [1.0, math.inf], [1.0, 2.0, 3.0], [1.0], "much"])
-def test_a_dial_is_turned_to_a_weight_of_its_size_or_stays(value: object) -> None:
+def test_an_invalid_value_does_not_change_a_tunable_weight(value: object) -> None:
     dial = tasks.TunableWeight([1.0, 2.0])
     with pytest.raises(TaskError, match="TunableWeight"):
         dial.set(value)  # type: ignore[arg-type]
     assert np.asarray(dial) == pytest.approx([1.0, 2.0])
 
 
-def test_a_dial_is_turned_to_one_number_for_all_or_one_each() -> None:
+def test_a_tunable_weight_is_set_to_one_number_for_all_rows_or_one_each() -> None:
     dial = tasks.TunableWeight([1.0, 2.0])
     dial.set(5.0)
     assert np.asarray(dial) == pytest.approx([5.0, 5.0])
@@ -47,20 +47,20 @@ def test_a_dial_is_turned_to_one_number_for_all_or_one_each() -> None:
     assert np.asarray(dial) == pytest.approx([0.0, 3.0])
 
 
-def test_a_dial_that_is_turned_does_not_follow_the_array_that_it_was_given() -> None:
+def test_a_tunable_weight_copies_its_array() -> None:
     given = np.array([1.0, 2.0])
     dial = tasks.TunableWeight(given)
     given[:] = 9.0
     assert np.asarray(dial) == pytest.approx([1.0, 2.0])
 
 
-def test_a_dial_of_the_wrong_size_is_refused_by_its_task() -> None:
+def test_a_tunable_weight_of_the_wrong_size_is_refused_by_its_task() -> None:
     with pytest.raises(TaskError, match="3 weights for 2 rows"):
         tasks.Posture(ANGLES, JOINTS, weight=tasks.TunableWeight([1.0, 2.0, 3.0]))
 
 
 @pytest.mark.parametrize("value", [2.0, [2.0, 3.0]])
-def test_a_program_shows_the_weight_that_the_dial_is_at(value: object) -> None:
+def test_a_program_has_the_current_tunable_weight(value: object) -> None:
     dial = tasks.TunableWeight(np.ones(2))
     task = tasks.Posture(ANGLES, JOINTS, weight=dial)
     snapshot = Snapshot(ROBOT).at(START)
@@ -72,7 +72,7 @@ def test_a_program_shows_the_weight_that_the_dial_is_at(value: object) -> None:
         assert rows.weight == pytest.approx(np.broadcast_to(np.asarray(turned), 2))
 
 
-def test_one_dial_turns_all_tasks_that_it_was_given_to() -> None:
+def test_one_tunable_weight_changes_all_its_tasks() -> None:
     """Two elbows that are torn between two angles: the weights decide how far they give in."""
     dial = tasks.TunableWeight(1.0)
     apart = [tasks.Posture(ANGLES + 0.4, JOINTS, weight=dial, name="up"), tasks.Posture(ANGLES, JOINTS, name="down")]
