@@ -52,7 +52,7 @@ def refuses(connection: Connection, request: Any) -> None:
     connection.send(("refused", f"'{request}' is nothing"))
 
 
-def test_what_a_process_refuses_is_the_error_of_its_job() -> None:
+def test_an_error_in_the_process_is_the_error_of_its_job() -> None:
     ended: list[FitProcess] = []
     fit_process = FitProcess("it", ended.append, refuses)
     assert fit_process.wait() == "'it' is nothing"
@@ -72,7 +72,7 @@ def test_a_job_that_takes_too_long_is_ended() -> None:
     assert process_ended(fit_process.pid)
 
 
-def test_a_job_that_is_given_up_is_ended_at_once() -> None:
+def test_a_cancelled_job_ends_at_once() -> None:
     fit_process = FitProcess(None, lambda fit_process: None, sleeps)
     assert not process_ended(fit_process.pid)
     fit_process.cancel()
@@ -80,7 +80,7 @@ def test_a_job_that_is_given_up_is_ended_at_once() -> None:
     assert process_ended(fit_process.pid)
 
 
-def test_a_reader_that_breaks_down_is_an_error_in_one_line() -> None:
+def test_a_crashed_process_is_an_error_in_one_line() -> None:
     error = FitProcess(None, lambda fit_process: None, dies).wait()
     assert "crashed" in error
     assert "\n" not in error
@@ -102,7 +102,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in ("walk", "static", "bare")}
 
 
-def test_an_exhibit_has_the_angles_of_fit_and_reproduction(files: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_result_has_the_angles_of_fit_and_reproduction(files: dict[str, bytes], tmp_path: Path) -> None:
     for name in ("walk", "static"):
         (tmp_path / f"{name}.trc").write_bytes(files[name])
     told: list[tuple[str, float]] = []
@@ -149,14 +149,14 @@ def test_an_exhibit_has_the_angles_of_fit_and_reproduction(files: dict[str, byte
         assert knee["norm"] == pytest.approx(np.degrees(normative_band("right_knee_flexion").mean), abs=0.06)
 
 
-def test_what_can_be_chosen_is_what_is_made() -> None:
+def test_the_controls_offer_the_computed_variants() -> None:
     assert set(VARIANTS) <= {variant.name for variant in gait.VARIANTS}
     controls = {control.name: control for control in find_scene("human")(installed_robot("human")).controls()}
     assert controls["variant"].options == VARIANTS  # type: ignore[attr-defined]
     assert all(controls[name].kind == "button" for name in BUTTONS)
 
 
-def test_somebody_who_stands_is_shown_without_a_gait(files: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_static_trial_is_shown_without_a_gait(files: dict[str, bytes], tmp_path: Path) -> None:
     (tmp_path / "a.trc").write_bytes(files["static"])
     result = fit_and_reproduce(FitRequest(UploadedFile(tmp_path / "a.trc", "a.trc")), lambda words, share: None)
     assert result.cycle is None
@@ -260,7 +260,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     assert "closed" in log.service.upload("trial", "walk.trc", files["walk"])
 
 
-def test_buttons_say_what_they_cannot_do() -> None:
+def test_unavailable_buttons_report_the_reason() -> None:
     log = ServiceLog()
     log.service.handle_button("refit")
     log.service.handle_button("refit_without_static")

@@ -170,7 +170,7 @@ def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> No
     take_screenshot(page, "human_c3d")
 
 
-def test_a_fit_is_cancelled_and_who_leaves_the_scene_ends_its_fits(page: Any, hub: Hub) -> None:
+def test_a_fit_can_be_cancelled_and_ends_with_its_scene(page: Any, hub: Hub) -> None:
     before = hub.hello()["gait"]["title"]
     page.get_by_role("button", name="take the sample").click()
     page.get_by_role("button", name="Cancel fit").click()

@@ -68,7 +68,7 @@ def hold_gamepad(page: Any, stick: OperatorCommand) -> None:
     page.evaluate(f"held = [{-left}, {-forward}, {-yaw}, 0]; down = {buttons}")
 
 
-def test_a_pad_leads_it_down_the_steps_across_the_room_and_its_hand_to_the_door(guided: Any, hub: Hub) -> None:
+def test_a_gamepad_guides_it_down_the_stairs_through_the_room_and_its_hand_to_the_door(guided: Any, hub: Hub) -> None:
     page, robot = guided, hub._load_robot("mighty")
     page.get_by_label("world", exact=True).select_option("stairs and door")
     page.get_by_text("m to go").wait_for()

@@ -125,7 +125,7 @@ def take_screenshot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] 
         hub.handle_command("play", True)
 
 
-def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_projected(guided: Any, hub: Hub) -> None:
+def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_shows_projections(guided: Any, hub: Hub) -> None:
     page, robot = guided, hub._load_robot("mighty")
     page.get_by_role("heading", name="Gamepad: pad of a test").wait_for()
     left, right = robot.foot("left"), robot.foot("right")

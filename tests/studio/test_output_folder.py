@@ -97,7 +97,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     assert issubclass(OutputError, PoiseError)
 
 
-def test_fresh_names_are_never_given_twice(output: OutputFolder) -> None:
+def test_new_file_names_are_unique(output: OutputFolder) -> None:
     write_file(output, "walk-g1-1.poise")
     (output.folder / "walk-g1-2.poise").symlink_to("nowhere")
     assert [output.new_path("walk-g1", ".poise").name for _ in range(2)] == ["walk-g1-3.poise", "walk-g1-4.poise"]
@@ -165,7 +165,7 @@ def test_a_report_appears(output: OutputFolder, walk: Path) -> None:
     assert "<html" in output.path("w-report.html").read_text()[:200]
 
 
-def test_what_cannot_be_exported_is_said_and_nothing_raises(output: OutputFolder, walk: Path, tmp_path: Path) -> None:
+def test_failed_exports_are_reported_without_raising(output: OutputFolder, walk: Path, tmp_path: Path) -> None:
     write_file(output, "w.poise", walk.read_bytes())
     write_file(output, "bad.poise", b"not a recording")
     write_file(output, "table.csv")
@@ -189,7 +189,7 @@ def test_what_cannot_be_exported_is_said_and_nothing_raises(output: OutputFolder
     assert sorted(os.listdir(output.folder)) == ["bad.poise", "table.csv", "w.poise"]
 
 
-def test_exports_end_with_whoever_asked_for_them(walk: Path, tmp_path: Path) -> None:
+def test_exports_end_with_the_process_that_started_them(walk: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "poise.studio.export_worker", str(walk), str(tmp_path / "w.mp4"), "mp4"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None

@@ -93,7 +93,7 @@ def test_a_cycle_is_played_over_and_over_and_the_whole_trial_has_no_ghost_beyond
     assert set(play.view_frame().poses) == {"robot", "ghost"}
 
 
-def test_who_walks_elsewhere_is_seen_from_the_same_side(result: GaitResult, clock: Any) -> None:
+def test_the_camera_shows_every_walking_direction_from_the_same_side(result: GaitResult, clock: Any) -> None:
     """Turned by a quarter, so is the view, and the ghost still goes to the left."""
     turned = dataclasses.replace(result, heading=np.array([0.0, 1.0, 0.0]))
     straight = dataclasses.replace(result, heading=np.array([1.0, 0.0, 0.0]))
@@ -105,7 +105,7 @@ def test_who_walks_elsewhere_is_seen_from_the_same_side(result: GaitResult, cloc
 
 
 @pytest.mark.parametrize("nonsense", [None, "x", float("nan"), [], -1e9])
-def test_nonsense_in_controls_does_no_harm(result: GaitResult, nonsense: object) -> None:
+def test_invalid_control_values_are_ignored(result: GaitResult, nonsense: object) -> None:
     names = ("variant", "play_range", "ghost_offset", "show_markers")
     play = GaitPlayer(result, lambda: dict.fromkeys(names, nonsense))
     assert np.isfinite(play.view_frame().poses["ghost"]).all()
@@ -120,7 +120,7 @@ def test_a_single_frame_can_be_shown(result: GaitResult) -> None:
     assert play.page_data()["replay"]["time"] == 0.0
 
 
-def test_the_view_draws_markers_that_are_seen_and_hides_who_is_not_there() -> None:
+def test_the_view_draws_visible_markers_and_hides_absent_figures() -> None:
     robot = installed_robot("human")
     viewer = Viewer()
     try:
@@ -143,7 +143,7 @@ def test_the_view_draws_markers_that_are_seen_and_hides_who_is_not_there() -> No
         viewer.close()
 
 
-def test_a_replay_tells_the_fallback_of_its_moment() -> None:
+def test_a_replay_shows_the_fallback_of_its_sample() -> None:
     robot = installed_robot("mighty")
     start = robot.stance("standing")
     controller = poise.KinematicController(poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture(start)])]))

@@ -82,7 +82,7 @@ def test_a_slider_sends_its_value_from_mouse_keys_and_field(page: Any, hub: Fake
     assert slider.input_value() == "0.6"
 
 
-def test_a_choice_a_switch_and_a_button_send_what_they_are_for(page: Any, hub: FakeHub) -> None:
+def test_a_choice_a_switch_and_a_button_send_their_values(page: Any, hub: FakeHub) -> None:
     page.get_by_role("combobox", name="preset").select_option("proud")
     page.get_by_role("switch", name="arms swing").uncheck()
     page.get_by_role("button", name="push", exact=True).click()
@@ -301,7 +301,7 @@ def test_controls_are_drawn_anew_only_when_they_are_others(page: Any, hub: FakeH
     assert page.locator("[data-mine]").count() == 1
 
 
-def test_tables_words_and_plots_show_the_frame(page: Any, hub: FakeHub) -> None:
+def test_tables_status_texts_and_plots_show_the_frame(page: Any, hub: FakeHub) -> None:
     page.get_by_text("balanced: 2.3 cm to spare").wait_for()
     rows = page.locator("#levels tbody tr").all_inner_texts()
     assert [re.split(r"\s+", row)[0] for row in rows] == [
@@ -353,7 +353,7 @@ def test_numbers_that_are_missing_break_nothing(page: Any, hub: FakeHub) -> None
     page.get_by_text("odd", exact=True).wait_for()
 
 
-def test_messages_are_shown_in_a_live_region_and_kept_among_the_events(page: Any, hub: FakeHub) -> None:
+def test_messages_are_shown_in_a_live_region_and_listed_among_the_events(page: Any, hub: FakeHub) -> None:
     hub.post_message("error", "the simulation was restarted: it did not answer")
     message = page.get_by_role("log", name="Messages").get_by_text("it did not answer")
     message.wait_for()
@@ -444,7 +444,7 @@ def test_every_control_has_a_name_and_every_id_is_one_elements(page: Any, hub: F
     assert unnamed == []
 
 
-def test_everything_is_reached_by_the_keyboard_and_the_focus_is_seen(page: Any) -> None:
+def test_every_control_is_reached_by_the_keyboard_and_the_focus_is_visible(page: Any) -> None:
     wanted = page.evaluate(
         """[...document.querySelectorAll('button, input, select, a[href], summary, .stick')].filter((element) =>
              element.tabIndex >= 0 && !element.disabled && element.checkVisibility()).map((element, number) =>
@@ -467,7 +467,7 @@ def test_everything_is_reached_by_the_keyboard_and_the_focus_is_seen(page: Any) 
     assert outlined
 
 
-def test_a_page_says_that_the_studio_is_gone_and_finds_it_again(browser: Any, tmp_path: Path) -> None:
+def test_a_page_reports_a_lost_connection_and_reconnects(browser: Any, tmp_path: Path) -> None:
     with studio(tmp_path) as (_, server), open_page(browser, server) as page:
         server.stop()
         notice = page.get_by_role("log").get_by_text("The studio does not respond")
@@ -480,7 +480,7 @@ def test_a_page_says_that_the_studio_is_gone_and_finds_it_again(browser: Any, tm
             wait_until(lambda: hub.command_values("reset") == [None])
 
 
-def test_two_pages_see_the_same_and_one_that_leaves_takes_nothing_along(
+def test_two_pages_show_the_same_and_closing_one_does_not_change_the_other(
     page: Any, browser: Any, hub_and_server: Any
 ) -> None:
     hub, server = hub_and_server

@@ -55,7 +55,7 @@ def test_a_page_is_alive(page_and_hub: tuple[Any, FakeHub]) -> None:
     assert page_and_hub[1].command_values("stick") == []
 
 
-def test_a_gamepad_drives_and_its_silence_is_sent_once(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_a_gamepad_drives_and_its_centred_stick_is_sent_once(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.evaluate(f"pads.push({STANDARD})")
     page.get_by_text("gamepad: Pad").wait_for()
@@ -75,7 +75,7 @@ def test_a_gamepad_drives_and_its_silence_is_sent_once(page_and_hub: tuple[Any, 
     assert last_stick(hub) == ZEROS
 
 
-def test_a_gamepad_that_is_unplugged_lets_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_an_unplugged_gamepad_releases_the_stick(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.evaluate(f"pads.push({STANDARD}); pads[0].axes = [0, -1, 0, 0]")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
@@ -138,7 +138,7 @@ KEYS = {
 }  # fmt: skip
 
 
-def test_keys_drive_until_they_are_let_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_keys_drive_until_they_are_released(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     for key, stick in KEYS.items():
         page.keyboard.down(key)
@@ -244,7 +244,7 @@ def test_undo_and_the_help_of_keys_have_a_key_each(page_and_hub: tuple[Any, Fake
 
 
 @pytest.mark.parametrize("event", ["blur", "pagehide"])
-def test_a_page_that_is_left_lets_go(page_and_hub: tuple[Any, FakeHub], event: str) -> None:
+def test_a_page_without_focus_releases_the_stick(page_and_hub: tuple[Any, FakeHub], event: str) -> None:
     page, hub = page_and_hub
     page.keyboard.down("w")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
@@ -252,7 +252,7 @@ def test_a_page_that_is_left_lets_go(page_and_hub: tuple[Any, FakeHub], event: s
     wait_until(lambda: last_stick(hub) == ZEROS)
 
 
-def test_closing_the_page_lets_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_closing_the_page_releases_the_stick(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.keyboard.down("w")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])

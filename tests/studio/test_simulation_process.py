@@ -49,7 +49,7 @@ def test_simulated_time_runs_beside_the_clock(monkeypatch: pytest.MonkeyPatch, t
     assert pacer.real_time_factor == pytest.approx(time_scale, rel=0.1)
 
 
-def test_what_is_too_late_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulated_time_beyond_the_maximum_lag_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, scene_runner)
     pacer = scene_runner.RealTimePacer(0.002)
     clock.now += 5.0
@@ -61,7 +61,7 @@ def test_what_is_too_late_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- dead-man ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_stick_counts_as_long_as_somebody_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stick_is_centred_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, scene_runner)
     stick = scene_runner.DeadManSwitch()
     stick.set_stick([1.0, 0.0, -0.5])
@@ -76,7 +76,7 @@ def test_a_stick_counts_as_long_as_somebody_holds_it(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("value", [None, [1.0], [1.0, float("nan"), 0.0], "ahead", [9.0, "a", 0.0]])
-def test_nonsense_is_a_stick_that_is_let_go(value: object) -> None:
+def test_an_invalid_stick_is_centred(value: object) -> None:
     stick = scene_runner.DeadManSwitch()
     stick.set_stick(value)
     assert stick.stick == scene_runner.CENTERED
@@ -93,7 +93,7 @@ def test_a_stick_has_an_end() -> None:
 
 @pytest.mark.parametrize("robot", ["g1", "talos", "romeo", "icub", "nao"])
 @pytest.mark.parametrize("name", [each.name for each in all_scenes()])
-def test_a_scene_plays_and_can_be_told_of(name: str, robot: str) -> None:
+def test_a_scene_runs_and_has_telemetry(name: str, robot: str) -> None:
     runner = SceneRunner(find_scene(name)(installed_robot(robot)))
     for _ in range(40):
         runner.step()
@@ -122,7 +122,7 @@ def test_a_scene_plays_and_can_be_told_of(name: str, robot: str) -> None:
 
 
 @pytest.mark.parametrize("name", [each.name for each in all_scenes()])
-def test_every_control_has_a_name_a_label_and_a_value_that_is_told_again(name: str) -> None:
+def test_every_control_has_a_name_a_label_and_a_value_in_the_scene(name: str) -> None:
     runner = SceneRunner(find_scene(name)(installed_robot("g1")))
     controls = [control.as_json() for control in runner.scene.controls()]
     assert len({control["name"] for control in controls}) == len(controls)
@@ -137,7 +137,7 @@ def test_every_control_has_a_name_a_label_and_a_value_that_is_told_again(name: s
 
 @pytest.mark.parametrize("nonsense", [None, "x", float("nan"), [], {}, -1e9, True])
 @pytest.mark.parametrize("name", [each.name for each in all_scenes()])
-def test_nonsense_from_a_page_does_no_harm(name: str, nonsense: object) -> None:
+def test_invalid_control_values_do_not_stop_a_scene(name: str, nonsense: object) -> None:
     runner = SceneRunner(find_scene(name)(installed_robot("g1")))
     for control in runner.scene.controls():
         if control.kind not in ("upload", "save"):
@@ -155,7 +155,7 @@ def test_nonsense_from_a_page_does_no_harm(name: str, nonsense: object) -> None:
 # -- walking by stick --------------------------------------------------------------------------------------------------
 
 
-def test_a_stick_walks_the_robot_and_silence_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stick_walks_the_robot_and_it_stops_after_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, scene_runner)
     runner = SceneRunner(find_scene("walk")(installed_robot("g1")))
     walk = runner.scene.walk  # type: ignore[attr-defined]
@@ -175,7 +175,7 @@ def test_a_stick_walks_the_robot_and_silence_stops_it(monkeypatch: pytest.Monkey
     assert not runner.fall_reason
 
 
-def test_a_robot_that_nobody_watches_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_robot_without_a_page_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, scene_runner)
     runner = SceneRunner(find_scene("walk")(installed_robot("g1")))
     runner.scene.set_control("walking", True)
@@ -215,7 +215,7 @@ def test_a_dragged_hand_is_reached_in_physics_and_in_kinematics() -> None:
         assert hand == pytest.approx((x + 0.1, y - 0.05, z + 0.2), abs=2e-3)
 
 
-def test_the_order_of_tasks_decides_who_gives_way() -> None:
+def test_the_order_of_tasks_decides_which_task_yields() -> None:
     """Both hands are pulled apart further than arms are long: the one that stands higher in the order is served."""
     missed = {}
     for first in ("left hand", "right hand"):
@@ -270,7 +270,7 @@ def test_a_handle_that_is_drawn_away_pulls_like_a_rubber_band() -> None:
 # -- the tape ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_recorded_can_be_loaded(tmp_path: Path) -> None:
+def test_a_recording_of_the_scene_can_be_loaded(tmp_path: Path) -> None:
     runner = SceneRunner(find_scene("stand")(installed_robot("g1")))
     runner.start_recording(tmp_path / "a.poise")
     for _ in range(100):
@@ -301,7 +301,7 @@ class Listener:
         )
 
 
-def test_a_simulation_runs_beside_us_and_its_death_is_heard(tmp_path: Path) -> None:
+def test_a_simulation_runs_in_its_process_and_its_crash_is_reported(tmp_path: Path) -> None:
     listener = Listener()
     listener.client.start(SimulationStart("stand", "g1", {"depth": 0.2}))
     try:
@@ -318,7 +318,7 @@ def test_a_simulation_runs_beside_us_and_its_death_is_heard(tmp_path: Path) -> N
         listener.client.stop()
 
 
-def test_pictures_are_sent_only_when_they_are_asked_for() -> None:
+def test_frames_are_sent_only_on_request() -> None:
     """The latest wins: whoever is slow finds one picture on the wire, not a queue of old ones."""
     from multiprocessing import Pipe
     from threading import Thread

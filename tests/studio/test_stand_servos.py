@@ -51,7 +51,7 @@ def test_a_robot_with_motors_gets_servos_only_when_they_are_chosen() -> None:
     assert [uses_servos(installed_robot("g1"), actuation) for actuation in ACTUATION] == [False, False, True]
 
 
-def test_steps_take_torque_motors_and_that_is_said() -> None:
+def test_recovery_steps_switch_to_torque_motors_with_a_message() -> None:
     scene = find_scene("stand")(installed_robot("hoap3"))
     assert "torque motors" in scene.set_control("balance_strategy", "steps")
     assert (scene.values()["actuation"], scene.values()["balance_strategy"]) == ("torque motors", "steps")
@@ -59,7 +59,7 @@ def test_steps_take_torque_motors_and_that_is_said() -> None:
     assert scene.values()["balance_strategy"] == "ankles"
 
 
-def test_what_was_chosen_for_motors_is_made_to_fit_a_robot_on_servos() -> None:
+def test_settings_for_motors_are_adapted_to_a_robot_on_servos() -> None:
     """Another robot gets the values of the one before, in their order."""
     before = {"balance_strategy": "steps", "actuation": "as built", "depth": 0.3}
     scene = runner_of("hoap3", **before).scene
@@ -97,7 +97,7 @@ def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() ->
         assert simulation._pacer.period == simulation._runner.period == period
 
 
-def test_a_recording_tells_what_drove_and_whether_the_zmp_was_regulated() -> None:
+def test_the_provenance_has_the_actuation_and_the_zmp_regulation() -> None:
     provenance = {"behavior": "stand", "mode": "position", "zmp_regulation": "off"}
     assert runner_of(zmp_regulation=False).scene.provenance() == provenance
     assert runner_of(actuation="torque motors").scene.provenance() == {"behavior": "stand", "mode": "torque"}
@@ -126,7 +126,7 @@ def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
     assert not runner.fall_reason
 
 
-def test_a_force_cell_that_breaks_is_told_of_in_words() -> None:
+def test_a_force_cell_fault_is_reported() -> None:
     scene = find_scene("stand")(installed_robot("hoap3"))
     scene.parameters.overrides["faults"] = "cell:left:1:nan@0.2"  # type: ignore[attr-defined]
     runner = SceneRunner(scene)
@@ -136,7 +136,7 @@ def test_a_force_cell_that_breaks_is_told_of_in_words() -> None:
     assert np.isfinite([runner.scene.sole_pressure.force(side) for side in ("left", "right")]).all()  # type: ignore[union-attr]
 
 
-def test_with_torque_motors_nothing_is_regulated_and_nothing_told_of_soles() -> None:
+def test_with_torque_motors_there_is_no_regulation_and_no_sole_pressure() -> None:
     runner = runner_of(actuation="torque motors")
     assert "servos only" in runner.scene.set_control("zmp_regulation", False)
     run_for(runner, 0.02)
@@ -146,7 +146,7 @@ def test_with_torque_motors_nothing_is_regulated_and_nothing_told_of_soles() -> 
 
 
 @pytest.mark.parametrize("direction", [0.0, 45.0, 90.0, 180.0])
-def test_hoap3_withstands_the_push_that_is_set_at_first(direction: float) -> None:
+def test_hoap3_withstands_the_default_push(direction: float) -> None:
     runner = runner_of()
     run_for(runner, 1.0)
     runner.scene.set_control("push.direction", direction)
@@ -158,7 +158,7 @@ def test_hoap3_withstands_the_push_that_is_set_at_first(direction: float) -> Non
 # -- squats ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_rate_of_squats_is_that_of_their_height_whatever_is_changed_meanwhile() -> None:
+def test_the_rate_of_squats_is_the_derivative_of_their_height_during_changes() -> None:
     """Against differences of the height, and of the rate for the acceleration; neither jumps."""
     squats, period = SquatOscillator(), 1e-4
     told = []
@@ -173,7 +173,7 @@ def test_the_rate_of_squats_is_that_of_their_height_whatever_is_changed_meanwhil
     assert height.max() <= 0.0
 
 
-def test_squats_reach_the_depth_that_is_wanted_as_often_as_is_wanted_and_come_to_rest() -> None:
+def test_squats_reach_their_depth_at_their_frequency_and_come_to_rest() -> None:
     squats, period = SquatOscillator(), 1e-3
     for _ in range(4000):
         squats.advance(period, 0.04, 0.5)
@@ -189,7 +189,7 @@ def test_squats_reach_the_depth_that_is_wanted_as_often_as_is_wanted_and_come_to
     assert (squats.height, squats.rate, squats.acceleration) == (0.0, 0.0, 0.0)
 
 
-def test_hoap3_squats_on_servos_as_deep_as_it_is_told_once_it_has_settled() -> None:
+def test_hoap3_squats_on_servos_to_the_given_depth_after_settling() -> None:
     runner = runner_of(squatting=True, depth=0.2, frequency=1.0)
     plant, sole_pressure = runner.primary.plant, runner.scene.sole_pressure
     assert sole_pressure is not None
@@ -209,7 +209,7 @@ def test_hoap3_squats_on_servos_as_deep_as_it_is_told_once_it_has_settled() -> N
 # -- soles -------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
+def test_the_shown_sole_pressure_agrees_with_the_ankle_sensors() -> None:
     """Cells against the six-axis sensors, which share nothing with them but the ground."""
     runner = runner_of()
     run_for(runner, 1.5)
@@ -232,7 +232,7 @@ def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
         assert under.load_shares[number] == pytest.approx(numbers["force"][side] / (9.81 * robot.mass), abs=1e-3)
 
 
-def test_a_sole_that_bears_nothing_has_no_zmp() -> None:
+def test_an_unloaded_sole_has_no_zmp() -> None:
     robot = installed_robot("hoap3")
     sole_pressure = SolePressure(robot)
     for _ in range(500):
@@ -246,7 +246,7 @@ def test_a_sole_that_bears_nothing_has_no_zmp() -> None:
     assert np.allclose(under.zmps[1], under.centers[1])
 
 
-def test_the_view_shows_how_the_robot_is_and_not_how_noisy_sensors_see_it() -> None:
+def test_the_view_shows_the_true_state_and_not_the_noisy_measurement() -> None:
     runner = runner_of()
     run_for(runner, 0.01)
     plant = runner.primary.plant

@@ -75,7 +75,7 @@ def take_screenshot(page: Any, hub: Hub, name: str) -> None:
         hub.handle_command("play", True)
 
 
-def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_tell_what_its_soles_feel(page: Any, hub: Hub) -> None:
+def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_show_the_sole_pressure(page: Any, hub: Hub) -> None:
     page.locator("#status-lines").get_by_text("stands on position servos").wait_for()
     wait_until(lambda: current_frame(hub)["time"] > 1.5)
     assert page.get_by_role("switch", name="ZMP regulation").is_checked()
@@ -119,7 +119,7 @@ def test_the_regulation_is_switched_on_the_page_without_a_new_beginning(page: An
     assert not current_frame(hub)["fall_reason"]
 
 
-def test_with_torque_motors_the_plots_of_the_soles_make_room(page: Any, hub: Hub) -> None:
+def test_with_torque_motors_the_plots_of_the_soles_are_hidden(page: Any, hub: Hub) -> None:
     page.get_by_label("joints are driven by").select_option("torque motors")
     page.locator("#status-lines").get_by_text("stands, balanced by the ankles").wait_for()
     page.locator("#plot-sole-x").wait_for(state="hidden")

@@ -73,7 +73,7 @@ def test_a_dot_is_where_the_zmp_is_and_as_large_as_the_force(viewer: Viewer, rob
         assert np.allclose(corners[:, :2], sole[:, :2], atol=1e-4)
 
 
-def test_a_sole_without_load_has_no_dot_and_nonsense_is_not_drawn(viewer: Viewer, robot: Robot) -> None:
+def test_an_unloaded_sole_has_no_dot_and_invalid_values_are_not_drawn(viewer: Viewer, robot: Robot) -> None:
     start = robot.stance("standing")
     under = sole_frame(robot, left=SoleLoad(80.0, 0j), right=SoleLoad(0.0, 0j))
     viewer.show(ViewFrame.from_state(start, sole_pressure=under))
@@ -84,7 +84,7 @@ def test_a_sole_without_load_has_no_dot_and_nonsense_is_not_drawn(viewer: Viewer
     assert not any(drawn[name].visible for name in ("zmp0", "zmp1", "lines0", "lines1"))
 
 
-def test_feet_are_of_glass_only_while_there_is_something_to_see_under_them(viewer: Viewer, robot: Robot) -> None:
+def test_feet_are_transparent_only_while_sole_pressure_is_shown(viewer: Viewer, robot: Robot) -> None:
     start = robot.stance("standing")
     before = opacities(viewer, robot)
     viewer.show(

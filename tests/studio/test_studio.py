@@ -149,7 +149,7 @@ def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
 
 
 @pytest.mark.slow  # its parts have tests of their own: the page, and the scene
-def test_a_gamepad_walks_the_robot_and_silence_stops_it(page: Any, hub: Hub) -> None:
+def test_a_gamepad_walks_the_robot_and_unplugging_it_stops_the_walk(page: Any, hub: Hub) -> None:
     page.evaluate("held = [0, -1, 0, 0]")
     wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
     begin = not_none(hub._latest_view.camera_target)[0]  # type: ignore[union-attr]
@@ -244,7 +244,7 @@ def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
     assert not current_frame(hub)["fall_reason"]
 
 
-def test_a_style_is_saved_and_loaded_and_nonsense_is_refused(page: Any, hub: Hub, tmp_path: Path) -> None:
+def test_a_style_is_saved_and_loaded_and_an_invalid_one_is_refused(page: Any, hub: Hub, tmp_path: Path) -> None:
     page.get_by_label("style", exact=True).select_option("sad")
     wait_until(lambda: current_frame(hub)["values"]["preset"] == "sad")
     with page.expect_download() as waited:
@@ -321,7 +321,7 @@ def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tm
     wait_until(lambda: any(file["name"].endswith(".bvh") for file in hub.hello()["files"]))
 
 
-def test_a_crash_is_told_and_nothing_recorded_is_lost(page: Any, hub: Hub, folder: Path) -> None:
+def test_a_crash_is_reported_and_the_recording_is_preserved(page: Any, hub: Hub, folder: Path) -> None:
     page.get_by_label("style", exact=True).select_option("cautious")
     wait_until(lambda: current_frame(hub)["values"]["preset"] == "cautious")
     page.get_by_role("button", name="Record").click()
@@ -338,7 +338,7 @@ def test_a_crash_is_told_and_nothing_recorded_is_lost(page: Any, hub: Hub, folde
 
 
 @pytest.mark.slow  # its parts have tests of their own: the page, and the scene
-def test_two_pages_see_the_same_and_either_drives(browser: Any, page: Any, server: Server, hub: Hub) -> None:
+def test_two_pages_show_the_same_and_either_drives(browser: Any, page: Any, server: Server, hub: Hub) -> None:
     with open_page(browser, server) as other:
         other.get_by_label("style", exact=True).select_option("proud")
         wait_until(lambda: page.get_by_label("style", exact=True).input_value() == "proud")
@@ -349,7 +349,7 @@ def test_two_pages_see_the_same_and_either_drives(browser: Any, page: Any, serve
         wait_until(lambda: current_frame(hub)["time"] > stopped + 0.2)
 
 
-def test_another_robot_takes_the_stage(page: Any, hub: Hub) -> None:
+def test_another_robot_can_be_chosen(page: Any, hub: Hub) -> None:
     page.get_by_label("Robot").select_option("nao")
     wait_until(lambda: hub.hello()["robot"] == "nao" and "left leg" in hub.hello()["limbs"])
     wait_until(lambda: current_frame(hub)["time"] > 0.5 and current_frame(hub)["plots"]["support"])

@@ -85,7 +85,7 @@ def test_meshes_read_from_the_cache_are_equal_to_the_computed_ones(
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "faces beyond", "not finite"])
-def test_a_damaged_cache_is_ignored_and_mended(robot: Robot, folder: Path, damage: str) -> None:
+def test_a_damaged_cache_is_ignored_and_replaced(robot: Robot, folder: Path, damage: str) -> None:
     fresh = mesh_parts(robot)
     (file,) = folder.iterdir()
     arrays = load_arrays(file.stem)
@@ -109,7 +109,9 @@ def test_without_a_writable_cache_the_meshes_are_computed(
     assert same_parts(mesh_parts(robot), mesh_parts(robot))
 
 
-def test_another_limit_or_another_description_is_another_entry(robot: Robot, folder: Path, tmp_path: Path) -> None:
+def test_the_cache_key_contains_the_triangle_limit_and_the_description(
+    robot: Robot, folder: Path, tmp_path: Path
+) -> None:
     mesh_parts(robot)
     mesh_parts(robot, 100)
     assert len(list(folder.iterdir())) == 2

@@ -124,7 +124,7 @@ def test_an_unchanged_robot_is_not_sent_again(viewer: Viewer, robot: Robot) -> N
     assert not before & set(nodes(viewer, "/figure")), "in another colour"
 
 
-def test_a_ghost_has_one_colour_and_can_be_seen_through(viewer: Viewer, robot: Robot) -> None:
+def test_a_ghost_has_one_colour_and_is_transparent(viewer: Viewer, robot: Robot) -> None:
     viewer.set_figures({"ghost": (robot, (0.0, 0.4, 1.0, 0.3))})
     meshes = [node for name, node in nodes(viewer, "/figure").items() if name.count("/") == 4]
     assert {(mesh.color, mesh.opacity) for mesh in meshes} == {((0, 102, 255), 0.3)}
@@ -159,7 +159,7 @@ def test_an_arrow_leads_from_its_begin_to_its_end(
     assert np.allclose(arrow_ends(viewer, "/force0"), ends, atol=1e-3)
 
 
-def test_what_moves_with_the_body_is_moved_by_poses_alone(viewer: Viewer, robot: Robot) -> None:
+def test_shapes_on_the_body_are_moved_by_poses_alone(viewer: Viewer, robot: Robot) -> None:
     """Clients draw new shapes one picture after new poses, so shapes would trail the body on a slow client."""
     start = robot.stance("standing")
     shift = np.array([0.03, 0.02, 0.0])

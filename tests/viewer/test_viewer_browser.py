@@ -87,7 +87,7 @@ def show_nothing(viewer: Viewer, page: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_every_robot_is_seen_in_the_middle_and_whole(
+def test_every_robot_is_completely_visible_in_the_middle(
     viewer: Viewer, page: Any, console_errors: list[str], name: str
 ) -> None:
     before = show_nothing(viewer, page)
@@ -105,7 +105,7 @@ def test_every_robot_is_seen_in_the_middle_and_whole(
     assert console_errors == []
 
 
-def test_neither_panel_nor_logo_nor_note_of_viser_is_seen(viewer: Viewer, page: Any) -> None:
+def test_neither_panel_nor_logo_nor_note_of_viser_is_visible(viewer: Viewer, page: Any) -> None:
     show_nothing(viewer, page)
     assert page.get_by_role("button").locator("visible=true").count() == 0
     assert page.get_by_text("Connected").locator("visible=true").count() == 0
