@@ -44,14 +44,14 @@ def test_relative_links_resolve(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{path or page.name} has no heading '#{anchor}'"
 
 
-def test_a_task_of_ones_own_is_ten_lines_and_two_methods() -> None:
+def test_a_custom_task_is_ten_lines_and_two_methods() -> None:
     (program,) = (block for block in blocks(ROOT / "docs/adding/task.md", "python") if "class SameHeight(" in block)
     assert len(program.splitlines()) <= 10
     assert re.findall(r"def (\w+)", program) == ["__init__", "value", "jacobian"]
 
 
 @pytest.mark.parametrize("room", [tasks, constraints])
-def test_every_task_and_constraint_stands_on_its_page(room: object) -> None:
+def test_every_task_and_constraint_is_documented(room: object) -> None:
     page = (ROOT / "docs/tasks.md").read_text()
     bases = {tasks.Task, tasks.MotionTask, tasks.FrameTask, constraints.JointLimit}
     public = [getattr(room, name) for name in room.__all__]  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ def test_every_task_and_constraint_stands_on_its_page(room: object) -> None:
             assert f"`{thing.__name__}" in page, f"docs/tasks.md does not tell of {thing.__name__}"
 
 
-def test_every_key_of_a_description_stands_on_its_page() -> None:
+def test_every_key_of_a_description_is_documented() -> None:
     page = (ROOT / "docs/robots.md").read_text()
     keys = re.findall(r"^ {4}\[?(\w+)[^\n]*(?:=|\])", description.__doc__ or "", flags=re.MULTILINE)
     assert len(keys) > 15
@@ -68,7 +68,7 @@ def test_every_key_of_a_description_stands_on_its_page() -> None:
         assert re.search(rf"`\[?{key}\b", page), f"docs/robots.md does not tell of {key}"
 
 
-def test_every_channel_stands_on_its_page() -> None:
+def test_every_channel_is_documented() -> None:
     page = (ROOT / "docs/recording.md").read_text()
     robot = poise.load_robot(ROOT / "examples/biped.urdf")
     start = poise.State(robot, robot.rest)
@@ -81,13 +81,13 @@ def test_every_channel_stands_on_its_page() -> None:
                 assert f"`{shown}`" in page, f"docs/recording.md does not tell of {shown}"
 
 
-def test_every_robot_of_the_library_stands_on_its_page() -> None:
+def test_every_robot_of_the_library_is_documented() -> None:
     page = (ROOT / "docs/robots.md").read_text()
     for name in library_names():
         assert f"| `{name}` |" in page, f"docs/robots.md does not tell of {name}"
 
 
-def test_every_format_of_export_stands_on_its_page() -> None:
+def test_every_export_format_is_documented() -> None:
     page = (ROOT / "docs/export.md").read_text()
     for name in exports.FORMATS:
         assert f"| `{name}` |" in page, f"docs/export.md does not tell of {name}"

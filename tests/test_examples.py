@@ -52,7 +52,7 @@ def test_the_hand_reaches_without_moving_a_foot(output: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["02"], indirect=True)
-def test_the_explanation_names_who_is_in_the_way(output: str) -> None:
+def test_the_explanation_names_the_obstacles(output: str) -> None:
     assert "level 2 balance (2 rows): met" in output
     assert re.search(r"position of left_palm\[x\] .* misses by .* in the way: center of mass\[x\] \(level 2\)", output)
     assert "joint range[left_knee_joint] (level 0): at its lower bound" in output
@@ -77,7 +77,7 @@ def test_only_the_highest_shelf_is_out_of_reach(output: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["05"], indirect=True)
-def test_the_saved_reach_tells_of_every_point(output: str) -> None:
+def test_the_saved_reach_has_an_error_for_every_point(output: str) -> None:
     assert output.count("gaze > posture") == 3
     ends = [numbers(line)[-1] for line in output.splitlines() if line.startswith("right hand ")]
     assert len(ends) == 5
@@ -85,7 +85,7 @@ def test_the_saved_reach_tells_of_every_point(output: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["06"], indirect=True)
-def test_a_robot_of_ones_own_stands_and_reaches(output: str) -> None:
+def test_a_custom_robot_stands_and_reaches(output: str) -> None:
     assert "Robot(biped, 16 joints" in output
     assert "feet left_sole right_sole hands left_hand right_hand" in output
     (reach,) = (line for line in output.splitlines() if line.startswith("reach"))
@@ -93,7 +93,7 @@ def test_a_robot_of_ones_own_stands_and_reaches(output: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["07"], indirect=True)
-def test_a_task_of_ones_own_holds_at_both_orders(output: str) -> None:
+def test_a_custom_task_holds_at_both_orders(output: str) -> None:
     for line in output.splitlines():
         raised, apart = numbers(line)
         assert raised == pytest.approx(15.0, abs=0.2)

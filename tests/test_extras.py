@@ -88,7 +88,7 @@ def test_all_is_every_extra_but_those_of_developers_and_make_installs_all() -> N
 # -- A stand-in --------------------------------------------------------------------------------------------------------
 
 
-def test_a_stand_in_gives_what_the_package_has_and_keeps_it() -> None:
+def test_a_stand_in_returns_and_caches_the_attributes_of_the_package() -> None:
     import scipy.linalg
 
     assert extras.scipy.linalg is scipy.linalg
@@ -101,7 +101,7 @@ def test_modules_of_a_package_come_with_their_first_use() -> None:
     assert run(program).returncode == 0
 
 
-def test_what_the_package_does_not_have_is_an_attribute_error() -> None:
+def test_an_unknown_attribute_of_the_package_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         extras.scipy.no_such_name  # noqa: B018
 
@@ -111,7 +111,7 @@ def test_looking_at_a_stand_in_imports_nothing() -> None:
     assert run(f"{program}; assert 'mujoco' not in sys.modules").returncode == 0
 
 
-def test_a_package_that_is_there_but_broken_says_so_itself(tmp_path: Path) -> None:
+def test_an_installed_but_broken_package_raises_its_own_error(tmp_path: Path) -> None:
     (tmp_path / "daqp.py").write_text("import no_such_module_anywhere")
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from poise.extras import daqp; daqp.Model"
     assert run(program).stderr.endswith("ModuleNotFoundError: No module named 'no_such_module_anywhere'\n")
@@ -224,7 +224,7 @@ def test_a_command_without_its_package_is_one_line_and_status_2(package: str, fo
 
 
 @pytest.mark.parametrize("package", PROGRAMS)
-def test_a_feature_without_its_package_says_what_to_install(package: str) -> None:
+def test_a_feature_without_its_package_names_the_package_to_install(package: str) -> None:
     if package == "fast_simplification":
         require_models()
     result = run(without(package) + PROGRAMS[package])

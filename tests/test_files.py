@@ -16,7 +16,7 @@ from poise.files import atomic_write, atomic_write_text, failure_reason, json_re
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError, SystemExit, OSError])
-def test_whatever_interrupts_the_writing_leaves_what_was_there(tmp_path: Path, raised: type[BaseException]) -> None:
+def test_an_interrupted_write_leaves_the_previous_file(tmp_path: Path, raised: type[BaseException]) -> None:
     place = tmp_path / "m.csv"
     place.write_text("before")
 
@@ -62,7 +62,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "there/m.txt").read_text() == "new"
 
 
-def test_a_place_that_cannot_be_is_named_with_a_remedy(tmp_path: Path) -> None:
+def test_an_invalid_path_is_refused_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(KeyError) as caught:
         writable_path(tmp_path, KeyError, "--out", "walk.html")
     assert caught.value.args == (f"--out '{tmp_path}' is a folder; give a file, like {tmp_path / 'walk.html'}",)
@@ -74,12 +74,12 @@ def test_a_place_that_cannot_be_is_named_with_a_remedy(tmp_path: Path) -> None:
     assert writable_path(tmp_path / "a.html", KeyError) == tmp_path.resolve() / "a.html"
 
 
-def test_the_reason_of_the_system_is_one_line() -> None:
+def test_the_error_of_the_system_is_one_line() -> None:
     assert failure_reason(OSError(28, "anything")) == os.strerror(28)
     assert failure_reason(OSError("two\nlines")) == "two lines"
 
 
-def test_json_says_null_where_a_number_is_not_finite() -> None:
+def test_json_has_null_for_numbers_that_are_not_finite() -> None:
     given = {
         "a": [float("nan"), -1.5, np.float32(0.5)],
         "b": (np.inf, True, None),

@@ -29,11 +29,11 @@ def loaded(program: str) -> set[str]:
 # -- The package -------------------------------------------------------------------------------------------------------
 
 
-def test_poise_alone_brings_nothing() -> None:
+def test_importing_poise_loads_no_dependency() -> None:
     assert not loaded("import poise") & {*HEAVY, "numpy"}
 
 
-def test_all_public_names_bring_numpy_and_pinocchio_and_what_these_need() -> None:
+def test_all_public_names_load_numpy_and_pinocchio_with_their_dependencies_only() -> None:
     used = "import poise; [getattr(poise, name) for name in poise.__all__]"
     assert loaded(used) & HEAVY == loaded("import numpy, pinocchio") & HEAVY
 
@@ -89,7 +89,7 @@ def test_the_solvers_need_numpy_alone() -> None:
     assert "numpy" in loaded(SOLVED)
 
 
-def test_the_weighted_solver_brings_daqp_when_it_is_made() -> None:
+def test_the_weighted_solver_loads_daqp_when_it_is_constructed() -> None:
     assert "daqp" not in loaded("from poise.solvers import Weighted")
     assert "daqp" in loaded("from poise.solvers import Weighted; Weighted()")
 
@@ -98,7 +98,7 @@ def test_the_weighted_solver_brings_daqp_when_it_is_made() -> None:
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["--version"], ["no-such-command"]], ids=str)
-def test_help_version_and_mistakes_bring_nothing(words: list[str]) -> None:
+def test_help_version_and_usage_errors_load_no_dependency(words: list[str]) -> None:
     program = f"from poise.cli import main\ntry: main({words})\nexcept SystemExit: pass"
     assert not loaded(program) & {*HEAVY, "numpy"}
 
@@ -116,7 +116,7 @@ def test_a_command_is_a_module_that_is_imported_when_it_is_used() -> None:
 # -- The studio --------------------------------------------------------------------------------------------------------
 
 
-def test_the_simulation_of_the_studio_brings_no_viewer_no_server_and_no_charts() -> None:
+def test_the_simulation_of_the_studio_loads_no_viewer_no_server_and_no_charts() -> None:
     program = """
 from multiprocessing import Pipe
 from poise.studio.simulation_process import SimulationStart, main

@@ -48,7 +48,7 @@ def test_a_package_imports_only_from_packages_to_its_left(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
-def test_a_package_is_entered_through_its_door(path: Path) -> None:
+def test_other_packages_are_imported_through_their_init(path: Path) -> None:
     package = path.parts[0].removesuffix(".py")
     bypassing = [module for module, _ in imports(path) if module.count(".") > 1 and module.split(".")[1] != package]
     assert not bypassing, "import from the __init__ of the package, and export there the names that others need"

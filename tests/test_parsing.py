@@ -26,7 +26,7 @@ def test_nothing_else_is_a_number(value: object) -> None:
     assert not is_number(value)
 
 
-def test_a_number_outside_of_its_bounds_gives_the_error_that_was_asked_for() -> None:
+def test_a_number_outside_its_bounds_raises_the_requested_error() -> None:
     with pytest.raises(KeyError) as caught:
         check_number(-0.5, "friction", KeyError, low=0.0, high=2.0, unit="N/N")
     assert caught.value.args == ("friction is -0.5; expected a finite number from 0 up to 2 N/N",)
