@@ -29,7 +29,9 @@ def swing(time: np.ndarray, period: float = PERIOD) -> np.ndarray:
     return np.stack([0.4 * np.sin(turn) + 0.1 * np.cos(3.0 * turn), 0.7 - 0.2 * np.cos(turn)], axis=1)
 
 
-def recorded(angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = None, **facts: Any) -> Recording:
+def knee_and_hip_recording(
+    angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = None, **facts: Any
+) -> Recording:
     """A recording of a knee and a hip, with a joint that slides between them."""
 
     def q(values: np.ndarray) -> np.ndarray:
@@ -94,7 +96,7 @@ def test_cycles_shorter_than_a_sample_and_constant_times_give_no_differences() -
 
 def test_a_recording_is_compared_by_its_revolute_joints() -> None:
     time = clock(3 * PERIOD)
-    recording = recorded(swing(time), time)
+    recording = knee_and_hip_recording(swing(time), time)
     names, angles = joint_angles(recording)
     assert names == ("knee", "hip")
     assert np.array_equal(angles, swing(time))
@@ -104,8 +106,8 @@ def test_a_recording_is_compared_by_its_revolute_joints() -> None:
 def test_sensor_noise_is_ignored_if_the_true_state_was_recorded() -> None:
     time = clock(3 * PERIOD)
     noisy = swing(time) + np.random.default_rng(0).normal(0.0, 0.05, (len(time), 2))
-    assert cycle_difference(recorded(noisy, time), PERIOD).min() > 0.05
-    assert cycle_difference(recorded(noisy, time, swing(time)), PERIOD).max() < 1e-12
+    assert cycle_difference(knee_and_hip_recording(noisy, time), PERIOD).min() > 0.05
+    assert cycle_difference(knee_and_hip_recording(noisy, time, swing(time)), PERIOD).max() < 1e-12
 
 
 def test_an_unknown_angle_makes_only_its_own_cycles_unknown() -> None:
@@ -125,13 +127,15 @@ def test_a_recording_without_angles_has_no_joints_to_compare() -> None:
 def test_the_cycle_period_is_that_of_the_settings_or_of_their_defaults() -> None:
     time = clock(0.1)
     usual = CyclePeriod(1.0 / SquatSettings().frequency, int(SquatSettings().cycles))
-    assert cycle_period(recorded(swing(time), time, behavior="squat", settings={})) == usual
-    assert cycle_period(recorded(swing(time), time, behavior="squat")) == usual
-    given = cycle_period(recorded(swing(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1}))
+    assert cycle_period(knee_and_hip_recording(swing(time), time, behavior="squat", settings={})) == usual
+    assert cycle_period(knee_and_hip_recording(swing(time), time, behavior="squat")) == usual
+    given = cycle_period(
+        knee_and_hip_recording(swing(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1})
+    )
     assert given == (pytest.approx(1.25), usual.cycles, 0.0)  # type: ignore[comparison-overlap]
-    few = cycle_period(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))  # type: ignore[unreachable]
+    few = cycle_period(knee_and_hip_recording(swing(time), time, behavior="squat", settings={"cycles": 2.5}))  # type: ignore[unreachable]
     assert few == (usual.period, 2, 0.0)
-    late = recorded(swing(time), time, behavior="squat", squat_begin=4.0)
+    late = knee_and_hip_recording(swing(time), time, behavior="squat", squat_begin=4.0)
     assert cycle_period(late) == (*usual[:2], 4.0)
 
 
@@ -142,7 +146,7 @@ def test_the_cycle_period_is_that_of_the_settings_or_of_their_defaults() -> None
 )  # fmt: skip
 def test_a_recording_without_a_valid_squat_frequency_has_no_cycle_period(facts: dict[str, Any]) -> None:
     time = clock(0.1)
-    assert cycle_period(recorded(swing(time), time, **facts)) is None
+    assert cycle_period(knee_and_hip_recording(swing(time), time, **facts)) is None
 
 
 @pytest.mark.parametrize("period", [0.0, -1.0, np.nan, np.inf, "two"])
@@ -159,9 +163,9 @@ def test_angles_need_their_times() -> None:
 
 def test_a_squat_converges_to_a_periodic_motion() -> None:
     """[Galdeano2014], figure 9."""
-    asked = cycle_period(squat())
-    assert asked == (2.0, 4, 0.0)
-    found = cycle_difference(squat(), asked.period)
+    settings = cycle_period(squat())
+    assert settings == (2.0, 4, 0.0)
+    found = cycle_difference(squat(), settings.period)
     assert found.shape == (3, 28)
     assert np.sqrt(np.mean(found**2, axis=1)).max() < 0.01
     assert found[-1].max() < found[0].max()

@@ -32,7 +32,7 @@ def robot() -> Robot:
     return biped()
 
 
-def found(robot: Robot, rails: SyntheticWalk, forces: str = "measured/force", **more: Any) -> RecordedWalk:
+def detect_steps(robot: Robot, rails: SyntheticWalk, forces: str = "measured/force", **more: Any) -> RecordedWalk:
     tracks = synthetic_trajectories(robot, rails, forces, **more)
     return analyze_walk(tracks.recording, robot, tracks)
 
@@ -40,7 +40,7 @@ def found(robot: Robot, rails: SyntheticWalk, forces: str = "measured/force", **
 @pytest.mark.parametrize("name", GAITS)
 def test_footprints_are_those_of_the_synthetic_walk(robot: Robot, name: str) -> None:
     rails = GAITS[name]
-    walk = found(robot, rails)
+    walk = detect_steps(robot, rails)
     assert len(walk.footprints) == rails.steps + 2
     for each, (side, place, yaw) in zip(walk.footprints, rails.footprints(), strict=True):
         assert each.side == side
@@ -55,7 +55,7 @@ def test_footprints_are_those_of_the_synthetic_walk(robot: Robot, name: str) -> 
 @pytest.mark.parametrize("name", GAITS)
 def test_steps_have_the_dimensions_of_the_synthetic_walk(robot: Robot, name: str) -> None:
     rails = GAITS[name]
-    walk = found(robot, rails)
+    walk = detect_steps(robot, rails)
     assert [step.side for step in walk.steps] == ["left", "right"] * (rails.steps // 2)
     for k, step in enumerate(walk.steps):
         assert (step.length, step.width, step.turn) == pytest.approx((rails.length, rails.width, rails.turn), abs=1e-9)
@@ -69,7 +69,7 @@ def test_steps_have_the_dimensions_of_the_synthetic_walk(robot: Robot, name: str
 
 @pytest.mark.parametrize("forces", SOURCES)
 def test_forces_phases_and_speeds_give_the_same_footprints(robot: Robot, forces: str) -> None:
-    walk, expected = found(robot, SyntheticWalk(), forces), found(robot, SyntheticWalk())
+    walk, expected = detect_steps(robot, SyntheticWalk(), forces), detect_steps(robot, SyntheticWalk())
     assert [each.side for each in walk.footprints] == [each.side for each in expected.footprints]
     for each, other in zip(walk.footprints, expected.footprints, strict=True):
         assert each.position == pytest.approx(other.position, abs=1e-3)
@@ -83,7 +83,7 @@ def test_a_foot_that_slides_slips_by_as_much(robot: Robot) -> None:
     begin = rails.touchdown(2) + 0.02  # the left foot slides to and fro while the right one swings and lands
     slide = np.zeros((len(time), 3))
     slide[:, 0] = 0.012 * np.sin(np.clip((time - begin) / 0.5, 0.0, 1.0) * math.pi)
-    walk = found(robot, rails, changes={"left": slide})
+    walk = detect_steps(robot, rails, changes={"left": slide})
     slips = [each.slip for each in walk.footprints]
     assert slips[4] == pytest.approx(0.012, abs=1e-4)
     assert max(np.delete(slips, 4)) < 1e-9
@@ -109,7 +109,7 @@ def test_a_foot_that_bounces_makes_one_footprint_and_does_not_slip_in_the_air(ro
 
 def test_a_foot_that_is_unloaded_in_place_makes_no_step(robot: Robot) -> None:
     rails = SyntheticWalk(length=0.0, height=0.0005)
-    walk = found(robot, rails)
+    walk = detect_steps(robot, rails)
     assert (len(walk.footprints), len(walk.steps), walk.is_walk) == (2, 0, False)
 
 
@@ -126,11 +126,11 @@ def test_a_short_contact_during_swing_is_no_footprint(robot: Robot) -> None:
 
 
 def test_the_first_and_the_last_two_steps_are_not_steady(robot: Robot) -> None:
-    walk = found(robot, SyntheticWalk(steps=11))
+    walk = detect_steps(robot, SyntheticWalk(steps=11))
     assert walk.steady_steps == walk.steps[3:9]  # an even number, so that left and right weigh the same
     assert walk.window == slice(walk.steps[2].after.begin, walk.steps[8].after.begin)
     assert [stride.stop - stride.start for stride in walk.stride_samples] == pytest.approx([200] * 5, abs=1)
-    few = found(robot, SyntheticWalk(steps=4))
+    few = detect_steps(robot, SyntheticWalk(steps=4))
     assert few.steady_steps == few.steps
 
 
@@ -138,7 +138,7 @@ def test_the_first_and_the_last_two_steps_are_not_steady(robot: Robot) -> None:
 @pytest.mark.parametrize("steps", [4, 5, 6, 7, 10])
 def test_the_speed_is_that_of_whole_strides_in_which_the_sway_cancels(robot: Robot, steps: int, turn: float) -> None:
     rails = SyntheticWalk(steps=steps, turn=turn, sway=0.06)
-    speed, step_time = found(robot, rails).speed, rails.single + rails.double
+    speed, step_time = detect_steps(robot, rails).speed, rails.single + rails.double
     assert speed.forward == pytest.approx(rails.length / step_time, rel=0.03)
     assert speed.sideways == pytest.approx(0.0, abs=0.01)
     assert speed.turning == pytest.approx(turn / step_time, abs=0.01)
@@ -146,7 +146,7 @@ def test_the_speed_is_that_of_whole_strides_in_which_the_sway_cancels(robot: Rob
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
 def test_a_walk_without_a_whole_stride_before_its_last_step_has_no_speed(robot: Robot, steps: int) -> None:
-    assert all(map(math.isnan, found(robot, SyntheticWalk(steps=steps)).speed))
+    assert all(map(math.isnan, detect_steps(robot, SyntheticWalk(steps=steps)).speed))
 
 
 def test_a_foot_held_in_the_air_makes_no_footprint_whenever_it_pauses(robot: Robot) -> None:
@@ -174,14 +174,14 @@ def test_contacts_that_never_change_do_not_hide_the_steps_of_feet_that_move(robo
 
 
 def test_steps_of_one_foot_alone_are_no_walk(robot: Robot) -> None:
-    walk = found(robot, SyntheticWalk(steps=4))
+    walk = detect_steps(robot, SyntheticWalk(steps=4))
     hopping = replace(walk, steps=tuple(step for step in walk.steps if step.side == "left"))
     assert (walk.is_walk, hopping.is_walk) == (True, False)
 
 
 def test_support_phases_are_those_of_the_synthetic_walk(robot: Robot) -> None:
     rails = SyntheticWalk(steps=4)
-    parts = support_phases(found(robot, rails))
+    parts = support_phases(detect_steps(robot, rails))
     names = ["standing", "right support", "double support", "left support", "double support", "right support"]
     assert [part.name for part in parts] == [*names, "double support", "left support", "standing"]
     assert [part.end for part in parts[:-1]] == [part.begin for part in parts[1:]]
@@ -190,7 +190,7 @@ def test_support_phases_are_those_of_the_synthetic_walk(robot: Robot) -> None:
 
 def test_a_gait_cycle_goes_from_touchdown_to_touchdown(robot: Robot) -> None:
     rails = SyntheticWalk(steps=12)
-    walk = found(robot, rails)
+    walk = detect_steps(robot, rails)
     stride = 2 * (rails.single + rails.double)
     own = walk.curves((rails.time - rails.touchdown(0)) / stride % 1.0, "left")
     assert own.values.shape[0] >= 3
@@ -227,4 +227,4 @@ def test_no_steps_are_counted_after_a_fall(robot: Robot, how: str) -> None:
     walk = analyze_walk(tracks.recording, robot, tracks)
     assert walk.fall_time == pytest.approx(rails.lift_off(5), abs=rails.period)
     assert len(walk.steps) == 5
-    assert math.isnan(found(robot, rails).fall_time)
+    assert math.isnan(detect_steps(robot, rails).fall_time)

@@ -224,14 +224,19 @@ def test_feed_forward_rates_and_accelerations_are_derivatives_of_the_targets() -
     segment, task_set = navigate.segment, navigate.task_set
     assert segment is not None
     assert segment.goal.step is not None
-    feet = {f"{side} foot": led for side, led in task_set.feet.items()}
-    soles = {f"{side} sole": led for side, led in task_set.soles.items()}
-    leds = {**task_set.hands, "trunk": task_set.trunk, **feet, **soles}  # type: ignore[misc]
+    feet = {f"{side} foot": target for side, target in task_set.feet.items()}
+    soles = {f"{side} sole": target for side, target in task_set.soles.items()}
+    targets = {**task_set.hands, "trunk": task_set.trunk, **feet, **soles}  # type: ignore[misc]
     for time in np.linspace(0.1, 0.9, 7) * segment.seconds:
         found = []
         for at in (time - h, time, time + h):
             task_set.follow(segment.sample(float(at)))
-            found.append({name: (led.value, led.rate.copy(), led.acceleration.copy()) for name, led in leds.items()})
+            found.append(
+                {
+                    name: (target.value, target.rate.copy(), target.acceleration.copy())
+                    for name, target in targets.items()
+                }
+            )
         before, now, after = found
         for name, (value, rate, acceleration) in now.items():
             change = difference(after[name][0], before[name][0]) / (2 * h)

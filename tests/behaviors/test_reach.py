@@ -89,8 +89,8 @@ def test_at_the_end_of_its_phase_a_target_is_looked_at(name: str, profile: Profi
     assert any(phase.is_target for phase in reach.phases)
     for phase, part in zip(reach.phases, phases, strict=True):
         if phase.is_target:
-            seen = part[-1].state.pose(gaze).actInv(np.array(phase.point))
-            angle = np.arccos(seen @ np.array(gaze.axis) / np.linalg.norm(seen))
+            relative_position = part[-1].state.pose(gaze).actInv(np.array(phase.point))
+            angle = np.arccos(relative_position @ np.array(gaze.axis) / np.linalg.norm(relative_position))
             assert angle < 0.02, phase.name
 
 
@@ -198,12 +198,12 @@ def test_an_unknown_profile_is_refused() -> None:
 def test_bodies_keep_apart(name: str, profile: Profile) -> None:
     reach, phases = run(name, profile)
     (apart,) = [task for task in reach.hierarchies[0].always if isinstance(task, constraints.SelfCollision)]
-    wanted = dict(zip(apart.pairs, apart.min_gaps, strict=True))
+    min_gaps = dict(zip(apart.pairs, apart.min_gaps, strict=True))
     start = apart.gaps(reach.start)  # Talos starts with its cup nearer to its pelvis than that
     for part in phases:
         for step in part[::40]:
             for pair, gap in apart.gaps(step.state).items():
-                assert gap > min(wanted[pair], start[pair]) - 2e-3, pair
+                assert gap > min(min_gaps[pair], start[pair]) - 2e-3, pair
 
 
 # -- targets -----------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ SEEDS = pytest.mark.parametrize("seed", range(4))
 Fault = Callable[[float, np.ndarray], np.ndarray]
 
 
-class Stander:
+class StandingRobot:
     """Somebody who stands, and whose cells and servos a `SensorFaultDetector` listens to."""
 
     def __init__(self, seed: int = 0, name: str = "hoap3", noise: float = NOISE, grain: float = 0.0) -> None:
@@ -40,7 +40,7 @@ class Stander:
         self.time = 0.0
         self.trusts: list[float] = []
         # Weight anywhere in the middle third of either sole.
-        self.places = [self.random.uniform(-1.0, 1.0, 2) / 3.0 * half(foot) for foot in self.feet]
+        self.places = [self.random.uniform(-1.0, 1.0, 2) / 3.0 * half_size(foot) for foot in self.feet]
 
     def healthy_forces(self, share: float) -> np.ndarray:
         """By healthy cells, with that share of the weight on the left foot."""
@@ -69,16 +69,16 @@ class Stander:
         return found
 
 
-def half(foot: Foot) -> np.ndarray:
+def half_size(foot: Foot) -> np.ndarray:
     """Half length and half width of a sole (m)."""
     return np.abs(foot.corners - foot.sole.center)[0, :2]
 
 
-def set_cell(foot: int, corner: int, says: float) -> Fault:
+def set_cell(foot: int, corner: int, value: float) -> Fault:
     """One cell that says something of its own."""
 
     def overwrite(time: float, cells: np.ndarray) -> np.ndarray:
-        cells[foot, corner] = says
+        cells[foot, corner] = value
         return cells
 
     return overwrite
@@ -88,7 +88,7 @@ def set_cell(foot: int, corner: int, says: float) -> Fault:
 
 
 @pytest.mark.parametrize(
-    ("says", "words"),
+    ("value", "words"),
     [
         (0.0, "reads no force, although its neighbours do"),
         (7.25, "is stuck at one value"),
@@ -99,12 +99,12 @@ def set_cell(foot: int, corner: int, says: float) -> Fault:
 )
 @pytest.mark.parametrize("foot", [0, 1])
 @pytest.mark.parametrize("corner", range(4))
-def test_a_broken_cell_is_found_and_named(foot: int, corner: int, says: float, words: str) -> None:
-    robot = Stander(seed=corner)
+def test_a_broken_cell_is_found_and_named(foot: int, corner: int, value: float, words: str) -> None:
+    robot = StandingRobot(seed=corner)
     robot.places = [np.zeros(2), np.zeros(2)]
     assert robot.time_until_fault(0.5) == np.inf
     assert robot.fault_detector.trust == pytest.approx(1.0)
-    assert robot.time_until_fault(SOON, set_cell(foot, corner, says)) < SOON
+    assert robot.time_until_fault(SOON, set_cell(foot, corner, value)) < SOON
     side = ("left", "right")[foot]
     assert robot.fault_detector.faults == [f"the {CORNERS[corner]} force cell of the {side} sole {words}"]
     robot.time_until_fault(GONE + PERIOD)
@@ -113,11 +113,11 @@ def test_a_broken_cell_is_found_and_named(foot: int, corner: int, says: float, w
 
 
 @ROBOTS
-@pytest.mark.parametrize("says", [0.0, np.nan])
-def test_a_broken_cell_is_found_on_every_robot(name: str, says: float) -> None:
-    robot = Stander(name=name)
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_a_broken_cell_is_found_on_every_robot(name: str, value: float) -> None:
+    robot = StandingRobot(name=name)
     assert robot.time_until_fault(0.5) == np.inf
-    assert robot.time_until_fault(SOON, set_cell(1, 2, says)) < SOON
+    assert robot.time_until_fault(SOON, set_cell(1, 2, value)) < SOON
 
 
 def test_the_corners_are_named_by_their_position() -> None:
@@ -127,7 +127,7 @@ def test_the_corners_are_named_by_their_position() -> None:
 
 @SEEDS
 def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> None:
-    robot = Stander(seed)
+    robot = StandingRobot(seed)
     assert robot.time_until_fault(1.0, lambda time, cells: cells[::-1]) == np.inf, (
         "nobody can tell with half of it on each"
     )
@@ -140,7 +140,7 @@ def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_a_saturated_servo_is_reported_by_name_and_cleared_when_it_follows_again(sign: float) -> None:
-    robot = Stander()
+    robot = StandingRobot()
     knee = next(i for i, joint in enumerate(HOAP3.joints) if joint.name == "left_knee")
     lags = np.zeros(28)
     assert robot.time_until_fault(0.5, lags=lags) == np.inf
@@ -158,14 +158,14 @@ def test_a_saturated_servo_is_reported_by_name_and_cleared_when_it_follows_again
 
 def test_a_servo_that_lags_briefly_is_not_reported() -> None:
     """Every knee is while a foot lands."""
-    robot, lags = Stander(), np.full(28, HOAP3.servos.saturation_error)
+    robot, lags = StandingRobot(), np.full(28, HOAP3.servos.saturation_error)
     for _ in range(5):
         assert robot.time_until_fault(0.08, lags=lags) == np.inf
         assert robot.time_until_fault(0.02) == np.inf
 
 
 def test_arms_that_are_held_do_not_end_the_regulation() -> None:
-    robot, lags = Stander(), np.zeros(28)
+    robot, lags = StandingRobot(), np.zeros(28)
     arms = [i for i, joint in enumerate(HOAP3.joints) if "shoulder" in joint.name or "elbow" in joint.name]
     lags[arms] = 1.0
     assert robot.time_until_fault(1.0, lags=lags) == np.inf
@@ -186,7 +186,7 @@ def test_soft_servos_may_lag_further() -> None:
 
 @given(seed=st.integers(0, 10_000), noise=st.floats(0.01, 2.0 * NOISE))
 def test_healthy_cells_at_rest_cause_no_fault(seed: int, noise: float) -> None:
-    robot = Stander(seed, noise=noise)
+    robot = StandingRobot(seed, noise=noise)
     assert robot.time_until_fault(0.6) == np.inf, robot.fault_detector.faults
     assert robot.fault_detector.trust == pytest.approx(1.0)
 
@@ -195,13 +195,13 @@ def test_healthy_cells_at_rest_cause_no_fault(seed: int, noise: float) -> None:
 @SEEDS
 def test_healthy_cells_with_coarse_resolution_cause_no_fault(seed: int, noise: float, grain: float) -> None:
     """A cell in the middle of a step tells the same for seconds, while others at the edge of one go up and down."""
-    assert Stander(seed, noise=noise, grain=grain).time_until_fault(2.0) == np.inf
+    assert StandingRobot(seed, noise=noise, grain=grain).time_until_fault(2.0) == np.inf
 
 
 @given(seed=st.integers(0, 10_000), frequency=st.floats(0.5, 2.0))
 def test_healthy_cells_cause_no_fault_during_weight_transfer(seed: int, frequency: float) -> None:
     """Slowly and fast, until one foot is lifted and its cells say nothing but noise."""
-    robot = Stander(seed)
+    robot = StandingRobot(seed)
 
     def share(time: float) -> float:
         return float(np.clip(0.5 + 0.7 * np.sin(2.0 * np.pi * frequency * time), 0.0, 1.0))
@@ -211,7 +211,7 @@ def test_healthy_cells_cause_no_fault_during_weight_transfer(seed: int, frequenc
 
 @SEEDS
 def test_cells_without_noise_cause_no_fault(seed: int) -> None:
-    robot = Stander(seed, noise=0.0)
+    robot = StandingRobot(seed, noise=0.0)
     assert robot.time_until_fault(0.5) == np.inf
     assert robot.time_until_fault(1.0, share=lambda time: 1.0) == np.inf
 
@@ -219,7 +219,7 @@ def test_cells_without_noise_cause_no_fault(seed: int) -> None:
 @SEEDS
 def test_a_rocking_sole_causes_no_fault(seed: int) -> None:
     """For a quarter of a second at a time it stands on three corners, each time on others."""
-    robot = Stander(seed)
+    robot = StandingRobot(seed)
 
     def rocking(time: float, cells: np.ndarray) -> np.ndarray:
         cells[0, int(time / 0.25) % 4] = 0.0
@@ -232,7 +232,7 @@ def test_a_rocking_sole_causes_no_fault(seed: int) -> None:
 
 
 def test_trust_rises_and_falls_within_a_fifth_of_a_second_without_jumps() -> None:
-    robot = Stander()
+    robot = StandingRobot()
     robot.time_until_fault(0.3)
     robot.time_until_fault(0.3, set_cell(0, 0, np.nan))
     trusts = np.array(robot.trusts)

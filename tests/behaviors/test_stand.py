@@ -23,15 +23,15 @@ PUSHES = [("g1", 100.0), ("talos", 300.0)]
 
 
 @cache
-def run_motion(behavior: str, robot: str, **asked: Any) -> runs.Result:
+def run_motion(behavior: str, robot: str, **parameters: Any) -> runs.Result:
     settings = {"cycles": 2.0} if behavior == "squat" else {}
-    return runs.MOTIONS[behavior](robot=robot, settings=settings, **asked).run()[1]
+    return runs.MOTIONS[behavior](robot=robot, settings=settings, **parameters).run()[1]
 
 
-def run_pushed(robot: str, force: float, degrees: int, **asked: Any) -> runs.Result:
+def run_pushed(robot: str, force: float, degrees: int, **parameters: Any) -> runs.Result:
     x, y = force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees))
-    request = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[call-arg]
-    return request.run()[1]
+    motion = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **parameters)  # type: ignore[call-arg]
+    return motion.run()[1]
 
 
 @pytest.mark.parametrize("solver", ["strict", "weighted"])
@@ -94,7 +94,7 @@ def test_a_squat_beyond_the_torque_limits_names_the_active_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "parameters",
     [
         {"terrain": "slope:5"},
         {"terrain": "rough:0.02"},
@@ -106,8 +106,8 @@ def test_a_squat_beyond_the_torque_limits_names_the_active_limit() -> None:
     ],
     ids=str,
 )
-def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, Any]) -> None:
-    result = run_motion("stand", "g1", seconds=2.5, **asked)
+def test_it_stands_on_bad_ground_with_bad_sensors(parameters: dict[str, Any]) -> None:
+    result = run_motion("stand", "g1", seconds=2.5, **parameters)
     assert (result["fell"], result["reason"]) == (False, None)
 
 
@@ -141,8 +141,8 @@ def test_the_weight_rests_on_the_feet_as_planned() -> None:
     robot = installed_robot("g1")
     recording, _ = runs.Stand(seconds=1.0).run()
     for foot in robot.feet:
-        planned, felt = recording[f"force/{foot.name}"][-1], recording[f"measured/force/{foot.name}"][-1]
-        assert felt[2] == pytest.approx(planned[2], rel=0.01)
+        planned, measured = recording[f"force/{foot.name}"][-1], recording[f"measured/force/{foot.name}"][-1]
+        assert measured[2] == pytest.approx(planned[2], rel=0.01)
     total = sum(recording[f"measured/force/{foot.name}"][-1][2] for foot in robot.feet)
     assert total == pytest.approx(9.81 * robot.mass, rel=1e-3)
     assert np.abs(recording["command/torque"] / robot.limits.torque).max() < 1.0

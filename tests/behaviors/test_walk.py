@@ -114,18 +114,18 @@ def test_it_turns() -> None:
     trial = WalkTrial(Walk(installed_robot("g1"), speed=(0.0, 0.0, 0.5), steps=4)).run_to_stop()
     assert trial.stands
     foot = trial.plant.truth().pose(installed_robot("g1").foot("left")).rotation
-    asked = 3.0 * 0.5 * trial.walk.footstep_plan.gait.timing.step  # the last step comes beside
-    assert np.arctan2(foot[1, 0], foot[0, 0]) == pytest.approx(asked, abs=0.1)
+    expected = 3.0 * 0.5 * trial.walk.footstep_plan.gait.timing.step  # the last step comes beside
+    assert np.arctan2(foot[1, 0], foot[0, 0]) == pytest.approx(expected, abs=0.1)
 
 
 def test_a_second_evaluation_at_the_same_time_changes_nothing() -> None:
     robot = installed_robot("g1")
     walk, snapshot = Walk(robot, steps=2), Snapshot(robot).at(robot.stance("standing"))
     first = walk(snapshot)
-    phase, wish = walk.phase(), walk.task_set.center.acceleration.copy()
+    phase, acceleration = walk.phase(), walk.task_set.center.acceleration.copy()
     assert walk(snapshot) is first
     assert walk.phase() is phase
-    assert (walk.task_set.center.acceleration == wish).all()
+    assert (walk.task_set.center.acceleration == acceleration).all()
 
 
 def test_it_starts_from_where_the_robot_stands() -> None:

@@ -91,8 +91,8 @@ def test_a_change_on_the_way_causes_no_fall(name: str, walk_through_changes: dic
 def test_no_target_jumps(name: str, walk_through_changes: dict) -> None:
     trial, most, _ = walk_through_changes[name]
     period = trial.controller.period
-    for what, fastest in FASTEST.items():
-        assert most.get(what, 0.0) <= fastest * period, what
+    for quantity, fastest in FASTEST.items():
+        assert most.get(quantity, 0.0) <= fastest * period, quantity
     assert most["divergent component"] <= (STOPPING if name == "stop" else DIVERGENT)
 
 

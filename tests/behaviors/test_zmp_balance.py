@@ -47,9 +47,9 @@ def deviations(body: ZmpBalance, controller: PositionController, time: float) ->
     reference = controller.reference
     assert reference is not None
     left, right = sole_poses(reference)
-    wanted, other = body.trajectory.sample(time), left.actInv(right)
-    turn = pinocchio.log3(wanted.other_sole.rotation.T @ other.rotation)
-    away = other.translation - wanted.other_sole.translation, left.actInv(reference.center_of_mass) - wanted.center
+    sample, other = body.trajectory.sample(time), left.actInv(right)
+    turn = pinocchio.log3(sample.other_sole.rotation.T @ other.rotation)
+    away = other.translation - sample.other_sole.translation, left.actInv(reference.center_of_mass) - sample.center
     return float(np.abs(away[0]).max()), float(np.abs(turn).max()), float(np.abs(away[1]).max())
 
 
@@ -88,9 +88,9 @@ def test_the_load_of_a_sole_equals_its_pressure(name: str, seed: int) -> None:
     forces = np.random.default_rng(seed).normal(5.0, 10.0, 4)
     for foot in installed_robot(name).feet:
         force, zmp = sole_pressure(foot, forces)
-        felt = sole_load(foot, list(forces))
-        assert felt.force == pytest.approx(force)
-        assert [felt.zmp.real, felt.zmp.imag] == pytest.approx(zmp)
+        load = sole_load(foot, list(forces))
+        assert load.force == pytest.approx(force)
+        assert [load.zmp.real, load.zmp.imag] == pytest.approx(zmp)
 
 
 # -- regulator ---------------------------------------------------------------------------------------------------------
@@ -158,10 +158,10 @@ def test_a_forward_zmp_error_shifts_the_centre_of_mass_target_back() -> None:
     assert body.fallback == ""
     assert body.regulator.error == pytest.approx(-0.01, abs=1e-4)
     assert body.regulator.shift.real < 0.0
-    wanted = body.trajectory.sample(0.0).center
+    center = body.trajectory.sample(0.0).center
     body(Snapshot(HOAP3).at(body.start))
     shift = body.regulator.shift
-    assert body.task_set.center.value == pytest.approx(wanted + np.array([shift.real, shift.imag, 0.0]))
+    assert body.task_set.center.value == pytest.approx(center + np.array([shift.real, shift.imag, 0.0]))
 
 
 def test_the_error_of_a_turned_foot_is_expressed_in_the_axes_of_the_reference() -> None:
@@ -169,8 +169,8 @@ def test_the_error_of_a_turned_foot_is_expressed_in_the_axes_of_the_reference() 
     center, other = standing_on(HOAP3.stance("standing"))
     quarter = pinocchio.SE3(pinocchio.exp3(np.array([0.0, 0.0, 0.5 * np.pi])), other.translation)
     body = ZmpBalance(HOAP3, trajectory=SquatReference(center, quarter, 0.01, 1.0, 1))
-    told = {"left": np.zeros(4), "right": cell_forces(HOAP3.foot("right"), WEIGHT, (0.01, 0.0))}
-    observe_cells(body, lambda time: told, 0.6)
+    cells = {"left": np.zeros(4), "right": cell_forces(HOAP3.foot("right"), WEIGHT, (0.01, 0.0))}
+    observe_cells(body, lambda time: cells, 0.6)
     assert body.regulator.error.imag < -0.005
     assert body.regulator.error.real == pytest.approx(0.0, abs=1e-12)
 
@@ -197,11 +197,11 @@ def test_without_regulation_the_trim_stays_and_the_rest_of_the_shift_fades() -> 
 def test_a_fault_ends_the_regulation_and_the_command_carries_the_reason() -> None:
     body = ZmpBalance(HOAP3)
     controller = PositionController(body, period=PERIOD)
-    told = forward_load(0.0)
-    told["left"][2] = np.nan
+    cells = forward_load(0.0)
+    cells["left"][2] = np.nan
     for i in range(5):
         state = body.start.replace(time=i * PERIOD)
-        controller.update_sensors(sensor_readings(state, told))
+        controller.update_sensors(sensor_readings(state, cells))
         command = controller.step(state)
     words = "no ZMP regulation: the back right force cell of the left sole gives invalid readings"
     assert command.fallback == body.fallback == words
@@ -222,12 +222,12 @@ def test_there_is_one_hierarchy_for_the_whole_walk() -> None:
     """Nothing is switched: not by the plan, and not by what the cells say."""
     trajectory = neutral_walk(HOAP3, 4)
     body = ZmpBalance(HOAP3, trajectory=trajectory)
-    snapshot, seen, kinds = Snapshot(HOAP3), set(), set()
+    snapshot, hierarchies, kinds = Snapshot(HOAP3), set(), set()
     for time in np.arange(0.0, trajectory.seconds, 0.01):
         snapshot.at(body.start.replace(time=float(time)))
-        seen.add(id(body(snapshot)))
+        hierarchies.add(id(body(snapshot)))
         kinds.add(trajectory.phase(time).kind)
-    assert len(seen) == 1
+    assert len(hierarchies) == 1
     assert kinds >= {"single", "double", "starting", "stopping", "standing"}
 
 

@@ -141,7 +141,7 @@ def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("says", "words"),
+    ("value", "words"),
     [
         ("dead", "reads no force, although its neighbours do"),
         ("stuck", "is stuck at one value"),
@@ -149,8 +149,8 @@ def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
         pytest.param("nan", "gives invalid readings", marks=pytest.mark.slow),
     ],
 )
-def test_a_faulty_cell_is_reported_and_the_robot_does_not_fall(says: str, words: str) -> None:
-    run = run_balance(BREAKS + 1.5, broken=f"cell:left:2:{says}@{BREAKS}")
+def test_a_faulty_cell_is_reported_and_the_robot_does_not_fall(value: str, words: str) -> None:
+    run = run_balance(BREAKS + 1.5, broken=f"cell:left:2:{value}@{BREAKS}")
     assert run.fallen == ""
     assert run.finite
     assert BREAKS <= run.first_fault_time < BREAKS + 0.5

@@ -14,7 +14,7 @@ from benchmarks.peers.processes import PEERS, PeerError
 GOOD = {"hand": 1e-3, "feet": 1e-6, "feet_rotation": 1e-6, "center_of_mass": 1e-5}
 
 
-class Fake:
+class FakePeer:
     """Takes always the same time; writes down when it was asked."""
 
     version = "1.0"
@@ -29,12 +29,12 @@ class Fake:
         return [self.microseconds] * steps, self.errors
 
 
-class Divided(Fake):
+class PeerWithParts(FakePeer):
     def parts(self, steps: int) -> dict[str, list[float]]:
         return {"pinocchio": [10.0] * steps, "assembly": [5.0] * steps, "solve": [25.0] * steps}
 
 
-class Mortal(Fake):
+class CrashingPeer(FakePeer):
     """Dies in its third chunk."""
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
@@ -45,7 +45,12 @@ class Mortal(Fake):
 
 @pytest.fixture
 def result() -> dict[str, Any]:
-    contenders = [Divided("poise", 40.0), Fake("pink", 200.0), Mortal("mink", 150.0), Fake("placo", 20.0)]
+    contenders = [
+        PeerWithParts("poise", 40.0),
+        FakePeer("pink", 200.0),
+        CrashingPeer("mink", 150.0),
+        FakePeer("placo", 20.0),
+    ]
     return measure(contenders, rounds=4, steps=10, skipped={"tsid": "no wheel"})
 
 
@@ -83,7 +88,7 @@ def test_parts_are_reported_as_shares_of_their_sum(result: dict[str, Any]) -> No
 
 def test_the_order_reverses_in_each_round_after_one_warm_up_round() -> None:
     log: list[str] = []
-    contenders = [Fake("a", 1.0), Fake("b", 1.0)]
+    contenders = [FakePeer("a", 1.0), FakePeer("b", 1.0)]
     for contender in contenders:
         contender.asked = log
     measure(contenders, rounds=3, steps=1)
@@ -91,12 +96,12 @@ def test_the_order_reverses_in_each_round_after_one_warm_up_round() -> None:
 
 
 def test_one_slow_round_moves_the_spread_and_the_maximum_but_not_the_median() -> None:
-    class Disturbed(Fake):
+    class PeerWithSlowRound(FakePeer):
         def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
             microseconds, errors = super().run_steps(steps)
             return [9.0 * t for t in microseconds] if len(self.asked) == 3 else microseconds, errors
 
-    result = measure([Fake("poise", 10.0), Disturbed("pink", 50.0)], rounds=5, steps=4)
+    result = measure([FakePeer("poise", 10.0), PeerWithSlowRound("pink", 50.0)], rounds=5, steps=4)
     entry = result["contenders"]["pink"]
     assert entry["ratio"]["median"] == entry["ratio"]["low"] == 5.0 < entry["ratio"]["high"]
     assert entry["microseconds"]["median"] == 50.0 < entry["microseconds"]["max"] == 450.0
@@ -104,24 +109,24 @@ def test_one_slow_round_moves_the_spread_and_the_maximum_but_not_the_median() ->
 
 @pytest.mark.parametrize("errors", [{**GOOD, "hand": 6e-3}, {**GOOD, "feet": float("nan")}, {"hand": 0.0}], ids=str)
 def test_a_contender_with_large_errors_does_not_meet_the_tolerances(errors: dict[str, float]) -> None:
-    result = measure([Fake("poise", 1.0), Fake("pink", 9.0, errors)], rounds=1, steps=2)
+    result = measure([FakePeer("poise", 1.0), FakePeer("pink", 9.0, errors)], rounds=1, steps=2)
     assert [entry["within_tolerance"] for entry in result["contenders"].values()] == [True, False]
     assert "pink does NOT meet the tolerances" in table(result)
     json.dumps(result, allow_nan=False)
 
 
 def test_no_bar_is_met_by_being_fast_and_wrong() -> None:
-    result = measure([Fake("poise", 1.0, {**GOOD, "hand": 1.0}), Fake("pink", 9.0)], rounds=1, steps=2)
+    result = measure([FakePeer("poise", 1.0, {**GOOD, "hand": 1.0}), FakePeer("pink", 9.0)], rounds=1, steps=2)
     assert result["bars"]["pink"]["passed"] is False
 
 
 def test_the_reported_errors_are_the_worst_of_all_rounds() -> None:
-    class Improving(Fake):
+    class ImprovingPeer(FakePeer):
         def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
             microseconds, errors = super().run_steps(steps)
             return microseconds, {**errors, "hand": 1e-3 / len(self.asked)}
 
-    assert measure([Improving("pink", 1.0)], rounds=3, steps=1)["contenders"]["pink"]["errors"]["hand"] == 5e-4
+    assert measure([ImprovingPeer("pink", 1.0)], rounds=3, steps=1)["contenders"]["pink"]["errors"]["hand"] == 5e-4
 
 
 def test_the_table_has_a_line_for_every_contender(result: dict[str, Any]) -> None:
@@ -138,7 +143,7 @@ def test_the_table_has_a_line_for_every_contender(result: dict[str, Any]) -> Non
 
 
 def test_without_poise_there_are_times_but_no_ratios() -> None:
-    result = measure([Fake("pink", 200.0), Fake("placo", 20.0)], rounds=2, steps=2)
+    result = measure([FakePeer("pink", 200.0), FakePeer("placo", 20.0)], rounds=2, steps=2)
     assert all(entry["ratio"] is None for entry in result["contenders"].values())
     assert "200.0" in table(result)
 

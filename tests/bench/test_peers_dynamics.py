@@ -37,7 +37,7 @@ def evaluator(request: pytest.FixtureRequest) -> AnswerEvaluator:
         pytest.skip(str(error))
 
 
-def physical(evaluator: AnswerEvaluator, step: int, internal: float = 0.0) -> DynamicsAnswer:
+def feasible_answer(evaluator: AnswerEvaluator, step: int, internal: float = 0.0) -> DynamicsAnswer:
     """The accelerations that kinematics wants, by the smallest contact wrenches that make them possible.
 
     `internal` (N) presses the feet apart in addition, which moves nothing.
@@ -119,13 +119,13 @@ def test_the_urdf_of_the_peers_is_the_same_robot(evaluator: AnswerEvaluator, tmp
 
 
 def test_a_correct_answer_has_no_errors(evaluator: AnswerEvaluator) -> None:
-    errors = evaluator.errors(0, physical(evaluator, 0))
+    errors = evaluator.errors(0, feasible_answer(evaluator, 0))
     assert set(errors) == set(DynamicsProblem.ALLOWED)
     assert max(errors.values()) < 1e-9
 
 
 def test_a_wrong_torque_gives_a_residual_of_the_equation_of_motion(evaluator: AnswerEvaluator) -> None:
-    right = physical(evaluator, 0)
+    right = feasible_answer(evaluator, 0)
     arm = evaluator.robot.joints[-1].v - 6  # no contact can stand in for an arm
     wrong = right.torque.copy()
     wrong[arm] += 1e-3 * evaluator.weight
@@ -133,14 +133,14 @@ def test_a_wrong_torque_gives_a_residual_of_the_equation_of_motion(evaluator: An
 
 
 def test_feet_pressed_apart_violate_the_friction_cone_by_the_excess_force(evaluator: AnswerEvaluator) -> None:
-    errors = evaluator.errors(0, physical(evaluator, 0, internal=evaluator.weight))
+    errors = evaluator.errors(0, feasible_answer(evaluator, 0, internal=evaluator.weight))
     assert errors["motion"] < 1e-9
     assert 0.5 < errors["cone"] < 1.0  # a weight sideways, of which friction holds half a weight times the slope
     assert errors["contact"] < 1e-9
 
 
 def test_the_task_error_is_the_difference_of_accelerations(evaluator: AnswerEvaluator) -> None:
-    right = physical(evaluator, 0)
+    right = feasible_answer(evaluator, 0)
     lifted = right.acceleration.copy()
     J = (
         Snapshot(evaluator.robot)
@@ -152,12 +152,12 @@ def test_the_task_error_is_the_difference_of_accelerations(evaluator: AnswerEval
 
 
 def test_an_answer_that_is_not_finite_is_worse_than_any(evaluator: AnswerEvaluator) -> None:
-    a, torque = physical(evaluator, 0)
+    a, torque = feasible_answer(evaluator, 0)
     assert set(evaluator.errors(0, DynamicsAnswer(a * np.nan, torque)).values()) == {np.inf}
 
 
 def test_a_torque_beyond_its_limit_is_reported_relative_to_the_limit(evaluator: AnswerEvaluator) -> None:
-    a, torque = physical(evaluator, 0)
+    a, torque = feasible_answer(evaluator, 0)
     torque[0] = -1.25 * evaluator.robot.limits.torque[0]
     assert evaluator.errors(0, DynamicsAnswer(a, torque))["torque"] == pytest.approx(0.25)
 

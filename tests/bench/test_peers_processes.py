@@ -145,44 +145,44 @@ def test_the_robot_of_the_problem_has_its_links_and_joints() -> None:
 
 
 @pytest.fixture
-def small() -> Environment:
+def small_environment() -> Environment:
     return Environment("pink", ("pin-pink==4.4.0", "daqp==0.10.3"))
 
 
 def test_an_environment_is_built_once_and_only_from_wheels(
-    small: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran: list[list[str]] = []
+    commands: list[list[str]] = []
 
-    def pretend(words: list[str], complaint: str) -> None:
-        ran.append(words)
+    def record_command(words: list[str], message: str) -> None:
+        commands.append(words)
         python = processes.interpreter(Path(words[-1]))
         if "venv" in words:
             python.parent.mkdir(parents=True)
             python.touch()
 
-    monkeypatch.setattr(processes, "run_command", pretend)
+    monkeypatch.setattr(processes, "run_command", record_command)
     messages: list[str] = []
-    python = small.python(tmp_path, messages.append)
-    assert small.python(tmp_path, messages.append) == python
+    python = small_environment.python(tmp_path, messages.append)
+    assert small_environment.python(tmp_path, messages.append) == python
     assert python.exists()
-    assert [words[2] for words in ran] == ["venv", "pip"]
-    assert "--only-binary=:all:" in ran[1]
-    assert ran[1][-2:] == ["pin-pink==4.4.0", "daqp==0.10.3"]
-    assert [path.name for path in tmp_path.iterdir()] == [small.folder_name]
+    assert [words[2] for words in commands] == ["venv", "pip"]
+    assert "--only-binary=:all:" in commands[1]
+    assert commands[1][-2:] == ["pin-pink==4.4.0", "daqp==0.10.3"]
+    assert [path.name for path in tmp_path.iterdir()] == [small_environment.folder_name]
     assert len(messages) == 2
 
 
 def test_a_build_that_fails_leaves_nothing_behind(
-    small: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(words: list[str], complaint: str) -> None:
+    def fail(words: list[str], error_text: str) -> None:
         if "pip" in words:
-            raise PeerError(f"{complaint}: No matching distribution found for pin-pink")
+            raise PeerError(f"{error_text}: No matching distribution found for pin-pink")
 
     monkeypatch.setattr(processes, "run_command", fail)
     with pytest.raises(PeerError, match="cannot install pink: No matching distribution"):
-        small.python(tmp_path, lambda message: None)
+        small_environment.python(tmp_path, lambda message: None)
     assert list(tmp_path.iterdir()) == []
 
 
