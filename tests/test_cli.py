@@ -300,10 +300,12 @@ def test_ctrl_c_ends_a_run_with_130_and_preserves_the_recording(tmp_path: Path) 
     )
     try:
 
-        def written() -> float:
+        def file_size() -> float:
             return path.stat().st_size if path.exists() else 0
 
-        wait_until(lambda: written() > 200_000 or process.poll() is not None, "200_000 bytes of a recording", written)
+        wait_until(
+            lambda: file_size() > 200_000 or process.poll() is not None, "200_000 bytes of a recording", file_size
+        )
         assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
         out, err = wait_for_exit(process)

@@ -58,9 +58,9 @@ def test_ray_changes_no_bit_and_collects_the_recordings(one_worker: Path, tmp_pa
     ours, theirs = results_table(one_worker), results_table(tmp_path / "out")
     assert theirs.schema.equals(ours.schema, check_metadata=True)
     assert theirs.equals(ours)
-    kept = [row["recording"] for row in result_rows(tmp_path / "out") if row["recording"]]
-    assert kept
-    assert all((tmp_path / "out" / path).stat().st_size > 1000 for path in kept)
+    recordings = [row["recording"] for row in result_rows(tmp_path / "out") if row["recording"]]
+    assert recordings
+    assert all((tmp_path / "out" / path).stat().st_size > 1000 for path in recordings)
 
 
 @pytest.mark.needs_models
@@ -118,8 +118,8 @@ def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_
         return None
 
     os.kill(wait_until(busy_ray_worker, "a run on Ray", pause=0.05), signal.SIGKILL)
-    printed, said = wait_for_exit(process)
-    assert process.returncode == 0, said
+    printed, errors = wait_for_exit(process)
+    assert process.returncode == 0, errors
     assert json.loads(printed)["outcomes"] == {"succeeded": 6}  # Ray's words about it are not among ours
     assert list(temporary.iterdir()) == []
     assert not (tmp_path / "out/.work").exists()
@@ -135,6 +135,6 @@ def test_an_address_without_ray_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_the_memory_of_each_worker_is_reported(tmp_path: Path) -> None:
     run_campaign(parse_spec(drill_spec(seeds=4)), tmp_path / "out", workers=2)
-    told = Results.load(tmp_path / "out").facts["worker_memory_mb"]
-    assert set(told) <= {"worker 1", "worker 2"}
-    assert all(20.0 < value < 2000.0 for value in told.values())
+    memory = Results.load(tmp_path / "out").facts["worker_memory_mb"]
+    assert set(memory) <= {"worker 1", "worker 2"}
+    assert all(20.0 < value < 2000.0 for value in memory.values())

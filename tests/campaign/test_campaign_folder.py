@@ -34,10 +34,10 @@ seconds = {limit}
 def wait_for_recording(out: Path, size: int) -> None:
     """Waits until a run has recorded so many bytes."""
 
-    def written() -> float:
+    def scratch_size() -> float:
         return max([path.stat().st_size for path in out.glob(".work/*.poise")], default=0)
 
-    wait_until(lambda: written() > size, f"{size} bytes of a recording", written)
+    wait_until(lambda: scratch_size() > size, f"{size} bytes of a recording", scratch_size)
 
 
 def check_partial_recording(out: Path, outcome: str) -> None:
@@ -74,12 +74,14 @@ def test_a_timed_out_run_leaves_a_partial_recording(tmp_path: Path) -> None:
 
 def test_a_successful_run_leaves_no_recording_unless_all_are_stored(tmp_path: Path) -> None:
     text = 'kind = "stand"\n[fixed]\nrobot = "nao"\nseconds = 0.1\n[keep]\nrecordings = "{}"'
-    for keep, kept in (("failures", None), ("none", None), ("all", "recordings/000000.poise")):
+    for keep, recording in (("failures", None), ("none", None), ("all", "recordings/000000.poise")):
         out = tmp_path / keep
         run_campaign(parse_spec(text.format(keep)), out, workers=1)
         (row,) = result_rows(out)
-        assert (row["outcome"], row["recording"]) == ("succeeded", kept)
-        assert [str(path.relative_to(out)) for path in (out / "recordings").iterdir()] == ([kept] if kept else [])
+        assert (row["outcome"], row["recording"]) == ("succeeded", recording)
+        assert [str(path.relative_to(out)) for path in (out / "recordings").iterdir()] == (
+            [recording] if recording else []
+        )
         assert not (out / ".work").exists()
     assert poise.load_recording(tmp_path / "all/recordings/000000.poise").complete
 
@@ -102,8 +104,8 @@ def test_the_worst_failures_are_stored_in_any_order_of_completion(order: tuple[i
             file = folder.scratch / f"{k}.poise"
             file.write_text("a recording")
             folder.add(folder.spec.runs[k], RunResult("failed", "fell", {"motion_seconds": moved[k]}, file=str(file)))
-            kept = {row["run"] for row in Results.load(tmp_path / "out").table.to_pylist() if row["recording"]}
-            assert {int(path.stem) for path in (tmp_path / "out/recordings").iterdir()} == kept
+            stored = {row["run"] for row in Results.load(tmp_path / "out").table.to_pylist() if row["recording"]}
+            assert {int(path.stem) for path in (tmp_path / "out/recordings").iterdir()} == stored
         folder.finish()
     assert [bool(row["recording"]) for row in result_rows(tmp_path / "out")] == [False, False, True, True]
 

@@ -46,7 +46,7 @@ def all_ended(processes: list[psutil.Process]) -> bool:
 
 def test_a_campaign_killed_repeatedly_loses_and_repeats_no_run(tmp_path: Path) -> None:
     spec, out = write_spec(SLEEPERS, tmp_path), tmp_path / "out"
-    seen: dict[int, str] = {}
+    finished: dict[int, str] = {}
     for count in (1, 20):
         process = start_campaign(spec, out)
         wait_for_runs(out, count)
@@ -55,8 +55,8 @@ def test_a_campaign_killed_repeatedly_loses_and_repeats_no_run(tmp_path: Path) -
         process.wait()
         lines = {entry["run"]: json.dumps(entry) for entry in read_journal(out / "journal.jsonl")}
         assert count <= len(lines) < 40
-        assert {run: lines[run] for run in seen} == seen  # what was done stays as it was
-        seen = lines
+        assert {run: lines[run] for run in finished} == finished  # what was done stays as it was
+        finished = lines
         assert len(workers) >= 1
         wait_until(partial(all_ended, workers), "the end of all workers")
     result = campaign_command(spec, "--out", out, "--json")
@@ -79,21 +79,21 @@ def test_a_campaign_killed_before_its_first_run_starts_again(
 
     from poise.campaign import folder
 
-    class Killed(BaseException):
+    class SimulatedKill(BaseException):
         pass
 
-    def die(*_: object, **__: Any) -> None:
-        raise Killed
+    def raise_kill(*_: object, **__: Any) -> None:
+        raise SimulatedKill
 
     spec, out = parse_spec(drill_spec()), tmp_path / "out"
     with monkeypatch.context() as patch:
         if first == "mkdir":
-            patch.setattr(folder, "_lock_folder", die)
+            patch.setattr(folder, "_lock_folder", raise_kill)
         elif first == "flock":
-            patch.setattr(fcntl, "flock", die)
+            patch.setattr(fcntl, "flock", raise_kill)
         else:
-            patch.setattr(folder, "write_json", die)
-        with pytest.raises(Killed):
+            patch.setattr(folder, "write_json", raise_kill)
+        with pytest.raises(SimulatedKill):
             run_campaign(spec, out, workers=1)
     assert out.is_dir()
     assert len(run_campaign(spec, out, workers=1)) == 3
@@ -129,9 +129,9 @@ def test_every_failure_of_a_run_is_one_row_with_its_reason(tmp_path: Path) -> No
         "ZeroDivisionError: the drill raises on purpose (poise/campaign/kinds/kind.py:"
     )
     assert "Abort" in (tmp_path / "out/crashes.log").read_text()
-    kept = [row["action"] for row in found.values() if row["recording"]]
-    assert kept == ["nothing", "chatter"]
-    assert all((tmp_path / "out" / str(found[action]["recording"])).is_file() for action in kept)
+    recorded_actions = [row["action"] for row in found.values() if row["recording"]]
+    assert recorded_actions == ["nothing", "chatter"]
+    assert all((tmp_path / "out" / str(found[action]["recording"])).is_file() for action in recorded_actions)
 
 
 def test_runs_that_hang_are_ended_and_the_next_one_begins(tmp_path: Path) -> None:
@@ -224,10 +224,10 @@ def test_a_torn_line_of_the_journal_is_cut_off(tmp_path: Path) -> None:
     for cut in range(1, len(whole) - len(whole.splitlines(keepends=True)[-1]), 7):
         path.write_bytes(whole[:-cut])
         with Journal(path) as journal:
-            kept = len(journal.entries)
+            count = len(journal.entries)
             journal.add({"run": 7, "row": {}, "cost": {}})
         found = [entry["run"] for entry in read_journal(path)]
-        assert found == [*range(kept), 7]
+        assert found == [*range(count), 7]
 
 
 def test_two_processes_do_not_run_one_campaign(tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_bad_input_is_one_line_and_status_2(
     monkeypatch.chdir(tmp_path)
     write_spec(drill_spec(), tmp_path)
     assert main(["campaign", *arguments]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert evidence in said.err
-    assert len(said.err.splitlines()) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert evidence in output.err
+    assert len(output.err.splitlines()) == 1

@@ -52,11 +52,11 @@ def test_a_sample_is_written_in_both_file_formats_and_read_back_unchanged(tmp_pa
         (round(e.time, 3), e.side, e.kind) for e in walk.events
     ]
     assert (c3d.subject.mass, c3d.subject.height) == (75.0, pytest.approx(1.77))  # type: ignore[comparison-overlap]
-    for read, made in zip(c3d.plates, walk.plates, strict=True):
-        loaded = made.force[:, 2] > 21.0  # below 20 N nobody stands on a plate
-        assert read.force[loaded] == pytest.approx(made.force[loaded], abs=1e-2)
-        assert read.center_of_pressure[loaded] == pytest.approx(made.center_of_pressure[loaded], abs=1e-5)
-        assert read.free_moment[loaded] == pytest.approx(made.free_moment[loaded], abs=1e-3)
+    for read, original in zip(c3d.plates, walk.plates, strict=True):
+        loaded = original.force[:, 2] > 21.0  # below 20 N nobody stands on a plate
+        assert read.force[loaded] == pytest.approx(original.force[loaded], abs=1e-2)
+        assert read.center_of_pressure[loaded] == pytest.approx(original.center_of_pressure[loaded], abs=1e-5)
+        assert read.free_moment[loaded] == pytest.approx(original.free_moment[loaded], abs=1e-3)
 
 
 def test_fit_finds_the_static_trial_and_writes_the_requested_files(
