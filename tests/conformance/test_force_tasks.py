@@ -41,10 +41,10 @@ def joint_torque(task: tasks.JointTorque, at: DynamicsSample) -> Values:
 
 
 def contact_force(task: tasks.ContactForce, at: DynamicsSample) -> Values:
-    wanted = {"wrench": (3.0, -4.0, 50.0), "point": (5.0, 3.0), "vertices": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)}
+    targets = {"wrench": (3.0, -4.0, 50.0), "point": (5.0, 3.0), "vertices": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)}
     (kind,) = (kind for kind, contact in example_contacts(at.robot).items() if contact == task.contact)
     picked = {"wrench": [0, 1, 2], "point": [2, 0], "vertices": list(range(6))}[kind]
-    return at.wrench(task.contact)[picked], np.array(wanted[kind]), np.array(wanted[kind])
+    return at.wrench(task.contact)[picked], np.array(targets[kind]), np.array(targets[kind])
 
 
 def center_of_pressure(task: tasks.CenterOfPressure, at: DynamicsSample) -> Values:
@@ -71,8 +71,8 @@ def planar_contact(task: constraints.PlanarContact, at: DynamicsSample) -> Value
     contact = task.contact
     arms = (contact.corners - contact.corners.mean(axis=0)) @ contact.frame_from_contact.rotation
     pushes = at.normals(contact)[:, None] * np.array([0.0, 0.0, 1.0])
-    made = np.concatenate([pushes.sum(axis=0), np.cross(arms, pushes).sum(axis=0)])
-    return (made - at.wrench(contact))[[2, 3, 4]], 0.0, 0.0
+    wrench = np.concatenate([pushes.sum(axis=0), np.cross(arms, pushes).sum(axis=0)])
+    return (wrench - at.wrench(contact))[[2, 3, 4]], 0.0, 0.0
 
 
 def friction(task: constraints.FrictionCone, at: DynamicsSample) -> Values:
@@ -119,11 +119,11 @@ def test_the_rows_are_the_definition_of_the_task(robot: Robot, name: str, seed: 
     value, low, high = DEFINITIONS[type(task)](task, at)
     assert len(rows) == len(task.labels(robot)) == len(value)
     size = max(1.0, np.abs(value).max())
-    for bound, wanted in ((rows.lower, low), (rows.upper, high)):
-        wanted = np.broadcast_to(wanted, value.shape)
-        free = np.isinf(wanted)
-        assert (bound[free] == wanted[free]).all()
-        assert (rows.A @ at.x - bound)[~free] / size == pytest.approx((value - wanted)[~free] / size, abs=1e-11)
+    for bound, target in ((rows.lower, low), (rows.upper, high)):
+        target = np.broadcast_to(target, value.shape)
+        free = np.isinf(target)
+        assert (bound[free] == target[free]).all()
+        assert (rows.A @ at.x - bound)[~free] / size == pytest.approx((value - target)[~free] / size, abs=1e-11)
 
 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])

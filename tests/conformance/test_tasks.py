@@ -34,7 +34,7 @@ def random_state(robot: Robot, seed: int) -> State:
     return State(robot, q, random.normal(0, 1.0, robot.model.nv), 0.7, contacts=robot.feet)
 
 
-def moved(state: State, velocity: np.ndarray, seconds: float) -> State:
+def integrate_velocity(state: State, velocity: np.ndarray, seconds: float) -> State:
     return state.replace(q=pinocchio.integrate(state.robot.model, state.q, seconds * velocity))
 
 
@@ -42,9 +42,11 @@ def layout(robot: Robot, order: int) -> VariableLayout:
     return VariableLayout(order, 0.005, robot.model.nv, robot.model.nv)
 
 
-def slope(task: MotionTask, snapshot: Snapshot, state: State, velocity: np.ndarray, what: str) -> np.ndarray:
+def slope(task: MotionTask, snapshot: Snapshot, state: State, velocity: np.ndarray, method: str) -> np.ndarray:
     """Central difference of a quantity of the task along a velocity."""
-    ahead, behind = (getattr(task, what)(snapshot.at(moved(state, velocity, s))).copy() for s in (STEP, -STEP))
+    ahead, behind = (
+        getattr(task, method)(snapshot.at(integrate_velocity(state, velocity, s))).copy() for s in (STEP, -STEP)
+    )
     return (ahead - behind) / (2 * STEP)
 
 
@@ -81,7 +83,9 @@ def test_a_rate_against_the_error_makes_it_decay_from_anywhere(robot: Robot, nam
 def test_the_drift_is_the_slope_of_the_rate(robot: Robot, name: str, seed: int) -> None:
     state = random_state(robot, seed)
     task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
-    ahead, behind = (task.jacobian(snapshot.at(moved(state, state.v, s))).copy() @ state.v for s in (STEP, -STEP))
+    ahead, behind = (
+        task.jacobian(snapshot.at(integrate_velocity(state, state.v, s))).copy() @ state.v for s in (STEP, -STEP)
+    )
     expected = (ahead - behind) / (2 * STEP)
     scale = max(1.0, np.abs(expected).max())
     assert task.drift(snapshot.at(state)) / scale == pytest.approx(expected / scale, abs=1e-6)

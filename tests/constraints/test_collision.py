@@ -131,7 +131,7 @@ def test_bodies_inside_each_other_have_a_direction_to_part(robot: Robot, half_ax
 def test_found_pairs_are_apart_at_the_start_and_are_no_neighbours(robot: Robot) -> None:
     constraint, supports = constraints.SelfCollision(robot), robot.model.supports
     gaps = constraint.gaps(robot.stance("standing"))
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
+    assert all(gaps[pair] > min_gap for pair, min_gap in zip(constraint.pairs, constraint.min_gaps, strict=True))
     assert constraint.min_gaps.max() == 0.02
     for pair in constraint.indices:
         first, second = (set(supports[capsules(robot)[k].joint]) for k in pair)
@@ -195,9 +195,9 @@ def test_a_pair_keeps_its_row_while_it_is_among_the_nearest(robot: Robot) -> Non
         all_.update()
         assert set(few.pair) == set(np.argsort(all_.gap)[:rows])
         assert (few.gap == all_.gap[few.pair]).all()
-        kept = np.isin(before, few.pair)
-        assert (few.pair[kept] == before[kept]).all()
-        stayed, changed = stayed + kept.sum(), changed + (~kept).sum()
+        stays = np.isin(before, few.pair)
+        assert (few.pair[stays] == before[stays]).all()
+        stayed, changed = stayed + stays.sum(), changed + (~stays).sum()
         before = few.pair.copy()
     assert 2 * rows < changed < stayed
 
@@ -299,8 +299,8 @@ def run_reach(robot: Robot, start: State, constraint: tasks.Task | None, **setti
 
 def smallest_margin(constraint: constraints.SelfCollision, steps: list[ControlStep]) -> float:
     """The smallest gap of any pair beyond what is wanted of it, along a motion (m)."""
-    wanted = dict(zip(constraint.pairs, constraint.min_gaps, strict=True))
-    return min(gap - wanted[pair] for s in steps[::4] for pair, gap in constraint.gaps(s.state).items())
+    min_gaps = dict(zip(constraint.pairs, constraint.min_gaps, strict=True))
+    return min(gap - min_gaps[pair] for s in steps[::4] for pair, gap in constraint.gaps(s.state).items())
 
 
 @ORDERS
@@ -308,12 +308,12 @@ def test_a_hand_sent_into_the_chest_stays_outside_and_goes_in_without_the_constr
     start, constraint = robot.stance("standing"), constraints.SelfCollision(robot)
     free = run_reach(robot, start, None, order=order)
     assert min(constraint.gaps(free[-1].state).values()) < -0.1
-    kept = run_reach(robot, start, constraint, order=order)
-    assert smallest_margin(constraint, kept) > -0.002
-    assert np.isfinite(commanded_velocities(kept)).all()
-    assert {step.command.fallback for step in kept} == {""}
+    steps = run_reach(robot, start, constraint, order=order)
+    assert smallest_margin(constraint, steps) > -0.002
+    assert np.isfinite(commanded_velocities(steps)).all()
+    assert {step.command.fallback for step in steps} == {""}
     chest = ("torso_link", "left_rubber_hand")
-    assert constraint.gaps(kept[-1].state)[chest] < 0.03, "it goes as far as it may"
+    assert constraint.gaps(steps[-1].state)[chest] < 0.03, "it goes as far as it may"
 
 
 @ORDERS

@@ -36,7 +36,7 @@ def rows_of(contact: Contact, tasks: list[Task]) -> list[Rows]:
 
 def reachable(contact: Contact, rows: list[Rows], wrench: np.ndarray) -> bool:
     """Whether unknowns that keep these rows make a wrench, by linear programming."""
-    A, lower, upper = (np.concatenate([getattr(r, what) for r in rows]) for what in ("A", "lower", "upper"))
+    A, lower, upper = (np.concatenate([getattr(r, name) for r in rows]) for name in ("A", "lower", "upper"))
     low, high = np.isfinite(lower), np.isfinite(upper)
     answer = linprog(
         np.zeros(contact.size),

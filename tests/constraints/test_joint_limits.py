@@ -48,10 +48,10 @@ class SimulatedJoints:
             lower, upper = self.v + self.period * lower, self.v + self.period * upper
         return lower, upper
 
-    def step(self, wish: np.ndarray | float) -> None:
+    def step(self, velocity: np.ndarray | float) -> None:
         """Takes the allowed speed nearest to the wish; at acceleration order it is reached linearly."""
         lower, upper = self.bounds()
-        v = np.clip(wish, lower.max(axis=0), upper.min(axis=0))
+        v = np.clip(velocity, lower.max(axis=0), upper.min(axis=0))
         self.q[:] += self.period * (v if self.order == VELOCITY else 0.5 * (self.v + v))
         self.v[:] = v
 
@@ -86,7 +86,7 @@ def desired_velocities(kind: str, noise: np.ndarray, tick: int) -> np.ndarray:
     }[kind]
 
 
-WISHES = st.sampled_from(["up", "down", "to and fro", "anything", "nothing"])
+PATTERNS = st.sampled_from(["up", "down", "to and fro", "anything", "nothing"])
 
 
 @given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), period=st.sampled_from([0.0005, 0.002, 0.005, 0.02]))
@@ -98,27 +98,27 @@ def test_the_limits_have_a_point_in_common_in_every_state(name: str, order: int,
     assert (lower.max(axis=0) <= upper.min(axis=0) + 1e-9).all()
 
 
-@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
-def test_a_joint_that_can_stop_in_time_never_leaves_its_range(name: str, order: int, seed: int, wish: str) -> None:
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), pattern=PATTERNS)
+def test_a_joint_that_can_stop_in_time_never_leaves_its_range(name: str, order: int, seed: int, pattern: str) -> None:
     joints = SimulatedJoints(installed_robot(name), order)
     noise = random_positions(joints, seed, excess=0.0)
     safe = np.zeros(joints.count, dtype=bool)
     for tick in range(300):
         safe |= joints.can_stop()
-        joints.step(desired_velocities(wish, noise, tick))
+        joints.step(desired_velocities(pattern, noise, tick))
         assert (joints.outside()[safe] <= 1e-9).all()
 
 
-@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES, excess=st.floats(0.0, 0.5))
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), pattern=PATTERNS, excess=st.floats(0.0, 0.5))
 def test_speed_and_acceleration_stay_within_their_limits(
-    name: str, order: int, seed: int, wish: str, excess: float
+    name: str, order: int, seed: int, pattern: str, excess: float
 ) -> None:
     joints = SimulatedJoints(installed_robot(name), order)
     noise = random_positions(joints, seed, excess)
     limits = joints.limits
     for tick in range(150):
         before = joints.v.copy()
-        joints.step(desired_velocities(wish, noise, tick))
+        joints.step(desired_velocities(pattern, noise, tick))
         change = np.abs(joints.v - before)
         assert (change <= limits.acceleration * PERIOD + 1e-9).all()
         too_fast = np.abs(before) > limits.velocity
@@ -126,14 +126,14 @@ def test_speed_and_acceleration_stay_within_their_limits(
         assert (np.abs(joints.v)[too_fast] < np.abs(before)[too_fast]).all(), "what is too fast slows down"
 
 
-@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
-def test_every_joint_outside_its_range_returns_and_stays_inside(name: str, order: int, seed: int, wish: str) -> None:
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), pattern=PATTERNS)
+def test_every_joint_outside_its_range_returns_and_stays_inside(name: str, order: int, seed: int, pattern: str) -> None:
     joints = SimulatedJoints(installed_robot(name), order)
     noise = random_positions(joints, seed, excess=0.5)
     safe = np.zeros(joints.count, dtype=bool)
     for tick in range(900):
         safe |= joints.can_stop()
-        joints.step(desired_velocities(wish, noise, tick))
+        joints.step(desired_velocities(pattern, noise, tick))
         assert (joints.outside()[safe] <= 1e-9).all()
     assert joints.outside().max() < 1e-5  # 37 % every tenth of a second
 
@@ -175,18 +175,18 @@ def test_at_acceleration_order_a_joint_meets_its_end_without_a_jump(name: str) -
     """Torques follow accelerations, so these must not jump: a wall in speed would stop the joint within a period."""
     joints = SimulatedJoints(installed_robot(name), ACCELERATION)
     limits = joints.limits
-    middle, wish = 0.5 * (limits.lower + limits.upper), 2.0  # rad/s²
+    middle, acceleration = 0.5 * (limits.lower + limits.upper), 2.0  # rad/s²
     joints.q[:], joints.v[:] = middle, 0.0
-    last, jump = np.full(joints.count, wish), np.zeros(joints.count)
+    last, jump = np.full(joints.count, acceleration), np.zeros(joints.count)
     for _ in range(4000):
         before = joints.v.copy()
-        joints.step(before + PERIOD * wish)
+        joints.step(before + PERIOD * acceleration)
         now = (joints.v - before) / PERIOD
         jump, last = np.maximum(jump, np.abs(now - last)), now
         assert joints.outside().max() <= 1e-9
     assert joints.q == pytest.approx(limits.upper, abs=1e-3)
-    k, fastest = 10.0, np.sqrt(2.0 * wish * (limits.upper - middle))
-    slope = k**2 * fastest + 2.0 * k * wish  # of the bound k² (q_max - q) - 2 k v, at most
+    k, fastest = 10.0, np.sqrt(2.0 * acceleration * (limits.upper - middle))
+    slope = k**2 * fastest + 2.0 * k * acceleration  # of the bound k² (q_max - q) - 2 k v, at most
     assert (jump < PERIOD * slope).all()
 
 

@@ -130,12 +130,12 @@ def test_a_feed_forward_target_does_not_change_the_rows_of_a_contact_with_forces
     state = random_state(ROBOT, 2)
     snapshot, contact = Snapshot(ROBOT).at(state), Contact(FOOT)
     forces = force_layout(snapshot, [contact])
-    still, led = (
+    still, moved = (
         constraints.RigidContact(contact, at=at).rows(snapshot, forces)
         for at in (START, tasks.FeedForwardTarget(state.pose(FOOT)))
     )
-    np.testing.assert_allclose(led.A, still.A)
-    assert led.lower == pytest.approx(still.lower)
+    np.testing.assert_allclose(moved.A, still.A)
+    assert moved.lower == pytest.approx(still.lower)
 
 
 @ORDERS

@@ -30,10 +30,10 @@ START = ROBOT.stance("standing")
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 
-def corrupt_state(state: State, entry: int, value: float, what: str = "q") -> State:
+def corrupt_state(state: State, entry: int, value: float, array: str = "q") -> State:
     """What a failing sensor would report; a State as such refuses it."""
     q, v = state.q.copy(), state.v.copy()
-    (q if what == "q" else v)[entry] = value
+    (q if array == "q" else v)[entry] = value
     return State._unchecked(ROBOT, q, v, state.time, state.contacts)
 
 
@@ -52,10 +52,10 @@ def stays_inside_limits(found: list) -> None:
 
 @ORDERS
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("what", ["q", "v"])
-def test_a_state_that_is_not_finite_causes_a_hold(order: int, value: float, what: str) -> None:
+@pytest.mark.parametrize("array", ["q", "v"])
+def test_a_state_that_is_not_finite_causes_a_hold(order: int, value: float, array: str) -> None:
     controller = KinematicController(reach_hierarchy(START), order=order)
-    command = controller.step(corrupt_state(START, 9, value, what))
+    command = controller.step(corrupt_state(START, 9, value, array))
     assert command.fallback == "hold: the state has NaN or infinite entries"
     assert not command.velocity.any(), "before anything moved, a hold stands still"
     assert command.solution is None
@@ -64,15 +64,17 @@ def test_a_state_that_is_not_finite_causes_a_hold(order: int, value: float, what
 
 @ORDERS
 @pytest.mark.parametrize("value", [1e9, -1e9, 1e200])
-@pytest.mark.parametrize("what", ["q", "v"])
-def test_an_implausibly_large_state_causes_a_hold_and_no_limit_is_violated(order: int, value: float, what: str) -> None:
+@pytest.mark.parametrize("array", ["q", "v"])
+def test_an_implausibly_large_state_causes_a_hold_and_no_limit_is_violated(
+    order: int, value: float, array: str
+) -> None:
     """Squares of such speeds would drown all limits in rounding."""
     controller, plant, found = KinematicController(reach_hierarchy(START), order=order), IdealPlant(START), []
     for tick in range(80):
-        lies = tick % 10 == 7
+        corrupt = tick % 10 == 7
         state = plant.state()
-        command = controller.step(corrupt_state(state, int(tick // 10), value, what) if lies else state)
-        assert command.fallback == ("hold: the state has entries beyond 1e+06" if lies else "")
+        command = controller.step(corrupt_state(state, int(tick // 10), value, array) if corrupt else state)
+        assert command.fallback == ("hold: the state has entries beyond 1e+06" if corrupt else "")
         plant.apply(command)
         plant.advance()
         found.append(command.velocity)

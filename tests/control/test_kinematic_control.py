@@ -136,12 +136,12 @@ def test_old_commands_do_not_change_when_new_ones_are_made() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     controller, plant = KinematicController(reach_hierarchy(start)), IdealPlant(start)
-    kept = []
+    copies = []
     for step in steps(controller, plant, 0.1):
-        kept.append(
+        copies.append(
             (step, step.command.velocity.copy(), not_none(step.command.errors).values(6).copy(), step.state.q.copy())
         )
-    for step, velocity, error, q in kept:
+    for step, velocity, error, q in copies:
         assert np.array_equal(step.command.velocity, velocity)
         assert np.array_equal(not_none(step.command.errors).values(6), error)
         assert np.array_equal(step.state.q, q)
@@ -177,10 +177,10 @@ def test_the_same_tasks_in_another_object_are_no_change() -> None:
     start = robot.stance("standing")
     hierarchy = reach_hierarchy(start)
 
-    def anew(snapshot: Snapshot) -> Hierarchy:
+    def rebuilt_hierarchy(snapshot: Snapshot) -> Hierarchy:
         return Hierarchy(hierarchy.always, [Level(level.name, level.tasks) for level in hierarchy.levels])
 
-    assert commanded_velocities(run_closed_loop(anew, start, 0.4)) == pytest.approx(
+    assert commanded_velocities(run_closed_loop(rebuilt_hierarchy, start, 0.4)) == pytest.approx(
         commanded_velocities(run_closed_loop(hierarchy, start, 0.4)), abs=1e-12
     )
 

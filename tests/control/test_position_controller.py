@@ -57,7 +57,7 @@ def test_servos_bring_the_hand_where_the_reference_has_it(robot: poise.Robot) ->
 
 
 def test_an_observer_receives_the_measured_state_and_moves_the_reference(robot: poise.Robot) -> None:
-    class Observing:
+    class ObservingBehavior:
         def __init__(self) -> None:
             self.hierarchy = reach_hierarchy(robot)
             self.told: list[Any] = []
@@ -73,7 +73,7 @@ def test_an_observer_receives_the_measured_state_and_moves_the_reference(robot: 
                 return pinocchio.SE3(np.eye(3), np.array([0.1, 0.0, 0.0]))
             return None
 
-    behavior = Observing()
+    behavior = ObservingBehavior()
     controller = poise.PositionController(behavior)
     plant = poise.MujocoPlant(robot.stance("standing"), actuators=PositionServos())
     before = None
@@ -86,7 +86,7 @@ def test_an_observer_receives_the_measured_state_and_moves_the_reference(robot: 
 
 
 def test_an_invalid_state_or_observer_leaves_a_finite_command(robot: poise.Robot) -> None:
-    class Raising:
+    class RaisingBehavior:
         def __call__(self, snapshot: Snapshot) -> poise.Hierarchy:
             return hierarchy
 
@@ -94,7 +94,7 @@ def test_an_invalid_state_or_observer_leaves_a_finite_command(robot: poise.Robot
             raise RuntimeError("no")
 
     hierarchy = reach_hierarchy(robot)
-    controller = poise.PositionController(Raising())
+    controller = poise.PositionController(RaisingBehavior())
     start = robot.stance("standing")
     assert controller.step(start).fallback == "not observed: RuntimeError: no"
     for state in (start, None):

@@ -137,8 +137,8 @@ def _rate(speed: float) -> Level:
 @ORDERS
 def test_the_first_hierarchy_is_ramped_from_rest(order: int) -> None:
     found = run_closed_loop(reach_hierarchy(START), START, 0.3, order=order, ramp=RAMP)
-    wish = np.abs(not_none(found[0].command.solution).x).max()
-    assert np.abs(commands(found, order)[0]).max() == pytest.approx(wish * PERIOD / RAMP, rel=0.05)
+    target = np.abs(not_none(found[0].command.solution).x).max()
+    assert np.abs(commands(found, order)[0]).max() == pytest.approx(target * PERIOD / RAMP, rel=0.05)
 
 
 @ORDERS

@@ -28,7 +28,7 @@ def random_task(random: np.random.Generator, robot: Robot, state: State) -> Task
     axes = "".join(sorted(random.choice(list("xyz"), random.integers(1, 4), replace=False)))
     some = [robot.joints[i] for i in random.choice(len(robot.joints), random.integers(1, 12), replace=False)]
     goal = tasks.Decay(float(random.uniform(1.0, 20.0)))
-    made: list[Task] = [
+    candidates: list[Task] = [
         tasks.Position(frame, point, axes=axes, tolerance=tolerance, weight=weight, dynamics=goal),
         tasks.Orientation(frame, turn, axes=axes, tolerance=tolerance, weight=weight, dynamics=goal),
         tasks.Pose(frame, pinocchio.SE3(turn, point), weight=weight, dynamics=goal),
@@ -47,7 +47,7 @@ def random_task(random: np.random.Generator, robot: Robot, state: State) -> Task
         constraints.CenterOfMassInside(margin=0.01, weight=weight),
         constraints.PinnedContact(robot.foot("left"), weight=weight),
     ]
-    return made[random.integers(len(made))]
+    return candidates[random.integers(len(candidates))]
 
 
 def random_stack(seed: int) -> tuple[State, Levels, int]:

@@ -9,10 +9,10 @@ from robot_states import installed_robot, not_none
 
 
 @ROBOTS
-@pytest.mark.parametrize("who", ["one foot", "both feet"])
-def test_a_short_loss_of_a_contact_causes_no_fallback(name: str, who: str) -> None:
+@pytest.mark.parametrize("lost", ["one foot", "both feet"])
+def test_a_short_loss_of_a_contact_causes_no_fallback(name: str, lost: str) -> None:
     start = standing_state(name)
-    left = start.robot.feet[:1] if who == "one foot" else ()
+    left = start.robot.feet[:1] if lost == "one foot" else ()
     view: View = lambda s: s.replace(contacts=left) if is_fault_time(s.time, BEGIN + 0.02) else s  # noqa: E731
     trial = StandingTrial(start, view=view, seconds=2.0)
     assert trial.fallbacks() == {}
@@ -20,16 +20,16 @@ def test_a_short_loss_of_a_contact_causes_no_fallback(name: str, who: str) -> No
 
 
 @ROBOTS
-@pytest.mark.parametrize("who", ["one foot", "both feet"])
-def test_a_contact_that_is_lost_unannounced_is_named(name: str, who: str) -> None:
+@pytest.mark.parametrize("missing", ["one foot", "both feet"])
+def test_a_contact_that_is_lost_unannounced_is_named(name: str, missing: str) -> None:
     """The state lacks what the plan has: after a while no force is planned there, until it is back."""
     start = standing_state(name)
-    left = start.robot.feet[:1] if who == "one foot" else ()
+    left = start.robot.feet[:1] if missing == "one foot" else ()
     view: View = lambda s: s.replace(contacts=left) if is_fault_time(s.time, BEGIN + 0.06) else s  # noqa: E731
     trial = StandingTrial(start, view=view, seconds=1.5, lost_after=0.03)
     words = ", ".join(foot.name for foot in start.robot.feet if foot not in left)
-    (said, count), *others = trial.fallbacks().items()
-    assert said == f"contact lost: {words}"
+    (reason, count), *others = trial.fallbacks().items()
+    assert reason == f"contact lost: {words}"
     assert 10 <= count <= 16, "30 ms later than it began"
     assert not others
     lost = next(step.command for step in trial.steps if step.command.fallback)
@@ -43,7 +43,7 @@ def test_permanently_lost_contacts_leave_finite_commands_and_are_reported(name: 
     trial = StandingTrial(
         standing_state(name), view=lambda s: s.replace(contacts=()) if s.time >= BEGIN else s, seconds=0.8
     )
-    assert {said.partition(":")[0] for said in trial.fallbacks()} == {"contact lost"}
+    assert {reason.partition(":")[0] for reason in trial.fallbacks()} == {"contact lost"}
 
 
 @ROBOTS

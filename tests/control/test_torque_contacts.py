@@ -107,11 +107,11 @@ def test_forces_on_two_planes_and_a_wall_are_those_of_mujoco(name: str) -> None:
     assert np.abs(plant.truth().v).max() < 0.01
     assert last.state.contacts == start.contacts
     for contact in contacts:
-        planned, felt = (
+        planned, measured = (
             not_none(last.command.forces)[contact.name][:3],
             not_none(last.readings).forces[contact.name][:3],
         )
-        assert np.linalg.norm(felt - planned) < 0.1 * np.linalg.norm(planned)
+        assert np.linalg.norm(measured - planned) < 0.1 * np.linalg.norm(planned)
 
 
 def same_motion(start: State, models: Sequence[Sequence[Contact]], extra: Sequence[Level] = ()) -> list[Command]:

@@ -28,7 +28,7 @@ def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str,
     below = constraints.HalfSpace(hand, (0, 0, 1), place[2] - 0.05, name="below")
     hierarchy = standing(start)
     trial = StandingTrial(start, hierarchy.replace(always=[*hierarchy.always, above, below]), solver=solver())
-    words = {said.partition(":")[0] for said in trial.fallbacks()}
+    words = {reason.partition(":")[0] for reason in trial.fallbacks()}
     assert words == set() if solver is Lexicographic else words <= {"relaxed", "weighted", "hold"}
     solution = next(step.command.solution for step in reversed(trial.steps) if step.command.solution is not None)
     assert "above" in solution.explain()
@@ -42,14 +42,14 @@ def test_torque_limits_near_zero_are_respected(name: str) -> None:
     robot = start.robot
     weak = constraints.TorqueLimit(robot, scale=1e-3)
     trial = StandingTrial(start, standing(start).replace(always=[weak]), seconds=0.4)
-    assert {said.partition(":")[0] for said in trial.fallbacks()} <= {"contact lost"}
+    assert {reason.partition(":")[0] for reason in trial.fallbacks()} <= {"contact lost"}
     assert max(np.abs(not_none(step.command.torque) / robot.limits.torque).max() for step in trial.steps) < 1.1e-3
 
 
 @ROBOTS
 def test_a_solver_without_time_still_stands(name: str) -> None:
     trial = StandingTrial(standing_state(name), solver=Lexicographic(budget=0.0))
-    assert {said.partition(":")[0] for said in trial.fallbacks()} <= {"budget", "weighted"}
+    assert {reason.partition(":")[0] for reason in trial.fallbacks()} <= {"budget", "weighted"}
     assert sum(trial.fallbacks().values()) == len(trial.steps)
     assert trial.stands()
 

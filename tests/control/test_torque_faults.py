@@ -113,13 +113,13 @@ def test_a_target_that_raises_causes_a_hold(name: str) -> None:
     """Someone else takes its target away in the middle of a step."""
     start = standing_state(name)
 
-    class Taken:
+    class FailingTarget:
         def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             if is_fault_time(time):
                 raise KeyError("target")
             return start.center_of_mass, np.zeros(3), np.zeros(3)
 
-    trial = StandingTrial(start, standing(start).with_tasks("balance", tasks.CenterOfMass(Taken())))
+    trial = StandingTrial(start, standing(start).with_tasks("balance", tasks.CenterOfMass(FailingTarget())))
     assert trial.fallbacks() == {"hold: KeyError: 'target'": trial.ticks()}
     assert trial.stands()
 

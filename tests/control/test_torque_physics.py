@@ -32,7 +32,7 @@ def floating(name: str, seed: int, contacts: Sequence[Contact] = ()) -> State:
     return state.replace(q=q, v=0.5 * state.v, contacts=[contact.frame for contact in contacts])
 
 
-def wishes(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
+def unmet_hierarchy(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
     """Contacts at rest, a hand somewhere else, the body upright: nothing that is met already."""
     robot = state.robot
     hand = robot.hand("right")
@@ -47,7 +47,7 @@ def wishes(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
 
 
 def command_for(state: State, contacts: Sequence[Contact] = ()) -> Command:
-    command = TorqueController(wishes(state, contacts)).step(state)
+    command = TorqueController(unmet_hierarchy(state, contacts)).step(state)
     assert command.fallback == ""
     assert (np.abs(not_none(command.torque)) <= state.robot.limits.torque).all()
     assert np.abs(not_none(command.acceleration)).max() > 1.0, "something moves"
@@ -136,13 +136,15 @@ def test_torques_and_contact_forces_make_the_accelerations(name: str, seed: int,
     assert ReferenceDynamics(state, command).acceleration(not_none(command.torque)) == pytest.approx(
         command.acceleration, abs=1e-6
     )
-    wrenches = {contact: in_its_axes(state, contact, not_none(command.forces)[contact.name]) for contact in contacts}
+    wrenches = {
+        contact: in_contact_axes(state, contact, not_none(command.forces)[contact.name]) for contact in contacts
+    }
     assert forward_dynamics(state, not_none(command.torque), wrenches) == pytest.approx(command.acceleration, abs=1e-6)
     tau = inverse_dynamics(state, not_none(command.acceleration), wrenches)
     assert tau == pytest.approx(np.concatenate([np.zeros(6), command.torque]), abs=1e-7)
 
 
-def in_its_axes(state: State, contact: Contact, wrench: np.ndarray) -> np.ndarray:
+def in_contact_axes(state: State, contact: Contact, wrench: np.ndarray) -> np.ndarray:
     """A wrench of the world, about the same point, in the axes of its contact."""
     R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
     return np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
@@ -153,7 +155,7 @@ def test_motors_do_the_work_that_the_energy_gains(name: str) -> None:
     """Over a motion in the air in MuJoCo: the change of kinetic and potential energy is the integral of τᵀ q̇."""
     start = floating(name, 5)
     start = start.replace(v=np.zeros_like(start.v))
-    plant, controller = MujocoPlant(start, period=2e-4), TorqueController(wishes(start), period=2e-4)
+    plant, controller = MujocoPlant(start, period=2e-4), TorqueController(unmet_hierarchy(start), period=2e-4)
     plant.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4  # Euler's falls short by g T t / 2
     work = exchanged = 0.0
     for _ in range(500):

@@ -21,7 +21,7 @@ def random_level(random: np.random.Generator, state: State) -> list[Task]:
     contacts, hand = feet(ROBOT), ROBOT.hand("left")
     weight = 9.81 * ROBOT.mass
     joints = [ROBOT.joints[i] for i in random.choice(len(ROBOT.joints), 6, replace=False)]
-    made: list[Task] = [
+    candidates: list[Task] = [
         tasks.CenterOfMass(state.center_of_mass + 0.1 * random.normal(size=3)),
         tasks.Position(hand, state.pose(hand).translation + 0.2 * random.normal(size=3)),
         tasks.AngularMomentum(random.normal(size=3)),
@@ -34,7 +34,7 @@ def random_level(random: np.random.Generator, state: State) -> list[Task]:
         constraints.NonPenetration(contacts[0]),
         constraints.HalfSpace(hand, random.normal(size=3), 0.5),
     ]
-    return [made[i] for i in random.choice(len(made), random.integers(1, 4), replace=False)]
+    return [candidates[i] for i in random.choice(len(candidates), random.integers(1, 4), replace=False)]
 
 
 def program_of(seed: int) -> Program:

@@ -165,10 +165,10 @@ def test_the_center_of_pressure_is_that_of_mujoco(name: str) -> None:
     plant = MujocoPlant(start)
     controller = TorqueController(standing(start).with_level(Level("forces", forward), before="posture"))
     *_, last = steps(controller, plant, 1.0)
-    felt = not_none(last.readings).forces
-    f, m = np.split(felt[left.name], 2)
+    measured = not_none(last.readings).forces
+    f, m = np.split(measured[left.name], 2)
     assert np.array([-m[1], m[0]]) / f[2] == pytest.approx([0.02, 0.0], abs=2e-3)
-    assert f[2] / felt.total[2] == pytest.approx(0.52, abs=0.005)
+    assert f[2] / measured.total[2] == pytest.approx(0.52, abs=0.005)
 
 
 # -- weighted and strict ----------------------------------------------------------------------------------------------
