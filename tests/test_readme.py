@@ -31,7 +31,7 @@ def block(text: str, language: str) -> str:
     return blocks(text, language)[0]
 
 
-def lasting(text: str) -> str:
+def without_volatile_values(text: str) -> str:
     """A text without what is momentary."""
     for pattern in MOMENTARY:
         text = re.sub(pattern, "...", text, flags=re.MULTILINE)

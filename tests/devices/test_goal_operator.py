@@ -56,14 +56,16 @@ def test_a_hand_goal_beyond_the_arm_moves_the_body(workspace: Workspace) -> None
 def test_an_operator_with_hand_feedback_compensates_the_lag_of_the_hand(workspace: Workspace) -> None:
     """The hand hangs 1 cm below where it is led: it is led 1 cm above its place."""
     goal, robot = np.array([0.12, 0.16, 0.3]), installed_robot("mighty")
-    seen: list[NavigationPoints] = []
+    observations: list[NavigationPoints] = []
     lag = np.array([0.0, 0.0, 0.01])
     operator = GoalOperator(
-        [HandGoal("left", *goal)], workspace, hand_positions=lambda: {"left": seen[-1].hand_position("left") - lag}
+        [HandGoal("left", *goal)],
+        workspace,
+        hand_positions=lambda: {"left": observations[-1].hand_position("left") - lag},
     )
     legs, points = LegReach.of(robot), standing_points(robot)
     for k in range(30):
-        seen.append(points)
+        observations.append(points)
         operator.observe(points)
         stick = operator.read(0.5 * k)
         points = guided_goal(points, stick, workspace, legs).points

@@ -74,11 +74,11 @@ def test_a_layout_maps_each_input_of_a_device_to_an_axis(
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_axis_of_a_stick_can_be_moved_and_every_mode_reached(layout: InputLayout) -> None:
     assert all(layout.axes[name] for name in COMMAND_AXES)
-    operator, seen = Operator(layout), set()
+    operator, modes = Operator(layout), set()
     for _ in GUIDING_MODES:
         operator.update(Reading((0.0,) * 5))
-        seen.add(operator.update(Reading((0.0,) * 5, buttons=layout.next_mode)).mode)
-    assert seen == set(GUIDING_MODES)
+        modes.add(operator.update(Reading((0.0,) * 5, buttons=layout.next_mode)).mode)
+    assert modes == set(GUIDING_MODES)
     assert set(layout.modes.values()) in (set(), set(GUIDING_MODES))
 
 

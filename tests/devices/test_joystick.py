@@ -93,7 +93,7 @@ class FakeLibrary(ModuleType):
         for number, name in enumerate(BUTTONS):
             setattr(self, f"CONTROLLER_BUTTON_{name}", number)
 
-    def seen(self, kinds: list[int]) -> list[SimpleNamespace]:
+    def poll_events(self, kinds: list[int]) -> list[SimpleNamespace]:
         assert self.screen, "SDL looks at nothing before it has a screen"
         events, self.events = self.events, []
         return [SimpleNamespace(type=kind) for kind in events]
@@ -101,14 +101,14 @@ class FakeLibrary(ModuleType):
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
-    made = FakeLibrary()
+    library_module = FakeLibrary()
     for name in ("SDL_VIDEODRIVER", "SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "PYGAME_HIDE_SUPPORT_PROMPT"):
         monkeypatch.setenv(name, "")  # put back afterwards
         monkeypatch.delenv(name)
-    monkeypatch.setitem(sys.modules, "pygame", made)
+    monkeypatch.setitem(sys.modules, "pygame", library_module)
     monkeypatch.setitem(sys.modules, "pygame._sdl2", ModuleType("pygame._sdl2"))
-    monkeypatch.setitem(sys.modules, "pygame._sdl2.controller", made.controller)
-    return made
+    monkeypatch.setitem(sys.modules, "pygame._sdl2.controller", library_module.controller)
+    return library_module
 
 
 def test_a_pad_that_is_known_is_read_in_the_standard_layout(library: FakeLibrary) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from page_blocks import PAGES, ROOT, Block, blocks, commands
-from page_following import FOLLOWED, follow, name_of, needs_models, runs
+from page_following import FOLLOWED, follow_page, is_runnable, name_of, needs_models
 
 from poise import cli
 
@@ -21,7 +21,7 @@ LONG = [
     page
     for page in COMMANDED
     if name_of(page) not in FOLLOWED
-    and any(runs(line) for block in blocks(page) if block.language == "sh" for line in commands(block))
+    and any(is_runnable(line) for block in blocks(page) if block.language == "sh" for line in commands(block))
 ]
 #: Programs of the benchmarks as pages start them: a file, or -m and a module.
 PROGRAMS = sorted(
@@ -44,7 +44,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(
     """Campaigns run their smallest size; commands of pages that are not here run with the page's programs."""
     needs_models(page)
     monkeypatch.chdir(tmp_path)
-    follow(page, tmp_path, obeying=True)
+    follow_page(page, tmp_path, execute=True)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda words: Path(words[-1]).stem)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from page_blocks import LANGUAGES, PAGES, blocks, everything
-from page_following import FOLLOWED, after, follow, name_of, needs_models
+from page_following import FOLLOWED, follow_page, name_of, needs_models, text_after
 
 #: What the last program of a page prints where the page leaves that to its reader.
 LAST = {"README.md": "walked 4 steps\n"}
@@ -20,7 +20,7 @@ def test_the_programs_of_a_page_run_and_print_the_output_below_them(
 ) -> None:
     needs_models(page)
     monkeypatch.chdir(tmp_path)
-    last = follow(page, tmp_path, obeying=name_of(page) in FOLLOWED)
+    last = follow_page(page, tmp_path, execute=name_of(page) in FOLLOWED)
     assert last == LAST.get(name_of(page), last)
 
 
@@ -38,7 +38,7 @@ def test_every_block_of_every_page_has_a_runner() -> None:
 def test_every_output_block_follows_its_program() -> None:
     for page in PAGES:
         found = blocks(page)
-        below = [after(page.read_text(), block) for block in found if block.language == "python"]
+        below = [text_after(page.read_text(), block) for block in found if block.language == "python"]
         assert sum(text.startswith("It prints `") for text in below) == page.read_text().count("It prints `")
         for number, block in enumerate(found):
             if block.language == "text":

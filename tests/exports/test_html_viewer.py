@@ -100,10 +100,10 @@ def test_solids_are_closed_and_turned_outward(name: str) -> None:
     a, b, c = points[faces].transpose(1, 0, 2)
     found = float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)  # divergence theorem
     assert 0.95 * volume < found <= volume * (1 + 1e-12)
-    made = surface_with_normals(0, (1, 1, 1, 1), Mesh(points, faces))
-    sides = made.points[made.faces]
+    surface = surface_with_normals(0, (1, 1, 1, 1), Mesh(points, faces))
+    sides = surface.points[surface.faces]
     across = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
-    assert (np.einsum("ij,ikj->ik", across, made.normals[made.faces]) > 0.0).all()
+    assert (np.einsum("ij,ikj->ik", across, surface.normals[surface.faces]) > 0.0).all()
 
 
 def test_a_box_keeps_its_edges_and_a_ball_is_round() -> None:

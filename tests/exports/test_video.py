@@ -122,6 +122,6 @@ def test_an_invalid_video_size_is_refused(robot: Robot, tmp_path: Path, size: tu
 
 
 def test_progress_is_reported_up_to_the_end(robot: Robot, tmp_path: Path) -> None:
-    told: list[float] = []
-    exports.save(random_recording(robot, 31), tmp_path / "m.mp4", rate=10.0, size=(64, 64), progress=told.append)
-    assert told == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    times: list[float] = []
+    exports.save(random_recording(robot, 31), tmp_path / "m.mp4", rate=10.0, size=(64, 64), progress=times.append)
+    assert times == pytest.approx([0.0, 0.1, 0.2, 0.3])
