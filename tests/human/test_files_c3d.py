@@ -75,7 +75,7 @@ def test_subjects_in_front_of_labels_are_taken_off(tmp_path: Path) -> None:
 def test_of_two_subjects_the_one_with_more_samples_is_read(tmp_path: Path) -> None:
     X = np.concatenate([standing(), standing() + 1.0], axis=1)
     X[:3, : len(PERSON)] = np.nan
-    labels = [f"{who}:{name}" for who in ("Anna", "Bert") for name in PERSON]
+    labels = [f"{subject}:{name}" for subject in ("Anna", "Bert") for name in PERSON]
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", X, labels))
     np.testing.assert_allclose(trial.positions, standing() + 1.0, atol=MM)
     assert any("'Bert' kept, 'Anna' left out" in note for note in trial.notes)

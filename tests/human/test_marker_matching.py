@@ -70,7 +70,7 @@ def test_of_two_labels_for_one_marker_the_exact_one_counts() -> None:
 
 
 def test_of_two_people_with_one_label_the_one_with_more_samples_is_used() -> None:
-    both = trial(*(f"{who}:{label}" for who in ("Anna", "Bert") for label in PERSON))
+    both = trial(*(f"{subject}:{label}" for subject in ("Anna", "Bert") for label in PERSON))
     positions = both.positions.copy()
     positions[1:, : len(PERSON)] = np.nan
     matched = human.match_markers(both.replace(positions=positions))

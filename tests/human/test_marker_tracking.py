@@ -77,12 +77,12 @@ def test_markers_that_drop_out_at_random_make_no_spikes(
     from poise.human import Trial, fill_gaps
 
     time, q = known
-    seen = np.array([tracker.points.positions(each) for each in q])
-    seen[np.random.default_rng(1).random(seen.shape[:2]) < 0.15] = np.nan
-    labels = tuple(f"m{k}" for k in range(seen.shape[1]))
-    whole = fill_gaps(Trial("made", 100.0, time, labels, seen)).positions
+    positions = np.array([tracker.points.positions(each) for each in q])
+    positions[np.random.default_rng(1).random(positions.shape[:2]) < 0.15] = np.nan
+    labels = tuple(f"m{k}" for k in range(positions.shape[1]))
+    whole = fill_gaps(Trial("made", 100.0, time, labels, positions)).positions
     assert degrees(tracker.track(whole, q[0]).q, q)[5:-5].max() < 3.0  # a gap at the ends has nothing to be filled from
-    raw = degrees(tracker.track(seen, q[0]).q, q)
+    raw = degrees(tracker.track(positions, q[0]).q, q)
     legs = [k for k, joint in enumerate(tracker.robot.joints) if "hip" in joint.name or "knee" in joint.name]
     assert raw[:, legs].max() < 1.0
 
@@ -93,10 +93,10 @@ def test_a_marker_ten_centimetres_off_makes_no_spike(
 ) -> None:
     """In the filtered motion, which is what a user gets, no joint jumps by 10 degrees between two frames."""
     time, q = known
-    seen = np.array([tracker.points.positions(each) for each in q])
+    positions = np.array([tracker.points.positions(each) for each in q])
     which = list(load_marker_set("skin49").markers).index(label)
-    seen[40:60, which] += 0.1 * np.array([0.6, -0.48, 0.64])
-    found = tracker.track(seen, q[0])
+    positions[40:60, which] += 0.1 * np.array([0.6, -0.48, 0.64])
+    found = tracker.track(positions, q[0])
     assert found.ignored[40:60, which].sum() >= 15
     assert not found.ignored[:40].any()
     smooth = filter_motion(tracker.robot, time, found.q, 6.0).q
@@ -107,16 +107,16 @@ def test_a_marker_ten_centimetres_off_makes_no_spike(
 
 def test_joints_stay_in_range_with_any_marker_positions(tracker: MarkerTracker, robot: Robot) -> None:
     rng = np.random.default_rng(2)
-    seen = tracker.points.positions(robot.rest) + 0.3 * rng.normal(size=(len(tracker.weights), 3))
-    found = tracker.track(seen[None], robot.rest).q[0]
+    positions = tracker.points.positions(robot.rest) + 0.3 * rng.normal(size=(len(tracker.weights), 3))
+    found = tracker.track(positions[None], robot.rest).q[0]
     assert (found[7:] >= robot.limits.lower - 1e-12).all()
     assert (found[7:] <= robot.limits.upper + 1e-12).all()
     assert np.isfinite(found).all()
 
 
 def test_without_visible_markers_the_posture_stays_the_same(tracker: MarkerTracker, robot: Robot) -> None:
-    seen = np.full((5, len(tracker.weights), 3), np.nan)
-    found = tracker.track(seen, robot.rest)
+    positions = np.full((5, len(tracker.weights), 3), np.nan)
+    found = tracker.track(positions, robot.rest)
     assert found.q == pytest.approx(np.tile(robot.rest, (5, 1)), abs=1e-9)
 
 

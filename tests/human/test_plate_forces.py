@@ -56,15 +56,15 @@ def test_the_wrenches_of_the_feet_are_those_of_the_plates_together(walk: KnownMo
 
 
 def test_stance_from_motion_agrees_with_stance_from_events(walk: KnownMotion) -> None:
-    told = detect_stance(walk)
-    seen = detect_stance(replace(walk, trial=walk.trial.replace(events=())))
+    from_events = detect_stance(walk)
+    from_motion = detect_stance(replace(walk, trial=walk.trial.replace(events=())))
     for side in SIDES:
-        assert np.mean(told.stance[side] == seen.stance[side]) > 0.94
+        assert np.mean(from_events.stance[side] == from_motion.stance[side]) > 0.94
         strikes = [event.time for event in walk.trial.events if event.side == side and event.kind == "initial_contact"]
         for time in strikes:
             k = int(np.searchsorted(walk.time, time - 1e-9))
-            assert told.stance[side][k]
-            assert not told.stance[side][k - 2]
+            assert from_events.stance[side][k]
+            assert not from_events.stance[side][k - 2]
 
 
 def test_a_foot_on_a_treadmill_stands_though_it_moves(walk: KnownMotion) -> None:

@@ -102,12 +102,12 @@ def test_events_agree_with_the_plates(clean: tuple[Trial, Trial]) -> None:
         "left": walk.plates[(first == "right") :: 2],
         "right": walk.plates[(first == "left") :: 2],
     }
-    seen = events_from_plates(walk.time, {side: sum(p.force[:, 2] for p in own) for side, own in sides.items()})
+    detected = events_from_plates(walk.time, {side: sum(p.force[:, 2] for p in own) for side, own in sides.items()})
     known = {
         (e.side, e.kind): [o.time for o in walk.events if (o.side, o.kind) == (e.side, e.kind)] for e in walk.events
     }
     for (side, kind), times in known.items():
-        assert [e.time for e in seen if (e.side, e.kind) == (side, kind)] == pytest.approx(times, abs=0.02)
+        assert [e.time for e in detected if (e.side, e.kind) == (side, kind)] == pytest.approx(times, abs=0.02)
 
 
 def test_events_detected_from_markers_are_near_the_synthetic_ones() -> None:
@@ -117,8 +117,10 @@ def test_events_detected_from_markers_are_near_the_synthetic_ones() -> None:
     pelvis = np.mean([walk.marker(label) for label in ("LASI", "RASI", "LPSI", "RPSI")], axis=0)
     found = events_from_markers(walk.time, heel, toe, pelvis)
     for kind in ("initial_contact", "toe_off"):
-        made = [e for e in walk.events if e.kind == kind]
-        error = [min((f.time - e.time for f in found if (f.kind, f.side) == (kind, e.side)), key=abs) for e in made]
+        synthetic = [e for e in walk.events if e.kind == kind]
+        error = [
+            min((f.time - e.time for f in found if (f.kind, f.side) == (kind, e.side)), key=abs) for e in synthetic
+        ]
         assert np.mean(np.abs(error)) < 0.05
 
 

@@ -29,13 +29,13 @@ def changed(recording: Recording, **values: np.ndarray) -> Recording:
 
 def test_strides_go_from_initial_contact_to_initial_contact(torques: Torques) -> None:
     strides = human_anatomical_walk(torques)
-    made = {
+    contact_times = {
         side: [e.time for e in torques.trial.events if e.side == side and e.kind == "initial_contact"] for side in SIDES
     }
-    assert len(strides.cycles) == sum(len(times) - 1 for times in made.values())
+    assert len(strides.cycles) == sum(len(times) - 1 for times in contact_times.values())
     for cycle in strides.cycles:
-        assert min(abs(cycle.initial_contact - time) for time in made[cycle.side]) < 0.021
-        assert min(abs(cycle.end - time) for time in made[cycle.side]) < 0.021
+        assert min(abs(cycle.initial_contact - time) for time in contact_times[cycle.side]) < 0.021
+        assert min(abs(cycle.end - time) for time in contact_times[cycle.side]) < 0.021
     assert strides.stance == pytest.approx(62.0, abs=1.5)
 
 

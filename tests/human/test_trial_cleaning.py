@@ -44,8 +44,8 @@ def test_longer_gaps_and_gaps_at_the_ends_stay_and_are_named() -> None:
 
 def test_measured_samples_are_not_changed() -> None:
     broken = without(swinging(), (0, 50, 10))
-    seen = np.isfinite(broken.positions)
-    np.testing.assert_array_equal(human.fill_gaps(broken).positions[seen], broken.positions[seen])
+    measured = np.isfinite(broken.positions)
+    np.testing.assert_array_equal(human.fill_gaps(broken).positions[measured], broken.positions[measured])
 
 
 def test_how_long_a_gap_may_be_is_the_users_choice() -> None:

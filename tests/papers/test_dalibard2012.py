@@ -44,11 +44,11 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
     free = null_space(np.vstack([snapshot.jacobian(foot) for foot in robot.feet]))
     state = start.replace(v=free @ random.normal(0.0, 0.2, free.shape[1]))
     contacts = [Contact(foot, forces="vertices") for foot in robot.feet]
-    wish = start.center_of_mass + random.normal(0.0, 0.05, 3)
+    target = start.center_of_mass + random.normal(0.0, 0.05, 3)
     hierarchy = Hierarchy(
         levels=[
             Level("contact", [constraints.RigidContact(contact) for contact in contacts]),
-            Level("balance", [tasks.CenterOfMass(wish), tasks.AngularMomentum()]),
+            Level("balance", [tasks.CenterOfMass(target), tasks.AngularMomentum()]),
             Level("posture", [tasks.Posture(start)]),
         ]
     )
@@ -93,9 +93,9 @@ def test_the_rows_are_equation_4(name: str, seed: int) -> None:
     assert np.isinf(rows.upper).all() or (rows.upper > 1e9).all()
 
 
-def wishing(start: State, foot: Foot, wish: float) -> Command:
+def command_with_foot_target(start: State, foot: Foot, height: float) -> Command:
     """Both feet may leave; the left one is asked to accelerate up or down, above all else."""
-    target = start.pose(foot).translation + np.array([0.0, 0.0, wish])
+    target = start.pose(foot).translation + np.array([0.0, 0.0, height])
     hierarchy = Hierarchy(
         always=[constraints.NonPenetration(part) for part in start.robot.feet],
         levels=[
@@ -112,7 +112,7 @@ def wishing(start: State, foot: Foot, wish: float) -> Command:
 def test_a_foot_may_lift(name: str) -> None:
     start = installed_robot(name).stance("standing")
     foot = start.robot.foot("left")
-    command = wishing(start, foot, 0.02)
+    command = command_with_foot_target(start, foot, 0.02)
     assert corner_accelerations(start, foot, not_none(command.acceleration)).mean() == pytest.approx(
         25.0 * 0.02, abs=1e-3
     )
@@ -124,7 +124,7 @@ def test_a_foot_may_lift(name: str) -> None:
 def test_a_foot_does_not_sink(name: str) -> None:
     start = installed_robot(name).stance("standing")
     foot = start.robot.foot("left")
-    command = wishing(start, foot, -0.02)
+    command = command_with_foot_target(start, foot, -0.02)
     for part in start.robot.feet:
         assert corner_accelerations(start, part, not_none(command.acceleration)).min() > -1e-4
     assert corner_accelerations(start, foot, not_none(command.acceleration)) == pytest.approx(0.0, abs=1e-4)

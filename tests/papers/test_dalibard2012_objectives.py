@@ -104,8 +104,8 @@ def test_a_decay_is_the_proportional_derivative_law_with_critical_damping(rate: 
     assert derivative == pytest.approx(2.0 * np.sqrt(proportional))
     y, speed = snapshot.position(hand), snapshot.velocity(hand)[:3]
     rows = task.rows(snapshot, layout(state.robot, ACCELERATION))
-    asked = rows.lower + snapshot.drift(hand)[:3]
-    assert asked == pytest.approx(-proportional * (y - [0.4, 0.2, 1.0]) - derivative * speed)
+    acceleration = rows.lower + snapshot.drift(hand)[:3]
+    assert acceleration == pytest.approx(-proportional * (y - [0.4, 0.2, 1.0]) - derivative * speed)
 
 
 # -- equations 11 to 14: angular momentum -----------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> N
     (style,) = (level for level in walk.task_set.hierarchies["left"].levels if level.name == "style")
     weights = {type(task): task.weight for task in style.tasks if isinstance(task.weight, tasks.TunableWeight)}
     assert {tasks.AngularMomentum, tasks.JointTorque} <= weights.keys()
-    assert all((np.asarray(dial) > 0.0).any() for dial in weights.values())
+    assert all((np.asarray(weight) > 0.0).any() for weight in weights.values())
 
 
 # -- section III.C: the state machine ---------------------------------------------------------------------------------
@@ -95,8 +95,8 @@ def test_a_walk_visits_three_states_in_the_right_order(name: str) -> None:
 def test_a_foot_that_supports_stays(name: str) -> None:
     _, places = run_walk(name)
     assert len(places) == 6
-    for seen in places.values():
-        assert np.linalg.norm(np.ptp(np.array(seen), axis=0)) < 0.02
+    for positions in places.values():
+        assert np.linalg.norm(np.ptp(np.array(positions), axis=0)) < 0.02
 
 
 def test_only_feet_that_stand_have_forces() -> None:
@@ -131,8 +131,8 @@ def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
     assert max(powers, key=powers.__getitem__) == 1.0
     # By eq. (8) the CoM follows a sine of rate Ω with the amplitude divided by 1 + Ω²/λ.
     lag = 1.0 + (2.0 * math.pi / cycle) ** 2 / SinusoidReference(0.0).gain
-    wanted = trial.walk.style.sway * trial.walk.body.leg_length / lag
-    assert powers[1.0] == pytest.approx(wanted, rel=0.4), "a law that knows no preview follows from afar"
+    expected = trial.walk.style.sway * trial.walk.body.leg_length / lag
+    assert powers[1.0] == pytest.approx(expected, rel=0.4), "a law that knows no preview follows from afar"
 
 
 def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
@@ -167,10 +167,10 @@ def test_a_nao_walks_for_ten_seconds_with_the_reference_of_the_paper_and_its_def
     trial = WalkTrial(walk)
     trial.run(10.0)
     assert trial.plant.fall == ""
-    made = trial.walk.phase().steps
-    assert made > 15
+    step_count = trial.walk.phase().steps
+    assert step_count > 15
     ahead = trial.plant.truth().center_of_mass[0] - trial.plant.start.center_of_mass[0]
-    assert ahead == pytest.approx(made * walk.footstep_plan.gait.step_geometry.forward, rel=0.2)
+    assert ahead == pytest.approx(step_count * walk.footstep_plan.gait.step_geometry.forward, rel=0.2)
 
 
 @pytest.mark.parametrize("style", ["relaxed", pytest.param("sad", marks=pytest.mark.slow)])
@@ -212,7 +212,7 @@ def test_without_dcm_feedback_it_falls(name: str) -> None:
 @pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
 def test_too_little_dcm_feedback_lets_errors_accumulate(name: str) -> None:
     """k = 0: z = z_ref + (ξ - ξ_ref) keeps what is off; k = 4 undoes it. Neither moves its steps here."""
-    kept, undone = (
+    constant, undone = (
         np.abs(
             WalkTrial(Walk(installed_robot(name), steps=10, settings=WalkSettings(dcm_gain=k, adapt_steps=False)))
             .run_to_stop()
@@ -222,5 +222,5 @@ def test_too_little_dcm_feedback_lets_errors_accumulate(name: str) -> None:
     )
     assert undone.max() < 0.03
     assert undone[-1] < 0.003
-    assert kept[-1] > 5.0 * undone.max(), "or it has fallen already"
-    assert kept[-1] > 1.5 * kept[len(kept) // 2], "and it goes on growing"
+    assert constant[-1] > 5.0 * undone.max(), "or it has fallen already"
+    assert constant[-1] > 1.5 * constant[len(constant) // 2], "and it goes on growing"

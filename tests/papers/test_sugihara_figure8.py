@@ -52,9 +52,9 @@ def test_without_correction_the_zero_moment_point_leaves_the_support_as_the_seco
 
 
 def test_with_correction_it_stays_inside_at_every_sample() -> None:
-    found, seen = steps(MASS, corrected=True)
+    found, checks = steps(MASS, corrected=True)
     assert [segment.outcome for segment in found] == ["commanded", "commanded"]
-    assert min(each.margin.min() for each in seen) >= 0.0
+    assert min(each.margin.min() for each in checks) >= 0.0
 
 
 def test_only_the_second_step_is_prolonged_to_about_a_second() -> None:
@@ -75,9 +75,9 @@ def test_no_shorter_duration_would_do() -> None:
 
 
 def test_the_effect_comes_from_a_short_first_double_support() -> None:
-    found, seen = steps(MASS, corrected=True, phases=(0.28, 0.44, 0.28))
+    found, checks = steps(MASS, corrected=True, phases=(0.28, 0.44, 0.28))
     assert [segment.seconds for segment in found] == [0.5, 0.5]
-    assert min(each.margin.min() for each in seen) > 0.01
+    assert min(each.margin.min() for each in checks) > 0.01
 
 
 def test_the_whole_body_needs_more_time_than_its_concentrated_mass() -> None:
