@@ -104,21 +104,21 @@ def test_repair_does_not_change_a_feasible_style() -> None:
     + [pytest.param(*each, marks=pytest.mark.slow) for each in [("cautious", "dcm"), ("proud", "sinusoid")]],
 )
 def test_a_repair_touches_the_balance_alone_and_is_safe(style: str, center: str) -> None:
-    wanted = STYLES[style].replace(step_length=0.35, single_support=0.25) if center == "dcm" else STYLES[style]
-    found = repair_style(wanted, BODY, center)
+    original = STYLES[style].replace(step_length=0.35, single_support=0.25) if center == "dcm" else STYLES[style]
+    found = repair_style(original, BODY, center)
     assert found.check.margin >= 0.99 * SAFE_MARGIN * min(BODY.sole_size)
-    changed = {name for name in wanted.__dataclass_fields__ if getattr(wanted, name) != getattr(found.style, name)}
+    changed = {name for name in original.__dataclass_fields__ if getattr(original, name) != getattr(found.style, name)}
     assert changed <= set(BALANCE_PARAMETERS)
     assert len(found.changes) == len(changed) > 0
 
 
-@pytest.mark.parametrize(("center", "wanted"), [("dcm", (1.2, 0.0, 0.3)), ("sinusoid", (0.3, 0.0, 0.1))])
-def test_a_walk_that_is_too_fast_becomes_slower(center: str, wanted: tuple[float, float, float]) -> None:
-    assert not check_walk(STYLES["neutral"], BODY, center, wanted).feasible
-    found = repair_style(STYLES["neutral"], BODY, center, wanted)
+@pytest.mark.parametrize(("center", "speed"), [("dcm", (1.2, 0.0, 0.3)), ("sinusoid", (0.3, 0.0, 0.1))])
+def test_a_walk_that_is_too_fast_becomes_slower(center: str, speed: tuple[float, float, float]) -> None:
+    assert not check_walk(STYLES["neutral"], BODY, center, speed).feasible
+    found = repair_style(STYLES["neutral"], BODY, center, speed)
     assert found.speed is not None
-    assert 0.1 * wanted[0] < found.speed[0] < wanted[0]
-    assert found.speed[2] / found.speed[0] == pytest.approx(wanted[2] / wanted[0]), "on the same curve"
+    assert 0.1 * speed[0] < found.speed[0] < speed[0]
+    assert found.speed[2] / found.speed[0] == pytest.approx(speed[2] / speed[0]), "on the same curve"
     assert check_walk(found.style, BODY, center, found.speed).margin >= 0.99 * SAFE_MARGIN * min(BODY.sole_size)
     assert any(line.startswith("speed 1 -> ") for line in found.changes)
     assert found.style.step_length == STYLES["neutral"].step_length, "which is not what it walks with"
@@ -131,17 +131,17 @@ def test_half_of_a_repair_is_not_sufficient() -> None:
 
 def test_a_better_check_decides_on_a_repair() -> None:
     """Here it demands slow steps, which the pendulum does not."""
-    asked = []
+    styles = []
 
     def check(style: Style, speed: object) -> FeasibilityCheck:
-        asked.append(style)
+        styles.append(style)
         return FeasibilityCheck(style.single_support - 0.45, 0.0, "made up", True)
 
     found = repair_style(HASTY, BODY, check=check)
     assert found.check.simulated
     assert found.style.single_support >= 0.45
     assert check_walk(found.style, BODY).feasible
-    assert 0 < len(asked) <= 2 + REPAIR_CHECKS + REPAIR_BISECTIONS
+    assert 0 < len(styles) <= 2 + REPAIR_CHECKS + REPAIR_BISECTIONS
 
     found = repair_style(HASTY, BODY, check=lambda style, speed: FeasibilityCheck(-1.0, 0.0, "never", True))
     assert found.style == HASTY
@@ -150,13 +150,13 @@ def test_a_better_check_decides_on_a_repair() -> None:
 
 def test_the_sway_of_a_sinusoid_compensates_the_lag_of_the_body() -> None:
     plan = FootstepPlan(gait_of_style(STYLES["sad"], BODY), math.inf)
-    asked = SinusoidReference(0.03, 0.1)
-    amplitude, phase = asked.lead_compensation(plan)
+    reference = SinusoidReference(0.03, 0.1)
+    amplitude, phase = reference.lead_compensation(plan)
     turn = math.pi / plan.gait.timing.step
-    late = 1.0 / (1.0 + 1j * turn / math.sqrt(asked.gain)) ** 2
-    assert amplitude * abs(late) == pytest.approx(asked.amplitude)
+    late = 1.0 / (1.0 + 1j * turn / math.sqrt(reference.gain)) ** 2
+    assert amplitude * abs(late) == pytest.approx(reference.amplitude)
     # A greater phase of `SinusoidReference` comes later.
-    assert phase - math.atan2(late.imag, late.real) == pytest.approx(asked.phase)
+    assert phase - math.atan2(late.imag, late.real) == pytest.approx(reference.phase)
 
 
 @pytest.mark.parametrize("robot", ["g1", pytest.param("nao", marks=pytest.mark.slow)])

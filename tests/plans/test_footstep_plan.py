@@ -84,9 +84,9 @@ def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str
 def test_a_walk_ends_side_by_side(name: str) -> None:
     plan, found = plan_walk(name, 7)
     support, last = found[-1].support, found[-1].other_foot
-    seen = (last.place - support.place) * support.heading.conjugate()
-    assert abs(seen) == pytest.approx(plan.gait.step_geometry.width, abs=1e-9)
-    assert seen.real == pytest.approx(0.0, abs=1e-9)
+    offset = (last.place - support.place) * support.heading.conjugate()
+    assert abs(offset) == pytest.approx(plan.gait.step_geometry.width, abs=1e-9)
+    assert offset.real == pytest.approx(0.0, abs=1e-9)
     assert support.yaw == pytest.approx(last.yaw)
     assert found[-1].steps == 7
 

@@ -38,8 +38,8 @@ def test_feet_never_cross(side: str, sideways: float) -> None:
     step = Footstep(side, 0.0, 0.0, 0.4)  # type: ignore[arg-type]
     for _ in range(6):
         after = StepGeometry(forward=0.2, sideways=sideways, width=0.2).next_footstep(step)
-        seen = (after.place - step.place) * step.heading.conjugate()
-        assert (seen.imag if after.side == "left" else -seen.imag) >= 0.2 - 1e-9
+        offset = (after.place - step.place) * step.heading.conjugate()
+        assert (offset.imag if after.side == "left" else -offset.imag) >= 0.2 - 1e-9
         step = after
 
 

@@ -47,11 +47,11 @@ def near_phase_change(walk: WalkingPattern, time: float) -> bool:
 def goals(walk: WalkingPattern) -> list[Footstep]:
     """The footsteps that its route asks for, one after the other."""
     first = walk.phases[2].goal.side
-    support, asked = (RIGHT if first == "left" else LEFT), []
+    support, footsteps = (RIGHT if first == "left" else LEFT), []
     for number in range(1, int(walk.footstep_plan.steps) + 1):
         support = walk.footstep_plan.footstep(support, number)
-        asked.append(support)
-    return asked
+        footsteps.append(support)
+    return footsteps
 
 
 # -- continuous, with rates that are derivatives -----------------------------------------------------------------------
@@ -106,9 +106,9 @@ def test_samples_do_not_depend_on_their_order() -> None:
 @WALKS
 def test_feet_stand_on_the_footstep_plan(speed: tuple[float, float, float] | None) -> None:
     walk = pattern(speed)
-    asked, steps = goals(walk), [phase for phase in walk.phases if phase.kind == "single"]
+    footsteps, steps = goals(walk), [phase for phase in walk.phases if phase.kind == "single"]
     assert len(steps) == STEPS
-    for phase, goal in zip(steps, asked, strict=True):
+    for phase, goal in zip(steps, footsteps, strict=True):
         assert phase.goal == goal
         (place, yaw), (velocity, turning) = walk.foot(goal.side, phase.begin + phase.seconds)
         assert [*place, yaw] == pytest.approx([*goal.position, goal.yaw], abs=1e-9)

@@ -20,10 +20,10 @@ def squats() -> SquatReference:
 
 
 def test_a_stand_reference_is_constant() -> None:
-    course = StandReference(CENTER, OTHER, seconds=7.0)
-    assert course.seconds == 7.0
+    reference = StandReference(CENTER, OTHER, seconds=7.0)
+    assert reference.seconds == 7.0
     for time in (-1.0, 0.0, 3.0, 100.0):
-        sample = course.sample(time)
+        sample = reference.sample(time)
         assert np.array_equal(sample.center, CENTER)
         assert sample.other_sole == OTHER
         assert not sample.center_rate.any()
@@ -33,9 +33,9 @@ def test_a_stand_reference_is_constant() -> None:
 
 def test_a_stand_reference_copies_its_center() -> None:
     given = CENTER.copy()
-    course = StandReference(given, OTHER)
+    reference = StandReference(given, OTHER)
     given[:] = 9.0
-    assert np.array_equal(course.sample(1.0).center, CENTER)
+    assert np.array_equal(reference.sample(1.0).center, CENTER)
 
 
 @pytest.mark.parametrize("time", np.linspace(-0.5, 8.0, 35))
@@ -50,16 +50,16 @@ def test_only_the_height_changes_in_a_squat_and_feet_stay(time: float) -> None:
 
 @pytest.mark.parametrize("cycle", range(CYCLES))
 def test_each_squat_goes_from_the_top_to_its_depth_and_back(cycle: int) -> None:
-    course = squats()
+    reference = squats()
     for turns, down in ((0.0, 0.0), (0.25, 0.5), (0.5, 1.0), (0.75, 0.5), (1.0, 0.0)):
-        sample = course.sample(BEGIN + (cycle + turns) / FREQUENCY)
+        sample = reference.sample(BEGIN + (cycle + turns) / FREQUENCY)
         assert sample.center[2] == pytest.approx(CENTER[2] - down * DEPTH)
 
 
 def test_squats_are_periodic() -> None:
-    course = squats()
+    reference = squats()
     for time in np.linspace(BEGIN, BEGIN + 1.0 / FREQUENCY, 21):
-        first, second = course.sample(float(time)), course.sample(float(time) + 1.0 / FREQUENCY)
+        first, second = reference.sample(float(time)), reference.sample(float(time) + 1.0 / FREQUENCY)
         assert first.center == pytest.approx(second.center, abs=1e-12)
 
 
@@ -70,10 +70,10 @@ def test_the_rate_of_a_squat_is_its_derivative(time: float) -> None:
 
 
 def test_a_squat_begins_and_ends_at_rest() -> None:
-    course = squats()
-    assert course.seconds == BEGIN + CYCLES / FREQUENCY
-    for time in (0.0, BEGIN, course.seconds, course.seconds + 5.0):
-        sample = course.sample(time)
+    reference = squats()
+    assert reference.seconds == BEGIN + CYCLES / FREQUENCY
+    for time in (0.0, BEGIN, reference.seconds, reference.seconds + 5.0):
+        sample = reference.sample(time)
         assert sample.center == pytest.approx(CENTER, abs=1e-12)
         assert sample.center_rate == pytest.approx(0.0, abs=1e-12)
 

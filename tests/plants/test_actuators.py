@@ -34,16 +34,16 @@ def standing(robot: Robot) -> Hierarchy:
 def test_torques_beyond_their_limits_are_cut_off_and_counted_by_joint() -> None:
     robot = biped()
     plant = MujocoPlant(airborne_state(robot))
-    asked = np.zeros(len(robot.joints))
-    asked[[1, 4]] = 3.0 * robot.limits.torque[[1, 4]] * [1.0, -1.0]
-    asked[2] = robot.limits.torque[2]  # to the last bit
+    torques = np.zeros(len(robot.joints))
+    torques[[1, 4]] = 3.0 * robot.limits.torque[[1, 4]] * [1.0, -1.0]
+    torques[2] = robot.limits.torque[2]  # to the last bit
     for _ in range(5):
-        plant.apply(torque_command(robot, asked))
+        plant.apply(torque_command(robot, torques))
         plant.advance()
     given = plant.data.actuator_force
     assert given[[1, 4]] == pytest.approx(robot.limits.torque[[1, 4]] * [1.0, -1.0])
     assert given[2] == pytest.approx(robot.limits.torque[2])
-    assert plant.saturation_counts.tolist() == [5 * (i in (1, 4)) for i in range(len(asked))]
+    assert plant.saturation_counts.tolist() == [5 * (i in (1, 4)) for i in range(len(torques))]
     assert plant.counts == {"torque saturated": 5}
 
 

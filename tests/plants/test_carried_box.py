@@ -33,7 +33,7 @@ def middle(plant: MujocoPlant) -> np.ndarray:
     return np.mean([plant.data.site(hand.name).xpos for hand in plant.robot.hands], axis=0)
 
 
-def pulls(plant: MujocoPlant) -> np.ndarray:
+def box_forces(plant: MujocoPlant) -> np.ndarray:
     """Forces of the box on the left and the right hand, in world axes (2, 3, N)."""
     assert (plant.data.efc_type[:12] == mujoco.mjtConstraint.mjCNSTR_EQUALITY).all()
     return plant.data.efc_force[:12].reshape(2, 6)[:, :3]
@@ -79,7 +79,7 @@ def test_the_box_stays_between_the_hands(carrying: tuple) -> None:
 def test_both_arms_bear_half_of_it(carrying: tuple) -> None:
     plant, _, _ = carrying
     half = 0.5 * 9.81 * SHARE * plant.robot.mass
-    assert pulls(plant)[:, 2] == pytest.approx([-half, -half], rel=0.02)
+    assert box_forces(plant)[:, 2] == pytest.approx([-half, -half], rel=0.02)
 
 
 def test_the_box_is_part_of_neither_the_state_nor_the_contacts(carrying: tuple) -> None:
@@ -159,7 +159,7 @@ def test_servos_start_with_what_bears_it() -> None:
             ), joint.name
 
 
-def totals(plant: MujocoPlant) -> tuple[np.ndarray, float]:
+def total_momentum_and_energy(plant: MujocoPlant) -> tuple[np.ndarray, float]:
     """Momentum of robot and box, linear and about their center of mass, and their kinetic energy."""
     model, data = plant.model, plant.data
     mujoco.mj_forward(model, data)
@@ -181,14 +181,18 @@ def test_in_flight_holding_it_changes_neither_momentum_nor_energy() -> None:
         start.replace(q=q, v=v, contacts=()), carried_box=CarriedBox.of_mass_fraction(robot, SHARE), period=2e-4
     )
     plant.model.opt.gravity[:] = 0.0
-    momentum, energy = totals(plant)
+    momentum, energy = total_momentum_and_energy(plant)
     for _ in range(5):
         run_torques(plant, 0.02)
-        now, left = totals(plant)
+        now, left = total_momentum_and_energy(plant)
         assert now == pytest.approx(momentum, abs=2e-3 * np.abs(momentum).max())
         assert left <= energy * (1.0 + 1e-6)
         energy = left
-    assert energy > 0.9 * totals(MujocoPlant(plant.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE)))[1]
+    assert (
+        energy
+        > 0.9
+        * total_momentum_and_energy(MujocoPlant(plant.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE)))[1]
+    )
 
 
 def test_it_moves_with_the_hands_from_the_start() -> None:

@@ -175,7 +175,7 @@ def test_seconds_are_a_number(seconds: object) -> None:
 
 
 def test_a_custom_plant_and_controller_run_in_the_loop() -> None:
-    class Wall(Plant):
+    class MotionlessPlant(Plant):
         """A robot that does not move."""
 
         robot = ROBOT
@@ -187,12 +187,12 @@ def test_a_custom_plant_and_controller_run_in_the_loop() -> None:
 
         def advance(self) -> None: ...
 
-    class Sleeper(Controller):
+    class IdleController(Controller):
         period = 0.01
 
         def step(self, state: State) -> Command:
             return velocity_command(np.zeros(ROBOT.model.nv), self.period)
 
-    found = list(steps(Sleeper(), Wall(), 0.1))
+    found = list(steps(IdleController(), MotionlessPlant(), 0.1))
     assert len(found) == 10
     assert all(step.state is START for step in found)

@@ -102,7 +102,7 @@ def test_a_former_recording_of_the_studio_names_the_stairs_and_the_door() -> Non
 
 
 def test_a_custom_plant_shows_its_ground() -> None:
-    class Still(poise.plants.Plant):
+    class PlantOnStairs(poise.plants.Plant):
         def __init__(self) -> None:
             self.robot = installed_robot("nao")
             self.start, self.ground = self.robot.stance("standing"), Stairs(0.02, 0.2, 2)
@@ -114,7 +114,7 @@ def test_a_custom_plant_shows_its_ground() -> None:
 
         def advance(self) -> None: ...
 
-    assert len(Still().environment.ground) == 2
+    assert len(PlantOnStairs().environment.ground) == 2
 
 
 def test_a_motion_of_the_environment_moves_all_of_it() -> None:

@@ -54,13 +54,13 @@ def steps_before(steps: list[ControlStep], time: float = BREAKS) -> int:
 
 
 @pytest.mark.parametrize("sensors", [Sensors(), Sensors(noise=0.01, force_step=0.25)], ids=["exact", "noisy"])
-@pytest.mark.parametrize("says", ["dead", "stuck", "nan"])
-def test_a_faulty_cell_gives_its_fault_value_and_all_others_measure(says: str, sensors: Sensors) -> None:
+@pytest.mark.parametrize("fault", ["dead", "stuck", "nan"])
+def test_a_faulty_cell_gives_its_fault_value_and_all_others_measure(fault: str, sensors: Sensors) -> None:
     whole = pushed_steps(sensors=sensors)
-    broken = pushed_steps(sensors=sensors, faults=[ForceCellFault(BREAKS, "left", 2, says)])  # type: ignore[arg-type]
+    broken = pushed_steps(sensors=sensors, faults=[ForceCellFault(BREAKS, "left", 2, fault)])  # type: ignore[arg-type]
     n, expected = steps_before(whole), cells(whole, "left")
     assert 0 < n < len(whole)
-    expected[n:, 2] = {"dead": 0.0, "stuck": expected[n - 1, 2], "nan": np.nan}[says]
+    expected[n:, 2] = {"dead": 0.0, "stuck": expected[n - 1, 2], "nan": np.nan}[fault]
     assert np.array_equal(cells(broken, "left"), expected, equal_nan=True)
     assert np.array_equal(cells(broken, "right"), cells(whole, "right"))
     for side in ("left", "right"):  # the ankle has a sensor of its own
@@ -94,14 +94,14 @@ def test_a_fault_is_delayed_like_every_measurement() -> None:
 def test_readings_from_before_a_fault_do_not_change_later() -> None:
     given = [ForceCellFault(BREAKS, "left", 0, "nan"), SwappedSoleSensors(0.07)]
     plant = MujocoPlant(biped(), pushes=[PUSH], faults=given)
-    kept, read = [], []
+    all_readings, read = [], []
     controller = StandingController(plant.start)
     for _ in range(50):
-        kept.append(plant.readings())
+        all_readings.append(plant.readings())
         read.append(plant.readings().cells[biped().foot("left").name].copy())
         plant.apply(controller.step(plant.state()))
         plant.advance()
-    later = [readings.cells[biped().foot("left").name] for readings in kept]
+    later = [readings.cells[biped().foot("left").name] for readings in all_readings]
     assert np.array_equal(later, read, equal_nan=True)
 
 
@@ -126,13 +126,15 @@ def test_a_swapped_wrench_is_the_same_in_the_axes_of_the_sole() -> None:
     """Sensors turn with their soles: ``R_rᵀ F_told = R_lᵀ F_felt``, also where one foot is turned out."""
     random = np.random.default_rng(0)
     turns = np.array([exp3(random.standard_normal(3)) for _ in range(3)])
-    felt = ContactForces(("left", "hand", "right"), random.standard_normal((3, 6)), random.standard_normal((3, 3)))
-    told = SensorFaults({}, ("left", "right")).faulty_forces(felt, turns)
+    true_forces = ContactForces(
+        ("left", "hand", "right"), random.standard_normal((3, 6)), random.standard_normal((3, 3))
+    )
+    faulty = SensorFaults({}, ("left", "right")).faulty_forces(true_forces, turns)
     for one, other in ((0, 2), (2, 0)):
-        inside = turns[other].T @ felt.wrenches[other].reshape(2, 3).T
-        assert inside == pytest.approx(turns[one].T @ told.wrenches[one].reshape(2, 3).T)
-    assert np.array_equal(told["hand"], felt["hand"])
-    assert np.array_equal(told.points, felt.points)
+        inside = turns[other].T @ true_forces.wrenches[other].reshape(2, 3).T
+        assert inside == pytest.approx(turns[one].T @ faulty.wrenches[one].reshape(2, 3).T)
+    assert np.array_equal(faulty["hand"], true_forces["hand"])
+    assert np.array_equal(faulty.points, true_forces.points)
 
 
 def test_soles_that_are_swapped_twice_are_right_again() -> None:
@@ -165,8 +167,8 @@ def test_sensor_faults_do_not_move_a_robot_without_sensor_feedback() -> None:
 def test_a_recording_contains_the_readings_of_faulty_cells(tmp_path: Path) -> None:
     plant = MujocoPlant(biped(), faults=[ForceCellFault(0.01, "left", 0, "nan")])
     record(StandingController(plant.start), plant, 0.03).save(tmp_path / "broken.poise")
-    told = load_recording(tmp_path / "broken.poise")[f"measured/cells/{biped().foot('left').name}"]
-    assert np.isnan(told[-1]).tolist() == [True, False, False, False]
+    cell_readings = load_recording(tmp_path / "broken.poise")[f"measured/cells/{biped().foot('left').name}"]
+    assert np.isnan(cell_readings[-1]).tolist() == [True, False, False, False]
 
 
 # -- motors ------------------------------------------------------------------------------------------------------------

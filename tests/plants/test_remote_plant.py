@@ -125,14 +125,14 @@ def test_foreign_messages_change_nothing_and_are_counted() -> None:
     with serve_plant(plant) as server, RawClient(server.address) as stranger:
         with RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
 
-            class Disturbed(Controller):
+            class ControllerWithForeignMessages(Controller):
                 period = controller.period
 
                 def step(self, state: State) -> Command:
                     stranger.send(next(rubbish))
                     return controller.step(state)
 
-            check_same_motion(expected, poise.record(Disturbed(), remote, 0.2))
+            check_same_motion(expected, poise.record(ControllerWithForeignMessages(), remote, 0.2))
         sent = round(0.2 / controller.period)
         counted = ("malformed message", "oversized message", "client refused", "command without a session")
         wait_until(lambda: sum(n for name, n in server.counts.items() if name.startswith(counted)) == sent)
@@ -388,8 +388,8 @@ def test_a_lost_answer_is_requested_again_and_malformed_answers_are_counted(monk
     robot = biped()
     plant = IdealPlant(robot.stance("standing"))
     with serve_plant(plant) as server, RemotePlant(server.address, robot, timeout=0.02) as remote:
-        seen = [step.state.time for step in steps(SwingController(robot), remote, 0.5)]
-        assert seen == sorted(seen)
+        times = [step.state.time for step in steps(SwingController(robot), remote, 0.5)]
+        assert times == sorted(times)
         assert remote.counts["no state"] >= 5
         assert remote.counts["malformed message"] == 2 * remote.counts["oversized message"] > 0
         assert any(note.startswith("no state: ") for note in remote.notes)

@@ -85,7 +85,7 @@ def test_a_delay_is_exact(delay: float) -> None:
     robot = biped()
     start = airborne_state(robot)
     late = MujocoPlant(start, sensors=Sensors(delay=delay))
-    seen = [step.state for step in steps(OpenLoopTorques(robot, swings), late, 0.06)]
+    states = [step.state for step in steps(OpenLoopTorques(robot, swings), late, 0.06)]
     true = MujocoPlant(start)
     past = {0: true.truth()}
     for n in range(1, 61):
@@ -95,7 +95,7 @@ def test_a_delay_is_exact(delay: float) -> None:
         true.apply(torque)
         true.advance()
         past[n] = true.truth()
-    for n, state in enumerate(seen):
+    for n, state in enumerate(states):
         before = past[max(2 * n - round(delay / 0.001), 0)]
         assert np.array_equal(state.q, before.q)
         assert np.array_equal(state.v, before.v)

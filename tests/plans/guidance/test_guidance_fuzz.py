@@ -67,7 +67,7 @@ def test_a_stick_that_is_no_number_moves_nothing(name: str) -> None:
         assert goal.points.center[:2] == pytest.approx(points.center[:2], abs=1e-9)
 
 
-def lifted(name: str) -> NavigationPoints:
+def one_foot_points(name: str) -> NavigationPoints:
     workspace, legs = limits_of(name)
     return guided_goal(start_of(name), OperatorCommand("right foot", (0, 0, 1, 0, 0, 0)), workspace, legs).points
 
@@ -82,7 +82,7 @@ def guide_point(
 
 
 @each_robot
-@pytest.mark.parametrize("begin", [start_of, lifted])
+@pytest.mark.parametrize("begin", [start_of, one_foot_points])
 @pytest.mark.parametrize(("axis", "sign"), [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)])
 def test_a_constant_stick_carries_the_trunk_along(name: str, begin, axis: int, sign: float) -> None:  # type: ignore[no-untyped-def]
     """Forward, 40 segments lead at least nine tenths as far as the stick says; sideways, where feet are in each other's
@@ -98,7 +98,7 @@ def test_a_constant_stick_carries_the_trunk_along(name: str, begin, axis: int, s
 
 
 @each_robot
-@pytest.mark.parametrize("begin", [start_of, lifted])
+@pytest.mark.parametrize("begin", [start_of, one_foot_points])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_constant_yaw_stick_turns_trunk_and_feet(name: str, begin, sign: float) -> None:  # type: ignore[no-untyped-def]
     workspace, _ = limits_of(name)
@@ -137,7 +137,7 @@ def ground_with_hole(step: Footstep) -> Footstep:
 @each_robot
 def test_a_lifted_foot_always_finds_a_place_to_land(name: str) -> None:
     workspace, legs = limits_of(name)
-    points = lifted(name)
+    points = one_foot_points(name)
     for axes in ((1, 0, 0, 0, 0, 0), (1, -1, 0, 0, 0, -1), (1, 0, 1, 0, 0, 0)):
         points = guided_goal(points, OperatorCommand("right foot", axes), workspace, legs, ground_with_hole).points
     goal = guided_goal(points, OperatorCommand("right foot", (1, 0, -1, 0, 0, 0)), workspace, legs, ground_with_hole)

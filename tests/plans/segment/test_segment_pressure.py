@@ -102,7 +102,7 @@ def test_three_masses_predict_the_zmp_better_than_one(tmp_path: object) -> None:
     robot = poise.load_robot("mighty")
     navigate = Navigate(robot, RandomDevice(3))
     controller, plant = poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start)
-    snapshot, momentum, center, plan, one, whose = Snapshot(robot), [], [], [], [], []
+    snapshot, momentum, center, plan, one, segment_ids = Snapshot(robot), [], [], [], [], []
     for tick in steps(controller, plant, 6.0):
         snapshot.at(tick.state)
         momentum.append(snapshot.momentum.copy())
@@ -112,10 +112,10 @@ def test_three_masses_predict_the_zmp_better_than_one(tmp_path: object) -> None:
         plan.append(zmp_path(navigate.body, segment, np.array([elapsed]))[0][0])
         p, _, a = segment.center.at(elapsed)
         one.append(zero_moment_points(p[None], a[None], 0.0, np.zeros((1, 2)))[0][0])
-        whose.append(id(segment))
+        segment_ids.append(id(segment))
     rate = np.gradient(np.array(momentum), controller.period, axis=0)
     real = of_momentum(np.array(center), rate[:, :3] / robot.mass, rate[:, 3:], robot.mass, 0.0)
-    mid = np.array(whose)
+    mid = np.array(segment_ids)
     inner = np.r_[False, (mid[1:-1] == mid[:-2]) & (mid[1:-1] == mid[2:]), False]
     three, single = (np.linalg.norm(real - np.array(w), axis=1)[inner] for w in (plan, one))
     assert np.median(three) < 0.7 * np.median(single)
