@@ -109,10 +109,10 @@ BEGINNINGS = some.sampled_from(["", "error/", "error_norm/", "slack/", "active/"
 @given(some.lists(some.builds(str.__add__, BEGINNINGS, some.text(LETTERS, min_size=1, max_size=5)), unique=True))
 def test_different_labels_have_different_keys_and_the_same_labels_the_same(labels: list[str]) -> None:
     keys, again = ChannelKeys(), ChannelKeys()
-    made = [keys[label] for label in labels]
-    assert len(set(made)) == len(made)
-    assert all(map(is_channel_key, made))
-    assert [keys[label] for label in labels] == made == [again[label] for label in labels]
+    label_keys = [keys[label] for label in labels]
+    assert len(set(label_keys)) == len(label_keys)
+    assert all(map(is_channel_key, label_keys))
+    assert [keys[label] for label in labels] == label_keys == [again[label] for label in labels]
 
 
 @given(some.from_regex(r"[a-z0-9_]{1,8}(/[a-z0-9_]{1,8}){0,2}", fullmatch=True))

@@ -164,7 +164,7 @@ def two_segments(path: Path) -> Recording:
     return recorder.finish()
 
 
-def small(path: Path) -> Recording:
+def small_recording(path: Path) -> Recording:
     """A file of some kilobytes: two segments, four batches."""
     writer = FileWriter(path, {"robot": "figure"})
     gap = np.array([[0.5, 1.5]])
@@ -197,17 +197,17 @@ def intact_part(path: Path, whole: Recording, complete: bool = True) -> int | No
 
 
 def test_a_file_cut_anywhere_gives_the_samples_before_the_cut_or_is_refused(tmp_path: Path) -> None:
-    whole = small(tmp_path / "a.poise")
+    whole = small_recording(tmp_path / "a.poise")
     data = (tmp_path / "a.poise").read_bytes()
     lengths = []
     for cut in range(len(data)):
         (tmp_path / "b.poise").write_bytes(data[:cut])
         # The last eight bytes only say that nothing follows.
         lengths.append(intact_part(tmp_path / "b.poise", whole, complete=cut >= len(data) - 8))
-    kept = [length for length in lengths if length is not None]
-    assert kept == sorted(kept)
-    assert set(kept) == {0, 1, 2, 3, 4}
-    assert lengths.index(0) + len(kept) == len(lengths)  # refused only as long as the head is not there
+    readable = [length for length in lengths if length is not None]
+    assert readable == sorted(readable)
+    assert set(readable) == {0, 1, 2, 3, 4}
+    assert lengths.index(0) + len(readable) == len(lengths)  # refused only as long as the head is not there
 
 
 def test_a_real_recording_cut_anywhere_keeps_whole_batches(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_damaged_file_gives_recorded_values_only(
     tmp_path_factory: pytest.TempPathFactory, data: some.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("spoiled")
-    whole = small(folder / "a.poise")
+    whole = small_recording(folder / "a.poise")
     spoiled = bytearray((folder / "a.poise").read_bytes())
     for _ in range(data.draw(some.integers(1, 3))):
         at = data.draw(some.integers(0, len(spoiled) - 1))
@@ -257,7 +257,7 @@ def test_the_intact_part_can_be_saved_and_stays_incomplete(tmp_path: Path) -> No
 
 def test_saving_leaves_the_old_file_or_the_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.poise"
-    whole = small(path)
+    whole = small_recording(path)
 
     def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -270,7 +270,7 @@ def test_saving_leaves_the_old_file_or_the_new_one(tmp_path: Path, monkeypatch: 
 
 
 def test_saving_follows_a_link_and_overwrites(tmp_path: Path) -> None:
-    whole = small(tmp_path / "a.poise")
+    whole = small_recording(tmp_path / "a.poise")
     (tmp_path / "link.poise").symlink_to(tmp_path / "a.poise")
     Recording([Channel("time", "s", [0.0])]).save(tmp_path / "link.poise")
     assert load_recording(tmp_path / "a.poise").samples == 1 != whole.samples

@@ -61,8 +61,8 @@ def test_its_channels_are_found_by_new_and_by_former_keys(stand: Recording) -> N
 def test_its_summary_lists_levels_and_tasks_by_their_labels(stand: Recording) -> None:
     lines = [line.split("  ")[0] or line.strip().split("  ")[0] for line in stand.summary().splitlines()]
     assert list(stand.levels()) == ["physics", "always", "contact", "balance", "trunk", "posture"]
-    for told in ("balance", "center of mass", "height of the center of mass", "orientation of chest"):
-        assert told in lines
+    for label in ("balance", "center of mass", "height of the center of mass", "orientation of chest"):
+        assert label in lines
 
 
 def test_odd_names_become_keys_that_are_unique(names: Recording) -> None:

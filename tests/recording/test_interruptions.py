@@ -24,14 +24,14 @@ from waiting import wait_for_exit
 SOURCE = str(Path(poise.recording.__file__).parent)
 
 
-def until(count: int, error: BaseException) -> Iterator[Any]:
+def steps_before_error(count: int, error: BaseException) -> Iterator[Any]:
     yield from Motion().steps(count)
     raise error
 
 
 def test_ctrl_c_returns_the_recording_and_closes_the_file(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
-        record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "a.poise")
+        record_steps(steps_before_error(70, KeyboardInterrupt()), ROBOT, tmp_path / "a.poise")
     assert isinstance(caught.value, RecordingInterrupted)
     recording = caught.value.recording
     assert (recording.samples, recording.complete, recording.provenance["outcome"]) == (70, True, "interrupted")
@@ -57,7 +57,7 @@ def test_progress_receives_the_time_of_every_step() -> None:
 
 def test_an_error_in_the_loop_is_raised_and_stored_in_the_file(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
-        record_steps(until(30, ZeroDivisionError("no ground")), ROBOT, tmp_path / "a.poise")
+        record_steps(steps_before_error(30, ZeroDivisionError("no ground")), ROBOT, tmp_path / "a.poise")
     assert "a.poise" in caught.value.__notes__[0]
     recording = load_recording(tmp_path / "a.poise")
     assert (recording.samples, recording.provenance["outcome"]) == (30, "ZeroDivisionError: no ground")
@@ -145,7 +145,7 @@ def test_a_disk_that_fails_does_not_stop_the_motion(tmp_path: Path, monkeypatch:
     assert caught.value.recording.samples == 120
     assert load_recording(tmp_path / "a.poise", partial=True).samples == 50
     with pytest.raises(RecordingInterrupted) as interrupted:
-        record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "b.poise")
+        record_steps(steps_before_error(70, KeyboardInterrupt()), ROBOT, tmp_path / "b.poise")
     assert interrupted.value.recording.samples == 70
 
 
@@ -167,7 +167,7 @@ except KeyboardInterrupt as interruption:
 """
 
 
-def child(path: Path) -> subprocess.Popen[str]:
+def start_recording_process(path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", CHILD, str(path)],
         cwd=Path(__file__).parent,
@@ -181,7 +181,7 @@ def child(path: Path) -> subprocess.Popen[str]:
 
 def test_a_process_that_is_killed_leaves_all_but_the_last_quarter_of_a_second(tmp_path: Path) -> None:
     path = tmp_path / "a.poise"
-    process = child(path)
+    process = start_recording_process(path)
     try:
         assert process.stdout is not None
         time = next(float(line) for line in process.stdout if float(line) >= 2.0)
@@ -202,7 +202,7 @@ def test_a_process_that_is_killed_leaves_all_but_the_last_quarter_of_a_second(tm
 
 def test_a_process_that_receives_ctrl_c_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "a.poise"
-    process = child(path)
+    process = start_recording_process(path)
     try:
         assert process.stdout is not None
         next(line for line in process.stdout if float(line) >= 0.6)

@@ -66,7 +66,7 @@ def test_the_nearest_joint_limit_is_named_with_its_margin() -> None:
     assert recording["joint_limit/nearest"].tolist() == ["right_knee_joint lower"]
 
 
-def changing() -> tuple[list, Recording]:
+def changing_hierarchy() -> tuple[list, Recording]:
     """Posture alone, then reach above it, then posture alone again."""
     motion = Motion(tasks=(POSTURE,))
     steps: list[Any] = []
@@ -77,7 +77,7 @@ def changing() -> tuple[list, Recording]:
 
 
 def test_a_task_that_comes_and_goes_is_nan_where_it_was_not() -> None:
-    steps, recording = changing()
+    steps, recording = changing_hierarchy()
     inside = np.zeros(120, dtype=bool)
     inside[40:80] = True
     for name in ("error/reach/left_hand", "error_norm/reach/left_hand", "slack/reach", "active_count/reach"):
@@ -89,7 +89,7 @@ def test_a_task_that_comes_and_goes_is_nan_where_it_was_not() -> None:
 
 
 def test_the_file_of_a_changing_hierarchy_is_the_same_recording(tmp_path: Path) -> None:
-    steps, in_memory = changing()
+    steps, in_memory = changing_hierarchy()
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise", provenance={"date": in_memory.provenance["date"]})
     assert identical(recording, in_memory)
     assert identical(load_recording(tmp_path / "a.poise"), recording)
@@ -205,8 +205,8 @@ def test_the_file_is_never_more_than_a_quarter_of_a_second_behind(tmp_path: Path
         object.__setattr__(step.state, "time", i * period)
         recorder(step)
         if i > 1 and (period > 0.01 or i % 7 == 0):
-            kept = load_recording(path, partial=True)
-            assert i * period - (kept.time[-1] if kept.samples else -period) <= 0.25 + 1e-9
+            partial = load_recording(path, partial=True)
+            assert i * period - (partial.time[-1] if partial.samples else -period) <= 0.25 + 1e-9
 
 
 def test_a_clock_that_is_set_back_is_recorded_as_it_is() -> None:

@@ -35,9 +35,9 @@ def reach(robot: Robot, start: State) -> Hierarchy:
 
 def test_the_states_of_a_file_are_those_of_the_motion(robot: Robot, tmp_path: Path) -> None:
     start = robot.stance("standing")
-    seen = list(steps(KinematicController(reach(robot, start)), IdealPlant(start), 0.3))
-    record_steps(seen, robot, tmp_path / "a.poise")
-    for step, state in zip(seen, load_recording(tmp_path / "a.poise", robot).states(), strict=True):
+    motion_steps = list(steps(KinematicController(reach(robot, start)), IdealPlant(start), 0.3))
+    record_steps(motion_steps, robot, tmp_path / "a.poise")
+    for step, state in zip(motion_steps, load_recording(tmp_path / "a.poise", robot).states(), strict=True):
         assert np.array_equal(state.q, step.state.q)
         assert np.array_equal(state.v, step.state.v)
         assert (state.time, state.contacts, state.robot) == (step.state.time, step.state.contacts, robot)

@@ -83,7 +83,7 @@ def test_errors_and_slack_below_the_resolution_are_not_listed_as_numbers() -> No
     assert levels["reach"][-2:] == ["1", "m/s"]
 
 
-def timed(milliseconds: list[float], controller: dict[str, float] | None = None) -> Recording:
+def timed_recording(milliseconds: list[float], controller: dict[str, float] | None = None) -> Recording:
     """Return a recording of 5 ms per sample with these computing times, from 1 s on."""
     n = len(milliseconds)
     channels = [
@@ -94,25 +94,25 @@ def timed(milliseconds: list[float], controller: dict[str, float] | None = None)
 
 
 def test_the_summary_says_how_many_steps_were_late_the_slowest_and_when() -> None:
-    late = timed([0.1, 7.0, 0.2, 31.5, np.nan, 4.9])
+    late = timed_recording([0.1, 7.0, 0.2, 31.5, np.nan, 4.9])
     found = not_none(late.overruns())
     assert (found.ticks, found.steps, found.worst_ms) == (2, 5, 31.5)
     assert found.period_ms == pytest.approx(5.0)
     assert found.worst_time_s == pytest.approx(1.015)
     sentence = "2 of 5 control steps took longer than the control period of 5 ms, the slowest 31.5 ms at 1.015 s"
     assert f"real time: {sentence}" in late.summary().splitlines()
-    early = timed([0.1, 0.2])
+    early = timed_recording([0.1, 0.2])
     assert "real time: all 2 control steps took less than the control period of 5 ms" in early.summary().splitlines()
 
 
 def test_the_period_of_the_controller_counts_where_only_some_of_its_steps_are_recorded() -> None:
-    assert not_none(timed([0.1, 1.5, 0.2], {"period": 0.001}).overruns()).ticks == 1
-    assert not_none(timed([0.1, 1.5, 0.2], {"period": 0.002}).overruns()).ticks == 0
+    assert not_none(timed_recording([0.1, 1.5, 0.2], {"period": 0.001}).overruns()).ticks == 1
+    assert not_none(timed_recording([0.1, 1.5, 0.2], {"period": 0.002}).overruns()).ticks == 0
 
 
 def test_without_computing_times_there_are_no_late_steps_to_count() -> None:
     assert Recording([Channel("time", "s", [0.0, 0.1])]).overruns() is None
-    assert timed([np.nan, np.nan]).overruns() is None
+    assert timed_recording([np.nan, np.nan]).overruns() is None
 
 
 def test_the_summary_counts_commands_that_are_not_finite() -> None:

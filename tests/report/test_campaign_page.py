@@ -141,11 +141,11 @@ def test_reasons_that_differ_in_numbers_are_one(read: Page) -> None:
 
 
 def test_the_worst_fell_soonest_and_then_had_the_smallest_margin() -> None:
-    made = pushed()
-    failed = [k for k, good in enumerate(made["succeeded"]) if not good]
-    assert worst_runs(made) == failed[:10]  # later runs moved longer
-    good = [k for k, good in enumerate(made["succeeded"]) if good]
-    assert worst_runs(made, 58)[56:] == good[:2]
+    results = pushed()
+    failed = [k for k, good in enumerate(results["succeeded"]) if not good]
+    assert worst_runs(results) == failed[:10]  # later runs moved longer
+    good = [k for k, good in enumerate(results["succeeded"]) if good]
+    assert worst_runs(results, 58)[56:] == good[:2]
 
 
 def test_the_worst_have_their_command_and_links(text: str, read: Page) -> None:

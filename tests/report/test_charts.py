@@ -34,20 +34,20 @@ from poise.html.charts import inline_svg
 def test_thinning_keeps_every_peak_of_every_bin(count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = np.arange(count, dtype=float), rng.normal(size=count)
-    fewer, kept = decimate(x, y, 50)
+    fewer, values = decimate(x, y, 50)
     assert len(fewer) <= max(100, 2 * 50)
-    assert np.array_equal(kept, y[fewer.astype(int)])
+    assert np.array_equal(values, y[fewer.astype(int)])
     assert (np.diff(fewer) > 0).all()
     if count:
-        assert (kept.min(), kept.max()) == (y.min(), y.max())
+        assert (values.min(), values.max()) == (y.min(), y.max())
 
 
 def test_thinning_keeps_gaps() -> None:
     y = np.sin(np.arange(5000.0))
     y[1000:2000] = np.nan
     y[3333] = np.nan
-    x, kept = decimate(np.arange(5000.0), y)
-    assert np.isnan(kept[(x >= 1000) & (x < 2000)]).all()
+    x, values = decimate(np.arange(5000.0), y)
+    assert np.isnan(values[(x >= 1000) & (x < 2000)]).all()
     assert 3333.0 in x
 
 

@@ -100,10 +100,10 @@ def test_pushes_of_the_recording_are_marked() -> None:
     assert "Bands mark pushes." in read_section({"stand": pushed_recording()}).sections[TITLE]
 
 
-@pytest.mark.parametrize("told", ["hard", ["hard"], 3, None])
-def test_invalid_pushes_are_ignored(robot: Robot, told: object) -> None:
+@pytest.mark.parametrize("push", ["hard", ["hard"], 3, None])
+def test_invalid_pushes_are_ignored(robot: Robot, push: object) -> None:
     recording = dynamic_recording(robot, 0.2)
-    odd = Recording(recording.channels.values(), {**recording.provenance, "push": told}, robot)
+    odd = Recording(recording.channels.values(), {**recording.provenance, "push": push}, robot)
     assert "Bands mark pushes." not in read_section({"odd": odd}).sections[TITLE]
 
 

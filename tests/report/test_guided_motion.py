@@ -120,7 +120,7 @@ def test_the_world_is_drawn_if_the_recording_describes_it() -> None:
         "door": [],
         "target": [[0.2, 0, 0]],
     }
-    told = Recording(tuple(recording.channels.values()), {**recording.provenance, "world": world}, recording.robot)
-    chart = [read_sections({"guided": each}, guided_motion_section).labels for each in (recording, told)]
+    described = Recording(tuple(recording.channels.values()), {**recording.provenance, "world": world}, recording.robot)
+    chart = [read_sections({"guided": each}, guided_motion_section).labels for each in (recording, described)]
     goals = [sum("goal B" in label for labels in each for label in labels) for each in chart]
     assert goals == [0, 4]

@@ -139,10 +139,10 @@ def test_two_people_are_compared() -> None:
 
 
 def test_markers_that_are_never_visible_cause_no_error(recording: Recording) -> None:
-    apart, seen = np.array(recording["markers/distance"]), np.array(recording["markers/measured"])
-    apart[:, 4], seen[:, 12:15] = np.nan, np.nan
-    apart[:3], seen[:3] = np.nan, np.nan
-    changed = {"markers/distance": apart, "markers/measured": seen}
+    apart, measured = np.array(recording["markers/distance"]), np.array(recording["markers/measured"])
+    apart[:, 4], measured[:, 12:15] = np.nan, np.nan
+    apart[:3], measured[:3] = np.nan, np.nan
+    changed = {"markers/distance": apart, "markers/measured": measured}
     channels = [
         Channel(c.key, c.units, changed.get(name, c.values), c.labels) if name in changed else c
         for name, c in recording.channels.items()

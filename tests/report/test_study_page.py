@@ -41,10 +41,10 @@ def test_it_is_whole_and_fetches_nothing(text: str, read: Page) -> None:
 
 
 def test_it_states_its_rules_and_the_limits_of_a_t_test(read: Page) -> None:
-    said = {name: " ".join(section.split()) for name, section in read.sections.items()}
-    assert EVENT_RULE[1:] in said["Methods"]
-    assert "6 Hz" in said["Methods"]
-    assert EQUIVALENCE_REMARK in said["Statistics"]
+    sections = {name: " ".join(section.split()) for name, section in read.sections.items()}
+    assert EVENT_RULE[1:] in sections["Methods"]
+    assert "6 Hz" in sections["Methods"]
+    assert EQUIVALENCE_REMARK in sections["Statistics"]
 
 
 def test_every_walk_has_a_row_and_a_failed_one_its_reason(read: Page) -> None:

@@ -33,8 +33,8 @@ def test_every_moment_has_its_figures_with_its_extremes(read: Page) -> None:
     own = internal_joint_moments(torques())
     for each in LEG_MOMENTS:
         for side in ("Left", "Right"):
-            said = next(caption for caption in captions if caption.startswith(f"{side} {each.title}:"))
-            low, high = said.partition(": ")[2].removesuffix(" N m/kg.").split(" to ")
+            text = next(caption for caption in captions if caption.startswith(f"{side} {each.title}:"))
+            low, high = text.partition(": ")[2].removesuffix(" N m/kg.").split(" to ")
             values = own[f"{side.lower()} {each.title}"]
             assert value(low) == pytest.approx(np.nanmin(values), rel=0.06)
             assert value(high) == pytest.approx(np.nanmax(values), rel=0.06)
