@@ -39,22 +39,22 @@ def process_ended(number: int | None) -> bool:
 # -- one job, with work that a test has made up: these functions run in another process ------------------------------
 
 
-def sleeps(connection: Connection, request: Any) -> None:
+def sleep_forever(connection: Connection, request: Any) -> None:
     connection.send(("progress", "sleeps", 0.5))
     time.sleep(600.0)
 
 
-def dies(connection: Connection, request: Any) -> None:
+def abort_process(connection: Connection, request: Any) -> None:
     os.abort()
 
 
-def refuses(connection: Connection, request: Any) -> None:
+def refuse_request(connection: Connection, request: Any) -> None:
     connection.send(("refused", f"'{request}' is nothing"))
 
 
 def test_an_error_in_the_process_is_the_error_of_its_job() -> None:
     ended: list[FitProcess] = []
-    fit_process = FitProcess("it", ended.append, refuses)
+    fit_process = FitProcess("it", ended.append, refuse_request)
     assert fit_process.wait() == "'it' is nothing"
     assert ended == [fit_process]
     assert fit_process.result is None
@@ -63,7 +63,7 @@ def test_an_error_in_the_process_is_the_error_of_its_job() -> None:
 
 def test_a_job_that_takes_too_long_is_ended() -> None:
     for timeout in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0):  # however long a process takes to begin
-        fit_process = FitProcess(None, lambda fit_process: None, sleeps, timeout=timeout)
+        fit_process = FitProcess(None, lambda fit_process: None, sleep_forever, timeout=timeout)
         assert f"stopped after {timeout:g} s" in fit_process.wait()
         if fit_process.activity == "sleeps":
             break
@@ -73,7 +73,7 @@ def test_a_job_that_takes_too_long_is_ended() -> None:
 
 
 def test_a_cancelled_job_ends_at_once() -> None:
-    fit_process = FitProcess(None, lambda fit_process: None, sleeps)
+    fit_process = FitProcess(None, lambda fit_process: None, sleep_forever)
     assert not process_ended(fit_process.pid)
     fit_process.cancel()
     assert "cancelled" in fit_process.wait()
@@ -81,7 +81,7 @@ def test_a_cancelled_job_ends_at_once() -> None:
 
 
 def test_a_crashed_process_is_an_error_in_one_line() -> None:
-    error = FitProcess(None, lambda fit_process: None, dies).wait()
+    error = FitProcess(None, lambda fit_process: None, abort_process).wait()
     assert "crashed" in error
     assert "\n" not in error
 
@@ -105,7 +105,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def test_a_result_has_the_angles_of_fit_and_reproduction(files: dict[str, bytes], tmp_path: Path) -> None:
     for name in ("walk", "static"):
         (tmp_path / f"{name}.trc").write_bytes(files[name])
-    told: list[tuple[str, float]] = []
+    progress: list[tuple[str, float]] = []
     request = FitRequest(
         UploadedFile(tmp_path / "walk.trc", "my walk.trc"),
         UploadedFile(tmp_path / "static.trc", "me.trc"),
@@ -113,9 +113,9 @@ def test_a_result_has_the_angles_of_fit_and_reproduction(files: dict[str, bytes]
         61.0,
         "female",
     )
-    result = fit_and_reproduce(request, lambda words, share: told.append((words, share)))
-    assert [share for _, share in told] == sorted(share for _, share in told)
-    assert {words for words, _ in told} == {
+    result = fit_and_reproduce(request, lambda words, share: progress.append((words, share)))
+    assert [share for _, share in progress] == sorted(share for _, share in progress)
+    assert {words for words, _ in progress} == {
         "reading the file",
         "fitting the body",
         "tracking the markers",
@@ -189,7 +189,7 @@ def log() -> Iterator[ServiceLog]:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "complaint"),
+    ("name", "data", "expected"),
     [
         ("noise.c3d", bytes(np.random.default_rng(0).integers(0, 256, 9000, dtype=np.uint8)), "C3D"),
         ("noise.trc", bytes(np.random.default_rng(1).integers(0, 256, 9000, dtype=np.uint8)), "text"),
@@ -199,11 +199,9 @@ def log() -> Iterator[ServiceLog]:
         ("line\nfeed.trc", b"PathFileType\t4\n", "TRC"),
     ],
 )
-def test_a_file_that_is_no_trial_is_refused_in_one_line(
-    log: ServiceLog, name: str, data: bytes, complaint: str
-) -> None:
+def test_a_file_that_is_no_trial_is_refused_in_one_line(log: ServiceLog, name: str, data: bytes, expected: str) -> None:
     error = log.service.upload("trial", name, data)
-    assert complaint in error
+    assert expected in error
     assert "\n" not in error
     assert name.replace("\n", "?") in error
     assert str(log.service._folder) not in error

@@ -94,7 +94,7 @@ def test_the_state_of_a_gamepad_and_its_removal_are_sent(page_and_hub: tuple[Any
     page.get_by_text("right trigger, left trigger").wait_for()
     page.evaluate("pads[0].axes[1] = -1; pads[0].buttons[7].value = 0.5; pads[0].buttons[2].value = 1")
 
-    def heard() -> bool:
+    def gamepad_received() -> bool:
         gamepad = last_input(hub).gamepad
         return (
             gamepad is not None
@@ -104,7 +104,7 @@ def test_the_state_of_a_gamepad_and_its_removal_are_sent(page_and_hub: tuple[Any
             and gamepad.buttons[2] == 1
         )
 
-    wait_until(heard)
+    wait_until(gamepad_received)
     page.evaluate("pads[0] = pad('standard', 4); pads[0].axes[0] = 0.05")
     wait_until(lambda: last_input(hub).is_idle)
     assert last_input(hub).gamepad is not None

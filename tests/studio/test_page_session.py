@@ -35,9 +35,9 @@ def connect_page(server: Server, path: str = "live", **settings: Any) -> Connect
 def next_message(page: Connection, kind: str) -> Any:
     """The next thing of that kind."""
     while True:
-        said = json.loads(page.recv(timeout=STALL_SECONDS))
-        if kind in said:
-            return said[kind]
+        message = json.loads(page.recv(timeout=STALL_SECONDS))
+        if kind in message:
+            return message[kind]
 
 
 def test_a_page_receives_hello_then_frames_and_messages(hub_and_server: tuple[FakeHub, Server]) -> None:
@@ -74,12 +74,17 @@ def test_a_message_that_another_page_has_shown_comes_to_a_new_page_as_old(
 
 def test_commands_of_a_page_reach_the_hub(hub_and_server: tuple[FakeHub, Server]) -> None:
     hub, server = hub_and_server
-    wishes = [("stick", [1, -0.5, 0]), ("control", ["style.step_length", 0.3]), ("replay", None), ("keep_alive", None)]
+    commands = [
+        ("stick", [1, -0.5, 0]),
+        ("control", ["style.step_length", 0.3]),
+        ("replay", None),
+        ("keep_alive", None),
+    ]
     with connect_page(server) as page:
-        for name, value in wishes:
+        for name, value in commands:
             page.send(json.dumps({"command": name, "value": value}))
-        wait_until(lambda: len(hub.commands) == len(wishes))
-    assert hub.commands == wishes
+        wait_until(lambda: len(hub.commands) == len(commands))
+    assert hub.commands == commands
 
 
 @pytest.mark.parametrize(

@@ -126,16 +126,16 @@ def test_the_view_draws_visible_markers_and_hides_absent_figures() -> None:
     try:
         viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.9, 0.3))})
         state = robot.stance("standing")
-        seen = np.array([[0.1, 0.2, 0.3], [np.nan] * 3, [0.4, 0.5, 0.6]])
-        viewer.show(ViewFrame.from_state(state, markers={"known": seen, "unknown": np.zeros((0, 3))}))
+        markers = np.array([[0.1, 0.2, 0.3], [np.nan] * 3, [0.4, 0.5, 0.6]])
+        viewer.show(ViewFrame.from_state(state, markers={"known": markers, "unknown": np.zeros((0, 3))}))
         balls = not_none(viewer._marker_spheres)._balls["known"]
         assert [ball.visible for ball in balls] == [True, False, True]
-        assert [balls[0].position, balls[2].position] == pytest.approx(seen[[0, 2]])
+        assert [balls[0].position, balls[2].position] == pytest.approx(markers[[0, 2]])
         assert viewer._figures["robot"]._root.visible
         assert not viewer._figures["ghost"]._root.visible
-        viewer.show(ViewFrame.from_state(state, markers={"known": seen[2:]}))
+        viewer.show(ViewFrame.from_state(state, markers={"known": markers[2:]}))
         assert [ball.visible for ball in balls] == [True, False, False]
-        viewer.show(ViewFrame.from_state(state, markers={"known": seen[1:2]}))
+        viewer.show(ViewFrame.from_state(state, markers={"known": markers[1:2]}))
         assert not any(ball.visible for ball in balls)
         viewer.show(ViewFrame.from_state(state))
         assert not any(ball.visible for ball in balls)

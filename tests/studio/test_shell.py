@@ -266,8 +266,15 @@ def test_the_bar_sends_play_pace_reset_record_scene_robot_and_limb(page: Any, hu
     page.get_by_role("combobox", name="Robot").select_option("nao")
     page.get_by_role("combobox", name="Limb whose torques are shown").select_option("left arm")
     wait_until(lambda: hub.command_values("limb"))
-    wanted = {"record": False, "time_scale": 0.25, "reset": None, "scene": "reach", "robot": "nao", "limb": "left arm"}
-    assert {name: hub.command_values(name) for name in wanted} == {name: [value] for name, value in wanted.items()}
+    expected = {
+        "record": False,
+        "time_scale": 0.25,
+        "reset": None,
+        "scene": "reach",
+        "robot": "nao",
+        "limb": "left arm",
+    }
+    assert {name: hub.command_values(name) for name in expected} == {name: [value] for name, value in expected.items()}
 
 
 def test_controls_follow_the_simulation_but_not_while_they_are_held(page: Any, hub: FakeHub) -> None:
@@ -376,10 +383,14 @@ def test_a_file_is_uploaded(page: Any, hub: FakeHub) -> None:
     assert hub.uploads == [("load", "mine.toml", b"name = 'mine'\n")]
 
 
-@pytest.mark.parametrize(("content", "said"), [(b"=" * 900_000, "too large: the limit is 2 kB"), (b"?", "is no TOML")])
-def test_a_file_that_is_too_large_or_malformed_shows_why(page: Any, hub: FakeHub, content: bytes, said: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "expected"), [(b"=" * 900_000, "too large: the limit is 2 kB"), (b"?", "is no TOML")]
+)
+def test_a_file_that_is_too_large_or_malformed_shows_why(
+    page: Any, hub: FakeHub, content: bytes, expected: str
+) -> None:
     choose_file(page, content)
-    page.get_by_role("log").get_by_text(said).wait_for()
+    page.get_by_role("log").get_by_text(expected).wait_for()
 
 
 def test_a_save_control_and_a_file_are_downloaded(page: Any) -> None:
@@ -445,13 +456,13 @@ def test_every_control_has_a_name_and_every_id_is_one_elements(page: Any, hub: F
 
 
 def test_every_control_is_reached_by_the_keyboard_and_the_focus_is_visible(page: Any) -> None:
-    wanted = page.evaluate(
+    focusable = page.evaluate(
         """[...document.querySelectorAll('button, input, select, a[href], summary, .stick')].filter((element) =>
              element.tabIndex >= 0 && !element.disabled && element.checkVisibility()).map((element, number) =>
              (element.dataset.wanted = number))"""
     )
-    seen, outlined = set(), True
-    for _ in range(3 * len(wanted)):
+    focused, outlined = set(), True
+    for _ in range(3 * len(focusable)):
         page.keyboard.press("Tab")
         number, outline = page.evaluate(
             """(() => { const element = document.activeElement;
@@ -459,11 +470,11 @@ def test_every_control_is_reached_by_the_keyboard_and_the_focus_is_visible(page:
                return [element.dataset.wanted ?? '', getComputedStyle(shown).outlineStyle]; })()"""
         )
         if number:
-            seen.add(int(number))
+            focused.add(int(number))
             outlined &= outline != "none"
-        if len(seen) == len(wanted):
+        if len(focused) == len(focusable):
             break
-    assert seen == set(wanted)
+    assert focused == set(focusable)
     assert outlined
 
 

@@ -292,12 +292,12 @@ class Listener:
 
     def __init__(self) -> None:
         self.messages: list[tuple[Any, ...]] = []
-        self.client = SimulationClient(lambda *what: self.messages.append(what))
+        self.client = SimulationClient(lambda *message: self.messages.append(message))
 
     def wait(self, good: Any) -> tuple[Any, ...]:
         """The first thing that is so, from now on or before."""
         return wait_until(
-            lambda: next((what for what in list(self.messages) if good(what)), None), inspect.getsource(good)
+            lambda: next((message for message in list(self.messages) if good(message)), None), inspect.getsource(good)
         )
 
 
@@ -305,14 +305,14 @@ def test_a_simulation_runs_in_its_process_and_its_crash_is_reported(tmp_path: Pa
     listener = Listener()
     listener.client.start(SimulationStart("stand", "g1", {"depth": 0.2}))
     try:
-        ready = listener.wait(lambda what: what[0] == "ready")
+        ready = listener.wait(lambda message: message[0] == "ready")
         assert {control["name"]: control for control in ready[1]["controls"]}["depth"]["value"] == 0.2
         listener.client.send("record", str(tmp_path / "died.poise"))
-        listener.wait(lambda what: what[0] == "frame" and what[1]["recording"]["seconds"] > 0.6)
+        listener.wait(lambda message: message[0] == "frame" and message[1]["recording"]["seconds"] > 0.6)
         number = listener.client.pid
         assert number is not None
         os.kill(number, signal.SIGKILL)
-        assert listener.wait(lambda what: what[0] == "exited")[1] == -signal.SIGKILL
+        assert listener.wait(lambda message: message[0] == "exited")[1] == -signal.SIGKILL
         assert poise.load_recording(tmp_path / "died.poise", partial=True).samples > 100
     finally:
         listener.client.stop()

@@ -161,12 +161,12 @@ def test_hoap3_withstands_the_default_push(direction: float) -> None:
 def test_the_rate_of_squats_is_the_derivative_of_their_height_during_changes() -> None:
     """Against differences of the height, and of the rate for the acceleration; neither jumps."""
     squats, period = SquatOscillator(), 1e-4
-    told = []
+    samples = []
     for depth, frequency in ((0.05, 0.5), (0.02, 0.5), (0.02, 1.0), (0.05, 0.1), (0.0, 0.5)):
         for _ in range(round(1.3 / period)):
             squats.advance(period, depth, frequency)
-            told.append((squats.height, squats.rate, squats.acceleration))
-    height, rate, acceleration = np.array(told).T
+            samples.append((squats.height, squats.rate, squats.acceleration))
+    height, rate, acceleration = np.array(samples).T
     assert np.abs(np.diff(height) / period - 0.5 * (rate[1:] + rate[:-1])).max() < 1e-3  # m/s
     assert np.abs(np.diff(rate)).max() < 2.0 * period * np.abs(acceleration).max()
     assert height.min() < -0.045

@@ -15,7 +15,7 @@ from poise.studio.simulation_process import SimulationLoop, SimulationStart
 pytestmark = pytest.mark.needs_models
 
 
-class Commands:
+class CommandLog:
     """A simulation that does not run: it only executes the commands of a page."""
 
     def __init__(self, loop: SimulationLoop, page_end: Any) -> None:
@@ -37,13 +37,13 @@ class Commands:
 
 
 @contextmanager
-def commands(scene: str, monkeypatch: pytest.MonkeyPatch, merge_time: float = -1.0) -> Iterator[Commands]:
+def commands(scene: str, monkeypatch: pytest.MonkeyPatch, merge_time: float = -1.0) -> Iterator[CommandLog]:
     """A simulation in which changes within `merge_time` (s) are undone together; negative: none are."""
     monkeypatch.setattr(simulation_process, "UNDO_MERGE_TIME", merge_time)
     page_end, loop_end = Pipe()
     loop = SimulationLoop(loop_end, SimulationStart(scene, "g1", {}))
     page_end.recv()
-    yield Commands(loop, page_end)
+    yield CommandLog(loop, page_end)
 
 
 def test_undo_goes_back_one_change_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,17 +45,17 @@ def status(scene: WalkScene) -> list[str]:
     return scene.status_lines()
 
 
-def offered(scene: WalkScene) -> set[str]:
+def offered_controls(scene: WalkScene) -> set[str]:
     names = {control.name for control in scene.controls()}
     return {name.removeprefix("style.") for name in names if name.startswith("style.")}
 
 
 def test_sway_is_offered_only_with_the_sinusoid_which_starts_from_its_repaired_defaults(scene: WalkScene) -> None:
-    assert not offered(scene) & set(SINUSOID_PARAMETERS)
+    assert not offered_controls(scene) & set(SINUSOID_PARAMETERS)
     scene.set_control("com_reference", "sinusoid")
     assert scene.needs_reset
     scene.controlled_plants()
-    assert offered(scene) >= set(SINUSOID_PARAMETERS)
+    assert offered_controls(scene) >= set(SINUSOID_PARAMETERS)
     assert scene.values()["style.sway"] > 2.0 * STYLES["neutral"].sway
     assert scene.walk is not None
     assert replace(scene.style, name=scene.walk.style.name) == scene.walk.style

@@ -199,10 +199,10 @@ def test_a_ghost_is_hidden_where_it_coincides_with_the_robot(viewer: Viewer, rob
     }
     viewer.show(ViewFrame.from_state(start, poses=poses))
     ghost = viewer._figures["ghost"]
-    seen = {joint for joint, frame in ghost._frames.items() if joint > 0 and frame.visible}
+    visible = {joint for joint, frame in ghost._frames.items() if joint > 0 and frame.visible}
     moved = {j for j in ghost._frames if not np.allclose(poses["robot"][j], poses["ghost"][j])}
-    assert seen == moved
-    assert elbow.index in seen
+    assert visible == moved
+    assert elbow.index in visible
     robots = viewer._figures["robot"]._frames
     assert all(frame.visible for joint, frame in robots.items() if joint > 0)
     viewer.show(ViewFrame.from_state(start, poses={**poses, "ghost": poses["robot"]}))

@@ -61,9 +61,9 @@ def picture(page: Any) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), dtype=np.int16)
 
 
-def wait_for_picture(page: Any, good: Callable[[np.ndarray], bool], what: str) -> np.ndarray:
+def wait_for_picture(page: Any, good: Callable[[np.ndarray], bool], description: str) -> np.ndarray:
     """A picture that is as it should be and stays the same."""
-    stall_timer, last = StallTimer(what), picture(page)
+    stall_timer, last = StallTimer(description), picture(page)
     while True:
         page.wait_for_timeout(200)
         now = picture(page)
@@ -93,9 +93,9 @@ def test_every_robot_is_completely_visible_in_the_middle(
     before = show_nothing(viewer, page)
     viewer.set_figures({"robot": (load_robot(name), None)})
     viewer.show(ViewFrame.from_state(load_robot(name).stance("standing")))
-    seen = wait_for_picture(page, lambda now: difference(now, before) > 0.03, f"{name} is there")
+    picture_with_robot = wait_for_picture(page, lambda now: difference(now, before) > 0.03, f"{name} is there")
     # The camera, and with it the grid of the ground, moves with the robot: the opening removes its thin lines.
-    changed = binary_opening(np.abs(seen - before).max(axis=2) > 60, np.ones((4, 4)))
+    changed = binary_opening(np.abs(picture_with_robot - before).max(axis=2) > 60, np.ones((4, 4)))
     rows, columns = np.nonzero(changed)
     top, bottom = np.quantile(rows, [0.005, 0.995])
     assert 0.01 < changed.mean() < 0.4
@@ -137,13 +137,13 @@ def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, 
 
 
 def test_a_point_dragged_with_the_mouse_reports_its_position(viewer: Viewer, page: Any) -> None:
-    before, told = show_nothing(viewer, page), []
+    before, drags = show_nothing(viewer, page), []
     robot = load_robot("nao")
     viewer.set_figures({"robot": (robot, None)})
     start = np.array(
         [0.0, 0.0, 0.5 * viewer._robot_height]
     )  # in the middle of the picture, which is framed on the robot
-    viewer.set_drag_handles({"target": tuple(start)}, lambda name, place: told.append((name, place)))
+    viewer.set_drag_handles({"target": tuple(start)}, lambda name, place: drags.append((name, place)))
     view_frame = ViewFrame.from_state(robot.stance("standing"), camera_target=np.zeros(3))
     viewer.show(view_frame)
     wait_for_picture(page, lambda now: difference(now, before) > 0.03, "the point is there")
@@ -157,10 +157,10 @@ def test_a_point_dragged_with_the_mouse_reports_its_position(viewer: Viewer, pag
     for k in range(1, 11):
         page.mouse.move(x, y - 40 - 4 * k)
         page.wait_for_timeout(60)
-    wait_until(lambda: page.wait_for_timeout(50) or told, "the drag")
+    wait_until(lambda: page.wait_for_timeout(50) or drags, "the drag")
     page.mouse.up()
     page.wait_for_timeout(500)
-    names, places = zip(*told, strict=True)
+    names, places = zip(*drags, strict=True)
     assert set(names) == {"target"}
     assert np.allclose(np.array(places)[:, :2], start[:2], atol=1e-6)
     assert (np.diff([start[2], *np.array(places)[:, 2]]) > -1e-9).all()
