@@ -143,8 +143,8 @@ def test_a_proud_walk_leans_back_and_swings_its_arms(output: str) -> None:
 def test_a_walk_that_is_changed_on_the_way_stops_standing(output: str) -> None:
     lines = output.splitlines()
     assert lines[1].startswith("neutral to sad")
-    told = [re.search(r"(\d+) steps, .* at (\S+), (\S+) m", line) for line in lines]
-    steps, x, y = np.array([[float(word) for word in found.groups()] for found in told if found]).T
+    matches = [re.search(r"(\d+) steps, .* at (\S+), (\S+) m", line) for line in lines]
+    steps, x, y = np.array([[float(word) for word in found.groups()] for found in matches if found]).T
     assert len(steps) == len(lines) == 4
     assert (np.diff(steps) > 0).all(), "it goes on stepping"
     assert (np.diff(x) > 0.0).all()

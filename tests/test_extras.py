@@ -201,7 +201,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def without(package: str) -> str:
+def program_without(package: str) -> str:
     """Hides a package from a program; pinocchio itself needs coal, so that is hidden behind it."""
     before = "import pinocchio\n" if package == "coal" else ""
     return f"import sys\n{before}sys.modules[{package!r}] = None\n"
@@ -213,7 +213,7 @@ def test_every_package_is_tried_below() -> None:
 
 @pytest.mark.parametrize("package", COMMANDS)
 def test_a_command_without_its_package_is_one_line_and_status_2(package: str, folder: Path) -> None:
-    program = f"{without(package)}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
+    program = f"{program_without(package)}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
     before = set(folder.iterdir())
     result = run(program, *COMMANDS[package].split(), folder=folder)
     assert result.stderr.splitlines()[-1] == f"poise: {message(package)}"
@@ -227,17 +227,17 @@ def test_a_command_without_its_package_is_one_line_and_status_2(package: str, fo
 def test_a_feature_without_its_package_names_the_package_to_install(package: str) -> None:
     if package == "fast_simplification":
         require_models()
-    result = run(without(package) + PROGRAMS[package])
+    result = run(program_without(package) + PROGRAMS[package])
     assert result.stderr.splitlines()[-1] == f"poise.errors.MissingPackageError: {message(package)}"
 
 
 def message(name: str) -> str:
     package = extras.PACKAGES[name]
-    what = f"'poise[{package.extra}]'" if package.extra else name
-    return f"{package.use} needs the package {package.distribution or name}; install it with: pip install {what}"
+    requirement = f"'poise[{package.extra}]'" if package.extra else name
+    return f"{package.use} needs the package {package.distribution or name}; install it with: pip install {requirement}"
 
 
 def test_a_folder_of_trials_is_not_a_list_of_failures_where_a_package_is_missing(folder: Path) -> None:
-    program = f"{without('threadpoolctl')}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
+    program = f"{program_without('threadpoolctl')}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
     result = run(program, "human", "fit", folder)
     assert (result.returncode, result.stderr.splitlines()[-1]) == (2, f"poise: {message('threadpoolctl')}")

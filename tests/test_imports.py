@@ -46,14 +46,14 @@ def test_a_package_imports_no_heavy_dependency_that_it_can_do_without(package: s
 def test_the_public_names_are_those_that_type_checkers_see() -> None:
     tree = ast.parse((SOURCE / "__init__.py").read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    seen = {
+    imported = {
         (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     named = {(f"poise.{package}", name) for package, names in poise.SUBPACKAGES.items() for name in names}
-    assert {pair for pair in seen if pair[0] != "poise"} == named
-    packages = {name for module, name in seen if module == "poise"}
+    assert {pair for pair in imported if pair[0] != "poise"} == named
+    packages = {name for module, name in imported if module == "poise"}
     assert packages <= set(poise.SUBPACKAGES)
-    assert {name for _, name in seen} == set(poise.__all__) - {"__version__"}
+    assert {name for _, name in imported} == set(poise.__all__) - {"__version__"}
 
 
 def test_every_package_but_the_command_line_is_reached_from_the_package() -> None:

@@ -29,7 +29,7 @@ def imports(path: Path) -> tuple[tuple[str, str], ...]:
     return tuple((module, name) for module, name in found if module.split(".")[0] == "poise")
 
 
-def room_of(module: str, name: str) -> str:
+def package_of(module: str, name: str) -> str:
     """Return the package that an import is from; "" is poise itself."""
     parts = [*module.split(".")[1:], name]
     return parts[0] if parts[0] in PACKAGES else ""
@@ -44,7 +44,7 @@ def test_a_package_imports_only_from_packages_to_its_left(path: Path) -> None:
     package = path.parts[0].removesuffix(".py")
     assert package in PACKAGES, f"give '{package}' its place among the packages of docs/architecture.md"
     allowed = {*PACKAGES[: PACKAGES.index(package) + 1], *([""] if package in ("cli", "__main__") else [])}
-    assert {room_of(*each) for each in imports(path)} <= allowed
+    assert {package_of(*each) for each in imports(path)} <= allowed
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)

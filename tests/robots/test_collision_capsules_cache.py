@@ -30,16 +30,16 @@ def urdf(tmp_path: Path) -> Path:
     return write_urdf(tmp_path, text, "arm.urdf")
 
 
-def forget() -> None:
+def clear_memory_cache() -> None:
     """As in another process."""
     module._recent_capsules.clear()
 
 
-def never(robot: Robot) -> tuple[Capsule, ...]:
+def fail_if_fitted(robot: Robot) -> tuple[Capsule, ...]:
     raise AssertionError("these capsules were to be there already")
 
 
-def same(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:
+def equal_capsules(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:
     def bits(found: tuple[Capsule, ...]) -> list[tuple[object, ...]]:
         return [
             (c.links, c.joint, c.radius, *(part.tobytes() for part in (c.center, c.half_axis, c.points))) for c in found
@@ -51,16 +51,16 @@ def same(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:
 def test_capsules_read_from_disk_are_the_fitted_ones(urdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = capsules(load_robot(urdf))
     assert {link for capsule in fresh for link in capsule.links} == {"base", "bob"}
-    monkeypatch.setattr(module, "_fit_capsules", never)
+    monkeypatch.setattr(module, "_fit_capsules", fail_if_fitted)
     assert capsules(load_robot(urdf)) is fresh
-    forget()
-    assert same(capsules(load_robot(urdf)), fresh)
+    clear_memory_cache()
+    assert equal_capsules(capsules(load_robot(urdf)), fresh)
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "not finite", "no such link", "short"])
 def test_a_damaged_file_is_ignored_and_replaced(urdf: Path, folder: Path, damage: str) -> None:
     fresh = capsules(load_robot(urdf))
-    forget()
+    clear_memory_cache()
     (file,) = folder.iterdir()
     arrays = load_arrays(file.stem)
     assert arrays is not None
@@ -73,7 +73,7 @@ def test_a_damaged_file_is_ignored_and_replaced(urdf: Path, folder: Path, damage
             save_arrays(file.stem, {**arrays, "points": arrays["points"][:-1]})
         case _:
             DAMAGES[damage](file)
-    assert same(capsules(load_robot(urdf)), fresh)
+    assert equal_capsules(capsules(load_robot(urdf)), fresh)
     assert damage == "folder" or module._from_arrays(load_arrays(file.stem), load_robot(urdf)) is not None
 
 

@@ -46,13 +46,13 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("parts", "complaint", "element"), MISTAKES, ids=[str(m[0])[:60] for m in MISTAKES])
-def test_a_mistake_is_one_line_that_names_it(tmp_path: Path, parts: dict, complaint: str, element: str) -> None:
+@pytest.mark.parametrize(("parts", "expected", "element"), MISTAKES, ids=[str(m[0])[:60] for m in MISTAKES])
+def test_a_mistake_is_one_line_that_names_it(tmp_path: Path, parts: dict, expected: str, element: str) -> None:
     path = write_urdf(tmp_path, BIPED)
     with pytest.raises(RobotError) as caught:
         load_robot(path, **parts)
     message = str(caught.value)
-    assert complaint in message
+    assert expected in message
     assert message.startswith(str(tmp_path))
     assert "\n" not in message
     assert caught.value.element == element

@@ -112,7 +112,7 @@ def test_nothing_touches_in_standing(hoap3: Robot) -> None:
     constraint = constraints.SelfCollision(hoap3)
     gaps = constraint.gaps(hoap3.stance("standing"))
     assert min(gaps.values()) > 0.0
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
+    assert all(gaps[pair] > min_gap for pair, min_gap in zip(constraint.pairs, constraint.min_gaps, strict=True))
     assert not MujocoPlant(hoap3, self_collision=True).notes
 
 

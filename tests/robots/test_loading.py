@@ -147,13 +147,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("complaint", "text", "element"), [(key, *value) for key, value in BROKEN.items()])
+@pytest.mark.parametrize(("expected", "text", "element"), [(key, *value) for key, value in BROKEN.items()])
 def test_a_broken_urdf_is_one_line_with_file_and_element(
-    tmp_path: Path, complaint: str, text: str, element: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, expected: str, text: str, element: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = write_urdf(tmp_path, text)
     error = load_error(path)
-    assert complaint in str(error)
+    assert expected in str(error)
     assert str(error).startswith(f"{path}: ")
     assert (error.file, error.element) == (str(path), element)
     assert capfd.readouterr() == ("", "")

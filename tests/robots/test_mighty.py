@@ -168,7 +168,7 @@ def test_nothing_touches_in_standing(mighty: Robot) -> None:
     constraint = constraints.SelfCollision(mighty)
     gaps = constraint.gaps(mighty.stance("standing"))
     assert min(gaps.values()) > 0.0
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
+    assert all(gaps[pair] > min_gap for pair, min_gap in zip(constraint.pairs, constraint.min_gaps, strict=True))
     assert not MujocoPlant(mighty, self_collision=True).notes
 
 

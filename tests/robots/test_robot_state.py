@@ -98,11 +98,11 @@ def test_poses_and_center_of_mass_are_those_of_pinocchio(biped: Robot) -> None:
 
 def test_a_pose_is_a_copy(biped: Robot, start: State) -> None:
     before = start.pose(biped.feet[0])
-    kept = before.copy()
+    copy = before.copy()
     q = start.q.copy()
     q[0] += 1.0
-    assert start.replace(q=q).pose(biped.feet[0]).translation[0] == pytest.approx(kept.translation[0] + 1.0)
-    assert before == kept
+    assert start.replace(q=q).pose(biped.feet[0]).translation[0] == pytest.approx(copy.translation[0] + 1.0)
+    assert before == copy
 
 
 def test_states_can_be_read_from_many_threads(biped: Robot, start: State) -> None:

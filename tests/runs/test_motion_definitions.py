@@ -51,8 +51,8 @@ def test_an_unsupported_mode_is_refused_with_the_supported_ones(choice: dict[str
 def test_mode_and_plant_follow_from_each_other(
     motion: type[runs.Motion], given: dict[str, Any], mode: str, plant: str
 ) -> None:
-    made = motion(**given)
-    assert (made.mode, made.plant) == (mode, plant)
+    definition = motion(**given)
+    assert (definition.mode, definition.plant) == (mode, plant)
 
 
 @pytest.mark.parametrize(

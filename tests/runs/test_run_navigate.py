@@ -42,15 +42,15 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @cache
-def run_navigate(**asked: Any) -> tuple[Recording, runs.Result]:
-    return runs.Navigate(**{"robot": "mighty", **asked}).run()
+def run_navigate(**parameters: Any) -> tuple[Recording, runs.Result]:
+    return runs.Navigate(**{"robot": "mighty", **parameters}).run()
 
 
 # -- what is run ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("robot", "asked", "mode", "plant"),
+    ("robot", "parameters", "mode", "plant"),
     [
         ("mighty", {}, "position", "mujoco"),
         ("nao", {}, "position", "mujoco"),
@@ -61,9 +61,9 @@ def run_navigate(**asked: Any) -> tuple[Recording, runs.Result]:
         ("g1", {"plant": "ideal"}, "torque", "ideal"),
     ],
 )
-def test_robots_with_servos_are_run_on_them(robot: str, asked: dict[str, str], mode: str, plant: str) -> None:
-    request = runs.Navigate(robot=robot, **asked)  # type: ignore[arg-type]
-    assert (request.mode, request.plant) == (mode, plant)
+def test_robots_with_servos_are_run_on_them(robot: str, parameters: dict[str, str], mode: str, plant: str) -> None:
+    motion = runs.Navigate(robot=robot, **parameters)  # type: ignore[arg-type]
+    assert (motion.mode, motion.plant) == (mode, plant)
 
 
 def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
@@ -95,11 +95,11 @@ def test_a_plant_in_position_mode_has_servos() -> None:
 def test_the_result_counts_segments_outcomes_and_modes() -> None:
     recording, result = run_navigate(seconds=4.0, seed=3)
     assert (result["behavior"], result["fell"], result["reason"]) == ("navigate", False, None)
-    told = result["navigate"]
-    assert told["segments"] == sum(told["outcomes"].values()) == sum(told["modes"].values())
-    assert told["segments"] == len(recording.provenance["segments"])
-    assert told["planned_margin_m"] >= 0.0
-    assert 0.5 <= told["longest_segment_s"] <= 3.0
+    facts = result["navigate"]
+    assert facts["segments"] == sum(facts["outcomes"].values()) == sum(facts["modes"].values())
+    assert facts["segments"] == len(recording.provenance["segments"])
+    assert facts["planned_margin_m"] >= 0.0
+    assert 0.5 <= facts["longest_segment_s"] <= 3.0
     assert result["steps"] >= 0
     assert result["nonfinite_commands"] == 0
     assert json.loads(json.dumps(result, allow_nan=False)) == result
@@ -207,9 +207,9 @@ def test_a_bad_script_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
-    said = error_line(capsys, "run", "navigate", "--robot", "mighty", "--script", path)
-    assert evidence in said
-    assert "bad.json" in said
+    message = error_line(capsys, "run", "navigate", "--robot", "mighty", "--script", path)
+    assert evidence in message
+    assert "bad.json" in message
 
 
 @pytest.mark.parametrize(

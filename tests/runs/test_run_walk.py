@@ -21,8 +21,8 @@ pytestmark = pytest.mark.needs_models
 
 
 @cache
-def run_walk(**asked: Any) -> tuple[Recording, runs.Result]:
-    return runs.Walk(**asked).run()
+def run_walk(**parameters: Any) -> tuple[Recording, runs.Result]:
+    return runs.Walk(**parameters).run()
 
 
 def test_the_result_of_a_walk_has_its_measures() -> None:

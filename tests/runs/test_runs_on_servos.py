@@ -23,23 +23,23 @@ def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:
     assert not result["fell"]
     assert result["reason"] is None
     assert result["nonfinite_commands"] == 0
-    told = result["regulation"]
-    assert told["zmp_regulated"]
-    assert told["recovery_time_s"] < 1.0
-    assert told["sensor_faults"] == []
-    assert recording.provenance["regulation"]["stiffness"] == told["stiffness"] < 1.0
+    regulation = result["regulation"]
+    assert regulation["zmp_regulated"]
+    assert regulation["recovery_time_s"] < 1.0
+    assert regulation["sensor_faults"] == []
+    assert recording.provenance["regulation"]["stiffness"] == regulation["stiffness"] < 1.0
     assert recording.period == pytest.approx(0.001)
 
 
 def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
     request = runs.Squat(robot="hoap3", mode="position", settings={"depth": 0.2, "cycles": 2.0, "frequency": 1.0})
     recording, result = request.run()
-    told = result["regulation"]
+    regulation = result["regulation"]
     assert not result["fell"]
-    assert len(told["cycle_rms_rad"]) == 1
-    assert told["cycle_rms_rad"][0] < 0.02
+    assert len(regulation["cycle_rms_rad"]) == 1
+    assert regulation["cycle_rms_rad"][0] < 0.02
     sole = runs.library_robot("hoap3").feet[0].sole
-    assert told["zmp_max_m"] < 0.3 * sole.x_max
+    assert regulation["zmp_max_m"] < 0.3 * sole.x_max
     low, high = np.ptp(recording["center_of_mass"][4000:, 2]), 0.2 * 0.26
     assert low == pytest.approx(high, rel=0.2)
 
@@ -92,11 +92,11 @@ def test_a_walk_with_a_box_holds_its_arms_as_in_the_stance_that_carries() -> Non
 
 
 @pytest.mark.parametrize(
-    ("motion", "robot", "complaint"),
+    ("motion", "robot", "message"),
     [("reach", "nao", "'reach' does not carry a box"), ("stand", "mighty", "has no stance 'carrying' for a box")],
 )
-def test_a_box_that_cannot_be_carried_is_refused_in_one_line(motion: str, robot: str, complaint: str) -> None:
-    with pytest.raises(UsageError, match=complaint):
+def test_a_box_that_cannot_be_carried_is_refused_in_one_line(motion: str, robot: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         runs.MOTIONS[motion](robot=robot, mode="torque", plant="mujoco", carried_mass=10.0).build()  # type: ignore[call-arg]
 
 
@@ -110,7 +110,7 @@ def test_a_faulty_cell_is_named_and_the_robot_does_not_fall() -> None:
 
 
 @pytest.mark.parametrize(
-    ("motion", "given", "complaint"),
+    ("motion", "given", "message"),
     [
         ("stand", {"solver": "weighted"}, "does not run with --solver weighted"),
         ("stand", {"mode": "torque", "solver": "null-space"}, "does not run with --solver null-space"),
@@ -119,9 +119,9 @@ def test_a_faulty_cell_is_named_and_the_robot_does_not_fall() -> None:
     ],
 )
 def test_motions_that_servos_do_not_support_are_refused_in_one_line(
-    motion: str, given: dict[str, Any], complaint: str
+    motion: str, given: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=complaint):
+    with pytest.raises(UsageError, match=message):
         runs.MOTIONS[motion](**{"robot": "hoap3", "mode": "position", **given})
 
 
@@ -140,9 +140,9 @@ def test_bad_arguments_are_refused_in_one_line_with_status_two(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _status(["run", "stand", "--robot", "hoap3", "--mode", "position", "--seconds", "0.01", *words]) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said
-    assert "Traceback" not in "\n".join(said)
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert lines
+    assert "Traceback" not in "\n".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -161,14 +161,14 @@ def test_the_command_line_prints_and_records_a_walk_on_servos(
     file = tmp_path / "walk.poise"
     words = ["run", "walk", "--robot", "hoap3", "--mode", "position", "--steps", "2", "--json", "--out", str(file)]
     assert _status(words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["mode"] == "position"
-    assert told["steps"] == 2
-    assert not told["fell"]
-    assert told["distance_m"] > 0.02
-    kept = load_recording(file)
-    assert kept.provenance["mode"] == "position"
-    assert "measured/cells/left_sole" in kept
+    result = json.loads(capsys.readouterr().out)
+    assert result["mode"] == "position"
+    assert result["steps"] == 2
+    assert not result["fell"]
+    assert result["distance_m"] > 0.02
+    recording = load_recording(file)
+    assert recording.provenance["mode"] == "position"
+    assert "measured/cells/left_sole" in recording
 
 
 def test_the_recovery_time_lasts_until_the_error_stays_inside_the_tolerance() -> None:

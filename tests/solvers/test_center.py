@@ -10,10 +10,10 @@ from poise.solvers import BlockShape, Cascade, Lexicographic, NullSpace, Program
 def random_program(seed: int, center: bool = True) -> Program:
     random = np.random.default_rng(seed)
     n = int(random.integers(4, 12))
-    rows, wanted = random.normal(size=(2, n)), random.normal(size=2)
+    rows, targets = random.normal(size=(2, n)), random.normal(size=2)
     levels = [
         Rows.bounds(np.full(n, -1.0), np.full(n, 1.0)),
-        Rows(rows, wanted, wanted),
+        Rows(rows, targets, targets),
         Rows(random.normal(size=(2, n)), -0.2, 0.3),
     ]
     return Program(levels, center=0.5 * random.normal(size=n) if center else None)

@@ -12,15 +12,15 @@ from poise.solvers import Cascade, Lexicographic, Program, Rows
 UP_TO_ONE = Rows.bounds([-5, -5], [1, 1], name="box")
 
 
-def sum_is(value: float) -> Program:
+def program_with_sum(value: float) -> Program:
     """Both unknowns at most one, their sum at a value, then both at zero."""
     return Program([UP_TO_ONE, Rows([[1.0, 1.0]], value, value, name="sum"), Rows(np.eye(2), 0, 0, name="rest")])
 
 
 def test_a_sum_fixed_by_two_bounds_is_not_traded_for_a_step_away_from_them() -> None:
     solver = Lexicographic()
-    assert solver.solve(sum_is(3.0)).x == pytest.approx([1, 1])  # the solver now expects both bounds to hold
-    assert solver.solve(sum_is(2.0)).x == pytest.approx([1, 1])
+    assert solver.solve(program_with_sum(3.0)).x == pytest.approx([1, 1])  # the solver now expects both bounds to hold
+    assert solver.solve(program_with_sum(2.0)).x == pytest.approx([1, 1])
 
 
 def test_two_bounds_that_fix_a_difference_can_be_left_together() -> None:

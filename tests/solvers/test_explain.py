@@ -25,7 +25,7 @@ def line(text: str, start: str) -> str:
     return found
 
 
-def in_the_way(text: str, row: str) -> str:
+def obstacles(text: str, row: str) -> str:
     return line(text, row).split("in the way: ")[1]
 
 
@@ -35,7 +35,7 @@ def test_a_violated_row_is_explained_with_amount_unit_value_and_goal() -> None:
 
 
 def test_the_limits_that_stop_a_reach_are_named_and_nothing_else() -> None:
-    way = in_the_way(explain(Cascade().solve(arm())), "reach[x]")
+    way = obstacles(explain(Cascade().solve(arm())), "reach[x]")
     assert "limits[shoulder] (upper bound, level 0)" in way
     assert "limits[elbow] (upper bound, level 0)" in way
     assert "wrist" not in way
@@ -52,27 +52,27 @@ def test_a_limit_on_the_other_side_is_no_obstacle() -> None:
         ]
     )
     text = explain(Cascade().solve(program))
-    assert in_the_way(text, "goal[x]") == "limits[x] (upper bound, level 0)"
+    assert obstacles(text, "goal[x]") == "limits[x] (upper bound, level 0)"
     assert "limits[y] (level 0): at its lower bound, 1" in text
 
 
 def test_a_higher_equality_is_an_obstacle_in_both_directions() -> None:
     for goal in (-5, 5):
         program = Program([Rows([2.0, 0.0], 0, 0, name="hold"), Rows([1.0, 0.0], goal, goal, name="go")])
-        assert in_the_way(explain(Cascade().solve(program)), "go") == "hold (level 0)"
+        assert obstacles(explain(Cascade().solve(program)), "go") == "hold (level 0)"
 
 
 def test_rows_of_one_level_that_share_a_conflict_name_each_other() -> None:
     program = Program([Rows([[1.0, 0.0], [1.0, 0.0]], [0, 1], [0, 1], name="pull", labels=["left", "right"])])
     text = explain(Cascade().solve(program))
-    assert in_the_way(text, "pull[left]") == "pull[right] (level 0)"
-    assert in_the_way(text, "pull[right]") == "pull[left] (level 0)"
+    assert obstacles(text, "pull[left]") == "pull[right] (level 0)"
+    assert obstacles(text, "pull[right]") == "pull[left] (level 0)"
 
 
 def test_lower_levels_are_never_obstacles() -> None:
     program = Program([*arm().levels, Rows(np.eye(3), -0.3, -0.3, name="posture")])
     for solver in (Cascade(), Weighted()):
-        assert "posture" not in in_the_way(explain(solver.solve(program)), "reach[x]")
+        assert "posture" not in obstacles(explain(solver.solve(program)), "reach[x]")
 
 
 def test_the_obstacles_resist_the_violated_row() -> None:
@@ -80,7 +80,7 @@ def test_the_obstacles_resist_the_violated_row() -> None:
     box = Rows.bounds([-1] * 4, [1] * 4, name="limits", labels=list("abcd"))
     goal = Rows([1.0, 2.0, 0.0, 0.0], 9, 9, name="goal")
     side = Rows([0.0, 0.0, 1.0, 1.0], 5, 5, name="side")
-    way = in_the_way(explain(Cascade().solve(Program([box, goal, side]))), "goal")
+    way = obstacles(explain(Cascade().solve(Program([box, goal, side]))), "goal")
     assert {part.split(" ")[0] for part in way.split("), ")} == {"limits[a]", "limits[b]"}
     violation = []
     for released in ([], [0, 1], [2, 3]):
@@ -133,7 +133,7 @@ def test_only_the_ten_most_important_rows_are_listed() -> None:
 def test_of_many_obstacles_the_largest_are_named() -> None:
     rows = Rows(np.diag(np.arange(1.0, 7.0)), 0, 0, name="hold")
     program = Program([rows, Rows([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], 1, 1, name="go")])
-    assert in_the_way(explain(Cascade().solve(program)), "go") == (
+    assert obstacles(explain(Cascade().solve(program)), "go") == (
         "hold[0] (level 0), hold[1] (level 0), hold[2] (level 0), and 3 more"
     )
 
@@ -141,8 +141,8 @@ def test_of_many_obstacles_the_largest_are_named() -> None:
 def test_a_violation_caused_by_weights_alone_has_no_obstacle() -> None:
     program = Program([[], Rows([1.0], 1, 1, name="high"), Rows([1.0], 0, 0, name="low")])
     text = explain(Weighted().solve(program))
-    assert in_the_way(text, "high") == "no row of this or a higher level"
-    assert in_the_way(text, "low") == "high (level 1)"
+    assert obstacles(text, "high") == "no row of this or a higher level"
+    assert obstacles(text, "low") == "high (level 1)"
 
 
 def test_a_row_that_does_not_depend_on_x_is_marked() -> None:

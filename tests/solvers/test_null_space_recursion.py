@@ -30,7 +30,7 @@ def recursion(program: Program, damping: float | list[float] = 0.0) -> Array:
     return x
 
 
-def agree(program: Program, solution: Solution, x: Array, tolerance: float = 1e-9) -> None:
+def check_agreement(program: Program, solution: Solution, x: Array, tolerance: float = 1e-9) -> None:
     assert solution.x == pytest.approx(x, abs=tolerance * (1.0 + np.abs(x).max(initial=0.0)))
     rows = UnitRows.from_program(program)
     assert solution.status == ("optimal" if (rows.equality | ~rows.relevant).all() else "relaxed")
@@ -67,7 +67,7 @@ def whole_body(random: np.random.Generator) -> Program:
 def test_it_agrees_with_the_recursion_on_whole_body_programs(seed: int) -> None:
     program = whole_body(np.random.default_rng(seed))
     for damping in (0.0, 0.1, [0.0, 0.3]):
-        agree(program, NullSpace(damping).solve(program), recursion(program, damping))
+        check_agreement(program, NullSpace(damping).solve(program), recursion(program, damping))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -77,14 +77,14 @@ def test_unknowns_that_no_row_constrains_are_left_to_the_levels_below(seed: int)
     n, free = int(random.integers(12, 40)), int(random.integers(1, 7))
     tasks = random.normal(size=(int(random.integers(1, 9)), n))
     tasks[:, :free] = 0.0
-    wish, goal, center = random.normal(size=len(tasks)), random.normal(size=n - 6), random.normal(size=n)
-    levels = [Rows(tasks, wish, wish), Rows(np.eye(n)[6:], goal, goal)]
+    target, goal, center = random.normal(size=len(tasks)), random.normal(size=n - 6), random.normal(size=n)
+    levels = [Rows(tasks, target, target), Rows(np.eye(n)[6:], goal, goal)]
     last = Program(levels, center=center)
     solution = NullSpace().solve(last)
-    agree(last, solution, recursion(last))
+    check_agreement(last, solution, recursion(last))
     assert solution.x[:free] == pytest.approx(center[:free], abs=1e-9)
     below = Program([*levels, Rows(random.normal(size=(2, n)), 1.0, 1.0)], center=center)
-    agree(below, NullSpace().solve(below), recursion(below))
+    check_agreement(below, NullSpace().solve(below), recursion(below))
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 3e-10, 1e-11])
@@ -95,15 +95,15 @@ def test_nearly_dependent_rows_count_by_their_singular_values(size: float, dampi
         random = np.random.default_rng(seed)
         A = random.normal(size=(5, 12))
         A[4] = A[0] - 2.0 * A[3] + size * random.normal(size=12)
-        wish = random.normal(size=12)
-        b = A @ wish + 1e-2 * size * random.normal(size=5)  # far from what the rows can meet would be far from home
+        target = random.normal(size=12)
+        b = A @ target + 1e-2 * size * random.normal(size=5)  # far from what the rows can meet would be far from home
         last = random.normal(size=12)
         program = Program([Rows(A, b, b, random.uniform(0.5, 2.0, 5)), Rows.bounds(last, last)])
         if size < RANK_TOLERANCE:  # a direction that counts for neither, and is left to the posture by both
             assert np.linalg.svd(UnitRows.from_program(program).A[:5])[1][-1] < RANK_TOLERANCE
         # The recursion itself carries the rounding of rows over the smallest singular value.
         x = recursion(program, damping)
-        agree(
+        check_agreement(
             program,
             NullSpace(damping).solve(program),
             x,
@@ -120,7 +120,7 @@ def test_rows_of_a_stack_that_have_no_line_are_the_same_rows(weight: float | tup
     stack.lower[:] = stack.upper[:] = random.normal(size=8)
     stack.blocks[1].weight[:] = weight
     program = stack.program()
-    agree(program, NullSpace().solve(program), recursion(program))
+    check_agreement(program, NullSpace().solve(program), recursion(program))
 
 
 def test_earlier_programs_do_not_change_the_answer() -> None:

@@ -55,11 +55,11 @@ def test_only_the_first_offending_rows_are_listed() -> None:
     assert "..." in text
 
 
-@pytest.mark.parametrize("what", ["lower", "upper", "weight"])
-def test_a_column_of_the_wrong_length_is_refused(what: str) -> None:
-    columns = {"lower": 0.0, "upper": 1.0, "weight": 1.0, what: [1.0, 1.0]}
+@pytest.mark.parametrize("column", ["lower", "upper", "weight"])
+def test_a_column_of_the_wrong_length_is_refused(column: str) -> None:
+    columns = {"lower": 0.0, "upper": 1.0, "weight": 1.0, column: [1.0, 1.0]}
     text = message(np.eye(3), **columns, name="reach")
-    assert what in text
+    assert column in text
     assert "3 values" in text
 
 

@@ -117,11 +117,11 @@ def test_rows_that_are_single_unknowns_need_no_lines_and_change_no_answer(solver
     assert (plain.A.shape, compact.A.shape) == ((12, 6), (3, 6))
     plain.A[np.arange(6), picked] = 1.0
     plain.A[np.arange(9, 12), last] = 1.0
-    kept = [solver(), solver()]
+    warm_solvers = [solver(), solver()]
     for _ in range(5):
         A, b, c = random.normal(size=(3, 6)), 3.0 * random.normal(size=3), random.normal(size=3)
         answers = []
-        for stack, own in zip((plain, compact), kept, strict=True):
+        for stack, own in zip((plain, compact), warm_solvers, strict=True):
             stack.lower[:6], stack.upper[:6] = -1.0, 1.0
             (stack.A[6:9] if stack is plain else stack.A)[:] = A
             stack.lower[6:9] = stack.upper[6:9] = b

@@ -198,7 +198,7 @@ def test_a_robot_at_rest_is_its_own_capture_point() -> None:
 # --- static support on any ground
 
 
-def stands(patches: list[Patch], place: Array, facets: int = 16) -> bool:
+def is_static_equilibrium(patches: list[Patch], place: Array, facets: int = 16) -> bool:
     """Whether forces exist, by non-negative least squares: what is left of forces and moments in weights and metres."""
     columns = [
         np.concatenate([edge, np.cross(corner, edge)])
@@ -206,8 +206,8 @@ def stands(patches: list[Patch], place: Array, facets: int = 16) -> bool:
         for corner in patch.corners
         for edge in patch.edges(facets)
     ]
-    wanted = np.array([0.0, 0.0, 1.0, place[1], -place[0], 0.0])
-    return nnls(np.array(columns).T, wanted)[1] < 1e-6
+    load = np.array([0.0, 0.0, 1.0, place[1], -place[0], 0.0])
+    return nnls(np.array(columns).T, load)[1] < 1e-6
 
 
 def slope(corners: Array, angle: float, friction: float) -> Patch:
@@ -301,9 +301,9 @@ def test_a_place_is_in_the_region_exactly_if_forces_exist_that_hold_the_robot_th
     places = np.concatenate([p.corners[:, :2] for p in patches])
     for place in [*places, *random.uniform(-0.7, 0.7, (20, 2))]:
         if polygon.margin(found.inner, place) > 1e-4:
-            assert stands(patches, place)
+            assert is_static_equilibrium(patches, place)
         if -math.inf < polygon.margin(found.outer, place) < -1e-3 or not len(found.outer):
-            assert not stands(patches, place)
+            assert not is_static_equilibrium(patches, place)
     assert found.gap < 0.01
 
 

@@ -55,9 +55,9 @@ def data(state: State) -> pinocchio.Data:
     return state.robot.model.createData()
 
 
-def slope(state: State, what: Callable[[State], np.ndarray]) -> np.ndarray:
+def slope(state: State, function: Callable[[State], np.ndarray]) -> np.ndarray:
     """Central difference of a quantity along the velocity of the state."""
-    ahead, behind = (what(integrate_state(state, state.v, s)) for s in (STEP, -STEP))
+    ahead, behind = (function(integrate_state(state, state.v, s)) for s in (STEP, -STEP))
     return (ahead - behind) / (2 * STEP)
 
 
@@ -187,11 +187,11 @@ def test_the_order_of_queries_changes_nothing(order: list[str], again: list[str]
     robot = installed_robot("g1")
     first, second = random_state(robot, 1), random_state(robot, 2)
     snapshot = Snapshot(robot)
-    for state, asked in ((first, order), (second, again)):
+    for state, query_order in ((first, order), (second, again)):
         snapshot.at(state)
-        for name in asked:
+        for name in query_order:
             QUANTITIES[name](snapshot)
-        for name in asked:  # what was there first must not be overwritten by what came later
+        for name in query_order:  # what was there first must not be overwritten by what came later
             alone = QUANTITIES[name](Snapshot(robot).at(state))
             assert QUANTITIES[name](snapshot) == pytest.approx(alone, abs=1e-9), name
 

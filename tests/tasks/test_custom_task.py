@@ -91,13 +91,13 @@ def test_two_methods_without_a_constructor_are_a_complete_task() -> None:
 
 
 def test_class_attributes_are_defaults_that_subclasses_inherit() -> None:
-    class Level(SameHeight):
+    class TrayTask(SameHeight):
         name, unit, weight, dynamics = "tray", "m", 4.0, tasks.Decay(2.0)
 
-    class Below(Level):
+    class DerivedTrayTask(TrayTask):
         pass
 
-    for kind in (Level, Below):
+    for kind in (TrayTask, DerivedTrayTask):
         task = kind(LEFT, RIGHT)
         assert (task.name, task.unit) == ("tray", "m")
         rows = task.rows(Snapshot(ROBOT).at(random_state(ROBOT, 1)), layout(ROBOT, VELOCITY))
@@ -115,26 +115,26 @@ def test_the_default_name_is_derived_from_the_class_name() -> None:
 
 
 def test_the_constructor_of_the_base_takes_all_by_name() -> None:
-    class Own(Height):
+    class CustomTask(Height):
         def __init__(self) -> None:
             tasks.MotionTask.__init__(self, tolerance=0.01, dimension=1)
             self.returned = {}
 
-    assert Own().name == "own"
-    assert Own().tolerance == 0.01
+    assert CustomTask().name == "custom task"
+    assert CustomTask().tolerance == 0.01
 
 
 @pytest.mark.parametrize("rows", [1, 3, 6])
 def test_the_dimension_is_that_of_the_value(rows: int) -> None:
-    class Some(tasks.MotionTask):
+    class PartialPositions(tasks.MotionTask):
         def value(self, snapshot: Snapshot) -> np.ndarray:
             return np.concatenate([snapshot.position(LEFT), snapshot.position(RIGHT)])[:rows]
 
         def jacobian(self, snapshot: Snapshot) -> np.ndarray:
             return np.vstack([snapshot.jacobian(LEFT)[:3], snapshot.jacobian(RIGHT)[:3]])[:rows]
 
-    assert len(Some().labels(ROBOT)) == rows
-    written = Some().rows(Snapshot(ROBOT).at(START), layout(ROBOT, ACCELERATION))
+    assert len(PartialPositions().labels(ROBOT)) == rows
+    written = PartialPositions().rows(Snapshot(ROBOT).at(START), layout(ROBOT, ACCELERATION))
     assert written.A.shape == (rows, NV)
 
 
@@ -156,11 +156,11 @@ def test_a_tolerance_makes_a_constraint_of_the_same_two_methods(order: int, alwa
     """The hand is asked 8 cm up and may go 3 cm."""
     floor = float(START.pose(LEFT).translation[2])
 
-    class Below(Height):
+    class LimitedHeight(Height):
         unit, tolerance = "m", (-np.inf, floor + 0.03)
 
-    plain = hierarchy(Below())
-    limited = plain.without_level("own").replace(always=(*plain.always, Below())) if always else plain
+    plain = hierarchy(LimitedHeight())
+    limited = plain.without_level("own").replace(always=(*plain.always, LimitedHeight())) if always else plain
     recording = poise.record(poise.KinematicController(limited, order=order), poise.IdealPlant(START), seconds=1.5)
     heights = np.array([recording.state(i).pose(LEFT).translation[2] for i in range(len(recording["time"]))])
     assert heights.max() <= floor + 0.03 + 1e-4
@@ -170,7 +170,7 @@ def test_a_tolerance_makes_a_constraint_of_the_same_two_methods(order: int, alwa
 def test_a_jacobian_that_changes_with_time_has_the_drift_of_its_motion_and_of_its_time() -> None:
     """``e = s(t) z`` with s = sin t: ``J̇ v = ṡ J_z v + s J̇_z v``."""
 
-    class Swelling(Height):
+    class TimeVaryingHeight(Height):
         def jacobian(self, snapshot: Snapshot) -> np.ndarray:
             return np.sin(snapshot.time) * snapshot.jacobian(LEFT)[2:3]
 
@@ -178,7 +178,7 @@ def test_a_jacobian_that_changes_with_time_has_the_drift_of_its_motion_and_of_it
         snapshot = Snapshot(ROBOT).at(random_state(ROBOT, 5).replace(time=time))
         rate, drift = snapshot.velocity(LEFT)[2], snapshot.drift(LEFT)[2]
         expected = np.cos(time) * rate + np.sin(time) * drift
-        assert Swelling().drift(snapshot) == pytest.approx([expected], abs=1e-6)
+        assert TimeVaryingHeight().drift(snapshot) == pytest.approx([expected], abs=1e-6)
 
 
 def test_binding_allocates_the_snapshots_of_the_drift_and_the_loop_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None
         def value(self, snapshot: Snapshot) -> np.ndarray:
             return np.zeros(1)
 
-    class Neither(tasks.MotionTask):
+    class EmptyWriter(tasks.MotionTask):
         """Extends the writers, and has nothing to write."""
 
         def bind_error(self, snapshot: Snapshot, task_rows: tasks.TaskRows, layout: tasks.VariableLayout) -> Any:
@@ -225,10 +225,10 @@ def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None
     assert "NoValue does not define value" in error_message(NoValue)
     assert "NoJacobian does not define jacobian" in error_message(NoJacobian)
     assert "value(snapshot)" in error_message(Empty)
-    built = Neither()
-    assert "Neither does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
+    built = EmptyWriter()
+    assert "EmptyWriter does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
     built.dimension = 1
-    assert "Neither does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
+    assert "EmptyWriter does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
 
 
 NAN_ROW = np.full((1, NV), np.nan)

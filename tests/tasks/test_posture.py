@@ -64,12 +64,12 @@ def test_a_body_that_moves_as_its_target_keeps_its_distance(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_acceleration_of_the_target_is_the_slope_of_its_rate_in_the_body_frame(seed: int) -> None:
     target, state = TurningConfiguration(seed), off_target(seed)
-    seen = [
+    rates = [
         rate(target, State(ROBOT, pinocchio.integrate(MODEL, state.q, dt * state.v), state.v, state.time + dt))
         for dt in (-STEP, STEP)
     ]
-    asked = rows(tasks.Configuration(target, dynamics=tasks.FeedForward()), state, ACCELERATION)
-    assert asked == pytest.approx((seen[1] - seen[0]) / (2 * STEP), abs=1e-5)
+    acceleration = rows(tasks.Configuration(target, dynamics=tasks.FeedForward()), state, ACCELERATION)
+    assert acceleration == pytest.approx((rates[1] - rates[0]) / (2 * STEP), abs=1e-5)
 
 
 def test_an_error_of_the_base_decays_as_one_of_a_joint() -> None:
@@ -103,9 +103,9 @@ def test_a_momentum_may_follow_a_path() -> None:
     state, k = off_target(2), 7.0
     task = tasks.AngularMomentum(MomentumTarget(), axes="xz", dynamics=tasks.Decay(k))
     snapshot = Snapshot(ROBOT).at(state)
-    asked = task.rows(snapshot, VariableLayout(ACCELERATION, 0.005, MODEL.nv, MODEL.nv))
+    program_rows = task.rows(snapshot, VariableLayout(ACCELERATION, 0.005, MODEL.nv, MODEL.nv))
     h, ahead, _ = MomentumTarget().sample(state.time)
     have = snapshot.momentum[[3, 5]]
-    assert asked.lower + snapshot.momentum_drift[[3, 5]] == pytest.approx(ahead - k * (have - h))
+    assert program_rows.lower + snapshot.momentum_drift[[3, 5]] == pytest.approx(ahead - k * (have - h))
     with pytest.raises(TaskError, match="shapes"):
         tasks.AngularMomentum(MomentumTarget(), axes="xyz")

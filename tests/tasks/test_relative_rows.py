@@ -72,8 +72,8 @@ def test_error_rows_and_drift_are_those_that_the_task_defines(robot: Robot, name
             assert assembly.column("drift") == pytest.approx(task.drift(snapshot), abs=1e-10)
         rate, acceleration = task.target_rate(0.0), task.target_acceleration(0.0)
         assert assembly.column("target_rate") == pytest.approx(0.0 if rate is None else rate, abs=0.0)
-        wanted = 0.0 if acceleration is None else acceleration
-        assert assembly.column("target_acceleration") == pytest.approx(wanted, abs=0.0)
+        target_acceleration = 0.0 if acceleration is None else acceleration
+        assert assembly.column("target_acceleration") == pytest.approx(target_acceleration, abs=0.0)
 
 
 @pytest.mark.parametrize("name", TASKS)

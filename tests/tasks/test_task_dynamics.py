@@ -117,8 +117,8 @@ def test_the_error_follows_the_minimum_jerk_curve(robot: Robot, name: str, order
     assert errors == pytest.approx((1.0 - s)[:, None] * errors[0], abs=6e-3 * size)
     assert np.abs(errors[-1]).max() < 2e-3 * size
     if name != "orientation":  # whose Jacobian gives angular velocities
-        wanted = -s_rate[:, None] / 1.2 * errors[0]
-        assert rates == pytest.approx(wanted, abs=0.04 * np.abs(wanted).max())
+        expected = -s_rate[:, None] / 1.2 * errors[0]
+        assert rates == pytest.approx(expected, abs=0.04 * np.abs(expected).max())
 
 
 @ORDERS
@@ -325,11 +325,11 @@ def test_an_error_beside_a_moving_target_decays_as_beside_one_at_rest(robot: Rob
 
 @ORDERS
 def test_rates_are_followed_at_both_orders(robot: Robot, order: int) -> None:
-    wanted = np.array([4.0, 0.0, -2.0])
+    momentum = np.array([4.0, 0.0, -2.0])
     start = random_state(robot, 17, speed=0.0)
-    steps = run_closed_loop(single_task(tasks.LinearMomentum(wanted)), start, 1.5, order=order, ramp=0.0)
+    steps = run_closed_loop(single_task(tasks.LinearMomentum(momentum)), start, 1.5, order=order, ramp=0.0)
     snapshot = Snapshot(robot).at(steps[-1].state)
-    assert snapshot.momentum[:3] == pytest.approx(wanted, abs=0.02)
+    assert snapshot.momentum[:3] == pytest.approx(momentum, abs=0.02)
     assert not not_none(steps[-1].command.errors).values(0).any(), "a rate has no error in position"
 
 
