@@ -1,4 +1,4 @@
-"""The command ``poise``: what it prints, where, and with which exit status."""
+"""The command ``poise``: output and exit status."""
 
 from __future__ import annotations
 

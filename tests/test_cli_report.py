@@ -1,4 +1,4 @@
-"""``poise report``: what it writes, where it says what, and how it refuses bad input."""
+"""``poise report``: written pages, output, and refusal of bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links between the pages lead somewhere, and what the pages list is what there is."""
+"""Links between documentation pages resolve, and lists on the pages are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every example runs as it stands and prints something worth reading."""
+"""Every example runs unchanged and prints the expected results."""
 
 from __future__ import annotations
 

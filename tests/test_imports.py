@@ -1,4 +1,4 @@
-"""What importing Poise, its solvers or its command line brings with it, and what it does not."""
+"""Modules loaded by importing Poise, its solvers and its command line."""
 
 import ast
 import sys

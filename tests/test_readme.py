@@ -1,4 +1,4 @@
-"""The programs printed on the pages run as they stand and print what stands below them."""
+"""The programs on the pages run unchanged and print the output below them."""
 
 from __future__ import annotations
 

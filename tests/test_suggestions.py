@@ -1,4 +1,4 @@
-"""A misspelt name is answered with what may have been meant, or with what there is."""
+"""Misspelt names are refused with similar names, or with a list."""
 
 from __future__ import annotations
 

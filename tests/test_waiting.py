@@ -1,4 +1,4 @@
-"""The waits of the tests themselves: longer where there is progress or no core to spare, and never without end."""
+"""Waiting in tests: longer with progress or on a busy machine, but never endless."""
 
 from __future__ import annotations
 

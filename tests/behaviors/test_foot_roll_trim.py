@@ -1,4 +1,4 @@
-"""Soles that press on their edges are turned until they lie flat."""
+"""Foot-roll trim: soles loaded on an edge are rolled until they are flat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cells and servos say that cannot be true is found soon and named, and healthy ones are never accused."""
+"""Sensor faults: faulty force cells and servos are detected soon and named, without false alarms."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A few steps in physics: made, counted, and ended side by side."""
+"""Short walks in physics: number of steps, phases, and feet side by side at the end."""
 
 from __future__ import annotations
 

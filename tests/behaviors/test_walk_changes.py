@@ -1,4 +1,4 @@
-"""Everything may be changed while it walks: it goes on walking, and nothing jumps."""
+"""Changes of style, speed and weights during a walk: no fall, and no jump of a target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a walk refuses, when it is built or told."""
+"""Invalid arguments of a walk are refused at construction and when they are set."""
 
 from __future__ import annotations
 

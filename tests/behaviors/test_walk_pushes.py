@@ -1,4 +1,4 @@
-"""A robot that stands catches itself by a step, if it must."""
+"""Capture steps of a pushed robot."""
 
 from __future__ import annotations
 

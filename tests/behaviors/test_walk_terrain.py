@@ -1,4 +1,4 @@
-"""Walks on ground that is not flat: stairs that the plan knows, slopes and bumps that feet have to feel."""
+"""Walks on terrain: stairs known to the plan; slopes and bumps detected by the feet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies on position servos: what the regulator makes of the cells, and the one hierarchy of the course."""
+"""ZMP balance on position servos: the regulator of the force cells, and the hierarchy of the reference trajectory."""
 
 import numpy as np
 import pinocchio

@@ -1,4 +1,4 @@
-"""HOAP-3 on its servos in MuJoCo, with noisy cells: it stands, squats and walks by one law, and says what is broken."""
+"""HOAP-3 on its servos in MuJoCo with noisy cells: it stands, squats and walks, and reports faults."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runs of inverse dynamics: taking turns, ratios to TSID, bars, tables, and peers in processes of their own."""
+"""Runs of inverse dynamics: alternating steps, ratios to TSID, bars, tables, and peers in their own processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings that a campaign keeps: those of failed and crashed runs, up to the given number."""
+"""Recordings stored by a campaign: those of failed and crashed runs, up to the given number."""
 
 from __future__ import annotations
 

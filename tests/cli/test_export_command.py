@@ -1,4 +1,4 @@
-"""``poise export`` and ``poise replay``: what they write, and how they refuse bad input."""
+"""``poise export`` and ``poise replay``: written files, output, and refusal of bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``poise human``: what it writes and says, and how it refuses bad input."""
+"""``poise human``: written files, output, and refusal of bad input."""
 
 from __future__ import annotations
 

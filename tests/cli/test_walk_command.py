@@ -1,4 +1,4 @@
-"""``poise run walk``: what it prints, and with which exit status."""
+"""``poise run walk``: output and exit status."""
 
 from __future__ import annotations
 

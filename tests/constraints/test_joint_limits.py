@@ -1,6 +1,6 @@
 """Joint limits: range, speed and acceleration are always compatible and hold against any other task.
 
-The oracle is a simulation of all joints at once: wishes are clipped to the bounds, and the joints step.
+The oracle is a simulation of all joints at once: desired velocities are clipped to the bounds and integrated.
 """
 
 from typing import Any

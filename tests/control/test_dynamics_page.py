@@ -1,4 +1,4 @@
-"""docs/dynamics.md: its program prints what it says, and both sides of every equation that it displays agree."""
+"""docs/dynamics.md: its program prints the output on the page, and both sides of every displayed equation agree."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Whatever happens, a command is finite, and says what replaced the solution."""
+"""Fallbacks: every command is finite and names the fallback that replaced the solution."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""KinematicController: the program of the house, on every robot, at both orders, with every solver."""
+"""KinematicController: the reach hierarchy on every robot, at both orders, with every solver."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""A target out of reach: the arm stretches, and the body comes to rest as near as it gets.
+"""Targets out of reach: the arm stretches and the body comes to rest as near to the target as possible.
 
-Measured on the last second of five, per joint: how much its velocity changes from tick to tick, and how fast it still
-moves. Without singularity damping the stretched arm of G1 whips at 29 rad/s.
+Measured during the last second of five, per joint: the change of velocity from tick to tick, and the remaining speed.
+Without singularity damping the stretched arm of G1 moves at 29 rad/s.
 """
 
 import numpy as np

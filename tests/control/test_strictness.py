@@ -1,4 +1,4 @@
-"""Strictness in motion: on random stacks of random tasks, what is below never costs what is above anything."""
+"""Strict priorities in motion: on random stacks, a lower level never degrades a higher one."""
 
 import numpy as np
 import pinocchio

@@ -1,4 +1,4 @@
-"""Contacts that come and go unannounced: seen by sensors only, or taken away and put in the way in physics."""
+"""Unexpected contacts: missing in the measured state, lost or gained in physics."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Contact forces of a controller: they carry the weight, lie in their cones, and are those that MuJoCo answers with."""
+"""Contact forces of a controller: they carry the weight, lie in their cones, and agree with those of MuJoCo."""
 
 from collections.abc import Sequence
 from functools import cache

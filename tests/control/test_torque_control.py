@@ -1,4 +1,4 @@
-"""TorqueController: what it adds to a hierarchy, which contacts it plans, and how it passes from one to the next."""
+"""TorqueController: physics constraints that it adds, planned contacts, and changes of hierarchy."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The order of fallbacks in physics: what the solver has in its budget, the weighted solution, a damped hold."""
+"""The order of fallbacks in physics: the solution within the budget, the weighted solution, a damped hold."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,7 @@
-"""The safety contract in physics: whatever fails, commands are finite and within limits, and say what replaced what.
+"""The safety contract in physics: after any fault, commands are finite, within limits, and name their fallback.
 
-A robot stands in MuJoCo; between `BEGIN` and `END` something goes wrong. Every fallback is named in its command and
-counted in the recording, and the robot stands again afterwards wherever physics allows that.
+A robot stands in MuJoCo with a fault between `BEGIN` and `END`. Every fallback is named in its command and counted in
+the recording, and the robot stands again afterwards where physics allows it.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Torques, accelerations and contact forces of a command obey the laws of motion, as MuJoCo and pinocchio know them."""
+"""Torques, accelerations and contact forces of a command satisfy the equations of motion of MuJoCo and pinocchio."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Strictness with forces: in the program of a torque controller, what is below costs what is above nothing."""
+"""Strict priorities with forces: in the program of a torque controller, a lower level never degrades a higher one."""
 
 import numpy as np
 import pytest

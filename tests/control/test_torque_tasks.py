@@ -1,4 +1,4 @@
-"""Tasks on forces and torques do what they say, and limits that act leave a trace in the solution."""
+"""Tasks on forces and torques reach their targets, and active limits appear in the solution."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every line of a shell on a page can be given, and does what it is for."""
+"""Every shell command on a page parses, and those of the followed pages run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every program on a page runs and prints what stands below it; every file on a page is read."""
+"""Every program on a page runs and prints the output below it; every file on a page is read."""
 
 from __future__ import annotations
 

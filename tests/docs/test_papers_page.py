@@ -1,4 +1,4 @@
-"""The page of the papers names what there is: every numbered equation, and code and tests that exist."""
+"""The page of the papers lists every numbered equation, with code and tests that exist."""
 
 from __future__ import annotations
 

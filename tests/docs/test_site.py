@@ -1,4 +1,4 @@
-"""The site is built without a warning, loads nothing from elsewhere, and leads nowhere that is not there."""
+"""The documentation site builds without a warning, loads nothing from elsewhere, and has no dead links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""[Boukheddimi2019]: the equations of the controller, both sides of each, and what its gaits are like.
+"""[Boukheddimi2019]: both sides of the equations of the controller, and properties of its gaits.
 
 The body is the human of the library on a sample walk, in the middle of single support, where everything moves.
 """

@@ -1,7 +1,7 @@
 """[Boukheddimi2019] on measured people: the bars of ranges of motion and of balance, and the paper's own figures.
 
-The trials lie beside the repository; without them these tests are skipped. What was chosen (six keys, accelerations at
-the keys) was chosen on these; sample bodies were not used for it, see tests/human/test_reproduction.py.
+The trials are not part of the repository; without them these tests are skipped. The design (six keys, accelerations at
+the keys) was chosen on these trials and not on sample bodies, see tests/human/test_reproduction.py.
 """
 
 from functools import cache

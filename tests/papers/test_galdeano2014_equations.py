@@ -1,10 +1,10 @@
 """[Galdeano2014] equations (1) to (20), both sides of each, on HOAP-3.
 
-Three things differ in form from the paper, and nowhere in what the robot does:
+Three things differ in form from the paper, without an effect on the motion:
 
 - the paper's errors are desired minus present, ours present minus desired: ``ε = -e``;
 - the paper leaves the rate at which an error is to vanish to the drives, ours is in the task: ``ė = -g e``;
-- our unknowns have six more, the velocity of the base. Their columns are zero, since all is seen from a foot.
+- we have six more unknowns, the velocity of the base. Their columns are zero, since all tasks are relative to a foot.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A channel is a named quantity with a unit, and says at once what is wrong with it."""
+"""Channel: a named quantity with a unit; invalid ones are refused at construction."""
 
 from typing import Any
 

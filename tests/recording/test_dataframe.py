@@ -1,4 +1,4 @@
-"""A recording as a pandas DataFrame holds the same numbers under readable names."""
+"""A recording as a pandas DataFrame has the same values under readable names."""
 
 import numpy as np
 import pandas

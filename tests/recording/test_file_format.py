@@ -1,4 +1,4 @@
-"""A file gives back what was written, bit by bit, or says what is wrong with it."""
+"""Recording files: written values are read back bit by bit, and damaged files are refused with a reason."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Forces and what sensors say are recorded under their names, also while contacts come and go."""
+"""Forces and sensor readings are recorded under their names, also while contacts change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever ends a recording early, what was recorded until then is there."""
+"""Recordings that end early contain all samples up to that time."""
 
 from __future__ import annotations
 

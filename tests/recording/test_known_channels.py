@@ -1,4 +1,4 @@
-"""A file whose channels have our names but not what belongs there is refused; whatever else is in it may stay."""
+"""A file whose known channels have other contents is refused; other channels may hold anything."""
 
 from pathlib import Path
 

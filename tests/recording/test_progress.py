@@ -1,4 +1,4 @@
-"""The progress bar speaks to people at terminals, after a while, and leaves no trace."""
+"""ProgressBar: shown at terminals only, after a delay, and cleared at the end."""
 
 from __future__ import annotations
 

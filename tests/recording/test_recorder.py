@@ -1,4 +1,4 @@
-"""The recorder keeps every number of every step under its name, also when tasks come and go."""
+"""Recorder: every value of every step is stored under its name, also when tasks change."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A recording answers to the names of its channels and columns, and cannot change."""
+"""Recording: access by names of channels and columns; it is immutable."""
 
 from collections.abc import Mapping
 

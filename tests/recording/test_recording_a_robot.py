@@ -1,4 +1,4 @@
-"""A real robot, controller and plant are recorded whole, and their states come back."""
+"""Recording of a real robot, controller and plant, and its states read back."""
 
 from __future__ import annotations
 

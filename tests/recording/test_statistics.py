@@ -1,4 +1,4 @@
-"""The summary says in numbers what was met, what stood in the way, and how long it took to find out."""
+"""Summary of a recording: met and violated levels, saturated rows, and computing times."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A camera knows where points appear."""
+"""Camera: projection of points."""
 
 from __future__ import annotations
 

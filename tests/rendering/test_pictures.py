@@ -1,4 +1,4 @@
-"""Pictures show what is there, where it is."""
+"""Pictures show robots and marks at their projected positions."""
 
 from __future__ import annotations
 

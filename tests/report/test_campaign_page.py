@@ -1,4 +1,4 @@
-"""The page of a campaign tells what its table says, whatever is missing from it."""
+"""The page of a campaign has the values of its table, also of an incomplete one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves lose points but no peaks, numbers keep the digits that count, SVG stands alone."""
+"""Charts: decimated curves keep their peaks, numbers keep their significant digits, SVG is self-contained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page shows how strongly each sole was pressed and where, as its force cells told."""
+"""A page shows the load and the ZMP of each sole, from its force cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of a guided motion shows where its points were to go and went, and what became of its segments."""
+"""The page of a guided motion shows planned and actual paths, and the outcomes of its segments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page shows the angles of every joint, and of a squat whether its cycles repeat."""
+"""A page shows the angles of every joint, and the differences between the cycles of a squat."""
 
 from __future__ import annotations
 

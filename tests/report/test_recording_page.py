@@ -1,4 +1,4 @@
-"""A page holds every section, says what is absent, tells the right numbers and needs nothing else."""
+"""The page of a recording has every section, lists missing data, has the right values, and is self-contained."""
 
 from __future__ import annotations
 

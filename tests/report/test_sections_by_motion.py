@@ -1,4 +1,4 @@
-"""A report has the sections that apply to what the motion was, and no others."""
+"""A report has the sections of its motion and no others."""
 
 from __future__ import annotations
 

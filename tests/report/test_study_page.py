@@ -1,4 +1,4 @@
-"""The page of a study tells what was asked, what came out, and what the tests can tell."""
+"""The page of a study: methods, results, and the limits of its tests."""
 
 from __future__ import annotations
 

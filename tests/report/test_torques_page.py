@@ -1,4 +1,4 @@
-"""The page of a person's torques: moments, plates, what the file says, what stays unexplained, and robots beside."""
+"""The page of the torques of a person: moments, plates, stored moments, residual, and comparison with robots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of walks shows footprints, gait cycles and momentum, and tells the measures of the analysis."""
+"""A page of walks shows footprints, gait cycles and momentum, with the measures of the analysis."""
 
 from __future__ import annotations
 

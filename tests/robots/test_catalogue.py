@@ -1,4 +1,4 @@
-"""The library by name: what is there, what was meant, and what to install."""
+"""The robot library by name: available robots, similar names, and packages to install."""
 
 from importlib import metadata
 

@@ -1,4 +1,4 @@
-"""Capsules around the links of a robot: they hold every vertex, and little else."""
+"""Capsules around the links of a robot: they contain every vertex and little else."""
 
 import numpy as np
 import pytest

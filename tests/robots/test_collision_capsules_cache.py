@@ -1,4 +1,4 @@
-"""Capsules and meshes are made once for all robots with the same shapes, and capsules around meshes once for all."""
+"""Capsules and meshes are computed once for all robots with the same shapes; capsules are cached on disk."""
 
 from __future__ import annotations
 

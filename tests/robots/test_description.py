@@ -1,4 +1,4 @@
-"""Mistakes in a description are found where it is read: one line with file, place and what was meant."""
+"""Errors in a robot description are one line with file, key and a suggestion."""
 
 import textwrap
 import tomllib

@@ -1,4 +1,4 @@
-"""The robot HOAP-3 is that of [Galdeano2014]: against the public model, where that is at hand, and the paper."""
+"""HOAP-3 is the robot of [Galdeano2014]: compared with the public model, if available, and with the paper."""
 
 from xml.etree import ElementTree
 

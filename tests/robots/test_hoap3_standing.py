@@ -1,4 +1,4 @@
-"""HOAP-3 stands: its legs and arms are strong enough, its feet apart, and its servos hold it on eight force cells."""
+"""HOAP-3 stands: torques of legs and arms suffice, its feet are apart, and its servos hold it on eight force cells."""
 
 import numpy as np
 import pinocchio

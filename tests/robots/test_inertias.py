@@ -1,4 +1,4 @@
-"""Bodies made of points of mass are physical; others are refused or repaired."""
+"""Inertias of point masses are physical; others are refused or repaired."""
 
 from pathlib import Path
 from types import SimpleNamespace

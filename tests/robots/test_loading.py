@@ -1,4 +1,4 @@
-"""Any URDF becomes a Robot; whatever is wrong with it is one line that names file and element."""
+"""Any URDF becomes a Robot; errors are one line that names file and element."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The robot mighty is that of [Sugihara2008]: against the model of its author, where that is at hand, and the paper."""
+"""mighty is the robot of [Sugihara2008]: compared with the model of its author, if available, and with the paper."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""NAO is as published: against a public model, where there is one, and against what is known of the robot."""
+"""NAO: compared with a public model, if available, and with published values."""
 
 import numpy as np
 import pinocchio

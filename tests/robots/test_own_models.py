@@ -1,4 +1,4 @@
-"""The models that Poise holds itself are symmetric and solid, and say where they are from."""
+"""Bundled models are symmetric and physical, and document their sources."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A state is checked when it is made, cannot change, and knows where its robot is."""
+"""State: checked at construction, immutable, with the poses of its robot."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

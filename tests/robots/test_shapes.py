@@ -1,4 +1,4 @@
-"""Shapes are read when they are asked for, from wherever their addresses point."""
+"""Shapes are read on first use, from the addresses in the URDF."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A balanced stance stands: soles flat, weight over their middle, x forward, base as upright as it was drawn."""
+"""Balanced stances: soles flat, weight over their middle, x forward, base as upright as in the URDF."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""TOML files that nobody means are refused in one line, by every reader of one."""
+"""Malformed TOML files are refused in one line by every reader."""
 
 from collections.abc import Callable
 from pathlib import Path

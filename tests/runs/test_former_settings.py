@@ -1,4 +1,4 @@
-"""Settings under the names of earlier versions, in campaign specs and on the command line, mean what they meant."""
+"""Settings of earlier versions, in campaign specs and on the command line, have their former meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a motion can be given, and how it refuses the rest."""
+"""Motion definitions: valid parameters, and refusal of invalid ones."""
 
 from __future__ import annotations
 

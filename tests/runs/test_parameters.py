@@ -1,4 +1,4 @@
-"""Parameters by name mean what the command line means."""
+"""Parameters by name have the meaning of the command-line options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guided robots that are asked for by a request: run, recorded and judged."""
+"""Navigation runs: recording, result and exit status."""
 
 from __future__ import annotations
 

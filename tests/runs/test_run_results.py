@@ -1,4 +1,4 @@
-"""What a run hands back: a recording, and numbers that judge it."""
+"""Results of a run: the recording and its evaluation."""
 
 from __future__ import annotations
 

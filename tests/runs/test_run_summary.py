@@ -1,4 +1,4 @@
-"""The summary of a run says first whether it succeeded, then what matters for its motion."""
+"""Summary of a run: the verdict first, then the figures of its motion."""
 
 from __future__ import annotations
 

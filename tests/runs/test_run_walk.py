@@ -1,4 +1,4 @@
-"""Walks that are asked for by a request: run, recorded and judged."""
+"""Walk runs: recording and result."""
 
 from __future__ import annotations
 

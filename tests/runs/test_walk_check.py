@@ -1,4 +1,4 @@
-"""The check of a walk by a short simulation, against what the pendulum says and against the worker process."""
+"""Check of a walk by a short simulation, compared with the pendulum and with the worker process."""
 
 from __future__ import annotations
 

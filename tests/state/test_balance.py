@@ -1,4 +1,4 @@
-"""Measures of balance obey Newton and Euler, and each other."""
+"""Balance measures are consistent with the Newton-Euler equations and with each other."""
 
 import doctest
 import math

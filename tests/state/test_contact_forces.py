@@ -1,4 +1,4 @@
-"""Contact: its own axes, the wrench that its unknowns make, and what cannot be a contact."""
+"""Contact: its axes, the wrench of its force variables, and refusal of invalid contacts."""
 
 from collections.abc import Callable
 

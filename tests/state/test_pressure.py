@@ -1,4 +1,4 @@
-"""Sole pressure: the amplitude and the ZMP of four cells, whatever these tell."""
+"""Sole pressure: total force and ZMP of four cells, for any readings."""
 
 import numpy as np
 import pytest

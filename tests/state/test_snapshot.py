@@ -1,4 +1,4 @@
-"""Everything that a snapshot says, against pinocchio's other algorithms and against finite differences."""
+"""Every quantity of a snapshot against other algorithms of pinocchio and finite differences."""
 
 from collections.abc import Callable
 from typing import Any

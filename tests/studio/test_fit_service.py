@@ -1,4 +1,4 @@
-"""Fits of the scene Human in their own process: good and bad files, and what happens to those that take too long."""
+"""Fits of the scene Human in their own process: valid and invalid files, timeouts and cancellation."""
 
 from __future__ import annotations
 

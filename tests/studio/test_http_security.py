@@ -1,4 +1,4 @@
-"""Who may come in."""
+"""Access control of the studio server: hosts, origins and tokens."""
 
 from __future__ import annotations
 

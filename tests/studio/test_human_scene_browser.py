@@ -1,6 +1,6 @@
-"""The scene Human as its users meet it: files, the view, curves and tables in a real browser.
+"""The scene Human in a real browser: files, the view, curves and tables.
 
-With POISE_SCREENSHOTS the view is there too, and pictures of the page are kept in that folder.
+With POISE_SCREENSHOTS the view is opened too, and screenshots of the page are saved in that folder.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The whole scenario of [Sugihara2008] in a real browser: a pad leads mighty down the steps and to the door.
+"""The scenario of [Sugihara2008] in a real browser: a gamepad guides mighty down the stairs and to the door.
 
-The hands on the pad are those of `poise.devices.GoalOperator`, which looks at the pictures that the view is given.
+`poise.devices.GoalOperator` moves the gamepad and observes the frames that are sent to the view.
 """
 
 from __future__ import annotations

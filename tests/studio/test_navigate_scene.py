@@ -1,4 +1,4 @@
-"""The scene Navigate without a browser: what is held, what it means, what becomes of it and what is shown of that."""
+"""The scene Navigate without a browser: operator input, commands, their outcomes and what is drawn."""
 
 from __future__ import annotations
 

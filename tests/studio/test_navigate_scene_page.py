@@ -1,4 +1,4 @@
-"""The page of a guided scene in a real browser, without a simulation: what is held is sent, what is told is shown."""
+"""The page of a guided scene in a real browser, without a simulation: inputs are sent, guidance is shown."""
 
 from __future__ import annotations
 

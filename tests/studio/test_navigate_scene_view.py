@@ -1,4 +1,4 @@
-"""What is going to be, in the view, without a browser: each plan in its place and colour, and gone in time."""
+"""Planned motions in the view, without a browser: position, colour and removal of each plan."""
 
 from __future__ import annotations
 

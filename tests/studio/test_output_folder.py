@@ -1,4 +1,4 @@
-"""The output folder: exactly its own files, and exports that appear whole."""
+"""The output folder: it lists its own files only, and exports appear when they are complete."""
 
 from __future__ import annotations
 

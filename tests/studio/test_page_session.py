@@ -1,4 +1,4 @@
-"""Live: what pages hear, what they may ask for, and that nobody holds up anybody."""
+"""Page sessions: messages to pages, commands from pages, and slow pages that delay no other."""
 
 from __future__ import annotations
 

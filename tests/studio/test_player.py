@@ -1,4 +1,4 @@
-"""A walk and its reproduction on the stage: where both bodies and the markers are at which time."""
+"""Playback of a walk and its reproduction: positions of both bodies and of the markers over time."""
 
 from __future__ import annotations
 

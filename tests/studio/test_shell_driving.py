@@ -1,4 +1,4 @@
-"""Sticks, keys and gamepads in a real browser: what they ask for, and that letting go is heard."""
+"""Sticks, keys and gamepads in a real browser: the commands that they send, and release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulation of the studio: pacing, the dead-man switch, scenes, recording, the process and what it survives."""
+"""The simulation of the studio: pacing, dead-man switch, scenes, recording, and crashes of its process."""
 
 from __future__ import annotations
 

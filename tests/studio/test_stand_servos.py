@@ -1,4 +1,4 @@
-"""Stand & squat on position servos, without a browser: what drives, what regulates, what is told of the soles."""
+"""Stand & squat on position servos, without a browser: actuation, ZMP regulation and sole pressure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Stand & squat on position servos as its users meet it: the real simulation in a real browser.
+"""Stand & squat on position servos in a real browser with the real simulation.
 
-With POISE_SCREENSHOTS the view is there too, and pictures of the page are kept in that folder.
+With POISE_SCREENSHOTS the view is opened too, and screenshots of the page are saved in that folder.
 """
 
 from __future__ import annotations

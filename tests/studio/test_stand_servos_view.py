@@ -1,4 +1,4 @@
-"""What soles feel, in the view, without a browser: dots where the ZMP is, crosses where it should be, feet of glass."""
+"""Sole pressure in the view, without a browser: dots at the ZMP, crosses at its target, transparent feet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The studio as its users meet it: the real simulation in a real browser; its view is in test_studio_view.py."""
+"""The studio in a real browser with the real simulation; its view is tested in test_studio_view.py."""
 
 from __future__ import annotations
 

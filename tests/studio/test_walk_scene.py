@@ -1,4 +1,4 @@
-"""The scene Walk: which parameters of a style it offers, and whose answer about the balance it shows."""
+"""The scene Walk: parameters of a style that it offers, and results of the balance check that it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server: what it gives, and what it keeps to itself."""
+"""The web server of the studio: served files, and refused requests."""
 
 from __future__ import annotations
 
