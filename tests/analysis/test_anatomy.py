@@ -26,7 +26,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 
 
 def frame_displacement(robot: Robot, frame: int, joint: int, angle: float) -> tuple[np.ndarray, np.ndarray]:
-    """How far a frame goes and turns when a joint is turned: displacement (m), and rotation in the world (rad)."""
+    """Displacement (m) and rotation (rad) of a frame in the world when a joint turns."""
     q = standing_state(robot).q.copy()
     data = robot.model.createData()
     pinocchio.framesForwardKinematics(robot.model, data, q)

@@ -24,7 +24,7 @@ def clock(seconds: float, step: float = 0.005) -> np.ndarray:
 
 
 def swing(time: np.ndarray, period: float = PERIOD) -> np.ndarray:
-    """Two joints that repeat themselves (n, 2), rad."""
+    """Periodic angles of two joints (n, 2), rad."""
     turn = 2.0 * np.pi * time / period
     return np.stack([0.4 * np.sin(turn) + 0.1 * np.cos(3.0 * turn), 0.7 - 0.2 * np.cos(turn)], axis=1)
 
@@ -32,7 +32,7 @@ def swing(time: np.ndarray, period: float = PERIOD) -> np.ndarray:
 def knee_and_hip_recording(
     angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = None, **facts: Any
 ) -> Recording:
-    """A recording of a knee and a hip, with a joint that slides between them."""
+    """A recording of a knee and a hip, with a prismatic joint between them."""
 
     def q(values: np.ndarray) -> np.ndarray:
         return np.column_stack([np.zeros((len(values), 7)), values[:, 0], 50.0 * time**2, values[:, 1]])
@@ -57,9 +57,9 @@ def test_a_periodic_motion_differs_by_nothing_from_cycle_to_cycle() -> None:
 def test_a_period_between_two_samples_is_interpolated() -> None:
     time, period = clock(10.0), 1.2345
     found = cycle_difference(swing(time, period), period, time)
-    assert found.shape == (7, 2)  # the ninth cycle is not whole
+    assert found.shape == (7, 2)  # the ninth cycle is incomplete
     step, fastest = 0.005, 0.4 * (2 * np.pi / period) ** 2 + 0.1 * (6 * np.pi / period) ** 2
-    assert found.max() < step**2 / 8 * fastest * 2  # what a straight line between two samples may miss, twice
+    assert found.max() < step**2 / 8 * fastest * 2  # twice the error of linear interpolation between two samples
 
 
 def test_the_difference_is_the_root_mean_square_between_two_cycles() -> None:

@@ -59,7 +59,7 @@ def test_the_verdict_is_where_the_interval_lies(center: float, verdict: str) -> 
 
 
 def test_a_t_test_that_does_not_reject_shows_nothing() -> None:
-    """Two scattered people: the t-test finds no difference, and equality is not shown all the same."""
+    """Two scattered subjects: the t-test finds no difference, yet equivalence is not shown."""
     (test,) = paired_tests([[-20.0], [24.0], [1.0]], ["knee"])
     assert not_none(test.student) > 0.05
     assert test.verdict == "not shown"

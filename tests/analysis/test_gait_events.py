@@ -79,9 +79,9 @@ def test_the_noise_of_markers_moves_events_by_a_few_frames_at_most() -> None:
 
 
 def test_a_file_of_one_stride_begins_and_ends_with_an_initial_contact() -> None:
-    whole = SyntheticGait(seconds=1.1, start=1.1)  # from one strike of the right heel to its next
+    whole = SyntheticGait(seconds=1.1, start=1.1)  # from one initial contact of the right heel to the next
     strikes = event_times(events_of(whole), "right", "initial_contact")
-    assert strikes == pytest.approx([1.1, 2.2], abs=0.025)  # the last is not seen to stand
+    assert strikes == pytest.approx([1.1, 2.2], abs=0.025)  # the last stance is not in the file
 
 
 def test_no_event_is_set_where_its_marker_is_not_visible() -> None:
@@ -129,7 +129,7 @@ def test_the_rule_that_is_published_names_its_numbers() -> None:
 
 
 def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames() -> None:
-    """Bars: mean within 20 ms, deviation within 30 ms. Seen: strikes -4 ± 20 ms, toe-offs 11 ± 19 ms."""
+    """Bars: mean within 20 ms, deviation within 30 ms. Measured: initial contacts -4 ± 20 ms, toe-offs 11 ± 19 ms."""
     ezc3d = pytest.importorskip("ezc3d")
     files = [require_data(f"mocap/pig_{name.lower()}/PiG_Motion-FlatFoot-{name}.c3d") for name in ("One", "Hole")]
     differences: dict[str, list[float]] = {"initial_contact": [], "toe_off": []}

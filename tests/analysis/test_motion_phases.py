@@ -36,7 +36,7 @@ def test_the_phases_are_those_that_the_behavior_names() -> None:
     found = find_phases(recording)
     assert [phase.name for phase in found] == ["lift", "swing", "land"]
     assert [phase.begin for phase in found] == pytest.approx([1.0, 1.5, 2.5])
-    assert [phase.end for phase in found] == pytest.approx([1.5, 2.5, 3.01])  # the last sample stands for a period
+    assert [phase.end for phase in found] == pytest.approx([1.5, 2.5, 3.01])  # the last sample lasts for a period
 
 
 def test_without_names_a_phase_is_an_interval_with_the_same_tasks() -> None:

@@ -52,8 +52,8 @@ def make_recording(robot: Robot, q: np.ndarray, *more: Channel) -> Recording:
 def test_slip_counts_from_the_begin_of_each_single_support(robot: Robot) -> None:
     names = ["standing"] * 10 + ["left support"] * 20 + ["double support"] * 10 + ["right support"] * 20
     x = np.zeros(60)
-    x[20:30] = 0.004  # a left foot that stands alone jumps by 4 mm
-    x[30:] = 0.5  # what happens on both feet is no slip
+    x[20:30] = 0.004  # the left foot jumps by 4 mm in single support
+    x[30:] = 0.5  # displacements in double support do not count as slip
     x[50:] = 0.5 - 0.007
     recording = make_recording(
         robot, np.array([placed_configuration(robot, value) for value in x]), Channel("phase", "", names)

@@ -47,7 +47,7 @@ def test_ranges_of_motion_are_near_those_of_the_people_that_were_measured() -> N
 def test_signs_are_those_of_the_body() -> None:
     angle = {joint: np.degrees(normative_band(f"right_{joint}").mean) for joint in
              ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")}  # fmt: skip
-    assert angle["hip_flexion"][0] > 15.0 > 0.0 > angle["hip_flexion"][50]  # in front at the strike, behind later
+    assert angle["hip_flexion"][0] > 15.0 > 0.0 > angle["hip_flexion"][50]  # in front at initial contact, behind later
     assert angle["knee_flexion"].argmax() in range(70, 80)
     assert angle["hip_adduction"][20] > 0.0 > angle["hip_adduction"][70]  # the pelvis drops on the other side
     assert angle["ankle_dorsiflexion"].argmax() in range(45, 55)
@@ -56,7 +56,7 @@ def test_signs_are_those_of_the_body() -> None:
 
 
 def test_the_pelvis_of_all_sources_is_that_of_the_spines() -> None:
-    """Their own zeros differ by 15 degrees; on the body's they agree within the deviation of one person."""
+    """Their zeros differ by 15 degrees; relative to the body's zero they agree within the deviation of one person."""
     for joint in ("pelvis_tilt", "hip_flexion"):
         means = [np.degrees(normative_band(joint, dataset=source).mean.mean()) for source in normative_datasets()]
         assert np.ptp(means) < 2.5

@@ -61,7 +61,7 @@ def test_steps_have_the_dimensions_of_the_synthetic_walk(robot: Robot, name: str
         assert (step.length, step.width, step.turn) == pytest.approx((rails.length, rails.width, rails.turn), abs=1e-9)
         assert step.height == pytest.approx(rails.height, rel=1e-3)
         assert step.single == pytest.approx(rails.single, abs=2.01 * rails.period)
-        if k:  # before the first, both feet stood for ever
+        if k:  # both feet stand before the first step
             assert step.double == pytest.approx(rails.double, abs=2.01 * rails.period)
             assert step.duration == pytest.approx(rails.single + rails.double, abs=2.01 * rails.period)
     assert math.isnan(walk.steps[0].double)
@@ -73,7 +73,7 @@ def test_forces_phases_and_speeds_give_the_same_footprints(robot: Robot, forces:
     assert [each.side for each in walk.footprints] == [each.side for each in expected.footprints]
     for each, other in zip(walk.footprints, expected.footprints, strict=True):
         assert each.position == pytest.approx(other.position, abs=1e-3)
-        if each.begin:  # speeds tell a little later, when the foot is still
+        if each.begin:  # detection from speeds is a little later, when the foot is at rest
             assert each.touchdown == pytest.approx(other.touchdown, abs=0.05)
 
 
@@ -97,7 +97,7 @@ def test_a_foot_that_bounces_makes_one_footprint_and_does_not_slip_in_the_air(ro
     jump = np.zeros(len(rails.time))
     for k in (0, 2, 4):
         begin = round((rails.touchdown(k) + 0.03) / rails.period)
-        force[begin : begin + 8, 2] = 0.0  # 40 ms in the air, in which the foot goes 5 mm
+        force[begin : begin + 8, 2] = 0.0  # 40 ms in the air, in which the foot moves by 5 mm
         jump += np.clip((np.arange(len(jump)) - begin) / 7.0, 0.0, 1.0) * 0.005
     channels = [Channel(name, "N", force, c.labels) if c.key == name else c for c in tracks.recording.channels.values()]
     moved = synthetic_trajectories(robot, rails, changes={"left": np.outer(jump, [0.0, 1.0, 0.0])})
@@ -127,7 +127,7 @@ def test_a_short_contact_during_swing_is_no_footprint(robot: Robot) -> None:
 
 def test_the_first_and_the_last_two_steps_are_not_steady(robot: Robot) -> None:
     walk = detect_steps(robot, SyntheticWalk(steps=11))
-    assert walk.steady_steps == walk.steps[3:9]  # an even number, so that left and right weigh the same
+    assert walk.steady_steps == walk.steps[3:9]  # an even number, so that left and right have the same weight
     assert walk.window == slice(walk.steps[2].after.begin, walk.steps[8].after.begin)
     assert [stride.stop - stride.start for stride in walk.stride_samples] == pytest.approx([200] * 5, abs=1)
     few = detect_steps(robot, SyntheticWalk(steps=4))

@@ -89,7 +89,7 @@ def test_steps_of_a_synthetic_walk_are_measured(robot: Robot, rails: SyntheticWa
     assert found.single_support == pytest.approx(rails.single, abs=rails.period)
     assert found.double_support == pytest.approx(rails.double, abs=rails.period)
     assert found.slip == pytest.approx(0.0, abs=1e-9)
-    # The rails go on by half of two steps, along the chord of a turn.
+    # The synthetic walk advances by half of two steps, along the chord of a turn.
     assert found.forward == pytest.approx(rails.length / (rails.single + rails.double), rel=0.05)
     assert found.turning == pytest.approx(rails.turn / (rails.single + rails.double), rel=0.01, abs=1e-9)
     assert found.sideways == pytest.approx(0.0, abs=0.02)
@@ -98,7 +98,7 @@ def test_steps_of_a_synthetic_walk_are_measured(robot: Robot, rails: SyntheticWa
 def test_the_sway_of_a_sine_is_its_amplitude(robot: Robot) -> None:
     for sway in (0.01, 0.05):
         assert measures_of(robot, SyntheticWalk(sway=sway)).sway == pytest.approx(sway, rel=0.02)
-    # On a circle the ways of the rails have corners, which sway a little by themselves.
+    # On a circle the path of the synthetic walk has corners, which add a little sway.
     assert measures_of(robot, SyntheticWalk(sway=0.05, turn=0.2)).sway == pytest.approx(0.05, rel=0.1)
 
 
@@ -147,7 +147,7 @@ def test_the_swing_of_an_arm_is_that_of_its_shoulder(robot: Robot, yaw: float, l
     q = turned(robot, yaw, np.full(n, lean))
     q[:, robot.joint("left_shoulder_pitch").q] += angle
     tracks = trajectories_of(robot, make_recording(robot, q))
-    # The shoulder turns about the lateral axis: positive angles bring the hand back.
+    # The shoulder turns about the lateral axis: positive angles move the hand back.
     still = standing_arm_pitch(robot, "left")
     assert arm_pitch(tracks, "left") == pytest.approx(still - np.degrees(angle), abs=1e-6)
     assert np.ptp(arm_pitch(tracks, "right")) == pytest.approx(0.0, abs=1e-6)
@@ -205,7 +205,7 @@ def test_work_and_shares_of_torques_are_those_of_the_formulas(robot: Robot) -> N
     n, h = 101, 0.01
     q = turned(robot, 0.0, np.zeros(n))
     knee = robot.joint("left_knee")
-    q[:, knee.q] += 0.5 * np.sin(np.linspace(0.0, 2.0 * math.pi, n))  # to and fro: 2 rad of way
+    q[:, knee.q] += 0.5 * np.sin(np.linspace(0.0, 2.0 * math.pi, n))  # forth and back: a path of 2 rad
     torque = np.zeros((n, len(robot.joints)))
     torque[:, knee.v - 6] = 7.0
     torque[:, robot.joint("left_elbow").v - 6] = 0.25 * robot.limits.torque[robot.joint("left_elbow").v - 6]
@@ -230,4 +230,4 @@ def test_every_measure_is_in_the_documentation(root: Path) -> None:
     text = (root / "docs/walking.md").read_text()
     for name, measure in STYLE_MEASURES.items():
         line = f"| `{name}` | {measure.unit or 'none'} | {measure.description.replace('|', '&#124;')} |"
-        assert line in text, f"docs/walking.md does not tell of {name}"
+        assert line in text, f"docs/walking.md does not describe {name}"

@@ -16,7 +16,7 @@ def make_trim() -> FootRollTrim:
 
 
 def test_inner_edges_turn_the_right_sole_up_on_its_inner_side() -> None:
-    """A turn about x lifts what is to the left: of the right sole, its inner edge."""
+    """A rotation about x lifts the left edge of a sole: the inner edge of the right one."""
     turning = make_trim()
     assert turning.step(SoleLoad(43.0, -0.005j), SoleLoad(43.0, 0.005j), 0.001) > 0.0
     assert make_trim().step(SoleLoad(43.0, 0.005j), SoleLoad(43.0, -0.005j), 0.001) < 0.0
@@ -34,9 +34,9 @@ def test_the_rate_is_that_of_the_formula() -> None:
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        (SoleLoad(86.0, 0.01j), SoleLoad(0.0, 0j)),  # one foot bears alone
-        (SoleLoad(0.0, 0j), SoleLoad(0.0, 0j)),  # nothing is felt
-        (SoleLoad(43.0, 0.01 + 0.003j), SoleLoad(43.0, -0.01 + 0.003j)),  # both lean the same way: no matter of splay
+        (SoleLoad(86.0, 0.01j), SoleLoad(0.0, 0j)),  # single support
+        (SoleLoad(0.0, 0j), SoleLoad(0.0, 0j)),  # no load
+        (SoleLoad(43.0, 0.01 + 0.003j), SoleLoad(43.0, -0.01 + 0.003j)),  # both ZMPs are on the same side: no splay
     ],
 )
 def test_loads_without_splay_give_no_trim(left: SoleLoad, right: SoleLoad) -> None:

@@ -25,7 +25,7 @@ def robot_of(name: str) -> poise.Robot:
 
 
 class HeldCommand(Device):
-    """A stick that is held for some seconds, and then let go."""
+    """Device with a stick that is held for some seconds and then released."""
 
     def __init__(self, mode: str, *axes: float, seconds: float = np.inf) -> None:
         self.stick = OperatorCommand(mode, (*axes, *(0.0,) * (6 - len(axes))))  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ def test_in_kinematics_the_body_follows_the_segments(robot: str) -> None:
 @pytest.mark.parametrize(
     ("robot", "seed"),
     [
-        ("nao", 23),  # G1 is tried by the campaign of random joysticks
+        ("nao", 23),  # G1 is tested by the campaign of random joysticks
         *(pytest.param(*each, marks=pytest.mark.slow) for each in [("mighty", 21), ("g1", 22), ("talos", 24)]),
     ],
 )
@@ -149,7 +149,7 @@ def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> No
 
 
 def test_each_segment_starts_from_where_the_robot_really_is() -> None:
-    """A pushed robot: the next beginning has the measured centre of mass, not the planned one."""
+    """A pushed robot: the next segment starts at the measured centre of mass, not at the planned one."""
     device = HeldCommand("trunk", 0.0)
     navigate = Navigate(robot_of("g1"), device)
     plant = plant_of("g1", navigate.start, pushes=[Push((0.0, 40.0, 0.0), 0.1, 0.5)])
@@ -204,7 +204,7 @@ def test_bad_settings_are_refused() -> None:
 
 
 def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahead() -> None:
-    """More acceleration ahead brings the pressure back: the shift goes forward, and no further than it may."""
+    """A forward acceleration moves the centre of pressure back: the shift is forward and bounded."""
     stabilizer = ServoStabilizer(ServoStabilizerSettings(), 0.05)
     for _ in range(400):
         stabilizer.step(0.02 + 0j, 0j, 0.005)
@@ -246,6 +246,6 @@ def test_feed_forward_rates_and_accelerations_are_derivatives_of_the_targets() -
 
 
 def difference(a: object, b: object) -> np.ndarray:
-    """From b to a: of places a vector, of rotations a rotation vector."""
+    """Difference from b to a: a vector for positions, a rotation vector for rotations."""
     first, second = np.asarray(a), np.asarray(b)
     return pinocchio.log3(first @ second.T) if first.shape == (3, 3) else first - second

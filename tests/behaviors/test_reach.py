@@ -20,7 +20,7 @@ from robot_states import installed_robot
 pytestmark = pytest.mark.needs_models
 
 PERIOD = 0.005
-#: What linearised tasks drift by before a gain undoes it, m.
+#: Drift of linearised tasks before feedback corrects it, m.
 DRIFT = 5e-4
 
 Array = np.ndarray
@@ -112,7 +112,7 @@ def test_commands_neither_fall_back_nor_rattle(name: str, profile: Profile) -> N
     acceleration = np.diff([step.command.velocity[6:] for step in every], axis=0) / PERIOD
     before, after = acceleration[:-1], acceleration[1:]
     turning = (before * after < 0.0) & (np.minimum(np.abs(before), np.abs(after)) > 2.0)  # rad/s²
-    assert turning.any(axis=1).mean() < 0.06  # where a limit comes or goes; a command that rattles is at half and more
+    assert turning.any(axis=1).mean() < 0.06  # where a limit becomes active or inactive; rattling is half and more
 
 
 @each_run
@@ -125,7 +125,7 @@ def test_the_hand_stays_well_above_the_ground(name: str, profile: Profile) -> No
 def test_minimum_jerk_starts_without_the_peak_of_the_exponential_profile(name: str) -> None:
     peaks: dict[Profile, tuple[Array, Array, Array]] = {}
     for profile in get_args(Profile):
-        reach, phases = run(name, profile, apart=0.0)  # bodies that keep apart bend the curve
+        reach, phases = run(name, profile, apart=0.0)  # collision avoidance bends the curve
         speed, when, acceleration = [], [], []
         for phase, part in zip(reach.phases, phases, strict=True):
             p = hand_positions(part)
@@ -199,7 +199,7 @@ def test_bodies_keep_apart(name: str, profile: Profile) -> None:
     reach, phases = run(name, profile)
     (apart,) = [task for task in reach.hierarchies[0].always if isinstance(task, constraints.SelfCollision)]
     min_gaps = dict(zip(apart.pairs, apart.min_gaps, strict=True))
-    start = apart.gaps(reach.start)  # Talos starts with its cup nearer to its pelvis than that
+    start = apart.gaps(reach.start)  # Talos starts with its cup nearer to its pelvis
     for part in phases:
         for step in part[::40]:
             for pair, gap in apart.gaps(step.state).items():

@@ -16,19 +16,19 @@ from zmp_balance_runs import PERIOD, cell_forces, observe_cells
 HOAP3 = installed_robot("hoap3")
 WEIGHT = 9.81 * HOAP3.mass
 FEET = tuple(HOAP3.foot(side) for side in ("left", "right"))
-#: Of good cells (N): `Sensors` has 20 s with s = 0.01.
+#: Noise of healthy cells (N): `Sensors` has 20 s with s = 0.01.
 NOISE = 0.2
-#: Within this (s) a fault is found, and within that the regulation is gone.
+#: Times (s) within which a fault is detected, and within which the regulation has ended.
 SOON, GONE = 0.5, 0.2
 CORNERS = ("front left", "back left", "back right", "front right")
 ROBOTS = pytest.mark.parametrize("name", ["hoap3", "nao", "g1", "talos"])
 SEEDS = pytest.mark.parametrize("seed", range(4))
-#: From (time, 2 x 4 cells of left and right) to what is told instead.
+#: From (time, 2 x 4 cells of left and right) to the faulty readings.
 Fault = Callable[[float, np.ndarray], np.ndarray]
 
 
 class StandingRobot:
-    """Somebody who stands, and whose cells and servos a `SensorFaultDetector` listens to."""
+    """A standing robot whose cells and servos are monitored by a `SensorFaultDetector`."""
 
     def __init__(self, seed: int = 0, name: str = "hoap3", noise: float = NOISE, grain: float = 0.0) -> None:
         self.robot = installed_robot(name)
@@ -43,7 +43,7 @@ class StandingRobot:
         self.places = [self.random.uniform(-1.0, 1.0, 2) / 3.0 * half_size(foot) for foot in self.feet]
 
     def healthy_forces(self, share: float) -> np.ndarray:
-        """By healthy cells, with that share of the weight on the left foot."""
+        """Readings of healthy cells, with this share of the weight on the left foot."""
         parts = zip(self.feet, (share, 1.0 - share), self.places, strict=True)
         cells = np.array([cell_forces(foot, part * self.weight, place) for foot, part, place in parts])
         overwrite = np.maximum(cells + self.random.normal(0.0, self.noise, (2, 4)), 0.0)
@@ -56,7 +56,7 @@ class StandingRobot:
         share: Callable[[float], float] = lambda time: 0.5,
         lags: np.ndarray | None = None,
     ) -> float:
-        """For so many seconds; returns when something was first found to be wrong, from the beginning of these."""
+        """Run for some seconds; return the time until the first fault, from the start of this run."""
         found, behind = np.inf, np.zeros(len(self.robot.joints)) if lags is None else lags
         for i in range(round(seconds / PERIOD)):
             self.time += PERIOD
@@ -75,7 +75,7 @@ def half_size(foot: Foot) -> np.ndarray:
 
 
 def set_cell(foot: int, corner: int, value: float) -> Fault:
-    """One cell that says something of its own."""
+    """A fault that replaces the reading of one cell."""
 
     def overwrite(time: float, cells: np.ndarray) -> np.ndarray:
         cells[foot, corner] = value
@@ -84,7 +84,7 @@ def set_cell(foot: int, corner: int, value: float) -> Fault:
     return overwrite
 
 
-# -- what is found -----------------------------------------------------------------------------------------------------
+# -- detected faults ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_broken_cell_is_found_and_named(foot: int, corner: int, value: float, 
     assert robot.fault_detector.faults == [f"the {CORNERS[corner]} force cell of the {side} sole {words}"]
     robot.time_until_fault(GONE + PERIOD)
     assert robot.fault_detector.trust == 0.0
-    assert robot.time_until_fault(1.0) == 0.0, "what a broken cell says later is not believed"
+    assert robot.time_until_fault(1.0) == 0.0, "a faulty cell stays faulty"
 
 
 @ROBOTS
@@ -129,7 +129,7 @@ def test_the_corners_are_named_by_their_position() -> None:
 def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> None:
     robot = StandingRobot(seed)
     assert robot.time_until_fault(1.0, lambda time, cells: cells[::-1]) == np.inf, (
-        "nobody can tell with half of it on each"
+        "undetectable with half of the weight on each foot"
     )
     assert robot.time_until_fault(SOON, lambda time, cells: cells[::-1], share=lambda time: 0.9) < SOON
     (words,) = robot.fault_detector.faults
@@ -148,7 +148,7 @@ def test_a_saturated_servo_is_reported_by_name_and_cleared_when_it_follows_again
     assert robot.time_until_fault(SOON, lags=lags) < SOON
     assert robot.fault_detector.faults == ["the servo of left_knee is saturated and does not follow"]
     assert robot.fault_detector.trust == 0.0
-    lags[knee] *= 0.7  # between free and at its limit: as it was
+    lags[knee] *= 0.7  # between both thresholds: unchanged
     assert robot.time_until_fault(0.2, lags=lags) == 0.0
     lags[knee] *= 0.5
     robot.time_until_fault(GONE + CHECK_PERIOD + 2 * PERIOD, lags=lags)
@@ -157,7 +157,7 @@ def test_a_saturated_servo_is_reported_by_name_and_cleared_when_it_follows_again
 
 
 def test_a_servo_that_lags_briefly_is_not_reported() -> None:
-    """Every knee is while a foot lands."""
+    """Every knee lags while a foot lands."""
     robot, lags = StandingRobot(), np.full(28, HOAP3.servos.saturation_error)
     for _ in range(5):
         assert robot.time_until_fault(0.08, lags=lags) == np.inf
@@ -181,7 +181,7 @@ def test_soft_servos_may_lag_further() -> None:
         assert bool(fault_detector.faults) is tired
 
 
-# -- who is not accused ------------------------------------------------------------------------------------------------
+# -- no false alarms ---------------------------------------------------------------------------------------------------
 
 
 @given(seed=st.integers(0, 10_000), noise=st.floats(0.01, 2.0 * NOISE))
@@ -194,13 +194,13 @@ def test_healthy_cells_at_rest_cause_no_fault(seed: int, noise: float) -> None:
 @pytest.mark.parametrize(("noise", "grain"), [(0.02, 0.1), (0.02, 0.5), (NOISE, 0.25), (NOISE, 1.0)])
 @SEEDS
 def test_healthy_cells_with_coarse_resolution_cause_no_fault(seed: int, noise: float, grain: float) -> None:
-    """A cell in the middle of a step tells the same for seconds, while others at the edge of one go up and down."""
+    """A cell in the middle of a quantisation step is constant for seconds, while others at its edge change."""
     assert StandingRobot(seed, noise=noise, grain=grain).time_until_fault(2.0) == np.inf
 
 
 @given(seed=st.integers(0, 10_000), frequency=st.floats(0.5, 2.0))
 def test_healthy_cells_cause_no_fault_during_weight_transfer(seed: int, frequency: float) -> None:
-    """Slowly and fast, until one foot is lifted and its cells say nothing but noise."""
+    """Slowly and fast, until one foot is lifted and its cells measure only noise."""
     robot = StandingRobot(seed)
 
     def share(time: float) -> float:
@@ -218,7 +218,7 @@ def test_cells_without_noise_cause_no_fault(seed: int) -> None:
 
 @SEEDS
 def test_a_rocking_sole_causes_no_fault(seed: int) -> None:
-    """For a quarter of a second at a time it stands on three corners, each time on others."""
+    """It stands on three corners for a quarter of a second at a time, each time on others."""
     robot = StandingRobot(seed)
 
     def rocking(time: float, cells: np.ndarray) -> np.ndarray:
@@ -255,7 +255,7 @@ def test_without_regulation_there_is_neither_trust_nor_a_fault() -> None:
 ANYTHING = st.floats(allow_nan=True, allow_infinity=True)
 
 
-@example(left=[0.0] * 4, right=[0.0, 0.0, 1e308, 1e308])  # numbers whose sum is none
+@example(left=[0.0] * 4, right=[0.0, 0.0, 1e308, 1e308])  # finite numbers with an infinite sum
 @given(left=st.lists(ANYTHING, min_size=4, max_size=4), right=st.lists(ANYTHING, min_size=4, max_size=4))
 def test_any_cell_readings_leave_all_outputs_finite(left: list[float], right: list[float]) -> None:
     body = ZmpBalance(HOAP3)

@@ -18,7 +18,7 @@ from robot_states import installed_robot
 pytestmark = pytest.mark.needs_models
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
-#: Newtons for a tenth of a second, from any direction, that must not make a robot step.
+#: Force (N) for a tenth of a second, from any direction, that must not cause a step.
 PUSHES = [("g1", 100.0), ("talos", 300.0)]
 
 

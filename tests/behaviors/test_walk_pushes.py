@@ -16,7 +16,7 @@ pytestmark = pytest.mark.needs_models
 
 
 def run_pushed(name: str, force: float, degrees: float, seconds: float = 2.8) -> WalkTrial:
-    """Stands, and is pushed for a tenth of a second."""
+    """Run a standing robot that is pushed for a tenth of a second."""
     direction = (math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0)
     push = Push(tuple(force * part for part in direction), duration=0.1, time=0.3)
     return WalkTrial(Walk(installed_robot(name), steps=0), pushes=[push]).run(seconds)
@@ -57,6 +57,6 @@ def test_a_capture_step_begins_without_a_weight_shift() -> None:
 def test_a_walk_that_is_pushed_goes_on() -> None:
     push = Push((0.0, 60.0, 0.0), duration=0.1, time=1.9)
     trial = WalkTrial(Walk(installed_robot("g1"), steps=6), pushes=[push]).run_to_stop()
-    assert np.abs(trial.errors).max() > 0.015, "it was felt"
+    assert np.abs(trial.errors).max() > 0.015, "the push had an effect"
     assert trial.walk.phase().steps >= 6
     assert trial.stands

@@ -26,14 +26,14 @@ from zmp_balance_runs import (
 
 HOAP3 = installed_robot("hoap3")
 WEIGHT = 9.81 * HOAP3.mass
-#: Those in which the middle of a sole is not the origin of its frame, and one in which it is.
+#: Robots with and without an offset between the middle of a sole and the origin of its frame.
 ROBOTS = pytest.mark.parametrize("name", ["hoap3", "nao", "g1"])
 CLOSED = pytest.mark.parametrize("closed_form", [False, True], ids=["strict", "closed form"])
 SOLE = 0.05
 
 
 def plain_settings(**given: float) -> ZmpBalanceSettings:
-    """Plain ones: what is not named does nothing."""
+    """Settings whose other gains are zero."""
     plain = {"proportional": 0.0, "derivative": 0.0, "lateral_scale": 1.0, "integral": 0.0, "filter_time": 0.02}
     return ZmpBalanceSettings(**{**plain, **given})  # type: ignore[arg-type]
 
@@ -43,7 +43,7 @@ def solver_of(closed_form: bool) -> NullSpace | None:
 
 
 def deviations(body: ZmpBalance, controller: PositionController, time: float) -> tuple[float, float, float]:
-    """By how much the reference is off its course: other sole (m), its turn (rad), centre of mass (m)."""
+    """Deviations from the reference trajectory: other sole (m), its rotation (rad), centre of mass (m)."""
     reference = controller.reference
     assert reference is not None
     left, right = sole_poses(reference)
@@ -54,11 +54,11 @@ def deviations(body: ZmpBalance, controller: PositionController, time: float) ->
 
 
 def beyond_ranges(robot: Robot, q: np.ndarray) -> float:
-    """How far joints are outside their ranges (rad), at most."""
+    """Largest distance of a joint outside its range (rad)."""
     return float(max((q - robot.limits.upper).max(), (robot.limits.lower - q).max(), 0.0))
 
 
-# -- what the cells say ------------------------------------------------------------------------------------------------
+# -- force cells -------------------------------------------------------------------------------------------------------
 
 
 def test_a_lifted_foot_does_not_count() -> None:
@@ -186,12 +186,12 @@ def test_without_regulation_the_trim_stays_and_the_rest_of_the_shift_fades() -> 
     observe_cells(body, forward_load, 0.001, body.start.replace(time=2.0))
     assert abs(body.regulator.shift - before) < 1e-4, "it does not jump"
     observe_cells(body, forward_load, 1.5, body.start.replace(time=2.001))
-    # While trust fades, in 0.2 s, something is still learnt: less than K_i ε in that time.
+    # While trust fades, in 0.2 s, the trim still changes: by less than K_i ε in that time.
     assert abs(body.regulator.shift - learnt) < 0.2 * 0.3 * 0.01
     rested = body.regulator.shift
     observe_cells(body, forward_load, 1.0, body.start.replace(time=3.501))
     assert body.regulator.shift == pytest.approx(rested, abs=1e-6)
-    assert body.fallback == "", "to want no regulation is no fault"
+    assert body.fallback == "", "switching the regulation off is no fault"
 
 
 def test_a_fault_ends_the_regulation_and_the_command_carries_the_reason() -> None:
@@ -219,7 +219,7 @@ def test_without_sensor_readings_the_body_follows_its_reference_trajectory() -> 
 
 
 def test_there_is_one_hierarchy_for_the_whole_walk() -> None:
-    """Nothing is switched: not by the plan, and not by what the cells say."""
+    """Neither the plan nor the cells change the hierarchy."""
     trajectory = neutral_walk(HOAP3, 4)
     body = ZmpBalance(HOAP3, trajectory=trajectory)
     snapshot, hierarchies, kinds = Snapshot(HOAP3), set(), set()
@@ -266,7 +266,7 @@ def test_carrying_hands_keep_their_grasp_and_move_with_the_center_of_mass(name: 
     assert sank == pytest.approx(0.02, abs=2e-3)
 
 
-# -- what the reference does -------------------------------------------------------------------------------------------
+# -- motion of the reference -------------------------------------------------------------------------------------------
 
 
 @ROBOTS
@@ -292,7 +292,7 @@ def test_a_walking_body_stays_within_a_millimetre_of_its_reference_trajectory(
     for i in range(round(trajectory.seconds / period)):
         command = controller.step(body.start.replace(time=i * period))
         assert command.fallback == ""
-        if i * period > 0.4:  # it stands as its course has it, before the first step
+        if i * period > 0.4:  # it stands on its reference trajectory before the first step
             assert max(deviations(body, controller, (i + 1) * period)) < 1e-3
 
 
@@ -300,7 +300,7 @@ def test_a_walking_body_stays_within_a_millimetre_of_its_reference_trajectory(
 
 
 def limit_violation(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple[float, float]:
-    """How far joints leave their ranges (rad), and how far the centre of mass goes down (m)."""
+    """Largest range violation of a joint (rad), and the drop of the centre of mass (m)."""
     body = ZmpBalance(
         HOAP3,
         trajectory=trajectory,
@@ -320,14 +320,14 @@ def limit_violation(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple
 
 @pytest.mark.parametrize("depth", [0.12, 0.2])
 def test_in_a_too_deep_squat_strict_limits_hold_and_a_potential_fails(depth: float) -> None:
-    """The comparison that the closed form loses: its comfort is a wish after all others, not a limit."""
+    """In the closed form, joint ranges are the task of lowest priority, not a limit."""
     trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), depth, 0.5, 1)
     strict, strict_sank = limit_violation(trajectory, closed_form=False)
     potential, potential_sank = limit_violation(trajectory, closed_form=True)
     assert strict < 1e-9
     assert potential > 0.1
     assert strict_sank < depth - 0.01, "it goes as far as it can"
-    assert potential_sank > strict_sank, "it goes further than joints do"
+    assert potential_sank > strict_sank, "it goes beyond the joint ranges"
 
 
 def test_in_a_squat_inside_all_limits_both_give_the_same_motion() -> None:

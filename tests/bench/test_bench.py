@@ -98,7 +98,7 @@ def test_progress_is_one_line_per_workload_and_missing_contender(result: dict[st
 
 
 class FakeContender:
-    """Takes part without doing anything."""
+    """Contender that does nothing."""
 
     version = "0"
 
@@ -112,7 +112,7 @@ class FakeContender:
 
 @pytest.fixture
 def fake_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Takes the place of the whole steps, which would build environments; returns what they give for two rounds."""
+    """Replacement for whole steps, which would build environments; returns their results for two rounds."""
     reach = [FakeContender(name, KinematicsProblem.ALLOWED) for name in ("poise", "pink")]
     sway = [FakeContender(name, DynamicsProblem.ALLOWED) for name in ("poise", "tsid")]
 
@@ -129,7 +129,7 @@ def fake_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 @pytest.fixture
 def fake_solvers(result: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Takes the place of the solvers, which would be measured for minutes; lists what they are asked for."""
+    """Replacement for the solvers, whose measurement takes minutes; records the requests."""
     calls: list[dict[str, Any]] = []
 
     def run(data: Any, repeat: int, progress: Any, workloads: Any = None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ GOOD = {"hand": 1e-3, "feet": 1e-6, "feet_rotation": 1e-6, "center_of_mass": 1e-
 
 
 class FakePeer:
-    """Takes always the same time; writes down when it was asked."""
+    """Peer with constant step times that records its calls."""
 
     version = "1.0"
 
@@ -35,7 +35,7 @@ class PeerWithParts(FakePeer):
 
 
 class CrashingPeer(FakePeer):
-    """Dies in its third chunk."""
+    """Peer that crashes in its third chunk."""
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         if len(self.asked) == 2:

@@ -45,7 +45,7 @@ serve(dynamics=Counting)
 
 
 class FakePeer:
-    """Takes always the same time and answers always the same."""
+    """Peer with constant step times and constant answers."""
 
     version = "1.0"
 
@@ -111,7 +111,7 @@ def test_without_tsid_the_bars_are_not_measured() -> None:
 
 def test_an_interruption_is_left_out_of_quiet_passes_but_a_hard_step_is_not() -> None:
     class PeerWithSlowSteps(FakePeer):
-        """Ten times as long at 3 of 100 steps; once interrupted for a whole round."""
+        """Peer that takes ten times as long in 3 of 100 steps, and is interrupted for one whole round."""
 
         rounds = 0
 
@@ -204,7 +204,7 @@ def test_tsid_and_placo_meet_the_tolerances_and_agree_with_poise_where_all_tasks
         )
         apart = answer_differences(contender.answers, ours.answers)
         assert apart is not None
-        # Weights are a compromise: the posture gives a little more than strictness demands, most where cones act.
+        # Weights are a compromise: the posture deviates more than with strict priorities, most where cones are active.
         assert apart["acceleration"] < 0.05, contender.name
-        # Torques differ by how the feet press against each other, which no task decides.
+        # Torques differ by the internal force between the feet, which no task determines.
         assert apart["torque"] < 0.05 * evaluator.robot.limits.torque.max(), contender.name

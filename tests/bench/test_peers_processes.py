@@ -25,7 +25,7 @@ ROBOT = """<robot name="r"><material name="m"/>
     <limit lower="-1" upper="1" effort="5" velocity="20"/></joint>
 </robot>"""
 
-#: A peer that moves a point instead of a robot, and talks too much.
+#: A peer that moves a point instead of a robot, and prints to standard output.
 POINT = f"""
 import sys
 sys.path.insert(0, {str(WORKERS)!r})

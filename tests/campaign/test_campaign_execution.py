@@ -99,7 +99,7 @@ def test_errors_have_the_same_messages_on_ray(tmp_path: Path) -> None:
 def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_path: Path) -> None:
     text = drill_spec('["sleep"]', 6, "[fixed]\nseconds = 1.0")
     command = [*POISE, "campaign", str(write_spec(text, tmp_path)), "--out", str(tmp_path / "out"), "--ray", "local"]
-    temporary = tmp_path / "temporary"  # its own: other processes have files in the usual one
+    temporary = tmp_path / "temporary"  # a separate folder: other processes have files in the default one
     temporary.mkdir()
     folders = {"TMPDIR": str(temporary), "RAY_TMPDIR": tempfile.gettempdir()}  # sockets of Ray need a short path
     process = subprocess.Popen(
@@ -113,14 +113,14 @@ def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_
                 works = any("poise.campaign.worker" in word for child in each.children() for word in child.cmdline())
                 if works and each.cmdline()[:1] and each.cmdline()[0].startswith("ray::"):
                     return each.pid
-            except psutil.Error:  # gone meanwhile
+            except psutil.Error:  # ended meanwhile
                 continue
         return None
 
     os.kill(wait_until(busy_ray_worker, "a run on Ray", pause=0.05), signal.SIGKILL)
     printed, errors = wait_for_exit(process)
     assert process.returncode == 0, errors
-    assert json.loads(printed)["outcomes"] == {"succeeded": 6}  # Ray's words about it are not among ours
+    assert json.loads(printed)["outcomes"] == {"succeeded": 6}  # messages of Ray are not part of our output
     assert list(temporary.iterdir()) == []
     assert not (tmp_path / "out/.work").exists()
     assert [row["outcome"] for row in result_rows(tmp_path / "out")] == ["succeeded"] * 6

@@ -32,7 +32,7 @@ seconds = {limit}
 
 
 def wait_for_recording(out: Path, size: int) -> None:
-    """Waits until a run has recorded so many bytes."""
+    """Wait until a run has recorded a number of bytes."""
 
     def scratch_size() -> float:
         return max([path.stat().st_size for path in out.glob(".work/*.poise")], default=0)
@@ -62,7 +62,7 @@ def test_a_crashed_run_leaves_a_partial_recording(tmp_path: Path) -> None:
 
 
 def test_a_timed_out_run_leaves_a_partial_recording(tmp_path: Path) -> None:
-    for limit in (4, 8, 16, 32, 64):  # however long the robot takes to load
+    for limit in (4, 8, 16, 32, 64):  # independent of the loading time of the robot
         out = tmp_path / f"{limit}"
         run_campaign(parse_spec(ENDLESS.format(limit=limit)), out, workers=1)
         (row,) = result_rows(out)

@@ -32,7 +32,7 @@ def start_campaign(spec: Path, out: Path) -> subprocess.Popen[bytes]:
 
 
 def wait_for_runs(out: Path, count: int) -> None:
-    """Until so many runs are done."""
+    """Wait until a number of runs are finished."""
 
     def done() -> float:
         return len(read_journal(out / "journal.jsonl"))
@@ -55,7 +55,7 @@ def test_a_campaign_killed_repeatedly_loses_and_repeats_no_run(tmp_path: Path) -
         process.wait()
         lines = {entry["run"]: json.dumps(entry) for entry in read_journal(out / "journal.jsonl")}
         assert count <= len(lines) < 40
-        assert {run: lines[run] for run in finished} == finished  # what was done stays as it was
+        assert {run: lines[run] for run in finished} == finished  # finished runs do not change
         finished = lines
         assert len(workers) >= 1
         wait_until(partial(all_ended, workers), "the end of all workers")
@@ -74,7 +74,7 @@ def test_a_campaign_killed_repeatedly_loses_and_repeats_no_run(tmp_path: Path) -
 def test_a_campaign_killed_before_its_first_run_starts_again(
     first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever of the folder is there already."""
+    """For any files that the folder already contains."""
     import fcntl
 
     from poise.campaign import folder
@@ -105,7 +105,7 @@ def test_a_finished_campaign_is_not_run_again(tmp_path: Path) -> None:
     assert after.costs.equals(before.costs)
     assert after.table.equals(before.table)
     for other in ({"workers": 2}, {"ray": "local"}):
-        assert run_campaign(spec, out, **other).facts == before.facts  # who asks again did not run it
+        assert run_campaign(spec, out, **other).facts == before.facts  # a second evaluation does not run it again
 
 
 def test_every_failure_of_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_foreign_folder_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "tapes/recordings/000001.poise").write_bytes(b"mine")
     with pytest.raises(SpecError, match="holds other files"):
         run_campaign(parse_spec(drill_spec()), tmp_path / "tapes")
-    with Journal(tmp_path / "out/journal.jsonl") as journal:  # of which campaign, nobody can tell
+    with Journal(tmp_path / "out/journal.jsonl") as journal:  # of an unknown campaign
         journal.add({"run": 0, "row": {"run": 0}, "cost": {"run": 0}})
     for name in ("campaign.json", "campaign.toml", "results.parquet", "costs.parquet"):
         (tmp_path / "out" / name).unlink()

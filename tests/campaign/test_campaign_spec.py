@@ -174,7 +174,7 @@ def test_files_are_found_from_where_the_spec_lies_and_are_part_of_the_plan(
     assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).plan_digest == plan
     style.write_text("step_length = 0.2\n")
     assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).plan_digest != plan
-    style.rename(tmp_path / "away/mine.toml")  # in the current folder, where nobody looks
+    style.rename(tmp_path / "away/mine.toml")  # in the current folder, which is not searched
     with pytest.raises(SpecError, match="cannot be read"):
         assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).runs
 

@@ -121,12 +121,12 @@ def test_ctrl_c_leaves_no_partial_file(
     assert capsys.readouterr().err == ""
 
 
-# -- replay --------------------------------------------------------------------------------------------------------
+# -- replay ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def standing_table(tmp_path: Path) -> Path:
-    """A robot that only stands, as a table; the description of its feet is beside its model."""
+    """A trajectory of a standing robot as a table; the description of its feet is beside its model."""
     (tmp_path / "biped.urdf").write_bytes(BIPED.read_bytes())
     (tmp_path / "biped.toml").write_text(
         '[feet]\nframe = "{side}_foot"\nposition = [0.0, 0.0, -0.05]\nsole = [-0.08, 0.12, -0.04, 0.05]\n'

@@ -20,7 +20,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture(scope="module", autouse=True)
 def without_graphics() -> Iterator[None]:
-    """Pictures take seconds; those of reports have tests of their own."""
+    """Disable pictures, which take seconds; pictures of reports have their own tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MUJOCO_GL", "off")
         yield
@@ -53,7 +53,7 @@ def test_a_sample_is_written_in_both_file_formats_and_read_back_unchanged(tmp_pa
     ]
     assert (c3d.subject.mass, c3d.subject.height) == (75.0, pytest.approx(1.77))  # type: ignore[comparison-overlap]
     for read, original in zip(c3d.plates, walk.plates, strict=True):
-        loaded = original.force[:, 2] > 21.0  # below 20 N nobody stands on a plate
+        loaded = original.force[:, 2] > 21.0  # forces below 20 N are set to zero
         assert read.force[loaded] == pytest.approx(original.force[loaded], abs=1e-2)
         assert read.center_of_pressure[loaded] == pytest.approx(original.center_of_pressure[loaded], abs=1e-5)
         assert read.free_moment[loaded] == pytest.approx(original.free_moment[loaded], abs=1e-3)
@@ -67,7 +67,7 @@ def test_fit_finds_the_static_trial_and_writes_the_requested_files(
     assert facts["static"] == "static.c3d"
     assert facts["marker_set"] == "skin49"
     assert facts["marker_rms_mm"] < 12.0
-    assert facts == human.fit_trial(folder / "walk.c3d").summary(), "the same as in a program"
+    assert facts == human.fit_trial(folder / "walk.c3d").summary(), "equal to the result of the Python API"
     assert poise.load_recording(out)["markers/distance"].shape[1] == 49
     motion = human.read_motion(mot)
     assert motion.in_degrees

@@ -14,7 +14,7 @@ from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import layout, not_none, random_state
 from task_examples import FORCE_TASKS
 
-#: Of a row: its value, and what it must lie between.
+#: Value of a row, and its lower and upper bounds.
 Values = tuple[np.ndarray, np.ndarray | float, np.ndarray | float]
 Definition = Callable[[Any, DynamicsSample], Values]
 
@@ -48,7 +48,7 @@ def contact_force(task: tasks.ContactForce, at: DynamicsSample) -> Values:
 
 
 def center_of_pressure(task: tasks.CenterOfPressure, at: DynamicsSample) -> Values:
-    """Times the normal force: where the moment in the plane vanishes, minus where that should be."""
+    """Normal force times the deviation of the centre of pressure from its target."""
     f, m = np.split(at.wrench(task.contact), 2)
     pressure = np.array([-m[1], m[0]]) / f[2]
     return f[2] * (pressure - task.target), 0.0, 0.0
@@ -60,14 +60,14 @@ def force_distribution(task: tasks.ForceDistribution, at: DynamicsSample) -> Val
 
 
 def normal_forces(task: constraints.NormalForces, at: DynamicsSample) -> Values:
-    """Per kg, since the rows are single unknowns; corners share what the contact can bear."""
+    """Per kg, since the rows are single unknowns; the corners share the maximum force of the contact."""
     whole = task.contact.forces == "wrench"
     normal = at.wrench(task.contact)[2:3] if whole else at.normals(task.contact)
     return normal / at.robot.mass, 0.0, task.contact.largest_force / len(normal) / at.robot.mass
 
 
 def planar_contact(task: constraints.PlanarContact, at: DynamicsSample) -> Values:
-    """The wrench of the normal forces alone, minus the one that acts, in the components that normal forces can make."""
+    """The wrench of the normal forces minus the contact wrench, in the components that normal forces can produce."""
     contact = task.contact
     arms = (contact.corners - contact.corners.mean(axis=0)) @ contact.frame_from_contact.rotation
     pushes = at.normals(contact)[:, None] * np.array([0.0, 0.0, 1.0])

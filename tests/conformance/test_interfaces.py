@@ -49,7 +49,7 @@ def remote() -> Iterator[Plant]:
         yield plant
 
 
-#: One object of each class of the package, or what makes it.
+#: An object of each class of the package, or a generator of it.
 EXAMPLES: dict[str, Callable[[], Any]] = {
     "Hierarchy": hierarchy,
     "FunctionBehavior": lambda: FunctionBehavior(lambda snapshot: hierarchy()),
@@ -111,7 +111,7 @@ def interface_of(kind: type) -> type[Interface]:
 
 
 def has_type(value: object, hint: Any) -> bool:
-    """Whether a value is of a type, as far as one can see without looking into containers."""
+    """Return whether a value has a type; elements of containers are not checked."""
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
         return any(has_type(value, each) for each in typing.get_args(hint))
     if hint is None or hint is type(None):
@@ -158,7 +158,7 @@ def test_methods_without_arguments_return_the_declared_types() -> None:
         assert torque is None or torque.shape == (len(robot().joints),)
 
 
-# -- own ones --------------------------------------------------------------------------------------------------------
+# -- custom implementations --------------------------------------------------------------------------------------------
 
 
 class AlternatingBehavior(Behavior):

@@ -112,7 +112,7 @@ def test_limits_of_joints_and_motors_are_those_of_the_robot(robot: Robot) -> Non
 
 
 def test_the_engine_accepts_every_inertia_as_it_is(robot: Robot) -> None:
-    """What a URDF had wrong was repaired when the robot was loaded, on both sides at once."""
+    """Errors of a URDF are repaired when the robot is loaded, for both models."""
     plant = MujocoPlant(robot)
     for joint in range(1, robot.model.njoints):
         body, inertia = plant.model.body(robot.model.names[joint]), robot.model.inertias[joint]

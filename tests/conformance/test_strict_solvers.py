@@ -55,7 +55,7 @@ def test_a_row_of_weight_zero_is_ignored(strict: Strict) -> None:
 def test_inequalities_below_equalities_are_honoured_and_yield(strict: Strict) -> None:
     program = Program([Rows([1.0, 1.0], 2, 2), Rows.bounds([-9, -9], [0.5, 0.5]), Rows([1.0, -1.0], 0.4, 0.4)])
     solution = strict().solve(program)
-    assert solution.x == pytest.approx([1.0, 1.0])  # both bounds give way by the same amount
+    assert solution.x == pytest.approx([1.0, 1.0])  # both bounds are violated by the same amount
     assert solution.slack[1] == pytest.approx([0.5, 0.5])
     assert solution.slack[2] == pytest.approx([-0.4])
 

@@ -35,7 +35,7 @@ def rows_at(state: State, task: tasks.Task) -> Rows:
 
 
 def feasible_margin(rows: Rows) -> float:
-    """Distance (m) of the centre of mass to the nearest edge: rows of velocity ask for no more than 5/s times that."""
+    """Distance (m) of the centre of mass to the nearest edge: velocity rows allow no more than 5/s times that."""
     return float(rows.upper.min()) / 5.0
 
 
@@ -87,7 +87,7 @@ def test_with_one_contact_the_polygon_is_the_sole_of_that_foot(robot: Robot, sta
     left = start.replace(contacts=(robot.foot("left"),))
     rows = rows_at(left, constraints.CenterOfMassInside())
     assert np.isfinite(rows.upper).sum() == 4
-    assert feasible_margin(rows) < 0.0, "between the feet is beside the left one"
+    assert feasible_margin(rows) < 0.0, "a point between the feet is outside the left sole"
     assert rows_at(start, constraints.CenterOfMassInside()).upper.min() > 0.0
 
 
@@ -138,7 +138,7 @@ def test_the_rows_follow_contacts_that_come_and_go(robot: Robot, start: State) -
 
 
 def test_only_as_many_contacts_count_as_there_are_rows_for(robot: Robot, start: State) -> None:
-    """Two by default; a hand is a point that carries too where three are asked for."""
+    """Two by default; with three contacts a hand counts as a supporting point."""
     hand = robot.hand("left")
     far = start.replace(contacts=(*robot.feet, hand))
     two, three = (rows_at(far, constraints.CenterOfMassInside(contacts=n)) for n in (2, 3))
@@ -158,7 +158,7 @@ def test_a_margin_too_large_for_the_polygon_leaves_its_middle(seed: int, keep: f
     task = constraints.CenterOfMassInside(margin=keep, polygon=corners)
     rows = rows_at(state, task)
     J = Snapshot(robot).at(state).center_of_mass_jacobian
-    # N c <= b in the rows' own words: N J v <= -5 (N c - b).
+    # N c <= b as velocity rows: N J v <= -5 (N c - b).
     N = rows.A @ np.linalg.pinv(J)
     b = rows.upper / 5.0 + N @ state.center_of_mass
     middle = corners.mean(axis=0)

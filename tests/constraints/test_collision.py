@@ -96,7 +96,7 @@ def test_rate_and_drift_of_every_pair_are_the_slopes_of_gap_and_rate(robot: Robo
     rates = [constraint.jacobian(snapshot.at(integrate_state(state, state.v, s))) @ state.v for s in (STEP, -STEP)]
     assert (sides[0] - sides[1]) / (2 * STEP) == pytest.approx(J @ state.v, abs=1e-6)
     assert (rates[0] - rates[1]) / (2 * STEP) == pytest.approx(drift, abs=1e-5, rel=1e-5)
-    assert (J[:, :6] == 0.0).all(), "where the whole robot goes changes no gap"
+    assert (J[:, :6] == 0.0).all(), "a motion of the base changes no gap"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_pair_keeps_its_row_while_it_is_among_the_nearest(robot: Robot) -> Non
     before = np.full(rows, -1)
     stayed = changed = 0
     for tick in range(200):
-        state = random_state(robot, tick // 50)  # jumps, now and then, further than bodies move within a tick
+        state = random_state(robot, tick // 50)  # occasional jumps, larger than the motion of bodies within a tick
         snapshot.at(integrate_state(state, state.v, 0.01 * (tick % 50))).compute(FRAMES)
         few.update()
         all_.update()
@@ -259,7 +259,7 @@ def test_hulls_are_slimmer_than_capsules_and_their_slopes_are_those_of_differenc
     pairs = [(robot.hand("left"), robot.chest), ("left_knee_link", "right_knee_link"), ("left_elbow_link", "pelvis")]
     slim = constraints.SelfCollision(robot, pairs=pairs, shapes="meshes", influence=1.0)
     fat = constraints.SelfCollision(robot, pairs=pairs)
-    step = 1e-3  # s, as that of the drift: a hull is made of faces, whose edges smaller steps would see
+    step = 1e-3  # s, as for the drift: smaller steps would resolve the edges between the faces of a hull
     for seed in range(3):
         state, snapshot = random_state(robot, seed, speed=0.5), Snapshot(robot)
         gaps = slim.value(snapshot.at(state)).copy()
@@ -282,7 +282,7 @@ def test_hulls_that_overlap_have_a_finite_row(robot: Robot) -> None:
 
 
 def run_reach(robot: Robot, start: State, constraint: tasks.Task | None, **settings: Any) -> list[ControlStep]:
-    """Steps of a robot that stands and sends its left hand into its own chest."""
+    """Steps of a standing robot whose left hand has a target inside its chest."""
     inside = start.pose(not_none(robot.chest)).act(np.array([0.0, 0.0, 0.1]))
     limits = [constraints.JointRange(robot), constraints.JointSpeed(robot)]
     levels = [
@@ -298,7 +298,7 @@ def run_reach(robot: Robot, start: State, constraint: tasks.Task | None, **setti
 
 
 def smallest_margin(constraint: constraints.SelfCollision, steps: list[ControlStep]) -> float:
-    """The smallest gap of any pair beyond what is wanted of it, along a motion (m)."""
+    """The smallest difference between gap and minimum gap of any pair along a motion (m)."""
     min_gaps = dict(zip(constraint.pairs, constraint.min_gaps, strict=True))
     return min(gap - min_gaps[pair] for s in steps[::4] for pair, gap in constraint.gaps(s.state).items())
 
@@ -313,7 +313,7 @@ def test_a_hand_sent_into_the_chest_stays_outside_and_goes_in_without_the_constr
     assert np.isfinite(commanded_velocities(steps)).all()
     assert {step.command.fallback for step in steps} == {""}
     chest = ("torso_link", "left_rubber_hand")
-    assert constraint.gaps(steps[-1].state)[chest] < 0.03, "it goes as far as it may"
+    assert constraint.gaps(steps[-1].state)[chest] < 0.03, "it goes as far as allowed"
 
 
 @ORDERS

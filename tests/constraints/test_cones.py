@@ -35,7 +35,7 @@ def rows_of(contact: Contact, tasks: list[Task]) -> list[Rows]:
 
 
 def reachable(contact: Contact, rows: list[Rows], wrench: np.ndarray) -> bool:
-    """Whether unknowns that keep these rows make a wrench, by linear programming."""
+    """Return whether variables that satisfy these rows produce a wrench, by linear programming."""
     A, lower, upper = (np.concatenate([getattr(r, name) for r in rows]) for name in ("A", "lower", "upper"))
     low, high = np.isfinite(lower), np.isfinite(upper)
     answer = linprog(
@@ -109,7 +109,7 @@ def test_both_answers_occur_among_the_random_wrenches() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_all_ways_to_write_forces_allow_the_same_wrenches(seed: int) -> None:
-    """By linear programs over the unknowns of each, with what a controller demands of them."""
+    """By linear programs over the variables of each force model, with the constraints of a controller."""
     random = np.random.default_rng(seed)
     models = [Contact(FOOT, forces=forces) for forces in ("wrench", "vertices", "normals")]
     demands = [rows_of(contact, contact_constraints(contact)) for contact in models]
@@ -131,7 +131,7 @@ def test_planar_contact_and_normal_forces_keep_the_pressure_inside(corners: np.n
     contact = Contact(FOOT, corners, forces="normals")
     demands = rows_of(contact, [PlanarContact(contact), NormalForces(contact)])
     for _ in range(12):
-        f = np.append(random.normal(0, 500.0, 2), random.uniform(10.0, 300.0))  # friction is not its business
+        f = np.append(random.normal(0, 500.0, 2), random.uniform(10.0, 300.0))  # it does not limit friction
         place = random.uniform(1.6 * contact.outline.min(axis=0), 1.6 * contact.outline.max(axis=0))
         wrench = np.concatenate([f, [place[1] * f[2], -place[0] * f[2], random.normal(0.0, 100.0)]])
         assert reachable(contact, demands, wrench) == _inside(place, contact.outline)

@@ -23,7 +23,7 @@ ROBOTS = st.sampled_from(["g1", "talos", "romeo"])
 
 
 class SimulatedJoints:
-    """All joints of a robot with their three limits, stepping by themselves."""
+    """Simulation of all joints of a robot with their three limits."""
 
     def __init__(self, robot: Robot, order: int, period: float = PERIOD, **settings: Any) -> None:
         self.order, self.period = order, period
@@ -49,18 +49,18 @@ class SimulatedJoints:
         return lower, upper
 
     def step(self, velocity: np.ndarray | float) -> None:
-        """Takes the allowed speed nearest to the wish; at acceleration order it is reached linearly."""
+        """Take the allowed speed nearest to the desired one; at acceleration order it is reached linearly."""
         lower, upper = self.bounds()
         v = np.clip(velocity, lower.max(axis=0), upper.min(axis=0))
         self.q[:] += self.period * (v if self.order == VELOCITY else 0.5 * (self.v + v))
         self.v[:] = v
 
     def outside(self) -> np.ndarray:
-        """How far each joint is out of its range."""
+        """Distance of each joint outside its range."""
         return np.maximum(0.0, np.maximum(self.limits.lower - self.q, self.q - self.limits.upper))
 
     def can_stop(self) -> np.ndarray:
-        """Whether each joint is inside and slow enough to stay there: v² / 2A + the way of a period to the end."""
+        """Whether each joint is inside and slow enough to stay there: v² / 2A plus the motion of one period."""
         ahead = np.where(self.v > 0.0, self.limits.upper - self.q, self.q - self.limits.lower)
         way = self.v**2 / (2.0 * self.limits.acceleration) + np.abs(self.v) * self.period
         return (self.outside() == 0.0) & (way <= ahead)
@@ -76,7 +76,7 @@ def random_positions(joints: SimulatedJoints, seed: int, excess: float) -> np.nd
 
 
 def desired_velocities(kind: str, noise: np.ndarray, tick: int) -> np.ndarray:
-    """What is asked of the joints: hard to one side, hard to and fro, anything, or nothing."""
+    """Desired velocities: constant to one side, alternating, random, or zero."""
     return {
         "up": np.full(noise.shape[1], 1e6),
         "down": np.full(noise.shape[1], -1e6),
@@ -123,7 +123,7 @@ def test_speed_and_acceleration_stay_within_their_limits(
         assert (change <= limits.acceleration * PERIOD + 1e-9).all()
         too_fast = np.abs(before) > limits.velocity
         assert (np.abs(joints.v)[~too_fast] <= limits.velocity[~too_fast] + 1e-9).all()
-        assert (np.abs(joints.v)[too_fast] < np.abs(before)[too_fast]).all(), "what is too fast slows down"
+        assert (np.abs(joints.v)[too_fast] < np.abs(before)[too_fast]).all(), "joints that are too fast slow down"
 
 
 @given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), pattern=PATTERNS)
@@ -250,7 +250,7 @@ def test_a_posture_beyond_the_range_is_held_at_the_range(name: str, order: int) 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "mighty"])
 def test_a_joint_that_must_stop_at_one_end_is_not_constrained_by_the_other(name: str, order: int) -> None:
-    """A millimetre from its end, at any speed: what the far end would have gently may not forbid to stop."""
+    """Just before one end, at any speed: the smooth recovery from the far end must not prevent the stop."""
     robot, random = installed_robot(name), np.random.default_rng(0)
     start, limits, snapshot = robot.stance("standing"), robot.limits, Snapshot(robot)
     for speed in (0.0, 0.1, 0.5, 1.0, 5.0, 30.0):

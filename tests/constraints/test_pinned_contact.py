@@ -40,7 +40,7 @@ def test_a_pinned_foot_stays_where_it_is_while_the_body_moves(robot: Robot, star
     moved = max(np.abs(step.state.center_of_mass - start.center_of_mass).max() for step in steps)
     assert moved > 0.04, "the body moves"
     for foot in robot.feet:
-        # It remembers no place: what it creeps is what the ticks are too long for, half of J̇ v T² each.
+        # Without position feedback it drifts by the integration error, half of J̇ v T² per tick.
         creep = [start.pose(foot).actInv(step.state.pose(foot)) for step in steps]
         assert max(np.abs(pose.translation).max() for pose in creep) < 1e-3
         assert max(np.abs(pose.rotation - np.eye(3)).max() for pose in creep) < 3e-3

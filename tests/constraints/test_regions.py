@@ -15,7 +15,7 @@ from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import installed_robot, layout, run_closed_loop
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
-#: A linearised side bends by half an acceleration times the period squared (m) before the next tick sees it.
+#: Error of a linearised side within one period: half an acceleration times the period squared (m).
 BEND = 2e-4
 
 Make = Callable[[Robot, np.ndarray], tasks.Task]
@@ -54,7 +54,7 @@ def start(robot: Robot) -> State:
 def push_against(
     region: tasks.Task, robot: Robot, start: State, goal: np.ndarray, **settings: Any
 ) -> list[ControlStep]:
-    """Steps of a robot on its feet whose left hand is sent to a goal, with a region that must hold."""
+    """Steps of a standing robot whose left hand moves to a goal, with a region as a constraint."""
     feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
     rest = Level("posture", [tasks.Posture(start)])

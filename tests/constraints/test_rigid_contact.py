@@ -18,7 +18,7 @@ ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 
 def shifted_state(by: float) -> State:
-    """The whole robot further ahead, in m."""
+    """The stance, moved forward (m)."""
     q = START.q.copy()
     q[0] += by
     return START.replace(q=q)
@@ -33,7 +33,7 @@ def test_with_forces_it_stops_the_contact_without_a_position_reference(seed: int
     task = constraints.RigidContact(contact, at=START, damping=30.0)
     rows = task.rows(snapshot, force_layout(snapshot, [contact]))
     nv = ROBOT.model.nv
-    assert not rows.A[:, nv:].any(), "it speaks of motion only"
+    assert not rows.A[:, nv:].any(), "its rows constrain the motion only"
     step, J = 1e-5, rows.A[:, :nv]
     ahead, behind = (
         task.rows(Snapshot(ROBOT).at(integrate_state(state, state.v, s)), layout(ROBOT, ACCELERATION)).A @ state.v
@@ -108,7 +108,7 @@ def test_a_searching_contact_moves_slowly_towards_the_surface() -> None:
 
 
 def test_the_error_of_a_contact_with_a_feed_forward_target_is_its_slip() -> None:
-    """Where a foot lands it is led to: bound once, it counts from there."""
+    """The error of a contact that is bound once counts from the target set at landing."""
     place, contact, snapshot = tasks.FeedForwardTarget(START.pose(FOOT)), Contact(FOOT), Snapshot(ROBOT).at(START)
     task = constraints.RigidContact(contact, at=place)
     assembly = Assembly(snapshot, [("contact", [task])], force_layout(snapshot, [contact]))
@@ -126,7 +126,7 @@ def test_the_error_of_a_contact_with_a_feed_forward_target_is_its_slip() -> None
 
 
 def test_a_feed_forward_target_does_not_change_the_rows_of_a_contact_with_forces() -> None:
-    """With forces the place is left to the ground: leading it elsewhere changes no row."""
+    """With forces there is no position feedback: another target changes no row."""
     state = random_state(ROBOT, 2)
     snapshot, contact = Snapshot(ROBOT).at(state), Contact(FOOT)
     forces = force_layout(snapshot, [contact])

@@ -56,7 +56,7 @@ def in_contact_axes(contact: Contact) -> tuple[np.ndarray, np.ndarray]:
 
 
 def jacobian(state: State, contact: Contact, point: np.ndarray) -> np.ndarray:
-    """Of a point fixed to the contact's body, given in its frame, in world axes, by pinocchio alone."""
+    """Jacobian of a point fixed to the contact's body, given in its frame, in world axes, by pinocchio alone."""
     model, data = ROBOT.model, ROBOT.model.createData()
     pinocchio.computeJointJacobians(model, data, state.q)
     pinocchio.updateFramePlacements(model, data)
@@ -127,7 +127,7 @@ def check_corner_accelerations() -> None:
 
 
 def check_hold_damping() -> None:
-    """In the air, where no contact takes part: accelerations by pinocchio from the torques of the hold."""
+    """In the air, without contacts: accelerations by pinocchio from the torques of the hold."""
     start = random_state(ROBOT, 1, speed=0.2).replace(contacts=())
     snapshot = Snapshot(ROBOT).at(start)
     hold = DampedHold(snapshot, (), 0.002)

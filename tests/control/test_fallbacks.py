@@ -31,7 +31,7 @@ ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 
 def corrupt_state(state: State, entry: int, value: float, array: str = "q") -> State:
-    """What a failing sensor would report; a State as such refuses it."""
+    """A state as reported by a failing sensor, which the constructor of State refuses."""
     q, v = state.q.copy(), state.v.copy()
     (q if array == "q" else v)[entry] = value
     return State._unchecked(ROBOT, q, v, state.time, state.contacts)
@@ -47,7 +47,7 @@ def stays_inside_limits(found: list) -> None:
     assert (np.abs(np.diff(v, axis=0)) <= bounds.acceleration * PERIOD + 1e-9).all()
 
 
-# -- states -----------------------------------------------------------------------------------------------------------
+# -- states ------------------------------------------------------------------------------------------------------------
 
 
 @ORDERS
@@ -57,7 +57,7 @@ def test_a_state_that_is_not_finite_causes_a_hold(order: int, value: float, arra
     controller = KinematicController(reach_hierarchy(START), order=order)
     command = controller.step(corrupt_state(START, 9, value, array))
     assert command.fallback == "hold: the state has NaN or infinite entries"
-    assert not command.velocity.any(), "before anything moved, a hold stands still"
+    assert not command.velocity.any(), "before the first motion, a hold does not move"
     assert command.solution is None
     assert command.errors is None
 
@@ -68,7 +68,7 @@ def test_a_state_that_is_not_finite_causes_a_hold(order: int, value: float, arra
 def test_an_implausibly_large_state_causes_a_hold_and_no_limit_is_violated(
     order: int, value: float, array: str
 ) -> None:
-    """Squares of such speeds would drown all limits in rounding."""
+    """With squares of such speeds, rounding would exceed all limits."""
     controller, plant, found = KinematicController(reach_hierarchy(START), order=order), IdealPlant(START), []
     for tick in range(80):
         corrupt = tick % 10 == 7
@@ -133,7 +133,7 @@ def test_a_random_fast_start_gives_finite_commands(order: int, seed: int) -> Non
     assert np.isfinite(commanded_velocities(found)).all()
 
 
-# -- tasks and behaviors that fail ------------------------------------------------------------------------------------
+# -- tasks and behaviors that fail -------------------------------------------------------------------------------------
 
 ERRORS = [
     ValueError("odd"),
@@ -197,7 +197,7 @@ def test_a_behavior_that_fails_while_running_causes_a_hold(order: int, mistake: 
 
 
 class FaultySolver:
-    """A solver that answers nonsense after a while."""
+    """A solver with invalid solutions after some calls."""
 
     def __init__(self) -> None:
         self.solver, self.count = Lexicographic(), 0
@@ -226,7 +226,7 @@ def test_a_solver_without_time_is_reported(order: int) -> None:
     assert np.isfinite(commanded_velocities(found)).all()
 
 
-# -- contradictions ---------------------------------------------------------------------------------------------------
+# -- contradictions ----------------------------------------------------------------------------------------------------
 
 
 @ORDERS
@@ -255,11 +255,11 @@ def test_contradicting_constraints_meet_in_the_middle(order: int) -> None:
     assert "above" in not_none(found[-1].command.solution).explain()
 
 
-# -- targets that jump ------------------------------------------------------------------------------------------------
+# -- targets that jump -------------------------------------------------------------------------------------------------
 
 
 class JumpingTarget:
-    """A target that is somewhere else at every tick, by half a metre, without saying how fast."""
+    """A target that jumps by half a metre at every tick, with a rate of zero."""
 
     def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         random = np.random.default_rng(round(time / PERIOD))

@@ -54,7 +54,7 @@ def test_the_reach_hierarchy_reaches_its_target_with_fixed_feet(robot: Robot, or
 
 
 def test_the_weighted_solver_comes_near_the_target_and_respects_the_limits(robot: Robot) -> None:
-    """Weighted compromises below `always`: the hand stays short of where strict priorities bring it; limits hold."""
+    """Weighted compromises below `always`: the hand stays short of the target that strict priorities reach; limits hold."""
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 1.5, solver=Weighted())
     goal = point_near_hand(start, (0.10, 0.04, 0.15))
@@ -172,7 +172,7 @@ def test_a_hierarchy_of_another_robot_is_refused_at_the_first_step() -> None:
 
 
 def test_the_same_tasks_in_another_object_are_no_change() -> None:
-    """A behavior may build a hierarchy at every tick; as long as the tasks are the same, nothing starts anew."""
+    """A behavior may build a hierarchy at every tick; with the same tasks it is not bound again."""
     robot = installed_robot("g1")
     start = robot.stance("standing")
     hierarchy = reach_hierarchy(start)
@@ -208,7 +208,7 @@ def test_a_motion_that_starts_moving_starts_where_it_is(order: int) -> None:
 
 
 def test_in_always_limits_stand_above_everything() -> None:
-    """Even the feet give way to what must hold: with all joints slow, what they wish for is cut."""
+    """Even the foot tasks yield to limits: with low speed limits their velocities are reduced."""
     robot = installed_robot("g1")
     start = robot.stance("standing")
     feet = [tasks.Position(foot, start.pose(foot).translation + np.array([0.5, 0.0, 0.5])) for foot in robot.feet]

@@ -35,7 +35,7 @@ def reach_hierarchy(robot: poise.Robot) -> poise.Hierarchy:
 
 
 def test_its_reference_moves_like_an_ideal_robot(robot: poise.Robot) -> None:
-    """The twin: a kinematic controller on an ideal plant."""
+    """Compared with a kinematic controller on an ideal plant."""
     start = robot.stance("standing")
     ideal, kinematic = poise.IdealPlant(start), poise.KinematicController(reach_hierarchy(robot))
     controller = poise.PositionController(reach_hierarchy(robot))

@@ -39,7 +39,7 @@ CHANGES: dict[str, Callable[[], Hierarchy]] = {
 
 
 def commands(found: list[ControlStep], order: int) -> np.ndarray:
-    """What the solver decides about: velocities or accelerations."""
+    """Unknowns of the solver: velocities or accelerations."""
     return np.array([s.command.velocity if order == VELOCITY else s.command.acceleration for s in found])
 
 
@@ -85,7 +85,7 @@ def test_levels_common_to_both_hierarchies_stay_exact_during_a_ramp(name: str, o
 
 @ORDERS
 def test_the_feet_do_not_move_while_the_hand_task_is_ramped(order: int) -> None:
-    """Beside what they creep without any change: half of J̇ v T² per tick, some microns here."""
+    """Apart from the drift without any change: half of J̇ v T² per tick, some microns here."""
     for name in ("remove", "reorder"):
         for step in run_with_change(name, order)[TICK:]:
             for foot in ROBOT.feet:
@@ -128,7 +128,7 @@ def test_a_ramp_is_a_straight_line_between_two_commands_that_do_not_change() -> 
 
 
 def _rate(speed: float) -> Level:
-    """A level that wants one joint to turn at a speed."""
+    """A level with a target speed of one joint."""
     far = START.q[ROBOT.joints[3].q] + 1e6
     task = tasks.Posture([far], joints=ROBOT.joints[3:4], dynamics=tasks.Decay(1.0, speed=speed))
     return Level("turn", [task])
@@ -158,7 +158,7 @@ def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> Non
 
 @ORDERS
 def test_a_hierarchy_that_changes_at_every_tick_is_followed_as_through_a_filter(order: int) -> None:
-    """Two targets in turn, tick by tick: the command settles between them instead of going to and fro."""
+    """Two targets in alternating ticks: the command settles between them instead of oscillating."""
     hand = ROBOT.hand("left")
     left, right = (
         BASE.with_tasks("reach", tasks.Position(hand, point_near_hand(START) + np.array([0.0, y, 0.1])))

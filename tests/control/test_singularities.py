@@ -16,12 +16,12 @@ from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import PERIOD, commanded_velocities, installed_robot, joint_motion, run_closed_loop
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
-#: Points that no hand reaches, from where it hangs, in heights of the robot.
+#: Unreachable points relative to the hanging hand, in heights of the robot.
 MAX_MAGNITUDE = {"in front": (0.8, 0.0, 0.25), "beside": (0.0, 0.8, 0.25), "above": (0.0, 0.0, 1.2)}
 
 
 def with_damping(hierarchy: Hierarchy, much: float = 0.05) -> Hierarchy:
-    """The same with least velocity inside the level that reaches, so that nothing below can shake what is stretched."""
+    """The same with least velocity inside the reaching level, so that no lower level can move the stretched arm."""
     reach = hierarchy.level("reach").tasks
     return hierarchy.with_tasks("reach", [*reach, tasks.LeastVelocity(weight=much**2)])
 
@@ -69,9 +69,9 @@ def test_a_stretched_arm_does_not_chatter(name: str, where: str) -> None:
     found = run_closed_loop(reach_hierarchy(start, MAX_MAGNITUDE[where]), start, 5.0)
     last = commanded_velocities(found)[-round(1.0 / PERIOD) :]
     assert np.abs(np.diff(last, axis=0)).max() < 0.1  # without singularity damping: up to 60 rad/s
-    assert np.abs(last).max() < 0.5  # what remains is the posture, which creeps to where the hand lets it go
+    assert np.abs(last).max() < 0.5  # the rest is the posture, which converges slowly
     distance = reach_error(found, robot, where)
-    assert distance[-1] < distance.min() + 0.01, "it stays as near as it got"
+    assert distance[-1] < distance.min() + 0.01, "it stays at its smallest distance"
 
 
 @pytest.mark.parametrize("where", MAX_MAGNITUDE)

@@ -17,7 +17,7 @@ Levels = list[tuple[str, list[Task]]]
 
 
 def random_task(random: np.random.Generator, robot: Robot, state: State) -> Task:
-    """Some task, with a target that may be near, far or out of reach, wanted exactly or within bounds."""
+    """A random task, with a near, far or unreachable target, exact or within bounds."""
     frame = random.choice([*robot.hands, *robot.feet, robot.chest, robot.gaze])  # type: ignore[arg-type]
     pose = state.pose(frame)
     far = 10.0 ** random.uniform(-2, 0.5)
@@ -74,13 +74,13 @@ def solve_stack(state: State, levels: Levels, order: int) -> tuple[Program, np.n
 
 
 def check(seed: int) -> None:
-    """Without the levels from k on, what is above them is not better off by more than rounding."""
+    """Without the levels from k on, the levels above are not better by more than rounding."""
     state, levels, order = random_stack(seed)
     program, x = solve_stack(state, levels, order)
     everything = costs(program, x)
     for k in range(1, len(levels)):
         alone = costs(*solve_stack(state, levels[:k], order))
-        assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"level {k} costs what is above it"
+        assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"level {k} degrades a higher level"
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -116,7 +116,7 @@ def test_the_limits_hold_on_every_stack(seed: int) -> None:
 def test_every_level_is_as_good_as_in_the_reference_solution(seed: int) -> None:
     state, levels, order = random_stack(seed)
     stack = bind_stack(state, levels, order).stack
-    stack.singularity_damping[:] = 0.0  # which the reference does without
+    stack.singularity_damping[:] = 0.0  # which the reference does not use
     program = stack.program()
     fast, slow = (costs(program, solver.solve(program).x) for solver in (Lexicographic(), Cascade()))
     assert fast == pytest.approx(slow, rel=1e-6, abs=1e-6)

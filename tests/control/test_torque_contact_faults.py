@@ -22,7 +22,7 @@ def test_a_short_loss_of_a_contact_causes_no_fallback(name: str, lost: str) -> N
 @ROBOTS
 @pytest.mark.parametrize("missing", ["one foot", "both feet"])
 def test_a_contact_that_is_lost_unannounced_is_named(name: str, missing: str) -> None:
-    """The state lacks what the plan has: after a while no force is planned there, until it is back."""
+    """The state lacks a planned contact: after a delay no force is planned there, until the contact is back."""
     start = standing_state(name)
     left = start.robot.feet[:1] if missing == "one foot" else ()
     view: View = lambda s: s.replace(contacts=left) if is_fault_time(s.time, BEGIN + 0.06) else s  # noqa: E731
@@ -39,7 +39,7 @@ def test_a_contact_that_is_lost_unannounced_is_named(name: str, missing: str) ->
 
 @ROBOTS
 def test_permanently_lost_contacts_leave_finite_commands_and_are_reported(name: str) -> None:
-    """Nothing can stand that believes itself in the air; what is asked is that it says so."""
+    """A robot without measured contacts cannot stand; the commands must report the loss."""
     trial = StandingTrial(
         standing_state(name), view=lambda s: s.replace(contacts=()) if s.time >= BEGIN else s, seconds=0.8
     )
@@ -70,7 +70,7 @@ def test_a_foot_that_loses_its_ground_lands_on_the_ground_below(name: str) -> No
 @ROBOTS
 @pytest.mark.parametrize("report", [True, False], ids=["reported", "not reported"])
 def test_an_unexpected_contact_causes_no_fall(name: str, report: bool) -> None:
-    """A plate appears that presses on a hand from below, sensed or not; nothing plans a force there."""
+    """A plate presses on a hand from below, measured or not; no force is planned there."""
     start = standing_state(name)
     hand = start.robot.hand("left")
     plate = Plate.at_frame(start, hand, normal=(0, 0, 1), size=(0.1, 0.1))
@@ -85,6 +85,6 @@ def test_an_unexpected_contact_causes_no_fall(name: str, report: bool) -> None:
 
     view: View = lambda s: s if report else s.replace(contacts=start.robot.feet)  # noqa: E731
     trial = StandingTrial(start, view=view, plant=plant, world=world, seconds=1.5)
-    assert any(hand in step.state.contacts for step in trial.steps), "it was felt"
+    assert any(hand in step.state.contacts for step in trial.steps), "the contact had an effect"
     assert trial.fallbacks() == {}
     assert trial.stands(tolerance=0.01)

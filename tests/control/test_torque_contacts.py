@@ -55,7 +55,7 @@ def test_at_rest_the_forces_sum_to_the_weight(name: str) -> None:
     assert balance_of_forces(start, command) == pytest.approx(0.0, abs=1e-6)
     assert all(inside_its_cone(start, contact, command) for contact in feet(start.robot))
     left, right = not_none(command.forces).wrenches
-    assert left[2] == pytest.approx(right[2], rel=1e-3), "nothing asks for more on one foot"
+    assert left[2] == pytest.approx(right[2], rel=1e-3), "no task loads one foot more"
 
 
 @ALL
@@ -74,7 +74,7 @@ def test_at_rest_the_torques_are_those_of_statics(name: str) -> None:
 def test_any_number_of_contacts_on_different_planes_carries_the_weight(name: str, count: int) -> None:
     start, contacts = two_planes(name)
     chosen = contacts[:count]
-    if count == 1:  # above the left foot, or it would have to fall
+    if count == 1:  # above the left foot, otherwise it would fall
         start = installed_robot(name).stance("standing")
     hierarchy = standing(start.replace(contacts=[c.frame for c in chosen]), chosen)
     command = TorqueController(hierarchy).step(start.replace(contacts=[c.frame for c in chosen]))
@@ -127,7 +127,7 @@ def same_motion(start: State, models: Sequence[Sequence[Contact]], extra: Sequen
         commands.append(TorqueController(hierarchy).step(start))
         assert commands[-1].fallback == ""
         assert not_none(commands[-1].solution).first_damped_level == -1, (
-            "singularity damping would apply, and depends on how forces are written"
+            "singularity damping would apply, and depends on the force model"
         )
     return commands
 
@@ -138,7 +138,7 @@ def with_force_model(contact: Contact, forces: str) -> Contact:
 
 @ROBOTS
 def test_three_ways_to_write_forces_give_the_same_motion_on_one_foot(name: str) -> None:
-    """On one foot the accelerations decide the wrench, and with it the torques."""
+    """On one foot the accelerations determine the wrench, and with it the torques."""
     start = installed_robot(name).stance("standing")
     start = start.replace(contacts=start.robot.feet[:1])
     foot = Contact(start.robot.foot("left"))
@@ -152,7 +152,7 @@ def test_three_ways_to_write_forces_give_the_same_motion_on_one_foot(name: str) 
 
 @ROBOTS
 def test_three_ways_to_write_forces_give_the_same_accelerations_on_two_feet(name: str) -> None:
-    """How two feet share a load is free until a task says; then torques agree as well."""
+    """The load share of two feet is free without a task for it; with one, torques agree as well."""
     start = installed_robot(name).stance("standing")
     models = [[with_force_model(foot, f) for foot in feet(start.robot)] for f in ("wrench", "vertices", "normals")]
     first, *others = same_motion(start, models)

@@ -28,7 +28,7 @@ def names(hierarchy: Hierarchy, contacts: tuple[Contact, ...] = ()) -> list[str]
     return [type(task).__name__ for task in physics_tasks(hierarchy, ROBOT, contacts or planned_contacts(hierarchy))]
 
 
-# -- what physics adds -------------------------------------------------------------------------------------------------
+# -- physics constraints -----------------------------------------------------------------------------------------------
 
 
 def test_physics_is_the_equation_of_motion_torque_limits_and_cones() -> None:
@@ -52,7 +52,7 @@ def test_constraints_in_the_hierarchy_are_not_added_again() -> None:
     cone = standing(START).replace(always=[constraints.WrenchCone(LEFT), constraints.NormalForces(LEFT)])
     assert names(cone) == ["EquationOfMotion", "TorqueLimit", "WrenchCone", "NormalForces"], "of the right foot"
     alone = standing(START).replace(always=[constraints.WrenchCone(LEFT)])
-    assert names(alone)[2:] == ["NormalForces", "WrenchCone", "NormalForces"], "it pushes all the same"
+    assert names(alone)[2:] == ["NormalForces", "WrenchCone", "NormalForces"], "its normal forces are still positive"
 
 
 def test_torque_limits_of_some_joints_do_not_replace_those_of_all() -> None:
@@ -171,7 +171,7 @@ def test_a_robot_without_stances_or_feet_is_moved_too(root: Path) -> None:
     assert np.isfinite(not_none(controller.step(None).torque)).all()
 
 
-# -- mistakes ----------------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no behavior": (lambda: TorqueController("stand"), "behavior is 'stand'; expected a Hierarchy"),  # type: ignore[arg-type]

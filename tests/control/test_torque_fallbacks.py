@@ -20,7 +20,7 @@ from robot_states import installed_robot, not_none
 @ROBOTS
 @pytest.mark.parametrize("solver", [Lexicographic, Weighted])
 def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str, solver: type) -> None:
-    """A hand must be 5 cm higher and 5 cm lower; a weighted solver says that it had to relax, or holds."""
+    """A hand must be 5 cm higher and 5 cm lower; a weighted solver reports that it relaxed, or holds."""
     start = standing_state(name)
     hand = start.robot.hand("left")
     place = start.pose(hand).translation
@@ -37,7 +37,7 @@ def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str,
 
 @ROBOTS
 def test_torque_limits_near_zero_are_respected(name: str) -> None:
-    """Motors that may give next to nothing: a user may ask for that, too, and the robot falls within its limits."""
+    """Torque limits of nearly zero are allowed, too: the robot falls with torques within these limits."""
     start = standing_state(name)
     robot = start.robot
     weak = constraints.TorqueLimit(robot, scale=1e-3)
@@ -55,7 +55,7 @@ def test_a_solver_without_time_still_stands(name: str) -> None:
 
 
 class FaultySolver:
-    """A solver that answers nonsense while it fails: not finite, or against all physics."""
+    """A solver with invalid solutions while it fails: not finite, or physically impossible."""
 
     def __init__(self, nonsense: Callable[[np.ndarray], np.ndarray]) -> None:
         self.solver, self.nonsense, self.calls = Lexicographic(), nonsense, 0

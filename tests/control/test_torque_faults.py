@@ -61,7 +61,7 @@ def test_a_late_tick_and_a_clock_that_jumps_do_no_harm(name: str, jump: float) -
 
 @ROBOTS
 def test_ticks_that_come_too_late_do_no_harm(name: str) -> None:
-    """For a while the controller is asked at every tenth tick only: the plant goes on with the last command."""
+    """For a while the controller runs at every tenth tick only: the plant repeats the last command."""
     start = standing_state(name)
     plant, controller = MujocoPlant(start), TorqueController(standing(start))
     command = controller.step(plant.state())
@@ -110,7 +110,7 @@ def test_a_task_may_be_removed_for_a_while(name: str, level: str) -> None:
 
 @ROBOTS
 def test_a_target_that_raises_causes_a_hold(name: str) -> None:
-    """Someone else takes its target away in the middle of a step."""
+    """The target raises an error in the middle of a step."""
     start = standing_state(name)
 
     class FailingTarget:
@@ -128,7 +128,7 @@ def test_a_target_that_raises_causes_a_hold(name: str) -> None:
 
 
 class VanishingTarget:
-    """A target that is somewhere else while it fails."""
+    """A target with another value while it fails."""
 
     def __init__(self, value: np.ndarray, elsewhere: float) -> None:
         self.value, self.elsewhere = value, np.full_like(value, elsewhere)

@@ -23,7 +23,7 @@ UP = np.array([0.0, 0.0, 3.0])
 
 
 def floating(name: str, seed: int, contacts: Sequence[Contact] = ()) -> State:
-    """Some state high above the ground, with its joints inside their range and everything moving."""
+    """A random state high above the ground, with joints inside their ranges and all moving."""
     robot = installed_robot(name)
     state = random_state(robot, seed)
     q = state.q.copy()
@@ -33,7 +33,7 @@ def floating(name: str, seed: int, contacts: Sequence[Contact] = ()) -> State:
 
 
 def unmet_hierarchy(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
-    """Contacts at rest, a hand somewhere else, the body upright: nothing that is met already."""
+    """Contacts at rest, another hand position, the body upright: no task is met at the start."""
     robot = state.robot
     hand = robot.hand("right")
     levels = [
@@ -50,7 +50,7 @@ def command_for(state: State, contacts: Sequence[Contact] = ()) -> Command:
     command = TorqueController(unmet_hierarchy(state, contacts)).step(state)
     assert command.fallback == ""
     assert (np.abs(not_none(command.torque)) <= state.robot.limits.torque).all()
-    assert np.abs(not_none(command.acceleration)).max() > 1.0, "something moves"
+    assert np.abs(not_none(command.acceleration)).max() > 1.0, "the robot moves"
     return command
 
 
@@ -64,7 +64,7 @@ class ReferenceDynamics:
         self.coordinates.write(state.q, state.v, self.data)
         mujoco.mj_forward(self.model, self.data)
         assert self.data.ncon == 0
-        assert self.data.nefc == 0, "neither ground nor a stop of a joint takes part"
+        assert self.data.nefc == 0, "neither ground nor joint stops are in contact"
         self.data.qfrc_applied[:] = 0.0
         forces = command.forces
         for name, wrench, point in zip(
@@ -83,7 +83,7 @@ class ReferenceDynamics:
         return a
 
     def generalised_forces(self, acceleration: np.ndarray) -> np.ndarray:
-        """What pinocchio's accelerations ask for beyond the applied forces, by MuJoCo's inverse dynamics."""
+        """Forces that pinocchio's accelerations need beyond the applied ones, by MuJoCo's inverse dynamics."""
         a = acceleration.copy()
         R, v, w = self._base()
         a[:3] = R @ (a[:3] + np.cross(w, v))
@@ -156,7 +156,7 @@ def test_motors_do_the_work_that_the_energy_gains(name: str) -> None:
     start = floating(name, 5)
     start = start.replace(v=np.zeros_like(start.v))
     plant, controller = MujocoPlant(start, period=2e-4), TorqueController(unmet_hierarchy(start), period=2e-4)
-    plant.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4  # Euler's falls short by g T t / 2
+    plant.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4  # error of the Euler integration: g T t / 2
     work = exchanged = 0.0
     for _ in range(500):
         before = plant.state()

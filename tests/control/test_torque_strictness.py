@@ -17,7 +17,7 @@ ROBOT = installed_robot("g1")
 
 
 def random_level(random: np.random.Generator, state: State) -> list[Task]:
-    """Tasks on motion, forces and torques that may contradict each other and what is above them."""
+    """Tasks on motion, forces and torques that may contradict each other and higher levels."""
     contacts, hand = feet(ROBOT), ROBOT.hand("left")
     weight = 9.81 * ROBOT.mass
     joints = [ROBOT.joints[i] for i in random.choice(len(ROBOT.joints), 6, replace=False)]
@@ -38,7 +38,7 @@ def random_level(random: np.random.Generator, state: State) -> list[Task]:
 
 
 def program_of(seed: int) -> Program:
-    """What a controller asks its solver at a random state."""
+    """The program of a controller at a random state."""
     random = np.random.default_rng(seed)
     state = random_state(ROBOT, seed, speed=float(random.choice([0.0, 0.3])))
     levels = [Level("contact", [constraints.RigidContact(contact) for contact in feet(ROBOT)])]
@@ -51,7 +51,7 @@ def program_of(seed: int) -> Program:
 
 
 def first_levels(program: Program, count: int) -> Program:
-    """The same question without the less important levels."""
+    """The same program without the lower levels."""
     settings = {
         "damping": program.damping[:count].tolist(),
         "singularity_damping": program.singularity_damping[:count].tolist(),
@@ -66,7 +66,7 @@ def check_strictness(program: Program) -> None:
     for k in range(1, len(program)):
         part = first_levels(program, k)
         alone = costs(part, Lexicographic().solve(part).x)
-        assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"{program.names[k]} costs what is above it"
+        assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"{program.names[k]} degrades a higher level"
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -145,7 +145,7 @@ def test_angles_do_not_jump_where_the_motion_does_not() -> None:
     assert np.abs(np.diff(angles, axis=0)).max() < 0.1
 
 
-# -- MOT and TRC files ------------------------------------------------------------------------------------------------
+# -- MOT and TRC files -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", robots())

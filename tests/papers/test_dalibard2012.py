@@ -31,7 +31,7 @@ def corner_accelerations(state: State, foot: Foot, acceleration: np.ndarray) -> 
     return (heights(step) - 2 * heights(0.0) + heights(-step)) / step**2
 
 
-# -- equation 3: dynamics ---------------------------------------------------------------------------------------------
+# -- equation 3: dynamics ----------------------------------------------------------------------------------------------
 
 
 @ROBOTS
@@ -72,7 +72,7 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
     assert H @ command.acceleration + p == pytest.approx(S.T @ not_none(command.torque) + pushed, abs=1e-6)
 
 
-# -- equation 4: contacts may leave, not sink -------------------------------------------------------------------------
+# -- equation 4: contacts may leave, not sink --------------------------------------------------------------------------
 
 
 @ROBOTS
@@ -171,7 +171,7 @@ def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str)
     assert plant.truth().center_of_mass == pytest.approx(start.center_of_mass, abs=2e-3)
 
 
-# -- equations 5 and 6: joints and motors -----------------------------------------------------------------------------
+# -- equations 5 and 6: joints and motors ------------------------------------------------------------------------------
 
 
 @ROBOTS
@@ -223,7 +223,7 @@ def test_an_infeasible_task_saturates_the_torque_limits(name: str) -> None:
     assert share.max() <= 1.0
 
 
-# -- section III.A.2: forces inside the cone ------------------------------------------------------------------------
+# -- section III.A.2: forces inside the cone ---------------------------------------------------------------------------
 
 
 def test_contacts_of_the_paper_are_expressed_in_the_basis_of_the_cone() -> None:

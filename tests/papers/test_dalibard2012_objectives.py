@@ -27,7 +27,7 @@ def turning(name: str) -> State:
     return start.replace(v=free @ np.random.default_rng(1).normal(0.0, 0.2, free.shape[1]))
 
 
-# -- equations 7 to 10: feature tasks ---------------------------------------------------------------------------------
+# -- equations 7 to 10: feature tasks ----------------------------------------------------------------------------------
 
 
 def features(state: State) -> dict[str, tasks.MotionTask]:
@@ -108,7 +108,7 @@ def test_a_decay_is_the_proportional_derivative_law_with_critical_damping(rate: 
     assert acceleration == pytest.approx(-proportional * (y - [0.4, 0.2, 1.0]) - derivative * speed)
 
 
-# -- equations 11 to 14: angular momentum -----------------------------------------------------------------------------
+# -- equations 11 to 14: angular momentum ------------------------------------------------------------------------------
 
 
 def angular_momentum(state: State) -> np.ndarray:
@@ -192,7 +192,7 @@ def test_the_rows_of_angular_momentum_are_its_rate_minus_the_target_rate(name: s
     assert rows.A @ acceleration - rows.lower == pytest.approx(rate + RATE * angular_momentum(state), abs=1e-4)
 
 
-# -- equation 15: torques of arms -------------------------------------------------------------------------------------
+# -- equation 15: torques of arms --------------------------------------------------------------------------------------
 
 
 def arms(state: State) -> list:

@@ -27,7 +27,7 @@ PAPER = WalkSettings(com_reference="sinusoid", adapt_steps=False)
 BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sway_phase": -0.3}
 
 
-# -- section III.B.4: weights -----------------------------------------------------------------------------------------
+# -- section III.B.4: weights ------------------------------------------------------------------------------------------
 
 
 def test_weights_are_those_of_the_paper() -> None:
@@ -58,7 +58,7 @@ def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> N
     assert all((np.asarray(weight) > 0.0).any() for weight in weights.values())
 
 
-# -- section III.C: the state machine ---------------------------------------------------------------------------------
+# -- section III.C: the state machine ----------------------------------------------------------------------------------
 
 
 @cache
@@ -108,7 +108,7 @@ def test_only_feet_that_stand_have_forces() -> None:
     assert standing == {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}
 
 
-# -- sections III.C and IV.B: the centre of mass ----------------------------------------------------------------------
+# -- sections III.C and IV.B: the centre of mass -----------------------------------------------------------------------
 
 
 def balanced_style(name: str, style: Style) -> Style:
@@ -153,7 +153,7 @@ def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> No
     assert swaying.walk.phase().steps == 8
 
 
-# -- section VI: styles on a NAO --------------------------------------------------------------------------------------
+# -- section VI: styles on a NAO ---------------------------------------------------------------------------------------
 
 
 SLOW_STYLES = [pytest.param(style, marks=pytest.mark.slow) for style in ("relaxed", "proud", "sad")]
@@ -180,7 +180,7 @@ def test_a_nao_walks_in_these_styles_with_the_dcm_reference(style: str) -> None:
     assert trial.stands
 
 
-# -- what is necessary ------------------------------------------------------------------------------------------------
+# -- what is necessary -------------------------------------------------------------------------------------------------
 
 
 class OpenLoopReference:

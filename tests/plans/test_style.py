@@ -22,7 +22,7 @@ def load_style(text: str, folder: Path) -> Style:
     return Style.load(folder / "odd.toml")
 
 
-# -- what there is ----------------------------------------------------------------------------------------------------
+# -- what there is -----------------------------------------------------------------------------------------------------
 
 
 def test_the_styles_of_the_paper_and_three_of_our_own_are_there() -> None:
@@ -59,7 +59,7 @@ def test_every_number_has_a_unit_a_range_and_a_sentence() -> None:
         assert len(parameter.description.split()) > 3
 
 
-# -- files ------------------------------------------------------------------------------------------------------------
+# -- files -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
         Style.load(tmp_path / "picture.toml")
 
 
-# -- others made of them ----------------------------------------------------------------------------------------------
+# -- others made of them -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.9])
@@ -169,7 +169,7 @@ def test_torque_can_be_minimised_in_arms_and_head_but_not_in_legs(word: str) -> 
     assert "leg" not in word
 
 
-# -- files of earlier versions ----------------------------------------------------------------------------------------
+# -- files of earlier versions -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("former", "name"), Style.former_names.items())

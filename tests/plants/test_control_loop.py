@@ -137,7 +137,7 @@ def test_a_plant_starts_from_a_state(start: object) -> None:
     assert "\n" not in str(caught.value)
 
 
-# -- the loop ---------------------------------------------------------------------------------------------------------
+# -- the loop ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_step_holds_the_state_that_was_measured_and_the_command_that_answered_it() -> None:

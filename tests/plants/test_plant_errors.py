@@ -1,7 +1,7 @@
 """Invalid arguments of plants raise an error at construction: one line with what was given and expected."""
 
 # mypy: disable-error-code="arg-type, list-item"
-# Wrong arguments are what is tested here.
+# This file tests wrong arguments.
 
 from collections.abc import Callable
 from typing import Any

@@ -119,7 +119,7 @@ def test_a_state_needs_a_robot_with_the_recorded_joints(recording: Recording) ->
         recording.state(0)
 
 
-# -- channels of earlier versions -------------------------------------------------------------------------------------
+# -- channels of earlier versions --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("former", "name"), FORMER_LEVELS.items())

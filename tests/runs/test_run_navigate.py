@@ -46,7 +46,7 @@ def run_navigate(**parameters: Any) -> tuple[Recording, runs.Result]:
     return runs.Navigate(**{"robot": "mighty", **parameters}).run()
 
 
-# -- what is run ------------------------------------------------------------------------------------------------------
+# -- what is run -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_plant_in_position_mode_has_servos() -> None:
     assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[attr-defined]
 
 
-# -- what is told -----------------------------------------------------------------------------------------------------
+# -- what is told ------------------------------------------------------------------------------------------------------
 
 
 def test_the_result_counts_segments_outcomes_and_modes() -> None:
@@ -189,7 +189,7 @@ def test_the_summary_counts_segments_and_steps(script: str, capsys: pytest.Captu
     assert re.search(r"guided points move +\d\.\d\d s after the start of a segment", out)
 
 
-# -- what is refused --------------------------------------------------------------------------------------------------
+# -- what is refused ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_gains_of_the_stabilizer_are_settings_like_all_others() -> None:
         settings_from(NavigateSettings, {"shift_decai": 1.0})
 
 
-# -- another process, and Ctrl-C --------------------------------------------------------------------------------------
+# -- another process, and Ctrl-C ---------------------------------------------------------------------------------------
 
 
 def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:

@@ -61,7 +61,7 @@ def with_dynamics(name: str, robot: Robot, seed: int, dynamics: object) -> tuple
     return task, random_state(robot, seed).replace(v=np.zeros(robot.model.nv), time=0.0)
 
 
-# -- Decay ------------------------------------------------------------------------------------------------------------
+# -- Decay -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -102,7 +102,7 @@ def test_joints_near_the_end_of_a_wide_range_drift_slower_to_its_middle(robot: R
     assert rows.lower == pytest.approx(-1.5 * epsilon * (1.0 if order == VELOCITY else 1.5))
 
 
-# -- MinimumJerk ------------------------------------------------------------------------------------------------------
+# -- MinimumJerk -------------------------------------------------------------------------------------------------------
 
 
 @ORDERS
@@ -154,7 +154,7 @@ def test_the_gain_of_minimum_jerk_is_its_own_derivative_and_never_more_than_the_
     assert dynamics.gains(2.0) == (20.0, 0.0, 12.0)
 
 
-# -- limits on speed and acceleration ---------------------------------------------------------------------------------
+# -- limits on speed and acceleration ----------------------------------------------------------------------------------
 
 
 @ORDERS
@@ -215,7 +215,7 @@ def test_intervals_are_limited_side_by_side(robot: Robot, order: int) -> None:
     assert np.abs(errors[-1]).max() < 1e-2
 
 
-# -- intervals --------------------------------------------------------------------------------------------------------
+# -- intervals ---------------------------------------------------------------------------------------------------------
 
 
 @ORDERS
@@ -257,7 +257,7 @@ def test_the_bounds_of_an_interval_never_cross(robot: Robot, order: int, dynamic
         assert (rows.lower <= rows.upper).all()
 
 
-# -- moving targets ---------------------------------------------------------------------------------------------------
+# -- moving targets ----------------------------------------------------------------------------------------------------
 
 
 def circle(center: np.ndarray, axes: int = 3) -> tasks.SplineTarget:

@@ -22,7 +22,7 @@ JOINTS = (ROBOT.joint("left_elbow_joint"), ROBOT.joint("right_elbow_joint"))
 ANGLES = np.array([START.q[joint.q] for joint in JOINTS])
 
 
-# -- dials ------------------------------------------------------------------------------------------------------------
+# -- dials -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf, "much", [1.0, -2.0], [[1.0]], None])
@@ -88,7 +88,7 @@ def test_one_tunable_weight_changes_all_its_tasks() -> None:
         assert [last.state.q[joint.q] for joint in JOINTS] == pytest.approx(expected, abs=2e-3)
 
 
-# -- live postures ----------------------------------------------------------------------------------------------------
+# -- live postures -----------------------------------------------------------------------------------------------------
 
 
 def test_a_live_posture_is_followed_at_once_and_without_binding_anew() -> None:

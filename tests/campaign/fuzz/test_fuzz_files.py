@@ -45,7 +45,7 @@ def test_a_seed_makes_the_same_file_and_the_same_row_each_time(format_name: str)
         assert dict(rows[0].values) == dict(rows[1].values)
 
 
-#: What a reader may do wrong, and what is to be said of it.
+#: Failures of a reader, and the expected reason.
 BROKEN = {
     "traceback": (ZeroDivisionError("by nothing"), "read_bvh: ZeroDivisionError in no file of Poise: by nothing"),
     "silence": (PoiseError(""), "read_bvh: PoiseError that says too little: ''"),
