@@ -43,7 +43,7 @@ class SyntheticWalk:
         single, double: seconds of each step.
         steps: how many, the left foot first.
         heading: where it begins, rad.
-        sway: amplitude of the center of mass, sideways of the way of the feet, m.
+        sway: amplitude of the center of mass, lateral to the path of the feet, m.
         rest: seconds before and after.
         period: s.
     """
@@ -142,7 +142,7 @@ def synthetic_trajectories(
 def synthetic_recording(robot: Robot, walk: SyntheticWalk, swing: float = 0.3, torque: float = 10.0) -> Recording:
     """Return a synthetic walk as a recording of the biped, with inverse kinematics of the legs, arm swing and torques.
 
-    Its legs cannot turn the feet, so rails must be straight.
+    Its legs cannot turn the feet, so the walk must be straight.
 
     Args:
         swing: amplitude of the shoulders, rad.

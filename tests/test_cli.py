@@ -57,7 +57,7 @@ def error_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def parse_strict_json(text: str) -> dict[str, Any]:
-    """The one JSON object that a text is, and nothing else; NaN and Infinity are not JSON."""
+    """Parse a text that is one JSON object; NaN and Infinity are errors."""
 
     def refuse(constant: str) -> NoReturn:
         raise ValueError(f"{constant} is not JSON")
@@ -275,7 +275,7 @@ def test_a_run_prints_its_verdict_first_few_figures_and_the_file_last(
 
 
 def enable_ctrl_c() -> None:
-    """A process that is started in the background may be told to ignore it, and its children inherit that."""
+    """A process started in the background may ignore Ctrl-C, and its children inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -18,7 +18,7 @@ from poise.report import RECORDING_SECTIONS
 
 @pytest.fixture(autouse=True)
 def without_graphics(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures take seconds, and are tested elsewhere."""
+    """Disable pictures, which take seconds and are tested elsewhere."""
     monkeypatch.setenv("MUJOCO_GL", "off")
 
 
@@ -37,7 +37,7 @@ def test_it_writes_a_page_and_prints_its_name(recording_path: Path, tmp_path: Pa
     assert len(result.stderr.splitlines()) == len(RECORDING_SECTIONS)
     text = out.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
-    assert "biped, 16 joints" in text  # its model was found where the recording says
+    assert "biped, 16 joints" in text  # its model was found at the path in the recording
 
 
 def test_recordings_of_one_name_are_distinguished_by_their_folders(
@@ -89,7 +89,7 @@ def test_bad_input_is_named_in_one_line(
 
 
 def campaign(folder: Path, recording_path: Path) -> Path:
-    """A campaign of four runs: one succeeded, of one the recording was kept, of one it is broken, of one it is gone."""
+    """A campaign of four runs: a success, and failures with a stored, a damaged and a missing recording."""
     (folder / RECORDINGS_FOLDER).mkdir(parents=True)
     (folder / RECORDINGS_FOLDER / "kept.poise").write_bytes(recording_path.read_bytes())
     (folder / RECORDINGS_FOLDER / "broken.poise").write_text("no recording")

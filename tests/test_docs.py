@@ -22,7 +22,7 @@ WALKING = ROOT / "docs/walking.md"
 
 
 def anchors(page: Path) -> set[str]:
-    """Names under which the headings of a page can be linked."""
+    """Anchors of the headings of a page."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -40,7 +40,7 @@ def test_relative_links_resolve(page: Path) -> None:
             continue
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        assert target.exists(), f"{link} leads nowhere"
+        assert target.exists(), f"{link} has no target"
         assert not anchor or anchor in anchors(target), f"{path or page.name} has no heading '#{anchor}'"
 
 
@@ -57,7 +57,7 @@ def test_every_task_and_constraint_is_documented(room: object) -> None:
     public = [getattr(room, name) for name in room.__all__]  # type: ignore[attr-defined]
     for thing in public:
         if inspect.isclass(thing) and issubclass(thing, tasks.Task) and thing not in bases:
-            assert f"`{thing.__name__}" in page, f"docs/tasks.md does not tell of {thing.__name__}"
+            assert f"`{thing.__name__}" in page, f"docs/tasks.md does not describe {thing.__name__}"
 
 
 def test_every_key_of_a_description_is_documented() -> None:
@@ -65,7 +65,7 @@ def test_every_key_of_a_description_is_documented() -> None:
     keys = re.findall(r"^ {4}\[?(\w+)[^\n]*(?:=|\])", description.__doc__ or "", flags=re.MULTILINE)
     assert len(keys) > 15
     for key in keys:
-        assert re.search(rf"`\[?{key}\b", page), f"docs/robots.md does not tell of {key}"
+        assert re.search(rf"`\[?{key}\b", page), f"docs/robots.md does not describe {key}"
 
 
 def test_every_channel_is_documented() -> None:
@@ -78,19 +78,19 @@ def test_every_channel_is_documented() -> None:
         for name in recording.channels:
             if "always" not in name:
                 shown = name.replace("/level", "/LEVEL").replace("/task", "/TASK")
-                assert f"`{shown}`" in page, f"docs/recording.md does not tell of {shown}"
+                assert f"`{shown}`" in page, f"docs/recording.md does not describe {shown}"
 
 
 def test_every_robot_of_the_library_is_documented() -> None:
     page = (ROOT / "docs/robots.md").read_text()
     for name in library_names():
-        assert f"| `{name}` |" in page, f"docs/robots.md does not tell of {name}"
+        assert f"| `{name}` |" in page, f"docs/robots.md does not describe {name}"
 
 
 def test_every_export_format_is_documented() -> None:
     page = (ROOT / "docs/export.md").read_text()
     for name in exports.FORMATS:
-        assert f"| `{name}` |" in page, f"docs/export.md does not tell of {name}"
+        assert f"| `{name}` |" in page, f"docs/export.md does not describe {name}"
 
 
 def test_the_parameters_of_a_style_are_those_on_its_page() -> None:

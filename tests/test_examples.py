@@ -21,7 +21,7 @@ pytestmark = pytest.mark.needs_models
 def output(
     request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    """What the example whose name begins so prints, run in an empty folder."""
+    """Output of the example with this prefix, run in an empty folder."""
     (path,) = (path for path in EXAMPLES if path.name.startswith(request.param))
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
@@ -47,7 +47,7 @@ def test_the_hand_reaches_without_moving_a_foot(output: str) -> None:
     lines = {line.split()[0]: line for line in output.splitlines()}
     final = lines["reach"].partition(" m ")[0].split()[-1]
     _, feet, _ = numbers(lines["feet"].partition(" m,")[0])
-    assert final == "<0.0001"  # what a robot cannot measure is not printed
+    assert final == "<0.0001"  # errors below the resolution are not printed
     assert feet < 1e-3
 
 
@@ -146,7 +146,7 @@ def test_a_walk_that_is_changed_on_the_way_stops_standing(output: str) -> None:
     matches = [re.search(r"(\d+) steps, .* at (\S+), (\S+) m", line) for line in lines]
     steps, x, y = np.array([[float(word) for word in found.groups()] for found in matches if found]).T
     assert len(steps) == len(lines) == 4
-    assert (np.diff(steps) > 0).all(), "it goes on stepping"
+    assert (np.diff(steps) > 0).all(), "it keeps stepping"
     assert (np.diff(x) > 0.0).all()
     assert y[-1] > y[1] + 0.05, "the bend leads to the left"
     assert "standing" in lines[-1]
@@ -158,7 +158,7 @@ def test_a_robot_that_is_guided_steps_by_itself_and_reaches_the_door(output: str
     modes = ["trunk" if "trunk" in line else "left hand" for line in lines]
     assert modes == sorted(modes, reverse=True), "first the trunk, then the hand"
     assert sum("foot steps" in line for line in lines if "trunk" in line) >= 3
-    assert any("foot steps" in line for line in lines if "left hand" in line), "the hand draws the body after it"
+    assert any("foot steps" in line for line in lines if "left hand" in line), "the hand pulls the body"
     assert last.startswith("stands")
     assert numbers(last)[0] < 10
 

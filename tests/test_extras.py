@@ -53,7 +53,7 @@ def test_every_package_of_the_table_is_exported() -> None:
 
 
 def test_packages_of_the_table_are_imported_through_extras() -> None:
-    """Elsewhere they are only imported for type checkers."""
+    """Other modules import them for type checkers only."""
     found = {}
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text())
@@ -134,7 +134,7 @@ def run(program: str, *arguments: object, folder: Path | None = None) -> subproc
     return run_to_end(words, cwd=folder)
 
 
-#: A command or a program that comes to use each package.
+#: A command or a program that uses each package.
 COMMANDS = {
     "PIL": "report bend.poise --out page.html",
     "av": "export bend.poise --out film.mp4",
@@ -202,7 +202,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def program_without(package: str) -> str:
-    """Hides a package from a program; pinocchio itself needs coal, so that is hidden behind it."""
+    """Hide a package from a program; coal is hidden after pinocchio, which needs it, is imported."""
     before = "import pinocchio\n" if package == "coal" else ""
     return f"import sys\n{before}sys.modules[{package!r}] = None\n"
 
@@ -220,7 +220,7 @@ def test_a_command_without_its_package_is_one_line_and_status_2(package: str, fo
     assert "Traceback" not in result.stderr
     assert (result.returncode, result.stdout) == (2, "")
     left = {path.name for path in set(folder.iterdir()) - before}
-    assert left <= {"walk", "reach.poise", "campaign"}, "no page, film or log that is not whole"
+    assert left <= {"walk", "reach.poise", "campaign"}, "no incomplete output files"
 
 
 @pytest.mark.parametrize("package", PROGRAMS)

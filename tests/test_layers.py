@@ -16,7 +16,7 @@ PACKAGES = [*re.findall(r"\w+", " ".join(LINES)), "__main__"]
 
 @cache
 def imports(path: Path) -> tuple[tuple[str, str], ...]:
-    """(module, name) of everything that a file imports from poise, wherever the import stands; name "": a module."""
+    """(module, name) of everything that a file imports from poise, at any place; name "": a module."""
     package = ["poise", *path.parts[:-1]]
     found: list[tuple[str, str]] = []
     for node in ast.walk(ast.parse((SOURCE / path).read_text())):
@@ -42,7 +42,7 @@ def test_the_packages_are_read_from_the_page() -> None:
 @pytest.mark.parametrize("path", FILES, ids=str)
 def test_a_package_imports_only_from_packages_to_its_left(path: Path) -> None:
     package = path.parts[0].removesuffix(".py")
-    assert package in PACKAGES, f"give '{package}' its place among the packages of docs/architecture.md"
+    assert package in PACKAGES, f"add '{package}' to the packages of docs/architecture.md"
     allowed = {*PACKAGES[: PACKAGES.index(package) + 1], *([""] if package in ("cli", "__main__") else [])}
     assert {package_of(*each) for each in imports(path)} <= allowed
 

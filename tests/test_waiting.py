@@ -11,7 +11,7 @@ import waiting
 
 
 class Machine:
-    """A clock of a second a look, and cores that somebody else may use."""
+    """A clock that advances by a second per call, and cores that other programs may use."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, spare: float) -> None:
         self.now = self.capacity = 0.0

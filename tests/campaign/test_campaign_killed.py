@@ -105,7 +105,7 @@ def test_a_finished_campaign_is_not_run_again(tmp_path: Path) -> None:
     assert after.costs.equals(before.costs)
     assert after.table.equals(before.table)
     for other in ({"workers": 2}, {"ray": "local"}):
-        assert run_campaign(spec, out, **other).facts == before.facts  # a second evaluation does not run it again
+        assert run_campaign(spec, out, **other).facts == before.facts  # not run again
 
 
 def test_every_failure_of_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_the_reach_hierarchy_reaches_its_target_with_fixed_feet(robot: Robot, or
 
 
 def test_the_weighted_solver_comes_near_the_target_and_respects_the_limits(robot: Robot) -> None:
-    """Weighted compromises below `always`: the hand stays short of the target that strict priorities reach; limits hold."""
+    """Weighted compromises below `always`: the hand stays short of the target of strict priorities; limits hold."""
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 1.5, solver=Weighted())
     goal = point_near_hand(start, (0.10, 0.04, 0.15))

@@ -11,7 +11,7 @@ from robot_states import installed_robot
 
 
 def guide(operator: GoalOperator, most: int = 60) -> tuple[NavigationPoints, list[OperatorCommand]]:
-    """Where a robot ends that does each goal exactly, and what it was told."""
+    """Final points of a robot that reaches each goal exactly, and the commands."""
     robot = installed_robot("mighty")
     legs = LegReach.of(robot)
     points, sticks = standing_points(robot), []
@@ -54,7 +54,7 @@ def test_a_hand_goal_beyond_the_arm_moves_the_body(workspace: Workspace) -> None
 
 
 def test_an_operator_with_hand_feedback_compensates_the_lag_of_the_hand(workspace: Workspace) -> None:
-    """The hand hangs 1 cm below where it is led: it is led 1 cm above its place."""
+    """The hand is 1 cm below its commanded position: the command is 1 cm above the goal."""
     goal, robot = np.array([0.12, 0.16, 0.3]), installed_robot("mighty")
     observations: list[NavigationPoints] = []
     lag = np.array([0.0, 0.0, 0.01])

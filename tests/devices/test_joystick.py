@@ -65,7 +65,7 @@ class FakeStick:
 
 
 class FakeLibrary(ModuleType):
-    """As pygame, as far as it is used."""
+    """Fake of pygame, with the functions that are used."""
 
     JOYDEVICEADDED, JOYDEVICEREMOVED = 1, 2
 
@@ -94,7 +94,7 @@ class FakeLibrary(ModuleType):
             setattr(self, f"CONTROLLER_BUTTON_{name}", number)
 
     def poll_events(self, kinds: list[int]) -> list[SimpleNamespace]:
-        assert self.screen, "SDL looks at nothing before it has a screen"
+        assert self.screen, "SDL reports no events before it has a screen"
         events, self.events = self.events, []
         return [SimpleNamespace(type=kind) for kind in events]
 
@@ -103,7 +103,7 @@ class FakeLibrary(ModuleType):
 def library(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
     library_module = FakeLibrary()
     for name in ("SDL_VIDEODRIVER", "SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "PYGAME_HIDE_SUPPORT_PROMPT"):
-        monkeypatch.setenv(name, "")  # put back afterwards
+        monkeypatch.setenv(name, "")  # restored afterwards
         monkeypatch.delenv(name)
     monkeypatch.setitem(sys.modules, "pygame", library_module)
     monkeypatch.setitem(sys.modules, "pygame._sdl2", ModuleType("pygame._sdl2"))

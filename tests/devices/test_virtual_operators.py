@@ -115,7 +115,7 @@ def test_of_random_sticks_seven_in_ten_are_uniform_and_a_mode_lasts_one_to_seven
     assert uniform.std(axis=0) == pytest.approx(np.full(6, 1 / math.sqrt(3)), abs=0.03)
     counts = Counter(stick.mode for stick in sticks)
     assert all(counts[mode] == pytest.approx(1600, rel=0.25) for mode in GUIDING_MODES)
-    for begin in range(0, 8000, MODE_BLOCK):  # the same mode may be drawn again, which is rare enough three times
+    for begin in range(0, 8000, MODE_BLOCK):  # the same mode may be drawn again; three times in a row is rare
         runs = [len(list(run)) for _, run in groupby(stick.mode for stick in sticks[begin : begin + MODE_BLOCK])]
         assert max(runs) <= 4 * MAX_MODE_SLOTS
 

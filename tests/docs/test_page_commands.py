@@ -16,7 +16,7 @@ from page_following import FOLLOWED, follow_page, is_runnable, name_of, needs_mo
 from poise import cli
 
 COMMANDED = [page for page in PAGES if any(block.language == "sh" for block in blocks(page))]
-#: Pages with something to run that does not run with the page's programs.
+#: Pages with commands that do not run with the programs of the page.
 LONG = [
     page
     for page in COMMANDED
@@ -49,7 +49,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda words: Path(words[-1]).stem)
 def test_the_help_of_a_benchmark_is_printed_without_running_it(program: tuple[str, ...], tmp_path: Path) -> None:
-    """What they measure takes minutes; that they still fit the rest of the sources is seen at once."""
+    """Measurements take minutes; the help shows at once that the imports still work."""
     words = [*program[:-1], str(ROOT / program[-1]) if len(program) == 1 else program[-1]]
     result = subprocess.run(
         [sys.executable, *words, "--help"],
@@ -62,7 +62,7 @@ def test_the_help_of_a_benchmark_is_printed_without_running_it(program: tuple[st
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("usage: ")
     assert "--help" in result.stdout
-    assert list(tmp_path.iterdir()) == [], "a program that is asked for help writes no file"
+    assert list(tmp_path.iterdir()) == [], "the help of a program writes no file"
 
 
 def test_every_benchmark_is_on_a_page() -> None:
@@ -81,7 +81,7 @@ def test_the_commands_of_a_page_parse(page: Path) -> None:
 
 
 def source(words: list[str]) -> Path:
-    """The file that ``python FILE`` or ``python -m MODULE`` runs, seen from the root of the repository."""
+    """The file that ``python FILE`` or ``python -m MODULE`` runs, relative to the root of the repository."""
     if words[0] != "-m":
         return Path(words[0])
     module = Path(*words[1].split("."))
@@ -89,7 +89,7 @@ def source(words: list[str]) -> Path:
 
 
 def check(line: list[str], block: Block) -> None:
-    """A command exists, with all its options."""
+    """Check that a command exists, with all its options."""
     while any(word in line for word in ("|", ">")):  # the first of a chain; the others below
         at = min(line.index(word) for word in ("|", ">") if word in line)
         if line[at] == "|":

@@ -9,7 +9,7 @@ import pytest
 from page_blocks import LANGUAGES, PAGES, blocks, everything
 from page_following import FOLLOWED, follow_page, name_of, needs_models, text_after
 
-#: What the last program of a page prints where the page leaves that to its reader.
+#: Output of the last program of a page, where the page does not show it.
 LAST = {"README.md": "walked 4 steps\n"}
 PROGRAMS = [page for page in PAGES if any(block.language in ("python", "toml") for block in blocks(page))]
 
@@ -30,9 +30,9 @@ def test_every_block_of_every_page_has_a_runner() -> None:
             code = re.search(
                 r"^(import|from|def|class|for|poise|make|pip) |\bpoise\.|^\w+ = \w+\(", block.text, flags=re.M
             )
-            assert not code, f"{block.name} is code that nobody runs: fence it as ```python or ```sh"
+            assert not code, f"{block.name} is code that is not run: fence it as ```python or ```sh"
         else:
-            assert block.language in LANGUAGES, f"{block.name}: nobody runs a block of '{block.language}'"
+            assert block.language in LANGUAGES, f"{block.name}: no runner for blocks of '{block.language}'"
 
 
 def test_every_output_block_follows_its_program() -> None:
@@ -42,4 +42,4 @@ def test_every_output_block_follows_its_program() -> None:
         assert sum(text.startswith("It prints `") for text in below) == page.read_text().count("It prints `")
         for number, block in enumerate(found):
             if block.language == "text":
-                assert found[number - 1].language in ("python", "sh"), f"{block.name} is printed by nothing"
+                assert found[number - 1].language in ("python", "sh"), f"{block.name} has no program that prints it"

@@ -66,7 +66,7 @@ def test_nothing_is_fetched_from_anywhere(page: Path) -> None:
 def test_poses_are_those_of_the_motion(page: Path, motion: Recording, robot: Robot) -> None:
     data = content(page)
     poses = numbers(data["poses"], "<f4").reshape(len(data["time"]), data["frames"], 7)
-    assert len(poses) == 31  # a second, 30 a second, with both ends
+    assert len(poses) == 31  # one second at 30 Hz, with both ends
     whole, kinematics = exports.Trajectory.of(motion), robot.model.createData()
     for time, pose in zip(data["time"], poses, strict=True):
         pinocchio.forwardKinematics(robot.model, kinematics, whole.at(np.array([time])).q[0])
@@ -122,7 +122,7 @@ def test_a_page_of_a_library_robot_is_small_and_true_to_its_shapes(name: str, tm
     drawn = visual_model_of(robot)
     for shape in drawn.shapes:
         mesh = shape_mesh(drawn, shape)
-        assert len(mesh.faces) <= 3 * MAX_TRIANGLES  # one of many separate pieces cannot become simpler than these
+        assert len(mesh.faces) <= 3 * MAX_TRIANGLES  # many separate pieces cannot be simplified further
         within = np.array([shape.corners.min(axis=0), shape.corners.max(axis=0)])
         found = np.array([mesh.points.min(axis=0), mesh.points.max(axis=0)])
         assert (found[0] > within[0] - 0.004).all()

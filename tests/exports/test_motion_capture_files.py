@@ -33,7 +33,7 @@ def load(name: str) -> Robot:
 
 
 def origins(robot: Robot, q: np.ndarray) -> dict[str, np.ndarray]:
-    """Where the joints are, by pinocchio, in the axes of the file."""
+    """Positions of the joints, by pinocchio, in the axes of the file."""
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, q)
     names = ["base", *list(robot.model.names)[2:]]
@@ -141,7 +141,7 @@ def test_angles_do_not_jump_where_the_motion_does_not() -> None:
     _, rotation = Skeleton.of(robot).local_transforms(
         exports.Trajectory.of(random_recording(robot, 400, seed=1, period=0.005))
     )
-    angles = zxy_angles(rotation)[:, 1:]  # the base turns freely, and may pass where two axes fall together
+    angles = zxy_angles(rotation)[:, 1:]  # the base turns freely, and may pass through gimbal lock
     assert np.abs(np.diff(angles, axis=0)).max() < 0.1
 
 
@@ -208,7 +208,7 @@ def test_each_joint_center_has_one_point_and_coincident_centers_share_it(name: s
 def test_the_markers_of_a_person_come_out_as_they_were_measured(tmp_path: Path) -> None:
     walk, static = sample_trial(cycles=1, plates=False)
     positions = walk.positions.copy()
-    positions[10:40, 3] = np.nan  # longer than what is filled
+    positions[10:40, 3] = np.nan  # longer than the gaps that are filled
     walk = walk.replace(positions=positions)
     recording = fit(walk, static).recording()
     trial = human.read_trial(exports.save(recording, tmp_path / "walk.trc"))

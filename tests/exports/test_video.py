@@ -35,7 +35,7 @@ def robot() -> Robot:
 
 
 def gliding_configurations(robot: Robot, samples: int = 21) -> np.ndarray:
-    """Glides six metres ahead, swaying."""
+    """Configurations that move six metres forward and sway."""
     q = np.tile(robot.stance("standing").q, (samples, 1))
     q[:, 0] += np.linspace(0.0, 6.0, samples)
     q[:, 1] += 0.05 * np.sin(np.arange(samples))
@@ -43,7 +43,7 @@ def gliding_configurations(robot: Robot, samples: int = 21) -> np.ndarray:
 
 
 def pictures(path: Path) -> tuple[np.ndarray, float]:
-    """All pictures of a film, n x height x width x 3, and how many a second."""
+    """All frames of a video, n x height x width x 3, and their rate (Hz)."""
     with av.open(str(path)) as film:
         stream = film.streams.video[0]
         assert stream.average_rate is not None
@@ -101,7 +101,7 @@ def test_the_ground_of_a_film_on_stairs_has_stairs(robot: Robot, tmp_path: Path,
     view = replace(camera, target=tuple((np.asarray(camera.target) + path[0]).tolist()))
 
     def brightness(x: float, z: float) -> float:
-        """Of a line across the stairs, beyond the robot and its shadow."""
+        """Brightness of a line across the stairs, beyond the robot and its shadow."""
         line = np.array([[x, y, z] for y in np.linspace(1.1, 1.7, 25)])
         return float(np.median(brightness_along(film[2], view, line)))
 

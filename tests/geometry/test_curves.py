@@ -87,7 +87,7 @@ def test_an_array_of_phases_gives_the_values_of_single_phases(curve) -> None:  #
 @given(st.lists(st.floats(-0.05, 0.05), min_size=4, max_size=4))
 def test_no_other_curve_at_rest_at_both_ends_has_less_jerk(bumps: list[float]) -> None:
     s = np.linspace(0.0, 1.0, 20001)
-    # Any other one differs by something that vanishes with two derivatives at both ends.
+    # Any other curve differs by a function that vanishes with two derivatives at both ends.
     bump = np.polynomial.Polynomial([0, 0, 0, 1]) * np.polynomial.Polynomial([1, -1]) ** 3
     other = bump * np.polynomial.Polynomial(bumps)
     ours = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])
@@ -99,7 +99,7 @@ def test_no_other_curve_at_rest_at_both_ends_has_less_jerk(bumps: list[float]) -
 @given(states, states, durations)
 def test_a_quintic_meets_both_states(start, end, T: float) -> None:  # type: ignore[no-untyped-def]
     curve = Quintic(start, end, T)
-    size = max(1.0, T, T * T) / min(1.0, T, T * T)  # rounding of the sums of c_k, seen as an acceleration
+    size = max(1.0, T, T * T) / min(1.0, T, T * T)  # effect of rounding of the sums of c_k on the acceleration
     for state, time in ((start, 0.0), (end, T)):
         for part, wanted in zip(curve.sample(time), state, strict=True):
             np.testing.assert_allclose(part, wanted, atol=1e-12 * size)

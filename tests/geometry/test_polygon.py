@@ -161,7 +161,7 @@ def test_nothing_raises_and_nothing_is_nan_however_degenerate_the_polygon(cloud:
     if len(cloud):
         results += [np.array([polygon.inradius(cloud), polygon.margin(hull, point)])]
     assert all(np.isfinite(result).all() for result in results)
-    # Vertices that coincide or stand in line change nothing.
+    # Coincident and collinear vertices change nothing.
     if len(hull) > 1:
         middle = 0.5 * (hull + np.roll(hull, -1, axis=0))
         padded = np.stack([hull, hull, middle], axis=1).reshape(-1, 2)

@@ -23,7 +23,7 @@ def test_a_polygon_is_found_exactly(seed: int, n: int) -> None:
     cloud = np.random.default_rng(seed).uniform(-5.0, 5.0, (n, 2))
     found = approximate_region(lambda d: cloud[(cloud @ d).argmax()], BOX)
     hull = polygon.convex_hull(cloud)
-    # A vertex that stands out by less than the tolerance may be missed; the outer polygon knows of it.
+    # A vertex that protrudes by less than the tolerance may be missed; the outer polygon contains it.
     assert all(polygon.margin(found.inner, vertex) >= -10.0 * region.TOLERANCE for vertex in hull)
     assert all(polygon.margin(found.outer, vertex) >= -1e-9 for vertex in [*hull, *found.inner])
     assert all(polygon.margin(hull, vertex) >= -1e-9 for vertex in found.inner)

@@ -108,7 +108,7 @@ def test_it_prints_as_a_table(hierarchy: Hierarchy) -> None:
     assert lines[7].split() == ["5", "empty", "(none)"]
     assert lines[8].split() == ["6", "still", "least", "velocity", "rad/s", "rate", "1"]
     at = lines[0].index("unit")
-    assert all(line[at - 1] == " " for line in lines if len(line) > at), "columns stand under each other"
+    assert all(line[at - 1] == " " for line in lines if len(line) > at), "columns are aligned"
     assert not any(line.endswith(" ") for line in lines)
     assert repr(hierarchy) == "Hierarchy(1 always, levels feet, balance, reach, posture)"
 
@@ -136,7 +136,7 @@ def test_a_level_can_be_removed_or_get_other_tasks(hierarchy: Hierarchy) -> None
     calm = hierarchy.with_level(Level("gaze", [tasks.Gaze(ROBOT.gaze, (1, 0, 1))], damping=0.1))
     changed = calm.with_tasks("reach", other).with_tasks("gaze", [tasks.Gaze(ROBOT.gaze, (1, 1, 1))])
     assert changed.level("reach").tasks == (other,)
-    assert changed.level("gaze").damping == 0.1, "what is not said stays"
+    assert changed.level("gaze").damping == 0.1, "other fields do not change"
     assert changed.level("feet") is hierarchy.level("feet")
     with pytest.raises(HierarchyError, match="no task"):
         Hierarchy(levels=[POSTURE]).without_level("posture")
@@ -168,7 +168,7 @@ def test_common_levels_are_the_first_that_are_the_same_task_for_task(hierarchy: 
     assert hierarchy.common_levels(hierarchy.with_level(Level("x", [tasks.LeastVelocity()]))) == 4
     assert hierarchy.common_levels(hierarchy.reorder(["feet", "reach", "balance", "posture"])) == 1
     same_words = hierarchy.with_tasks("feet", [tasks.HoldPose(foot, at=START) for foot in ROBOT.feet])
-    assert hierarchy.common_levels(same_words) == 0, "tasks are known by what they are, not by their names"
+    assert hierarchy.common_levels(same_words) == 0, "tasks are compared by identity, not by name"
     assert hierarchy.common_levels(hierarchy.replace(always=())) == -1
     damped = Hierarchy([RANGE], [FEET, Level("balance", BALANCE.tasks, damping=0.1), REACH, POSTURE])
     assert hierarchy.common_levels(damped) == 1

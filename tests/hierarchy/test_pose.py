@@ -19,7 +19,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 
 
 def stance(robot: Robot, *levels: Level) -> Hierarchy:
-    """On both feet, balanced, with more below."""
+    """A hierarchy of both feet and balance, with further levels below."""
     start = robot.stance("standing")
     feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     balance = Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")])
@@ -76,7 +76,7 @@ def test_a_hand_out_of_reach_is_named_and_higher_levels_are_met(robot: Robot) ->
 
 
 def test_a_hand_out_of_reach_comes_as_near_as_it_can(robot: Robot) -> None:
-    """Two ways to ask: the point itself, or the farthest that can be had in that direction."""
+    """Two formulations: the point itself, or the farthest reachable point in its direction."""
     start = robot.stance("standing")
     hand = robot.hand("left")
     short, long = (

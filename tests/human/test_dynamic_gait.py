@@ -21,7 +21,7 @@ def dynamic_gait_result() -> dynamic_gait.DynamicGait:
 
 
 def forces(recording: Recording) -> np.ndarray:
-    """Of all points at all times, in the world: k x n x 3."""
+    """Forces of all points at all times, in the world: k x n x 3."""
     names = [name for name in recording.channels if name.startswith("force/")]
     return np.array([np.nan_to_num(recording[name][:, :3]) for name in names])
 
@@ -62,7 +62,7 @@ def test_only_points_of_stance_feet_bear_load() -> None:
 
 
 def test_the_zero_moment_point_is_inside_the_feet() -> None:
-    """The centre of pressure of forces that only push lies between the points at which they do."""
+    """The centre of pressure of pushing forces lies between their points."""
     found = dynamic_gait_result()
     recording = found.ideal_recording
     names = [name.removeprefix("force/") for name in recording.channels if name.startswith("force/")]
@@ -104,7 +104,7 @@ def test_a_repeated_cycle_is_continuous() -> None:
 
 
 def test_in_mujoco_the_model_walks_at_least_one_stride() -> None:
-    """And says how it ended: measured walks go 1 to 4 strides, see docs/human.md."""
+    """The result also reports the end: measured walks last 1 to 4 strides, see docs/human.md."""
     reference = sample_walk()
     recording, fall, went, planned, strides = dynamic_gait.simulate_physics(reference, reference.cycle(), cycles=2)
     assert strides > 1.0

@@ -13,7 +13,7 @@ from marker_files import PERSON, patched, standing, value_start, write_c3d
 from poise import human
 from poise.errors import MissingPackageError
 
-MM = 1e-6  # m: C3D has numbers of 24 bits, some 0.1 micrometres at these sizes
+MM = 1e-6  # m: C3D values have 24 bits, some 0.1 micrometres at these sizes
 
 
 def with_points(path: Path, more: dict[str, np.ndarray], **options: Any) -> human.Trial:
@@ -129,7 +129,7 @@ def test_computed_points_are_stored_separately_in_metres(tmp_path: Path) -> None
     place = np.full((5, 3), 0.9)
     trial = with_points(tmp_path, dict.fromkeys(("CentreOfMass", "PELO", "PELA", "PELL", "PELP", "LFEO"), place))
     assert set(trial.computed_points) == {"CentreOfMass", "PELO", "PELA", "PELL", "PELP"}
-    assert trial.labels == (*PERSON, "LFEO")  # one of four points of a segment may be anybody's marker
+    assert trial.labels == (*PERSON, "LFEO")  # one of four points of a segment may be an ordinary marker
     np.testing.assert_allclose(trial.computed_points["CentreOfMass"], 0.9, atol=MM)
 
 

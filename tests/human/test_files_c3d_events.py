@@ -11,7 +11,7 @@ from marker_files import standing, write_c3d
 from poise import human
 
 FRAMES, RATE, FIRST = 200, 100.0, 342
-#: Seconds since the recording began, of which the file has the frames from 342 on: a strike and an off, minutes zero.
+#: Event times (s) since the start of the recording; the file begins at frame 342: an initial contact and a toe-off.
 TIMES = np.array([3.50, 4.25])
 MEANT = (human.GaitEvent(0.08, "left", "initial_contact"), human.GaitEvent(0.83, "right", "toe_off"))
 

@@ -20,7 +20,7 @@ FRAMES, EACH = 6, 10
 
 
 def plate_axes() -> np.ndarray:
-    """Columns: the plate's own x, y, z in the world. Its corners are at +x +y, -x +y, -x -y and +x -y of it."""
+    """Columns: the axes of the plate in the world. Its corners are at +x +y, -x +y, -x -y and +x -y."""
     axes = [CORNERS[0] - CORNERS[1], CORNERS[0] - CORNERS[3]]
     return np.stack([axis / np.linalg.norm(axis) for axis in (*axes, np.cross(*axes))], axis=1)
 
@@ -63,7 +63,7 @@ def test_a_push_comes_back_as_force_point_and_free_moment_on_the_body(kind: int,
 def test_a_frame_has_the_force_of_its_moment_when_that_grows(tmp_path: Path) -> None:
     share = np.linspace(0.5, 1.5, FRAMES * EACH)
     (plate,) = write_and_read_plate(tmp_path, FORCE * share[:, None]).plates
-    # ten samples cannot lie evenly around one: the mean is half a sample early; before the first frame there are none
+    # ten samples are not symmetric about a frame: the mean is half a sample early; the first frame has none before it
     meant = FORCE * (share[::EACH] - 0.5 * (share[1] - share[0]))[:, None]
     np.testing.assert_allclose(plate.force[1:], meant[1:], atol=1e-3)
 
@@ -78,7 +78,7 @@ def test_a_frame_has_the_mean_of_the_samples_around_it(tmp_path: Path) -> None:
 
 def test_forces_that_are_no_numbers_leave_the_plate_out(tmp_path: Path) -> None:
     force = np.tile(FORCE, (FRAMES * EACH, 1))
-    force[7] = 3e38  # near the largest number of a file: sums of them are infinite
+    force[7] = 3e38  # near the largest number of the format: sums are infinite
     trial = write_and_read_plate(tmp_path, force)
     assert trial.plates == ()
     assert "Force plate 1 left out: forces or corners are not finite." in trial.notes

@@ -42,7 +42,7 @@ def test_markers_of_recorded_people_are_met_within_twelve_millimetres(name: str)
 @pytest.mark.parametrize("name", ["one", "hole"])
 @pytest.mark.parametrize(("channel", "joint"), [("Hip", "hip_flexion"), ("Knee", "knee_flexion")])
 def test_hips_and_knees_follow_the_angles_that_the_laboratory_stored(name: str, channel: str, joint: str) -> None:
-    """Within 5 degrees, root mean square, after the mean difference is taken off."""
+    """Within 5 degrees, root mean square, after removal of the mean difference."""
     found = recorded_fit(name)
     for side in ("left", "right"):
         stored = found.trial.angles[f"{side[0].upper()}{channel}Angles"][:, 0]
@@ -68,7 +68,7 @@ def test_an_unknown_height_is_estimated_from_the_markers() -> None:
 
 
 def test_a_static_trial_with_raised_arms_does_not_raise_the_shoulders() -> None:
-    """Shoulders are higher there: trunk and arms are taken from the walk alone."""
+    """Raised arms raise the shoulders: trunk and arms are fitted to the walk alone."""
     walk, static = sample_trial(cycles=1)
     raised = static.positions.copy()
     arms = [k for k, label in enumerate(static.labels) if label in ("LA", "RA", "LLHE", "RLHE", "LMHE", "RMHE")]
@@ -123,9 +123,9 @@ def test_a_marker_that_jumps_by_ten_centimetres_hardly_moves_the_fit(label: str,
     assert found.tracking.ignored[:, walk.labels.index(label)].sum() == frames
     apart = np.degrees(found.q[:, 7:] - undisturbed.q[:, 7:])
     assert np.abs(np.diff(apart, axis=0)).max() < 5.0
-    assert np.abs(apart).max() < (3.0 if frames == 1 else 12.0)  # a toe hangs on one marker, 6 cm from its joint
+    assert np.abs(apart).max() < (3.0 if frames == 1 else 12.0)  # a toe has one marker, 6 cm from its joint
     legs = [k for k, joint in enumerate(found.robot.joints) if "hip" in joint.name or "knee" in joint.name]
-    assert np.abs(apart[:, legs]).max() < 4.0  # a spine of the pelvis leads both thighs
+    assert np.abs(apart[:, legs]).max() < 4.0  # a marker of the pelvis affects both thighs
 
 
 @cache

@@ -35,7 +35,7 @@ def test_the_curves_are_those_of_the_motion() -> None:
 
 
 def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizontal_moment() -> None:
-    """Against inverse dynamics: the wrench that the base needs, with all joints placed first."""
+    """Against inverse dynamics: the wrench that the base needs."""
     robot, cycle = sample_walk().robot, sample_walk().cycle()
     time = np.linspace(cycle.initial_contact, cycle.end, 7)
     q, v, a = (np.array(part) for part in zip(*(sample_walk().sample(float(t)) for t in time), strict=True))

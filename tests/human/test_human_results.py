@@ -17,7 +17,7 @@ from poise.human import BEST, PAPER, Fit, GaitTrial, TrialFiles, gait, sample_tr
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sample walk as C3D with its static trial, and a second walk that is none: a person who stands."""
+    """A sample walk as C3D with its static trial, and a second file with a standing person."""
     place = tmp_path_factory.mktemp("lab")
     walk, static = sample_trial(cycles=2, seed=3)
     write_sample(place, walk, static)
@@ -36,7 +36,7 @@ def study(lab: Path, fit: Fit) -> human.GaitStudy:
 
 
 def strict(summary: dict[str, Any]) -> Any:
-    """Through JSON and back; refused if it holds NaN or anything that JSON does not know."""
+    """Convert to strict JSON and back; NaN and other types are errors."""
     return json.loads(json.dumps(summary, allow_nan=False))
 
 

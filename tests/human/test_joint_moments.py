@@ -25,7 +25,7 @@ from poise.robots import SIDES
 
 @cache
 def laboratory(name: str) -> Torques:
-    """A person of whom a laboratory stored moments, see facts of the files: Plug-in Gait, two plates."""
+    """A subject with moments stored by a laboratory: Plug-in Gait, two plates."""
     word = name.capitalize()
     walk, static = (mocap(f"pig_{name}/PiG_{kind}-FlatFoot-{word}.c3d") for kind in ("Motion", "Calibration"))
     return compute_torques(fit(read_trial(walk), read_trial(static)))

@@ -28,14 +28,14 @@ def torques(walk: KnownMotion) -> Torques:
 
 
 def whole(walk: KnownMotion) -> np.ndarray:
-    """Frames in which no plate bears so little that it does not count."""
+    """Frames in which no plate has a load below the threshold."""
     return np.all([(p.force[:, 2] > 20.0) | (p.force[:, 2] == 0.0) for p in walk.trial.plates], axis=0)
 
 
 def test_torques_balance_mass_matrix_gravity_and_plates_with_no_inertia_of_motors(
     walk: KnownMotion, torques: Torques
 ) -> None:
-    """M a + h - Σ Jᵀ w, by other algorithms than the recursion that was used."""
+    """M a + h - Σ Jᵀ w, by algorithms other than the recursion under test."""
     robot = walk.robot
     model = robot.model.copy()
     assert model.armature.max() > 0.0

@@ -81,7 +81,7 @@ def test_markers_that_drop_out_at_random_make_no_spikes(
     positions[np.random.default_rng(1).random(positions.shape[:2]) < 0.15] = np.nan
     labels = tuple(f"m{k}" for k in range(positions.shape[1]))
     whole = fill_gaps(Trial("made", 100.0, time, labels, positions)).positions
-    assert degrees(tracker.track(whole, q[0]).q, q)[5:-5].max() < 3.0  # a gap at the ends has nothing to be filled from
+    assert degrees(tracker.track(whole, q[0]).q, q)[5:-5].max() < 3.0  # a gap at the ends cannot be filled
     raw = degrees(tracker.track(positions, q[0]).q, q)
     legs = [k for k, joint in enumerate(tracker.robot.joints) if "hip" in joint.name or "knee" in joint.name]
     assert raw[:, legs].max() < 1.0
@@ -91,7 +91,7 @@ def test_markers_that_drop_out_at_random_make_no_spikes(
 def test_a_marker_ten_centimetres_off_makes_no_spike(
     tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray], label: str
 ) -> None:
-    """In the filtered motion, which is what a user gets, no joint jumps by 10 degrees between two frames."""
+    """In the filtered motion, which users receive, no joint jumps by 10 degrees between two frames."""
     time, q = known
     positions = np.array([tracker.points.positions(each) for each in q])
     which = list(load_marker_set("skin49").markers).index(label)

@@ -20,7 +20,7 @@ def walk() -> KnownMotion:
 
 
 def joined(one: ForcePlate, two: ForcePlate) -> ForcePlate:
-    """One large plate in the place of two."""
+    """One large plate instead of two."""
     force = one.force + two.force
     load = np.maximum(force[:, 2:], 1e-9)
     center = (one.force[:, 2:] * one.center_of_pressure + two.force[:, 2:] * two.center_of_pressure) / load

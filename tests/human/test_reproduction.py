@@ -76,7 +76,7 @@ def test_with_the_postures_at_strikes_alone_the_swing_knee_stays_straight() -> N
 
 
 def test_ranges_of_motion_do_not_distinguish_tasks_from_interpolation() -> None:
-    """The same keys without any task: the ranges are as good, the feet are not where they should be."""
+    """The same keys without any task: the ranges are as good, but the feet deviate."""
     for tasks, bare in ((PAPER, FOUR_KEYS), (BEST, SIX_KEYS)):
         ours, theirs = (float(np.abs(sample_quality(variant).differences).mean()) for variant in (tasks, bare))
         assert theirs == pytest.approx(ours, abs=0.5)

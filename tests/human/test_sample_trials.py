@@ -65,7 +65,7 @@ def test_noise_has_the_given_deviation_and_is_reproducible_by_its_seed(clean: tu
 
 
 def test_plates_explain_the_motion_without_a_residual(clean: tuple[Trial, Trial], robot: poise.Robot) -> None:
-    """Forces at the plates, put on the feet, leave nothing for the base to do: the oracle of inverse dynamics."""
+    """With the plate forces applied to the feet, inverse dynamics gives no residual at the base."""
     walk, _ = clean
     motion = synthesize_walk(robot)
     q, v, a = motion.at(walk.time - MARGIN * motion.period)

@@ -39,7 +39,7 @@ def points(walk: PeriodicMotion) -> np.ndarray:
 
 
 def standing() -> np.ndarray:
-    """Which of these points are to stand, (200, 8)."""
+    """Which of these points are in stance, (200, 8)."""
     return np.array(
         [[a <= (phi + late) % 1.0 <= b for late in (0.5, 0.0) for a, b in CONTACT_PHASES.values()] for phi in PHASES]
     )

@@ -19,7 +19,7 @@ def torques() -> Torques:
 
 
 def changed(recording: Recording, **values: np.ndarray) -> Recording:
-    """The same with other numbers in some channels."""
+    """The same recording with other values in some channels."""
     channels = []
     for name, own in recording.channels.items():
         given = values.get(name.replace("/", "_"))
@@ -98,7 +98,7 @@ def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torque
 
 
 def test_torques_that_are_not_known_are_left_out(torques: Torques) -> None:
-    """With one step on a plate, one leg tells of the stance and both of the swing."""
+    """With one step on a plate, one leg has torques in stance and both have torques in swing."""
     walk = known()
     some = human_anatomical_walk(compute_torques(walk.on(walk.trial.plates[2])))
     whole = human_anatomical_walk(torques)

@@ -13,7 +13,7 @@ RATE = 100.0
 
 
 def swinging(frames: int = 300, hertz: float = 1.0, labels: tuple[str, ...] = ("A", "B")) -> human.Trial:
-    """Markers that go round in circles of 10 cm."""
+    """Markers that move on circles of 10 cm."""
     time = np.arange(frames) / RATE
     phase = 2.0 * np.pi * hertz * time[:, None] + np.arange(len(labels))
     positions = 0.1 * np.stack([np.cos(phase), np.sin(phase), np.sin(phase + 1.0)], axis=-1)
@@ -21,7 +21,7 @@ def swinging(frames: int = 300, hertz: float = 1.0, labels: tuple[str, ...] = ("
 
 
 def without(trial: human.Trial, *gaps: tuple[int, int, int]) -> human.Trial:
-    """Markers not seen: (marker, first frame, frames)."""
+    """Remove samples of markers: (marker, first frame, frames)."""
     positions = trial.positions.copy()
     for marker, first, count in gaps:
         positions[first : first + count, marker] = np.nan
@@ -76,13 +76,13 @@ def test_at_the_cutoff_the_amplitude_falls_to_one_over_root_two_without_delay(cu
     trial = swinging(1000, cutoff)
     smooth = human.low_pass_markers(trial, cutoff).positions[200:800]
     raw = trial.positions[200:800]
-    gain = (smooth * raw).sum() / (raw * raw).sum()  # what is in phase
+    gain = (smooth * raw).sum() / (raw * raw).sum()  # the component in phase
     assert gain == pytest.approx(1.0 / np.sqrt(2.0), rel=1e-3)
     np.testing.assert_allclose(smooth, gain * raw, atol=2e-4)
 
 
 def test_the_correction_for_two_passes_is_that_of_the_filter() -> None:
-    # |H(f)|² of one pass is 1 / (1 + (f / f_c)⁴); two passes have it as their gain
+    # |H(f)|² of one pass is 1 / (1 + (f / f_c)⁴), which is the gain of two passes
     assert pytest.approx(1.0 / np.sqrt(2.0)) == 1.0 / (1.0 + DOUBLE_PASS**4)
     assert pytest.approx(0.802, abs=5e-4) == DOUBLE_PASS
 
@@ -91,7 +91,7 @@ def test_slow_motion_passes_and_fast_noise_does_not() -> None:
     trial = swinging(hertz=0.5)
     noise = 0.002 * np.sin(2.0 * np.pi * 30.0 * trial.time)[:, None, None]
     smooth = human.low_pass_markers(trial.replace(positions=trial.positions + noise))
-    inner = slice(20, -20)  # at the very ends there is nothing beyond to average the noise with
+    inner = slice(20, -20)  # at the ends there are no samples beyond to average the noise with
     np.testing.assert_allclose(smooth.positions[inner], trial.positions[inner], atol=2e-4)
     assert smooth.notes == ("Markers low-pass filtered at 6 Hz (second-order Butterworth, zero-phase).",)
 

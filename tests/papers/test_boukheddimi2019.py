@@ -23,7 +23,7 @@ from sample_walks import sample_quality, sample_walk
 ROBOT, CYCLE = sample_walk().robot, sample_walk().cycle()
 MODEL = ROBOT.model
 STEP = 1e-5
-#: A quarter of a second after the strike, off the reference by a few degrees and millimetres.
+#: A quarter of a second after initial contact, with errors of a few degrees and millimetres.
 TIME = CYCLE.initial_contact + 0.25
 #: Pseudo-inverses take singular values below this part of the largest as zero.
 RANK = 1e-9
@@ -57,7 +57,7 @@ def stacked(name: str, at: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def target_rate(name: str, order: int, at: State) -> np.ndarray:
-    """ė or ë - J̇ q̇ that the tasks of a level ask for, from their rows."""
+    """Target of ė or of ë - J̇ q̇ of the tasks of a level, from their rows."""
     snapshot = Snapshot(ROBOT).at(at)
     layout = tasks.VariableLayout(order, 0.005, MODEL.nv, MODEL.nv)
     return np.concatenate([task.rows(snapshot, layout).lower for task in levels()[name]])
@@ -73,7 +73,7 @@ def test_equation_2_the_rate_of_a_task_is_its_jacobian_times_the_velocity(name: 
     _, J, _ = stacked(name, at)
     there, back = (at.replace(q=pinocchio.integrate(MODEL, at.q, dt * at.v)) for dt in (STEP, -STEP))
     slope = (stacked(name, there)[0] - stacked(name, back)[0]) / (2 * STEP)
-    # The six numbers of the base are a logarithm, whose slope is v only at the target itself.
+    # The six coordinates of the base are a logarithm, whose slope is v only at the target.
     assert slope == pytest.approx(J @ at.v, abs=0.05 if name == "posture" else 1e-7)
 
 
@@ -109,7 +109,7 @@ def test_equation_8_for_all_three_tasks_at_the_order_of_equation_9(seed: int) ->
         N = N - pseudo_inverse(J @ N) @ (J @ N)
     found = solve_command(("heels", "center of mass", "posture"), ACCELERATION, at).acceleration
     assert found == pytest.approx(x, abs=1e-6 * np.abs(x).max())
-    assert np.abs(N).max() < 1e-6, "the posture decides all that is left"
+    assert np.abs(N).max() < 1e-6, "the posture determines all remaining freedom"
 
 
 def test_equation_9_the_tasks_above_the_posture_have_their_target_second_derivative() -> None:
@@ -128,7 +128,7 @@ def test_equation_9_the_tasks_above_the_posture_have_their_target_second_derivat
 
 
 def test_the_second_order_dynamics_of_every_task() -> None:
-    """ë = -λ_p e - λ_d ė with λ_p = w² and λ_d = 2 w; targets that move add what they do themselves."""
+    """ë = -λ_p e - λ_d ė with λ_p = w² and λ_d = 2 w; moving targets add their own derivatives."""
     at, w = state(), 25.0
     moment, later = sample_walk().at(TIME), sample_walk().at(TIME + 0.0025)
     e, J, drift = stacked("center of mass", at)

@@ -72,7 +72,7 @@ def test_the_posture_of_the_reference_itself_is_followed_without_loss(name: str)
 
 
 def test_the_study_of_all_trials() -> None:
-    """Four walks of two people, which is too few for the tests to mean much."""
+    """Four walks of two people, too few for significant tests."""
     found = compare_variants([reproduce(reference(name), variant=variant) for name in TRIALS for variant in VARIANTS])
     paper, best = found.result(PAPER), found.result(BEST)
     # The paper: 5.8 degrees on nine men, with 14 at worst; all ranges equal or lower.
@@ -82,7 +82,7 @@ def test_the_study_of_all_trials() -> None:
     assert best.beyond_bound == 0
     assert best.equivalent_count == 12 > paper.equivalent_count
     assert best.rms_error < paper.rms_error / 3.0
-    # What tasks bring beside the same keys without any.
+    # Effect of the tasks compared with the same keys without tasks.
     for tasks, bare in ((PAPER, FOUR_KEYS), (BEST, SIX_KEYS)):
         ours, theirs = found.result(tasks), found.result(bare)
         assert theirs.mean_difference == pytest.approx(ours.mean_difference, abs=0.6)

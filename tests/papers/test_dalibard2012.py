@@ -20,7 +20,7 @@ SEEDS = pytest.mark.parametrize("seed", range(3))
 
 
 def corner_accelerations(state: State, foot: Foot, acceleration: np.ndarray) -> np.ndarray:
-    """Of the corners of a sole along the vertical, by differences of their places."""
+    """Vertical accelerations of the corners of a sole, by differences of their positions."""
     step = 1e-4
 
     def heights(seconds: float) -> np.ndarray:
@@ -78,7 +78,7 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
 @ROBOTS
 @SEEDS
 def test_the_rows_are_equation_4(name: str, seed: int) -> None:
-    """n·(J_c q̈ + J̇_c q̇) >= 0 at every corner, the left side by differences; k gives what sinks time to stop."""
+    """n·(J_c q̈ + J̇_c q̇) >= 0 at every corner, the left side by differences; k gives sinking corners time to stop."""
     state = random_state(installed_robot(name), seed)
     foot, k = state.robot.foot("left"), 20.0
     acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
@@ -94,7 +94,7 @@ def test_the_rows_are_equation_4(name: str, seed: int) -> None:
 
 
 def command_with_foot_target(start: State, foot: Foot, height: float) -> Command:
-    """Both feet may leave; the left one is asked to accelerate up or down, above all else."""
+    """Both feet may lift; the left one has a target above or below it, with the highest priority."""
     target = start.pose(foot).translation + np.array([0.0, 0.0, height])
     hierarchy = Hierarchy(
         always=[constraints.NonPenetration(part) for part in start.robot.feet],
@@ -129,7 +129,7 @@ def test_a_foot_does_not_sink(name: str) -> None:
         assert corner_accelerations(start, part, not_none(command.acceleration)).min() > -1e-4
     assert corner_accelerations(start, foot, not_none(command.acceleration)) == pytest.approx(0.0, abs=1e-4)
     held = not_none(command.solution).active[1]
-    assert (held == -1).any(), "the constraint acts, and shows"
+    assert (held == -1).any(), "the constraint is active and listed"
 
 
 def test_a_corner_that_sinks_comes_to_rest() -> None:
@@ -151,7 +151,7 @@ def test_a_corner_that_sinks_comes_to_rest() -> None:
 
 @ROBOTS
 def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str) -> None:
-    """The paper found that static contacts need not be enforced: forces inside the cone do."""
+    """The paper found that static contacts need not be enforced: forces inside the cone are sufficient."""
     start = installed_robot(name).stance("standing")
     hierarchy = Hierarchy(
         always=[constraints.JointRange(start.robot), *(constraints.NonPenetration(foot) for foot in start.robot.feet)],
@@ -177,14 +177,14 @@ def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str)
 @ROBOTS
 @SEEDS
 def test_our_bounds_satisfy_equation_5(name: str, seed: int) -> None:
-    """q_min <= q + ΔT q̇ + ΔT²/2 q̈ <= q_max for every qdd inside our bounds, wherever our bounds can lead to."""
+    """q_min <= q + ΔT q̇ + ΔT²/2 q̈ <= q_max for every qdd inside our bounds, at every reachable state."""
     robot, period = installed_robot(name), 0.005
     random, limits = np.random.default_rng(seed), robot.limits
     task = constraints.JointRange(robot)
     q = random.uniform(limits.lower, limits.upper)
     near = random.random(len(q)) < 0.5  # half of them close to an end
     q = np.where(near, limits.upper - 0.02 * random.random(len(q)), q)
-    # As fast as a joint may be that could still stop: v²/(2 A) + v ΔT = room.
+    # The largest speed at which a joint can still stop: v²/(2 A) + v ΔT = distance.
     A = task.acceleration
     fastest = [A * (np.sqrt(period**2 + 2.0 * room / A) - period) for room in (limits.upper - q, q - limits.lower)]
     rate = random.uniform(-fastest[1], fastest[0])

@@ -31,7 +31,7 @@ def turning(name: str) -> State:
 
 
 def features(state: State) -> dict[str, tasks.MotionTask]:
-    """The features that the paper names, each with a value that it should have."""
+    """The features of the paper, each with a target value."""
     robot, decay = state.robot, tasks.Decay(RATE)
     foot, q = robot.foot("left"), robot.stance("standing").q
     return {
@@ -86,7 +86,7 @@ def test_a_level_is_solved_by_the_least_square_of_that_difference(name: str) -> 
     last = program.names.index("far")
     (rows,) = program.levels[last]
     missed = rows.A @ not_none(solution).x - rows.lower
-    assert np.abs(missed).max() > 1.0, "further than soles allow"
+    assert np.abs(missed).max() > 1.0, "more than the soles allow"
     active = np.concatenate(not_none(solution).active[:last]) != 0
     free = null_space(program.A[: program.level_begin[last]][active])
     assert free.T @ rows.A.T @ missed == pytest.approx(0.0, abs=1e-5 * np.abs(missed).max() + 1e-7)
@@ -156,7 +156,7 @@ def test_its_rate_follows_from_the_accelerations(name: str, seed: int) -> None:
 
 @ROBOTS
 def test_angular_momentum_decays_at_the_rate_of_the_task(name: str) -> None:
-    """Equation 11: L̇* = -λ_p (L - L*), with L* = 0, on a robot that does as it is told."""
+    """Equation 11: L̇* = -λ_p (L - L*), with L* = 0, on an ideal plant."""
     state = turning(name)
     hierarchy = Hierarchy(
         levels=[
@@ -205,7 +205,7 @@ def arms(state: State) -> list:
 
 @ROBOTS
 def test_torque_minimisation_relaxes_the_arms(name: str) -> None:
-    """E_τ = |T τ|²: less than with a posture, and zero where nothing else needs the arms."""
+    """E_τ = |T τ|²: less than with a posture, and zero if no other task needs the arms."""
     start = installed_robot(name).stance("standing")
     joints = arms(start)
     places = [joint.v - 6 for joint in joints]

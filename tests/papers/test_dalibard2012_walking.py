@@ -21,9 +21,9 @@ from walk_trials import WalkTrial
 pytestmark = pytest.mark.needs_models
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
-#: As the paper leads the centre of mass: no preview, and feet that go where they were told to.
+#: Control of the centre of mass as in the paper: no preview, and no step adaptation.
 PAPER = WalkSettings(com_reference="sinusoid", adapt_steps=False)
-#: The balance parameters of section IV.B, which the paper leaves to the user: found by hand, like there.
+#: The balance parameters of section IV.B, which the paper leaves to the user: tuned by hand.
 BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sway_phase": -0.3}
 
 
@@ -47,7 +47,7 @@ def test_weights_are_those_of_the_paper() -> None:
     }
     for name, kind in kinds.items():
         assert any(isinstance(task, kind) for task in levels[name].tasks)
-    assert weights["posture"] <= weights["style"], "what settles the rest comes last"
+    assert weights["posture"] <= weights["style"], "the task that determines the rest is the last"
 
 
 def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> None:
@@ -63,7 +63,7 @@ def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> N
 
 @cache
 def run_walk(name: str) -> tuple[WalkTrial, dict[str, list[np.ndarray]]]:
-    """Six steps, and where each foot was while it bore alone."""
+    """Six steps, and the positions of each foot in single support."""
     trial = WalkTrial(Walk(installed_robot(name), steps=6))
     places: dict[str, list[np.ndarray]] = {}
 
@@ -86,7 +86,7 @@ def test_a_walk_visits_three_states_in_the_right_order(name: str) -> None:
     assert set(states) == {"left support", "right support", "double support"}
     single = states[::2]
     assert set(states[1::2]) == {"double support"}, "between two single supports there is a double one"
-    assert all(a != b for a, b in pairwise(single)), "feet bear in turn"
+    assert all(a != b for a, b in pairwise(single)), "feet alternate"
     assert len(single) == 6
     assert trial.stands
 
@@ -122,7 +122,7 @@ def balanced_style(name: str, style: Style) -> Style:
 def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
     trial = WalkTrial(Walk(installed_robot("nao"), "neutral", steps=12, settings=PAPER))
     sway: list[float] = []
-    trial.run(1.8)  # it stands, starts, and makes two steps
+    trial.run(1.8)  # standing, start and two steps
     trial.run(2.0, lambda: sway.append(trial.plant.truth().center_of_mass[1]))
     assert not trial.plant.fallen
     cycle = 2.0 * trial.walk.footstep_plan.gait.timing.step
@@ -132,7 +132,7 @@ def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
     # By eq. (8) the CoM follows a sine of rate Ω with the amplitude divided by 1 + Ω²/λ.
     lag = 1.0 + (2.0 * math.pi / cycle) ** 2 / SinusoidReference(0.0).gain
     expected = trial.walk.style.sway * trial.walk.body.leg_length / lag
-    assert powers[1.0] == pytest.approx(expected, rel=0.4), "a law that knows no preview follows from afar"
+    assert powers[1.0] == pytest.approx(expected, rel=0.4), "a law without preview lags behind"
 
 
 def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
@@ -143,7 +143,7 @@ def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
 
 
 def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> None:
-    """Section IV.B: "after one or two steps". So it is on G1; NAO and Talos get away with steps this short."""
+    """Section IV.B: "after one or two steps". True for G1; NAO and Talos do not fall with steps this short."""
     style = balanced_style("g1", STYLES["neutral"])
     still = WalkTrial(Walk(installed_robot("g1"), style.replace(sway=0.0), steps=8, settings=PAPER)).run_to_stop()
     assert still.plant.fallen
@@ -180,11 +180,11 @@ def test_a_nao_walks_in_these_styles_with_the_dcm_reference(style: str) -> None:
     assert trial.stands
 
 
-# -- what is necessary -------------------------------------------------------------------------------------------------
+# -- necessary parts ---------------------------------------------------------------------------------------------------
 
 
 class OpenLoopReference:
-    """The pressure of the plan, wherever the body is."""
+    """The planned ZMP, independent of the state of the body."""
 
     def command(self, plan: FootstepPlan, phase: GaitPhase, time: float, now: CenterState) -> CenterCommand:
         xi, z = plan.dcm_reference(phase, phase.elapsed(time))
@@ -192,7 +192,7 @@ class OpenLoopReference:
 
 
 class OpenLoopWalk(Walk):
-    """A walk without feedback on the divergent mode."""
+    """A walk without DCM feedback."""
 
     @property
     def center_reference(self) -> OpenLoopReference:
@@ -201,7 +201,7 @@ class OpenLoopWalk(Walk):
 
 @pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
 def test_without_dcm_feedback_it_falls(name: str) -> None:
-    """z = z_ref: what is off grows as e^{ωt}, on flat ground and undisturbed."""
+    """z = z_ref: errors grow as e^{ωt}, even on flat ground without disturbances."""
     trial = WalkTrial(
         OpenLoopWalk(installed_robot(name), steps=12, settings=WalkSettings(adapt_steps=False))
     ).run_to_stop()
@@ -211,7 +211,7 @@ def test_without_dcm_feedback_it_falls(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
 def test_too_little_dcm_feedback_lets_errors_accumulate(name: str) -> None:
-    """k = 0: z = z_ref + (ξ - ξ_ref) keeps what is off; k = 4 undoes it. Neither moves its steps here."""
+    """k = 0: z = z_ref + (ξ - ξ_ref) keeps the error constant; k = 4 reduces it. Step adaptation is off."""
     constant, undone = (
         np.abs(
             WalkTrial(Walk(installed_robot(name), steps=10, settings=WalkSettings(dcm_gain=k, adapt_steps=False)))
@@ -223,4 +223,4 @@ def test_too_little_dcm_feedback_lets_errors_accumulate(name: str) -> None:
     assert undone.max() < 0.03
     assert undone[-1] < 0.003
     assert constant[-1] > 5.0 * undone.max(), "or it has fallen already"
-    assert constant[-1] > 1.5 * constant[len(constant) // 2], "and it goes on growing"
+    assert constant[-1] > 1.5 * constant[len(constant) // 2], "and it keeps growing"

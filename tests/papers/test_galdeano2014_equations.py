@@ -32,7 +32,7 @@ RANK = 1e-9
 
 
 def posture(seed: int) -> State:
-    """Joints anywhere in the inner four fifths of their ranges, the base anywhere."""
+    """Random joint angles in the inner four fifths of their ranges, with a random base pose."""
     random = np.random.default_rng(seed)
     low, high = HOAP3.limits.lower, HOAP3.limits.upper
     base = pinocchio.SE3(so3.exp(random.normal(0.0, 0.5, 3)), random.normal(0.0, 1.0, 3))
@@ -41,7 +41,7 @@ def posture(seed: int) -> State:
 
 
 def with_angle_change(state: State, change: np.ndarray) -> State:
-    """With angles changed by that."""
+    """The state with changed joint angles."""
     return state.replace(q=np.concatenate([state.q[:7], state.q[7:] + change]))
 
 
@@ -96,7 +96,7 @@ def test_equations_1_and_2_the_error_of_the_relative_feet_pose(seed: int) -> Non
 
 @SEEDS
 def test_equation_3_the_error_of_orientation(seed: int) -> None:
-    """E_ori = R_rf (ln(R_rf⁻¹ R_lf R_rd))ˇ: in the axes of whatever coordinates R_rf and R_lf are given in."""
+    """E_ori = R_rf (ln(R_rf⁻¹ R_lf R_rd))ˇ: in the axes in which R_rf and R_lf are given."""
     state, target = posture(seed), left_from_right(posture(seed + 100))
     e = feet_task(target).value(Snapshot(HOAP3).at(state))[3:]
     R_lf, R_rf = state.pose(LEFT).rotation, state.pose(RIGHT).rotation
@@ -107,7 +107,7 @@ def test_equation_3_the_error_of_orientation(seed: int) -> None:
 @pytest.mark.parametrize("angle", [0.0, 1e-3, 0.1, 1.0, 2.0, 3.0])
 @SEEDS
 def test_equations_4_and_5_the_logarithm(angle: float, seed: int) -> None:
-    """Against the paper's formula, whose cos⁻¹ loses half of its digits near zero, and the rotation that was put in."""
+    """Against the paper's formula, whose cos⁻¹ loses half of its digits near zero, and the original rotation."""
     axis = np.random.default_rng(seed).normal(size=3)
     w = angle * axis / np.linalg.norm(axis)
     R = so3.exp(w) if angle else np.eye(3)
@@ -175,7 +175,7 @@ def test_equations_9_to_12_the_error_of_the_zmp(seed: int) -> None:
 @pytest.mark.parametrize("smooth", [0.0, 0.05])
 @SEEDS
 def test_equation_13_the_proportional_derivative_law(smooth: float, seed: int) -> None:
-    """K_p ε + K_d dε/dt, of any history of ε; with a filter of first order, T dε/dt = raw - ε, where one is wanted."""
+    """K_p ε + K_d dε/dt, of any history of ε; optionally with a first-order filter, T dε/dt = raw - ε."""
     K_p, K_d = 0.2, 0.03
     numbers = ZmpBalanceSettings(proportional=K_p, derivative=K_d, lateral_scale=1.0, integral=0.0, filter_time=smooth)
     regulator, random = ZmpRegulator(numbers, 0.05), np.random.default_rng(seed)
@@ -188,7 +188,7 @@ def test_equation_13_the_proportional_derivative_law(smooth: float, seed: int) -
 
 @SEEDS
 def test_equation_13_is_the_error_of_the_second_task(seed: int) -> None:
-    """ε_CoM&ZMP = ε_CoM + K_p ε_ZMP + K_d dε_ZMP/dt: at rest, after the cells were believed for a while."""
+    """ε_CoM&ZMP = ε_CoM + K_p ε_ZMP + K_d dε_ZMP/dt: at rest, after the trust in the cells has risen."""
     random = np.random.default_rng(seed)
     numbers = regulation_settings(
         HOAP3,
@@ -208,7 +208,7 @@ def test_equation_13_is_the_error_of_the_second_task(seed: int) -> None:
     hierarchy = body(snapshot)
     eps_zmp = 0.6 * -places[0] + 0.4 * -places[1]
     eps_com = body.trajectory.sample(0.0).center - center_from_left_foot(posture(seed))
-    both = eps_com + np.append(numbers.proportional * eps_zmp, 0.0)  # dε/dt has died away
+    both = eps_com + np.append(numbers.proportional * eps_zmp, 0.0)  # dε/dt has decayed
     (center,) = hierarchy.levels[1].tasks
     assert -center.value(snapshot) == pytest.approx(both, abs=1e-9)  # type: ignore[attr-defined]
 
@@ -273,7 +273,7 @@ def paper_law(levels: ZmpBalanceTasks, state: State, numbers: ZmpBalanceSettings
 
 @pytest.fixture(scope="module")
 def example_tasks() -> tuple[ZmpBalanceTasks, ZmpBalanceSettings]:
-    """The three levels, with references that a random posture is far from."""
+    """The three levels, with references far from a random posture."""
     numbers = regulation_settings(HOAP3, momentum_recovery_gain=0.0, comfort_posture="middle")
     return ZmpBalanceTasks(HOAP3, HOAP3.stance("standing"), numbers, carries=False), numbers
 
@@ -297,7 +297,7 @@ def test_the_recursive_law_is_the_answer_of_null_space(
 def test_each_equation_of_the_law_changes_nothing_of_those_before(
     example_tasks: tuple[ZmpBalanceTasks, ZmpBalanceSettings], seed: int
 ) -> None:
-    """What (17) adds to (16) moves no foot, and what (19) adds moves neither feet nor centre of mass."""
+    """The term added by (17) moves no foot, and that added by (19) moves neither feet nor centre of mass."""
     levels, numbers = example_tasks
     state = posture(seed)
     snapshot = Snapshot(HOAP3).at(state)
@@ -311,7 +311,7 @@ def test_each_equation_of_the_law_changes_nothing_of_those_before(
 
 
 def test_the_whole_law_is_that_of_the_body_which_poise_runs() -> None:
-    """Regulated, with a solver in closed form, is (16) to (20) on its own references."""
+    """ZmpBalance with a closed-form solver is (16) to (20) on its own references."""
     numbers = regulation_settings(HOAP3, momentum_recovery_gain=0.0)
     body = ZmpBalance(HOAP3, settings=numbers, closed_form=True)
     state = posture(3)

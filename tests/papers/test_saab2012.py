@@ -62,7 +62,7 @@ def paper_hierarchy(state: State, contacts: Sequence[Contact], motion_tasks: Seq
 
 
 def usual_hierarchy(contacts: Sequence[Contact], motion_tasks: Sequence[tasks.MotionTask]) -> Hierarchy:
-    """The same by what a controller adds: physics above all, contacts as one level."""
+    """The same tasks with the constraints of a controller: physics at the top, contacts as one level."""
     levels = [Level("contact", [constraints.RigidContact(contact) for contact in contacts])]
     levels += [Level(task.name, [task]) for task in motion_tasks]
     return Hierarchy(levels=[*levels, Level("least", [tasks.LeastVelocity(damping=K)])])
@@ -91,7 +91,7 @@ def test_the_levels_of_the_program_are_those_of_the_paper(name: str, count: int)
     expected = ("physics", "always", "(3)", *pairs, "(6.1)", "(6.2)", "(6.3)", "(7)")
     assert not_none(command.solution).program.names == expected
     (limits,) = not_none(command.solution).program.levels[0]
-    assert limits.name == "torque limit", "which the paper has not; it does not act here"
+    assert limits.name == "torque limit", "which the paper does not have; inactive here"
     assert not np.isin(not_none(command.solution).active[0], (-1, 1)).any()
 
 
@@ -131,7 +131,7 @@ def test_equation_4_holds(name: str, count: int) -> None:
 @ROBOTS
 @COUNTS
 def test_equation_8_holds(name: str, count: int) -> None:
-    """Q_c (φ_c, f⊥) = 0 and f⊥ >= 0, with Q_c written out: the normal forces make what they can of the wrench."""
+    """Q_c (φ_c, f⊥) = 0 and f⊥ >= 0, with Q_c written out: the normal forces produce their components of the wrench."""
     state = moving_state(name, count)
     contacts = contacts_of(state)
     command = solve_command(paper_hierarchy(state, contacts, equality_tasks(state)), state)
@@ -180,7 +180,7 @@ def test_equation_7_uses_the_remaining_freedom(name: str, count: int) -> None:
     rows = program.level_begin[last]
     held = program.A[:rows][np.concatenate(not_none(command.solution).active[:last]) != 0]
     free = null_space(held)[:nv]
-    assert np.linalg.matrix_rank(free, tol=1e-9) > 5, "something is left"
+    assert np.linalg.matrix_rank(free, tol=1e-9) > 5, "some freedom is left"
     assert free.T @ (not_none(command.acceleration) + K * state.v) == pytest.approx(0.0, abs=1e-8)
 
 
@@ -199,7 +199,7 @@ def test_on_one_foot_it_equals_the_usual_arrangement(name: str) -> None:
 
 @ROBOTS
 def test_on_two_feet_accelerations_are_those_of_the_usual_arrangement(name: str) -> None:
-    """How two feet share the load is not decided by the paper; friction, which it leaves out, does not act here."""
+    """The paper does not determine the load share of two feet; friction limits, which it omits, are inactive here."""
     state, motion_tasks = moving_state(name, 2), equality_tasks(moving_state(name, 2))
     paper = solve_command(paper_hierarchy(state, contacts_of(state), motion_tasks), state)
     ours = solve_command(usual_hierarchy([Contact(foot) for foot in state.robot.feet], motion_tasks), state)
@@ -210,7 +210,7 @@ def test_on_two_feet_accelerations_are_those_of_the_usual_arrangement(name: str)
 @ROBOTS
 @COUNTS
 def test_a_task_out_of_reach_costs_physics_and_contacts_nothing(name: str, count: int) -> None:
-    """(3), (4) and (8) hold while (6.1) asks for more than the soles can give; normal forces then reach zero."""
+    """(3), (4) and (8) hold while (6.1) is infeasible on these soles; normal forces then reach zero."""
     state = moving_state(name, count)
     far = tasks.CenterOfMass(state.center_of_mass[:2] + np.array([2.0, 0.0]), axes="xy")
     command = solve_command(paper_hierarchy(state, contacts_of(state), [far]), state)
@@ -239,7 +239,7 @@ def test_one_definition_serves_kinematics_and_dynamics(name: str) -> None:
 
 
 def _jacobian(state: State, contact: Contact) -> np.ndarray:
-    """Of a contact's point, in world axes, by pinocchio alone."""
+    """Jacobian of a contact's point, in world axes, by pinocchio alone."""
     model, data = state.robot.model, state.robot.model.createData()
     pinocchio.computeJointJacobians(model, data, state.q)
     pinocchio.updateFramePlacements(model, data)

@@ -16,14 +16,14 @@ from poise.plans.segment.center_path import RelaxationWeights
 from robot_states import installed_robot
 
 FIGURE = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/figure8.py"))
-#: What the figure is drawn with: the paper's one mass, and soles that are used up to their edge.
+#: Settings of the figure: the single mass of the paper, and soles used up to their edges.
 MASS = "concentrated mass"
 
 
 def steps(
     body: str, corrected: bool, phases: Any = FIGURE["PHASES"], relaxation: RelaxationWeights = FIGURE["GENTLE_WEIGHTS"]
 ) -> Any:
-    """The segments, and for each how far inside the zero moment point is at every sample (m)."""
+    """The segments, and for each the ZMP margin at every sample (m)."""
     robot, chosen, how = installed_robot("mighty"), bodies()[body], FIGURE["segment_settings"](phases, relaxation)
     found: list[MotionSegment] = FIGURE["plan_steps"](robot, chosen, how, corrected)
     return found, [FIGURE["trace_segment"](chosen, segment) for segment in found]
@@ -58,7 +58,7 @@ def test_with_correction_it_stays_inside_at_every_sample() -> None:
 
 
 def test_only_the_second_step_is_prolonged_to_about_a_second() -> None:
-    """The paper: 1.0 s. How it divides a step is not told; ours takes 0.9 s."""
+    """The paper: 1.0 s, without the durations of its phases; ours takes 0.9 s."""
     (first, second), _ = steps(MASS, corrected=True)
     assert (first.seconds, first.corrections) == (0.5, 0)
     assert second.seconds == pytest.approx(1.0, abs=0.11)
@@ -66,7 +66,7 @@ def test_only_the_second_step_is_prolonged_to_about_a_second() -> None:
 
 
 def test_no_shorter_duration_would_do() -> None:
-    """A planner that may take one increment less gives the second step up, and keeps the feet where they are."""
+    """A planner limited to one increment less discards the second step, and the feet stay."""
     (_, second), _ = steps(MASS, corrected=True)
     hurried = replace(FIGURE["segment_settings"](), longest=second.seconds - 0.1)
     found: list[MotionSegment] = FIGURE["plan_steps"](installed_robot("mighty"), bodies()[MASS], hurried, True)
@@ -81,7 +81,7 @@ def test_the_effect_comes_from_a_short_first_double_support() -> None:
 
 
 def test_the_whole_body_needs_more_time_than_its_concentrated_mass() -> None:
-    """Legs that swing turn the body: where the one mass is just inside, the whole body is outside by centimetres."""
+    """Swinging legs rotate the body: with the single mass just inside, the whole body is outside by centimetres."""
     (_, mass), (_, whole) = steps(MASS, corrected=False)[1], steps("whole body", corrected=False)[1]
     assert whole.margin.min() < mass.margin.min() - 0.01
     slow, fast = steps("whole body", corrected=True), steps(MASS, corrected=True)

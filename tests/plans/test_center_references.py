@@ -16,7 +16,7 @@ TICK = 0.001
 def places(
     sinusoid: SinusoidReference, plan: FootstepPlan, speed: tuple[float, float, float], most: int = 8
 ) -> list[complex]:
-    """Where the centre of mass should be, at every millisecond of a walk and one second longer."""
+    """Target of the centre of mass at every millisecond of a walk and one second longer."""
     found = []
     for phase in phases(plan, most, speed):
         seconds = phase.seconds if math.isfinite(phase.seconds) else 1.0
@@ -58,7 +58,7 @@ def test_the_sinusoid_is_continuous_from_standing_to_standing(speed: tuple[float
 @pytest.mark.parametrize("amplitude", [0.02, 0.08])
 @pytest.mark.parametrize("shift", [0.0, 0.4, -0.4])
 def test_the_sway_has_its_target_amplitude_and_phase(amplitude: float, shift: float) -> None:
-    """Greatest so many radians of the cycle of two steps after the middle of a single support."""
+    """The phase is that of the largest displacement after the middle of a single support, in a cycle of two steps."""
     plan = FootstepPlan(plain_gait((0.0, 0.0, 0.0)), math.inf)
     timing = plan.gait.timing
     middles = [

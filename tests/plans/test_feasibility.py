@@ -43,7 +43,7 @@ def load_walker(robot: str) -> poise.Robot:
 
 
 def walks_in_physics(robot: str, style: Style, center: str, steps: int = 6, speed: Speed | None = None) -> bool:
-    """Whether it does, in physics."""
+    """Return whether a style walks in physics."""
     walk = Walk(load_walker(robot), style, speed, steps, WalkSettings(com_reference=center))  # type: ignore[arg-type]
     plant = MujocoPlant(walk.start)
     for _ in poise.steps(poise.TorqueController(walk), plant, walk.seconds):
@@ -53,7 +53,7 @@ def walks_in_physics(robot: str, style: Style, center: str, steps: int = 6, spee
 
 
 def single_support_on_right(now: CenterState, speed: float = 0.3) -> tuple[FootstepPlan, GaitPhase]:
-    """On the right foot, half a second before the left one lands."""
+    """Single support on the right foot, half a second before the left one lands."""
     plan = FootstepPlan(gait_of_style(STYLES["neutral"], BODY, (speed, 0.0, 0.0)), math.inf)
     right, left = Footstep("right", 0.0, -0.12), Footstep("left", -0.1, 0.12)
     return plan, GaitPhase("single", 0.0, plan.gait.timing.single_support, right, left, plan.footstep(right, 1))
@@ -121,7 +121,7 @@ def test_a_walk_that_is_too_fast_becomes_slower(center: str, speed: tuple[float,
     assert found.speed[2] / found.speed[0] == pytest.approx(speed[2] / speed[0]), "on the same curve"
     assert check_walk(found.style, BODY, center, found.speed).margin >= 0.99 * SAFE_MARGIN * min(BODY.sole_size)
     assert any(line.startswith("speed 1 -> ") for line in found.changes)
-    assert found.style.step_length == STYLES["neutral"].step_length, "which is not what it walks with"
+    assert found.style.step_length == STYLES["neutral"].step_length, "it repairs the speed, not the style"
 
 
 def test_half_of_a_repair_is_not_sufficient() -> None:
@@ -130,7 +130,7 @@ def test_half_of_a_repair_is_not_sufficient() -> None:
 
 
 def test_a_better_check_decides_on_a_repair() -> None:
-    """Here it demands slow steps, which the pendulum does not."""
+    """The check of this test demands slow steps, unlike the pendulum."""
     styles = []
 
     def check(style: Style, speed: object) -> FeasibilityCheck:

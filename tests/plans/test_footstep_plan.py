@@ -45,7 +45,7 @@ def test_in_every_phase_the_reference_satisfies_the_dynamics(name: str) -> None:
 @each_walk
 @pytest.mark.parametrize("steps", [1, 2, 8, math.inf])
 def test_from_phase_to_phase_it_hardly_jumps(name: str, steps: float) -> None:
-    """Only where the end comes into sight, two steps ahead; less than anybody can measure."""
+    """Only when the end comes into the preview, two steps ahead, and by less than can be measured."""
     plan, found = plan_walk(name, steps, most=10)
     ends = [plan.dcm_reference(phase, duration(phase))[0] for phase in found]
     begins = [plan.dcm_reference(phase, 0.0)[0] for phase in found[1:]]
@@ -63,7 +63,7 @@ def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
 @each_walk
 @pytest.mark.parametrize("push", [0j, 0.02 - 0.01j])
 def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str, push: complex) -> None:
-    """c̈ = ω² (c - z) with the pressure z that the plan asks for, wherever the pendulum starts."""
+    """c̈ = ω² (c - z) with the pressure z that the plan asks for, for any start of the pendulum."""
     plan, found = plan_walk(name, 6)
     omega, period = plan.gait.omega, 0.002
     c, v, time, worst = 0.0 + push, 0j, 0.0, 0.0
@@ -76,7 +76,7 @@ def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str
             c, v, time = c + period * (v + 0.5 * period * a), v + period * a, time + period
     assert worst < 3e-3 + 0.1 * abs(push)
     assert found[-1].kind == "standing"
-    assert c == pytest.approx(found[-1].middle, abs=2e-2), "the convergent part follows at its own pace, omega"
+    assert c == pytest.approx(found[-1].middle, abs=2e-2), "the convergent component decays at the rate omega"
     assert c + v / omega == pytest.approx(found[-1].middle, abs=2e-4)
 
 

@@ -25,7 +25,7 @@ WALKS = pytest.mark.parametrize("speed", SPEEDS.values(), ids=SPEEDS.keys())
 SIDES = pytest.mark.parametrize("reference", ["left", "right"])
 LEFT, RIGHT = Footstep("left", 0.0, 0.5 * BODY.stance_width), Footstep("right", 0.0, -0.5 * BODY.stance_width)
 STEPS = 6
-#: Of finite differences (s): a few of the grid.
+#: Step of finite differences (s): a few periods of the grid.
 H = 4 * SAMPLE_PERIOD
 
 
@@ -34,7 +34,7 @@ def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEP
 
 
 def times(walk: WalkingPattern, spacing: float = 0.01) -> np.ndarray:
-    """On the grid, from before it begins until after its end."""
+    """Times of the grid, from before the start until after the end."""
     count = round((walk.seconds + 0.5) / spacing)
     return np.round(np.arange(-0.1, count * spacing, spacing), 3)
 
@@ -45,7 +45,7 @@ def near_phase_change(walk: WalkingPattern, time: float) -> bool:
 
 
 def goals(walk: WalkingPattern) -> list[Footstep]:
-    """The footsteps that its route asks for, one after the other."""
+    """The footsteps of its footstep plan, in order."""
     first = walk.phases[2].goal.side
     support, footsteps = (RIGHT if first == "left" else LEFT), []
     for number in range(1, int(walk.footstep_plan.steps) + 1):
@@ -72,7 +72,7 @@ def test_positions_are_continuous(speed: tuple[float, float, float] | None, refe
 @WALKS
 @SIDES
 def test_rates_are_the_derivatives_of_positions(speed: tuple[float, float, float] | None, reference: str) -> None:
-    """Seen from a sole that itself swings and turns."""
+    """Relative to a sole that itself swings and turns."""
     walk = pattern(speed, reference=reference)
     for time in times(walk):
         before, now, after = (walk.sample(float(time) + s) for s in (-H, 0.0, H))
@@ -139,14 +139,14 @@ def test_a_swing_foot_reaches_the_step_height_and_never_sinks() -> None:
 
 
 def zmp_of(walk: WalkingPattern, time: float) -> np.ndarray:
-    """z of c̈ = ω² (c - z), by differences of the velocity: what the ground has to bear."""
+    """z of c̈ = ω² (c - z), by differences of the velocity: the ZMP."""
     center = walk.center(time)[0][:2]
     acceleration = (walk.center(time + H)[1] - walk.center(time - H)[1])[:2] / (2.0 * H)
     return center - acceleration / walk.footstep_plan.gait.omega**2
 
 
 def distance(point: np.ndarray, feet: tuple[Footstep, ...]) -> float:
-    """From the line between the middles of soles (m), or from the one there is."""
+    """Distance from the line between the middles of the soles (m), or from the middle of the only one."""
     a, b = feet[0].position_xy, feet[-1].position_xy
     way = b - a
     share = np.clip((point - a) @ way / (way @ way), 0.0, 1.0) if way.any() else 0.0
@@ -155,7 +155,7 @@ def distance(point: np.ndarray, feet: tuple[Footstep, ...]) -> float:
 
 @WALKS
 def test_the_soles_that_stand_bear_the_center_of_mass(speed: tuple[float, float, float] | None) -> None:
-    """On one foot in its middle, on both between them; half a sole's width is what is left to the regulation."""
+    """On one foot in its middle, on both between them; half of a sole's width remains for the regulation."""
     walk = pattern(speed)
     for time in times(walk):
         phase = walk.phase(float(time))
@@ -202,7 +202,7 @@ def test_the_share_is_all_or_nothing_on_one_foot_and_between_on_both(
 
 
 def test_the_share_is_that_of_a_pressure_between_the_feet() -> None:
-    """With s on the left sole, the lever says z = s left + (1 - s) right."""
+    """With s on the left sole, the lever rule is z = s left + (1 - s) right."""
     walk = pattern()
     for time in times(walk):
         phase = walk.phase(float(time))

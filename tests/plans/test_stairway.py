@@ -13,7 +13,7 @@ from poise.plans.footsteps import TREAD_CLEARANCE
 
 
 def tread(stairs: Stairway, x: float) -> int:
-    """How many edges lie behind a point, counted."""
+    """Number of edges behind a point."""
     return sum(1 for i in range(stairs.count) if x >= stairs.begin + i * stairs.run)
 
 
@@ -34,8 +34,8 @@ def test_a_whole_sole_has_one_tread_under_it(
     assert len(treads) == 1
     assert found.z == pytest.approx(rise * treads.pop())
     assert (found.side, found.y, found.yaw) == ("left", 0.1, 0.0)
-    assert abs(found.x - x) <= max(back, front) + TREAD_CLEARANCE + 1e-9, "no further than it must"
-    assert stairs.place_on_tread(found).x == pytest.approx(found.x, abs=1e-9), "asking twice gives the same answer"
+    assert abs(found.x - x) <= max(back, front) + TREAD_CLEARANCE + 1e-9, "no further than necessary"
+    assert stairs.place_on_tread(found).x == pytest.approx(found.x, abs=1e-9), "idempotent"
 
 
 @given(x=st.floats(-1.0, 3.0))

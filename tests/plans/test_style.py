@@ -22,7 +22,7 @@ def load_style(text: str, folder: Path) -> Style:
     return Style.load(folder / "odd.toml")
 
 
-# -- what there is -----------------------------------------------------------------------------------------------------
+# -- library -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_styles_of_the_paper_and_three_of_our_own_are_there() -> None:
@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
         Style.load(tmp_path / "picture.toml")
 
 
-# -- others made of them -----------------------------------------------------------------------------------------------
+# -- blends and changes ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.9])

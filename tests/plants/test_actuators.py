@@ -74,7 +74,7 @@ def test_the_summary_of_a_kinematic_controller_on_motors_names_the_fall_and_its_
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name: str) -> None:
-    """A tenth of what throws it over: an impulse of 0.1 m/s."""
+    """A tenth of the push that causes a fall: an impulse of 0.1 m/s."""
     robot = installed_robot(name)
     start = robot.stance("standing")
     push = Push((robot.mass, 0, 0), duration=0.1, time=0.5)
@@ -113,7 +113,7 @@ def test_servos_follow_the_velocities_of_commands() -> None:
 
 
 def test_a_target_stays_within_reach_of_its_joint() -> None:
-    """A joint at its end stop is pressed by no more than its servo can give, and turns back at once."""
+    """The torque of a joint at its end stop stays within the limit of its servo, and the joint turns back at once."""
     robot = biped()
     plant = MujocoPlant(airborne_state(robot, height=20.0), actuators=PositionServos())
     away = np.zeros(robot.model.nv)
@@ -148,7 +148,7 @@ def test_usual_gains_are_critical_and_give_the_full_torque_at_a_degree() -> None
     assert (D == 7.0).all()
 
 
-# -- looks -------------------------------------------------------------------------------------------------------------
+# -- visual meshes -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.needs_models

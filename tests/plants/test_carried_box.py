@@ -29,7 +29,7 @@ def two_handed() -> Robot:
 
 
 def middle(plant: MujocoPlant) -> np.ndarray:
-    """Between the hands, where the engine last saw them (m)."""
+    """Middle of the hands at the last step of the engine (m)."""
     return np.mean([plant.data.site(hand.name).xpos for hand in plant.robot.hands], axis=0)
 
 
@@ -45,7 +45,7 @@ def box_forces(plant: MujocoPlant) -> np.ndarray:
     ids=["hoap3", "nao", "g1"],
 )
 def carrying(request: pytest.FixtureRequest) -> tuple[MujocoPlant, list[float], list[float]]:
-    """A robot that has stood for 3 s with a tenth of its mass in its hands: where the box was, and its tilt."""
+    """A robot that stood for 3 s with a tenth of its mass in its hands; positions and tilts of the box."""
     robot = load_robot(request.param)
     stand = Stand(robot, start=robot.stance("carrying"))
     plant = MujocoPlant(stand.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE))
@@ -70,7 +70,7 @@ def test_feet_carry_the_robot_and_the_box(carrying: tuple) -> None:
 
 
 def test_the_box_stays_between_the_hands(carrying: tuple) -> None:
-    """Bar: 1 cm. A tenth of a millimetre is what welds give way, and its y stays on the line of the hands."""
+    """Bar: 1 cm. Weld constraints deflect by a tenth of a millimetre; y stays on the line of the hands."""
     _, away, turned = carrying
     assert max(away) < 1e-3
     assert max(turned) < 1e-2
@@ -83,7 +83,7 @@ def test_both_arms_bear_half_of_it(carrying: tuple) -> None:
 
 
 def test_the_box_is_part_of_neither_the_state_nor_the_contacts(carrying: tuple) -> None:
-    """States are those of the robot alone, and hands that hold feel no contact."""
+    """States are those of the robot alone, and holding hands have no contact."""
     plant, _, _ = carrying
     state = plant.truth()
     assert len(state.q) == plant.robot.model.nq == plant.model.nq - 7
@@ -105,7 +105,7 @@ def test_a_robot_squats_with_it() -> None:
 
 
 def test_servos_hold_it_where_it_was() -> None:
-    """Stiff servos under a controller that does not know of the box: the hands sink by millimetres, not more."""
+    """Stiff servos under a controller without a model of the box: the hands sink by millimetres only."""
     robot = load_robot("hoap3")
     stand = Stand(robot, start=robot.stance("carrying"))
     plant = MujocoPlant(stand.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE), actuators=PositionServos())
@@ -141,7 +141,7 @@ def test_the_ground_carries_it_from_the_first_tick() -> None:
 
 
 def test_servos_start_with_what_bears_it() -> None:
-    """By virtual work: a joint of an arm that turns a little lifts half of the weight with its hand."""
+    """By virtual work: a small rotation of an arm joint lifts half of the weight with its hand."""
     robot, turn = load_robot("hoap3"), 1e-6
     start, mass = robot.stance("carrying"), SHARE * robot.mass
     held, bare = (
@@ -171,7 +171,7 @@ def total_momentum_and_energy(plant: MujocoPlant) -> tuple[np.ndarray, float]:
 
 
 def test_in_flight_holding_it_changes_neither_momentum_nor_energy() -> None:
-    """The pull of the hands on the box and of the box on the hands add up to nothing, and a grip only takes energy."""
+    """Forces between hands and box sum to zero, and the grip only dissipates energy."""
     robot = load_robot("hoap3")
     start = robot.stance("carrying")
     q, v = start.q.copy(), np.zeros(robot.model.nv)
@@ -220,7 +220,7 @@ def test_hands_that_are_driven_apart_do_not_part_from_it() -> None:
 
 
 def test_it_can_be_set_down_on_a_table() -> None:
-    """What is carried touches the ground and things, and a robot whose box touches the ground has not fallen."""
+    """A carried box collides with ground and objects, and a box on the ground is no fall."""
     robot = two_handed()
     start = robot.stance("standing")
     below = CarriedBox(2.0, (0.1, 0.1, 0.1)).pose_and_size(start)[0].translation - [0.0, 0.0, 0.05]
@@ -230,7 +230,7 @@ def test_it_can_be_set_down_on_a_table() -> None:
     assert plant._fall_detector._geom_kind[plant.model.geom("carried").id] == 0
 
 
-# -- what cannot be carried --------------------------------------------------------------------------------------------
+# -- invalid objects ---------------------------------------------------------------------------------------------------
 
 
 def test_its_mass_may_be_given_as_a_share_of_the_robot() -> None:

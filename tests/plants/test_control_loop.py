@@ -43,7 +43,7 @@ def test_a_velocity_is_taken_at_once_and_held_for_the_period() -> None:
 
 
 def test_many_short_periods_are_one_long_one() -> None:
-    """The base's rotation is integrated exactly: a constant twist may be cut as one likes."""
+    """The base's rotation is integrated exactly: a constant twist may be divided into any periods."""
     v = np.random.default_rng(3).normal(size=ROBOT.model.nv)
     ends = []
     for count in (1, 50):
@@ -67,7 +67,7 @@ def test_an_acceleration_is_constant_over_the_period() -> None:
 
 
 def test_accelerations_follow_a_polynomial_without_drift() -> None:
-    """A joint under the acceleration of a curve of third order, sampled in the middle, ends where the curve does."""
+    """A joint with the acceleration of a cubic, sampled at the middle of each period, ends on the cubic."""
     plant = IdealPlant(START.replace(v=np.zeros(ROBOT.model.nv), time=0.0))
     joint = ROBOT.joints[10]
     for k in range(200):

@@ -12,7 +12,7 @@ PUSH = np.array([40.0, -25.0, 10.0])
 
 
 def pushed_momentum(push: Push, period: float = 1e-4) -> np.ndarray:
-    """Change of momentum by a push, in flight, beyond what gravity does."""
+    """Change of momentum by a push in flight, without the effect of gravity."""
     plants = [MujocoPlant(airborne_state(biped()), pushes=given, period=period) for given in ([push], [])]
     with_push, without = (run_torques(plant, 0.05)[-1] for plant in plants)
     return momentum(with_push) - momentum(without)
@@ -24,7 +24,7 @@ def pushed_momentum(push: Push, period: float = 1e-4) -> np.ndarray:
 @pytest.mark.parametrize("duration", [0.02, 0.0137, 0.00042])
 @pytest.mark.parametrize("time", [0.005, 0.00871])
 def test_a_push_changes_the_momentum_by_force_times_duration(duration: float, time: float) -> None:
-    """Also where it begins and ends within steps of the simulation."""
+    """Also for a push that begins and ends within steps of the simulation."""
     change = pushed_momentum(Push(PUSH, duration, time))
     assert change[:3] == pytest.approx(duration * PUSH, rel=2e-3, abs=1e-6)
 
@@ -140,7 +140,7 @@ def test_joints_are_found_beside_those_of_a_load() -> None:
         assert with_load.data.qfrc_actuator[address] == pytest.approx(value)
 
 
-# -- errors of the model -----------------------------------------------------------------------------------------------
+# -- model errors ------------------------------------------------------------------------------------------------------
 
 
 def test_a_heavier_robot_is_heavier_in_every_link() -> None:

@@ -115,7 +115,7 @@ def test_without_enough_friction_it_slides_down_as_a_block_does(degrees: float, 
     assert speed == pytest.approx(expected, rel=0.05)
 
 
-# -- things ------------------------------------------------------------------------------------------------------------
+# -- objects -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_plate_is_a_box_behind_its_face() -> None:
@@ -144,7 +144,7 @@ def test_a_foot_on_a_plate_has_the_contact_force_of_a_foot_on_the_ground() -> No
 
 
 def test_a_hand_pressed_on_a_wall_is_pushed_back_along_its_normal() -> None:
-    """The hand of the biped sits on its head; a wall that leans on it stops a robot that is thrown at it."""
+    """The hand of the biped is on its head; a wall stops the robot, which moves towards it."""
     robot = biped()
     hand = robot.hand("left")
     start = robot.stance("standing")
@@ -180,7 +180,7 @@ def test_touching_a_table_is_no_fall() -> None:
     assert not plant.fallen
 
 
-# -- text --------------------------------------------------------------------------------------------------------------
+# -- parsing -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

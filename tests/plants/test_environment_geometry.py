@@ -34,7 +34,7 @@ WALL = Wall(position=(0.8, 0.1, 1.0), normal=(-1.0, 0.5, 0.0), size=(1.0, 2.0))
 
 
 def boxes_of(plant: MujocoPlant, word: str) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Position, rotation and size of the engine's geoms with a name that begins with a word and a number."""
+    """Position, rotation and size of the engine's geoms whose name is a prefix and a number."""
     model, data = plant.model, plant.data
     names = [model.geom(i).name for i in range(model.ngeom)]
     found = [i for i, name in enumerate(names) if name.startswith(f"{word} ")]

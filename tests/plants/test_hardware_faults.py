@@ -33,7 +33,7 @@ PUSH = Push((20.0, 5.0, 0.0), 0.1, 0.0)
 
 
 def pushed_steps(seconds: float = 0.1, sensors: Sensors = Sensors(), **changes: Any) -> list[ControlStep]:  # noqa: B008
-    """A biped that stands and is pushed, so that every cell says something else at every tick."""
+    """A standing biped that is pushed, so that every cell changes at every tick."""
     return run_standing(MujocoPlant(biped(), pushes=[PUSH], sensors=sensors, seed=4, **changes), seconds)
 
 
@@ -46,7 +46,7 @@ def wrenches(steps: list[ControlStep], side: str) -> np.ndarray:
 
 
 def steps_before(steps: list[ControlStep], time: float = BREAKS) -> int:
-    """How many steps come before a time."""
+    """Number of steps before a time."""
     return sum(step.state.time < time - 1e-9 for step in steps)
 
 
@@ -123,7 +123,7 @@ def test_swapped_sole_sensors_exchange_their_readings() -> None:
 
 
 def test_a_swapped_wrench_is_the_same_in_the_axes_of_the_sole() -> None:
-    """Sensors turn with their soles: ``R_rᵀ F_told = R_lᵀ F_felt``, also where one foot is turned out."""
+    """Sensors turn with their soles: ``R_rᵀ F_faulty = R_lᵀ F_true``, also with one foot turned out."""
     random = np.random.default_rng(0)
     turns = np.array([exp3(random.standard_normal(3)) for _ in range(3)])
     true_forces = ContactForces(
@@ -152,7 +152,7 @@ def test_a_faulty_cell_of_swapped_soles_appears_at_the_other_foot() -> None:
 
 
 def test_sensor_faults_do_not_move_a_robot_without_sensor_feedback() -> None:
-    """Only what is sensed changes: states, contacts and forces of the engine are the same to the last bit."""
+    """Only the readings change: states, contacts and forces of the engine are the same to the last bit."""
     given = [
         ForceCellFault(0.0, "left", 0, "nan"),
         ForceCellFault(0.02, "right", 1, "stuck"),
@@ -184,7 +184,7 @@ def test_a_weak_motor_gives_its_share_from_its_time_on() -> None:
         run_torques(plant, 0.001, lambda time: 0.9 * limit)
         given.append(float(plant.data.actuator(joint.name).force[0]))
     assert given == pytest.approx([0.9 * limit] * 5 + [share * limit] * 5)
-    assert plant.saturation_counts[3] == 4  # of the five commands, the first was given before it broke
+    assert plant.saturation_counts[3] == 4  # the first of the five commands was applied before the fault
 
 
 def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
@@ -205,8 +205,8 @@ def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
     assert np.array_equal(whole[:20], weak[:20])
     assert weak[20:] == pytest.approx(share * limit)
     assert (whole[20:] > 2.0 * share * limit).all()
-    assert plants[1].saturation_counts[knee] == 19  # it is seen at the next command
-    assert robot.limits.torque[knee] == limit  # the robot that the controller knows is whole
+    assert plants[1].saturation_counts[knee] == 19  # it takes effect at the next command
+    assert robot.limits.torque[knee] == limit  # the model of the controller has no fault
 
 
 def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None:
@@ -220,7 +220,7 @@ def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None
     assert forces == pytest.approx([1.0] * 2 + [0.0] * 4 + [1.0] * 3)
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- parsing and errors ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

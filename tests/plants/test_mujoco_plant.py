@@ -41,7 +41,7 @@ def swinging(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]
 @pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_forces_at_rest_carry_the_weight_evenly(name: str) -> None:
-    """Half a percent is asked for; a hundredth of that is found."""
+    """Bar: half a percent; measured: a hundredth of that."""
     robot = installed_robot(name)
     plant = MujocoPlant(robot)
     last = run_standing(plant, 1.0)[-1]
@@ -59,7 +59,7 @@ def test_forces_at_rest_carry_the_weight_evenly(name: str) -> None:
 @pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_the_first_tick_is_as_quiet_as_the_last(name: str) -> None:
-    """A start is pressed into the ground by what the contacts give way, so that no foot has to land first."""
+    """The start is lowered by the static penetration of the contacts, so that no foot has to land first."""
     robot = installed_robot(name)
     plant = MujocoPlant(robot)
     weight = 9.81 * robot.mass
@@ -112,8 +112,8 @@ def test_energy_changes_by_the_work_of_the_torques(weightless: bool) -> None:
         power = [torque(a.time) @ (a.v + b.v)[6:] / 2 for a, b in pairwise(states)]
         work, done = period * float(np.sum(power)), period * float(np.sum(np.abs(power)))
         assert plant.data.nefc == 0
-        assert done > 1.0  # though much of it is taken back
-        # Falling turns a hundred times as much energy into motion, which is what the error is measured by then.
+        assert done > 1.0  # although much of the work is negative
+        # A fall converts a hundred times as much energy, so the error is relative to that.
         scale = done if weightless else kinetic_energy(states[-1])
         errors.append(abs(measure(states[-1]) - measure(states[0]) - work) / scale)
     assert errors[1] < 1e-3
@@ -121,7 +121,7 @@ def test_energy_changes_by_the_work_of_the_torques(weightless: bool) -> None:
 
 
 def test_in_flight_only_gravity_changes_the_momentum() -> None:
-    """Whatever the joints do: the center of mass falls on a parabola, angular momentum stays."""
+    """With any joint torques, the center of mass falls on a parabola, and angular momentum is constant."""
     robot = biped()
     spin = np.zeros(robot.model.nv)
     spin[:6] = [0.3, -0.2, 1.0, 0.5, 0.4, -0.6]
@@ -149,7 +149,7 @@ def test_a_robot_without_torques_falls_and_lies_on_the_ground() -> None:
     assert plant.fallen
     assert plant.fall.startswith("fell at 0.")
     assert "\n" not in plant.fall
-    assert plant.data.contact.dist.min() > -0.01  # nothing sinks in
+    assert plant.data.contact.dist.min() > -0.01  # no penetration
     assert plant.truth().q[2] > 0.05
     assert not plant.failure
 
@@ -230,7 +230,7 @@ def test_reading_twice_gives_the_same_values() -> None:
 
 
 def test_readings_do_not_change_later() -> None:
-    """A step is looked at after the plant has moved on."""
+    """Readings of a step are read after the plant has advanced."""
     robot = biped()
     plant = MujocoPlant(robot)
     readings = plant.readings()
@@ -254,7 +254,7 @@ def test_seed_and_commands_decide_everything() -> None:
     assert not np.array_equal(run(3)[-1], run(4)[-1])
 
 
-# -- whatever comes ----------------------------------------------------------------------------------------------------
+# -- invalid commands --------------------------------------------------------------------------------------------------
 
 
 BAD: list[tuple[object, str]] = [
@@ -316,5 +316,5 @@ def test_a_failed_simulation_is_frozen_and_reported(
     assert plant.fallen
     assert plant.time == pytest.approx(0.1)
     assert not plant.truth().v.any()
-    assert not list(tmp_path.iterdir())  # no log of the engine's
+    assert not list(tmp_path.iterdir())  # no log file of the engine
     assert capfd.readouterr() == ("", "")

@@ -113,7 +113,7 @@ def test_a_slope_that_a_robot_cannot_stand_on_is_refused() -> None:
 
 
 def test_a_robot_without_meshes_says_that_only_its_parts_touch() -> None:
-    """There is nothing to say where a URDF has no shapes at all."""
+    """A URDF without any shapes causes no note."""
     assert MujocoPlant(ROBOT).notes == []
     assert all(isinstance(part, Foot) for part in MujocoPlant(ROBOT).state().contacts)
 

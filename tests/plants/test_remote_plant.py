@@ -37,7 +37,7 @@ from waiting import wait_until
 
 
 def check_same_motion(one: Recording, other: Recording) -> None:
-    """Two recordings are of one motion, to the last bit; only the clock on the wall may differ."""
+    """Check that two recordings are equal to the last bit, except for computing times."""
     names = [name for name in one.channels if "milliseconds" not in name]
     assert [name for name in other.channels if "milliseconds" not in name] == names
     assert one.samples == other.samples
@@ -54,7 +54,7 @@ def standing() -> Iterator[PlantServer]:
 
 
 def distance_moved(server: PlantServer) -> float:
-    """How far the robot went from its stance (m)."""
+    """Distance of the robot from its stance (m)."""
     return float(server.plant.state().q[0] - server.plant.robot.stance("standing").q[0])
 
 
@@ -74,7 +74,7 @@ def on_servos() -> tuple[Plant, Controller]:
 
 
 class BendingController(Controller):
-    """Moves servos by angles."""
+    """Controller with joint angles for servos."""
 
     period = 0.005
 
@@ -162,7 +162,7 @@ def test_a_command_of_an_old_session_or_without_a_session_is_not_applied(standin
         old = first.request(hello(robot))["session"]
         first.send({"kind": "bye", "session": old})
         answers = []
-        # The two have sockets of their own: the second's hello may overtake the first's farewell.
+        # Each client has its own socket: the hello of the second may overtake the farewell of the first.
         token = b"2" * 16
         wait_until(lambda: answers.append(second.request(hello(robot, token=token))) or "session" in answers[-1])  # type: ignore[func-returns-value]
         new = answers[-1]["session"]
@@ -318,7 +318,7 @@ def test_a_client_of_another_version_is_refused_in_one_line_with_keys_that_it_kn
 
 
 def test_a_server_of_another_version_is_refused_in_one_line(standing: PlantServer) -> None:
-    """As if it had accepted a client of any version."""
+    """As if the server had accepted a client of any version."""
     welcome = standing._server_socket.answer
     standing._server_socket.answer = lambda peer, message: welcome(peer, {**message, "protocol": 1})  # type: ignore[method-assign]
     with pytest.raises(PlantError) as caught:
@@ -335,7 +335,7 @@ def test_a_robot_with_other_joints_under_the_same_name_is_refused(standing: Plan
 
 def test_without_an_answering_server_the_error_is_one_line() -> None:
     with PlantServer(IdealPlant(biped().stance("standing")), FREE_ADDRESS) as server:
-        address = server.address  # it listens, but nobody serves
+        address = server.address  # it listens, but does not serve
         with pytest.raises(PlantError, match=r"no answer from .* within 0\.2 s; is 'poise serve") as caught:
             RemotePlant(address, biped(), connect_timeout=0.2)
         assert "\n" not in str(caught.value)
@@ -371,7 +371,7 @@ def test_a_robot_must_be_a_robot_and_limits_positive(standing: PlantServer) -> N
 
 
 class ForgetfulSocket(ServerSocket):
-    """Loses the answer to every seventh command, and sends rubbish before every fifth."""
+    """Socket that loses the answer to every seventh command, and sends malformed data before every fifth."""
 
     def answer(self, peer: bytes, message: dict[str, Any]) -> None:
         number = self._counts["command"]
@@ -394,7 +394,7 @@ def test_a_lost_answer_is_requested_again_and_malformed_answers_are_counted(monk
         assert remote.counts["malformed message"] == 2 * remote.counts["oversized message"] > 0
         assert any(note.startswith("no state: ") for note in remote.notes)
         wait_until(lambda: (remote.advance(), remote.connected)[1])  # type: ignore[func-returns-value]
-        assert round(remote.state().time / 0.005) == remote.counts["server: command"]  # none was obeyed twice
+        assert round(remote.state().time / 0.005) == remote.counts["server: command"]  # no command was applied twice
 
 
 def test_without_a_server_the_loop_goes_on_with_the_last_state_and_never_waits_for_long() -> None:
@@ -412,7 +412,7 @@ def test_without_a_server_the_loop_goes_on_with_the_last_state_and_never_waits_f
     assert remote.state() is before
     assert remote.counts["no state"] == 10
     assert not remote.connected
-    assert np.median(waits[1:]) < limit  # a period, and what a busy machine adds
+    assert np.median(waits[1:]) < limit  # a period, plus the delay of a busy machine
     remote.close()
     remote.apply(torque_command(robot))
     remote.advance()  # even now
@@ -425,7 +425,7 @@ def test_a_client_reconnects_to_a_restarted_server() -> None:
         address = server.address
         remote = RemotePlant(address, robot, timeout=0.05)
         list(steps(SwingController(robot), remote, 0.1))
-    list(steps(SwingController(robot), remote, 0.01))  # nobody is there
+    list(steps(SwingController(robot), remote, 0.01))  # no server
     with remote, serve_plant(IdealPlant(robot.stance("standing")), address) as server:
         wait_until(lambda: (list(steps(SwingController(robot), remote, 0.01)), server.counts["command"] > 5)[1])
         assert remote.counts["session lost"] <= 1
@@ -436,7 +436,7 @@ def test_a_client_reconnects_to_a_restarted_server() -> None:
 def test_a_client_whose_session_was_taken_over_does_not_reconnect(standing: PlantServer) -> None:
     robot = biped()
     with RemotePlant(standing.address, robot, timeout=0.02) as first:
-        standing._session.timeout = 0.0  # as if it had been silent for long
+        standing._session.timeout = 0.0  # as if it had been silent for a long time
         with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as second:
             standing._session.timeout = ANSWER_TIMEOUT
             for _ in range(5):

@@ -21,7 +21,7 @@ from poise.plants.remote.protocol import MAX_MESSAGE_SIZE
 from robot_states import installed_robot, not_none
 from waiting import wait_for_exit, wait_until
 
-#: A controller that stands G1 for some seconds, tells when it begins, and at the end how it went.
+#: A controller that stands G1 for some seconds; it prints the start and the final result.
 CLIENT = """
 import json, sys, poise
 from poise.behaviors import Stand
@@ -76,7 +76,7 @@ def test_a_client_that_is_stopped_for_half_a_second_finds_its_robot_standing_and
             finally:
                 client.kill()
     assert result["fall"] == ""
-    assert result["counts"]["server: command timeout"] >= 2  # before it came, and while it was stopped
+    assert result["counts"]["server: command timeout"] >= 2  # before the client connected, and while it was stopped
     assert result["went_on"] > 0
 
 

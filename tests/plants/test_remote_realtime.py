@@ -25,7 +25,7 @@ def at_rest(state: State) -> bool:
 def test_without_commands_the_robot_holds_and_it_continues_with_the_next_command() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server:
-        wait_until(lambda: server.timed_out)  # nobody was there yet
+        wait_until(lambda: server.timed_out)  # no client yet
         with RemotePlant(server.address, robot) as remote:
             assert remote.realtime
             for _ in range(2):
@@ -103,7 +103,7 @@ def test_a_loop_runs_at_the_rate_of_the_robot_clock() -> None:
         with RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
             begin = time.monotonic()
             times = np.array([step.state.time for step in steps(SwingController(robot, period=0.005), remote, 0.5)])
-            # The robot's clock is never ahead of the one on the wall by more than it catches up.
+            # The clock of the robot is never ahead of real time by more than it catches up.
             assert times[-1] - times[0] <= time.monotonic() - begin + 0.1
         # Never less than 5 ms on average, though states come every 2 ms; more where the machine was busy.
         assert (np.diff(times) > 0.003).all()

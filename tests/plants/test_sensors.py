@@ -15,7 +15,7 @@ def swings(time: float) -> np.ndarray:
     return 8.0 * np.cos(np.linspace(5.0, 25.0, 10) * time)
 
 
-# -- exact -------------------------------------------------------------------------------------------------------------
+# -- ideal sensors -----------------------------------------------------------------------------------------------------
 
 
 def test_ideal_sensors_measure_the_true_state() -> None:
@@ -43,7 +43,7 @@ def test_force_cells_and_ankle_sensor_agree() -> None:
         assert cells.sum() == pytest.approx(force[2], rel=1e-6)
         arms = foot.corners - foot.sole.center
         assert moment[:2] == pytest.approx([cells @ arms[:, 1], -cells @ arms[:, 0]], abs=0.01 * cells.sum() * 0.1)
-        assert np.ptp(cells) > 1.0  # the push presses some more than others
+        assert np.ptp(cells) > 1.0  # the push loads the cells unequally
 
 
 def test_measured_forces_explain_the_change_of_momentum() -> None:
@@ -76,12 +76,12 @@ def test_the_accelerometer_measures_gravity_at_rest_and_zero_in_flight() -> None
     assert np.array_equal(imu.angular_velocity, truth.v[3:6])
 
 
-# -- late --------------------------------------------------------------------------------------------------------------
+# -- delay -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("delay", [0.001, 0.004, 0.017])
 def test_a_delay_is_exact(delay: float) -> None:
-    """What is seen at a tick is what was true that much before, to the last bit; before that, the start."""
+    """The measured state is the true one of the delay before, to the last bit; at first, the start."""
     robot = biped()
     start = airborne_state(robot)
     late = MujocoPlant(start, sensors=Sensors(delay=delay))
@@ -89,9 +89,7 @@ def test_a_delay_is_exact(delay: float) -> None:
     true = MujocoPlant(start)
     past = {0: true.truth()}
     for n in range(1, 61):
-        torque = torque_command(
-            robot, swings(PERIOD * ((n - 1) // 2)), 0.001
-        )  # as the blind controller gave at its tick
+        torque = torque_command(robot, swings(PERIOD * ((n - 1) // 2)), 0.001)  # as commanded in open loop at that tick
         true.apply(torque)
         true.advance()
         past[n] = true.truth()
@@ -114,15 +112,13 @@ def test_forces_and_imu_are_as_late_as_the_rest() -> None:
         assert np.array_equal(now.positions, then.positions)
 
 
-# -- noisy -------------------------------------------------------------------------------------------------------------
+# -- noise -------------------------------------------------------------------------------------------------------------
 
 
 def test_noise_has_the_deviations_of_the_table() -> None:
     robot, level = biped(), 0.02
     plant = MujocoPlant(robot, sensors=Sensors(noise=level), seed=5)
-    command = Command(
-        np.zeros(robot.model.nv), None, plant._simulation.holding_torque, 0.0001
-    )  # time all but stands still
+    command = Command(np.zeros(robot.model.nv), None, plant._simulation.holding_torque, 0.0001)  # nearly no time passes
     q, v, forces, cells, shakes = [], [], [], [], []
     for _ in range(3000):
         plant.apply(command)
@@ -155,7 +151,7 @@ def test_noise_is_of_the_sensors_and_not_of_the_robot() -> None:
     assert not np.array_equal(noisy.truth().q, noisy.state().q)
 
 
-# -- coarse ------------------------------------------------------------------------------------------------------------
+# -- resolution --------------------------------------------------------------------------------------------------------
 
 
 def test_angles_and_forces_come_in_steps() -> None:

@@ -49,7 +49,7 @@ def test_all_corners_of_a_footstep_are_on_one_tread(name: str, yaw: float) -> No
         turn = complex(math.cos(yaw), math.sin(yaw))
         corners = [foot.place + complex(a, b) * turn for a in (-long, long) for b in (-wide, wide)]
         if 2.0 * (long * math.cos(yaw) + wide * abs(math.sin(yaw)) + stage.edge_clearance) > stage.run:
-            continue  # no tread is so deep
+            continue  # deeper than any tread
         assert {stage.elevation(corner.real, corner.imag) for corner in corners} == {stage.elevation(foot.x, foot.y)}
         assert foot.z == pytest.approx(stage.elevation(foot.x, foot.y))
 

@@ -106,7 +106,7 @@ class Motion:
     """Motion of a knee that bends at its speed limit, with tasks that may change.
 
     Attributes:
-        tasks: what the errors speak of.
+        tasks: tasks of the errors.
         torque: whether commands have a torque.
     """
 

@@ -18,7 +18,7 @@ from poise.recording import Channel, Recorder, Recording, load_recording, record
 from poise.recording.file_format import FORMAT_VERSION, FileWriter, append_facts
 
 words = some.text(some.characters(exclude_categories=["Cs"]), max_size=6)
-#: None of those whose contents Poise prescribes.
+#: Channels without prescribed contents.
 keys = some.from_regex(r"[a-z0-9_]{1,4}(/[a-z0-9_]{1,2})?", fullmatch=True).filter(
     lambda key: key not in ("time", "q", "v") and not key.startswith("true/")
 )
@@ -178,9 +178,9 @@ def small_recording(path: Path) -> Recording:
 
 
 def intact_part(path: Path, whole: Recording, complete: bool = True) -> int | None:
-    """Samples in the intact part of a spoiled file, checked against the whole; None if the file is refused.
+    """Return the samples in the intact part of a damaged file, compared with the original; None if it is refused.
 
-    With ``complete=False`` the file must not pass for a whole one.
+    With ``complete=False`` the file must not be loaded as a complete one.
     """
     try:
         part = load_recording(path, partial=True)
@@ -207,14 +207,14 @@ def test_a_file_cut_anywhere_gives_the_samples_before_the_cut_or_is_refused(tmp_
     readable = [length for length in lengths if length is not None]
     assert readable == sorted(readable)
     assert set(readable) == {0, 1, 2, 3, 4}
-    assert lengths.index(0) + len(readable) == len(lengths)  # refused only as long as the head is not there
+    assert lengths.index(0) + len(readable) == len(lengths)  # refused only if the header is missing
 
 
 def test_a_real_recording_cut_anywhere_keeps_whole_batches(tmp_path: Path) -> None:
     whole = two_segments(tmp_path / "a.poise")
     data = (tmp_path / "a.poise").read_bytes()
     found = set()
-    for cut in range(0, len(data), 251):  # a prime, to meet every kind of place
+    for cut in range(0, len(data), 251):  # a prime, to hit every kind of position
         (tmp_path / "b.poise").write_bytes(data[:cut])
         found.add(intact_part(tmp_path / "b.poise", whole))
     assert found == {None, 0, 50, 52, 102, 104}

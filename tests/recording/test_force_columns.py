@@ -24,7 +24,7 @@ def step(i: int, *contacts: str, **changes: Any) -> Any:
 
 
 def step_with_readings(i: int, *contacts: str, **options: Any) -> Any:
-    """A step whose sensors tell of these contacts."""
+    """A step with sensor readings of these contacts."""
     plain = Motion().step(i)
     return replace(plain, readings=make_readings(i, plain.state, *contacts, **options))
 
@@ -135,7 +135,7 @@ def test_the_true_state_is_recorded_only_where_it_is_not_the_measured_one() -> N
 
 
 def recording_of_forces(wrenches: Any, points: Any) -> Recording:
-    """What is recorded where sensors feel these forces at two contacts; the robot weighs 98.1 N."""
+    """The recording of these measured forces at two contacts; the robot weighs 98.1 N."""
     one = step_with_readings(0, LEFT, RIGHT)
     contact_forces = ContactForces((LEFT, RIGHT), np.array(wrenches, dtype=float), np.array(points, dtype=float))
     return record_steps([replace(one, readings=replace(one.readings, forces=contact_forces))], ROBOT)
@@ -182,4 +182,4 @@ def test_every_channel_of_forces_and_sensors_is_documented() -> None:
     names = [channel.label for key, channel in recording.channels.items() if key.split("/")[0] in kinds]
     assert len(names) == 12
     for name in (*names, "center_of_pressure", "phase"):
-        assert f"`{name}`" in page, f"docs/recording.md does not tell of {name}"
+        assert f"`{name}`" in page, f"docs/recording.md does not describe {name}"

@@ -18,7 +18,7 @@ from poise.robots import load_robot
 FILES = Path(__file__).parent / "files"
 #: Three samples of ``poise run stand --robot hoap3``.
 STAND = FILES / "stand_format_1.poise"
-#: Channels whose names are odd.
+#: Channels with unusual names.
 NAMES = FILES / "names_format_1.poise"
 
 
@@ -53,7 +53,7 @@ def test_its_channels_are_found_by_new_and_by_former_keys(stand: Recording) -> N
     assert np.array_equal(stand["error/balance/center_of_mass_height"], stand[former])
     assert stand[f"{former}/z"].shape == (3,)
     assert stand.channels["error/balance/center_of_mass_height"].label == former
-    # The two soles bear the weight of 8.8 kg.
+    # The two soles carry the weight of 8.8 kg.
     load = stand["measured/force/left_sole/fz"] + stand["measured/force/right_sole/fz"]
     assert load[-1] == pytest.approx(8.8 * 9.81, rel=0.05)
 

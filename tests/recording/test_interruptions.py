@@ -64,9 +64,9 @@ def test_an_error_in_the_loop_is_raised_and_stored_in_the_file(tmp_path: Path) -
 
 
 def interrupted_at(line: int, call: Any) -> bool:
-    """Calls with a KeyboardInterrupt at the given line of code in this room; whether it got that far.
+    """Call with a KeyboardInterrupt at the given line of code; return whether the line was reached.
 
-    A line that runs again and again, channel after channel, counts twice at most.
+    A line that runs repeatedly, once per channel, counts twice at most.
     """
     count, visits = 0, Counter[tuple[str, int]]()
 
@@ -174,7 +174,7 @@ def start_recording_process(path: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # Tests that are started in the background may be told to ignore Ctrl-C, and children inherit that.
+        # Processes started in the background may ignore Ctrl-C, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 

@@ -23,13 +23,13 @@ class Terminal(io.StringIO):
 
     @property
     def line(self) -> str:
-        """What stands on the line in the end."""
+        """The final text of the line."""
         *_, last = self.getvalue().rstrip("\r").rpartition("\r")
         return last.rstrip()
 
 
 class Clock:
-    """Goes on by a while whenever somebody looks at it."""
+    """Clock that advances at every call."""
 
     def __init__(self, tick: float) -> None:
         self.tick, self.now = tick, 0.0
@@ -91,7 +91,7 @@ def test_without_a_terminal_nothing_is_written(
 
 
 class LostTerminal(Terminal):
-    """Refuses to be written to once it is gone."""
+    """Terminal that raises when it is written to after its end."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ def test_a_terminal_that_goes_away_does_not_stop_the_motion(clock: Clock, error:
         terminal.gone = True
         for _ in range(5):
             bar(0.75)
-        assert terminal.refused == 1  # it is tried once more, and then no longer
+        assert terminal.refused == 1  # one more attempt, and no other
     assert "0.5 of 1.0 s" in shown
     assert terminal.getvalue() == shown
 
@@ -157,7 +157,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 def test_record_shows_a_bar_on_a_terminal(clock: Clock, terminal: Terminal) -> None:
     plant = FakePlant()
     recording = record(FakeController(), plant, 20 * PERIOD)
-    assert (recording.samples, plant.count) == (20, 19)  # asked for no state beyond those of its steps
+    assert (recording.samples, plant.count) == (20, 19)  # no state is read beyond those of its steps
     assert "recording figure [##############################] 0.1 of 0.1 s" in terminal.getvalue()
     assert terminal.line == ""
 

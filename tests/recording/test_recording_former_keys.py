@@ -109,7 +109,7 @@ def test_the_file_can_be_saved_again(former_recording: Recording, tmp_path: Path
 
 
 def test_keys_of_a_new_file_are_not_renamed(tmp_path: Path) -> None:
-    """A user may have a channel or a fact of such a name."""
+    """A user may have a channel or a fact with such a name."""
     recording = Recording([Channel("time", "s", [0.0]), Channel("sensed/rates", "m", [1.0])], {"ended": "by hand"})
     recording.save(tmp_path / "a.poise")
     assert identical(load_recording(tmp_path / "a.poise"), recording)

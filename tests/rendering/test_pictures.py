@@ -57,12 +57,12 @@ def standing(request: pytest.FixtureRequest) -> State:
 
 
 def different(image: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Which pixels of two pictures differ to the eye."""
+    """Pixels of two pictures that differ visibly."""
     return np.abs(image.astype(int) - other.astype(int)).max(axis=-1) > 4
 
 
 def shown_points(state: State) -> np.ndarray:
-    """Vertices of all visual shapes in the world, by way of pinocchio alone."""
+    """Vertices of all visual shapes in the world, by pinocchio alone."""
     model, shapes = state.robot.model, state.robot.visual_geometry
     data = model.createData()
     pinocchio.forwardKinematics(model, data, state.q)
@@ -81,7 +81,7 @@ def test_every_vertex_of_a_library_robot_is_where_the_camera_projects_it(standin
     x, y = camera.project(points, WIDTH, HEIGHT).T
     assert 0 <= x.min() < x.max() < WIDTH
     assert 0 <= y.min() < y.max() < HEIGHT
-    assert drawn[y.astype(int), x.astype(int)].mean() > 0.98  # but for half pixels at the edge
+    assert drawn[y.astype(int), x.astype(int)].mean() > 0.98  # except for half pixels at the edge
     assert np.flatnonzero(drawn.any(axis=1))[0] == pytest.approx(y.min(), abs=2)
 
 
@@ -103,9 +103,9 @@ def test_different_postures_give_different_pictures_and_equal_ones_equal(tmp_pat
 def test_a_mark_is_where_the_camera_projects_it(tmp_path: Path, direction: tuple[float, float, float]) -> None:
     robot, point = pendulum(tmp_path), np.array([0.3, 0.4, 1.4])
     camera = Camera(direction, target=(0.1, 0.1, 1.1), distance=4.0)
-    with OffscreenRenderer(robot, WIDTH, HEIGHT) as renderer:  # without what is drawn over the picture
+    with OffscreenRenderer(robot, WIDTH, HEIGHT) as renderer:  # without overlays
         image = renderer.draw([at(robot)], camera, Overlays({"mark": point})).astype(int)
-    y, x = np.nonzero(image[..., 2] - image[..., 0] > 60)  # the first mark is blue, and nothing else is
+    y, x = np.nonzero(image[..., 2] - image[..., 0] > 60)  # only the first mark is blue
     assert (x.mean() + 0.5, y.mean() + 0.5) == pytest.approx(tuple(camera.project(point, WIDTH, HEIGHT)[0]), abs=0.5)
 
 
@@ -143,7 +143,7 @@ def test_a_box_can_be_looked_through(tmp_path: Path) -> None:
     (x, y), (i, j) = camera.project([[0.0, 0.0, 1.0], [0.4, 0.0, 1.3]], WIDTH, HEIGHT).astype(int)
     assert (boxed[y, x] != plain[y, x]).any()
     assert (boxed[j, i] != plain[j, i]).any()
-    assert (boxed[y, x] != boxed[j, i]).any()  # the body is still told from the air
+    assert (boxed[y, x] != boxed[j, i]).any()  # the body is still distinguishable from the background
 
 
 @pytest.mark.parametrize("shape", ["", '<cylinder radius="0.1" length="0.4"/>'])

@@ -29,7 +29,7 @@ TITLES = {
 
 
 def run_row(run: int, succeeded: bool, **more: Any) -> dict[str, Any]:
-    """A run as a campaign writes it down."""
+    """The row of a run in the table of a campaign."""
     outcome, reason = ("succeeded", "") if succeeded else ("failed", f"fell after {run}.5 s")
     outcome_columns = {
         "outcome": outcome,
@@ -41,7 +41,7 @@ def run_row(run: int, succeeded: bool, **more: Any) -> dict[str, Any]:
 
 
 def results(rows: list[dict[str, Any]], **facts: Any) -> Results:
-    """A campaign that found these rows."""
+    """Results of a campaign with these rows."""
     names = [name for name in (rows[0] if rows else {}) if name not in RUN_COLUMNS and name not in COLUMNS]
     parameters = {name: infer_column(each.get(name) for each in rows) for name in names}
     table = build_table(rows, {**RUN_COLUMNS, **parameters, **COLUMNS})

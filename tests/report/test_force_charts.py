@@ -41,7 +41,7 @@ def read_section(recordings: dict[str, Recording]) -> Page:
 
 
 def with_left_cells(recording: Recording, change: Callable[[np.ndarray], np.ndarray]) -> Recording:
-    """With other cells under the left foot."""
+    """The recording with changed cells under the left foot."""
     old = recording.channels[CELLS]
     new = Channel(CELLS, old.units, change(recording[CELLS].copy()), old.labels)
     channels = [new if c.key == CELLS else c for c in recording.channels.values()]
@@ -108,7 +108,7 @@ def test_invalid_pushes_are_ignored(robot: Robot, push: object) -> None:
 
 
 def test_smoothing_is_a_lag_of_first_order() -> None:
-    """τ ẏ = x - y: after a step y = 1 - exp(-t / τ); and what does not change stays as it is."""
+    """τ ẏ = x - y: after a step y = 1 - exp(-t / τ); a constant input is not changed."""
     period = 0.001
     step = np.ones((100, 4))
     step[0] = 0.0
@@ -145,7 +145,7 @@ def test_a_foot_in_the_air_has_no_zmp_and_an_unloaded_one_no_row(robot: Robot) -
 
 def test_a_zmp_on_the_edge_is_not_inside_and_all_means_all(robot: Robot) -> None:
     def tipping(cells: np.ndarray) -> np.ndarray:
-        cells[-1, 1:3] = -1e6  # nothing presses behind
+        cells[-1, 1:3] = -1e6  # no load at the back
         return cells
 
     recording = with_left_cells(dynamic_recording(robot, 0.6), tipping)

@@ -106,7 +106,7 @@ def test_events_of_the_trial_come_before_those_of_the_rule(read: Page, recording
     theirs = gait_cycles(fit.trial.events)
     assert len(found.cycles) >= len(theirs) - 1
     nearest = [min(abs(ours.initial_contact - each.initial_contact) for each in theirs) for ours in found.cycles]
-    assert max(nearest) < 0.08  # a contact of the sample and a strike by the rule
+    assert max(nearest) < 0.08  # an event of the sample and one detected by the rule
 
 
 def test_without_events_the_page_states_the_rule(recording: Recording) -> None:

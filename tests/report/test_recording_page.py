@@ -58,7 +58,7 @@ CELLS = ["Load and ZMP under each sole"]
 
 @pytest.fixture(scope="module", autouse=True)
 def without_graphics() -> Iterator[None]:
-    """Pictures take seconds; one test asks for them."""
+    """Disable pictures, which take seconds; one test enables them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MUJOCO_GL", "off")
         yield
@@ -91,7 +91,7 @@ def read(text: str) -> Page:
 
 def test_a_page_is_well_formed_and_has_every_section(read: Page) -> None:
     after = TITLES.index("Contact forces") + 1
-    assert list(read.sections) == [*TITLES[:after], *CELLS, *TITLES[after:]]  # nobody walks here
+    assert list(read.sections) == [*TITLES[:after], *CELLS, *TITLES[after:]]  # no walk
     assert len(RECORDING_SECTIONS) == len(TITLES) + len(CELLS) + len(WALKING) + len(GUIDED) + len(PEOPLE)
 
 
@@ -324,11 +324,11 @@ def test_key_frames_show_the_stairs_under_the_robot(
 
 
 def bare_recording(**channels: Any) -> Recording:
-    """A recording that Poise did not make: a clock and little else."""
+    """A foreign recording: a time channel and little else."""
     return Recording([Channel("time", "s", np.arange(5) * 0.1), *channels.values()], {"robot": "nobody"})
 
 
-#: Recordings that lack nearly everything, or hold nothing but NaN.
+#: Recordings with few channels, or with NaN only.
 ODD = {
     "empty": Recording([Channel("time", "s", [])]),
     "one sample": Recording([Channel("time", "s", [0.0])]),

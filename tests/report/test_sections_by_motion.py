@@ -46,7 +46,7 @@ def test_a_report_has_the_sections_of_its_motion_and_no_others(name: str) -> Non
     for title, section in sections.items():
         if section in SECTION_NEEDS or title in ("summary", "overview"):
             assert applies(section, views) == (title in expected), title
-        else:  # these look for their data themselves
+        else:  # these find their data themselves
             assert (section(views) is not None) == (title in expected), title
 
 

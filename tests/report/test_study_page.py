@@ -66,7 +66,7 @@ def test_table_one_stands_beside_the_printed_one(read: Page) -> None:
         assert value(row[6]) == pytest.approx(paper.differences[:, k].mean(), abs=0.051)
         assert value(row[9]) == pytest.approx(best.differences[:, k].mean(), abs=0.051)
     printed = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == "Left knee flexion")
-    assert value(printed[3]) == -9.0  # as the paper has it, though 54 - 66 is -12
+    assert value(printed[3]) == -9.0  # as printed in the paper, although 54 - 66 is -12
     mean = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == "mean absolute difference")
     assert value(mean[3]) == pytest.approx(5.8)
 

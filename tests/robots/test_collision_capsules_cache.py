@@ -31,12 +31,12 @@ def urdf(tmp_path: Path) -> Path:
 
 
 def clear_memory_cache() -> None:
-    """As in another process."""
+    """Clear the cache in memory, as in another process."""
     module._recent_capsules.clear()
 
 
 def fail_if_fitted(robot: Robot) -> tuple[Capsule, ...]:
-    raise AssertionError("these capsules were to be there already")
+    raise AssertionError("the capsules should have been read from the cache")
 
 
 def equal_capsules(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:

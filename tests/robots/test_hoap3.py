@@ -50,7 +50,7 @@ def hoap3() -> Robot:
 
 @pytest.fixture(scope="module")
 def published() -> Published:
-    """Joints of the public model, and masses (kg) and centres of mass (m) by link, whose tags no parser knows."""
+    """Joints of the public model, and masses (kg) and centres of mass (m) by link, in tags that no parser supports."""
     found = require_data(REFERENCE)
     tree, bodies = ElementTree.fromstring(found.read_text(encoding="utf-8")), {}
     for link in tree.iter("link"):
@@ -73,7 +73,7 @@ def joint_there(model: pinocchio.Model, link: str) -> int:
 
 
 def test_its_joints_are_where_those_of_the_public_model_are(hoap3: Robot, published: Published) -> None:
-    """In any posture; joints turn the same way, and palms, soles and eyes are where they are there."""
+    """In any posture; joints have the same signs, and palms, soles and eyes the same positions."""
     theirs, random = published[0], np.random.default_rng(7)
     data, other, zero = hoap3.model.createData(), theirs.createData(), theirs.createData()
     pinocchio.forwardKinematics(theirs, zero, np.zeros(theirs.nq))
@@ -108,7 +108,7 @@ def test_its_ranges_are_those_of_the_public_model(hoap3: Robot, published: Publi
 
 
 def test_its_masses_are_those_of_the_public_model(hoap3: Robot, published: Published) -> None:
-    """With their centres, to 0.3 mm, by which left and right differ there; trunk and head are up to 1.6 mm aside."""
+    """With their centres, to 0.3 mm, the asymmetry of the public model; trunk and head are up to 1.6 mm off centre."""
     theirs, bodies = published
     data, other = hoap3.model.createData(), theirs.createData()
     pinocchio.framesForwardKinematics(theirs, other, np.zeros(theirs.nq))
@@ -116,7 +116,7 @@ def test_its_masses_are_those_of_the_public_model(hoap3: Robot, published: Publi
     assert sum(mass for mass, _ in bodies.values()) == pytest.approx(hoap3.mass)
     for link, name in (PUBLISHED | {"WAIST": "root_joint"}).items():
         mass, place = bodies.get(link, (0.0, None))
-        if place is None or not mass:  # wrists are with the forearm there, the tilt of the neck with the head
+        if place is None or not mass:  # there wrists are part of the forearm, and the neck tilt of the head
             continue
         joints = [hoap3.model.getJointId(part) for part in PARTS.get(link, (name,))]
         inertias = [data.oMi[joint].act(hoap3.model.inertias[joint]) for joint in joints]

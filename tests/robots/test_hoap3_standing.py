@@ -41,7 +41,7 @@ def on_feet(state: State) -> dict[str, float]:
 
 
 def lower_start(hoap3: Robot, start: State, by: float) -> State:
-    """The same stance with the centre of mass lower (m), the feet where they are."""
+    """The same stance with a lower centre of mass (m) and unchanged feet."""
     middle = np.mean([start.pose(foot).translation for foot in start.contacts], axis=0)
     target = np.array([*middle[:2], start.center_of_mass[2] - by])
     levels = [
@@ -69,7 +69,7 @@ def test_legs_have_twice_the_torque_of_squats_and_of_standing_on_one_leg(hoap3: 
     most = {joint.name: max(on_feet(state)[joint.name] for state in states) for joint in hoap3.joints}
     for joint, limit in zip(hoap3.joints, hoap3.limits.torque, strict=True):
         assert 2.0 * most[joint.name] < limit, joint.name
-    assert 3.0 < max(most.values()) < 5.0  # and no giant's: a third of what they have is used
+    assert 3.0 < max(most.values()) < 5.0  # and not oversized: at least a third of the torque is used
 
 
 def test_an_ankle_can_carry_all_weight_on_the_toes_of_one_foot(hoap3: Robot) -> None:
@@ -92,7 +92,7 @@ def test_arms_stretched_forward_can_hold_a_tenth_of_its_mass(hoap3: Robot) -> No
 
 
 def test_the_frame_of_a_sole_is_at_its_middle(hoap3: Robot) -> None:
-    """Where the paper measures from: its centres of pressure are wanted at (0, 0)."""
+    """The origin of the paper: its targets of the centre of pressure are (0, 0)."""
     for foot in hoap3.feet:
         assert foot.sole.center == pytest.approx([0.0, 0.0, 0.0])
         assert np.ptp(foot.corners, axis=0)[:2] == pytest.approx([0.101, 0.066])

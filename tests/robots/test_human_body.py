@@ -27,7 +27,7 @@ def human(sex: Sex) -> Robot:
 
 
 def frame_position(robot: Robot, frame: str, **angles: float) -> np.ndarray:
-    """Where a frame is with the base at the origin and some joints turned, all others at zero (m)."""
+    """Position of a frame with the base at the origin and some joints turned, all others at zero (m)."""
     q = pinocchio.neutral(robot.model)
     for name, angle in angles.items():
         q[robot.joint(name).q] = angle
@@ -86,7 +86,7 @@ def test_foot_and_toes_together_are_the_foot_of_the_table(sex: Sex) -> None:
     found, row = link_inertias(shape), SEGMENT_TABLE[sex]["foot"]
     root = next(np.array(joint.position) for joint in human_joints(shape) if joint.child == "right_toes")
     foot, toes = found["right_foot"], found["right_toes"].translate(root)
-    foot = foot._replace(mass=foot.mass + DUMMY_MASS * shape.mass / 75.0)  # the speck of the ankle is taken from it
+    foot = foot._replace(mass=foot.mass + DUMMY_MASS * shape.mass / 75.0)  # minus the dummy mass of the ankle
     center = (foot.mass * foot.center + toes.mass * toes.center) / (foot.mass + toes.mass)
     assert center == pytest.approx(row.center * shape.foot[1], abs=1e-4)
     whole = foot.inertia_about(center) + toes.inertia_about(center)
@@ -107,7 +107,7 @@ def test_left_and_right_bodies_are_mirror_images(human: Robot) -> None:
 @pytest.mark.parametrize("side", SIDES)
 def test_signs_are_those_of_anatomy_on_both_sides(human: Robot, side: str) -> None:
     """Flexion, adduction, internal rotation, dorsiflexion, inversion, pronation are positive."""
-    out = 1.0 if side == "left" else -1.0  # y of what goes outwards
+    out = 1.0 if side == "left" else -1.0  # y of outward motion
 
     def moved(frame: str, joint: str, angle: float = 0.3) -> np.ndarray:
         name = f"{side}_{frame}" if frame not in ("head", "left_palm") else frame

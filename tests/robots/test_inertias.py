@@ -26,7 +26,7 @@ def body_of(points: np.ndarray, mass: float = 2.0) -> pinocchio.Inertia:
 
 
 def any_body(mass: float, inertia: np.ndarray, lever: np.ndarray = ORIGIN) -> SimpleNamespace:
-    """What a file may contain; pinocchio itself makes no body that is impossible."""
+    """Any inertia that a file may contain; pinocchio itself refuses impossible ones."""
     return SimpleNamespace(mass=mass, lever=lever, inertia=inertia)
 
 

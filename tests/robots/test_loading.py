@@ -113,7 +113,7 @@ def test_limits_are_read_and_corrected(tmp_path: Path) -> None:
     assert (limits.upper == 1.5).all()
     assert (limits.velocity == 8.0).all()
     assert (limits.torque == 50.0).all()
-    assert limits.acceleration == pytest.approx(80.0)  # full speed in a tenth of a second
+    assert limits.acceleration == pytest.approx(80.0)  # full speed within a tenth of a second
     corrected = {"velocity": {"*": 100.0, "left_knee": 3.0}, "torque": {"{side}_knee": [1.0, 2.0]}}
     biped = load_robot(path, limits=corrected)
     left, right = (biped.joint(f"{side}_knee").v - 6 for side in ("left", "right"))

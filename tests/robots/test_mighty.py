@@ -19,7 +19,7 @@ from standing_checks import check_standing_on_cells
 REFERENCE = "robots/mighty_reference.ztk"
 #: The trunk's frame is this far before that of the public model (m): above the hips.
 BEFORE = np.array([0.039, 0.0, 0.0])
-#: What the public model lacks to the mass in the paper (kg), as a box at the trunk's centre of mass (m).
+#: Mass missing in the public model compared with the paper (kg), as a box at the trunk's centre of mass (m).
 MISSING, BOX = 6.5 - 5.531071, np.array([0.08, 0.12, 0.10])
 GRAVITY = 9.81
 Blocks = dict[str, dict[str, str]]
@@ -48,7 +48,7 @@ def numbers(text: str) -> np.ndarray:
 
 
 def poses(links: Blocks, angles: dict[str, float]) -> dict[str, pinocchio.SE3]:
-    """Where the links of the public model are, by name; each turns about the z of its own frame."""
+    """Poses of the links of the public model by name; each turns about the z axis of its frame."""
     found: dict[str, pinocchio.SE3] = {}
     for name, keys in links.items():
         placed = numbers(keys["frame"]).reshape(3, 4)
@@ -62,7 +62,7 @@ def poses(links: Blocks, angles: dict[str, float]) -> dict[str, pinocchio.SE3]:
 
 
 def test_its_joints_are_where_those_of_the_public_model_are(mighty: Robot, published: dict[str, Blocks]) -> None:
-    """In any posture; joints turn the same way, and hands and soles are where they are there."""
+    """In any posture; joints have the same signs, and hands and soles the same positions."""
     random = np.random.default_rng(7)
     data, zero = mighty.model.createData(), poses(published["link"], {})
     for _ in range(5):
@@ -173,7 +173,7 @@ def test_nothing_touches_in_standing(mighty: Robot) -> None:
 
 
 def test_one_leg_can_carry_it_on_its_toes(mighty: Robot) -> None:
-    """With all weight at the front edge of one sole; the small motor, published for one ankle, could not."""
+    """With all weight at the front edge of one sole; the small motor, published for one ankle, is too weak."""
     start, data = mighty.stance("standing"), mighty.model.createData()
     weight = GRAVITY * mighty.mass
     pinocchio.computeJointJacobians(mighty.model, data, start.q)

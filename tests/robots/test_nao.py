@@ -8,8 +8,8 @@ from poise.robots import Robot, load_robot
 from shared_data import require_data
 
 REFERENCE = "robots/nao_reference.urdf"
-#: What the symmetry of our model changes, as a share of the largest moment of a body: products of inertia of neck, head
-#: and trunk that are dropped, and how much left and right differ in the public model. The left is as published.
+#: Changes by the symmetry of our model, as a share of the largest moment of a body: products of inertia of neck, head
+#: and trunk are dropped, and left and right differ in the public model. The left side is as published.
 DROPPED, ONE_SIDED, PUBLISHED = 0.035, 0.16, 2e-4
 
 
@@ -68,14 +68,14 @@ def test_its_limits_are_those_of_the_public_model(nao: Robot, published: pinocch
 
 
 def test_both_hip_yaw_pitch_joints_move_on_their_own(nao: Robot) -> None:
-    """One motor turns both in the real robot; a task that wants this couples them."""
+    """One motor turns both in the real robot; a task can couple them."""
     left, right = nao.joint("LHipYawPitch"), nao.joint("RHipYawPitch")
     assert left.v != right.v
     assert len(nao.joints) == 24
 
 
 def test_one_leg_can_carry_it(nao: Robot) -> None:
-    """The torques that hold it in standing by a wrench on one foot alone are below its limits, though small ones."""
+    """The torques of standing with the whole wrench on one foot are below its limits."""
     start = nao.stance("standing")
     data = nao.model.createData()
     g = pinocchio.computeGeneralizedGravity(nao.model, data, start.q)

@@ -17,7 +17,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 
 
 def sides(robot: Robot) -> list[tuple[int, int]]:
-    """Joints with a twin on the other side, both by number."""
+    """Joints with a counterpart on the other side, both by number."""
     names = list(robot.model.names)
     return [(i, names.index(other)) for i, name in enumerate(names) if (other := mirrored_name(name, names))]
 
@@ -56,7 +56,7 @@ def test_the_center_of_mass_of_every_body_is_inside_its_shape(robot: Robot) -> N
 
 
 def test_every_joint_has_a_rotor_inertia(robot: Robot) -> None:
-    """No joint is without one: they steady a light body as they do in the real robot."""
+    """Rotor inertias stabilise a light body, as in the real robot."""
     assert (robot.model.armature[6:] > 0.0).all()
 
 

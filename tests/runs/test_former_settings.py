@@ -70,7 +70,7 @@ def test_a_former_value_of_a_setting_is_todays() -> None:
 
 
 def test_settings_of_another_mode_keep_their_meaning() -> None:
-    """`spin` and `center` were settings of other things with torques and on servos."""
+    """`spin` and `center` had different meanings in torque mode and on servos."""
     given = {"spin": 0.5, "center": "sinusoid"}
     assert current_settings(WalkSettings, given) == {"angular_momentum_tolerance": 0.5, "com_reference": "sinusoid"}
     assert current_settings(ZmpBalanceSettings, {"spin": 0.5, "center": 9.0}) == {

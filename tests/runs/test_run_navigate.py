@@ -46,7 +46,7 @@ def run_navigate(**parameters: Any) -> tuple[Recording, runs.Result]:
     return runs.Navigate(**{"robot": "mighty", **parameters}).run()
 
 
-# -- what is run -------------------------------------------------------------------------------------------------------
+# -- robots, controllers and plants ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_plant_in_position_mode_has_servos() -> None:
     assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[attr-defined]
 
 
-# -- what is told ------------------------------------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_result_counts_segments_outcomes_and_modes() -> None:
@@ -142,7 +142,7 @@ def test_a_kinematic_run_has_no_zmp_margin(script: str) -> None:
 
 
 def test_segments_in_the_recording_join() -> None:
-    """What one segment plans for its end is where the next begins, but for what the robot did otherwise."""
+    """Each segment begins at the planned end of the last one, apart from tracking errors."""
     found = run_navigate(seconds=2.0, mode="kinematic", seed=1)[0].provenance["segments"]
     assert len(found) >= 3
     for before, after in pairwise(found):
@@ -189,7 +189,7 @@ def test_the_summary_counts_segments_and_steps(script: str, capsys: pytest.Captu
     assert re.search(r"guided points move +\d\.\d\d s after the start of a segment", out)
 
 
-# -- what is refused ---------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_it_walks_on_an_ideal_plant() -> None:
     assert (result["reason"], result["steps"]) == (None, 3)
 
 
-# -- what it is asked for ----------------------------------------------------------------------------------------------
+# -- parameters ------------------------------------------------------------------------------------------------------
 
 
 def test_a_style_is_named_or_read(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
 
 
 def test_squats_that_do_not_repeat_have_not_succeeded() -> None:
-    """Half of the leg is too deep for HOAP-3: its heels lift, and each squat differs from the one before."""
+    """A depth of half a leg is too much for HOAP-3: its heels lift, and each squat differs from the one before."""
     request = runs.Squat(robot="hoap3", mode="position", settings={"depth": 0.5, "cycles": 2.0})
     _, result = request.run()
     assert "the squats do not repeat" in result["reason"]

@@ -20,7 +20,7 @@ from poise.runs.walk_motion import style_warnings
 pytestmark = pytest.mark.needs_models
 
 NEUTRAL = runs.Walk(robot="g1", steps=4)
-#: Stairs of a knee's height, which no pendulum knows of.
+#: Stairs of knee height, which the pendulum model ignores.
 HIGH_STAIRS = runs.Walk(robot="g1", speed=(0.3, 0.0, 0.0), terrain="stairs:0.3,0.3,3")  # type: ignore[call-arg]
 
 
@@ -42,7 +42,7 @@ def test_stairs_that_are_too_high_fail_although_the_pendulum_passes_them(
     check = runs.check_walk(HIGH_STAIRS)
     assert not check.feasible
     assert "falls" in check.reason or "about to fall" in check.reason
-    assert runs.first_check(HIGH_STAIRS) == check, "once it is known, the simulated answer comes first"
+    assert runs.first_check(HIGH_STAIRS) == check, "the simulated result takes precedence once it is known"
 
 
 def test_a_slow_machine_gives_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ def test_two_bounds_that_fix_a_difference_can_be_left_together() -> None:
 
 
 def whole_numbers(random: np.random.Generator, variables: int, rows: list[int]) -> Program:
-    """Entries and bounds that are small whole numbers, so that many rows meet; equalities and inequalities."""
+    """Entries and bounds are small integers, so that many rows intersect; equalities and inequalities."""
     levels = []
     for m in rows:
         A, b = random.integers(-1, 2, (m, variables)).astype(float), random.integers(-2, 3, m).astype(float)
@@ -43,7 +43,7 @@ def whole_numbers(random: np.random.Generator, variables: int, rows: list[int]) 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_programs_of_whole_numbers_have_the_costs_of_the_reference(seed: int) -> None:
-    """New and again: what a solver remembers of the program before makes no difference."""
+    """With cold and warm starts: the active set of the previous program makes no difference."""
     random = np.random.default_rng(seed)
     variables = int(random.integers(2, 7))
     rows = [int(random.integers(1, 4)) for _ in range(int(random.integers(2, 5)))]

@@ -55,7 +55,7 @@ def test_on_equalities_it_agrees_with_the_reference(kind: str, damping: float | 
 
 
 def recursion(program: Program) -> Array:
-    """The two displayed equations, as they stand."""
+    """The two displayed equations."""
     x, N = np.zeros(program.variables), np.eye(program.variables)
     for k in range(len(program)):
         root = np.sqrt(program.weight[program.slice(k)])

@@ -72,7 +72,7 @@ def test_it_agrees_with_the_recursion_on_whole_body_programs(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_unknowns_that_no_row_constrains_are_left_to_the_levels_below(seed: int) -> None:
-    """A base, where all is seen from a foot: a posture settles all but the base, and a level below it may move that."""
+    """A base with all tasks relative to a foot: a posture fixes all but the base, which a lower level may move."""
     random = np.random.default_rng(seed)
     n, free = int(random.integers(12, 40)), int(random.integers(1, 7))
     tasks = random.normal(size=(int(random.integers(1, 9)), n))
@@ -96,10 +96,10 @@ def test_nearly_dependent_rows_count_by_their_singular_values(size: float, dampi
         A = random.normal(size=(5, 12))
         A[4] = A[0] - 2.0 * A[3] + size * random.normal(size=12)
         target = random.normal(size=12)
-        b = A @ target + 1e-2 * size * random.normal(size=5)  # far from what the rows can meet would be far from home
+        b = A @ target + 1e-2 * size * random.normal(size=5)  # close to the range of the rows, so that x stays bounded
         last = random.normal(size=12)
         program = Program([Rows(A, b, b, random.uniform(0.5, 2.0, 5)), Rows.bounds(last, last)])
-        if size < RANK_TOLERANCE:  # a direction that counts for neither, and is left to the posture by both
+        if size < RANK_TOLERANCE:  # a direction that both solutions leave to the posture
             assert np.linalg.svd(UnitRows.from_program(program).A[:5])[1][-1] < RANK_TOLERANCE
         # The recursion itself carries the rounding of rows over the smallest singular value.
         x = recursion(program, damping)
@@ -141,7 +141,7 @@ def test_numbers_that_overflow_leave_the_levels_above_as_they_are() -> None:
 
 
 def test_a_posture_of_even_weight_takes_one_small_factorisation() -> None:
-    """And one of uneven weight two of its own size: both give the answer of the recursion, as shown above."""
+    """With unequal weights two of full size; both give the solution of the recursion, as shown above."""
     goal = np.arange(24.0)
     rows = np.random.default_rng(0).normal(size=(9, 30))
     even = Program([Rows(rows, 1.0, 1.0), Rows(np.eye(30)[6:], goal, goal)])

@@ -8,7 +8,7 @@ from poise.solvers import Lexicographic, Program, Rows
 
 
 def stretched_arm_program(angle: float, singularity_damping: float) -> Program:
-    """Two rows with a small angle between them, that ask for different things."""
+    """Two nearly parallel rows with different targets."""
     A = np.array([[1.0, 0.0, 0.2], [np.cos(angle), np.sin(angle), 0.2]])
     return Program([Rows(A, [0.0, 1.0], [0.0, 1.0])], singularity_damping=[singularity_damping])
 
@@ -24,7 +24,7 @@ def test_a_level_away_from_singularities_is_solved_exactly() -> None:
 @pytest.mark.parametrize("angle", [1e-1, 1e-2, 1e-4, 1e-6, 0.0])
 def test_near_a_singularity_the_answer_stays_short(angle: float) -> None:
     first_damped_level = Lexicographic().solve(stretched_arm_program(angle, 0.3))
-    # What damped least squares can reach at most: |b| / (2 damping), with damping up to the singularity damping.
+    # Bound of damped least squares: |b| / (2 damping), with damping up to the singularity damping.
     assert np.linalg.norm(first_damped_level.x) <= 1.0 / 0.3
     if angle > 0.0:
         assert np.linalg.norm(Lexicographic().solve(stretched_arm_program(angle, 0.0)).x) > 0.9 / angle

@@ -10,7 +10,7 @@ from poise.solvers.weighted import REGULARIZATION, RELAXED_WEIGHT
 
 
 def feasible_program(seed: int, levels: int = 3, scale: float = 0.0) -> Program:
-    """Level 0 has bounds, inequalities and an equality that hold together; below, anything."""
+    """Level 0 has compatible bounds, inequalities and an equality; the levels below are random."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 10))
     x = rng.standard_normal(n)
@@ -34,7 +34,7 @@ def cost(program: Program, weights: Array, x: Array) -> float:
 
 
 def as_two_levels(program: Program, weights: Array, hard: bool) -> tuple[Program, list[float]]:
-    """The same question for the reference: level 0, then one level with all weights, damped as Weighted is."""
+    """The same program for the reference: level 0, then one level with all weights, damped like Weighted."""
     soft = [
         Rows(rows.A, rows.lower, rows.upper, weights[k] * rows.weight)
         for k, level in enumerate(program.levels)
@@ -109,7 +109,7 @@ def test_an_infeasible_level_0_is_relaxed_and_the_solution_says_so(seed: int) ->
     two, damping = as_two_levels(program, solver.level_weights(len(program)), hard=False)
     assert solution.status == "relaxed"
     assert solution.x == pytest.approx(Cascade(damping).solve(two).x, abs=1e-6)
-    # Nearly what strict priorities would do: the weights of a relaxed level are 1e4 times those below.
+    # Nearly strict priorities: the weights of a relaxed level are 1e4 times those below.
     assert solution.slack[0] == pytest.approx(Cascade().solve(program).slack[0], abs=0.1)
 
 
@@ -131,7 +131,7 @@ def test_a_reused_workspace_gives_the_answers_of_a_fresh_one() -> None:
         x += 0.1 * rng.standard_normal(6)
         G, J, S = rng.standard_normal((5, 6)), rng.standard_normal((3, 6)), rng.standard_normal((2, 6))
         lower = G @ x - 0.3
-        if step % 20 == 19:  # now and then impossible: the next step must not suffer from it
+        if step % 20 == 19:  # sometimes infeasible: the next step must not be affected
             G[1], lower[1] = -G[0], 0.5 - lower[0]
         box = Rows.bounds(x - 1, x + 1) if step % 7 else Rows.bounds(x, x)  # another pattern: equalities
         program = Program([[box, Rows(G, lower, np.inf)], Rows(J, 1, 1), Rows(S, 0, 0.1)])

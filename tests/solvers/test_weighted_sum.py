@@ -9,7 +9,7 @@ from poise.solvers import EQUALITY, INSIDE, BlockShape, Program, Rows, Stack, We
 from poise.solvers.unit_rows import UnitRows, sides_at
 from poise.solvers.weighted import REGULARIZATION
 
-#: In the language of daqp.
+#: Constants of daqp.
 SOFT, NO_BOUND = 8, 1e30
 
 
@@ -33,7 +33,7 @@ class DaqpArrays:
         return np.append(x[: self.bounds], self.A @ x)
 
     def gradient(self, x: Array) -> Array:
-        """Of the cost, soft rows with what they are violated by."""
+        """Gradient of the cost, with the violations of soft rows."""
         values, lines = self.values(x), self.sense[self.bounds :] == SOFT
         violation = (values - np.clip(values, self.lower, self.upper))[self.bounds :][lines]
         return self.H @ x + self.f + self.A[lines].T @ (violation / self.rho[self.bounds :][lines])

@@ -13,7 +13,7 @@ FEET = pytest.mark.parametrize(
 
 
 def forces(seed: int, count: int = 1) -> np.ndarray:
-    """Of four cells at some instants (N)."""
+    """Forces of four cells at some samples (N)."""
     return np.random.default_rng(seed).uniform(0.5, 40.0, (count, 4))
 
 
@@ -80,7 +80,7 @@ def test_a_negative_or_invalid_cell_counts_as_zero(foot: Foot, dead: float, whic
     for one, other in zip(sole_pressure(foot, cells), sole_pressure(foot, silent), strict=True):
         assert np.isfinite(one).all()
         assert one == pytest.approx(other)
-    assert np.array_equal(cells, given, equal_nan=True), "what was given stays as it is"
+    assert np.array_equal(cells, given, equal_nan=True), "the argument is not changed"
 
 
 @FEET

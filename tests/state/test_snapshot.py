@@ -51,7 +51,7 @@ def snapshot(state: State) -> Snapshot:
 
 @pytest.fixture
 def data(state: State) -> pinocchio.Data:
-    """Work space of the oracle, with which the snapshot has nothing to do."""
+    """Data of the oracle, independent of the snapshot."""
     return state.robot.model.createData()
 
 
@@ -173,7 +173,7 @@ def test_mass_matrix_and_nonlinear_effects_are_inverse_dynamics(
 
 
 def test_newton_and_euler_hold(robot: Robot, state: State, snapshot: Snapshot) -> None:
-    """The first six rows of M v̇ + h are the momentum's rate and the weight, seen from the base."""
+    """The first six rows of M v̇ + h are the momentum's rate and the weight, in the frame of the base."""
     a = np.random.default_rng(2).normal(0, 1, robot.model.nv)
     force = (snapshot.mass_matrix @ a + snapshot.nonlinear_effects)[:3]
     rate = (snapshot.momentum_matrix @ a + snapshot.momentum_drift)[:3]
@@ -191,7 +191,7 @@ def test_the_order_of_queries_changes_nothing(order: list[str], again: list[str]
         snapshot.at(state)
         for name in query_order:
             QUANTITIES[name](snapshot)
-        for name in query_order:  # what was there first must not be overwritten by what came later
+        for name in query_order:  # later quantities must not overwrite earlier ones
             alone = QUANTITIES[name](Snapshot(robot).at(state))
             assert QUANTITIES[name](snapshot) == pytest.approx(alone, abs=1e-9), name
 
@@ -226,7 +226,7 @@ def test_each_quantity_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(pinocchio, name, counted)
     robot = installed_robot("g1")
     snapshot = Snapshot(robot).at(random_state(robot, 0))
-    assert calls == {}, "nothing is computed before it is asked for"
+    assert calls == {}, "quantities are computed on first use"
     for _ in range(3):
         for quantity in QUANTITIES.values():
             quantity(snapshot)
@@ -237,7 +237,7 @@ def test_each_quantity_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None
         QUANTITIES["position"](snapshot)
         QUANTITIES["center of mass"](snapshot)
         QUANTITIES["momentum"](snapshot)
-    assert calls["computeAllTerms"] == 2, "the dynamics know the frames, the centre of mass and the momentum too"
+    assert calls["computeAllTerms"] == 2, "the dynamics include the frames, the centre of mass and the momentum"
     assert calls["computeJointJacobians"] == calls["ccrba"] == 1
 
 

@@ -24,11 +24,11 @@ from robot_states import installed_robot
 from shared_data import require_data
 from waiting import wait_until
 
-#: Files that are no trials, or damaged ones, where there are any.
+#: Damaged files and files that are no trials, if available.
 
 
 def process_ended(number: int | None) -> bool:
-    """Whether no process has this number any more."""
+    """Return whether the process with this id has ended."""
     try:
         os.kill(number or 0, 0)
     except ProcessLookupError:
@@ -36,7 +36,7 @@ def process_ended(number: int | None) -> bool:
     return False
 
 
-# -- one job, with work that a test has made up: these functions run in another process ------------------------------
+# -- one job, with functions of this file that run in another process ------------------------------
 
 
 def sleep_forever(connection: Connection, request: Any) -> None:
@@ -62,7 +62,7 @@ def test_an_error_in_the_process_is_the_error_of_its_job() -> None:
 
 
 def test_a_job_that_takes_too_long_is_ended() -> None:
-    for timeout in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0):  # however long a process takes to begin
+    for timeout in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0):  # independent of the start time of a process
         fit_process = FitProcess(None, lambda fit_process: None, sleep_forever, timeout=timeout)
         assert f"stopped after {timeout:g} s" in fit_process.wait()
         if fit_process.activity == "sleeps":
@@ -86,7 +86,7 @@ def test_a_crashed_process_is_an_error_in_one_line() -> None:
     assert "\n" not in error
 
 
-# -- what is made ----------------------------------------------------------------------------------------------------
+# -- results ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -165,11 +165,11 @@ def test_a_static_trial_is_shown_without_a_gait(files: dict[str, bytes], tmp_pat
     assert result.as_json()["rows"] == []
 
 
-# -- the desk --------------------------------------------------------------------------------------------------------
+# -- fit service -----------------------------------------------------------------------------------------------------
 
 
 class ServiceLog:
-    """A desk, and what it said and showed."""
+    """A fit service that records its messages and results."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
@@ -224,7 +224,7 @@ def test_a_trial_without_a_pelvis_is_refused_and_the_one_before_stays(log: Servi
     assert error.startswith("'bare.trc'")
     assert "pelvis" in error
     assert log.service.result_data()["title"] == "walk.trc"
-    assert log.service.upload("static", "me.trc", files["static"]) == "", "for the trial that is still there"
+    assert log.service.upload("static", "me.trc", files["static"]) == "", "of the trial that is still loaded"
     assert "'walk.trc', with 'me.trc'" in log.service.player.result.summary[0]
     assert len(list(log.service._folder.iterdir())) == 2
 
@@ -252,7 +252,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     folder = log.service._folder
     log.service.close()
     assert last is not None
-    assert process_ended(last.pid), "who leaves the scene does not leave it behind"
+    assert process_ended(last.pid), "the fit ends with the scene"
     assert not folder.exists()
     assert len(log.shown) == 1
     assert "closed" in log.service.upload("trial", "walk.trc", files["walk"])

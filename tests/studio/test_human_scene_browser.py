@@ -21,9 +21,9 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
-#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
+#: Folder for screenshots; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
-#: How many pixels of the six plots are blue: lines of the reproduction, for all else is grey, black or red.
+#: Number of blue pixels in the six plots: lines of the reproduction; all others are grey, black or red.
 INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     let blue = 0;
@@ -43,7 +43,7 @@ def page(hub: Hub) -> Iterator[Any]:
     server = Server(hub, "127.0.0.1", 0)
     server.start()
     with chromium(with_3d=bool(PICTURES)) as browser, open_page(browser, server, viser=bool(PICTURES)) as page:
-        page.set_default_timeout(180_000)  # fits are of low importance, and a busy machine lets them wait
+        page.set_default_timeout(180_000)  # fits have a low priority, and wait on a busy machine
         page.get_by_role("tab", name="Human").click()
         wait_until(lambda: hub.hello()["scene"] == "human" and hub.hello()["controls"])
         if PICTURES:
@@ -55,7 +55,7 @@ def page(hub: Hub) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def trc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A trial that Poise itself has written."""
+    """A trial written by Poise."""
     walk, _ = sample_trial(1.68, 61.0, "female", cycles=2)
     path = tmp_path_factory.mktemp("trials") / "my walk.trc"
     human.write_trc(walk, path)
@@ -63,7 +63,7 @@ def trc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def take_screenshot(page: Any, name: str) -> None:
-    """A picture of the page, if somebody wants one."""
+    """Save a screenshot of the page, if enabled."""
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         page.wait_for_timeout(3000)
@@ -152,7 +152,7 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
     wait_until(lambda: wait_until(hub.frame)["replay"]["duration"] > 2.0)
     page.get_by_role("button", name="Back to live").click()
     page.locator("#status-lines").get_by_text("No trial loaded").wait_for()
-    page.get_by_role("button", name="Reset").click()  # and there it is again
+    page.get_by_role("button", name="Reset").click()  # it is shown again
     page.locator("#status-lines").get_by_text("my walk.trc").wait_for()
 
 

@@ -33,13 +33,13 @@ from poise.studio import Hub
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 
-#: Buttons of the pad that choose a point, and how a mode is spoken of.
+#: Buttons of the gamepad that choose a point, and the names of the modes.
 BUTTONS = {"left foot": LEFT_SHOULDER, "right foot": 5, "trunk": Y, "left hand": X}
 __all__ = ["guided", "hub", "page"]  # fixtures
 
 
 def frame_pose(hub: Hub, frame: Frame, robot: Robot) -> pinocchio.SE3:
-    """Of a part of the robot, in the picture that was shown last."""
+    """Pose of a part of the robot in the last frame."""
     view_frame = hub._latest_view
     assert view_frame is not None
     x, y, z, *turn = view_frame.poses["robot"][frame.joint]
@@ -48,7 +48,7 @@ def frame_pose(hub: Hub, frame: Frame, robot: Robot) -> pinocchio.SE3:
 
 
 def observed_points(hub: Hub, robot: Robot) -> NavigationPoints:
-    """The navigation points as somebody sees them who looks at the view."""
+    """The navigation points in the last frame of the view."""
     feet = {}
     for foot in robot.feet:
         there = frame_pose(hub, foot, robot)
@@ -62,7 +62,7 @@ def observed_points(hub: Hub, robot: Robot) -> NavigationPoints:
 
 
 def hold_gamepad(page: Any, stick: OperatorCommand) -> None:
-    """Holds the pad as a stick says: left stick ahead and aside, right stick to turn, triggers up and down."""
+    """Move the gamepad by a command: left stick ahead and aside, right stick to turn, triggers up and down."""
     forward, left, up, _, _, yaw = stick.axes
     buttons = f"{{ [{RIGHT_TRIGGER}]: {max(up, 0.0)}, [{LEFT_TRIGGER}]: {max(-up, 0.0)} }}"
     page.evaluate(f"held = [{-left}, {-forward}, {-yaw}, 0]; down = {buttons}")

@@ -28,7 +28,7 @@ REST = Gamepad(True, (0.0,) * 4, (0.0,) * 17)
 
 
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that is advanced by the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
@@ -42,11 +42,11 @@ def standard_gamepad(axes: tuple[float, ...] = (0.0,) * 4, **pressed: float) -> 
 
 
 def input_message(keys: tuple[str, ...] = (), gamepad: Any = None, axes: tuple[float, ...] = STILL) -> dict[str, Any]:
-    """As a page says it."""
+    """The message of a page."""
     return {"keys": list(keys), "gamepad": gamepad, "axes": list(axes)}
 
 
-# -- what is held ------------------------------------------------------------------------------------------------------
+# -- operator input ----------------------------------------------------------------------------------------------------
 
 
 def test_a_standard_pad_is_read_as_the_gamepad_layout_has_it() -> None:
@@ -118,7 +118,7 @@ def test_the_legend_lists_directions_in_the_order_of_the_keys() -> None:
     assert {does: used for used, does in control_legend(GAMEPAD)}["up, down"] == "right trigger, left trigger"
 
 
-# -- a person at a page ------------------------------------------------------------------------------------------------
+# -- page operator -----------------------------------------------------------------------------------------------------
 
 
 def test_of_all_devices_the_strongest_counts() -> None:
@@ -149,7 +149,7 @@ def test_a_short_key_press_counts_once_and_a_released_key_no_longer() -> None:
     operator = PageOperator()
     operator.set_input(OperatorInput(frozenset({"KeyW"})))
     operator.set_input(OperatorInput())
-    assert operator.read(0.0).axes[0] == 1.0, "pressed and let go before it was asked"
+    assert operator.read(0.0).axes[0] == 1.0, "pressed and released before it was read"
     assert operator.read(0.5).axes == STILL
     operator.set_input(OperatorInput(frozenset({"KeyW"})))
     assert operator.read(1.0).axes[0] == 1.0
@@ -166,7 +166,7 @@ def test_the_lift_is_the_sum_of_page_and_device() -> None:
     assert operator.stick.lift == pytest.approx(0.8)
 
 
-# -- dead-man ----------------------------------------------------------------------------------------------------------
+# -- dead-man switch ---------------------------------------------------------------------------------------------------
 
 
 def test_half_a_second_after_the_last_message_the_stick_is_centred(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,14 +195,14 @@ def test_an_idle_gamepad_does_not_time_out(monkeypatch: pytest.MonkeyPatch) -> N
     watch.set_input(OperatorInput(gamepad=standard_gamepad((0.0, -1.0, 0.0, 0.0))))
     clock.now += 0.6
     assert watch.input_timed_out
-    assert not watch.input_timed_out, "told once"  # type: ignore[unreachable]
+    assert not watch.input_timed_out, "reported once"  # type: ignore[unreachable]
 
 
 # -- the scene ---------------------------------------------------------------------------------------------------------
 
 
 def run_for(runner: SceneRunner, operator_input: dict[str, Any], seconds: float) -> list[str]:
-    """Holds something for some seconds; all notes that were given."""
+    """Run with an input for some seconds; return all notes."""
     notes: list[str] = []
     for _ in range(round(seconds / runner.period)):
         runner.set_input(operator_input)  # each time: a busy machine may need half a second for a few periods
@@ -219,8 +219,8 @@ def soles(runner: SceneRunner) -> list[float]:
 
 
 def test_mighty_walks_reaches_and_stands_on_one_foot_on_command() -> None:
-    """The trunk is pushed ahead: it walks. The left hand: it moves, the feet do not. The left foot: up, and down again.
-    What is beyond a boundary is projected, and the page is told."""
+    """Trunk forward: it walks. Left hand: it moves, the feet do not. Left foot: up, and down again. Goals beyond a
+    boundary are projected, and the page shows it."""
     runner = SceneRunner(find_scene("navigate")(installed_robot("mighty")))
     robot, plant = installed_robot("mighty"), runner.primary.plant
     run_for(runner, input_message(axes=AHEAD), 2.0)
@@ -341,6 +341,6 @@ def test_robots_with_motors_and_with_servos_are_guided_and_shown(name: str) -> N
     assert not list(runner.events)
     telemetry = Telemetry(robot)
     numbers = telemetry.page_data(runner, "left leg")
-    assert any(numbers["plots"]["torques"].values()), "who stands strains his legs, on servos too"
+    assert any(numbers["plots"]["torques"].values()), "standing needs leg torques, on servos too"
     assert {"contact", "balance", "hands", "trunk"} <= {level["name"] for level in numbers["levels"]}
     assert np.isfinite(telemetry.view_frame(runner).plans["next"].support).all()  # type: ignore[index]

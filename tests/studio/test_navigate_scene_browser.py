@@ -21,9 +21,9 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
-#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
+#: Folder for screenshots; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
-#: A standard pad that stands at `window.held`, with buttons pressed as `window.down` says.
+#: A standard gamepad with the axes `window.held` and the pressed buttons `window.down`.
 PAD = """
     window.held = [0, 0, 0, 0];
     window.down = {};
@@ -57,7 +57,7 @@ def page(hub: Hub) -> Iterator[Any]:
 
 @pytest.fixture
 def guided(page: Any, hub: Hub) -> Any:
-    """mighty in the scene Navigate, chosen on the page, from the beginning; nothing is held."""
+    """mighty in the scene Navigate, chosen on the page, after a reset and without input."""
     page.evaluate("held = [0, 0, 0, 0]; down = {}")
     if hub.hello()["robot"] != "mighty":
         page.get_by_label("Robot", exact=True).select_option("mighty")
@@ -81,7 +81,7 @@ def current_frame(hub: Hub) -> dict[str, Any]:
 
 
 def press(page: Any, hub: Hub, button: int, mode: str) -> None:
-    """Presses a button of the pad until the robot has heard it, and the page shows it."""
+    """Press a button of the gamepad until the simulation has received it and the page shows it."""
     page.evaluate(f"down = {{ [{button}]: 1 }}")
     wait_until(lambda: current_frame(hub)["guidance"]["mode"] == mode)
     page.evaluate("down = {}")
@@ -89,7 +89,7 @@ def press(page: Any, hub: Hub, button: int, mode: str) -> None:
 
 
 def frame_position(hub: Hub, frame: Frame) -> np.ndarray:
-    """Where a part of the robot is, in the picture that was shown last."""
+    """Position of a part of the robot in the last frame."""
     view_frame, robot = hub._latest_view, hub._load_robot("mighty")
     assert view_frame is not None
     x, y, z, *turn = view_frame.poses["robot"][frame.joint]
@@ -98,7 +98,7 @@ def frame_position(hub: Hub, frame: Frame) -> np.ndarray:
 
 
 def steps(hub: Hub) -> bool:
-    """Whether a step is going to be made, and it can be seen where to."""
+    """Whether a step is planned and drawn."""
     accepted = (hub._latest_view.plans or {}).get("accepted")  # type: ignore[union-attr]
     if accepted is None or not len(accepted.footprints):
         return False
@@ -111,7 +111,7 @@ def stands(hub: Hub) -> bool:
 
 
 def take_screenshot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] | None = None) -> None:
-    """A picture of the page, if somebody wants one; time stands still until the view has drawn it."""
+    """Save a screenshot of the page, if enabled; the simulation is paused until the view has drawn it."""
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         if when is not None:
@@ -155,7 +155,7 @@ def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_shows_projections(gui
     take_screenshot(page, hub, "_foot")
     page.evaluate("down = {}")
     wait_until(lambda: stands(hub))
-    assert "left foot in the air" in current_frame(hub)["status_lines"][0], "it stays there, whoever lets go"
+    assert "left foot in the air" in current_frame(hub)["status_lines"][0], "it stays there after the release"
     page.evaluate(f"down = {{ [{LEFT_TRIGGER}]: 1 }}")
     wait_until(
         lambda: (

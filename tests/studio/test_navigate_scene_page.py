@@ -56,7 +56,7 @@ def page_and_hub(shared_page_and_hub: tuple[Any, FakeHub]) -> Iterator[tuple[Any
 
 
 def last_input(hub: FakeHub) -> OperatorInput:
-    """What is held, as the simulation hears it."""
+    """The last input that the simulation received."""
     return OperatorInput.from_page((hub.command_values("operator_input") or [None])[-1])
 
 
@@ -83,8 +83,8 @@ def test_pressed_keys_are_sent_repeatedly_until_they_are_released(page_and_hub: 
     wait_until(lambda: last_input(hub).is_idle)
     count, alive = len(hub.command_values("operator_input")), len(hub.command_values("keep_alive"))
     wait_until(lambda: len(hub.command_values("keep_alive")) >= alive + 3)
-    assert len(hub.command_values("operator_input")) == count, "silence is told once"
-    assert hub.command_values("stick") == [], "the other kind of driving is not meant"
+    assert len(hub.command_values("operator_input")) == count, "the release is sent once"
+    assert hub.command_values("stick") == [], "no stick commands are sent"
 
 
 def test_the_state_of_a_gamepad_and_its_removal_are_sent(page_and_hub: tuple[Any, FakeHub]) -> None:

@@ -40,7 +40,7 @@ def viewer(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def nodes(viewer: Viewer, word: str) -> dict[str, Any]:
-    """What is in the scene, by the end of its name."""
+    """Nodes of the scene, by the end of their names."""
     found = viewer._server.scene._handle_from_node_name.items()
     return {name.rsplit("/", 2)[-1]: node for name, node in found if "/plans" in name and word in name}
 
@@ -62,7 +62,7 @@ def test_a_plan_is_drawn_at_its_position_and_removed_afterwards(viewer: Viewer, 
     for point in PLAN.paths[0]:
         assert np.abs(ends - point).sum(axis=1).min() < 1e-6
     shadow = np.append(PLAN.center_of_mass[:2], 0.0)
-    assert np.abs(ends - shadow).sum(axis=1).min() < 0.01, "on the ground as well, where nothing hides it"
+    assert np.abs(ends - shadow).sum(axis=1).min() < 0.01, "also drawn on the ground, where it is visible"
     assert not any(node.visible for name, node in nodes(viewer, "/next/").items())
     show_plans(viewer, robot)
     assert not any(node.visible for node in nodes(viewer, "/accepted/").values())

@@ -115,7 +115,7 @@ def test_changed_grows_with_the_files_and_only_then(output: OutputFolder) -> Non
     with open(output.folder / "a.poise", "ab") as file:  # it is being written
         file.write(b"more")
     revisions += [output.revision]
-    os.utime(output.folder / "a.poise", (1e9, 1e9))  # it is not, any more
+    os.utime(output.folder / "a.poise", (1e9, 1e9))  # it has ended
     revisions += [output.revision, output.revision]
     (output.folder / "a.poise").unlink()
     revisions += [output.revision]

@@ -33,7 +33,7 @@ def connect_page(server: Server, path: str = "live", **settings: Any) -> Connect
 
 
 def next_message(page: Connection, kind: str) -> Any:
-    """The next thing of that kind."""
+    """The next message of a kind."""
     while True:
         message = json.loads(page.recv(timeout=STALL_SECONDS))
         if kind in message:
@@ -155,7 +155,7 @@ def test_a_slow_page_gets_only_the_latest_frame_and_delays_no_other_page(
 
 
 def upload(server: Server, data: bytes, control: str = "load", name: str = "a.toml", piece: int = 700) -> str:
-    """What the server says to an upload."""
+    """The answer of the server to an upload."""
     with connect_page(server, f"upload/{control}?name={name}") as page:
         try:
             for begin in range(0, len(data), piece):

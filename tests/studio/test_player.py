@@ -56,7 +56,7 @@ def test_both_bodies_are_where_fit_and_reproduction_have_them(result: GaitResult
     other = result.reproductions["paper"]
     n = int(np.argmin(np.abs(other.time - begin - 0.5)))
     ghost = State(play.robot, other.q[n]).pose(heel).translation
-    assert ghost[:2] == pytest.approx(placed[:2], abs=0.02), "in its own place it treads where the person trod"
+    assert ghost[:2] == pytest.approx(placed[:2], abs=0.02), "without an offset its feet are those of the person"
     left = np.array([-result.heading[1], result.heading[0], 0.0])
     assert view_frame.poses["ghost"][1, :3] == pytest.approx(other.q[n, :3] + 0.7 * left)
     values["variant"], values["show_markers"] = "two phases", False
@@ -94,7 +94,7 @@ def test_a_cycle_is_played_over_and_over_and_the_whole_trial_has_no_ghost_beyond
 
 
 def test_the_camera_shows_every_walking_direction_from_the_same_side(result: GaitResult, clock: Any) -> None:
-    """Turned by a quarter, so is the view, and the ghost still goes to the left."""
+    """A quarter turn of the walk turns the view as well, and the ghost is still to the left."""
     turned = dataclasses.replace(result, heading=np.array([0.0, 1.0, 0.0]))
     straight = dataclasses.replace(result, heading=np.array([1.0, 0.0, 0.0]))
     (x, y, z), (a, b, c) = GaitPlayer(straight, dict).camera_direction, GaitPlayer(turned, dict).camera_direction
@@ -164,7 +164,7 @@ def test_a_replay_shows_the_fallback_of_its_sample() -> None:
 
 @pytest.mark.needs_models
 def test_a_replay_shows_what_the_page_showed_live(tmp_path: Path, clock: Any) -> None:
-    """Forces, torques, plots and hierarchy of the replayed moment, not of another one."""
+    """Forces, torques, plots and hierarchy of the replayed sample."""
     runner = SceneRunner(find_scene("walk")(installed_robot("g1")))
     runner.scene.set_control("walking", True)
     telemetry = Telemetry(runner.scene.robot)

@@ -108,7 +108,7 @@ def test_a_slider_marks_where_the_motion_ends(page: Any, hub: FakeHub) -> None:
     assert "16.6667%" in gradient, "0.1 of 0 to 0.6"
     assert "75%" in gradient
     assert "Keeps balance" in page.get_by_role("slider", name="step length").get_attribute("aria-description")
-    assert page.locator(".range-marks:visible").count() == 1, "where no range is known there are no marks"
+    assert page.locator(".range-marks:visible").count() == 1, "without a range there are no marks"
     hub.show_frame(2, feasible_ranges={})
     marks.wait_for(state="hidden")
 
@@ -133,7 +133,7 @@ def test_fits_and_exports_show_their_progress_and_are_cancelled(page: Any, hub: 
     jobs.get_by_text("fitting the body").wait_for()
     bars = jobs.get_by_role("progressbar")
     assert bars.first.evaluate("bar => bar.value") == 0.25
-    assert not bars.last.evaluate("bar => bar.hasAttribute('value')"), "its share is not known"
+    assert not bars.last.evaluate("bar => bar.hasAttribute('value')"), "its progress is unknown"
     assert "12 s" in jobs.inner_text()
     jobs.get_by_role("button", name="Cancel w.mp4").click()
     wait_until(lambda: hub.command_values("cancel_job") == ["w.mp4"])

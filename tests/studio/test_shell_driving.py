@@ -13,7 +13,7 @@ from open_studio import begin_again, chromium, open_page, studio
 from waiting import wait_until
 
 ZEROS = [0, 0, 0]
-#: Gamepads that the test moves: `pads[0].axes[1] = -1`.
+#: Gamepads moved by the test: `pads[0].axes[1] = -1`.
 PADS = """
 window.pads = [];
 navigator.getGamepads = () => [...window.pads, ...Array(4)].slice(0, 4);
@@ -62,7 +62,7 @@ def test_a_gamepad_drives_and_its_centred_stick_is_sent_once(page_and_hub: tuple
     page.evaluate("pads[0].axes = [0.05, -1, 0, 0]")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
     count = len(hub.command_values("stick"))
-    wait_until(lambda: len(hub.command_values("stick")) >= count + 3)  # said again and again while it is held
+    wait_until(lambda: len(hub.command_values("stick")) >= count + 3)  # sent repeatedly while it is held
     page.evaluate("pads[0].axes = [1, 0, 0, 0]")
     wait_until(lambda: last_stick(hub) == [0, -1, 0])
     page.evaluate("pads[0].axes = [0, 0, -0.56, 0]")
@@ -101,7 +101,7 @@ def test_an_unknown_device_is_assigned_by_moving_it_and_remembered(page_and_hub:
     moved([-0.9, 0, -1, 0], "fully left")
     moved([0, 0, 0.5, 0], "should turn")
     dialog.wait_for(state="hidden")
-    assert all(stick == ZEROS for stick in hub.command_values("stick"))  # assigning drives nothing
+    assert all(stick == ZEROS for stick in hub.command_values("stick"))  # no stick commands during assignment
     page.evaluate("pads[0].axes = [0, 1, -1, 0]")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.evaluate("pads[0].axes = [1, 0, -1, 0]")
@@ -178,7 +178,7 @@ def test_only_text_and_number_fields_hold_the_keyboard(page_and_hub: tuple[Any, 
     wait_until(lambda: len(hub.command_values("keep_alive")) > count)
     assert hub.command_values("stick") == []
     number.focus()
-    page.keyboard.press("Enter")  # the number is set, and the keys are the robot's again
+    page.keyboard.press("Enter")  # the number is set, and the keys drive the robot again
     page.keyboard.down("w")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.keyboard.up("w")
@@ -200,7 +200,7 @@ def test_keys_drive_after_a_slider_a_choice_or_a_panel_was_used_with_the_mouse(
             wait_until(lambda: last_stick(hub) == ZEROS)
         assert slider.input_value() == value
     page.get_by_role("combobox", name="preset").focus()
-    page.keyboard.down("s")  # a letter is no choice
+    page.keyboard.down("s")  # a letter does not change the choice
     wait_until(lambda: last_stick(hub) == [-1, 0, 0])
     page.keyboard.up("s")
     assert page.get_by_role("combobox", name="preset").input_value() == "neutral"

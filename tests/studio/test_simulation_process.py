@@ -26,7 +26,7 @@ pytestmark = pytest.mark.needs_models
 
 
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that is advanced by the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
         self.now = 100.0
@@ -58,7 +58,7 @@ def test_simulated_time_beyond_the_maximum_lag_is_skipped(monkeypatch: pytest.Mo
     assert pacer.periods_due() == 0
 
 
-# -- dead-man ----------------------------------------------------------------------------------------------------------
+# -- dead-man switch ---------------------------------------------------------------------------------------------------
 
 
 def test_a_stick_is_centred_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,13 +103,13 @@ def test_a_scene_runs_and_has_telemetry(name: str, robot: str) -> None:
     numbers, view_frame = telemetry.page_data(runner, "left leg"), telemetry.view_frame(runner)
     assert numbers["time"] == pytest.approx(39 * runner.period)
     assert len(numbers["plots"]["support"]) >= 3
-    assert any(numbers["plots"]["torques"].values()), "who stands strains his legs"
+    assert any(numbers["plots"]["torques"].values()), "standing needs leg torques"
     table = {level["name"]: level for level in numbers["levels"]}
     assert {"contact", "balance"} <= table.keys() or {"feet", "balance"} <= table.keys()
     assert all(task["error"] >= 0.0 for level in table.values() for task in level["tasks"])
     for controlled, poses in view_frame.poses.items():
         plant, foot = runner.controlled_plants[controlled].plant, runner.scene.robot.feet[0]
-        state = plant.truth() if hasattr(plant, "truth") else plant.state()  # as it is, not as it is sensed
+        state = plant.truth() if hasattr(plant, "truth") else plant.state()  # the true state, not the measured one
         x, y, z, *turn = poses[foot.joint]
         joint = pinocchio.SE3(pinocchio.Quaternion(*turn).matrix(), np.array([x, y, z]))
         placed = joint * runner.scene.robot.model.frames[foot.index].placement
@@ -216,7 +216,7 @@ def test_a_dragged_hand_is_reached_in_physics_and_in_kinematics() -> None:
 
 
 def test_the_order_of_tasks_decides_which_task_yields() -> None:
-    """Both hands are pulled apart further than arms are long: the one that stands higher in the order is served."""
+    """Both hands are pulled apart further than arms are long: the task of higher priority is met."""
     missed = {}
     for first in ("left hand", "right hand"):
         runner = SceneRunner(find_scene("reach")(installed_robot("g1")))
@@ -267,7 +267,7 @@ def test_a_handle_that_is_drawn_away_pulls_like_a_rubber_band() -> None:
     assert moved[0.2] > 1.5 * moved[0.1] > 0.005
 
 
-# -- the tape ----------------------------------------------------------------------------------------------------------
+# -- recording ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_recording_of_the_scene_can_be_loaded(tmp_path: Path) -> None:
@@ -288,14 +288,14 @@ def test_a_recording_of_the_scene_can_be_loaded(tmp_path: Path) -> None:
 
 
 class Listener:
-    """Hears what a simulation says."""
+    """Receives the messages of a simulation."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[Any, ...]] = []
         self.client = SimulationClient(lambda *message: self.messages.append(message))
 
     def wait(self, good: Any) -> tuple[Any, ...]:
-        """The first thing that is so, from now on or before."""
+        """The first message that satisfies a condition, past or future."""
         return wait_until(
             lambda: next((message for message in list(self.messages) if good(message)), None), inspect.getsource(good)
         )
@@ -319,7 +319,7 @@ def test_a_simulation_runs_in_its_process_and_its_crash_is_reported(tmp_path: Pa
 
 
 def test_frames_are_sent_only_on_request() -> None:
-    """The latest wins: whoever is slow finds one picture on the wire, not a queue of old ones."""
+    """A slow receiver gets the latest frame only, not a queue of old ones."""
     from multiprocessing import Pipe
     from threading import Thread
 

@@ -24,7 +24,7 @@ from robot_states import installed_robot, not_none
 
 
 def runner_of(name: str = "hoap3", **chosen: Any) -> SceneRunner:
-    """The scene, with what was chosen before it began."""
+    """The scene with initial control values."""
     scene = find_scene("stand")(installed_robot(name))
     for control, value in chosen.items():
         scene.set_control(control, value)
@@ -33,11 +33,11 @@ def runner_of(name: str = "hoap3", **chosen: Any) -> SceneRunner:
 
 def run_for(runner: SceneRunner, seconds: float) -> None:
     for _ in range(round(seconds / runner.period)):
-        runner.deadman.keep_alive()  # each time: nobody has left, however busy the machine
+        runner.deadman.keep_alive()  # each time: no timeout, even on a busy machine
         runner.step()
 
 
-# -- what drives -------------------------------------------------------------------------------------------------------
+# -- actuation ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["hoap3", "nao", "mighty"])
@@ -60,7 +60,7 @@ def test_recovery_steps_switch_to_torque_motors_with_a_message() -> None:
 
 
 def test_settings_for_motors_are_adapted_to_a_robot_on_servos() -> None:
-    """Another robot gets the values of the one before, in their order."""
+    """Another robot gets the control values of the one before, in their order."""
     before = {"balance_strategy": "steps", "actuation": "as built", "depth": 0.3}
     scene = runner_of("hoap3", **before).scene
     assert {name: scene.values()[name] for name in before} == {
@@ -103,7 +103,7 @@ def test_the_provenance_has_the_actuation_and_the_zmp_regulation() -> None:
     assert runner_of(actuation="torque motors").scene.provenance() == {"behavior": "stand", "mode": "torque"}
 
 
-# -- what regulates ----------------------------------------------------------------------------------------------------
+# -- ZMP regulation ----------------------------------------------------------------------------------------------------
 
 
 def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
@@ -122,7 +122,7 @@ def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
     scene.set_control("zmp_regulation", True)
     run_for(runner, 0.3)
     assert body.fault_detector.trust == 1.0
-    assert not scene.needs_reset, "without a new beginning"
+    assert not scene.needs_reset, "without a reset"
     assert not runner.fall_reason
 
 
@@ -210,7 +210,7 @@ def test_hoap3_squats_on_servos_to_the_given_depth_after_settling() -> None:
 
 
 def test_the_shown_sole_pressure_agrees_with_the_ankle_sensors() -> None:
-    """Cells against the six-axis sensors, which share nothing with them but the ground."""
+    """Cells against the six-axis sensors, which are independent of them."""
     runner = runner_of()
     run_for(runner, 1.5)
     robot, plant = runner.scene.robot, runner.primary.plant

@@ -33,7 +33,7 @@ def viewer(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def nodes(viewer: Viewer, word: str) -> dict[str, Any]:
-    """What is in the scene, by the end of its name."""
+    """Nodes of the scene, by the end of their names."""
     found = viewer._server.scene._handle_from_node_name.items()
     return {name.rsplit("/", 1)[-1]: node for name, node in found if f"/{word}" in name}
 
@@ -45,7 +45,7 @@ def sole_frame(robot: Robot, **pressed: SoleLoad) -> SolePressureFrame:
 
 
 def opacities(viewer: Viewer, robot: Robot) -> dict[int, set[float | None]]:
-    """Of the pieces of each joint."""
+    """Opacities of the meshes of each joint."""
     found = viewer._server.scene._handle_from_node_name.items()
     meshes = [(name.split("/"), node) for name, node in found if "/figure" in name and name.count("/") == 4]
     return {int(parts[3]): {n.opacity for p, n in meshes if p[3] == parts[3]} for parts, _ in meshes}  # type: ignore[attr-defined]

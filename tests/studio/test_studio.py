@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-#: A pad that stands at `window.held`.
+#: A gamepad with the axes `window.held`.
 PAD = """
     window.held = [0, 0, 0, 0];
     navigator.getGamepads = () => window.held && [{
@@ -72,7 +72,7 @@ def shared_page(browser: Any, server: Server) -> Iterator[Any]:
 
 @pytest.fixture
 def page(shared_page: Any, hub: Hub) -> Iterator[Any]:
-    """The shell on a robot that stands, in the scene Walk; nothing is held."""
+    """The shell with a standing robot in the scene Walk, without input."""
     shared_page.evaluate("held = [0, 0, 0, 0]; document.querySelectorAll('.message').forEach((each) => each.remove())")
     open_scene(shared_page, hub, "Walk")
     yield shared_page
@@ -80,15 +80,15 @@ def page(shared_page: Any, hub: Hub) -> Iterator[Any]:
 
 
 def open_scene(page: Any, hub: Hub, title: str) -> None:
-    """To a scene, from its beginning."""
+    """Open a scene and reset it."""
     name = next(each.name for each in all_scenes() if each.title == title)
     if hub.hello()["scene"] != name:
         page.get_by_role("tab", name=title).click()
         wait_until(lambda: hub.hello()["scene"] == name and hub.hello()["controls"])
     for control, value in (("walking", False), ("squatting", False), ("preset", "neutral")):
         hub.handle_command("control", [control, value])
-    hub.handle_command("play", False)  # else a busy page returns from its click when the beginning is long past
-    page.get_by_role("button", name="Play", exact=True).wait_for()  # the bar has its final layout: no click goes astray
+    hub.handle_command("play", False)  # otherwise a busy page returns from its click long after the start
+    page.get_by_role("button", name="Play", exact=True).wait_for()  # the bar has its final layout: no click misses
     page.get_by_role("button", name="Reset").click()
     wait_until(lambda: (hub.frame() or {"time": 9.0})["time"] < 0.1)
     hub.handle_command("play", True)
@@ -100,7 +100,7 @@ def current_frame(hub: Hub) -> dict[str, Any]:
 
 
 def pitch(hub: Hub) -> float:
-    """How far the chest leans ahead, in degrees."""
+    """Forward pitch of the chest, in degrees."""
     robot = hub._load_robot(hub.hello()["robot"])
     assert robot.chest is not None
     view_frame = hub._latest_view
@@ -139,7 +139,7 @@ def _highest_step(hub: Hub, since: float, seconds: float = 2.0) -> float:
     return highest
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
+@pytest.mark.slow  # page and scene have their own tests
 def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
     page.get_by_role("switch", name="walk").click()
     upright = wait_until(lambda: current_frame(hub)["time"] > 1.0 and pitch(hub))
@@ -148,7 +148,7 @@ def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
     wait_until(lambda: float(page.get_by_label("chest pitch", exact=True).input_value()) < 0.0)  # the slider follows
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
+@pytest.mark.slow  # page and scene have their own tests
 def test_a_gamepad_walks_the_robot_and_unplugging_it_stops_the_walk(page: Any, hub: Hub) -> None:
     page.evaluate("held = [0, -1, 0, 0]")
     wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
@@ -160,7 +160,7 @@ def test_a_gamepad_walks_the_robot_and_unplugging_it_stops_the_walk(page: Any, h
 
 
 def test_a_page_that_freezes_leaves_no_robot_walking(page: Any, hub: Hub) -> None:
-    """The page is as if it were frozen: its script waits, without using the processor."""
+    """The script of the page waits, without using the processor."""
     page.evaluate("held = [0, -1, 0, 0]")
     wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
     debugger = page.context.new_cdp_session(page)
@@ -195,9 +195,9 @@ def test_the_push_button_pushes(page: Any, hub: Hub) -> None:
     page.get_by_text("pushed with").first.wait_for()
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
+@pytest.mark.slow  # page and scene have their own tests
 def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> None:
-    """Told of a drag by the view (which a mouse does in its own tests), the simulation brings the hand there."""
+    """After a drag in the view (tested with a mouse elsewhere), the simulation moves the hand to the target."""
     with open_page(browser, server) as page:
         open_scene(page, hub, "Reach")
         robot = hub._load_robot("g1")
@@ -220,7 +220,7 @@ def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> 
         wait_until(reached)
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
+@pytest.mark.slow  # page and scene have their own tests
 def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
     open_scene(page, hub, "Reach")
     names = [item["name"] for item in current_frame(hub)["values"]["task_order"]]
@@ -270,7 +270,7 @@ def test_a_style_is_saved_and_loaded_and_an_invalid_one_is_refused(page: Any, hu
     page.get_by_label("load a style").set_input_files(large)
     page.get_by_text("too large").first.wait_for()
     assert current_frame(hub)["values"]["style.step_height"] == 0.1, "nothing was lost"
-    assert page.get_by_label("style", exact=True).input_value() == "mine", "an own style keeps its name"
+    assert page.get_by_label("style", exact=True).input_value() == "mine", "a custom style keeps its name"
 
 
 def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_a_crash_is_reported_and_the_recording_is_preserved(page: Any, hub: Hub,
     assert poise.load_recording(folder / name).samples > 100
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
+@pytest.mark.slow  # page and scene have their own tests
 def test_two_pages_show_the_same_and_either_drives(browser: Any, page: Any, server: Server, hub: Hub) -> None:
     with open_page(browser, server) as other:
         other.get_by_label("style", exact=True).select_option("proud")

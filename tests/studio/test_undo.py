@@ -77,7 +77,7 @@ def test_a_reset_resets_the_stack_of_tasks_and_its_targets(monkeypatch: pytest.M
         command("control", ["task_order", order])
         command("move_handle", ("left hand", (0.5, 0.4, 1.2)))
         assert command.values["task_order"] == order
-        command("control", ["display", "physics"])  # builds the plants anew, which is no reset by the user
+        command("control", ["display", "physics"])  # rebuilds the plants, which is no reset by the user
         assert command.values["task_order"] == order
         command("reset")
         assert command.values["task_order"] == start["task_order"]

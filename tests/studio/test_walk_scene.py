@@ -18,7 +18,7 @@ pytestmark = pytest.mark.needs_models
 
 
 class AnsweringChecker:
-    """Stands for the worker process: the answer is known at once."""
+    """Replacement for the worker process, with immediate answers."""
 
     def __init__(self, answer: Any) -> None:
         self._answer, self.requests = answer, list[runs.Walk]()
@@ -40,7 +40,7 @@ def _scene() -> WalkScene:
 
 
 def status(scene: WalkScene) -> list[str]:
-    """Lines of the next check, whatever the time."""
+    """Status lines of the next check, independent of the time."""
     scene._last_check = -math.inf
     return scene.status_lines()
 

@@ -75,10 +75,10 @@ def test_a_blend_shows_both_styles_and_the_share(scene: WalkScene) -> None:
 def test_a_custom_style_keeps_its_name_and_can_be_chosen_again(scene: WalkScene) -> None:
     text = STYLES["proud"].replace(name="my walk", arm_lift=0.2).to_toml()
     message = scene.set_control("file", WalkScene.parse_upload("file", "any.toml", text.encode()))
-    assert message == "", "the page says already that the file is loaded"
+    assert message == "", "the page already shows that the file is loaded"
     assert scene.values()["preset"] == scene.values()["style_name"] == "my walk"
     scene.set_control("style.chest_pitch", 0.1)
-    assert scene.values()["style_name"] == "my walk", "a change of an own style keeps its name"
+    assert scene.values()["style_name"] == "my walk", "a change of a custom style keeps its name"
     assert scene.controls_changed
     scene.set_control("preset", "sad")
     options = {control.name: control.as_json().get("options", ()) for control in scene.controls()}

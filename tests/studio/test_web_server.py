@@ -31,7 +31,7 @@ def hub_and_server(tmp_path: Path) -> Iterator[tuple[FakeHub, Server]]:
 
 
 def request(server: Server, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body. The path goes out as it is given."""
+    """Status, headers and body. The path is sent unchanged."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=STALL_SECONDS)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()

@@ -18,7 +18,7 @@ FREE = random_state(ROBOT, 1, speed=0.0).replace(time=0.0)
 
 
 def at_angle(state: State, angle: float, around: float) -> np.ndarray:
-    """A direction of the world at an angle to the z axis of the chest, on some side."""
+    """A world direction at an angle to the z axis of the chest, to a random side."""
     side = np.array([np.cos(around), np.sin(around), 0.0])
     return state.pose(not_none(ROBOT.chest)).rotation @ (
         np.cos(angle) * np.array([0.0, 0.0, 1.0]) + np.sin(angle) * side

@@ -35,7 +35,7 @@ class SameHeight(tasks.MotionTask):
 
 
 class Height(tasks.MotionTask):
-    """Height of the left hand; what each method returns can be replaced."""
+    """Height of the left hand; the return value of each method can be replaced."""
 
     def __init__(self, **returned: Any) -> None:
         self.returned = returned
@@ -138,7 +138,7 @@ def test_the_dimension_is_that_of_the_value(rows: int) -> None:
     assert written.A.shape == (rows, NV)
 
 
-# -- at work ---------------------------------------------------------------------------------------------------------
+# -- in a control loop -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -153,7 +153,7 @@ def test_it_holds_in_a_hierarchy_at_both_orders(order: int) -> None:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("always", [True, False])
 def test_a_tolerance_makes_a_constraint_of_the_same_two_methods(order: int, always: bool) -> None:
-    """The hand is asked 8 cm up and may go 3 cm."""
+    """The target of the hand is 8 cm higher, the limit 3 cm."""
     floor = float(START.pose(LEFT).translation[2])
 
     class LimitedHeight(Height):
@@ -200,7 +200,7 @@ def test_a_velocity_controller_makes_no_second_snapshot(monkeypatch: pytest.Monk
     assert Assembly(snapshot, [("own", [SameHeight(LEFT, RIGHT)])], layout(ROBOT, VELOCITY)).write()
 
 
-# -- refused ---------------------------------------------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None:
@@ -216,7 +216,7 @@ def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None
             return np.zeros(1)
 
     class EmptyWriter(tasks.MotionTask):
-        """Extends the writers, and has nothing to write."""
+        """Extends the writers without value and jacobian."""
 
         def bind_error(self, snapshot: Snapshot, task_rows: tasks.TaskRows, layout: tasks.VariableLayout) -> Any:
             return [*super().bind_error(snapshot, task_rows, layout)]
@@ -233,7 +233,7 @@ def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None
 
 NAN_ROW = np.full((1, NV), np.nan)
 
-#: What a method returns, and words that the refusal must hold: the method, what was returned, what was expected.
+#: Return value of a method, and words of the error: the method, the returned and the expected value.
 WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "no array": ({"value": 0.5}, ("Height.value", "0.5", "float", "array")),
     "nothing": ({"value": None}, ("Height.value", "None", "array")),
@@ -271,10 +271,10 @@ def test_an_invalid_custom_drift_is_refused(drift: Any) -> None:
     task = HeightWithDrift(drift=drift)
     snapshot = Snapshot(ROBOT).at(START)
     assert "HeightWithDrift.drift returned" in error_message(lambda: task.rows(snapshot, layout(ROBOT, ACCELERATION)))
-    task.rows(snapshot, layout(ROBOT, VELOCITY))  # not asked for there
+    task.rows(snapshot, layout(ROBOT, VELOCITY))  # not evaluated at velocity order
 
 
-#: Attributes that a class sets wrongly, without the constructor that would have looked at them.
+#: Invalid attributes of a class, set without the constructor that checks them.
 MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "weight": ({"weight": -1.0}, ("weight is -1.0", "not negative")),
     "weights": ({"weight": (1.0, 2.0)}, ("2 weights", "1 rows")),

@@ -21,7 +21,7 @@ STEP = 1e-5
 
 
 class TurningConfiguration:
-    """A body carried about by constant accelerations of its base and joints."""
+    """A configuration that moves with constant accelerations of base and joints."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ def rows(task: tasks.Configuration, state: State, order: int) -> np.ndarray:
 
 
 def rate(target: TurningConfiguration, state: State) -> np.ndarray:
-    """What velocity rows ask for where no error is to be undone."""
+    """Right side of velocity rows without error feedback."""
     return rows(tasks.Configuration(target, dynamics=tasks.FeedForward()), state, VELOCITY)
 
 

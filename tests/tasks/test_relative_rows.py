@@ -104,7 +104,7 @@ def test_joints_that_carry_both_frames_do_not_change_the_relative_pose(robot: Ro
 
 
 def test_a_feed_forward_target_is_followed_from_tick_to_tick(robot: Robot) -> None:
-    """What is written is what the target says now, not what it said when the hierarchy was bound."""
+    """The rows have the current value of the target, not that at the time of binding."""
     start = robot.stance("standing")
     left, right = robot.feet
     foot, center = tasks.FeedForwardTarget(start.pose(left).actInv(start.pose(right))), tasks.FeedForwardTarget(POINT)

@@ -29,7 +29,7 @@ def random_pose(seed: int) -> pinocchio.SE3:
 
 
 def same_slopes(target: tasks.Target, time: float, jerk: float) -> None:
-    """Both derivatives against central differences, which err by as much as the acceleration bends."""
+    """Both derivatives against central differences, whose error is proportional to the jerk."""
     (before, rate_before, _), (_, rate, acceleration), (after, rate_after, _) = (
         target.sample(time + s) for s in (-STEP, 0.0, STEP)
     )

@@ -15,10 +15,10 @@ from poise.tasks import ACCELERATION, VELOCITY, MotionTask
 from robot_states import installed_robot, layout, not_none, random_state, run_closed_loop
 from task_examples import TASKS_AT_TARGET
 
-FINE = 0.001  # s: what a simulated curve differs from the continuous one is proportional to it
+FINE = 0.001  # s: the error of a simulated curve is proportional to it
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
-#: Tasks whose error vanishes exactly as the reference says, from anywhere.
+#: Tasks whose error follows the task dynamics exactly, from any start.
 EXACT = (
     "position",
     "position xz",
@@ -45,7 +45,7 @@ def single_task(task: tasks.Task) -> Hierarchy:
 def follow(
     task: MotionTask, start: State, seconds: float, order: int, period: float = FINE
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times, errors and rates of a task that has the robot for itself."""
+    """Times, errors and rates of the only task of a robot."""
     steps = run_closed_loop(single_task(task), start, seconds, order=order, period=period, ramp=0.0)
     assert not any(step.command.fallback for step in steps)
     times = np.array([step.state.time for step in steps]) - start.time
@@ -108,7 +108,7 @@ def test_joints_near_the_end_of_a_wide_range_drift_slower_to_its_middle(robot: R
 @ORDERS
 @pytest.mark.parametrize("name", ["position", "orientation", "center of mass", "posture"])
 def test_the_error_follows_the_minimum_jerk_curve(robot: Robot, name: str, order: int) -> None:
-    """e(t) = e(begin) (1 - s((t - begin) / duration)), until what is left is too little for the largest gain."""
+    """e(t) = e(begin) (1 - s((t - begin) / duration)), until the largest gain is reached."""
     dynamics = tasks.MinimumJerk(duration=1.2, begin=0.2, rate=40.0)
     task, start = with_dynamics(name, robot, 5, dynamics)
     times, errors, rates = follow(task, start, 1.6, order)
@@ -131,7 +131,7 @@ def test_minimum_jerk_demands_no_motion_before_it_begins(robot: Robot, order: in
 
 @ORDERS
 def test_minimum_jerk_starts_softer_than_a_decay(robot: Robot, order: int) -> None:
-    """What [Saab2012] wants it for: no peak of acceleration at the start."""
+    """Its purpose in [Saab2012]: no peak of acceleration at the start."""
     peaks = []
     for dynamics in (tasks.Decay(5.0), tasks.MinimumJerk(duration=0.9)):
         task, start = with_dynamics("position", robot, 7, dynamics)

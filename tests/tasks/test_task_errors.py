@@ -21,7 +21,7 @@ START = ROBOT.stance("standing")
 HAND, FOOT, CHEST = ROBOT.hand("left"), ROBOT.foot("left"), ROBOT.chest
 POINT, POSE = (0.3, 0.2, 0.9), START.pose(HAND)
 NAN = float("nan")
-LONG = np.linspace(0.0, 1.0, 500)  # must not fill a screen
+LONG = np.linspace(0.0, 1.0, 500)  # the message must stay short
 
 
 class MisshapenTarget:
@@ -31,7 +31,7 @@ class MisshapenTarget:
         return np.zeros(3), np.zeros(2), np.zeros(3)
 
 
-#: What is built, and words that its error must hold: the part at fault, what was given, what was expected.
+#: Constructor, and words of its error: the argument, the given and the expected value.
 WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     # frames and axes
     "no frame": (
@@ -207,7 +207,7 @@ def test_errors_of_tasks_are_errors_of_poise_and_carry_the_name_of_the_task() ->
     assert str(caught.value).startswith("reach for the cup:")
 
 
-#: What only the robot can tell: found when a task is bound to one, which a controller does at its first step.
+#: Errors that depend on the robot: detected when a task is bound, at the first step of a controller.
 MISFITS: dict[str, tuple[tasks.Task, tuple[str, ...]]] = {
     "angles for other joints": (tasks.Posture([0.0, 0.1]), ("2 angles", "29 joints", "36 numbers")),
     "weights for other joints": (tasks.Posture(START, weight=np.ones(7)), ("7 weights", "29 rows")),

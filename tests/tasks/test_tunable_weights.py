@@ -22,7 +22,7 @@ JOINTS = (ROBOT.joint("left_elbow_joint"), ROBOT.joint("right_elbow_joint"))
 ANGLES = np.array([START.q[joint.q] for joint in JOINTS])
 
 
-# -- dials -------------------------------------------------------------------------------------------------------------
+# -- tunable weights ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf, "much", [1.0, -2.0], [[1.0]], None])
@@ -73,7 +73,7 @@ def test_a_program_has_the_current_tunable_weight(value: object) -> None:
 
 
 def test_one_tunable_weight_changes_all_its_tasks() -> None:
-    """Two elbows that are torn between two angles: the weights decide how far they give in."""
+    """Two contradicting targets of two elbows: the weights decide the compromise."""
     tunable_weight = tasks.TunableWeight(1.0)
     apart = [
         tasks.Posture(ANGLES + 0.4, JOINTS, weight=tunable_weight, name="up"),

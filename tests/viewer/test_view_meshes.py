@@ -41,7 +41,7 @@ def fail_if_called(robot: Robot, max_triangles: int) -> None:
 
 
 def sample_surface(mesh: Mesh, count: int) -> np.ndarray:
-    """Points on a surface, everywhere equally likely."""
+    """Points on a surface with uniform density."""
     random = np.random.default_rng(0)
     areas = view_meshes._areas(mesh)
     which = random.choice(len(areas), count, p=areas / areas.sum())
@@ -68,10 +68,10 @@ def test_a_robot_of_few_triangles_is_within_a_hundredth_of_its_height_of_the_ori
     for part in mesh_parts(robot):
         few = Mesh(part.points.astype(float), part.faces.astype(np.int64))
         original = whole[part.joint, part.color]
-        count = 50 + int(5e3 * view_meshes._areas(original).sum())  # as many points as it has surface
+        count = 50 + int(5e3 * view_meshes._areas(original).sum())  # in proportion to its surface
         away.append(cKDTree(sample_surface(original, 20_000)).query(sample_surface(few, count))[0])
         missing.append(cKDTree(sample_surface(few, 20_000)).query(sample_surface(original, count))[0])
-    # Points that were drawn at random are some mm from each other, and screws may go.
+    # Random points are some mm from each other, and screws may be simplified away.
     for distances in map(np.concatenate, (away, missing)):
         assert np.quantile(distances, 0.98) < 0.01 * robot.height
 

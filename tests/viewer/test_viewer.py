@@ -56,12 +56,12 @@ def standing(robot: Robot) -> ViewFrame:
 
 
 def nodes(viewer: Viewer, word: str = "") -> dict[str, Any]:
-    """What is in the scene, by name."""
+    """Nodes of the scene, by name."""
     return {name: node for name, node in viewer._server.scene._handle_from_node_name.items() if word in name}
 
 
 def world_from(viewer: Viewer, joint: int) -> pinocchio.SE3:
-    """The pose of a link as clients see it, but for the following of the camera."""
+    """The pose of a link at the clients, without the motion of the world node."""
     (frame,) = (node for name, node in nodes(viewer, "/figure").items() if name.split("/")[3:] == [str(joint)])
     w, x, y, z = frame.wxyz
     return pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), np.array(frame.position))
@@ -184,7 +184,7 @@ def test_shapes_on_the_body_are_moved_by_poses_alone(viewer: Viewer, robot: Robo
     assert kinds <= {"SetPositionMessage", "SetOrientationMessage"}
     moved = {message["name"].rpartition("/")[2] for message in batches[0]}
     assert {"force0", "center", "below", "plumb", "known0", "known1"} <= moved
-    assert "known2" not in moved, "a marker that is not seen is not moved"
+    assert "known2" not in moved, "an invisible marker is not moved"
 
 
 def test_a_ghost_is_hidden_where_it_coincides_with_the_robot(viewer: Viewer, robot: Robot) -> None:
@@ -257,7 +257,7 @@ def test_the_grid_stays_on_the_ground_and_under_the_robot(viewer: Viewer, standi
             viewer.show(standing._replace(camera_target=np.array([x, 3.0, 0.5])))
             local = ground.plane.actInv(np.array(grid.position))
             assert local[2] == pytest.approx(-0.001)
-            assert np.abs(local[:2] - np.round(local[:2])).max() < 1e-9  # whole squares: nobody sees it move
+            assert np.abs(local[:2] - np.round(local[:2])).max() < 1e-9  # whole squares: the motion is invisible
             assert math.hypot(grid.position[0] - x, grid.position[1] - 3.0) < 1.5
         assert bool(nodes(viewer, "/all")) == text.startswith("stairs")
 
@@ -281,7 +281,7 @@ def test_a_box_is_drawn_between_the_hands_and_goes_with_the_environment(viewer: 
     environment = EnvironmentGeometry.of(None, start, carried_box=CarriedBox(0.3))
     viewer.set_environment(environment)
     (frame,) = (node for name, node in nodes(viewer, "/held").items() if not name.endswith("/box"))
-    assert not frame.visible  # nobody knows yet where the hands are
+    assert not frame.visible  # the positions of the hands are still unknown
     q = np.array(start.q)
     q[:2] += (0.5, 0.2)
     moved = start.replace(q=q)
@@ -313,7 +313,7 @@ def test_drags_are_reported_in_order_and_the_simulation_does_not_move_a_dragged_
         assert np.allclose(handle.position, places[-1])
         drag(page, name, "DragEnd")
         wait_until(lambda: len(moved) == len(places) + 1, "the end was told")
-        viewer.show(simulated)  # it has not heard yet
+        viewer.show(simulated)  # it has not received the message yet
         assert np.allclose(handle.position, places[-1])
     assert moved == [("left hand", place) for place in [*places, places[-1]]]
     wait_until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on")  # type: ignore[func-returns-value]
@@ -333,7 +333,7 @@ def test_a_push_is_reported_while_it_is_held_drawn_as_an_arrow_and_ends_on_relea
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
         wait_until(lambda: moved, "it was told")
         count, step = len(moved), np.array([0.1, 0.0, 0.0])
-        for k in range(1, 4):  # the simulation may say that the point is where it was drawn to, and the body moves
+        for k in range(1, 4):  # the simulation may report the dragged position, and the body moves
             viewer.show(
                 standing._replace(drag_handles={"push": np.array([0.6, 0.0, 0.4])}, camera_target=body + step * k)
             )
@@ -355,7 +355,7 @@ def test_a_client_that_disconnects_while_dragging_releases_the_point(viewer: Vie
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
         wait_until(lambda: moved, "it was told")
-        page.socket.shutdown(SHUT_RDWR)  # without a word
+        page.socket.shutdown(SHUT_RDWR)  # without a message
     wait_until(lambda: moved[-1][1] == pytest.approx((0.1, 0.0, 0.4)), "the push ended")
     count = len(moved)
     viewer.show(standing)

@@ -52,7 +52,7 @@ def open_view(browser: Any, viewer: Viewer, console_errors: list[str]) -> Any:
     page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: console_errors.append(str(error)))
     count = len(viewer._server.get_clients())
-    page.goto(f"http://127.0.0.1:{viewer.port}/?fixedDpr=1")  # else it draws coarser when the machine is busy
+    page.goto(f"http://127.0.0.1:{viewer.port}/?fixedDpr=1")  # otherwise it draws coarser on a busy machine
     wait_until(lambda: page.wait_for_timeout(50) or len(viewer._server.get_clients()) > count, "the page's client")
     return page
 
@@ -62,7 +62,7 @@ def picture(page: Any) -> np.ndarray:
 
 
 def wait_for_picture(page: Any, good: Callable[[np.ndarray], bool], description: str) -> np.ndarray:
-    """A picture that is as it should be and stays the same."""
+    """A picture that satisfies a condition and does not change."""
     stall_timer, last = StallTimer(description), picture(page)
     while True:
         page.wait_for_timeout(200)
@@ -74,7 +74,7 @@ def wait_for_picture(page: Any, good: Callable[[np.ndarray], bool], description:
 
 
 def difference(some: np.ndarray, more: np.ndarray) -> float:
-    """Share of the points of two pictures that differ to the eye."""
+    """Share of the pixels of two pictures that differ visibly."""
     return float((np.abs(some - more).max(axis=2) > 12).mean())
 
 

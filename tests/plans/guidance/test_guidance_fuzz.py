@@ -85,8 +85,8 @@ def guide_point(
 @pytest.mark.parametrize("begin", [start_of, one_foot_points])
 @pytest.mark.parametrize(("axis", "sign"), [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)])
 def test_a_constant_stick_carries_the_trunk_along(name: str, begin, axis: int, sign: float) -> None:  # type: ignore[no-untyped-def]
-    """Forward, 40 segments lead at least nine tenths as far as the stick says; sideways, where feet are in each other's
-    way, a tenth of a leg in every three of them."""
+    """Forward, 40 segments move at least nine tenths of the commanded distance; sideways, where feet limit each other,
+    a tenth of a leg in every three segments."""
     workspace, _ = limits_of(name)
     start = begin(name)
     axes = tuple(sign if i == axis else 0.0 for i in range(6))
@@ -111,7 +111,7 @@ def test_a_constant_yaw_stick_turns_trunk_and_feet(name: str, begin, sign: float
 @each_robot
 @pytest.mark.parametrize("axes", [(1, 0), (-1, 0), (0, 1), (0, -1)])
 def test_a_hand_carries_the_body_along_in_every_direction(name: str, axes: tuple[float, float]) -> None:
-    """By more than a leg in 40 segments: inwards and backwards, where its box ends, as well as where its arm does."""
+    """By more than a leg in 40 segments, also inwards and backwards, where the box of the hand ends."""
     workspace, _ = limits_of(name)
     start = start_of(name)
     end = guide_point(start, name, "left hand", (*axes, 0, 0, 0, 0))
@@ -130,7 +130,7 @@ def test_with_discarding_a_constant_forward_stick_still_walks(name: str) -> None
 
 
 def ground_with_hole(step: Footstep) -> Footstep:
-    """Ground that has a place only behind x = 0.01: whatever is ahead of that is pushed back."""
+    """Ground that exists only behind x = 0.01: footsteps ahead of it are moved back."""
     return step.with_place(complex(min(step.x, 0.01), step.y), 0.0)
 
 

@@ -91,7 +91,7 @@ def test_the_dcm_arrives_before_the_convergent_component() -> None:
 
 
 def test_a_rising_body_keeps_the_same_time_constant() -> None:
-    """Symmetric: what x does for a goal in x, y does for the same in y."""
+    """Symmetric: x for a goal in x equals y for the same goal in y."""
     maps = linear_maps((0.5,), (False,), OMEGA, RelaxationWeights())
     still = np.zeros((2, 3))
     x = CenterPath.least_relaxation(

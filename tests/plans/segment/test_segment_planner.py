@@ -13,7 +13,7 @@ from poise.plans.segment.verification import discontinuity, faults, hold_zmp_exc
 
 
 def pushed_state(name: str, by: float, speed: float, side: float = 0.0) -> InitialState:
-    """At rest, and then pushed."""
+    """An initial state at rest with an added velocity."""
     initial = at_rest(name)
     center = initial.points.center + np.array([by, side, 0.0])
     return InitialState(
@@ -23,7 +23,7 @@ def pushed_state(name: str, by: float, speed: float, side: float = 0.0) -> Initi
 
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_any_input_at_any_time_gives_a_segment_that_can_be_done_and_held(robot: str) -> None:
-    """The induction, by other code: each stays inside, begins where the last one ended, and its end can be held."""
+    """The induction, by other code: each segment is feasible, begins at the end of the last one, and can be held."""
     planner, workspace, legs = planner_of(robot), workspace_of(robot), legs_of(robot)
     initial, device = at_rest(robot), RandomDevice(11)
     for i in range(150):
@@ -76,7 +76,7 @@ def test_a_step_ends_at_rest_over_its_feet() -> None:
 
 
 def test_a_duration_is_prolonged_until_the_ground_can_bear_it() -> None:
-    """Two knots in a hurry: a short first double support asks for more than the soles give."""
+    """A short first double support needs a ZMP outside the soles."""
     planner = planner_of("mighty", phases=(0.08, 0.7, 0.22), duration=0.4)
     initial = at_rest("mighty")
     goal = step(initial.points, "right", 0.0, -0.03, lift=0.005)
@@ -137,7 +137,7 @@ def test_a_slow_knee_takes_its_time() -> None:
 
 
 def test_a_segment_can_be_left_at_any_time_and_goes_on_smoothly() -> None:
-    """In mid swing: the next one begins with the foot in the air, at its speed."""
+    """In mid-swing: the next segment begins with the foot in the air, at its speed."""
     planner, initial = planner_of("mighty"), at_rest("mighty")
     segment = planner.plan(initial, step(initial.points, "right", 0.05, 0.0))
     swing = segment.swing_phase
@@ -168,7 +168,7 @@ def test_soles_that_overlap_have_no_gap() -> None:
 
 
 def test_a_foot_that_turns_in_passes_the_other_one_at_a_distance() -> None:
-    """From behind the other foot to before it, toes in all the way: straight, the soles would meet."""
+    """From behind the other foot to before it, toes inwards: on a straight path the soles would collide."""
     planner, body, points = planner_of("mighty"), body_of("mighty"), points_of("mighty")
     stance = points.feet["left"]
     near, far = (Footstep("right", stance.x + x, stance.y - 0.074, 0.1) for x in (-0.105, 0.105))

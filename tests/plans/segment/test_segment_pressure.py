@@ -23,7 +23,7 @@ def test_the_ground_pushes_under_a_body_at_rest() -> None:
 
 
 def test_about_the_zero_moment_point_no_horizontal_moment_is_left() -> None:
-    """Both sides of Σ m_i (r_i - z) x (r̈_i + g) = 0 for the three masses that the equation stands for."""
+    """Both sides of Σ m_i (r_i - z) x (r̈_i + g) = 0 for the three masses of the model."""
     body, random = body_of("mighty"), np.random.default_rng(0)
     p, a = random.normal(size=(1, 3)) * 0.02 + [0, 0, body.height], random.normal(size=(1, 3))
     feet = [(random.normal(size=(1, 3)) * 0.05, random.normal(size=(1, 3))) for _ in range(2)]
