@@ -196,15 +196,13 @@ def test_bad_input_is_named(
         (["--set", "reach_scale=1e300"], "reach_scale is 1e+300; expected a positive number below 1000"),
     ],
 )
-def test_a_run_that_makes_no_sense_is_refused(
-    arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_run_is_refused(arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evidence in error_line(capsys, "run", "reach", *arguments)
 
 
 @pytest.mark.needs_models
 @pytest.mark.parametrize("given", ["frequency=0", "cycles=none"])
-def test_a_squat_that_makes_no_sense_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_squat_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected a positive number" in error_line(capsys, "run", "squat", "--set", given)
 
 

@@ -39,7 +39,7 @@ def distributions(requirements: list[str]) -> set[str]:
 # -- The table ---------------------------------------------------------------------------------------------------------
 
 
-def test_type_checkers_see_the_packages_of_the_table_with_their_modules() -> None:
+def test_type_checking_imports_are_the_packages_of_the_table_with_their_modules() -> None:
     listed = {
         f"{name}.{module}" if module else name
         for name, package in extras.PACKAGES.items()
@@ -207,7 +207,7 @@ def program_without(package: str) -> str:
     return f"import sys\n{before}sys.modules[{package!r}] = None\n"
 
 
-def test_every_package_is_tried_below() -> None:
+def test_every_package_has_a_test_program() -> None:
     assert {*COMMANDS, *PROGRAMS} == set(extras.PACKAGES)
 
 

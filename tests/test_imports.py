@@ -43,7 +43,7 @@ def test_a_package_imports_no_heavy_dependency_that_it_can_do_without(package: s
     assert loaded(f"import poise.{package}") & HEAVY <= loaded("import numpy, pinocchio")
 
 
-def test_the_public_names_are_those_that_type_checkers_see() -> None:
+def test_the_public_names_are_those_of_the_type_checking_imports() -> None:
     tree = ast.parse((SOURCE / "__init__.py").read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     imported = {

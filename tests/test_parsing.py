@@ -63,7 +63,7 @@ def test_the_examples_of_the_documentation_hold() -> None:
     assert doctest.testmod(parsing).failed == 0
 
 
-def test_former_keys_become_todays_and_others_stay() -> None:
+def test_former_keys_become_current_ones_and_others_stay() -> None:
     former = {"turn": "step_turn", "rest": "rest_posture"}
     assert rename_former_keys({"turn": 1, "sway": 2, "rest_posture": 3}, former) == {
         "step_turn": 1,

@@ -76,7 +76,7 @@ def test_the_whole_of_a_motion_goes_from_0_to_100_per_cent(seconds: float, perio
     assert (scaled.time[0], scaled.time[-1]) == pytest.approx((start, start + seconds))
 
 
-def test_phases_are_stretched_to_where_they_should_end() -> None:
+def test_phases_are_scaled_to_the_given_ends() -> None:
     recording = progress_recording(2.0, phase=phase_names(("lift", 0.25), ("land", 1.0)))
     scaled = normalize_recording(recording, 101, find_phases(recording), [50.0, 100.0])
     assert scaled["progress"][[0, 50, 100]] == pytest.approx([0.0, 0.25, 1.0])

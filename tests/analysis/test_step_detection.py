@@ -149,7 +149,7 @@ def test_a_walk_without_a_whole_stride_before_its_last_step_has_no_speed(robot: 
     assert all(map(math.isnan, detect_steps(robot, SyntheticWalk(steps=steps)).speed))
 
 
-def test_a_foot_held_in_the_air_makes_no_footprint_whenever_it_pauses(robot: Robot) -> None:
+def test_a_foot_that_pauses_in_the_air_makes_no_footprint(robot: Robot) -> None:
     rails = SyntheticWalk(steps=0, rest=2.0)
     pauses = np.floor(rails.time / 0.5) % 2 == 0.0  # half a second of motion, half a second at rest
     raised = np.zeros((len(rails.time), 3))

@@ -69,7 +69,7 @@ def turned(robot: Robot, yaw: float, pitch: np.ndarray) -> np.ndarray:
     return q
 
 
-def test_every_measure_has_its_unit_and_its_sentence() -> None:
+def test_every_measure_has_a_unit_and_a_description() -> None:
     assert list(STYLE_MEASURES) == [field.name for field in dataclasses.fields(StyleMeasures)]
     for name, measure in STYLE_MEASURES.items():
         assert len(measure.description) > 10, name

@@ -130,7 +130,7 @@ def test_a_squat_goes_down_and_up_again() -> None:
     assert squat.seconds == 4.0
 
 
-def test_numbers_that_make_no_sense_are_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     with pytest.raises(PoiseError, match="squat: depth is -1"):
         SquatSettings(depth=-1.0)
     with pytest.raises(PoiseError, match="has no contacts to stand on"):

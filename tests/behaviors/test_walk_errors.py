@@ -85,7 +85,7 @@ def test_a_robot_without_two_feet_does_not_walk(tmp_path: Path) -> None:
         ({"touchdown": "hope"}, "walk: touchdown is 'hope'; expected time or force"),
     ],
 )
-def test_settings_that_make_no_sense_are_named(setting: dict, evidence: str) -> None:
+def test_invalid_settings_are_refused_by_name(setting: dict, evidence: str) -> None:
     with pytest.raises(PoiseError, match=evidence):
         WalkSettings(**setting)
 

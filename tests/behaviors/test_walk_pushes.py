@@ -54,7 +54,7 @@ def test_a_capture_step_begins_without_a_weight_shift() -> None:
     assert names[1] in ("left support", "right support")
 
 
-def test_a_walk_that_is_pushed_goes_on() -> None:
+def test_a_pushed_walk_continues() -> None:
     push = Push((0.0, 60.0, 0.0), duration=0.1, time=1.9)
     trial = WalkTrial(Walk(installed_robot("g1"), steps=6), pushes=[push]).run_to_stop()
     assert np.abs(trial.errors).max() > 0.015, "the push had an effect"

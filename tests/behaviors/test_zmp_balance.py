@@ -103,7 +103,7 @@ def test_at_rest_the_regulator_adds_its_share_of_the_error() -> None:
     assert regulator.shift == pytest.approx(0.3 * 0.01 + 0.5 * 0.3 * 0.02j)
 
 
-def test_the_filter_lets_two_thirds_through_in_its_time_constant() -> None:
+def test_the_filter_reaches_63_per_cent_after_its_time_constant() -> None:
     regulator = ZmpRegulator(plain_settings(proportional=1.0, filter_time=0.1), SOLE)
     for _ in range(100):
         regulator.step(0.01 + 0j, PERIOD)

@@ -35,7 +35,7 @@ def failure_reason(spec: Spec, run: PlannedRun) -> str:
 
 @pytest.mark.needs_models
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
-def test_every_size_can_be_planned_and_the_page_has_it(path: Path) -> None:
+def test_every_size_can_be_planned_and_is_on_the_page(path: Path) -> None:
     sizes = [len(Spec.load(path, size).runs) for size in ("full", "short", "check")]
     assert sizes[0] > sizes[1] > sizes[2] >= 1
     assert f"## {Spec.load(path).title}\n" in (ROOT / "docs/evidence.md").read_text(encoding="utf-8")

@@ -160,9 +160,7 @@ def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     assert Spec.load(tmp_path / "walks.toml").plan_digest == parse_spec(WALKS).plan_digest
 
 
-def test_files_are_found_from_where_the_spec_lies_and_are_part_of_the_plan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_relative_to_the_spec_and_part_of_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lab").mkdir()
     (tmp_path / "away").mkdir()
     monkeypatch.chdir(tmp_path / "away")

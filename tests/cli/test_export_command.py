@@ -156,7 +156,9 @@ def test_a_replay_prints_one_object_with_the_keys_of_a_run(
     assert np.isfinite(recording["command/velocity"]).all()
 
 
-def test_a_replay_that_falls_ends_with_1_and_says_why(standing_table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_that_falls_ends_with_1_and_the_reason(
+    standing_table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     robot = standing_table.with_name("biped.urdf")
     assert cli.main(["replay", str(standing_table), "--robot", str(robot), "--push", "900,0,0,0.3@0.5"]) == 1
     assert capsys.readouterr().out.splitlines()[0].startswith("failed: fell at ")

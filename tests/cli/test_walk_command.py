@@ -44,7 +44,7 @@ def test_a_walk_that_succeeds_ends_with_0_and_one_object(tmp_path: Path, capsys:
 
 
 @pytest.mark.needs_models
-def test_a_walk_that_falls_ends_with_1_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_walk_that_falls_ends_with_1_and_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     push = ["--push", "0,100,0,0.1@1.0"]
     assert cli.main(["run", "walk", "--robot", "nao", "--steps", "3", *push, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
@@ -64,7 +64,7 @@ def test_the_summary_lists_steps_speed_and_slip(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("text", ["fast", "0.2;0", "0.2,0,0,0", "nan,0,0", "9", "0.2,,0", ""])
-def test_a_speed_that_makes_no_sense_is_named(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_speed_is_refused_by_name(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"'{text}' is not a speed; expected VX,VY,WZ" in error_line(capsys, "walk", f"--speed={text}")
 
 
@@ -96,9 +96,7 @@ def test_walk_options_are_refused_by_other_motions(
         (["--mode", "kinematic"], "it runs with --mode torque --plant mujoco"),
     ],
 )
-def test_a_walk_that_makes_no_sense_is_refused(
-    arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_walk_is_refused(arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evidence in error_line(capsys, "walk", *arguments)
 
 
@@ -112,7 +110,7 @@ def test_a_walk_that_makes_no_sense_is_refused(
         ("[rest_posture]\nLElbowRoll = -0.5", "rest_posture names LElbowRoll, none of which g1 has"),
     ],
 )
-def test_a_style_file_that_makes_no_sense_is_refused(
+def test_an_invalid_style_file_is_refused(
     text: str, evidence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "own.toml").write_text(text)

@@ -157,7 +157,7 @@ ODD = {
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("damping", [0.0, 0.1])
-def test_odd_programs_have_finite_answers(strict: Strict, name: str, damping: float) -> None:
+def test_degenerate_programs_have_finite_answers(strict: Strict, name: str, damping: float) -> None:
     program = ODD[name]
     solution = strict(damping=damping).solve(program)
     assert solution.x.shape == (program.variables,)

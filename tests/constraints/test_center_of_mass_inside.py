@@ -60,7 +60,7 @@ def test_a_robot_that_leans_too_far_is_held_at_the_margin(
 
 
 @given(seed=st.integers(0, 1000), keep=st.floats(-0.05, 0.0))
-def test_the_rows_are_the_edges_of_the_support_polygon_wherever_the_feet_are(seed: int, keep: float) -> None:
+def test_the_rows_are_the_edges_of_the_support_polygon_for_any_feet(seed: int, keep: float) -> None:
     state = random_state(installed_robot("g1"), seed)
     rows = rows_at(state, constraints.CenterOfMassInside(margin=keep))
     A, b = half_planes(state.support_polygon)
@@ -120,7 +120,7 @@ def test_without_contacts_the_rows_are_inactive(robot: Robot, start: State, orde
     assert found[-1].state.center_of_mass[0] == pytest.approx(start.center_of_mass[0] + 0.2, abs=5e-3)
 
 
-def test_the_rows_follow_contacts_that_come_and_go(robot: Robot, start: State) -> None:
+def test_the_rows_follow_changing_contacts(robot: Robot, start: State) -> None:
     """One task bound once: two feet, one, none, the other, both again."""
     from poise.tasks import Assembly
 

@@ -70,7 +70,7 @@ def test_gaps_of_all_pairs_are_those_of_coal(robot: Robot) -> None:
         assert gap == pytest.approx(expected, abs=1e-9)
 
 
-def test_no_two_points_of_segments_are_nearer_than_the_gap_says(robot: Robot) -> None:
+def test_no_two_points_of_segments_are_nearer_than_the_gap(robot: Robot) -> None:
     random = np.random.default_rng(0)
     along = np.linspace(-1.0, 1.0, 41)
     for trial in range(200):

@@ -71,7 +71,7 @@ def random_wrench(contact: Contact, mu: float, random: np.random.Generator) -> n
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_every_wrench_that_corner_forces_make_lies_in_the_wrench_cone(seed: int) -> None:
+def test_every_wrench_of_corner_forces_is_in_the_wrench_cone(seed: int) -> None:
     random, contact = np.random.default_rng(seed), Contact(FOOT)
     C = wrench_cone(*not_none(contact.rectangle), INSCRIBED_PYRAMID * contact.friction)
     for _ in range(20):
@@ -81,7 +81,7 @@ def test_every_wrench_that_corner_forces_make_lies_in_the_wrench_cone(seed: int)
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("shape", [(0.1, 0.05), (0.03, 0.12), (0.06, 0.06)])
-def test_a_wrench_lies_in_the_wrench_cone_exactly_if_corner_forces_can_make_it(
+def test_a_wrench_is_in_the_wrench_cone_exactly_if_corner_forces_can_produce_it(
     shape: tuple[float, float], seed: int
 ) -> None:
     random = np.random.default_rng(seed)
@@ -99,7 +99,7 @@ def test_a_wrench_lies_in_the_wrench_cone_exactly_if_corner_forces_can_make_it(
     assert len(inside) > 8
 
 
-def test_both_answers_occur_among_the_random_wrenches() -> None:
+def test_random_wrenches_are_inside_and_outside_the_cone() -> None:
     random, contact = np.random.default_rng(0), Contact(FOOT)
     mu = INSCRIBED_PYRAMID * contact.friction
     C = wrench_cone(*not_none(contact.rectangle), mu)

@@ -83,7 +83,7 @@ def test_an_implausibly_large_state_causes_a_hold_and_no_limit_is_violated(
 
 
 @ORDERS
-def test_a_hold_fades_and_the_motion_goes_on_when_the_state_is_back(order: int) -> None:
+def test_a_hold_decays_and_the_motion_continues_with_the_next_valid_state(order: int) -> None:
     controller, plant = KinematicController(reach_hierarchy(START), order=order), IdealPlant(START)
     for _ in range(60):
         plant.apply(controller.step(plant.state()))
@@ -267,7 +267,7 @@ class JumpingTarget:
 
 
 @ORDERS
-def test_a_target_that_jumps_at_every_tick_breaks_no_limit(order: int) -> None:
+def test_a_target_that_jumps_at_every_tick_violates_no_limit(order: int) -> None:
     hierarchy = reach_hierarchy(START).with_tasks("reach", tasks.Position(ROBOT.hand("left"), JumpingTarget()))
     found = run_closed_loop(hierarchy, START, 1.0, order=order)
     stays_inside_limits(found)
@@ -276,7 +276,7 @@ def test_a_target_that_jumps_at_every_tick_breaks_no_limit(order: int) -> None:
 
 @ORDERS
 @pytest.mark.parametrize("ramp", [0.0, 0.2])
-def test_a_new_hierarchy_at_every_tick_breaks_no_limit(order: int, ramp: float) -> None:
+def test_a_new_hierarchy_at_every_tick_violates_no_limit(order: int, ramp: float) -> None:
     base, hand, jumping = reach_hierarchy(START), ROBOT.hand("left"), JumpingTarget()
 
     def behavior(snapshot: Snapshot) -> Hierarchy:
@@ -288,7 +288,7 @@ def test_a_new_hierarchy_at_every_tick_breaks_no_limit(order: int, ramp: float) 
 
 
 @ORDERS
-def test_levels_that_come_and_go_in_any_order_break_no_limit(order: int) -> None:
+def test_levels_added_and_removed_in_any_order_violate_no_limit(order: int) -> None:
     base = reach_hierarchy(START)
     names = [level.name for level in base.levels]
 

@@ -77,7 +77,7 @@ def test_where_all_are_equalities_the_closed_form_gives_the_same_motion(order: i
 
 
 @ORDERS
-def test_the_closed_form_says_that_it_ignores_inequalities(order: int) -> None:
+def test_the_closed_form_reports_that_it_ignores_inequalities(order: int) -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 0.05, order=order, solver=NullSpace())
@@ -148,7 +148,7 @@ def test_old_commands_do_not_change_when_new_ones_are_made() -> None:
         assert not_none(step.command.solution).slack is not None
 
 
-def test_the_same_motion_twice(robot: Robot) -> None:
+def test_repeating_a_motion_gives_the_same_commands(robot: Robot) -> None:
     start = robot.stance("standing")
     first, again = (commanded_velocities(run_closed_loop(reach_hierarchy(start), start, 0.3)) for _ in range(2))
     assert np.array_equal(first, again)
@@ -187,7 +187,7 @@ def test_the_same_tasks_in_another_object_are_no_change() -> None:
 
 @ORDERS
 @pytest.mark.parametrize("period", [0.001, 0.002, 0.01, 0.02])
-def test_every_period_leads_to_the_same_place(order: int, period: float) -> None:
+def test_the_target_is_reached_with_every_control_period(order: int, period: float) -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 3.0 if period > 0.001 else 2.0, order=order, period=period)

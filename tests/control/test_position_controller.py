@@ -45,7 +45,7 @@ def test_its_reference_moves_like_an_ideal_robot(robot: poise.Robot) -> None:
     assert np.allclose(controller.reference.q[7:], ideal.state().q[7:], atol=1e-9)  # type: ignore[union-attr]
 
 
-def test_servos_bring_the_hand_where_the_reference_has_it(robot: poise.Robot) -> None:
+def test_servos_move_the_hand_to_the_position_of_the_reference(robot: poise.Robot) -> None:
     plant = poise.MujocoPlant(robot.stance("standing"), actuators=PositionServos())
     controller = poise.PositionController(reach_hierarchy(robot))
     for _ in steps(controller, plant, 3.0):

@@ -142,7 +142,7 @@ def test_the_first_hierarchy_is_ramped_from_rest(order: int) -> None:
 
 
 @ORDERS
-def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> None:
+def test_changes_during_a_ramp_restart_it_from_the_current_command(order: int) -> None:
     first, second = CHANGES["target"](), CHANGES["remove"]()
 
     def behavior(snapshot: Snapshot) -> Hierarchy:

@@ -88,7 +88,7 @@ def test_any_number_of_contacts_on_different_planes_carries_the_weight(name: str
 
 
 @ROBOTS
-def test_a_plate_is_as_steep_and_a_wall_as_upright_as_they_should_be(name: str) -> None:
+def test_plate_and_wall_have_their_given_inclinations(name: str) -> None:
     start, (_, plate, wall) = two_planes(name)
     normals = [(start.pose(c.frame) * c.frame_from_contact).rotation[:, 2] for c in (plate, wall)]
     assert np.arccos(normals[0][2]) == pytest.approx(TILT, abs=1e-4)

@@ -60,7 +60,7 @@ def test_torque_limits_of_some_joints_do_not_replace_those_of_all() -> None:
     assert names(some)[:2] == ["EquationOfMotion", "TorqueLimit"]
 
 
-def test_physics_stands_above_all_else_and_is_one_with_always_for_a_weighted_solver() -> None:
+def test_physics_is_the_top_level_and_is_merged_with_always_for_a_weighted_solver() -> None:
     strict = not_none(TorqueController(standing(START)).step(START).solution).program
     assert strict.names == ("physics", "always", "contact", "balance", "chest", "posture")
     weighted = not_none(TorqueController(standing(START), solver=Weighted()).step(START).solution).program

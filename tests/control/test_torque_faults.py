@@ -46,7 +46,7 @@ def test_a_missing_sample_repeats_the_previous_torques(name: str) -> None:
 
 @ROBOTS
 @pytest.mark.parametrize("jump", [0.1, 5.0, -0.2, 1e9])
-def test_a_late_tick_and_a_clock_that_jumps_do_no_harm(name: str, jump: float) -> None:
+def test_a_late_tick_and_a_clock_that_jumps_cause_no_fall(name: str, jump: float) -> None:
     """Also in the middle of a change of hierarchies, which follows the clock."""
     start = standing_state(name)
     first, then = standing(start), standing(start).with_tasks("posture", tasks.Posture(start))
@@ -60,7 +60,7 @@ def test_a_late_tick_and_a_clock_that_jumps_do_no_harm(name: str, jump: float) -
 
 
 @ROBOTS
-def test_ticks_that_come_too_late_do_no_harm(name: str) -> None:
+def test_late_ticks_cause_no_fall(name: str) -> None:
     """For a while the controller runs at every tenth tick only: the plant repeats the last command."""
     start = standing_state(name)
     plant, controller = MujocoPlant(start), TorqueController(standing(start))

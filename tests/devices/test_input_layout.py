@@ -108,7 +108,7 @@ def test_the_hat_of_a_gamepad_and_two_keys_set_the_step_height() -> None:
         assert Operator(KEYBOARD).update(Reading(buttons=keys)).lift == lift
 
 
-def test_a_press_switches_the_mode_once_however_long_it_lasts() -> None:
+def test_a_button_press_of_any_length_switches_the_mode_once() -> None:
     operator = Operator(FLIGHT_STICK, "left foot")
     held, let_go = flight_stick_reading(buttons={5}), flight_stick_reading()
     modes = [operator.update(reading).mode for reading in (let_go, held, held, held, let_go, held)]

@@ -168,7 +168,7 @@ def test_without_a_device_the_error_is_one_line(library: FakeLibrary) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_without_the_library_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_error_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'poise\[gamepad\]'") as caught:
         Joystick()

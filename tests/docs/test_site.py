@@ -89,7 +89,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -
     assert not any("mermaid" in path.read_text() for path in pages)
 
 
-def test_every_link_leads_somewhere(site: Path, pages: dict[Path, Page]) -> None:
+def test_every_link_has_a_target(site: Path, pages: dict[Path, Page]) -> None:
     for path, page in pages.items():
         if path.name == "404.html":
             continue  # the error page may be shown at any path, so its links begin at the root

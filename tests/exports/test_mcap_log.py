@@ -94,7 +94,7 @@ def test_missing_values_are_left_out(log: Path) -> None:
     assert messages["/phase"][0][1] == {"value": 'le "ft"'}
 
 
-def test_links_are_where_pinocchio_has_them(log: Path, motion: Recording, robot: Robot) -> None:
+def test_poses_of_links_are_those_of_pinocchio(log: Path, motion: Recording, robot: Robot) -> None:
     messages, _, names = read(log)
     assert names["/tf"] == "foxglove.FrameTransforms"
     data, links = robot.model.createData(), {f.name for f in robot.model.frames if f.type == pinocchio.FrameType.BODY}

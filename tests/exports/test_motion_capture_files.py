@@ -41,7 +41,7 @@ def origins(robot: Robot, q: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", robots())
-def test_an_independent_reader_finds_every_joint_where_pinocchio_has_it(name: str, tmp_path: Path) -> None:
+def test_an_independent_reader_finds_the_joint_positions_of_pinocchio(name: str, tmp_path: Path) -> None:
     robot = load(name)
     q = random_configurations(robot, SAMPLES, seed=3, period=0.1, size=1.5)
     path = exports.save(make_recording(robot, q, period=0.1), tmp_path / "m.bvh", rate=10.0)
@@ -174,7 +174,7 @@ def test_a_sliding_joint_stays_in_metres(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", robots())
-def test_points_of_a_robot_are_where_pinocchio_has_them(name: str, tmp_path: Path) -> None:
+def test_points_of_a_robot_have_the_positions_of_pinocchio(name: str, tmp_path: Path) -> None:
     robot = load(name)
     q = random_configurations(robot, 6, seed=4, period=0.1)
     q[:, 2] += 1.0
@@ -205,7 +205,7 @@ def test_each_joint_center_has_one_point_and_coincident_centers_share_it(name: s
             assert np.linalg.norm(data.oMi[child].translation - data.oMi[parent].translation) > 1e-3
 
 
-def test_the_markers_of_a_person_come_out_as_they_were_measured(tmp_path: Path) -> None:
+def test_the_markers_of_a_person_are_exported_as_measured(tmp_path: Path) -> None:
     walk, static = sample_trial(cycles=1, plates=False)
     positions = walk.positions.copy()
     positions[10:40, 3] = np.nan  # longer than the gaps that are filled

@@ -50,7 +50,7 @@ def pictures(path: Path) -> tuple[np.ndarray, float]:
         return np.array([frame.to_ndarray(format="rgb24") for frame in film.decode(stream)]), float(stream.average_rate)
 
 
-def test_a_film_has_its_pictures_at_its_size_and_rate(robot: Robot, tmp_path: Path) -> None:
+def test_a_video_has_the_given_number_of_frames_size_and_rate(robot: Robot, tmp_path: Path) -> None:
     path = exports.save(random_recording(robot, 61), tmp_path / "m.mp4", rate=20.0, size=(192, 144))
     found, rate = pictures(path)
     assert (found.shape, rate) == ((13, 144, 192, 3), 20.0)
@@ -88,7 +88,7 @@ def brightness_along(picture: np.ndarray, view: Camera, points: np.ndarray) -> n
 
 @pytest.mark.parametrize("named", [False, True], ids=["with its world", "of an old file that names its terrain"])
 @pytest.mark.parametrize("rise", [0.1, -0.1])
-def test_the_ground_of_a_film_on_stairs_has_stairs(robot: Robot, tmp_path: Path, rise: float, named: bool) -> None:
+def test_the_ground_of_a_video_on_stairs_has_stairs(robot: Robot, tmp_path: Path, rise: float, named: bool) -> None:
     stairs, still = Stairs(rise, 0.3, 2), np.tile(robot.stance("standing").q, (5, 1))
     environment = EnvironmentGeometry.of(stairs, robot.stance("standing"))
     facts = {"terrain": f"stairs:{rise},0.3,2"} if named else {"environment": environment.facts()}

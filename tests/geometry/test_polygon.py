@@ -102,7 +102,7 @@ def test_a_spike_thinner_than_rounding_keeps_its_tip() -> None:
 
 
 @pytest.mark.parametrize("offset", [0.0, 1.0, 1e3, 1e6])
-def test_points_on_an_edge_are_no_vertices_wherever_the_polygon_lies(offset: float) -> None:
+def test_points_on_an_edge_are_no_vertices_at_any_position_of_the_polygon(offset: float) -> None:
     turn = np.array([[math.cos(0.3), -math.sin(0.3)], [math.sin(0.3), math.cos(0.3)]])
     t = np.linspace(0.0, 1.0, 12)[:, np.newaxis]
     edges = [(1 - t) * a + t * b for a, b in zip(SQUARE, np.roll(SQUARE, -1, axis=0), strict=True)]
@@ -154,7 +154,7 @@ def test_the_projection_is_nearer_than_any_other_point_of_the_polygon(cloud: Arr
 
 
 @given(clouds, points)
-def test_nothing_raises_and_nothing_is_nan_however_degenerate_the_polygon(cloud: Array, point: Array) -> None:
+def test_degenerate_polygons_raise_no_error_and_give_no_nan(cloud: Array, point: Array) -> None:
     hull = polygon.convex_hull(cloud)
     A, b = polygon.half_planes(cloud)
     results = [polygon.centroid(cloud), polygon.shrink(cloud, 0.1), A, b, polygon.project(hull, point)]
@@ -328,7 +328,7 @@ def test_a_shrunk_polygon_is_the_intersection_of_the_half_planes_moved_inward(se
 
 
 @given(seeds, st.floats(1.0, 10.0))
-def test_a_polygon_does_not_vanish_however_much_it_shrinks(seed: int, part: float) -> None:
+def test_a_polygon_never_vanishes_when_it_shrinks(seed: int, part: float) -> None:
     vertices = random_polygon(seed)
     inradius = polygon.inradius(vertices)
     innermost = polygon.shrink(vertices, part * inradius + 1e-9)

@@ -135,7 +135,7 @@ def test_rate_tasks_do_not_change_the_pose() -> None:
     assert posed.unmet == ()
 
 
-def test_a_joint_that_starts_outside_its_range_is_brought_inside() -> None:
+def test_a_joint_that_starts_outside_its_range_is_moved_inside() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     q = start.q.copy()

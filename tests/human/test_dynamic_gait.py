@@ -26,7 +26,7 @@ def forces(recording: Recording) -> np.ndarray:
     return np.array([np.nan_to_num(recording[name][:, :3]) for name in names])
 
 
-def test_the_equation_of_motion_holds_with_the_forces_of_the_points_that_bear() -> None:
+def test_the_equation_of_motion_holds_with_the_contact_forces() -> None:
     """Newton and Euler for the whole body: the sum of the forces is the rate of the momentum, gravity apart."""
     found = dynamic_gait_result()
     recording, robot = found.ideal_recording, found.reference.robot
@@ -48,7 +48,7 @@ def test_contact_forces_push_and_stay_in_the_friction_cone() -> None:
     assert (across <= FLOOR_FRICTION * each[..., 2] + 1e-6).all()
 
 
-def test_only_points_of_stance_feet_bear_load() -> None:
+def test_only_points_of_stance_feet_have_forces() -> None:
     found = dynamic_gait_result()
     for k in range(0, found.ideal_recording.samples, 5):
         time = float(found.ideal_recording.time[k])

@@ -146,7 +146,9 @@ def test_mass_and_height_are_read_in_any_unit_and_zero_is_unknown(
     assert (subject.mass, subject.height) == (pytest.approx(found[0]), pytest.approx(found[1]))  # type: ignore[comparison-overlap]
 
 
-def test_without_the_reader_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_reader_the_error_names_the_package_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write_c3d(tmp_path / "t.c3d", standing())
     monkeypatch.setitem(sys.modules, "ezc3d", None)
     with pytest.raises(MissingPackageError, match=r"C3D files needs the package ezc3d; .*pip install 'poise\[human\]'"):

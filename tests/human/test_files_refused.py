@@ -31,7 +31,7 @@ def trial_error(path: Path, words: str) -> human.TrialError:
     ("name", "words"),
     [("Empty.c3d", "empty"), ("badParameterOffset.c3d", "damaged C3D file"), ("Eb015si.c3d", "MIPS byte order")],
 )
-def test_malformed_files_from_the_wild_are_refused(name: str, words: str) -> None:
+def test_malformed_real_files_are_refused(name: str, words: str) -> None:
     trial_error(mocap(f"malformed/{name}"), words)
 
 

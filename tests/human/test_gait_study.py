@@ -78,7 +78,7 @@ def test_the_support_is_the_hull_of_the_soles_that_stand() -> None:
     assert min(area(support_polygons[0]), area(support_polygons[2])) > 2.0 * max(single)
 
 
-def test_the_reference_is_judged_by_the_same_rules() -> None:
+def test_the_reference_is_evaluated_by_the_same_rules() -> None:
     for variant in (PAPER, BEST, TRACK):
         measures = sample_quality(variant)
         assert measures.reference_zmp_inside == sample_quality(TRACK).reference_zmp_inside
@@ -127,7 +127,7 @@ def test_the_tables_hold_every_variant_and_every_rotation() -> None:
     assert all(len(line) < 180 for line in str(found).split("\n\n")[0].splitlines())
 
 
-def test_the_summary_is_plain_and_says_the_same() -> None:
+def test_the_summary_is_plain_data_with_the_same_values() -> None:
     found = the_study()
     facts = json.loads(json.dumps(found.summary()))
     best = facts["variants"]["best"]

@@ -139,7 +139,7 @@ def test_the_mass_needs_frames_with_complete_contact_data(walk: KnownMotion) -> 
         mass_from_plates(walk.on(replace(walk.trial.plates[0], force=np.zeros((len(walk.time), 3)))))
 
 
-def test_filtered_forces_are_smoother_and_bear_the_same(walk: KnownMotion, torques: Torques) -> None:
+def test_filtered_forces_are_smoother_with_the_same_mean(walk: KnownMotion, torques: Torques) -> None:
     found = compute_torques(walk, cutoff=6.0)
     for side in SIDES:
         raw, smooth = torques.foot_wrenches.force[side][:, 2], found.foot_wrenches.force[side][:, 2]

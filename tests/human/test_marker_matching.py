@@ -42,7 +42,7 @@ def test_prefixes_letter_case_and_separators_do_not_count(change: object) -> Non
     assert list(matched.markers) == labels
 
 
-def test_an_unknown_label_is_listed_with_the_marker_it_may_be_meant_as() -> None:
+def test_an_unknown_label_is_listed_with_a_similar_marker() -> None:
     matched = human.match_markers(renamed(LFHD="LFHEAD", RTOE="XYZW"), "plug_in_gait")
     assert matched.unknown_labels["LFHEAD"][0] == "LFHD"
     assert "LFHD" in matched.missing_markers

@@ -57,7 +57,7 @@ def test_points_stay_above_the_ground_joints_in_range_and_accelerations_bounded(
     assert set(reproduce_sample(variant).recording["solver/status"]) == {"optimal"}
 
 
-def test_six_key_postures_with_velocities_bring_every_range_within_five_degrees() -> None:
+def test_six_key_postures_with_velocities_reproduce_every_range_within_five_degrees() -> None:
     assert np.abs(sample_quality(BEST).differences).max() < 5.0
     assert sample_quality(BEST).zmp_inside >= 0.8
     assert sample_quality(BEST).errors.mean() < sample_quality(PAPER).errors.mean() / 3.0
@@ -70,7 +70,7 @@ def test_two_more_key_postures_halve_the_remaining_error() -> None:
     assert sample_quality(BEST_EIGHT_KEYS).zmp_inside >= 0.8
 
 
-def test_with_the_postures_at_strikes_alone_the_swing_knee_stays_straight() -> None:
+def test_with_key_postures_at_initial_contacts_alone_the_swing_knee_stays_straight() -> None:
     assert (sample_quality(TWO_PHASES).ranges[KNEES] < 0.35 * sample_quality(TWO_PHASES).reference_ranges[KNEES]).all()
     assert (sample_quality(PAPER).ranges[KNEES] > 0.6 * sample_quality(PAPER).reference_ranges[KNEES]).all()
 

@@ -55,7 +55,7 @@ def test_how_long_a_gap_may_be_is_the_users_choice() -> None:
     assert np.isnan(human.fill_gaps(without(swinging(), (0, 50, 1)), longest=0.0).positions).any()
 
 
-def test_a_gap_with_hardly_anything_around_it_is_bridged_by_a_line() -> None:
+def test_a_gap_with_few_samples_around_it_is_filled_linearly() -> None:
     trial = without(swinging(5), (0, 1, 3))
     middle = human.fill_gaps(trial).positions[2, 0]
     np.testing.assert_allclose(middle, (trial.positions[0, 0] + trial.positions[4, 0]) / 2.0)

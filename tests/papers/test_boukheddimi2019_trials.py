@@ -41,7 +41,7 @@ def cycles(name: str) -> tuple[GaitCycle, ...]:
 
 
 @ALL
-def test_six_key_postures_in_motion_bring_every_range_within_five_degrees(name: str) -> None:
+def test_six_key_postures_with_velocities_reproduce_every_range_within_five_degrees(name: str) -> None:
     for cycle in cycles(name):
         measures = measure_reproduction(reproduce(reference(name), cycle, BEST))
         assert np.abs(measures.differences).max() < 5.0, measures.worst_joint

@@ -53,7 +53,7 @@ def test_from_phase_to_phase_it_hardly_jumps(name: str, steps: float) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WALKS if name != "up stairs"])
-def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
+def test_the_reference_of_an_endless_walk_never_jumps(name: str) -> None:
     plan, found = plan_walk(name, math.inf, most=10)
     for phase, after in pairwise(found):
         end, begin = plan.dcm_reference(phase, phase.seconds)[0], plan.dcm_reference(after, 0.0)[0]

@@ -116,7 +116,7 @@ def test_feet_stand_on_the_footstep_plan(speed: tuple[float, float, float] | Non
 
 
 @WALKS
-def test_the_foot_that_bears_does_not_move(speed: tuple[float, float, float] | None) -> None:
+def test_the_stance_foot_does_not_move(speed: tuple[float, float, float] | None) -> None:
     walk = pattern(speed)
     for phase in walk.phases:
         for foot in phase.stance_feet:
@@ -154,7 +154,7 @@ def distance(point: np.ndarray, feet: tuple[Footstep, ...]) -> float:
 
 
 @WALKS
-def test_the_soles_that_stand_bear_the_center_of_mass(speed: tuple[float, float, float] | None) -> None:
+def test_the_zmp_stays_between_the_stance_soles(speed: tuple[float, float, float] | None) -> None:
     """On one foot in its middle, on both between them; half of a sole's width remains for the regulation."""
     walk = pattern(speed)
     for time in times(walk):

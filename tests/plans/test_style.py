@@ -101,7 +101,7 @@ def test_parameters_missing_in_a_file_are_those_of_the_neutral_style(tmp_path: P
         ("[rest_posture]\nelbow = inf", "expected joints and their angles in rad"),
     ],
 )
-def test_a_style_that_makes_no_sense_is_named(text: str, evidence: str, tmp_path: Path) -> None:
+def test_an_invalid_style_is_refused(text: str, evidence: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as found:
         load_style(text, tmp_path)
     assert evidence in str(found.value)
@@ -173,7 +173,7 @@ def test_torque_can_be_minimised_in_arms_and_head_but_not_in_legs(word: str) -> 
 
 
 @pytest.mark.parametrize(("former", "name"), Style.former_names.items())
-def test_a_former_key_of_a_file_gives_the_style_that_todays_key_gives(former: str, name: str, tmp_path: Path) -> None:
+def test_a_former_key_of_a_file_gives_the_style_of_the_current_key(former: str, name: str, tmp_path: Path) -> None:
     value = "{ elbow = 0.5 }" if name == "rest_posture" else "0.01"
     style = load_style(f"{former} = {value}\n", tmp_path)
     assert style == load_style(f"{name} = {value}\n", tmp_path)
@@ -182,7 +182,7 @@ def test_a_former_key_of_a_file_gives_the_style_that_todays_key_gives(former: st
 
 
 @pytest.mark.parametrize(("former", "name"), Style.former_names.items())
-def test_a_former_key_beside_todays_is_refused(former: str, name: str, tmp_path: Path) -> None:
+def test_a_former_key_beside_the_current_one_is_refused(former: str, name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"'{former}' is the former name of '{name}'; give only"):
         load_style(f"{former} = 0.01\n{name} = 0.02\n", tmp_path)
 

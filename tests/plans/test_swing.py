@@ -75,7 +75,7 @@ def test_it_lands_slowly() -> None:
     assert abs(last.plane[1]) < 0.05
 
 
-def test_a_foot_that_finds_no_ground_goes_on_down_and_never_fast() -> None:
+def test_without_ground_contact_the_foot_keeps_moving_down_slowly() -> None:
     found = swing_samples(START, GOAL, late=0.3)
     after = found[round(SECONDS / PERIOD) + 1 :]
     rates = np.array([swing.height[1].real for swing in after])

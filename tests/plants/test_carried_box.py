@@ -76,7 +76,7 @@ def test_the_box_stays_between_the_hands(carrying: tuple) -> None:
     assert max(turned) < 1e-2
 
 
-def test_both_arms_bear_half_of_it(carrying: tuple) -> None:
+def test_both_arms_carry_half_of_its_weight(carrying: tuple) -> None:
     plant, _, _ = carrying
     half = 0.5 * 9.81 * SHARE * plant.robot.mass
     assert box_forces(plant)[:, 2] == pytest.approx([-half, -half], rel=0.02)
@@ -140,7 +140,7 @@ def test_the_ground_carries_it_from_the_first_tick() -> None:
     assert plant.readings().forces.total[2] == pytest.approx(9.81 * (robot.mass + 2.0), rel=1e-3)
 
 
-def test_servos_start_with_what_bears_it() -> None:
+def test_servos_start_with_the_torques_that_carry_it() -> None:
     """By virtual work: a small rotation of an arm joint lifts half of the weight with its hand."""
     robot, turn = load_robot("hoap3"), 1e-6
     start, mass = robot.stance("carrying"), SHARE * robot.mass

@@ -140,7 +140,7 @@ def test_a_plant_starts_from_a_state(start: object) -> None:
 # -- the loop ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_step_holds_the_state_that_was_measured_and_the_command_that_answered_it() -> None:
+def test_a_step_has_the_measured_state_and_its_command() -> None:
     plant = IdealPlant(START)
     found = list(steps(KinematicController(STILL), plant, 0.05))
     assert len(found) == 10

@@ -96,7 +96,7 @@ def test_a_robot_is_set_down_on_a_slope_and_stands_there(name: str, degrees: flo
     assert not plant.fallen
 
 
-def test_a_start_that_lies_on_the_slope_is_left_as_it_is() -> None:
+def test_a_start_on_the_slope_is_not_changed() -> None:
     first = MujocoPlant(biped(), ground=Slope(6.0))
     again = MujocoPlant(first.start, ground=Slope(6.0))
     assert again.start is first.start

@@ -61,7 +61,7 @@ def test_a_recording_has_the_ground_and_the_objects_of_the_engine(terrain: objec
     assert np.allclose(found.plane.rotation.ravel(), plant.data.geom_xmat[ground], atol=1e-5)
 
 
-def test_a_box_in_the_hands_is_where_the_engine_has_it_while_the_robot_moves() -> None:
+def test_a_box_in_the_hands_has_the_pose_of_the_engine_while_the_robot_moves() -> None:
     robot = installed_robot("nao")
     stand = Stand(robot, start=robot.stance("carrying"))
     box, push = CarriedBox.of_mass_fraction(robot, 0.05), Push((5.0, 3.0, 0.0), 0.1, time=0.2)

@@ -112,7 +112,7 @@ def test_a_slope_that_a_robot_cannot_stand_on_is_refused() -> None:
         MujocoPlant(installed_robot("romeo"), ground=Slope(45.0))
 
 
-def test_a_robot_without_meshes_says_that_only_its_parts_touch() -> None:
+def test_for_a_robot_without_meshes_a_note_states_that_only_its_parts_collide() -> None:
     """A URDF without any shapes causes no note."""
     assert MujocoPlant(ROBOT).notes == []
     assert all(isinstance(part, Foot) for part in MujocoPlant(ROBOT).state().contacts)

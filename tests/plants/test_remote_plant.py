@@ -309,7 +309,7 @@ def test_a_client_with_another_robot_or_protocol_is_refused_with_the_reason(
         RemotePlant(standing.address, biped())
 
 
-def test_a_client_of_another_version_is_refused_in_one_line_with_keys_that_it_knows(standing: PlantServer) -> None:
+def test_a_client_of_another_version_is_refused_in_one_line_with_keys_of_its_version(standing: PlantServer) -> None:
     """Protocol 1 read the keys reason, text and token of a refusal."""
     with RawClient(standing.address) as client:
         answer = client.request(hello(biped(), protocol=1))
@@ -397,7 +397,7 @@ def test_a_lost_answer_is_requested_again_and_malformed_answers_are_counted(monk
         assert round(remote.state().time / 0.005) == remote.counts["server: command"]  # no command was applied twice
 
 
-def test_without_a_server_the_loop_goes_on_with_the_last_state_and_never_waits_for_long() -> None:
+def test_without_a_server_the_loop_continues_with_the_last_state_without_long_waits() -> None:
     robot, limit, period = biped(), 0.1, 0.005
     with serve_plant(IdealPlant(robot.stance("standing"))) as server:
         remote = RemotePlant(server.address, robot, timeout=limit)

@@ -48,7 +48,7 @@ def controller_for(actuators: str) -> Controller:
 
 @pytest.mark.parametrize("clock", [[], ["--realtime"]], ids=["lock-step", "realtime"])
 @pytest.mark.parametrize("actuators", ["torque", "servos"])
-def test_g1_stands_by_a_controller_in_another_process(actuators: str, clock: list[str]) -> None:
+def test_g1_stands_with_a_controller_in_another_process(actuators: str, clock: list[str]) -> None:
     with (
         serve_process("--actuators", actuators, *clock) as (_, address),
         RemotePlant(
@@ -62,7 +62,7 @@ def test_g1_stands_by_a_controller_in_another_process(actuators: str, clock: lis
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are stopped by a signal")
-def test_a_client_that_is_stopped_for_half_a_second_finds_its_robot_standing_and_goes_on() -> None:
+def test_a_client_stopped_for_half_a_second_continues_with_a_standing_robot() -> None:
     with serve_process("--realtime") as (_, address):
         command = [sys.executable, "-c", CLIENT, address]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
@@ -81,7 +81,7 @@ def test_a_client_that_is_stopped_for_half_a_second_finds_its_robot_standing_and
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are stopped by a signal")
-def test_while_a_server_is_stopped_the_loop_goes_on_and_afterwards_so_does_the_robot() -> None:
+def test_while_a_server_is_stopped_the_loop_continues_and_afterwards_the_robot() -> None:
     controller = controller_for("torque")
     with (
         serve_process("--realtime") as (server, address),

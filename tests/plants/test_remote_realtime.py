@@ -134,7 +134,7 @@ def test_a_command_for_an_outdated_state_is_not_applied() -> None:
         wait_until(lambda: server.counts["late command"] == 2)
 
 
-def test_when_the_server_ends_the_loop_goes_on_and_a_new_server_is_joined() -> None:
+def test_when_the_server_ends_the_loop_continues_and_connects_to_a_new_server() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server:
         address = server.address

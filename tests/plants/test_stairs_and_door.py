@@ -62,7 +62,7 @@ def test_footsteps_that_are_on_one_tread_stay_where_they_are() -> None:
 
 
 @robots
-def test_the_boxes_are_as_high_as_the_ground_says(name: str) -> None:
+def test_the_boxes_have_the_height_of_the_ground(name: str) -> None:
     stage = StairsAndDoor.of(installed_robot(name))
     for box in stage.boxes(0, np.zeros((2, 2))):
         (x, y, z), (_, _, tall) = np.asarray(box.position), np.asarray(box.size)

@@ -19,7 +19,7 @@ def message(*arguments: object, **keywords: Any) -> str:
     return str(caught.value)
 
 
-def test_a_channel_of_columns_answers_to_its_labels() -> None:
+def test_a_channel_of_columns_is_indexed_by_its_labels() -> None:
     channel = Channel("center_of_mass", "m", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], labels=("x", "y", "z"))
     assert channel.column("y").tolist() == [2.0, 5.0]
     assert (channel.unit, channel.units, len(channel)) == ("m", ("m", "m", "m"), 2)

@@ -48,7 +48,7 @@ def test_the_wrench_and_the_point_of_every_contact_are_recorded() -> None:
         [(), (HAND, LEFT), (LEFT, HAND)],
     ],
 )
-def test_a_contact_that_comes_and_goes_is_nan_where_it_does_not_touch(touching: list, tmp_path: Path) -> None:
+def test_a_contact_is_nan_while_it_is_absent(touching: list, tmp_path: Path) -> None:
     steps = [step(7 * k + i, *names) for k, names in enumerate(touching) for i in range(7)]
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
     for name in {name for names in touching for name in names}:

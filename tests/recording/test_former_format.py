@@ -38,7 +38,7 @@ def test_these_files_are_of_format_1(path: Path) -> None:
     assert FileContents(path.read_bytes()).version == 1
 
 
-def test_its_channels_have_the_keys_that_the_same_motion_has_today(stand: Recording) -> None:
+def test_its_channels_have_the_current_keys_of_the_same_motion(stand: Recording) -> None:
     now = Stand(load_robot("hoap3"))
     recording = record(TorqueController(now), MujocoPlant(now.start), 0.004)
     assert {channel.label: key for key, channel in stand.channels.items()} == {
@@ -65,7 +65,7 @@ def test_its_summary_lists_levels_and_tasks_by_their_labels(stand: Recording) ->
         assert label in lines
 
 
-def test_odd_names_become_keys_that_are_unique(names: Recording) -> None:
+def test_unusual_names_become_unique_keys(names: Recording) -> None:
     assert {key: channel.label for key, channel in names.channels.items() if key != channel.label} == {
         "error/balance/dcm": "error/balance/divergent component",
         "error_norm/balance/dcm": "error_norm/balance/divergent component",
@@ -95,7 +95,7 @@ def test_a_name_similar_to_a_former_one_is_refused_with_the_current_key(names: R
 
 
 @pytest.mark.parametrize("path", [STAND, NAMES])
-def test_saved_again_it_is_the_same_recording_in_todays_format(path: Path, tmp_path: Path) -> None:
+def test_saved_again_it_is_the_same_recording_in_the_current_format(path: Path, tmp_path: Path) -> None:
     former = load_recording(path)
     former.save(tmp_path / "a.poise")
     assert FileContents((tmp_path / "a.poise").read_bytes()).version == FORMAT_VERSION

@@ -92,7 +92,7 @@ def interrupted_at(line: int, call: Any) -> bool:
 
 
 @pytest.mark.parametrize("change", [False, True], ids=["the block is full", "the hierarchy changes"])
-def test_wherever_ctrl_c_strikes_the_recorder_a_step_counts_whole_or_not_at_all(tmp_path: Path, change: bool) -> None:
+def test_ctrl_c_at_any_line_of_the_recorder_leaves_no_partial_step(tmp_path: Path, change: bool) -> None:
     steps, last = list(Motion().steps(49)), Motion().step(49)
     if change:  # for the third time, so that a stream of the file ends and another begins
         steps[20:] = [Motion(tasks=(POSTURE,)).step(i) for i in range(20, 49)]

@@ -177,6 +177,6 @@ def test_with_a_progress_callback_no_bar_is_shown(clock: Clock, terminal: Termin
 
 
 @pytest.mark.parametrize("seconds", ["long", -1.0, float("nan")])
-def test_a_time_that_makes_no_sense_is_refused_at_a_terminal_too(terminal: Terminal, seconds: Any) -> None:
+def test_an_invalid_time_is_refused_at_a_terminal_too(terminal: Terminal, seconds: Any) -> None:
     with pytest.raises(PoiseError, match="expected a number, zero or more"):
         record(FakeController(), FakePlant(), seconds)

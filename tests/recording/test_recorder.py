@@ -76,7 +76,7 @@ def changing_hierarchy() -> tuple[list, Recording]:
     return steps, record_steps(steps, ROBOT)
 
 
-def test_a_task_that_comes_and_goes_is_nan_where_it_was_not() -> None:
+def test_a_task_is_nan_while_it_is_absent() -> None:
     steps, recording = changing_hierarchy()
     inside = np.zeros(120, dtype=bool)
     inside[40:80] = True
@@ -103,7 +103,7 @@ def test_a_hierarchy_that_changes_at_every_step_is_recorded_too(tmp_path: Path) 
     assert identical(load_recording(tmp_path / "a.poise"), recording)
 
 
-def test_a_fallback_without_solution_is_counted_and_absent_elsewhere() -> None:
+def test_a_fallback_without_a_solution_is_counted_and_has_no_solver_values() -> None:
     motion = Motion()
     steps = list(motion.steps(5))
     steps[2] = motion.step(2, solution=None, errors=None, fallback="hold")

@@ -76,7 +76,7 @@ def test_the_hierarchy_of_a_behavior_is_stored_in_the_provenance(robot: Robot) -
     assert recording.provenance["controller"]["hierarchy"] == str(hierarchy)
 
 
-def test_levels_that_a_behavior_adds_and_drops_are_absent_elsewhere(robot: Robot, tmp_path: Path) -> None:
+def test_levels_that_a_behavior_adds_and_removes_are_absent_at_other_times(robot: Robot, tmp_path: Path) -> None:
     start = robot.stance("standing")
     whole = reach(robot, start)
     without = whole.without_level("reach")

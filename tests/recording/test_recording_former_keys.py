@@ -80,7 +80,7 @@ def test_the_file_is_of_format_2_and_has_every_former_key() -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "first"), CHANNELS)
-def test_a_channel_is_found_by_its_key_of_today_and_has_its_values(
+def test_a_channel_is_found_by_its_current_key_and_has_its_values(
     former_recording: Recording, old: str, new: str, first: float
 ) -> None:
     values = former_recording[new]
@@ -89,7 +89,7 @@ def test_a_channel_is_found_by_its_key_of_today_and_has_its_values(
 
 
 @pytest.mark.parametrize(("old", "new", "value"), FACTS)
-def test_a_fact_is_found_by_its_key_of_today(former_recording: Recording, old: str, new: str, value: Any) -> None:
+def test_a_fact_is_found_by_its_current_key(former_recording: Recording, old: str, new: str, value: Any) -> None:
     assert former_recording.provenance[new] == value
     assert old == new or old not in former_recording.provenance
 
@@ -136,7 +136,7 @@ def test_a_table_is_not_taken_for_the_text_that_had_its_key() -> None:
 # -- Guided motions ----------------------------------------------------------------------------------------------------
 
 
-def test_the_segments_of_a_former_file_have_the_keys_that_are_written_today(guided_recording: Recording) -> None:
+def test_the_segments_of_a_former_file_have_current_keys(guided_recording: Recording) -> None:
     assert FileContents(NAVIGATE.read_bytes()).version == 2
     now, _ = runs.Navigate(robot="mighty", mode="kinematic", plant="ideal", seconds=0.1).run()
     assert [list(each) for each in guided_recording.provenance["segments"]] == [list(now.provenance["segments"][0])] * 5
@@ -149,12 +149,12 @@ def test_the_segments_of_a_former_file_have_the_keys_that_are_written_today(guid
     assert set(get_args(Outcome)) == {"commanded", *FORMER_OUTCOMES.values()}
 
 
-def test_the_other_facts_of_a_former_motion_have_their_keys_of_today(guided_recording: Recording) -> None:
+def test_the_other_facts_of_a_former_motion_have_current_keys(guided_recording: Recording) -> None:
     assert (guided_recording.provenance["operator"], guided_recording.provenance["squat_begin"]) == ("random", 4.0)
     assert not {"guide", "begin"} & set(guided_recording.provenance)
 
 
-def test_levels_and_tasks_of_a_former_motion_are_found_by_their_names_of_today(guided_recording: Recording) -> None:
+def test_levels_and_tasks_of_a_former_motion_are_found_by_their_current_names(guided_recording: Recording) -> None:
     names = ("dcm", "center_of_mass_height", "angular_momentum")
     assert [guided_recording[f"error/balance/{name}"].shape for name in names] == [(2, 2), (2, 1), (2, 2)]
     assert guided_recording["slack/contact"] is guided_recording["slack/feet"]

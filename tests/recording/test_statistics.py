@@ -93,7 +93,7 @@ def timed_recording(milliseconds: list[float], controller: dict[str, float] | No
     return Recording(channels, {} if controller is None else {"controller": controller})
 
 
-def test_the_summary_says_how_many_steps_were_late_the_slowest_and_when() -> None:
+def test_the_summary_counts_late_steps_with_the_slowest_and_its_time() -> None:
     late = timed_recording([0.1, 7.0, 0.2, 31.5, np.nan, 4.9])
     found = not_none(late.overruns())
     assert (found.ticks, found.steps, found.worst_ms) == (2, 5, 31.5)

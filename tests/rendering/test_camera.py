@@ -46,7 +46,7 @@ def test_the_target_is_in_the_middle_and_the_left_side_appears_on_the_right() ->
     assert top < 50
 
 
-def test_a_point_behind_the_camera_is_nowhere() -> None:
+def test_a_point_behind_the_camera_projects_to_nan() -> None:
     camera = Camera((1.0, 0.0, 0.0), target=(0.0, 0.0, 0.0), distance=2.0)
     assert np.isnan(camera.project([(3.0, 0.0, 0.0)], 200, 100)).all()
 

@@ -227,7 +227,7 @@ def test_a_wrong_choice_of_graphics_is_named(monkeypatch: pytest.MonkeyPatch, ki
         open_context(16, 16)
 
 
-def test_without_any_graphics_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_graphics_the_error_names_the_packages_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MUJOCO_GL", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(platform, "system", lambda: "Linux")

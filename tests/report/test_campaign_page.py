@@ -155,7 +155,7 @@ def test_the_worst_have_their_command_and_links(text: str, read: Page) -> None:
     assert "a &lt;note&gt;" in text
 
 
-def test_a_campaign_that_is_not_finished_says_so() -> None:
+def test_an_unfinished_campaign_is_marked() -> None:
     page = Page(campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned_runs=20)))
     assert "12 of 20 runs are missing" in page.sections["Overview"]
 

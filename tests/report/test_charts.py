@@ -62,7 +62,7 @@ def test_the_points_of_a_curve_are_drawn_at_its_values() -> None:
     assert numbers.reshape(-1, 2) == pytest.approx(np.array([[50.0, 166.0], [220.0, 13.0], [390.0, 89.5]]), abs=0.11)
 
 
-def test_phases_are_named_where_their_names_fit_and_numbered_elsewhere() -> None:
+def test_phases_are_named_if_their_names_fit_and_else_numbered() -> None:
     def texts(*names: str) -> str:
         with new_chart("phases") as chart:
             chart.axes.set_xlim(0.0, len(names))
@@ -116,7 +116,7 @@ def test_a_number_is_right_to_its_digits(size: float, sign: float) -> None:
     assert len(text) <= 10
 
 
-def test_numbers_read_well() -> None:
+def test_numbers_are_formatted_readably() -> None:
     values = [0.0, 1234.6, 45.67, 0.012345, 1.2e-7, 999.9, 0.09996, None, float("nan"), float("inf")]
     words = ["0", "1235", "45.7", "0.0123", f"1.20e{MINUS}07", "1000", "0.100", DASH, DASH, "∞"]
     assert [number(each) for each in values] == words

@@ -82,7 +82,7 @@ def test_the_table_has_the_values_of_the_smoothed_cells() -> None:
         assert cells[5] == "100 %"
 
 
-def test_both_soles_bear_the_weight_and_the_push_moves_the_zmp_to_the_toes() -> None:
+def test_both_soles_carry_the_weight_and_the_push_moves_the_zmp_to_the_toes() -> None:
     (view,) = recording_views({"stand": pushed_recording()})
     left, right = sole_pressures(view)
     assert view.robot is not None
@@ -143,7 +143,7 @@ def test_a_foot_in_the_air_has_no_zmp_and_an_unloaded_one_no_row(robot: Robot) -
     assert table_row(idle, "run, left")[1:] == ["0", *["\N{EN DASH}"] * 4]
 
 
-def test_a_zmp_on_the_edge_is_not_inside_and_all_means_all(robot: Robot) -> None:
+def test_a_zmp_on_the_edge_is_not_inside_and_only_all_samples_are_100_per_cent(robot: Robot) -> None:
     def tipping(cells: np.ndarray) -> np.ndarray:
         cells[-1, 1:3] = -1e6  # no load at the back
         return cells

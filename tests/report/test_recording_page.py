@@ -105,7 +105,7 @@ def test_a_page_needs_nothing_but_itself(text: str, read: Page) -> None:
     assert "@import" not in text
 
 
-def test_every_name_is_there_once_and_every_link_leads_to_one(read: Page) -> None:
+def test_ids_are_unique_and_every_link_has_a_target(read: Page) -> None:
     names = [target for _, name, target in read.attributes if name == "id"]
     assert len(names) == len(set(names))
     links = {target[1:] for _, name, target in read.attributes if name == "href"}

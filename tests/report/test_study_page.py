@@ -111,7 +111,7 @@ def test_figures_four_to_seven_of_the_paper_are_there(read: Page) -> None:
     assert len(captions) == 4 + 12
 
 
-def test_measured_and_reproduced_stand_in_one_figure_and_missing_pictures_say_why(read: Page) -> None:
+def test_measured_and_reproduced_motions_share_a_figure_and_missing_pictures_have_a_reason(read: Page) -> None:
     assert [c.partition(" in front")[0] for c in read.captions["Measured and reproduced"]] == [
         "'best'",
         "'paper'",

@@ -96,7 +96,7 @@ def test_robots_with_the_same_shapes_share_meshes_but_not_where_they_are(urdf: P
     assert not np.any(other.placement.translation)
 
 
-def test_a_mesh_in_a_folder_that_only_its_reader_knows_is_read_each_time(
+def test_a_mesh_in_a_custom_package_folder_is_read_each_time(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = robot(link("base", shape=mesh("package://far/one.stl")), link("bob"), joint("hinge", "base", "bob"))

@@ -43,7 +43,7 @@ def test_a_urdf_without_parts_is_a_robot_without_feet_and_hands(tmp_path: Path) 
         (lambda r: r.stance("standing"), "stances={'standing'"),
     ],
 )
-def test_asking_for_a_part_that_was_not_declared_says_how_to_declare_it(
+def test_the_error_for_an_undeclared_part_explains_how_to_declare_it(
     tmp_path: Path, ask: Callable[[Robot], object], word: str
 ) -> None:
     with pytest.raises(RobotError, match="small") as caught:

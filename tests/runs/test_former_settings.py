@@ -49,7 +49,7 @@ def another_value(cls: type, name: str) -> Any:
 
 
 @pytest.mark.parametrize(("motion", "former", "name"), former_settings())
-def test_a_former_setting_gives_the_settings_that_todays_gives(motion: str, former: str, name: str) -> None:
+def test_a_former_setting_gives_the_same_settings_as_the_current_one(motion: str, former: str, name: str) -> None:
     request = MOTIONS[motion]
     value = another_value(request.settings_type, name)
     assert former not in parameters(request.settings_type)
@@ -61,7 +61,7 @@ def test_a_former_setting_gives_the_settings_that_todays_gives(motion: str, form
         replace(request, settings={former: value, name: value})
 
 
-def test_a_former_value_of_a_setting_is_todays() -> None:
+def test_a_former_value_of_a_setting_becomes_the_current_one() -> None:
     for former, value in WalkSettings.former_values["com_reference"].items():
         walk = runs.Walk(settings={"center": former})
         assert walk.settings == {"com_reference": value}

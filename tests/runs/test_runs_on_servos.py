@@ -52,7 +52,7 @@ def test_squats_that_do_not_repeat_have_not_succeeded() -> None:
     assert any("arm joint" in warning for warning in result["warnings"])
 
 
-def test_the_closed_form_and_the_strict_order_squat_alike_where_no_limit_is_near() -> None:
+def test_closed_form_and_strict_solver_give_the_same_squat_away_from_limits() -> None:
     numbers = {"depth": 0.15, "cycles": 0.5, "frequency": 1.0, "zmp_regulation": 0.0, "momentum_recovery_gain": 0.0}
     ends = [
         runs.Squat(robot="hoap3", mode="position", solver=solver, settings=numbers, noise=0.0).run()[0]["q"]  # type: ignore[call-arg]

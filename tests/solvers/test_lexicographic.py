@@ -269,7 +269,7 @@ def test_solving_for_long_does_not_grow_the_process() -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
-def test_damping_means_the_same_at_every_scale_of_the_rows(scale: float) -> None:
+def test_damping_has_the_same_effect_at_every_scale_of_the_rows(scale: float) -> None:
     rng = np.random.default_rng(0)
     A, b = rng.standard_normal((3, 6)), rng.standard_normal(3)
     solution = Lexicographic(damping=0.2 * scale).solve(Program([Rows(scale * A, scale * b, scale * b)]))
@@ -278,7 +278,7 @@ def test_damping_means_the_same_at_every_scale_of_the_rows(scale: float) -> None
 
 
 @pytest.mark.parametrize("spoil", [np.nan, np.inf, 1e300])
-def test_numbers_spoiled_after_construction_still_give_a_finite_answer(spoil: float) -> None:
+def test_invalid_numbers_written_after_construction_give_a_finite_answer(spoil: float) -> None:
     solver = Lexicographic()
     for seed in range(20):
         program, good = well_conditioned(seed), well_conditioned(seed)

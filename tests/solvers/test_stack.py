@@ -88,7 +88,7 @@ def test_a_program_keeps_its_numbers_when_the_stack_is_written_again() -> None:
 
 @pytest.mark.parametrize("solver", [Lexicographic, Cascade, Weighted, NullSpace])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_solver_answers_a_stack_as_it_answers_rows(solver: type, seed: int) -> None:
+def test_a_solver_gives_the_same_solution_for_a_stack_and_for_rows(solver: type, seed: int) -> None:
     program = random_program(seed, levels=(2, 5), variables=(4, 12))
     expected, found = solver().solve(program), solver().solve(stack_of_program(program).program())
     assert found.status == expected.status
@@ -146,7 +146,7 @@ def test_notes_go_with_the_program_and_change_no_answer() -> None:
     assert np.array_equal(Lexicographic().solve(program).x, Lexicographic().solve(plain.program()).x)
 
 
-def test_a_solver_that_is_warm_answers_a_sequence_of_a_stack_as_a_new_one_would() -> None:
+def test_a_warm_solver_gives_the_solutions_of_a_new_one_for_a_sequence_of_stacks() -> None:
     stack, warm = random_stack(variables=6, seed=3), Lexicographic()
     random = np.random.default_rng(4)
     for _ in range(30):

@@ -99,7 +99,7 @@ def test_heavier_weights_come_closer_to_strict_priorities() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_an_infeasible_level_0_is_relaxed_and_the_solution_says_so(seed: int) -> None:
+def test_an_infeasible_level_0_is_relaxed_with_a_status(seed: int) -> None:
     program = feasible_program(seed)
     a = np.random.default_rng(seed).standard_normal(program.variables)
     impossible = [*program.levels[0], Rows([a, a], [0, 1], [0, 1], name="impossible")]
@@ -188,7 +188,7 @@ ODD = {
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ODD)
-def test_odd_programs_have_finite_answers(name: str) -> None:
+def test_degenerate_programs_have_finite_answers(name: str) -> None:
     program = ODD[name]
     solver = Weighted()
     for _ in range(2):
@@ -201,7 +201,7 @@ def test_without_any_cost_the_answer_is_the_shortest_x_that_keeps_level_0() -> N
     assert Weighted().solve(ODD["only level 0"]).x == pytest.approx([0.5, 0.5], abs=1e-9)
 
 
-def test_when_daqp_fails_altogether_the_answer_is_clipped_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_daqp_fails_the_answer_is_clipped_with_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.solvers.weighted._Workspace.solve", lambda *_: (None, 0))
     program = Program([Rows.bounds([-1, -1], [1, 1]), Rows([[1.0, 0.0], [0.0, 2.0]], [3, 1], [3, 1])])
     solution = Weighted().solve(program)

@@ -148,7 +148,7 @@ def test_arrays_of_another_program_are_refused() -> None:
         _kernel.WeightedSum(False, REGULARIZATION).read(program.memory, np.ones(len(program)))
 
 
-def test_without_the_kernel_it_answers_with_clipped_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_kernel_the_solution_is_clipped_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.solvers.weighted._kernel", None)
     program = Program([Rows.bounds([-1, -1], [1, 1]), Rows([[1.0, 0.0], [0.0, 2.0]], [3, 1], [3, 1])])
     solution = Weighted().solve(program)

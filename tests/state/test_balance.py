@@ -257,7 +257,7 @@ def test_on_steep_stairs_friction_widens_the_region_and_without_it_only_the_hull
     assert max(-polygon.margin(hull, vertex) for vertex in rough.inner) > 0.01
 
 
-def test_a_hand_on_a_wall_lets_the_robot_lean_on_it_as_far_as_the_hand_bears() -> None:
+def test_a_hand_on_a_wall_extends_the_region_according_to_its_maximum_force() -> None:
     wall = np.array([[0.6, 0.0, 1.2]])
 
     def front(force: float) -> float:
@@ -269,7 +269,7 @@ def test_a_hand_on_a_wall_lets_the_robot_lean_on_it_as_far_as_the_hand_bears() -
     assert front(50.0) == pytest.approx(0.15 + 50.0 * (1.2 + 0.5 * 0.45) / (30.0 * 9.81), abs=1e-4)
 
 
-def test_a_foot_that_bears_only_part_of_the_weight_keeps_the_centre_of_mass_from_it() -> None:
+def test_a_foot_with_a_limited_force_keeps_the_centre_of_mass_away_from_it() -> None:
     weight = 30.0 * 9.81
     feet = [Patch([[0.0, y, 0.0]], largest_force=0.75 * weight) for y in (0.1, -0.1)]
     found = static_support_region(feet, 30.0)
@@ -338,7 +338,7 @@ def test_an_invalid_patch_is_refused(arguments: dict[str, Any], word: str) -> No
 
 
 @pytest.mark.parametrize("bad", [{"mass": 0.0}, {"mass": 30.0, "facets": 2}, {"mass": 30.0, "reach": -1.0}])
-def test_settings_that_make_no_sense_are_refused(bad: dict[str, float]) -> None:
+def test_invalid_settings_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(StateError, match=str(list(bad.values())[-1])):
         static_support_region([Patch(FOOT)], **bad)  # type: ignore[arg-type]
 

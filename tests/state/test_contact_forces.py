@@ -48,7 +48,7 @@ def test_the_basis_makes_the_wrench_of_the_unknowns(kind: str, seed: int) -> Non
     assert contact.normal_row @ at.unknowns[contact] == pytest.approx(at.wrench(contact)[2], abs=1e-9)
 
 
-def test_how_many_unknowns_it_has() -> None:
+def test_the_number_of_force_variables_follows_from_the_force_model() -> None:
     sizes = {kind: contact.size for kind, contact in example_contacts(ROBOT).items()}
     assert sizes == {"wrench": 6, "vertices": 12, "normals": 10, "triangle": 9, "point": 3}
 
@@ -60,7 +60,7 @@ def test_a_point_contact_always_has_a_single_force() -> None:
         assert (contact.forces, contact.size, contact.rectangle) == ("vertices", 3, None)
 
 
-def test_a_sole_is_a_rectangle_and_a_turned_or_odd_one_is_not() -> None:
+def test_a_sole_is_a_rectangle_and_a_rotated_or_irregular_one_is_not() -> None:
     assert Contact(FOOT).rectangle == pytest.approx((0.085, 0.025))
     turned = FOOT.corners @ np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
     assert Contact(FOOT, turned).rectangle is None

@@ -130,9 +130,7 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     wait_until(lambda: wait_until(hub.frame)["cycle_share"] != before)
 
 
-def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_goes_on(
-    page: Any, hub: Hub, trc: Path
-) -> None:
+def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_during_the_walk(page: Any, hub: Hub, trc: Path) -> None:
     load(page, "load a trial", trc)
     page.locator(".message").get_by_text("'my walk.trc' is loaded").wait_for()
     page.locator("#status-lines").get_by_text("49 of 49 markers used").wait_for()

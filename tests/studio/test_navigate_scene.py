@@ -49,7 +49,7 @@ def input_message(keys: tuple[str, ...] = (), gamepad: Any = None, axes: tuple[f
 # -- operator input ----------------------------------------------------------------------------------------------------
 
 
-def test_a_standard_pad_is_read_as_the_gamepad_layout_has_it() -> None:
+def test_a_standard_gamepad_is_read_with_the_gamepad_layout() -> None:
     given = standard_gamepad((0.0, -1.0, 0.5, 0.0), b7=1.0, b15=1.0, b2=1.0)
     stick = Operator(GAMEPAD).update(given.reading)
     forward, left, up, roll, _, yaw = stick.axes
@@ -130,7 +130,7 @@ def test_of_all_devices_the_strongest_counts() -> None:
     assert (forward, left, yaw) == (-1.0, 0.25, 1.0)
 
 
-def test_the_guided_point_is_the_one_that_was_chosen_last_wherever() -> None:
+def test_the_guided_point_is_the_last_one_chosen_on_any_device() -> None:
     operator = PageOperator()
     operator.set_input(OperatorInput(frozenset({"Digit1"})))
     assert operator.mode == "left foot"
@@ -319,7 +319,7 @@ def test_every_outcome_has_a_text() -> None:
     assert {*get_args(Outcome)} - {"commanded"} < OUTCOME_TEXT.keys()
 
 
-def test_a_scenery_without_plans_is_still_one() -> None:
+def test_a_frame_of_a_state_has_no_plans() -> None:
     assert ViewFrame.from_state(installed_robot("mighty").stance("standing")).plans is None
 
 

@@ -167,7 +167,7 @@ def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_shows_projections(gui
     assert not current_frame(hub)["fall_reason"]
 
 
-def test_a_key_is_a_step_of_its_own_however_short_it_is_pressed(guided: Any, hub: Hub) -> None:
+def test_a_short_key_press_makes_one_step(guided: Any, hub: Hub) -> None:
     page = guided
     page.locator("#guidance-move").focus()
     page.keyboard.press("4")

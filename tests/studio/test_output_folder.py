@@ -108,7 +108,7 @@ def test_new_file_names_are_unique(output: OutputFolder) -> None:
             output.new_path("walk", suffix)
 
 
-def test_changed_grows_with_the_files_and_only_then(output: OutputFolder) -> None:
+def test_the_revision_grows_only_with_changes_of_the_files(output: OutputFolder) -> None:
     revisions = [output.revision, output.revision]
     write_file(output, "a.poise")
     revisions += [output.revision, output.revision]

@@ -126,7 +126,7 @@ def test_numbers_that_are_not_finite_reach_a_page_as_null() -> None:
     assert json.loads(to_json({"a": [1.5, float("nan"), {"b": float("-inf")}]})) == {"a": [1.5, None, {"b": None}]}
 
 
-def test_the_hub_knows_how_many_pages_there_are(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_the_hub_knows_the_number_of_pages(hub_and_server: tuple[FakeHub, Server]) -> None:
     hub, server = hub_and_server
     with connect_page(server):
         wait_until(lambda: hub.page_counts == [1])

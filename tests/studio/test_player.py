@@ -39,7 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     return Clock
 
 
-def test_both_bodies_are_where_fit_and_reproduction_have_them(result: GaitResult) -> None:
+def test_both_bodies_have_the_poses_of_fit_and_reproduction(result: GaitResult) -> None:
     values: dict[str, Any] = {"variant": "paper", "ghost_offset": 0.7, "show_markers": True}
     play = GaitPlayer(result, lambda: values)
     assert result.cycle is not None
@@ -163,7 +163,7 @@ def test_a_replay_shows_the_fallback_of_its_sample() -> None:
 
 
 @pytest.mark.needs_models
-def test_a_replay_shows_what_the_page_showed_live(tmp_path: Path, clock: Any) -> None:
+def test_a_replay_shows_the_live_values(tmp_path: Path, clock: Any) -> None:
     """Forces, torques, plots and hierarchy of the replayed sample."""
     runner = SceneRunner(find_scene("walk")(installed_robot("g1")))
     runner.scene.set_control("walking", True)

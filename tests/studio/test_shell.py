@@ -150,7 +150,7 @@ def test_the_time_of_steps_is_compared_with_the_period(page: Any, hub: FakeHub) 
     assert page.locator("#timing-late.highlighted").count() == 0
 
 
-def test_a_browser_without_webgl_says_so_and_the_rest_of_the_page_works(
+def test_a_browser_without_webgl_shows_a_notice_and_the_rest_of_the_page_works(
     browser: Any, hub: FakeHub, hub_and_server: Any
 ) -> None:
     hub.reset()
@@ -301,7 +301,7 @@ def test_controls_follow_the_simulation_but_not_while_they_are_held(page: Any, h
     wait_until(follows_frames)
 
 
-def test_controls_are_drawn_anew_only_when_they_are_others(page: Any, hub: FakeHub) -> None:
+def test_controls_are_redrawn_only_when_they_change(page: Any, hub: FakeHub) -> None:
     page.get_by_role("slider", name="step length").evaluate("element => element.dataset.mine = 'yes'")
     hub.scene, hub.hello_version = "stand", hub.hello_version + 1
     page.locator('[role="tab"][aria-selected="true"]', has_text="Stand").wait_for()

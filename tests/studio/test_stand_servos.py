@@ -89,7 +89,7 @@ def test_sliders_of_squats_have_the_ranges_that_the_settings_declare() -> None:
                 assert scene.values()[name] == sliders[name][slider]
 
 
-def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() -> None:
+def test_another_actuation_changes_the_period_but_not_the_speed_of_time() -> None:
     here, _there = Pipe()
     simulation = SimulationLoop(here, SimulationStart("stand", "hoap3", {}))
     for actuation, period in (("torque motors", 0.002), ("position servos", 0.001)):

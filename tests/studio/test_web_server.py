@@ -129,7 +129,7 @@ def test_there_are_no_other_websockets(hub_and_server: tuple[FakeHub, Server]) -
     assert refused.value.response.status_code == 404
 
 
-def test_methods_other_than_get_are_not_answered_and_do_no_harm(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_methods_other_than_get_are_refused(hub_and_server: tuple[FakeHub, Server]) -> None:
     with socket.create_connection(("127.0.0.1", hub_and_server[1].port), timeout=STALL_SECONDS) as raw:
         raw.sendall(b"POST /upload/load HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nabcd")
         assert b"200" not in raw.recv(100)

@@ -91,7 +91,7 @@ def test_one_tunable_weight_changes_all_its_tasks() -> None:
 # -- live postures -----------------------------------------------------------------------------------------------------
 
 
-def test_a_live_posture_is_followed_at_once_and_without_binding_anew() -> None:
+def test_a_live_posture_is_followed_at_once_without_binding_again() -> None:
     target = tasks.LiveTarget(ANGLES)
     task = tasks.Posture(target, JOINTS)
     snapshot = Snapshot(ROBOT).at(START)

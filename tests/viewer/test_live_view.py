@@ -106,7 +106,7 @@ def test_record_opens_a_view_and_closes_it(
     assert "view: http://127.0.0.1:" in capsys.readouterr().err
 
 
-def test_a_browser_sees_the_robot_move_and_its_target(
+def test_a_browser_shows_the_moving_robot_and_its_target(
     view: LiveView, start: poise.State, controller: poise.KinematicController
 ) -> None:
     with chromium(with_3d=True) as browser:

@@ -83,7 +83,7 @@ class DragLog(list[tuple[str, tuple[float, float, float]]]):
         self.append((name, place))
 
 
-def test_links_are_where_pinocchio_has_them(viewer: Viewer, robot: Robot) -> None:
+def test_poses_of_links_are_those_of_pinocchio(viewer: Viewer, robot: Robot) -> None:
     random, data = np.random.default_rng(0), robot.model.createData()
     for _ in range(5):
         step = 0.5 * random.normal(size=robot.model.nv)
@@ -150,7 +150,7 @@ def test_forces_support_and_balance_are_drawn_where_they_are_and_vanish_with_the
 
 
 @pytest.mark.parametrize("direction", [(0, 0, -1), (1, 0, 0), (0, -1, 0), (0.3, -0.4, 0.5), (-0.3, 0.2, -0.9)])
-def test_an_arrow_leads_from_its_begin_to_its_end(
+def test_an_arrow_goes_from_its_begin_to_its_end(
     viewer: Viewer, standing: ViewFrame, direction: tuple[float, float, float]
 ) -> None:
     begin = np.array([0.1, -0.2, 0.3])

@@ -112,7 +112,7 @@ def test_neither_panel_nor_logo_nor_note_of_viser_is_visible(viewer: Viewer, pag
     assert page.locator("a").locator("visible=true").count() == 0
 
 
-def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, console_errors: list[str]) -> None:
+def test_a_second_client_shows_the_same(viewer: Viewer, browser: Any, page: Any, console_errors: list[str]) -> None:
     robot = load_robot("nao")
     before = show_nothing(viewer, page)
     viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})

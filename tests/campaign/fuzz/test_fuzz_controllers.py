@@ -130,6 +130,6 @@ def test_an_explanation_that_fails_is_caught(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("given", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}])
-def test_settings_that_make_no_sense_are_refused(given: dict[str, Any]) -> None:
+def test_invalid_settings_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         KIND.check_parameters(given, Path())

@@ -88,6 +88,6 @@ def test_the_file_of_a_run_can_be_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [{"format": "bvq"}, {"format": "bvh", "mutation": "bit"}, {"colour": "red"}, {}])
-def test_parameters_that_make_no_sense_are_refused(given: dict[str, str]) -> None:
+def test_invalid_parameters_are_refused(given: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=r"there (is no|are)"):
         KIND.check_parameters(given, Path())

@@ -44,7 +44,7 @@ def test_standing_is_inside_all_boundaries(name: str) -> None:
 
 @each_robot
 @pytest.mark.parametrize("yaw", [-0.35, -0.1, 0.0, 0.1, 0.35])
-def test_feet_at_the_narrowest_width_do_not_touch_wherever_they_are(name: str, yaw: float) -> None:
+def test_feet_at_the_narrowest_width_never_overlap(name: str, yaw: float) -> None:
     workspace, _ = limits_of(name)
     points = start_of(name)
     for forward in np.linspace(-workspace.longest_step, workspace.longest_step, 21):

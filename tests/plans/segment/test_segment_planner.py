@@ -22,7 +22,7 @@ def pushed_state(name: str, by: float, speed: float, side: float = 0.0) -> Initi
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_any_input_at_any_time_gives_a_segment_that_can_be_done_and_held(robot: str) -> None:
+def test_any_input_at_any_time_gives_a_feasible_segment_with_a_stable_end(robot: str) -> None:
     """The induction, by other code: each segment is feasible, begins at the end of the last one, and can be held."""
     planner, workspace, legs = planner_of(robot), workspace_of(robot), legs_of(robot)
     initial, device = at_rest(robot), RandomDevice(11)
@@ -75,7 +75,7 @@ def test_a_step_ends_at_rest_over_its_feet() -> None:
         assert segment.final_state.points.feet["left"].x == pytest.approx(segment.goal.points.feet["left"].x)
 
 
-def test_a_duration_is_prolonged_until_the_ground_can_bear_it() -> None:
+def test_a_duration_is_prolonged_until_the_zmp_is_inside() -> None:
     """A short first double support needs a ZMP outside the soles."""
     planner = planner_of("mighty", phases=(0.08, 0.7, 0.22), duration=0.4)
     initial = at_rest("mighty")
@@ -108,7 +108,7 @@ def test_a_body_near_an_edge_goes_back_over_its_feet_instead_of_parking_there() 
     assert np.linalg.norm(segment.center.end[0][:2] - points_of("g1").center[:2]) < 0.01
 
 
-def test_a_hold_goes_to_where_it_is_going_and_nowhere_else() -> None:
+def test_a_hold_converges_to_the_capture_point() -> None:
     initial = pushed_state("mighty", 0.01, 0.1)
     segment = planner_of("mighty").hold(initial)
     xi = initial.points.center + initial.rates.center / body_of("mighty").omega
@@ -128,7 +128,7 @@ def test_legs_that_would_not_reach_on_the_way_bend_before() -> None:
     assert any("crouches" in note for note in segment.notes)
 
 
-def test_a_slow_knee_takes_its_time() -> None:
+def test_a_slow_knee_prolongs_the_segment() -> None:
     planner, initial = planner_of("nao"), at_rest("nao")
     low, high = (
         planner.shortest_duration(initial, step(initial.points, "left", 0.02, 0.0, lift)) for lift in (0.002, 0.03)
@@ -136,7 +136,7 @@ def test_a_slow_knee_takes_its_time() -> None:
     assert high > low >= planner.default_duration
 
 
-def test_a_segment_can_be_left_at_any_time_and_goes_on_smoothly() -> None:
+def test_a_segment_can_be_interrupted_at_any_time_and_continues_smoothly() -> None:
     """In mid-swing: the next segment begins with the foot in the air, at its speed."""
     planner, initial = planner_of("mighty"), at_rest("mighty")
     segment = planner.plan(initial, step(initial.points, "right", 0.05, 0.0))

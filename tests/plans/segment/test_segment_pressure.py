@@ -44,7 +44,7 @@ def test_about_the_zero_moment_point_no_horizontal_moment_is_left() -> None:
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_the_compiled_judge_agrees_with_numpy(robot: str) -> None:
+def test_the_compiled_check_agrees_with_numpy(robot: str) -> None:
     planner, initial = planner_of(robot), at_rest(robot)
     wide = 0.1 * body_of(robot).height
     for goal in (
@@ -122,7 +122,7 @@ def test_three_masses_predict_the_zmp_better_than_one(tmp_path: object) -> None:
     assert np.percentile(three, 90) < 0.8 * np.percentile(single, 90)
 
 
-def test_a_standing_body_has_its_pressure_inside() -> None:
+def test_the_zmp_of_a_standing_body_is_inside() -> None:
     assert (
         SupportRegion(points_of("g1").stance_feet, body_of("g1").sole_half, 0.005).margin(
             points_of("g1").center[:2], points_of("g1").center
