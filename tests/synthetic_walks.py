@@ -231,9 +231,9 @@ def _contacts(robot: Robot, walk: SyntheticWalk) -> list[str]:
     return [", ".join(name for name, on in standing.items() if on[i]) for i in range(len(walk.time))]
 
 
-def _smooth_center(way: Array, walk: SyntheticWalk) -> Array:
+def _smooth_center(path: Array, walk: SyntheticWalk) -> Array:
     """Return a smooth path between the middles of the feet at the ends of the walk, through those of each step."""
     time = walk.time
     prints = [walk.rest, *(walk.touchdown(k) for k in range(walk.steps))]
     samples = [min(round(mark / walk.period), len(time) - 1) for mark in prints]
-    return np.stack([np.interp(time, prints, way[samples, k]) for k in range(3)], axis=1)
+    return np.stack([np.interp(time, prints, path[samples, k]) for k in range(3)], axis=1)

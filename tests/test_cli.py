@@ -201,9 +201,9 @@ def test_an_invalid_run_is_refused(arguments: list[str], evidence: str, capsys: 
 
 
 @pytest.mark.needs_models
-@pytest.mark.parametrize("given", ["frequency=0", "cycles=none"])
-def test_an_invalid_squat_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "expected a positive number" in error_line(capsys, "run", "squat", "--set", given)
+@pytest.mark.parametrize("setting", ["frequency=0", "cycles=none"])
+def test_an_invalid_squat_is_refused(setting: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "expected a positive number" in error_line(capsys, "run", "squat", "--set", setting)
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,13 +21,13 @@ SOURCE = ROOT / "src/poise"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def checked_only(tree: ast.AST) -> list[ast.stmt]:
+def type_checking_statements(tree: ast.AST) -> list[ast.stmt]:
     """Statements that only type checkers see."""
     blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
     return [each for node in blocks if ast.unparse(node.test) == "TYPE_CHECKING" for each in node.body]
 
 
-def imported(nodes: list[ast.stmt]) -> set[str]:
+def imported_modules(nodes: list[ast.stmt]) -> set[str]:
     """Modules that statements import."""
     return {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
 
@@ -45,7 +45,7 @@ def test_type_checking_imports_are_the_packages_of_the_table_with_their_modules(
         for name, package in extras.PACKAGES.items()
         for module in package.modules or ("",)
     }
-    assert imported(checked_only(ast.parse((SOURCE / "extras.py").read_text()))) == listed
+    assert imported_modules(type_checking_statements(ast.parse((SOURCE / "extras.py").read_text()))) == listed
 
 
 def test_every_package_of_the_table_is_exported() -> None:
@@ -57,7 +57,7 @@ def test_packages_of_the_table_are_imported_through_extras() -> None:
     found = {}
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text())
-        checked = {id(node) for statement in checked_only(tree) for node in ast.walk(statement)}
+        checked = {id(node) for statement in type_checking_statements(tree) for node in ast.walk(statement)}
         nodes = [node for node in ast.walk(tree) if id(node) not in checked]
         modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
         modules += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]

@@ -80,19 +80,19 @@ def test_the_error_of_the_system_is_one_line() -> None:
 
 
 def test_json_has_null_for_numbers_that_are_not_finite() -> None:
-    given = {
+    values = {
         "a": [float("nan"), -1.5, np.float32(0.5)],
         "b": (np.inf, True, None),
         "c": {"d": np.array([[1, 2]])},
         "e": "x",
     }
-    text = json.dumps(json_ready(given), allow_nan=False)
+    text = json.dumps(json_ready(values), allow_nan=False)
     assert json.loads(text) == {"a": [None, -1.5, 0.5], "b": [None, True, None], "c": {"d": [[1, 2]]}, "e": "x"}
 
 
 def test_values_are_those_of_strict_json() -> None:
-    given = {"a": np.float64(0.5), "b": (np.int64(3), math.nan, -math.inf), "c": {"d": np.bool_(True), "e": None}}
-    assert json.loads(json.dumps(json_ready(given), allow_nan=False)) == {
+    values = {"a": np.float64(0.5), "b": (np.int64(3), math.nan, -math.inf), "c": {"d": np.bool_(True), "e": None}}
+    assert json.loads(json.dumps(json_ready(values), allow_nan=False)) == {
         "a": 0.5,
         "b": [3, None, None],
         "c": {"d": True, "e": None},

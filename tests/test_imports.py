@@ -17,7 +17,7 @@ HEAVY = {*extras.PACKAGES, "pinocchio", "example_robot_data", "quadprog", "proxs
 
 
 @cache
-def loaded(program: str) -> set[str]:
+def loaded_packages(program: str) -> set[str]:
     """Packages that a program has imported when it ends."""
     shown = "import atexit, sys; atexit.register(lambda: print('\\n', *sorted(sys.modules)))"
     words = [sys.executable, "-c", f"{shown}\n{program}"]
@@ -30,17 +30,17 @@ def loaded(program: str) -> set[str]:
 
 
 def test_importing_poise_loads_no_dependency() -> None:
-    assert not loaded("import poise") & {*HEAVY, "numpy"}
+    assert not loaded_packages("import poise") & {*HEAVY, "numpy"}
 
 
 def test_all_public_names_load_numpy_and_pinocchio_with_their_dependencies_only() -> None:
     used = "import poise; [getattr(poise, name) for name in poise.__all__]"
-    assert loaded(used) & HEAVY == loaded("import numpy, pinocchio") & HEAVY
+    assert loaded_packages(used) & HEAVY == loaded_packages("import numpy, pinocchio") & HEAVY
 
 
 @pytest.mark.parametrize("package", sorted(poise.SUBPACKAGES))
 def test_a_package_imports_no_heavy_dependency_that_it_can_do_without(package: str) -> None:
-    assert loaded(f"import poise.{package}") & HEAVY <= loaded("import numpy, pinocchio")
+    assert loaded_packages(f"import poise.{package}") & HEAVY <= loaded_packages("import numpy, pinocchio")
 
 
 def test_the_public_names_are_those_of_the_type_checking_imports() -> None:
@@ -85,13 +85,13 @@ for solver in (Lexicographic(), NullSpace()):
 
 
 def test_the_solvers_need_numpy_alone() -> None:
-    assert not loaded("import poise.solvers") & HEAVY
-    assert "numpy" in loaded(SOLVED)
+    assert not loaded_packages("import poise.solvers") & HEAVY
+    assert "numpy" in loaded_packages(SOLVED)
 
 
 def test_the_weighted_solver_loads_daqp_when_it_is_constructed() -> None:
-    assert "daqp" not in loaded("from poise.solvers import Weighted")
-    assert "daqp" in loaded("from poise.solvers import Weighted; Weighted()")
+    assert "daqp" not in loaded_packages("from poise.solvers import Weighted")
+    assert "daqp" in loaded_packages("from poise.solvers import Weighted; Weighted()")
 
 
 # -- The command line --------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_the_weighted_solver_loads_daqp_when_it_is_constructed() -> None:
 @pytest.mark.parametrize("words", [[], ["--help"], ["--version"], ["no-such-command"]], ids=str)
 def test_help_version_and_usage_errors_load_no_dependency(words: list[str]) -> None:
     program = f"from poise.cli import main\ntry: main({words})\nexcept SystemExit: pass"
-    assert not loaded(program) & {*HEAVY, "numpy"}
+    assert not loaded_packages(program) & {*HEAVY, "numpy"}
 
 
 def test_a_command_is_a_module_that_is_imported_when_it_is_used() -> None:
@@ -126,6 +126,6 @@ for word in ("request_frame", "stop"):
 main(theirs, SimulationStart("stand", "mighty", {}))
 assert ours.recv()[0] == "ready"
 """
-    found = loaded(program)
+    found = loaded_packages(program)
     assert "mujoco" in found
     assert not found & {"viser", "websockets", "matplotlib", "PIL", "trimesh", "rich", "zmq", "ezc3d"}

@@ -6,9 +6,9 @@ from poise.errors import PoiseError, RobotError, RowsError
 
 
 @pytest.mark.parametrize("kind", [PoiseError, RobotError, RowsError])
-@pytest.mark.parametrize("given", ["a\nb", "a\r\nb", "a\x1b[31mb", "a\0b", "a\u2028b", "a\x85b"])
-def test_a_name_with_line_breaks_does_not_break_the_message(kind: type[PoiseError], given: str) -> None:
-    message = str(kind(f"there is no '{given}'; expected another"))
+@pytest.mark.parametrize("name", ["a\nb", "a\r\nb", "a\x1b[31mb", "a\0b", "a\u2028b", "a\x85b"])
+def test_a_name_with_line_breaks_does_not_break_the_message(kind: type[PoiseError], name: str) -> None:
+    message = str(kind(f"there is no '{name}'; expected another"))
     assert len(message.splitlines()) == 1
     assert message.isprintable()
     assert message.startswith("there is no 'a")

@@ -67,9 +67,9 @@ def test_slip_counts_from_the_begin_of_each_single_support(robot: Robot) -> None
 def test_the_base_is_displaced_over_the_ground_and_about_the_vertical(robot: Robot) -> None:
     first, last = (State(robot, placed_configuration(robot, *where)) for where in ((0.0, 0.0, 0.0), (3.0, 4.0, 0.7)))
     base = robot.frame("root_joint")
-    way = (last.pose(base).translation - first.pose(base).translation)[:2]
+    displacement = (last.pose(base).translation - first.pose(base).translation)[:2]
     found = base_displacement([first, State(robot, placed_configuration(robot, -9.0)), last])
-    assert found.distance == pytest.approx(math.hypot(*way))
+    assert found.distance == pytest.approx(math.hypot(*displacement))
     assert found.heading == pytest.approx(0.7)
 
 

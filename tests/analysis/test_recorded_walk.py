@@ -24,10 +24,10 @@ def robot() -> Robot:
 
 
 def test_footprints_from_states_are_those_of_the_synthetic_walk(robot: Robot) -> None:
-    rails = SyntheticWalk(steps=8, period=0.01, sway=0.02)
-    walk = analyze_walk(synthetic_recording(robot, rails), robot)
+    synthetic_walk = SyntheticWalk(steps=8, period=0.01, sway=0.02)
+    walk = analyze_walk(synthetic_recording(robot, synthetic_walk), robot)
     assert len(walk.steps) == 8
-    for each, (side, place, _) in zip(walk.footprints, rails.footprints(), strict=True):
+    for each, (side, place, _) in zip(walk.footprints, synthetic_walk.footprints(), strict=True):
         assert each.side == side
         assert each.position == pytest.approx(place, abs=1e-8)
     found = style_measures(walk)

@@ -34,8 +34,8 @@ def robot() -> Robot:
     return biped()
 
 
-def measures_of(robot: Robot, rails: SyntheticWalk, forces: str = "measured/force") -> StyleMeasures:
-    tracks = synthetic_trajectories(robot, rails, forces)
+def measures_of(robot: Robot, synthetic_walk: SyntheticWalk, forces: str = "measured/force") -> StyleMeasures:
+    tracks = synthetic_trajectories(robot, synthetic_walk, forces)
     return style_measures(analyze_walk(tracks.recording, robot, tracks))
 
 
@@ -60,7 +60,7 @@ def trajectories_of(robot: Robot, recording: Recording) -> BodyTrajectories:
     return compute_trajectories(recording, robot, posture_frames(robot).frames)
 
 
-def turned(robot: Robot, yaw: float, pitch: np.ndarray) -> np.ndarray:
+def turned_configuration(robot: Robot, yaw: float, pitch: np.ndarray) -> np.ndarray:
     """The stance with its base turned to a heading, then leaning forward."""
     q = np.tile(robot.stance("standing").q, (len(pitch), 1))
     for i, angle in enumerate(pitch):
@@ -77,21 +77,26 @@ def test_every_measure_has_a_unit_and_a_description() -> None:
 
 
 @pytest.mark.parametrize(
-    "rails", [SyntheticWalk(), SyntheticWalk(length=-0.1, single=0.7, double=0.3, height=0.1), SyntheticWalk(turn=0.3)]
+    "synthetic_walk",
+    [SyntheticWalk(), SyntheticWalk(length=-0.1, single=0.7, double=0.3, height=0.1), SyntheticWalk(turn=0.3)],
 )
-def test_steps_of_a_synthetic_walk_are_measured(robot: Robot, rails: SyntheticWalk) -> None:
-    found = measures_of(robot, rails)
-    assert found.step_length == pytest.approx(rails.length, abs=1e-9)
-    assert found.relative_step_length == pytest.approx(rails.length / leg_length(robot), abs=1e-9)
-    assert found.step_width == pytest.approx(rails.width)
-    assert found.step_height == pytest.approx(rails.height, rel=1e-3)
-    assert found.cadence == pytest.approx(60.0 / (rails.single + rails.double), rel=0.01)
-    assert found.single_support == pytest.approx(rails.single, abs=rails.period)
-    assert found.double_support == pytest.approx(rails.double, abs=rails.period)
+def test_steps_of_a_synthetic_walk_are_measured(robot: Robot, synthetic_walk: SyntheticWalk) -> None:
+    found = measures_of(robot, synthetic_walk)
+    assert found.step_length == pytest.approx(synthetic_walk.length, abs=1e-9)
+    assert found.relative_step_length == pytest.approx(synthetic_walk.length / leg_length(robot), abs=1e-9)
+    assert found.step_width == pytest.approx(synthetic_walk.width)
+    assert found.step_height == pytest.approx(synthetic_walk.height, rel=1e-3)
+    assert found.cadence == pytest.approx(60.0 / (synthetic_walk.single + synthetic_walk.double), rel=0.01)
+    assert found.single_support == pytest.approx(synthetic_walk.single, abs=synthetic_walk.period)
+    assert found.double_support == pytest.approx(synthetic_walk.double, abs=synthetic_walk.period)
     assert found.slip == pytest.approx(0.0, abs=1e-9)
     # The synthetic walk advances by half of two steps, along the chord of a turn.
-    assert found.forward == pytest.approx(rails.length / (rails.single + rails.double), rel=0.05)
-    assert found.turning == pytest.approx(rails.turn / (rails.single + rails.double), rel=0.01, abs=1e-9)
+    assert found.forward == pytest.approx(
+        synthetic_walk.length / (synthetic_walk.single + synthetic_walk.double), rel=0.05
+    )
+    assert found.turning == pytest.approx(
+        synthetic_walk.turn / (synthetic_walk.single + synthetic_walk.double), rel=0.01, abs=1e-9
+    )
     assert found.sideways == pytest.approx(0.0, abs=0.02)
 
 
@@ -134,7 +139,7 @@ def test_a_motion_without_steps_has_no_measures(robot: Robot) -> None:
 @pytest.mark.parametrize("yaw", [0.0, 2.5, -3.1])
 def test_the_chest_leans_and_the_gaze_sinks_by_the_angle_of_the_base(robot: Robot, yaw: float) -> None:
     pitch = np.linspace(-0.5, 0.6, 30)
-    recording = make_recording(robot, turned(robot, yaw, pitch))
+    recording = make_recording(robot, turned_configuration(robot, yaw, pitch))
     tracks, heading = trajectories_of(robot, recording), np.full(30, yaw)
     assert chest_pitch(tracks, heading) == pytest.approx(np.degrees(pitch), abs=1e-9)
     assert gaze_pitch(tracks, heading) == pytest.approx(np.degrees(pitch), abs=1e-9)
@@ -144,7 +149,7 @@ def test_the_chest_leans_and_the_gaze_sinks_by_the_angle_of_the_base(robot: Robo
 def test_the_swing_of_an_arm_is_that_of_its_shoulder(robot: Robot, yaw: float, lean: float) -> None:
     n = 200
     angle = 0.4 * np.sin(2.0 * math.pi * np.arange(n) / 100.0)
-    q = turned(robot, yaw, np.full(n, lean))
+    q = turned_configuration(robot, yaw, np.full(n, lean))
     q[:, robot.joint("left_shoulder_pitch").q] += angle
     tracks = trajectories_of(robot, make_recording(robot, q))
     # The shoulder turns about the lateral axis: positive angles move the hand back.
@@ -155,7 +160,7 @@ def test_the_swing_of_an_arm_is_that_of_its_shoulder(robot: Robot, yaw: float, l
 
 def test_an_arm_that_goes_over_the_head_does_not_jump(robot: Robot) -> None:
     n = 300
-    q = turned(robot, 0.0, np.zeros(n))
+    q = turned_configuration(robot, 0.0, np.zeros(n))
     q[:, robot.joint("left_shoulder_pitch").q] = -np.linspace(0.0, 1.5 * math.pi, n)
     assert np.ptp(arm_pitch(trajectories_of(robot, make_recording(robot, q)), "left")) == pytest.approx(270.0, abs=1e-6)
 
@@ -186,8 +191,8 @@ def test_angular_momentum_is_that_of_all_bodies_by_differences(robot: Robot) -> 
 
 
 def test_angular_momentum_is_expressed_along_the_heading_and_normalised_by_size(robot: Robot) -> None:
-    rails = SyntheticWalk(heading=1.2)
-    tracks = synthetic_trajectories(robot, rails)
+    synthetic_walk = SyntheticWalk(heading=1.2)
+    tracks = synthetic_trajectories(robot, synthetic_walk)
     own = np.array([1.0, 2.0, 3.0])
     tracks.momentum[:, 3:] = z_rotations(np.array([1.2]))[0] @ own
     walk = analyze_walk(tracks.recording, robot, tracks)
@@ -203,7 +208,7 @@ def test_angular_momentum_is_expressed_along_the_heading_and_normalised_by_size(
 
 def test_work_and_shares_of_torques_are_those_of_the_formulas(robot: Robot) -> None:
     n, h = 101, 0.01
-    q = turned(robot, 0.0, np.zeros(n))
+    q = turned_configuration(robot, 0.0, np.zeros(n))
     knee = robot.joint("left_knee")
     q[:, knee.q] += 0.5 * np.sin(np.linspace(0.0, 2.0 * math.pi, n))  # forth and back: a path of 2 rad
     torque = np.zeros((n, len(robot.joints)))

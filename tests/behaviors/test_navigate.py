@@ -30,13 +30,13 @@ class HeldCommand(Device):
     def __init__(self, mode: str, *axes: float, seconds: float = np.inf) -> None:
         self.stick = OperatorCommand(mode, (*axes, *(0.0,) * (6 - len(axes))))  # type: ignore[arg-type]
         self.seconds_held = seconds
-        self.seen: list[NavigationPoints] = []
+        self.observations: list[NavigationPoints] = []
 
     def read(self, time: float) -> OperatorCommand:
         return self.stick if time < self.seconds_held else OperatorCommand(self.stick.mode)
 
     def observe(self, points: NavigationPoints) -> None:
-        self.seen.append(points)
+        self.observations.append(points)
 
 
 def plant_of(name: str, start: poise.State, **world: Any) -> poise.MujocoPlant:
@@ -173,8 +173,8 @@ def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:
 def test_an_operator_with_an_observe_method_receives_the_guided_points() -> None:
     device = HeldCommand("trunk", 1.0)
     run("mighty", device, 2.0)
-    assert len(device.seen) >= 3
-    assert device.seen[-1].center[0] > device.seen[0].center[0]
+    assert len(device.observations) >= 3
+    assert device.observations[-1].center[0] > device.observations[0].center[0]
 
 
 def test_a_device_that_raises_makes_the_robot_hold_and_is_reported() -> None:

@@ -32,10 +32,10 @@ CLOSED = pytest.mark.parametrize("closed_form", [False, True], ids=["strict", "c
 SOLE = 0.05
 
 
-def plain_settings(**given: float) -> ZmpBalanceSettings:
+def plain_settings(**gains: float) -> ZmpBalanceSettings:
     """Settings whose other gains are zero."""
     plain = {"proportional": 0.0, "derivative": 0.0, "lateral_scale": 1.0, "integral": 0.0, "filter_time": 0.02}
-    return ZmpBalanceSettings(**{**plain, **given})  # type: ignore[arg-type]
+    return ZmpBalanceSettings(**{**plain, **gains})  # type: ignore[arg-type]
 
 
 def solver_of(closed_form: bool) -> NullSpace | None:
@@ -76,9 +76,9 @@ def test_the_error_lies_between_those_of_the_feet(seed: int) -> None:
     x = np.random.default_rng(seed).uniform(0.0, 1.0, 6)
     left, right = SoleLoad(x[0], complex(x[1], x[2])), SoleLoad(x[3], complex(x[4], x[5]))
     error = -zmp_error(left, right)
-    way = right.zmp - left.zmp
-    share = ((error - left.zmp) * way.conjugate()).real / abs(way) ** 2
-    assert abs(error - left.zmp - share * way) < 1e-12
+    difference = right.zmp - left.zmp
+    share = ((error - left.zmp) * difference.conjugate()).real / abs(difference) ** 2
+    assert abs(error - left.zmp - share * difference) < 1e-12
     assert share == pytest.approx(right.force / (left.force + right.force))
 
 
@@ -346,7 +346,7 @@ def test_in_a_squat_inside_all_limits_both_give_the_same_motion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("settings", "message"),
     [
         ({"proportional": -0.1}, "ZMP balance: proportional is -0.1; expected zero or a positive number"),
         ({"derivative": float("nan")}, "ZMP balance: derivative is nan"),
@@ -358,9 +358,9 @@ def test_in_a_squat_inside_all_limits_both_give_the_same_motion() -> None:
         ({"stifness": 1.0}, "hoap3.*stifness.*expected proportional, derivative"),
     ],
 )
-def test_bad_settings_are_refused_in_one_line(given: dict[str, float], message: str) -> None:
+def test_bad_settings_are_refused_in_one_line(settings: dict[str, float], message: str) -> None:
     with pytest.raises(PoiseError, match=message) as caught:
-        regulation_settings(HOAP3, **given)
+        regulation_settings(HOAP3, **settings)
     assert "\n" not in str(caught.value)
 
 

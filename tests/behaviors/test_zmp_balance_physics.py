@@ -40,7 +40,7 @@ class Run:
     fallen: str = ""
     errors: list[complex] = field(default_factory=list)
     zmps: list[tuple[complex, complex]] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
+    fallbacks: list[str] = field(default_factory=list)
     trusts: list[float] = field(default_factory=list)
     finite: bool = True
     end: State | None = None
@@ -49,7 +49,7 @@ class Run:
     @property
     def first_fault_time(self) -> float:
         """Time of the first reported fault (s)."""
-        return next((i * PERIOD for i, words in enumerate(self.words) if words), np.inf)
+        return next((i * PERIOD for i, fallback in enumerate(self.fallbacks) if fallback), np.inf)
 
     def arm_deviations(self, time: float) -> np.ndarray:
         """Deviation of the true arm angles from those at a time (deg), one row per millisecond from then on."""
@@ -63,9 +63,9 @@ def run_balance(
     trajectory: ReferenceTrajectory | None = None,
     broken: str = "",
     push: Push | None = None,
-    **given: float,
+    **gains: float,
 ) -> Run:
-    settings = regulation_settings(HOAP3, **given)
+    settings = regulation_settings(HOAP3, **gains)
     body = ZmpBalance(HOAP3, trajectory, settings)
     controller = PositionController(body, period=PERIOD)
     plant = MujocoPlant(
@@ -81,7 +81,7 @@ def run_balance(
         command = control_step(controller, plant).command
         run.errors.append(zmp_error(body.sole_loads["left"], body.sole_loads["right"]))
         run.zmps.append((body.sole_loads["left"].zmp, body.sole_loads["right"].zmp))
-        run.words.append(command.fallback)
+        run.fallbacks.append(command.fallback)
         run.trusts.append(body.fault_detector.trust)
         run.joints.append(plant.truth().q)
         run.finite &= bool(np.isfinite(not_none(command.position)).all() and np.isfinite(command.velocity).all())
@@ -154,7 +154,7 @@ def test_a_faulty_cell_is_reported_and_the_robot_does_not_fall(value: str, words
     assert run.fallen == ""
     assert run.finite
     assert BREAKS <= run.first_fault_time < BREAKS + 0.5
-    assert run.words[-1] == f"no ZMP regulation: the back right force cell of the left sole {words}"
+    assert run.fallbacks[-1] == f"no ZMP regulation: the back right force cell of the left sole {words}"
     assert run.trusts[round((BREAKS + 0.75) / PERIOD)] == 0.0
 
 
@@ -170,7 +170,7 @@ def test_a_knee_too_weak_for_the_weight_is_reported_before_the_fall() -> None:
     run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.05@{BREAKS}")
     assert run.fallen != ""
     assert run.finite
-    assert "the servo of left_knee is saturated and does not follow" in run.words[-1]
+    assert "the servo of left_knee is saturated and does not follow" in run.fallbacks[-1]
 
 
 # -- walking -----------------------------------------------------------------------------------------------------------
@@ -191,5 +191,7 @@ def test_it_walks_four_steps(broken: str) -> None:
         assert run.first_fault_time == np.inf
         return
     assert 1.0 <= run.first_fault_time < trajectory.phases[2].begin + 0.5
-    assert run.words[-1].endswith("the force cells measure the weight on the wrong foot: left and right are swapped")
+    assert run.fallbacks[-1].endswith(
+        "the force cells measure the weight on the wrong foot: left and right are swapped"
+    )
     assert run.trusts[-1] == 0.0

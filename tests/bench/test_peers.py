@@ -22,10 +22,10 @@ class FakePeer:
     def __init__(self, name: str, microseconds: float, errors: dict[str, float] | None = None) -> None:
         self.name, self.microseconds = name, microseconds
         self.errors = GOOD if errors is None else errors
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        self.asked.append(self.name)
+        self.calls.append(self.name)
         return [self.microseconds] * steps, self.errors
 
 
@@ -38,7 +38,7 @@ class CrashingPeer(FakePeer):
     """Peer that crashes in its third chunk."""
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        if len(self.asked) == 2:
+        if len(self.calls) == 2:
             raise PeerError("mink stopped: out of memory")
         return super().run_steps(steps)
 
@@ -90,7 +90,7 @@ def test_the_order_reverses_in_each_round_after_one_warm_up_round() -> None:
     log: list[str] = []
     contenders = [FakePeer("a", 1.0), FakePeer("b", 1.0)]
     for contender in contenders:
-        contender.asked = log
+        contender.calls = log
     measure(contenders, rounds=3, steps=1)
     assert "".join(log) == "ab" + "ba" + "ab" + "ba"
 
@@ -99,7 +99,7 @@ def test_one_slow_round_moves_the_spread_and_the_maximum_but_not_the_median() ->
     class PeerWithSlowRound(FakePeer):
         def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
             microseconds, errors = super().run_steps(steps)
-            return [9.0 * t for t in microseconds] if len(self.asked) == 3 else microseconds, errors
+            return [9.0 * t for t in microseconds] if len(self.calls) == 3 else microseconds, errors
 
     result = measure([FakePeer("poise", 10.0), PeerWithSlowRound("pink", 50.0)], rounds=5, steps=4)
     entry = result["contenders"]["pink"]
@@ -124,7 +124,7 @@ def test_the_reported_errors_are_the_worst_of_all_rounds() -> None:
     class ImprovingPeer(FakePeer):
         def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
             microseconds, errors = super().run_steps(steps)
-            return microseconds, {**errors, "hand": 1e-3 / len(self.asked)}
+            return microseconds, {**errors, "hand": 1e-3 / len(self.calls)}
 
     assert measure([ImprovingPeer("pink", 1.0)], rounds=3, steps=1)["contenders"]["pink"]["errors"]["hand"] == 5e-4
 

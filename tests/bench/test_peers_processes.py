@@ -52,14 +52,14 @@ def robot_or_skip() -> Path:
 
 
 @pytest.fixture
-def point(tmp_path: Path) -> list[str | Path]:
+def point_command(tmp_path: Path) -> list[str | Path]:
     script = tmp_path / "point_worker.py"
     script.write_text(POINT)
     return [sys.executable, script, "kinematics", "robot.urdf", "soft"]
 
 
-def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str | Path]) -> None:
-    with Worker("point", point) as worker:
+def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point_command: list[str | Path]) -> None:
+    with Worker("point", point_command) as worker:
         assert (worker.name, worker.version, worker.start["hand"]) == ("point", "0.1", [1.0, 1.0, 1.0])
         for chunk in (3, 4):
             microseconds, errors = worker.run_steps(chunk)
@@ -69,13 +69,13 @@ def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str
         assert {part: len(times) for part, times in worker.parts(5).items()} == {"nothing": 5, "all": 5}
 
 
-def test_output_of_a_peer_does_not_disturb_the_messages(point: list[str | Path]) -> None:
-    with Worker("point", point) as worker:
+def test_output_of_a_peer_does_not_disturb_the_messages(point_command: list[str | Path]) -> None:
+    with Worker("point", point_command) as worker:
         assert len(worker.run_steps(2)[0]) == 2
 
 
-def test_a_failing_peer_is_skipped_with_its_reason(point: list[str | Path]) -> None:
-    with Worker("point", point) as worker:
+def test_a_failing_peer_is_skipped_with_its_reason(point_command: list[str | Path]) -> None:
+    with Worker("point", point_command) as worker:
         result = measure([worker], rounds=9, steps=3)
     assert result["skipped"] == {"point": "point stopped: ValueError: out of joints"}
     assert result["contenders"] == {}
@@ -97,8 +97,8 @@ def test_a_peer_that_does_not_start_is_an_error_of_one_line(code: str, why: str)
     assert "\n" not in str(caught.value)
 
 
-def test_a_closed_worker_can_be_closed_again_but_answers_no_request(point: list[str | Path]) -> None:
-    worker = Worker("point", point)
+def test_a_closed_worker_can_be_closed_again_but_answers_no_request(point_command: list[str | Path]) -> None:
+    worker = Worker("point", point_command)
     worker.close()
     worker.close()
     with pytest.raises(PeerError, match="closed"):

@@ -135,7 +135,7 @@ def test_another_number_of_stored_recordings_is_another_campaign() -> None:
     assert replace(spec, max_recordings=5).plan_digest != spec.plan_digest
 
 
-@pytest.mark.parametrize("given", ["0", "-3", "1.5", "true", '"many"'])
-def test_an_invalid_number_of_recordings_is_refused(given: str) -> None:
+@pytest.mark.parametrize("value", ["0", "-3", "1.5", "true", '"many"'])
+def test_an_invalid_number_of_recordings_is_refused(value: str) -> None:
     with pytest.raises(SpecError, match=r"keep\.max_recordings: .* 1 or more"):
-        parse_spec(drill_spec(more=f"[keep]\nmax_recordings = {given}"))
+        parse_spec(drill_spec(more=f"[keep]\nmax_recordings = {value}"))

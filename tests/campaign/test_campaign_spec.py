@@ -80,11 +80,11 @@ def test_the_table_of_a_size_replaces_the_keys_that_it_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "low", "high"),
+    ("distribution", "low", "high"),
     [({"uniform": [2.0, 3.0]}, 2.0, 3.0), ({"log_uniform": [0.01, 1.0]}, 0.01, 1.0), ({"integer": [1, 6]}, 1, 6)],
 )
-def test_draws_cover_the_range_of_their_distribution(given: dict[str, Any], low: float, high: float) -> None:
-    draws = [Distribution.parse("x", given).draw(seed) for seed in range(500)]
+def test_draws_cover_the_range_of_their_distribution(distribution: dict[str, Any], low: float, high: float) -> None:
+    draws = [Distribution.parse("x", distribution).draw(seed) for seed in range(500)]
     assert low <= min(draws) < low + 0.05 * (high - low) or min(draws) == low
     assert high - 0.05 * (high - low) < max(draws) <= high
 

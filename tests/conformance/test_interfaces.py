@@ -143,8 +143,10 @@ def test_methods_take_the_declared_arguments() -> None:
         base = interface_of(kind)
         for name in (*base.members(), "__call__"):
             if inspect.isfunction(vars(base).get(name)):
-                declared, given = (list(inspect.signature(getattr(each, name)).parameters) for each in (base, kind))
-                assert given == declared, f"{kind.__name__}.{name}"
+                declared, implemented = (
+                    list(inspect.signature(getattr(each, name)).parameters) for each in (base, kind)
+                )
+                assert implemented == declared, f"{kind.__name__}.{name}"
 
 
 def test_methods_without_arguments_return_the_declared_types() -> None:

@@ -28,7 +28,7 @@ def start(robot: Robot) -> State:
     return robot.stance("standing")
 
 
-def straight(robot: Robot) -> np.ndarray:
+def straight_configuration(robot: Robot) -> np.ndarray:
     """All joints at zero, the base as in standing."""
     return np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)])
 
@@ -39,7 +39,7 @@ def mirrored_joints(robot: Robot) -> list[tuple[int, int, float]]:
     The axis of a turn is mirrored to the opposite of its image: (x, y, z) becomes (-x, y, -z).
     """
     model, data = robot.model, robot.model.createData()
-    pinocchio.computeJointJacobians(model, data, straight(robot))
+    pinocchio.computeJointJacobians(model, data, straight_configuration(robot))
     names = [joint.name for joint in robot.joints]
     axes = pinocchio.getJointJacobian
     table = []
@@ -71,7 +71,7 @@ def test_it_is_as_published(robot: Robot) -> None:
 
 
 def test_its_declared_height_is_that_of_its_meshes(robot: Robot) -> None:
-    lowest, highest = vertical_extent(robot.model, straight(robot), robot.visual_geometry)
+    lowest, highest = vertical_extent(robot.model, straight_configuration(robot), robot.visual_geometry)
     assert highest - lowest == pytest.approx(robot.height, abs=0.001)
 
 
@@ -132,7 +132,7 @@ def test_standing_is_symmetric(robot: Robot, start: State) -> None:
 
 def test_knees_are_bent_in_standing(robot: Robot, start: State) -> None:
     """Straight legs are singular: the base must be lower than its highest position."""
-    high = State(robot, straight(robot))
+    high = State(robot, straight_configuration(robot))
     base = robot.frame("root_joint")
     for foot in robot.feet:
         assert start.pose(base).translation[2] < (high.pose(base).translation - high.pose(foot).translation)[2] - 0.005

@@ -62,8 +62,8 @@ class SimulatedJoints:
     def can_stop(self) -> np.ndarray:
         """Whether each joint is inside and slow enough to stay there: v² / 2A plus the motion of one period."""
         ahead = np.where(self.v > 0.0, self.limits.upper - self.q, self.q - self.limits.lower)
-        way = self.v**2 / (2.0 * self.limits.acceleration) + np.abs(self.v) * self.period
-        return (self.outside() == 0.0) & (way <= ahead)
+        distance = self.v**2 / (2.0 * self.limits.acceleration) + np.abs(self.v) * self.period
+        return (self.outside() == 0.0) & (distance <= ahead)
 
 
 def random_positions(joints: SimulatedJoints, seed: int, excess: float) -> np.ndarray:
@@ -196,9 +196,9 @@ def test_far_from_every_range_limit_only_speed_and_acceleration_are_limited(seed
     joints = SimulatedJoints(installed_robot("g1"), VELOCITY)
     random_positions(joints, seed, excess=0.0)
     limits = joints.limits
-    way = limits.velocity**2 / (2.0 * limits.acceleration) + 2.0 * limits.velocity * PERIOD
+    distance = limits.velocity**2 / (2.0 * limits.acceleration) + 2.0 * limits.velocity * PERIOD
     lower, upper = joints.bounds()
-    far = (limits.upper - joints.q > way) & (joints.q - limits.lower > way)
+    far = (limits.upper - joints.q > distance) & (joints.q - limits.lower > distance)
     assert (upper[0][far] >= limits.velocity[far]).all()
     assert (lower[0][far] <= -limits.velocity[far]).all()
 

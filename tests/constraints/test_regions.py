@@ -74,7 +74,7 @@ def test_a_hand_that_is_sent_out_of_a_region_stays_in_it(robot: Robot, start: St
         direction = np.random.default_rng(seed).normal(size=3)
         goal = place + 0.2 * direction / np.linalg.norm(direction) + [0.0, 0.0, 0.2]
         steps = push_against(make(robot, place), robot, start, goal, order=order)
-        found = [outside(way) for way in displacements(steps, robot, place)]
+        found = [outside(displacement) for displacement in displacements(steps, robot, place)]
         assert max(found) < BEND
         assert not any(step.command.fallback for step in steps)
         if outside(goal - place) > 0.02:
@@ -88,7 +88,7 @@ def test_a_hand_that_starts_outside_comes_in(robot: Robot, start: State, name: s
     place = start.pose(robot.hand("left")).translation
     center = place + np.array([0.02, 0.1, -0.1])
     steps = push_against(make(robot, center), robot, start, place, order=order)
-    found = np.array([outside(way) for way in displacements(steps, robot, center)])
+    found = np.array([outside(displacement) for displacement in displacements(steps, robot, center)])
     assert found[0] > 0.03
     assert found[-1] < 1e-3
     assert (np.diff(found) < 1e-6).all(), "it comes nearer all the time"

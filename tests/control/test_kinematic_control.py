@@ -234,9 +234,9 @@ def test_in_always_limits_stand_above_everything() -> None:
 )
 def test_invalid_arguments_of_a_controller_are_refused_at_construction(settings: dict[str, Any], words: str) -> None:
     robot = installed_robot("g1")
-    given = {"behavior": Hierarchy(joint_limits(robot)), **settings}
+    arguments = {"behavior": Hierarchy(joint_limits(robot)), **settings}
     with pytest.raises(PoiseError, match=words) as caught:
-        KinematicController(**given)
+        KinematicController(**arguments)
     assert "\n" not in str(caught.value)
     if "solver" in settings:
         assert isinstance(caught.value, SolverError)

@@ -60,16 +60,16 @@ def test_an_observer_receives_the_measured_state_and_moves_the_reference(robot: 
     class ObservingBehavior:
         def __init__(self) -> None:
             self.hierarchy = reach_hierarchy(robot)
-            self.told: list[Any] = []
+            self.observations: list[Any] = []
 
         def __call__(self, snapshot: Snapshot) -> poise.Hierarchy:
             return self.hierarchy
 
         def observe(self, real: Snapshot, reference: Snapshot, readings: SensorReadings | None) -> pinocchio.SE3 | None:
-            self.told.append(
+            self.observations.append(
                 (np.array(real.q), None if readings is None else sum(f.sum() for f in readings.cells.values()))
             )
-            if len(self.told) == 2:
+            if len(self.observations) == 2:
                 return pinocchio.SE3(np.eye(3), np.array([0.1, 0.0, 0.0]))
             return None
 
@@ -80,9 +80,9 @@ def test_an_observer_receives_the_measured_state_and_moves_the_reference(robot: 
     for i, step in enumerate(steps(controller, plant, 0.015)):
         if i == 0:
             before = controller.reference.q[0]  # type: ignore[union-attr]
-        assert np.array_equal(behavior.told[i][0], step.state.q)
+        assert np.array_equal(behavior.observations[i][0], step.state.q)
     assert controller.reference.q[0] == pytest.approx(before + 0.1, abs=5e-3)  # type: ignore[union-attr,operator]
-    assert behavior.told[-1][1] == pytest.approx(9.81 * robot.mass, rel=0.2)
+    assert behavior.observations[-1][1] == pytest.approx(9.81 * robot.mass, rel=0.2)
 
 
 def test_an_invalid_state_or_observer_leaves_a_finite_command(robot: poise.Robot) -> None:

@@ -10,7 +10,7 @@ from poise.plans import LegReach, NavigationPoints, OperatorCommand, Workspace, 
 from robot_states import installed_robot
 
 
-def guide(operator: GoalOperator, most: int = 60) -> tuple[NavigationPoints, list[OperatorCommand]]:
+def reach_goals(operator: GoalOperator, most: int = 60) -> tuple[NavigationPoints, list[OperatorCommand]]:
     """Final points of a robot that reaches each goal exactly, and the commands."""
     robot = installed_robot("mighty")
     legs = LegReach.of(robot)
@@ -30,7 +30,7 @@ def workspace() -> Workspace:
 
 
 def test_a_foot_is_lifted_moved_and_put_down(workspace: Workspace) -> None:
-    points, sticks = guide(GoalOperator([FootGoal("left", 0.08, 0.05)], workspace))
+    points, sticks = reach_goals(GoalOperator([FootGoal("left", 0.08, 0.05)], workspace))
     assert points.feet["left"].place == pytest.approx(0.08 + 0.05j, abs=0.004)
     assert points.lifted is None
     ups = [stick.axes[2] for stick in sticks]
@@ -39,7 +39,7 @@ def test_a_foot_is_lifted_moved_and_put_down(workspace: Workspace) -> None:
 
 
 def test_a_trunk_goal_moves_and_turns_the_trunk(workspace: Workspace) -> None:
-    points, _ = guide(GoalOperator([TrunkGoal(0.3, 0.1, 0.2)], workspace))
+    points, _ = reach_goals(GoalOperator([TrunkGoal(0.3, 0.1, 0.2)], workspace))
     middle = 0.5 * (points.feet["left"].place + points.feet["right"].place)
     assert middle == pytest.approx(0.3 + 0.1j, abs=0.12 * workspace.leg)
     assert points.attitude[2] == pytest.approx(0.2, abs=0.06)
@@ -47,7 +47,7 @@ def test_a_trunk_goal_moves_and_turns_the_trunk(workspace: Workspace) -> None:
 
 def test_a_hand_goal_beyond_the_arm_moves_the_body(workspace: Workspace) -> None:
     goal = (0.35, 0.16, 0.3)
-    points, sticks = guide(GoalOperator([HandGoal("left", *goal)], workspace))
+    points, sticks = reach_goals(GoalOperator([HandGoal("left", *goal)], workspace))
     assert points.hand_position("left") == pytest.approx(goal, abs=0.004)
     assert points.center[0] > 0.1
     assert {stick.mode for stick in sticks} == {"left hand"}
@@ -75,7 +75,7 @@ def test_an_operator_with_hand_feedback_compensates_the_lag_of_the_hand(workspac
 
 def test_goals_are_executed_in_order_and_then_the_stick_is_centred(workspace: Workspace) -> None:
     operator = GoalOperator([TrunkGoal(0.1, 0.0), HandGoal("right", 0.25, -0.15, 0.28)], workspace)
-    _, sticks = guide(operator)
+    _, sticks = reach_goals(operator)
     modes = list(dict.fromkeys(stick.mode for stick in sticks))
     assert (modes, operator.finished, operator.current) == (["trunk", "right hand"], True, 2)
     assert sticks[-1] == sticks[-2] == OperatorCommand("right hand")
@@ -87,6 +87,6 @@ def test_an_operator_without_an_observation_gives_a_zero_command(workspace: Work
 
 def test_without_goals_the_stick_stays_centred(workspace: Workspace) -> None:
     operator = GoalOperator([], workspace)
-    _, sticks = guide(operator)
+    _, sticks = reach_goals(operator)
     assert operator.finished
     assert all(stick.is_zero for stick in sticks)

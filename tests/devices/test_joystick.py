@@ -80,7 +80,7 @@ class FakeLibrary(ModuleType):
         self.joystick = SimpleNamespace(
             init=lambda: None, get_count=lambda: self.count, Joystick=lambda index: FakeStick(self)
         )
-        self.event = SimpleNamespace(get=self.seen, clear=lambda: None)
+        self.event = SimpleNamespace(get=self.poll_events, clear=lambda: None)
         self.controller = ModuleType("pygame._sdl2.controller")
         for name, thing in {
             "init": lambda: None,

@@ -25,10 +25,10 @@ def motion(robot: Robot) -> Recording:
 
 
 def test_the_error_reports_a_full_disk(motion: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+    def raise_disk_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(arrays, "export_csv", full)
+    monkeypatch.setattr(arrays, "export_csv", raise_disk_full)
     with pytest.raises(ExportError, match=r"m\.csv cannot be written: No space left"):
         exports.save(motion, tmp_path / "m.csv")
     assert list(tmp_path.iterdir()) == []

@@ -130,9 +130,9 @@ def test_a_hinge_that_bends_beyond_a_right_angle_keeps_bending_in_one_number(axi
 
 def test_angles_are_correct_at_gimbal_lock() -> None:
     random = np.random.default_rng(4)
-    given = random.uniform(-3.0, 3.0, (100, 2, 3))
-    given[..., 1] = np.pi / 2 * random.choice([-1.0, 1.0], (100, 2))
-    R = zxy_rotation(given)
+    angles = random.uniform(-3.0, 3.0, (100, 2, 3))
+    angles[..., 1] = np.pi / 2 * random.choice([-1.0, 1.0], (100, 2))
+    R = zxy_rotation(angles)
     assert np.abs(zxy_rotation(zxy_angles(R)) - R).max() < 1e-7
 
 

@@ -107,8 +107,8 @@ def test_torques_are_fed_forward_if_they_are_known_and_not_disabled(robot: Robot
     angles = (standing.time, standing.q, standing.joints, standing.units)
     torque = np.zeros((len(standing.time), len(standing.joints)))
 
-    def replayed(trajectory: Trajectory, **given: bool) -> bool:
-        recording, result = replay_trajectory(robot, trajectory, **given)  # type: ignore[arg-type]
+    def replayed(trajectory: Trajectory, **options: bool) -> bool:
+        recording, result = replay_trajectory(robot, trajectory, **options)  # type: ignore[arg-type]
         assert recording.provenance["torque_feedforward"] == result["torque_feedforward"]
         return bool(result["torque_feedforward"])
 

@@ -85,9 +85,9 @@ def test_a_recorded_walk_has_human_size_and_is_upright(name: str) -> None:
     height = trial.marker("Head_end")[:, 2] - trial.positions[..., 2].min(axis=1)
     assert height.min() > 1.2
     assert height.max() < 1.9
-    way = trial.marker("Hips")[-1] - trial.marker("Hips")[0]
-    assert np.linalg.norm(way[:2]) > 1.0
-    assert abs(way[2]) < 0.15
+    displacement = trial.marker("Hips")[-1] - trial.marker("Hips")[0]
+    assert np.linalg.norm(displacement[:2]) > 1.0
+    assert abs(displacement[2]) < 0.15
 
 
 def test_an_added_first_pose_is_noted_and_can_be_left_out() -> None:

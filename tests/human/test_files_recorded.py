@@ -81,8 +81,8 @@ def test_initial_contacts_on_the_plates_are_stored_to_the_frame() -> None:
 @pytest.mark.parametrize("name", [ONE, HOLE])
 def test_ground_forces_act_upwards_and_first_brake_then_propel(name: str) -> None:
     trial = human.read_trial(mocap(name))
-    way = np.nanmean(np.diff(trial.marker("LASI"), axis=0), axis=0)
-    ahead = way / np.linalg.norm(way)
+    displacement = np.nanmean(np.diff(trial.marker("LASI"), axis=0), axis=0)
+    ahead = displacement / np.linalg.norm(displacement)
     whole = [plate for plate in trial.plates if foot_inside(plate, trial)]
     assert whole
     for plate in whole:

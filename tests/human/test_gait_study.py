@@ -88,12 +88,12 @@ def test_the_reference_is_evaluated_by_the_same_rules() -> None:
     assert sample_quality(TRACK).foot_slide == pytest.approx(sample_quality(TRACK).reference_foot_slide, abs=1.0)
 
 
-def the_study() -> VariantComparison:
+def sample_comparison() -> VariantComparison:
     return compare_variants([sample_quality(variant, side) for side in PEOPLE for variant in (PAPER, BEST, SIX_KEYS)])
 
 
 def test_a_study_groups_by_variant_and_notes_the_rules() -> None:
-    found = the_study()
+    found = sample_comparison()
     assert [each.variant for each in found.results] == [PAPER, BEST, SIX_KEYS]
     assert found.people == ("sample", "sample")
     assert EVENT_RULE in found.notes
@@ -118,7 +118,7 @@ def test_curves_of_left_cycles_also_begin_with_the_right_initial_contact() -> No
 
 
 def test_the_tables_hold_every_variant_and_every_rotation() -> None:
-    found = the_study()
+    found = sample_comparison()
     lines = comparison_table(found).splitlines()
     assert [line.split("  ")[0] for line in lines[1:]] == ["paper", "best", "interpolation, six keys", "measured"]
     table = range_of_motion_table(found.result(BEST))
@@ -128,7 +128,7 @@ def test_the_tables_hold_every_variant_and_every_rotation() -> None:
 
 
 def test_the_summary_is_plain_data_with_the_same_values() -> None:
-    found = the_study()
+    found = sample_comparison()
     facts = json.loads(json.dumps(found.summary()))
     best = facts["variants"]["best"]
     assert best["worst_difference"] == pytest.approx(found.result(BEST).worst_difference[0])

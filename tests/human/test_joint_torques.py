@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio
 import pytest
-from torque_trials import KnownMotion, known
+from torque_trials import KnownMotion, known_motion
 
 import poise
 from poise.human import Torques, TrialError, compute_torques, fit, sample_trial
@@ -19,7 +19,7 @@ WEIGHT = 75.0 * 9.81
 
 @pytest.fixture(scope="module")
 def walk() -> KnownMotion:
-    return known()
+    return known_motion()
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def torques(walk: KnownMotion) -> Torques:
     return compute_torques(walk)
 
 
-def whole(walk: KnownMotion) -> np.ndarray:
+def fully_measured_frames(walk: KnownMotion) -> np.ndarray:
     """Frames in which no plate has a load below the threshold."""
     return np.all([(p.force[:, 2] > 20.0) | (p.force[:, 2] == 0.0) for p in walk.trial.plates], axis=0)
 
@@ -57,7 +57,7 @@ def test_torques_balance_mass_matrix_gravity_and_plates_with_no_inertia_of_motor
 
 
 def test_a_motion_on_the_plates_that_measured_it_leaves_no_residual(walk: KnownMotion, torques: Torques) -> None:
-    assert torques.residual[whole(walk)] == pytest.approx(0.0, abs=1e-6)
+    assert torques.residual[fully_measured_frames(walk)] == pytest.approx(0.0, abs=1e-6)
     assert (torques.residual_rms[:3] < 0.005 * WEIGHT).all()  # loads below 20 N do not count
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from torque_trials import KnownMotion, known
+from torque_trials import KnownMotion, known_motion
 
 from poise.human import ForcePlate, compute_torques
 from poise.human.torques.plate_forces import EDGE_TOLERANCE, detect_stance, foot_wrenches
@@ -16,10 +16,10 @@ from poise.robots import SIDES
 
 @pytest.fixture(scope="module")
 def walk() -> KnownMotion:
-    return known()
+    return known_motion()
 
 
-def joined(one: ForcePlate, two: ForcePlate) -> ForcePlate:
+def join_plates(one: ForcePlate, two: ForcePlate) -> ForcePlate:
     """One large plate instead of two."""
     force = one.force + two.force
     load = np.maximum(force[:, 2:], 1e-9)
@@ -97,7 +97,7 @@ def test_a_foot_that_is_partly_beyond_the_edge_of_its_plate_is_not_measured(walk
 
 def test_a_plate_under_both_feet_measures_neither_foot(walk: KnownMotion) -> None:
     plates = walk.trial.plates
-    found = compute_torques(walk.on(*plates[:1], joined(plates[1], plates[2]), *plates[3:]))
+    found = compute_torques(walk.on(*plates[:1], join_plates(plates[1], plates[2]), *plates[3:]))
     shared = next(each for each in found.foot_wrenches.plate_contacts if each.plate == 1)
     assert shared.shared
     assert not shared.complete

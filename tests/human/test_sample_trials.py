@@ -22,7 +22,7 @@ def robot() -> poise.Robot:
 
 
 @pytest.fixture(scope="module")
-def clean() -> tuple[Trial, Trial]:
+def noiseless_trials() -> tuple[Trial, Trial]:
     return sample_trial(noise=0.0)
 
 
@@ -44,9 +44,9 @@ def test_no_two_markers_share_a_place(name: str) -> None:
 
 
 def test_without_noise_markers_are_the_landmarks_of_the_known_coordinates(
-    clean: tuple[Trial, Trial], robot: poise.Robot
+    noiseless_trials: tuple[Trial, Trial], robot: poise.Robot
 ) -> None:
-    walk, _ = clean
+    walk, _ = noiseless_trials
     time, q = sample_motion(robot)
     assert walk.time == pytest.approx(time)
     link, place = landmarks(BodyShape.of(1.77, 75.0, "male"))["left_lateral_ankle"]
@@ -56,17 +56,19 @@ def test_without_noise_markers_are_the_landmarks_of_the_known_coordinates(
         assert walk.marker("LLM")[i] == pytest.approx(data.oMf[robot.frame(link).index].act(place), abs=1e-12)
 
 
-def test_noise_has_the_given_deviation_and_is_reproducible_by_its_seed(clean: tuple[Trial, Trial]) -> None:
-    walk, _ = clean
+def test_noise_has_the_given_deviation_and_is_reproducible_by_its_seed(noiseless_trials: tuple[Trial, Trial]) -> None:
+    walk, _ = noiseless_trials
     one, same, other = (sample_trial(noise=0.003, seed=seed)[0] for seed in (7, 7, 8))
     assert np.array_equal(one.positions, same.positions)
     assert not np.array_equal(one.positions, other.positions)
     assert np.std(one.positions - walk.positions) == pytest.approx(0.003, rel=0.02)
 
 
-def test_plates_explain_the_motion_without_a_residual(clean: tuple[Trial, Trial], robot: poise.Robot) -> None:
+def test_plates_explain_the_motion_without_a_residual(
+    noiseless_trials: tuple[Trial, Trial], robot: poise.Robot
+) -> None:
     """With the plate forces applied to the feet, inverse dynamics gives no residual at the base."""
-    walk, _ = clean
+    walk, _ = noiseless_trials
     motion = synthesize_walk(robot)
     q, v, a = motion.at(walk.time - MARGIN * motion.period)
     model, data = robot.model, robot.model.createData()
@@ -83,8 +85,8 @@ def test_plates_explain_the_motion_without_a_residual(clean: tuple[Trial, Trial]
         assert torque[:6] == pytest.approx(np.zeros(6), abs=1e-6)
 
 
-def test_each_step_is_on_its_own_plate(clean: tuple[Trial, Trial]) -> None:
-    walk, _ = clean
+def test_each_step_is_on_its_own_plate(noiseless_trials: tuple[Trial, Trial]) -> None:
+    walk, _ = noiseless_trials
     for plate in walk.plates:
         on = plate.force[:, 2] > 0.0
         low, high = plate.corners.min(axis=0), plate.corners.max(axis=0)
@@ -95,8 +97,8 @@ def test_each_step_is_on_its_own_plate(clean: tuple[Trial, Trial]) -> None:
         assert one.corners[:, 0].max() <= two.corners[:, 0].min() + 1e-9
 
 
-def test_events_agree_with_the_plates(clean: tuple[Trial, Trial]) -> None:
-    walk, _ = clean
+def test_events_agree_with_the_plates(noiseless_trials: tuple[Trial, Trial]) -> None:
+    walk, _ = noiseless_trials
     first = "left" if walk.plates[0].center_of_pressure[0, 1] > 0.0 else "right"
     sides: dict[Side, Any] = {
         "left": walk.plates[(first == "right") :: 2],
@@ -131,8 +133,8 @@ def test_the_number_of_cycles_is_the_given_one() -> None:
         assert walk.plates == ()
 
 
-def test_spatiotemporal_parameters_of_the_sample_are_those_of_a_walk(clean: tuple[Trial, Trial]) -> None:
-    walk, _ = clean
+def test_spatiotemporal_parameters_of_the_sample_are_those_of_a_walk(noiseless_trials: tuple[Trial, Trial]) -> None:
+    walk, _ = noiseless_trials
     cycle = best_cycle(walk.events, 0.0, walk.time[-1])
     assert cycle.stance == pytest.approx(62.0)
     assert cycle.double_support == pytest.approx(24.0)

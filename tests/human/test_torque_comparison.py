@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from torque_trials import known
+from torque_trials import known_motion
 
 from poise.analysis import anatomical_walk, compare_strides
 from poise.errors import GaitError
@@ -15,15 +15,15 @@ from poise.robots import SIDES
 
 @pytest.fixture(scope="module")
 def torques() -> Torques:
-    return compute_torques(known())
+    return compute_torques(known_motion())
 
 
-def changed(recording: Recording, **values: np.ndarray) -> Recording:
+def replace_channels(recording: Recording, **values: np.ndarray) -> Recording:
     """The same recording with other values in some channels."""
     channels = []
     for name, own in recording.channels.items():
-        given = values.get(name.replace("/", "_"))
-        channels.append(own if given is None else Channel(name, own.units, given, own.labels or None))
+        new_values = values.get(name.replace("/", "_"))
+        channels.append(own if new_values is None else Channel(name, own.units, new_values, own.labels or None))
     return Recording(channels, recording.provenance, recording.robot)
 
 
@@ -74,7 +74,7 @@ def test_a_recording_of_the_same_walk_gives_the_same_strides(torques: Torques) -
 
 def test_twice_the_torque_is_twice_the_peak_with_the_same_shape_and_order(torques: Torques) -> None:
     recording = torques.recording()
-    double = changed(recording, command_torque=2.0 * recording["command/torque"])
+    double = replace_channels(recording, command_torque=2.0 * recording["command/torque"])
     one, two = (anatomical_walk(each, torques.robot) for each in (double, recording))
     found = compare_strides(one, two)
     for row in found.rows:
@@ -89,7 +89,7 @@ def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torque
     rough = recording["command/torque"].copy()
     for k in range(25, len(rough), 37):
         rough[k] += 40.0
-    spiked = changed(recording, command_torque=rough)
+    spiked = replace_channels(recording, command_torque=rough)
     found = compare_walks(torques, spiked, torques.robot)
     assert found.jerk[0] < found.jerk[1] - 1.0
     assert found.crest_factor[0] > found.crest_factor[1]
@@ -99,7 +99,7 @@ def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torque
 
 def test_torques_that_are_not_known_are_left_out(torques: Torques) -> None:
     """With one step on a plate, one leg has torques in stance and both have torques in swing."""
-    walk = known()
+    walk = known_motion()
     some = human_anatomical_walk(compute_torques(walk.on(walk.trial.plates[2])))
     whole = human_anatomical_walk(torques)
     for rotation in ("ankle dorsiflexion", "hip adduction"):

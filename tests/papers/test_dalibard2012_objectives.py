@@ -19,7 +19,7 @@ ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 RATE = 6.0
 
 
-def turning(name: str) -> State:
+def twisting_state(name: str) -> State:
     """A body that twists over feet at rest."""
     start = installed_robot(name).stance("standing")
     snapshot = Snapshot(start.robot).at(start)
@@ -77,7 +77,7 @@ def test_the_rows_of_a_feature_are_its_acceleration_minus_the_target_acceleratio
 @ROBOTS
 def test_a_level_is_solved_by_the_least_square_of_that_difference(name: str) -> None:
     """Equation 10: of all accelerations that contacts allow, none has a smaller |ÿ - ÿ*|²."""
-    state = turning(name)
+    state = twisting_state(name)
     far = tasks.CenterOfMass(state.center_of_mass + np.array([0.3, 0.1, 0.0]), dynamics=tasks.Decay(RATE))
     held = [constraints.RigidContact(foot) for foot in state.robot.feet]
     hierarchy = Hierarchy(levels=[Level("contact", held), Level("far", [far])])
@@ -157,7 +157,7 @@ def test_its_rate_follows_from_the_accelerations(name: str, seed: int) -> None:
 @ROBOTS
 def test_angular_momentum_decays_at_the_rate_of_the_task(name: str) -> None:
     """Equation 11: L̇* = -λ_p (L - L*), with L* = 0, on an ideal plant."""
-    state = turning(name)
+    state = twisting_state(name)
     hierarchy = Hierarchy(
         levels=[
             Level("contact", [constraints.RigidContact(foot) for foot in state.robot.feet]),

@@ -127,7 +127,7 @@ def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
     assert not trial.plant.fallen
     cycle = 2.0 * trial.walk.footstep_plan.gait.timing.step
     time = trial.controller.period * np.arange(len(sway))
-    powers = {share: wave(np.array(sway), time, share * cycle) for share in (0.25, 0.5, 1.0, 2.0)}
+    powers = {share: sine_amplitude(np.array(sway), time, share * cycle) for share in (0.25, 0.5, 1.0, 2.0)}
     assert max(powers, key=powers.__getitem__) == 1.0
     # By eq. (8) the CoM follows a sine of rate Ω with the amplitude divided by 1 + Ω²/λ.
     lag = 1.0 + (2.0 * math.pi / cycle) ** 2 / SinusoidReference(0.0).gain
@@ -135,7 +135,7 @@ def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
     assert powers[1.0] == pytest.approx(expected, rel=0.4), "a law without preview lags behind"
 
 
-def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
+def sine_amplitude(values: np.ndarray, time: np.ndarray, period: float) -> float:
     """Amplitude of the sine of that period which fits best, beside a straight line."""
     columns = [np.sin(2 * np.pi * time / period), np.cos(2 * np.pi * time / period), np.ones_like(time), time]
     found = np.linalg.lstsq(np.stack(columns, axis=1), values, rcond=None)[0]

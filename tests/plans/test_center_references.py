@@ -13,7 +13,7 @@ from poise.plans import CenterState, DcmReference, FootstepPlan, SinusoidReferen
 TICK = 0.001
 
 
-def places(
+def center_targets(
     sinusoid: SinusoidReference, plan: FootstepPlan, speed: tuple[float, float, float], most: int = 8
 ) -> list[complex]:
     """Target of the centre of mass at every millisecond of a walk and one second longer."""
@@ -42,7 +42,7 @@ def test_a_dcm_error_decays_at_the_rate_of_the_feedback(feedback: float) -> None
 @pytest.mark.parametrize("shift", [0.0, 0.6, -0.6])
 def test_the_sinusoid_is_continuous_from_standing_to_standing(speed: tuple[float, float, float], shift: float) -> None:
     plan = FootstepPlan(plain_gait(speed), 6)
-    found = places(SinusoidReference(0.05, shift), plan, speed)
+    found = center_targets(SinusoidReference(0.05, shift), plan, speed)
     # No faster than foot and sway together; the foot moves by minimum jerk, which peaks at 15/8 of its mean.
     timing, step_geometry = plan.gait.timing, plan.gait.step_geometry
     fastest = (
@@ -64,7 +64,7 @@ def test_the_sway_has_its_target_amplitude_and_phase(amplitude: float, shift: fl
     middles = [
         phase.begin + 0.5 * phase.seconds for phase in phases(plan, 8) if phase.kind == "single" and phase.steps >= 2
     ]
-    found = np.array(places(SinusoidReference(amplitude, shift), plan, (0.0, 0.0, 0.0))).imag
+    found = np.array(center_targets(SinusoidReference(amplitude, shift), plan, (0.0, 0.0, 0.0))).imag
     time = TICK * np.arange(len(found))
     walking = (time >= middles[0] - 0.1) & (time < middles[-1])
     sign = (

@@ -29,8 +29,8 @@ STEPS = 6
 H = 4 * SAMPLE_PERIOD
 
 
-def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **given: Any) -> WalkingPattern:
-    return WalkingPattern(FootstepPlan(plain_gait(speed), steps), LEFT, RIGHT, BODY.com_height, **given)
+def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **options: Any) -> WalkingPattern:
+    return WalkingPattern(FootstepPlan(plain_gait(speed), steps), LEFT, RIGHT, BODY.com_height, **options)
 
 
 def times(walk: WalkingPattern, spacing: float = 0.01) -> np.ndarray:
@@ -148,9 +148,9 @@ def zmp_of(walk: WalkingPattern, time: float) -> np.ndarray:
 def distance(point: np.ndarray, feet: tuple[Footstep, ...]) -> float:
     """Distance from the line between the middles of the soles (m), or from the middle of the only one."""
     a, b = feet[0].position_xy, feet[-1].position_xy
-    way = b - a
-    share = np.clip((point - a) @ way / (way @ way), 0.0, 1.0) if way.any() else 0.0
-    return float(np.linalg.norm(point - a - share * way))
+    difference = b - a
+    share = np.clip((point - a) @ difference / (difference @ difference), 0.0, 1.0) if difference.any() else 0.0
+    return float(np.linalg.norm(point - a - share * difference))
 
 
 @WALKS

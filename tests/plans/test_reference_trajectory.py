@@ -32,9 +32,9 @@ def test_a_stand_reference_is_constant() -> None:
 
 
 def test_a_stand_reference_copies_its_center() -> None:
-    given = CENTER.copy()
-    reference = StandReference(given, OTHER)
-    given[:] = 9.0
+    center = CENTER.copy()
+    reference = StandReference(center, OTHER)
+    center[:] = 9.0
     assert np.array_equal(reference.sample(1.0).center, CENTER)
 
 

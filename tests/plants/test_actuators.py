@@ -16,7 +16,7 @@ from robot_states import installed_robot
 from simulated_robots import airborne_state, biped, run_standing, torque_command
 
 
-def standing(robot: Robot) -> Hierarchy:
+def standing_hierarchy(robot: Robot) -> Hierarchy:
     start = robot.stance("standing")
     return Hierarchy(
         always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
@@ -40,9 +40,9 @@ def test_torques_beyond_their_limits_are_cut_off_and_counted_by_joint() -> None:
     for _ in range(5):
         plant.apply(torque_command(robot, torques))
         plant.advance()
-    given = plant.data.actuator_force
-    assert given[[1, 4]] == pytest.approx(robot.limits.torque[[1, 4]] * [1.0, -1.0])
-    assert given[2] == pytest.approx(robot.limits.torque[2])
+    applied = plant.data.actuator_force
+    assert applied[[1, 4]] == pytest.approx(robot.limits.torque[[1, 4]] * [1.0, -1.0])
+    assert applied[2] == pytest.approx(robot.limits.torque[2])
     assert plant.saturation_counts.tolist() == [5 * (i in (1, 4)) for i in range(len(torques))]
     assert plant.counts == {"torque saturated": 5}
 
@@ -60,7 +60,7 @@ def test_the_summary_of_a_kinematic_controller_on_motors_names_the_fall_and_its_
     robot = biped()
     plant = MujocoPlant(robot)
     path = tmp_path / "fall.poise"
-    recording = record(KinematicController(standing(robot)), plant, seconds=1.5, path=path)
+    recording = record(KinematicController(standing_hierarchy(robot)), plant, seconds=1.5, path=path)
     assert plant.fall
     for text in (recording.summary(), load_recording(path).summary()):
         lines = text.splitlines()
@@ -80,7 +80,7 @@ def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name:
     push = Push((robot.mass, 0, 0), duration=0.1, time=0.5)
     plant = MujocoPlant(robot, actuators=PositionServos(), pushes=[push])
     sway = []
-    for _ in steps(KinematicController(standing(robot), period=0.005), plant, 3.0):
+    for _ in steps(KinematicController(standing_hierarchy(robot), period=0.005), plant, 3.0):
         sway.append(float(np.abs(plant.truth().center_of_mass - start.center_of_mass)[:2].max()))
     assert not plant.fallen
     assert max(sway[:100]) < 1e-3  # before the push

@@ -13,7 +13,7 @@ PUSH = np.array([40.0, -25.0, 10.0])
 
 def pushed_momentum(push: Push, period: float = 1e-4) -> np.ndarray:
     """Change of momentum by a push in flight, without the effect of gravity."""
-    plants = [MujocoPlant(airborne_state(biped()), pushes=given, period=period) for given in ([push], [])]
+    plants = [MujocoPlant(airborne_state(biped()), pushes=pushes, period=period) for pushes in ([push], [])]
     with_push, without = (run_torques(plant, 0.05)[-1] for plant in plants)
     return momentum(with_push) - momentum(without)
 
@@ -40,7 +40,7 @@ def test_a_push_at_a_frame_turns_the_robot_about_its_center_of_mass() -> None:
     for frame in (robot.foot("left"), robot.hand("left"), robot.frame("right_shank")):
         start = airborne_state(robot)
         arm = start.pose(frame).translation - start.center_of_mass
-        plants = [MujocoPlant(start, pushes=given, period=1e-5) for given in ([Push(PUSH, duration, 0.0, frame)], [])]
+        plants = [MujocoPlant(start, pushes=pushes, period=1e-5) for pushes in ([Push(PUSH, duration, 0.0, frame)], [])]
         with_push, without = (run_torques(plant, duration)[-1] for plant in plants)
         change = momentum(with_push) - momentum(without)
         assert change[:3] == pytest.approx(duration * PUSH, rel=1e-3)
@@ -53,7 +53,7 @@ def test_a_push_without_a_frame_acts_at_the_center_of_mass_of_the_base() -> None
     robot, duration = biped(), 1e-3
     start = airborne_state(robot)
     center = start.pose(robot.frame("root_joint")).act(robot.model.inertias[1].lever)
-    plants = [MujocoPlant(start, pushes=given, period=1e-5) for given in ([Push(PUSH, duration, 0.0)], [])]
+    plants = [MujocoPlant(start, pushes=pushes, period=1e-5) for pushes in ([Push(PUSH, duration, 0.0)], [])]
     with_push, without = (run_torques(plant, duration)[-1] for plant in plants)
     change = momentum(with_push) - momentum(without)
     assert change[3:] == pytest.approx(duration * np.cross(center - start.center_of_mass, PUSH), abs=1e-5)

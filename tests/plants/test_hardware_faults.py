@@ -86,14 +86,16 @@ def test_cells_that_get_stuck_in_turn_repeat_their_last_values() -> None:
 
 def test_a_fault_is_delayed_like_every_measurement() -> None:
     sensors = Sensors(delay=0.006)
-    whole, broken = (pushed_steps(sensors=sensors, faults=given) for given in ([], [ForceCellFault(BREAKS, "left", 0)]))
+    whole, broken = (
+        pushed_steps(sensors=sensors, faults=faults) for faults in ([], [ForceCellFault(BREAKS, "left", 0)])
+    )
     differ = cells(whole, "left")[:, 0] != cells(broken, "left")[:, 0]
     assert int(differ.argmax()) == steps_before(whole, BREAKS + 0.006)
 
 
 def test_readings_from_before_a_fault_do_not_change_later() -> None:
-    given = [ForceCellFault(BREAKS, "left", 0, "nan"), SwappedSoleSensors(0.07)]
-    plant = MujocoPlant(biped(), pushes=[PUSH], faults=given)
+    faults = [ForceCellFault(BREAKS, "left", 0, "nan"), SwappedSoleSensors(0.07)]
+    plant = MujocoPlant(biped(), pushes=[PUSH], faults=faults)
     all_readings, read = [], []
     controller = StandingController(plant.start)
     for _ in range(50):
@@ -153,12 +155,12 @@ def test_a_faulty_cell_of_swapped_soles_appears_at_the_other_foot() -> None:
 
 def test_sensor_faults_do_not_move_a_robot_without_sensor_feedback() -> None:
     """Only the readings change: states, contacts and forces of the engine are the same to the last bit."""
-    given = [
+    faults = [
         ForceCellFault(0.0, "left", 0, "nan"),
         ForceCellFault(0.02, "right", 1, "stuck"),
         SwappedSoleSensors(BREAKS),
     ]
-    for whole, broken in zip(pushed_steps(), pushed_steps(faults=given), strict=True):
+    for whole, broken in zip(pushed_steps(), pushed_steps(faults=faults), strict=True):
         assert np.array_equal(whole.state.q, broken.state.q)
         assert np.array_equal(whole.state.v, broken.state.v)
         assert whole.state.contacts == broken.state.contacts
@@ -179,11 +181,11 @@ def test_a_weak_motor_gives_its_share_from_its_time_on() -> None:
     joint, share = robot.joints[3], 0.25
     limit = float(robot.limits.torque[3])
     plant = MujocoPlant(airborne_state(robot), faults=[WeakMotor(0.005, joint.name, share)])
-    given = []
+    torques = []
     for _ in range(10):
         run_torques(plant, 0.001, lambda time: 0.9 * limit)
-        given.append(float(plant.data.actuator(joint.name).force[0]))
-    assert given == pytest.approx([0.9 * limit] * 5 + [share * limit] * 5)
+        torques.append(float(plant.data.actuator(joint.name).force[0]))
+    assert torques == pytest.approx([0.9 * limit] * 5 + [share * limit] * 5)
     assert plant.saturation_counts[3] == 4  # the first of the five commands was applied before the fault
 
 
@@ -192,8 +194,8 @@ def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
     knee = next(i for i, joint in enumerate(robot.joints) if joint.name == "left_knee")
     limit, share = float(robot.limits.torque[knee]), 0.05
     plants = [
-        MujocoPlant(robot, actuators=PositionServos(), faults=given)
-        for given in ([], [WeakMotor(0.02, "left_knee", share)])
+        MujocoPlant(robot, actuators=PositionServos(), faults=faults)
+        for faults in ([], [WeakMotor(0.02, "left_knee", share)])
     ]
     forces = np.zeros((2, 40))
     for k, plant in enumerate(plants):
@@ -211,8 +213,8 @@ def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
 
 def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None:
     robot = biped()
-    given = [WeakMotor(0.006, "left_knee", 1.0), WeakMotor(0.002, "left_knee", 0.0)]
-    plant = MujocoPlant(airborne_state(robot), faults=given)
+    faults = [WeakMotor(0.006, "left_knee", 1.0), WeakMotor(0.002, "left_knee", 0.0)]
+    plant = MujocoPlant(airborne_state(robot), faults=faults)
     forces = []
     for _ in range(9):
         run_torques(plant, 0.001, lambda time: 1.0)

@@ -29,7 +29,7 @@ from small_robots import PENDULUM, write_urdf
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
-def swinging(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]:
+def swing_torques(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]:
     """Torques of every joint that swing at their own rates, up to a share of their limits: no end stop is reached."""
     rates = np.linspace(20.0, 60.0, len(robot.joints))
     return lambda time: share * robot.limits.torque * np.cos(rates * time)
@@ -107,7 +107,7 @@ def test_energy_changes_by_the_work_of_the_torques(weightless: bool) -> None:
         plant = MujocoPlant(airborne_state(robot), period=period)
         if weightless:
             plant.model.opt.gravity[:] = 0.0
-        measure, torque = kinetic_energy if weightless else energy, swinging(robot)
+        measure, torque = kinetic_energy if weightless else energy, swing_torques(robot)
         states = run_torques(plant, 0.3, torque)
         power = [torque(a.time) @ (a.v + b.v)[6:] / 2 for a, b in pairwise(states)]
         work, done = period * float(np.sum(power)), period * float(np.sum(np.abs(power)))
@@ -126,7 +126,7 @@ def test_in_flight_only_gravity_changes_the_momentum() -> None:
     spin = np.zeros(robot.model.nv)
     spin[:6] = [0.3, -0.2, 1.0, 0.5, 0.4, -0.6]
     plant = MujocoPlant(airborne_state(robot, v=spin), period=1e-4)
-    states = run_torques(plant, 0.3, swinging(robot))
+    states = run_torques(plant, 0.3, swing_torques(robot))
     first, last = states[0], states[-1]
     drop = momentum(last)[:3] - momentum(first)[:3]
     assert drop == pytest.approx(0.3 * robot.mass * GRAVITY, abs=1e-3 * robot.mass)
@@ -154,7 +154,7 @@ def test_a_robot_without_torques_falls_and_lies_on_the_ground() -> None:
     assert not plant.failure
 
 
-def crouching(robot: Robot) -> State:
+def crouching_state(robot: Robot) -> State:
     """Talos with its knees bent as far as they go, soles on the ground."""
     stance = robot.stance("standing")
     q = np.array(stance.q)
@@ -170,7 +170,7 @@ def crouching(robot: Robot) -> State:
 def test_a_body_that_touches_the_ground_is_a_fall_unless_it_may() -> None:
     """Talos sinks down from a crouch: its thighs touch first."""
     robot = installed_robot("talos")
-    start = crouching(robot)
+    start = crouching_state(robot)
     plant = MujocoPlant(start)
     for _ in steps(OpenLoopTorques(robot), plant, 1.0):
         if plant.fallen:

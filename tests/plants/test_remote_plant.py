@@ -48,7 +48,7 @@ def check_same_motion(one: Recording, other: Recording) -> None:
 
 
 @pytest.fixture
-def standing() -> Iterator[PlantServer]:
+def plant_server() -> Iterator[PlantServer]:
     with serve_plant(IdealPlant(biped().stance("standing"))) as server:
         yield server
 
@@ -58,18 +58,18 @@ def distance_moved(server: PlantServer) -> float:
     return float(server.plant.state().q[0] - server.plant.robot.stance("standing").q[0])
 
 
-def ideal() -> tuple[Plant, Controller]:
+def ideal_plant() -> tuple[Plant, Controller]:
     robot = biped()
     return IdealPlant(robot.stance("standing")), SwingController(robot)
 
 
-def noisy() -> tuple[Plant, Controller]:
+def noisy_plant() -> tuple[Plant, Controller]:
     sensors, pushes = Sensors(noise=0.01, delay=0.004, encoder_step=1e-4), [Push((20, 0, 0), 0.1, time=0.1)]
     plant = MujocoPlant(biped(), sensors=sensors, pushes=pushes, seed=3)
     return plant, StandingController(plant.start)
 
 
-def on_servos() -> tuple[Plant, Controller]:
+def servo_plant() -> tuple[Plant, Controller]:
     return MujocoPlant(biped(), actuators=PositionServos()), SwingController(biped())
 
 
@@ -85,11 +85,11 @@ class BendingController(Controller):
         )
 
 
-def on_servo_angles() -> tuple[Plant, Controller]:
+def servo_plant_with_angles() -> tuple[Plant, Controller]:
     return MujocoPlant(biped(), actuators=PositionServos()), BendingController()
 
 
-@pytest.mark.parametrize("make", [ideal, noisy, on_servos, on_servo_angles])
+@pytest.mark.parametrize("make", [ideal_plant, noisy_plant, servo_plant, servo_plant_with_angles])
 def test_a_motion_in_lock_step_is_that_of_the_plant_itself_to_the_last_bit(make: object) -> None:
     plant, controller = make()  # type: ignore[operator]
     expected = poise.record(controller, plant, 0.4)
@@ -101,9 +101,9 @@ def test_a_motion_in_lock_step_is_that_of_the_plant_itself_to_the_last_bit(make:
 
 
 def test_foreign_messages_change_nothing_and_are_counted() -> None:
-    plant, controller = noisy()
+    plant, controller = noisy_plant()
     expected = poise.record(controller, plant, 0.2)
-    plant, controller = noisy()
+    plant, controller = noisy_plant()
     robot = biped()
     rubbish = itertools.cycle(
         [
@@ -143,22 +143,24 @@ def test_foreign_messages_change_nothing_and_are_counted() -> None:
         assert server.counts["command"] == sent
 
 
-def test_a_message_above_the_size_limit_ends_its_connection(standing: PlantServer) -> None:
+def test_a_message_above_the_size_limit_ends_its_connection(plant_server: PlantServer) -> None:
     with (
-        RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote,
-        RawClient(standing.address) as stranger,
+        RemotePlant(plant_server.address, biped(), timeout=ANSWER_TIMEOUT) as remote,
+        RawClient(plant_server.address) as stranger,
     ):
         stranger.send(bytes(MAX_RECEIVED_SIZE + 1))
         wait_until(
-            lambda: (list(steps(SwingController(biped()), remote, 0.1)), standing.counts["connection ended"] == 1)[1]
+            lambda: (list(steps(SwingController(biped()), remote, 0.1)), plant_server.counts["connection ended"] == 1)[
+                1
+            ]
         )
-        assert standing.counts["oversized message"] == 0
-        assert standing.counts["command"] % 20 == 0
+        assert plant_server.counts["oversized message"] == 0
+        assert plant_server.counts["command"] % 20 == 0
 
 
-def test_a_command_of_an_old_session_or_without_a_session_is_not_applied(standing: PlantServer) -> None:
+def test_a_command_of_an_old_session_or_without_a_session_is_not_applied(plant_server: PlantServer) -> None:
     robot = biped()
-    with RawClient(standing.address) as first, RawClient(standing.address) as second:
+    with RawClient(plant_server.address) as first, RawClient(plant_server.address) as second:
         old = first.request(hello(robot))["session"]
         first.send({"kind": "bye", "session": old})
         answers = []
@@ -175,15 +177,15 @@ def test_a_command_of_an_old_session_or_without_a_session_is_not_applied(standin
         }
         assert first.request({**command, "session": old})["reason"] == "superseded"
         assert first.request({**command, "session": b"3" * 16})["reason"] == "unknown"
-        assert distance_moved(standing) == 0.0
+        assert distance_moved(plant_server) == 0.0
         assert second.request({**command, "session": new})["last_command"] == 1
-        assert distance_moved(standing) == pytest.approx(0.005)
-        assert standing.counts["command of an old session"] == standing.counts["command without a session"] == 1
+        assert distance_moved(plant_server) == pytest.approx(0.005)
+        assert plant_server.counts["command of an old session"] == plant_server.counts["command without a session"] == 1
 
 
-def test_a_repeated_command_is_applied_once_and_an_outdated_one_never(standing: PlantServer) -> None:
+def test_a_repeated_command_is_applied_once_and_an_outdated_one_never(plant_server: PlantServer) -> None:
     robot = biped()
-    with RawClient(standing.address) as client:
+    with RawClient(plant_server.address) as client:
         session = client.request(hello(robot))["session"]
         assert client.request(hello(robot))["session"] == session  # a hello that was sent twice
         command = {
@@ -197,13 +199,13 @@ def test_a_repeated_command_is_applied_once_and_an_outdated_one_never(standing: 
         assert len({answer["state"]["q"] for answer in answers}) == 1
         client.send({**command, "sequence": 4})
         assert client.request({**command, "sequence": 6})["last_command"] == 6
-        assert distance_moved(standing) == pytest.approx(0.010)
-        assert standing.counts["late command"] == 3
+        assert distance_moved(plant_server) == pytest.approx(0.010)
+        assert plant_server.counts["late command"] == 3
 
 
-def test_a_client_continues_its_session_over_a_new_connection(standing: PlantServer) -> None:
+def test_a_client_continues_its_session_over_a_new_connection(plant_server: PlantServer) -> None:
     robot = biped()
-    with RawClient(standing.address) as before, RawClient(standing.address) as after:
+    with RawClient(plant_server.address) as before, RawClient(plant_server.address) as after:
         session = before.request(hello(robot))["session"]
         command = {
             "kind": "command",
@@ -234,20 +236,20 @@ def test_a_client_continues_its_session_over_a_new_connection(standing: PlantSer
     ],
     ids=str,
 )
-def test_a_command_that_is_not_whole_and_finite_is_refused(standing: PlantServer, change: dict[str, Any]) -> None:
+def test_a_command_that_is_not_whole_and_finite_is_refused(plant_server: PlantServer, change: dict[str, Any]) -> None:
     robot = biped()
-    with RawClient(standing.address) as client:
+    with RawClient(plant_server.address) as client:
         session = client.request(hello(robot))["session"]
         command = {"kind": "command", "session": session, "sequence": 1, "state_sequence": 0, "notes_received": 0}
         answer = client.request({**command, **command_message(forward_command(robot)), **change})
         assert (answer["kind"], answer["reason"], answer["sequence"]) == ("refused", "malformed", 1)
-        assert standing.plant.state().time == 0.0
-        assert standing.counts["malformed message"] + standing.counts["message not finite"] == 1
+        assert plant_server.plant.state().time == 0.0
+        assert plant_server.counts["malformed message"] + plant_server.counts["message not finite"] == 1
 
 
-def test_an_invalid_command_is_refused_and_the_state_stays(standing: PlantServer) -> None:
+def test_an_invalid_command_is_refused_and_the_state_stays(plant_server: PlantServer) -> None:
     robot = biped()
-    with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as remote:
+    with RemotePlant(plant_server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
         remote.apply(Command(np.full(robot.model.nv, np.nan), None, None, 0.005))
         remote.advance()
         assert remote.state().time == 0.0
@@ -279,8 +281,8 @@ def test_a_remote_plant_has_the_state_counts_and_notes_of_the_served_one() -> No
         assert remote.truth().q.tobytes() == plant.truth().q.tobytes()
 
 
-def test_a_remote_ideal_plant_has_no_sensors(standing: PlantServer) -> None:
-    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
+def test_a_remote_ideal_plant_has_no_sensors(plant_server: PlantServer) -> None:
+    with RemotePlant(plant_server.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         remote.advance()  # nothing was commanded
         assert remote.readings() is None
         assert remote.truth() is remote.state()
@@ -288,49 +290,49 @@ def test_a_remote_ideal_plant_has_no_sensors(standing: PlantServer) -> None:
         assert remote.connected
 
 
-def test_the_server_accepts_one_client_at_a_time(standing: PlantServer) -> None:
-    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
+def test_the_server_accepts_one_client_at_a_time(plant_server: PlantServer) -> None:
+    with RemotePlant(plant_server.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         with pytest.raises(PlantError, match="another client commands this robot"):
-            RemotePlant(standing.address, biped(), connect_timeout=1.0)
+            RemotePlant(plant_server.address, biped(), connect_timeout=1.0)
         list(steps(SwingController(biped()), remote, 0.01))
-    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
+    with RemotePlant(plant_server.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         assert remote.state().time == 0.01
 
 
 def test_a_client_with_another_robot_or_protocol_is_refused_with_the_reason(
-    standing: PlantServer, monkeypatch: pytest.MonkeyPatch
+    plant_server: PlantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nao = load_robot("nao")
     with pytest.raises(PlantError, match=f"has '{biped().name}', not 'nao'; load the same robot") as caught:
-        RemotePlant(standing.address, nao)
+        RemotePlant(plant_server.address, nao)
     assert "\n" not in str(caught.value)
     monkeypatch.setattr("poise.plants.remote.remote_plant.PROTOCOL", 99)
     with pytest.raises(PlantError, match=f"uses protocol {PROTOCOL}, not 99"):
-        RemotePlant(standing.address, biped())
+        RemotePlant(plant_server.address, biped())
 
 
-def test_a_client_of_another_version_is_refused_in_one_line_with_keys_of_its_version(standing: PlantServer) -> None:
+def test_a_client_of_another_version_is_refused_in_one_line_with_keys_of_its_version(plant_server: PlantServer) -> None:
     """Protocol 1 read the keys reason, text and token of a refusal."""
-    with RawClient(standing.address) as client:
+    with RawClient(plant_server.address) as client:
         answer = client.request(hello(biped(), protocol=1))
     assert (answer["kind"], answer["reason"], answer["token"]) == ("refused", "protocol", bytes(16))
     assert answer["text"] == f"the server uses protocol {PROTOCOL}, not 1; use the same version of Poise on both sides"
 
 
-def test_a_server_of_another_version_is_refused_in_one_line(standing: PlantServer) -> None:
+def test_a_server_of_another_version_is_refused_in_one_line(plant_server: PlantServer) -> None:
     """As if the server had accepted a client of any version."""
-    welcome = standing._server_socket.answer
-    standing._server_socket.answer = lambda peer, message: welcome(peer, {**message, "protocol": 1})  # type: ignore[method-assign]
+    welcome = plant_server._server_socket.answer
+    plant_server._server_socket.answer = lambda peer, message: welcome(peer, {**message, "protocol": 1})  # type: ignore[method-assign]
     with pytest.raises(PlantError) as caught:
-        RemotePlant(standing.address, biped())
+        RemotePlant(plant_server.address, biped())
     expected = f"the server uses protocol 1, not {PROTOCOL}; use the same version of Poise on both sides"
-    assert str(caught.value) == f"'{standing.address}': {expected}"
+    assert str(caught.value) == f"'{plant_server.address}': {expected}"
 
 
-def test_a_robot_with_other_joints_under_the_same_name_is_refused(standing: PlantServer) -> None:
-    with RawClient(standing.address) as client:
+def test_a_robot_with_other_joints_under_the_same_name_is_refused(plant_server: PlantServer) -> None:
+    with RawClient(plant_server.address) as client:
         answer = client.request(hello(biped(), joints=["knee"]))
-        assert (answer["reason"], standing.counts["client refused: robot"]) == ("robot", 1)
+        assert (answer["reason"], plant_server.counts["client refused: robot"]) == ("robot", 1)
 
 
 def test_without_an_answering_server_the_error_is_one_line() -> None:
@@ -347,7 +349,7 @@ def test_without_an_answering_server_the_error_is_one_line() -> None:
     "address", ["", "127.0.0.1:5560", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "tcp://a b:1", "udp://1:1", None, 3]
 )
 def test_an_invalid_address_is_refused(address: object) -> None:
-    for make in (lambda: RemotePlant(address, biped()), lambda: PlantServer(ideal()[0], address)):  # type: ignore[arg-type]
+    for make in (lambda: RemotePlant(address, biped()), lambda: PlantServer(ideal_plant()[0], address)):  # type: ignore[arg-type]
         with pytest.raises(PlantError, match="is not an address; expected tcp://HOST:PORT"):
             make()
 
@@ -355,19 +357,19 @@ def test_an_invalid_address_is_refused(address: object) -> None:
 @pytest.mark.parametrize("address", ["tcp://0.0.0.0:0", "tcp://*:0", "tcp://192.168.0.1:5560", "tcp://[::]:0"])
 def test_a_server_reachable_from_other_machines_needs_permission(address: str) -> None:
     with pytest.raises(PlantError, match="allow_remote=True or 'poise serve --bind"):
-        PlantServer(ideal()[0], address)
+        PlantServer(ideal_plant()[0], address)
     assert check_address(address) == address
     for here in ("tcp://127.0.0.1:0", "tcp://localhost:0", "tcp://127.1.2.3:0", "tcp://[::1]:0", "ipc:///tmp/robot"):
         check_address(here, allow_remote=False)
 
 
-def test_a_robot_must_be_a_robot_and_limits_positive(standing: PlantServer) -> None:
+def test_a_robot_must_be_a_robot_and_limits_positive(plant_server: PlantServer) -> None:
     with pytest.raises(PlantError, match="expected a Robot"):
-        RemotePlant(standing.address, "g1")  # type: ignore[arg-type]
+        RemotePlant(plant_server.address, "g1")  # type: ignore[arg-type]
     with pytest.raises(PlantError, match="timeout"):
-        RemotePlant(standing.address, biped(), timeout=0.0)
+        RemotePlant(plant_server.address, biped(), timeout=0.0)
     with pytest.raises(PlantError, match="period"):
-        PlantServer(ideal()[0], FREE_ADDRESS, period=-1.0)
+        PlantServer(ideal_plant()[0], FREE_ADDRESS, period=-1.0)
 
 
 class ForgetfulSocket(ServerSocket):
@@ -433,24 +435,24 @@ def test_a_client_reconnects_to_a_restarted_server() -> None:
         assert remote.state().time == server.plant.state().time
 
 
-def test_a_client_whose_session_was_taken_over_does_not_reconnect(standing: PlantServer) -> None:
+def test_a_client_whose_session_was_taken_over_does_not_reconnect(plant_server: PlantServer) -> None:
     robot = biped()
-    with RemotePlant(standing.address, robot, timeout=0.02) as first:
-        standing._session.timeout = 0.0  # as if it had been silent for a long time
-        with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as second:
-            standing._session.timeout = ANSWER_TIMEOUT
+    with RemotePlant(plant_server.address, robot, timeout=0.02) as first:
+        plant_server._session.timeout = 0.0  # as if it had been silent for a long time
+        with RemotePlant(plant_server.address, robot, timeout=ANSWER_TIMEOUT) as second:
+            plant_server._session.timeout = ANSWER_TIMEOUT
             for _ in range(5):
                 first.apply(forward_command(robot))
                 first.advance()
             assert first.counts["session taken over"] == 1
             assert "connection ended: another client took over" in first.notes
-            assert standing.plant.state().time == 0.0
+            assert plant_server.plant.state().time == 0.0
             list(steps(SwingController(robot), second, 0.01))
-            assert standing.plant.state().time == 0.01
+            assert plant_server.plant.state().time == 0.01
 
 
-def test_both_sides_need_the_same_robot_not_the_same_object(standing: PlantServer) -> None:
+def test_both_sides_need_the_same_robot_not_the_same_object(plant_server: PlantServer) -> None:
     robot: Robot = biped.__wrapped__()
     assert robot is not biped()
-    with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as remote:
+    with RemotePlant(plant_server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
         assert remote.state().robot is robot

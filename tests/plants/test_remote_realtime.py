@@ -18,7 +18,7 @@ from simulated_robots import StandingController, biped
 from waiting import wait_until
 
 
-def at_rest(state: State) -> bool:
+def is_at_rest(state: State) -> bool:
     return not state.v.any()
 
 
@@ -31,10 +31,12 @@ def test_without_commands_the_robot_holds_and_it_continues_with_the_next_command
             for _ in range(2):
                 held = server.counts["command timeout"]
                 wait_until(
-                    lambda: (list(steps(ConstantVelocityController(), remote, 0.05)), not at_rest(remote.state()))[1]
+                    lambda: (list(steps(ConstantVelocityController(), remote, 0.05)), not is_at_rest(remote.state()))[1]
                 )
                 assert not server.timed_out
-                wait_until(lambda held=held: server.counts["command timeout"] > held and at_rest(server.plant.state()))  # type: ignore[misc]
+                wait_until(
+                    lambda held=held: server.counts["command timeout"] > held and is_at_rest(server.plant.state())
+                )  # type: ignore[misc]
                 place = server.plant.state()
                 wait_until(lambda place=place: server.plant.state().time > place.time + 0.1)  # type: ignore[misc]
                 assert server.plant.state().q.tobytes() == place.q.tobytes()
@@ -54,9 +56,9 @@ def test_a_client_that_leaves_is_not_waited_for() -> None:
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True, timeout=ANSWER_TIMEOUT) as server:
         with RemotePlant(server.address, robot) as remote:
             wait_until(
-                lambda: (list(steps(ConstantVelocityController(), remote, 0.02)), not at_rest(remote.state()))[1]
+                lambda: (list(steps(ConstantVelocityController(), remote, 0.02)), not is_at_rest(remote.state()))[1]
             )
-        wait_until(lambda: server.timed_out and at_rest(server.plant.state()))
+        wait_until(lambda: server.timed_out and is_at_rest(server.plant.state()))
 
 
 @pytest.mark.parametrize("actuators", ["torque", "servos"])

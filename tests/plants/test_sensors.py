@@ -11,7 +11,7 @@ from simulated_robots import PERIOD, OpenLoopTorques, airborne_state, biped, run
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
-def swings(time: float) -> np.ndarray:
+def swing_torques(time: float) -> np.ndarray:
     return 8.0 * np.cos(np.linspace(5.0, 25.0, 10) * time)
 
 
@@ -21,7 +21,7 @@ def swings(time: float) -> np.ndarray:
 def test_ideal_sensors_measure_the_true_state() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
-    for step in steps(OpenLoopTorques(robot, swings), plant, 0.1):
+    for step in steps(OpenLoopTorques(robot, swing_torques), plant, 0.1):
         readings = step.readings
         assert readings is not None
         assert step.state is readings.truth
@@ -52,7 +52,7 @@ def test_measured_forces_explain_the_change_of_momentum() -> None:
     plant = MujocoPlant(airborne_state(robot, height=0.05), period=5e-4)
     impulse, states = np.zeros(3), [plant.truth()]
     for _ in range(600):
-        plant.apply(torque_command(robot, swings(plant.time), 5e-4))
+        plant.apply(torque_command(robot, swing_torques(plant.time), 5e-4))
         plant.advance()
         impulse += 5e-4 * (plant.readings().forces.total + robot.mass * GRAVITY)
         states.append(plant.truth())
@@ -85,11 +85,13 @@ def test_a_delay_is_exact(delay: float) -> None:
     robot = biped()
     start = airborne_state(robot)
     late = MujocoPlant(start, sensors=Sensors(delay=delay))
-    states = [step.state for step in steps(OpenLoopTorques(robot, swings), late, 0.06)]
+    states = [step.state for step in steps(OpenLoopTorques(robot, swing_torques), late, 0.06)]
     true = MujocoPlant(start)
     past = {0: true.truth()}
     for n in range(1, 61):
-        torque = torque_command(robot, swings(PERIOD * ((n - 1) // 2)), 0.001)  # as commanded in open loop at that tick
+        torque = torque_command(
+            robot, swing_torques(PERIOD * ((n - 1) // 2)), 0.001
+        )  # as commanded in open loop at that tick
         true.apply(torque)
         true.advance()
         past[n] = true.truth()
@@ -103,7 +105,9 @@ def test_a_delay_is_exact(delay: float) -> None:
 def test_forces_and_imu_are_as_late_as_the_rest() -> None:
     robot = biped()
     plants = [MujocoPlant(robot, sensors=Sensors(delay=delay)) for delay in (0.0, 0.006)]
-    prompt, late = ([step.readings for step in steps(OpenLoopTorques(robot, swings), plant, 0.05)] for plant in plants)
+    prompt, late = (
+        [step.readings for step in steps(OpenLoopTorques(robot, swing_torques), plant, 0.05)] for plant in plants
+    )
     for now, then in zip(late[3:], prompt, strict=False):
         assert now is not None
         assert then is not None
@@ -145,7 +149,7 @@ def test_noise_is_of_the_sensors_and_not_of_the_robot() -> None:
     robot = biped()
     quiet, noisy = MujocoPlant(robot), MujocoPlant(robot, sensors=Sensors(noise=0.05))
     for plant in (quiet, noisy):
-        for _ in steps(OpenLoopTorques(robot, swings), plant, 0.1):
+        for _ in steps(OpenLoopTorques(robot, swing_torques), plant, 0.1):
             pass
     assert np.array_equal(quiet.truth().q, noisy.truth().q)
     assert not np.array_equal(noisy.truth().q, noisy.state().q)

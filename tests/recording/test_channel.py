@@ -41,9 +41,9 @@ def test_numbers_become_floats_codes_stay_integers_and_texts_stay_texts() -> Non
 
 
 def test_a_channel_cannot_be_written_to_and_keeps_no_alias() -> None:
-    given = np.zeros(2)
-    channel = Channel("time", "s", given)
-    given[:] = 7.0
+    times = np.zeros(2)
+    channel = Channel("time", "s", times)
+    times[:] = 7.0
     assert channel.values.tolist() == [0.0, 0.0]
     with pytest.raises(ValueError, match="read-only"):
         channel.values[0] = 1.0

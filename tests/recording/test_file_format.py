@@ -91,7 +91,7 @@ def test_missing_values_survive_saving(tmp_path: Path) -> None:
     assert identical(load_recording(tmp_path / "b.poise"), recording)
 
 
-def refusal(path: Path, **keywords: bool) -> str:
+def refusal_message(path: Path, **keywords: bool) -> str:
     with pytest.raises(RecordingError) as caught:
         load_recording(path, **keywords)  # type: ignore[arg-type]
     assert caught.value.path == str(path)
@@ -103,10 +103,10 @@ def refusal(path: Path, **keywords: bool) -> str:
 @pytest.mark.parametrize("partial", [False, True])
 def test_a_file_that_is_no_recording_is_refused_in_one_line(tmp_path: Path, partial: bool) -> None:
     path = tmp_path / "a.poise"
-    assert "does not exist" in refusal(path, partial=partial)
-    assert "is a directory" in refusal(tmp_path, partial=partial)
+    assert "does not exist" in refusal_message(path, partial=partial)
+    assert "is a directory" in refusal_message(tmp_path, partial=partial)
     path.touch()
-    assert "is empty" in refusal(path, partial=partial)
+    assert "is empty" in refusal_message(path, partial=partial)
     for foreign in (
         b"x",
         b"time,q\n0,1\n",
@@ -117,11 +117,11 @@ def test_a_file_that_is_no_recording_is_refused_in_one_line(tmp_path: Path, part
         b"ARROW1\0\0",
     ):
         path.write_bytes(foreign)
-        assert "is not a Poise recording" in refusal(path, partial=partial)
+        assert "is not a Poise recording" in refusal_message(path, partial=partial)
     table = pyarrow.table({"a": [1, 2, 3]})
     with pyarrow.ipc.new_stream(path, table.schema) as stream:
         stream.write_table(table)
-    assert "is not a Poise recording" in refusal(path, partial=partial)
+    assert "is not a Poise recording" in refusal_message(path, partial=partial)
 
 
 def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
     path.chmod(0)
     if os.access(path, os.R_OK):
         pytest.skip("this user may read everything")
-    assert "cannot be read: Permission denied" in refusal(path)
+    assert "cannot be read: Permission denied" in refusal_message(path)
 
 
 @pytest.mark.parametrize("partial", [False, True])
@@ -138,7 +138,7 @@ def test_a_later_format_is_refused_and_named(tmp_path: Path, partial: bool) -> N
     head = {"poise.recording": str(FORMAT_VERSION + 1), "poise.something": "new"}
     with pyarrow.ipc.new_stream(tmp_path / "a.poise", pyarrow.schema([], metadata=head)):
         pass
-    text = refusal(tmp_path / "a.poise", partial=partial)
+    text = refusal_message(tmp_path / "a.poise", partial=partial)
     assert f"format {FORMAT_VERSION + 1}" in text
     assert "update Poise" in text
 

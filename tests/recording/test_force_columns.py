@@ -55,11 +55,11 @@ def test_a_contact_is_nan_while_it_is_absent(touching: list, tmp_path: Path) -> 
         for wrench, point, one in zip(
             recording[f"force/{name}"], recording[f"contact_point/{name}"], steps, strict=True
         ):
-            given = one.command.forces
-            if name in not_none(given).names:
-                at = not_none(given).names.index(name)
-                assert np.array_equal(wrench, not_none(given).wrenches[at])
-                assert np.array_equal(point, not_none(given).points[at])
+            forces = one.command.forces
+            if name in not_none(forces).names:
+                at = not_none(forces).names.index(name)
+                assert np.array_equal(wrench, not_none(forces).wrenches[at])
+                assert np.array_equal(point, not_none(forces).points[at])
             else:
                 assert np.isnan([*wrench, *point]).all()
     assert recording.nonfinite_commands() == 0

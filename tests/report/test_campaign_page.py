@@ -46,11 +46,11 @@ def results(rows: list[dict[str, Any]], **facts: Any) -> Results:
     parameters = {name: infer_column(each.get(name) for each in rows) for name in names}
     table = build_table(rows, {**RUN_COLUMNS, **parameters, **COLUMNS})
     costs = build_table([{"run": each["run"], "seconds": 2.0} for each in rows], COST_COLUMNS)
-    given = {"title": "Pushes", "kind": "walk", "planned_runs": len(rows), "spec": "a < b & c", **facts}
-    return Results(Path("made"), given, parameters, COLUMNS, table, costs)
+    all_facts = {"title": "Pushes", "kind": "walk", "planned_runs": len(rows), "spec": "a < b & c", **facts}
+    return Results(Path("made"), all_facts, parameters, COLUMNS, table, costs)
 
 
-def pushed() -> Results:
+def push_campaign() -> Results:
     """Two robots, two styles, four directions, three sizes; the largest size always fails, the smallest never."""
     rows = []
     for run in range(96):
@@ -67,23 +67,23 @@ def pushed() -> Results:
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return campaign_page(pushed(), {2: RunFiles("c/recordings/2.poise", "page_replays/000002.html", "a <note>")})
+    return campaign_page(push_campaign(), {2: RunFiles("c/recordings/2.poise", "page_replays/000002.html", "a <note>")})
 
 
 @pytest.fixture(scope="module")
-def read(text: str) -> Page:
+def page(text: str) -> Page:
     return Page(text)
 
 
-def test_it_has_every_section_and_fetches_nothing(text: str, read: Page) -> None:
-    assert set(read.sections) == TITLES
+def test_it_has_every_section_and_fetches_nothing(text: str, page: Page) -> None:
+    assert set(page.sections) == TITLES
     assert not any(word in text for word in ("http://", "https://", "<script", "src="))
     assert "a &lt; b &amp; c" in text
 
 
-def test_the_success_rate_is_shown_with_its_interval(read: Page) -> None:
-    assert read.cell("Overview", "succeeded", 1) == "40"
-    assert read.cell("Overview", "succeeded (95 % interval)", 1) == "42 % (32 to 52 %)"
+def test_the_success_rate_is_shown_with_its_interval(page: Page) -> None:
+    assert page.cell("Overview", "succeeded", 1) == "40"
+    assert page.cell("Overview", "succeeded (95 % interval)", 1) == "42 % (32 to 52 %)"
 
 
 def test_the_ends_of_a_wilson_interval_are_where_the_score_test_rejects() -> None:
@@ -97,7 +97,7 @@ def test_the_ends_of_a_wilson_interval_are_where_the_score_test_rejects() -> Non
 
 
 def test_cells_of_a_map_hold_every_run_once() -> None:
-    runs = RunTable(pushed())
+    runs = RunTable(push_campaign())
     sizes, around = group_runs(runs, "push.size"), group_runs(runs, "push.direction")
     count, good = cross_tabulate(sizes, around, runs.succeeded)
     assert (count == 8).all()
@@ -131,33 +131,35 @@ def test_directions_of_one_angle_are_one_and_random_ones_become_sectors() -> Non
     assert np.abs(off).max() <= 22.5
 
 
-def test_a_style_is_compared_with_the_neutral_one(read: Page) -> None:
-    assert read.sections["Measures of the runs"].count(f"({TIMES}0.500)") == 2  # one table for each robot
+def test_a_style_is_compared_with_the_neutral_one(page: Page) -> None:
+    assert page.sections["Measures of the runs"].count(f"({TIMES}0.500)") == 2  # one table for each robot
 
 
-def test_reasons_that_differ_in_numbers_are_one(read: Page) -> None:
+def test_reasons_that_differ_in_numbers_are_one(page: Page) -> None:
     assert reason_pattern("g1 fell after 3.21 s at -1.5e-3 m") == "g1 fell after # s at # m"
-    assert [cells[:4] for cells in read.tables["Failure reasons"]][1:] == [["failed", "56", "100 %", "fell after # s"]]
+    assert [cells[:4] for cells in page.tables["Failure reasons"]][1:] == [["failed", "56", "100 %", "fell after # s"]]
 
 
 def test_the_worst_fell_soonest_and_then_had_the_smallest_margin() -> None:
-    results = pushed()
+    results = push_campaign()
     failed = [k for k, good in enumerate(results["succeeded"]) if not good]
     assert worst_runs(results) == failed[:10]  # later runs moved longer
     good = [k for k, good in enumerate(results["succeeded"]) if good]
     assert worst_runs(results, 58)[56:] == good[:2]
 
 
-def test_the_worst_have_their_command_and_links(text: str, read: Page) -> None:
-    assert "poise run walk --seed 2" in read.sections["Worst runs"]
-    links = [value for tag, name, value in read.attributes if tag == "a" and name == "href"]
+def test_the_worst_have_their_command_and_links(text: str, page: Page) -> None:
+    assert "poise run walk --seed 2" in page.sections["Worst runs"]
+    links = [value for tag, name, value in page.attributes if tag == "a" and name == "href"]
     assert {"c/recordings/2.poise", "page_replays/000002.html"} <= set(links)
     assert "a &lt;note&gt;" in text
 
 
 def test_an_unfinished_campaign_is_marked() -> None:
-    page = Page(campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned_runs=20)))
-    assert "12 of 20 runs are missing" in page.sections["Overview"]
+    unfinished_page = Page(
+        campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned_runs=20))
+    )
+    assert "12 of 20 runs are missing" in unfinished_page.sections["Overview"]
 
 
 @pytest.mark.parametrize(

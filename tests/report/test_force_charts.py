@@ -128,11 +128,11 @@ def test_smoothing_holds_through_gaps_and_takes_a_dead_cell_for_zero() -> None:
 def test_a_foot_in_the_air_has_no_zmp_and_an_unloaded_one_no_row(robot: Robot) -> None:
     recording = dynamic_recording(robot, 0.3)
 
-    def lifted(cells: np.ndarray) -> np.ndarray:
+    def lift_foot(cells: np.ndarray) -> np.ndarray:
         cells[len(cells) // 2 :] = 0.0
         return cells
 
-    (view,) = recording_views({"run": with_left_cells(recording, lifted)})
+    (view,) = recording_views({"run": with_left_cells(recording, lift_foot)})
     left = sole_pressures(view)[0]
     assert np.isfinite(left.zmp[: recording.samples // 2]).all()
     assert np.isnan(left.zmp[-1]).all()
@@ -144,11 +144,11 @@ def test_a_foot_in_the_air_has_no_zmp_and_an_unloaded_one_no_row(robot: Robot) -
 
 
 def test_a_zmp_on_the_edge_is_not_inside_and_only_all_samples_are_100_per_cent(robot: Robot) -> None:
-    def tipping(cells: np.ndarray) -> np.ndarray:
+    def tip_forward(cells: np.ndarray) -> np.ndarray:
         cells[-1, 1:3] = -1e6  # no load at the back
         return cells
 
-    recording = with_left_cells(dynamic_recording(robot, 0.6), tipping)
+    recording = with_left_cells(dynamic_recording(robot, 0.6), tip_forward)
     (view,) = recording_views({"run": recording})
     left, right = sole_pressures(view)
     assert left.zmp[-1, 0] == pytest.approx(left.half_size[0])

@@ -40,12 +40,12 @@ def guided_recording() -> Recording:
 
 
 @pytest.fixture(scope="module")
-def read() -> Page:
+def page() -> Page:
     return Page(recording_page({"guided": guided_recording()}))
 
 
-def test_the_section_stands_after_the_key_frames(read: Page) -> None:
-    assert list(read.sections)[3] == TITLE
+def test_the_section_stands_after_the_key_frames(page: Page) -> None:
+    assert list(page.sections)[3] == TITLE
 
 
 def test_it_is_absent_without_guidance() -> None:
@@ -53,8 +53,8 @@ def test_it_is_absent_without_guidance() -> None:
     assert guided_motion_section(recording_views({"still": still})) is None
 
 
-def test_there_are_loci_from_above_and_from_the_side_planned_and_actual(read: Page) -> None:
-    captions = read.captions[TITLE]
+def test_there_are_loci_from_above_and_from_the_side_planned_and_actual(page: Page) -> None:
+    captions = page.captions[TITLE]
     for view in ("above", "the side"):
         for word in ("planned", "actual"):
             assert f"guided: {word} paths, from {view}." in captions
@@ -62,9 +62,9 @@ def test_there_are_loci_from_above_and_from_the_side_planned_and_actual(read: Pa
     assert any("zero-moment point" in caption for caption in captions)
 
 
-def test_every_segment_has_a_row(read: Page) -> None:
+def test_every_segment_has_a_row(page: Page) -> None:
     found = guided_recording().provenance["segments"]
-    rows = [row for row in read.tables[TITLE] if row[0].isdigit()]
+    rows = [row for row in page.tables[TITLE] if row[0].isdigit()]
     assert [row[2] for row in rows] == [each["mode"] for each in found]
     assert [float(row[3]) for row in rows] == pytest.approx([each["duration"] for each in found], abs=0.006)
     assert [row[5] for row in rows] == [each["outcome"] for each in found]
@@ -74,8 +74,8 @@ def test_of_many_segments_only_the_remarkable_ones_are_shown() -> None:
     (view,) = recording_views({"guided": guided_recording()})
     dull = {**guided_recording().provenance["segments"][0], "corrections": 0, "notes": [], "outcome": "commanded"}
     held = {**dull, "outcome": "stopped", "notes": ["stopped: a <reason>"]}
-    read = Page("<section><h2>S</h2>" + segment_summary(view, [dull] * 2 * MAX_TABLE_ROWS + [held]) + "</section>")
-    rows = [row for row in read.tables["S"] if row[0].isdigit()]
+    page = Page("<section><h2>S</h2>" + segment_summary(view, [dull] * 2 * MAX_TABLE_ROWS + [held]) + "</section>")
+    rows = [row for row in page.tables["S"] if row[0].isdigit()]
     assert [row[0] for row in rows] == [str(2 * MAX_TABLE_ROWS + 1)]
     assert rows[0][-1] == "stopped: a <reason>"
 
@@ -106,10 +106,10 @@ def test_actual_paths_are_those_of_the_model() -> None:
 def test_without_a_model_the_planned_paths_are_still_shown() -> None:
     section = guided_motion_section([RecordingView("guided", guided_recording(), None)])
     assert section is not None
-    read = Page(f"<section><h2>{section.title}</h2>{section.html}</section>")
-    assert any("planned paths" in caption for caption in read.captions[TITLE])
-    assert not any("actual paths" in caption for caption in read.captions[TITLE])
-    assert "since the model of its robot is missing" in read.sections[TITLE]
+    page = Page(f"<section><h2>{section.title}</h2>{section.html}</section>")
+    assert any("planned paths" in caption for caption in page.captions[TITLE])
+    assert not any("actual paths" in caption for caption in page.captions[TITLE])
+    assert "since the model of its robot is missing" in page.sections[TITLE]
 
 
 def test_the_world_is_drawn_if_the_recording_describes_it() -> None:

@@ -49,7 +49,7 @@ def hoap3() -> Robot:
 
 
 @pytest.fixture(scope="module")
-def published() -> Published:
+def public_model() -> Published:
     """Joints of the public model, and masses (kg) and centres of mass (m) by link, in tags that no parser supports."""
     found = require_data(REFERENCE)
     tree, bodies = ElementTree.fromstring(found.read_text(encoding="utf-8")), {}
@@ -65,27 +65,27 @@ def published() -> Published:
     return pinocchio.buildModelFromXML(ElementTree.tostring(tree, encoding="unicode")), bodies
 
 
-def joint_there(model: pinocchio.Model, link: str) -> int:
+def public_joint(model: pinocchio.Model, link: str) -> int:
     return int(model.frames[model.getBodyId(link)].parentJoint)
 
 
 # -- as published ------------------------------------------------------------------------------------------------------
 
 
-def test_its_joints_are_where_those_of_the_public_model_are(hoap3: Robot, published: Published) -> None:
+def test_its_joints_are_where_those_of_the_public_model_are(hoap3: Robot, public_model: Published) -> None:
     """In any posture; joints have the same signs, and palms, soles and eyes the same positions."""
-    theirs, random = published[0], np.random.default_rng(7)
+    theirs, random = public_model[0], np.random.default_rng(7)
     data, other, zero = hoap3.model.createData(), theirs.createData(), theirs.createData()
     pinocchio.forwardKinematics(theirs, zero, np.zeros(theirs.nq))
     for _ in range(5):
         angles = random.uniform(hoap3.limits.lower, hoap3.limits.upper)
         q = np.zeros(theirs.nq)
         for link, name in PUBLISHED.items():
-            q[theirs.idx_qs[joint_there(theirs, link)]] = angles[hoap3.joint(name).v - 6]
+            q[theirs.idx_qs[public_joint(theirs, link)]] = angles[hoap3.joint(name).v - 6]
         pinocchio.framesForwardKinematics(theirs, other, q)
         pinocchio.framesForwardKinematics(hoap3.model, data, np.array([*BEFORE, 0.0, 0.0, 0.0, 1.0, *angles]))
         for link, name in PUBLISHED.items():
-            pose, there = data.oMi[hoap3.joint(name).index], joint_there(theirs, link)
+            pose, there = data.oMi[hoap3.joint(name).index], public_joint(theirs, link)
             assert pose.translation == pytest.approx(other.oMi[there].translation, abs=1e-6), name
             turned = other.oMi[there].rotation @ zero.oMi[there].rotation.T
             assert pose.rotation == pytest.approx(turned, abs=1e-6), name
@@ -95,10 +95,10 @@ def test_its_joints_are_where_those_of_the_public_model_are(hoap3: Robot, publis
             assert data.oMf[part.index].translation == pytest.approx(place, abs=1e-6), link
 
 
-def test_its_ranges_are_those_of_the_public_model(hoap3: Robot, published: Published) -> None:
-    theirs = published[0]
+def test_its_ranges_are_those_of_the_public_model(hoap3: Robot, public_model: Published) -> None:
+    theirs = public_model[0]
     for link, name in PUBLISHED.items():
-        i, k = hoap3.joint(name).v - 6, theirs.idx_qs[joint_there(theirs, link)]
+        i, k = hoap3.joint(name).v - 6, theirs.idx_qs[public_joint(theirs, link)]
         here = [hoap3.limits.lower[i], hoap3.limits.upper[i]]
         there = [theirs.lowerPositionLimit[k], theirs.upperPositionLimit[k]]
         if name in UNEQUAL:
@@ -107,9 +107,9 @@ def test_its_ranges_are_those_of_the_public_model(hoap3: Robot, published: Publi
             assert here == pytest.approx(there, abs=1e-5), name
 
 
-def test_its_masses_are_those_of_the_public_model(hoap3: Robot, published: Published) -> None:
+def test_its_masses_are_those_of_the_public_model(hoap3: Robot, public_model: Published) -> None:
     """With their centres, to 0.3 mm, the asymmetry of the public model; trunk and head are up to 1.6 mm off centre."""
-    theirs, bodies = published
+    theirs, bodies = public_model
     data, other = hoap3.model.createData(), theirs.createData()
     pinocchio.framesForwardKinematics(theirs, other, np.zeros(theirs.nq))
     pinocchio.forwardKinematics(hoap3.model, data, np.array([*BEFORE, 0.0, 0.0, 0.0, 1.0, *np.zeros(28)]))

@@ -109,22 +109,25 @@ def test_signs_are_those_of_anatomy_on_both_sides(human: Robot, side: str) -> No
     """Flexion, adduction, internal rotation, dorsiflexion, inversion, pronation are positive."""
     out = 1.0 if side == "left" else -1.0  # y of outward motion
 
-    def moved(frame: str, joint: str, angle: float = 0.3) -> np.ndarray:
+    def displacement(frame: str, joint: str, angle: float = 0.3) -> np.ndarray:
         name = f"{side}_{frame}" if frame not in ("head", "left_palm") else frame
         return np.asarray(frame_position(human, name, **{f"{side}_{joint}": angle}) - frame_position(human, name))
 
-    assert moved("shank", "hip_flexion")[0] > 0.1
-    assert out * moved("shank", "hip_adduction")[1] < -0.1
-    assert out * moved("toe_tip", "hip_rotation")[1] < -0.02
-    assert moved("foot", "knee_flexion")[0] < -0.1
-    assert moved("toe_tip", "ankle_dorsiflexion")[2] > 0.02
-    assert moved("first_metatarsal", "ankle_inversion")[2] > moved("fifth_metatarsal", "ankle_inversion")[2] + 0.01
-    assert moved("toe_tip", "toes_extension")[2] > 0.01
-    assert moved("forearm", "shoulder_flexion")[0] > 0.05
-    assert out * moved("forearm", "shoulder_adduction")[1] < -0.03
-    assert moved("hand", "elbow_flexion")[0] > 0.05
-    assert moved("fingers", "wrist_flexion")[0] > 0.01
-    assert out * moved("fingers", "wrist_deviation")[1] < -0.01
+    assert displacement("shank", "hip_flexion")[0] > 0.1
+    assert out * displacement("shank", "hip_adduction")[1] < -0.1
+    assert out * displacement("toe_tip", "hip_rotation")[1] < -0.02
+    assert displacement("foot", "knee_flexion")[0] < -0.1
+    assert displacement("toe_tip", "ankle_dorsiflexion")[2] > 0.02
+    assert (
+        displacement("first_metatarsal", "ankle_inversion")[2]
+        > displacement("fifth_metatarsal", "ankle_inversion")[2] + 0.01
+    )
+    assert displacement("toe_tip", "toes_extension")[2] > 0.01
+    assert displacement("forearm", "shoulder_flexion")[0] > 0.05
+    assert out * displacement("forearm", "shoulder_adduction")[1] < -0.03
+    assert displacement("hand", "elbow_flexion")[0] > 0.05
+    assert displacement("fingers", "wrist_flexion")[0] > 0.01
+    assert out * displacement("fingers", "wrist_deviation")[1] < -0.01
     palm = frame_position(human, f"{side}_palm", **{f"{side}_forearm_pronation": 1.5}) - frame_position(
         human, f"{side}_hand", **{f"{side}_forearm_pronation": 1.5}
     )

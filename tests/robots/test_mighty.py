@@ -31,7 +31,7 @@ def mighty() -> Robot:
 
 
 @pytest.fixture(scope="module")
-def published() -> dict[str, Blocks]:
+def public_model() -> dict[str, Blocks]:
     """Links and motors of the public model by name, their keys as text."""
     found = require_data(REFERENCE)
     kinds: dict[str, Blocks] = {"link": {}, "motor": {}}
@@ -61,13 +61,13 @@ def poses(links: Blocks, angles: dict[str, float]) -> dict[str, pinocchio.SE3]:
 # -- as published ------------------------------------------------------------------------------------------------------
 
 
-def test_its_joints_are_where_those_of_the_public_model_are(mighty: Robot, published: dict[str, Blocks]) -> None:
+def test_its_joints_are_where_those_of_the_public_model_are(mighty: Robot, public_model: dict[str, Blocks]) -> None:
     """In any posture; joints have the same signs, and hands and soles the same positions."""
     random = np.random.default_rng(7)
-    data, zero = mighty.model.createData(), poses(published["link"], {})
+    data, zero = mighty.model.createData(), poses(public_model["link"], {})
     for _ in range(5):
         angles = random.uniform(mighty.limits.lower, mighty.limits.upper)
-        theirs = poses(published["link"], dict(zip([joint.name for joint in mighty.joints], angles, strict=True)))
+        theirs = poses(public_model["link"], dict(zip([joint.name for joint in mighty.joints], angles, strict=True)))
         pinocchio.framesForwardKinematics(mighty.model, data, np.array([*BEFORE, 0.0, 0.0, 0.0, 1.0, *angles]))
         for joint in mighty.joints:
             pose, other = data.oMi[joint.index], theirs[joint.name]
@@ -81,13 +81,13 @@ def test_its_joints_are_where_those_of_the_public_model_are(mighty: Robot, publi
 
 
 def test_its_bodies_are_those_of_the_public_model_and_a_box_in_the_trunk(
-    mighty: Robot, published: dict[str, Blocks]
+    mighty: Robot, public_model: dict[str, Blocks]
 ) -> None:
-    zero = poses(published["link"], {})
+    zero = poses(public_model["link"], {})
     for joint in range(1, mighty.model.njoints):
         name = mighty.model.names[joint]
         trunk = name == "root_joint"
-        keys, R = published["link"]["body" if trunk else name], zero["body" if trunk else name].rotation
+        keys, R = public_model["link"]["body" if trunk else name], zero["body" if trunk else name].rotation
         body = mighty.model.inertias[joint]
         box = np.diag(MISSING / 12 * (BOX @ BOX - BOX**2)) if trunk else np.zeros((3, 3))
         assert body.mass == pytest.approx(float(keys["mass"]) + MISSING * trunk, abs=1e-6), name
@@ -98,13 +98,13 @@ def test_its_bodies_are_those_of_the_public_model_and_a_box_in_the_trunk(
         assert np.abs(body.inertia - inertia).max() < (5e-6 if trunk else 1e-9), name
 
 
-def test_its_motors_are_those_of_the_public_model(mighty: Robot, published: dict[str, Blocks]) -> None:
+def test_its_motors_are_those_of_the_public_model(mighty: Robot, public_model: dict[str, Blocks]) -> None:
     """Range, stall torque k Y N V, speed V / (k N) and armature J N² of each joint; both ankles have the large one."""
     for i, joint in enumerate(mighty.joints):
-        keys = published["link"][joint.name]
+        keys = public_model["link"][joint.name]
         motor = "RE-max24-belt" if "ankle_flexion" in joint.name else keys["motor"]
         words = ("motorconstant", "admittance", "gearratio", "maxvoltage", "rotorinertia", "gearinertia")
-        k, Y, N, V, rotor, gear = (float(published["motor"][motor][word]) for word in words)
+        k, Y, N, V, rotor, gear = (float(public_model["motor"][motor][word]) for word in words)
         limits = mighty.limits
         assert np.rad2deg([limits.lower[i], limits.upper[i]]) == pytest.approx(
             [float(keys["min"]), float(keys["max"])], abs=1e-3
@@ -189,7 +189,7 @@ def test_one_leg_can_carry_it_on_its_toes(mighty: Robot) -> None:
 # -- position servos and force cells -----------------------------------------------------------------------------------
 
 
-def standing(robot: Robot) -> Hierarchy:
+def standing_hierarchy(robot: Robot) -> Hierarchy:
     start = robot.stance("standing")
     return Hierarchy(
         always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
@@ -203,7 +203,7 @@ def standing(robot: Robot) -> Hierarchy:
 
 def test_it_stands_on_its_servos(mighty: Robot) -> None:
     plant = MujocoPlant(mighty, actuators=PositionServos())
-    for _ in steps(KinematicController(standing(mighty), period=0.005), plant, 5.0):
+    for _ in steps(KinematicController(standing_hierarchy(mighty), period=0.005), plant, 5.0):
         assert not plant.fallen
     check_standing_on_cells(plant)
 

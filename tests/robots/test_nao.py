@@ -19,52 +19,52 @@ def nao() -> Robot:
 
 
 @pytest.fixture(scope="module")
-def published() -> pinocchio.Model:
+def public_model() -> pinocchio.Model:
     found = require_data(REFERENCE)
     return pinocchio.buildModelFromUrdf(str(found), pinocchio.JointModelFreeFlyer())
 
 
-def joints(nao: Robot, published: pinocchio.Model) -> list[tuple[str, int, int]]:
+def joints(nao: Robot, public_model: pinocchio.Model) -> list[tuple[str, int, int]]:
     """Names, and the numbers in both models; the first moves the base."""
     names = list(nao.model.names)[1:]
-    return [(name, nao.model.getJointId(name), published.getJointId(name)) for name in names]
+    return [(name, nao.model.getJointId(name), public_model.getJointId(name)) for name in names]
 
 
-def test_its_joints_are_where_those_of_the_public_model_are(nao: Robot, published: pinocchio.Model) -> None:
-    data, own = published.createData(), nao.model.createData()
+def test_its_joints_are_where_those_of_the_public_model_are(nao: Robot, public_model: pinocchio.Model) -> None:
+    data, own = public_model.createData(), nao.model.createData()
     random = np.random.default_rng(7)
     for _ in range(5):
         angles = random.uniform(nao.limits.lower, nao.limits.upper)
-        q = pinocchio.neutral(published)
+        q = pinocchio.neutral(public_model)
         for joint, angle in zip(nao.joints, angles, strict=True):
-            q[published.joints[published.getJointId(joint.name)].idx_q] = angle
-        pinocchio.forwardKinematics(published, data, q)
+            q[public_model.joints[public_model.getJointId(joint.name)].idx_q] = angle
+        pinocchio.forwardKinematics(public_model, data, q)
         pinocchio.forwardKinematics(nao.model, own, np.concatenate([q[:7], angles]))
-        for name, mine, theirs in joints(nao, published):
+        for name, mine, theirs in joints(nao, public_model):
             assert np.abs(own.oMi[mine].homogeneous - data.oMi[theirs].homogeneous).max() < 1e-5, name
 
 
-def test_its_bodies_are_those_of_the_public_model(nao: Robot, published: pinocchio.Model) -> None:
-    for name, mine, theirs in joints(nao, published):
-        body, other = nao.model.inertias[mine], published.inertias[theirs]
+def test_its_bodies_are_those_of_the_public_model(nao: Robot, public_model: pinocchio.Model) -> None:
+    for name, mine, theirs in joints(nao, public_model):
+        body, other = nao.model.inertias[mine], public_model.inertias[theirs]
         assert body.mass == pytest.approx(other.mass, abs=2e-5), name  # sensors and fingers weigh 2 mg each there
         assert body.lever == pytest.approx(other.lever, abs=2e-5), name
         off = np.abs(body.inertia - other.inertia).max() / np.abs(other.inertia).max()
         assert off < {"L": PUBLISHED, "R": ONE_SIDED}.get(name[0], DROPPED), name
 
 
-def test_its_limits_are_those_of_the_public_model(nao: Robot, published: pinocchio.Model) -> None:
+def test_its_limits_are_those_of_the_public_model(nao: Robot, public_model: pinocchio.Model) -> None:
     for joint, low, high, speed, torque in zip(
         nao.joints, nao.limits.lower, nao.limits.upper, nao.limits.velocity, nao.limits.torque, strict=True
     ):
-        other = published.joints[published.getJointId(joint.name)]
+        other = public_model.joints[public_model.getJointId(joint.name)]
         # Both ankles have the range that they share: 0.54 degrees less than one of them.
-        assert low == pytest.approx(published.lowerPositionLimit[other.idx_q], abs=0.0095), joint.name
-        assert high == pytest.approx(published.upperPositionLimit[other.idx_q], abs=0.0095), joint.name
-        assert low >= published.lowerPositionLimit[other.idx_q] - 1e-5
-        assert high <= published.upperPositionLimit[other.idx_q] + 1e-5
-        assert speed == pytest.approx(published.upperVelocityLimit[other.idx_v], rel=1e-4)
-        assert torque == pytest.approx(published.upperEffortLimit[other.idx_v], rel=1e-3)
+        assert low == pytest.approx(public_model.lowerPositionLimit[other.idx_q], abs=0.0095), joint.name
+        assert high == pytest.approx(public_model.upperPositionLimit[other.idx_q], abs=0.0095), joint.name
+        assert low >= public_model.lowerPositionLimit[other.idx_q] - 1e-5
+        assert high <= public_model.upperPositionLimit[other.idx_q] + 1e-5
+        assert speed == pytest.approx(public_model.upperVelocityLimit[other.idx_v], rel=1e-4)
+        assert torque == pytest.approx(public_model.upperEffortLimit[other.idx_v], rel=1e-3)
 
 
 def test_both_hip_yaw_pitch_joints_move_on_their_own(nao: Robot) -> None:

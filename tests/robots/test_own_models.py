@@ -16,15 +16,15 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return load_robot(request.param)
 
 
-def sides(robot: Robot) -> list[tuple[int, int]]:
+def joint_pairs(robot: Robot) -> list[tuple[int, int]]:
     """Joints with a counterpart on the other side, both by number."""
     names = list(robot.model.names)
     return [(i, names.index(other)) for i, name in enumerate(names) if (other := mirrored_name(name, names))]
 
 
 def test_left_and_right_bodies_are_mirror_images(robot: Robot) -> None:
-    assert sides(robot)
-    for joint, other in sides(robot):
+    assert joint_pairs(robot)
+    for joint, other in joint_pairs(robot):
         image = mirrored_inertia(robot.model, joint)
         assert image is not None, robot.model.names[joint]
         assert image[1] == robot.model.names[other]
@@ -36,7 +36,7 @@ def test_left_and_right_bodies_are_mirror_images(robot: Robot) -> None:
 
 
 def test_the_trunk_and_the_head_are_symmetric(robot: Robot) -> None:
-    paired = {joint for joint, _ in sides(robot)}
+    paired = {joint for joint, _ in joint_pairs(robot)}
     for joint in set(range(1, robot.model.njoints)) - paired:
         body = robot.model.inertias[joint]
         assert body.lever[1] == 0.0

@@ -71,8 +71,8 @@ def test_a_former_value_of_a_setting_becomes_the_current_one() -> None:
 
 def test_settings_of_another_mode_keep_their_meaning() -> None:
     """`spin` and `center` had different meanings in torque mode and on servos."""
-    given = {"spin": 0.5, "center": "sinusoid"}
-    assert current_settings(WalkSettings, given) == {"angular_momentum_tolerance": 0.5, "com_reference": "sinusoid"}
+    former = {"spin": 0.5, "center": "sinusoid"}
+    assert current_settings(WalkSettings, former) == {"angular_momentum_tolerance": 0.5, "com_reference": "sinusoid"}
     assert current_settings(ZmpBalanceSettings, {"spin": 0.5, "center": 9.0}) == {
         "momentum_recovery_gain": 0.5,
         "com_gain": 9.0,

@@ -37,7 +37,7 @@ def test_an_unsupported_mode_is_refused_with_the_supported_ones(choice: dict[str
 
 
 @pytest.mark.parametrize(
-    ("motion", "given", "mode", "plant"),
+    ("motion", "arguments", "mode", "plant"),
     [
         (runs.Reach, {}, "kinematic", "ideal"),
         (runs.Reach, {"plant": "mujoco"}, "torque", "mujoco"),
@@ -49,9 +49,9 @@ def test_an_unsupported_mode_is_refused_with_the_supported_ones(choice: dict[str
     ],
 )
 def test_mode_and_plant_follow_from_each_other(
-    motion: type[runs.Motion], given: dict[str, Any], mode: str, plant: str
+    motion: type[runs.Motion], arguments: dict[str, Any], mode: str, plant: str
 ) -> None:
-    definition = motion(**given)
+    definition = motion(**arguments)
     assert (definition.mode, definition.plant) == (mode, plant)
 
 
@@ -81,7 +81,7 @@ def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "evidence"),
+    ("arguments", "evidence"),
     [
         ({"stile": "proud"}, "walk has no parameter 'stile'; did you mean 'style'"),
         ({"push": "hard"}, "'hard' is not a push"),
@@ -92,9 +92,9 @@ def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
         ({"mode": "kinematic"}, "it runs with --mode torque --plant mujoco or --mode position"),
     ],
 )
-def test_invalid_arguments_are_refused_in_one_line(given: dict[str, Any], evidence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_line(arguments: dict[str, Any], evidence: str) -> None:
     with pytest.raises(UsageError) as error:
-        runs.Walk(**given)
+        runs.Walk(**arguments)
     assert evidence in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -119,15 +119,15 @@ def test_booleans_are_booleans_and_old_numbers_still_mean_them() -> None:
         settings_from(WalkSettings, {"adapt_steps": 0.5})
 
 
-@pytest.mark.parametrize(("given", "lasts"), [(0.005, 0.005), (0.004, 0.005), (1.0, 1.0), (0.012, 0.010)])
-def test_a_run_lasts_whole_periods(given: float, lasts: float) -> None:
-    assert whole_periods(given, 0.005) == pytest.approx(lasts)
+@pytest.mark.parametrize(("seconds", "lasts"), [(0.005, 0.005), (0.004, 0.005), (1.0, 1.0), (0.012, 0.010)])
+def test_a_run_lasts_whole_periods(seconds: float, lasts: float) -> None:
+    assert whole_periods(seconds, 0.005) == pytest.approx(lasts)
 
 
-@pytest.mark.parametrize("given", [0.001, 0.0, -1.0, float("inf"), float("nan")])
-def test_a_run_without_a_step_is_refused(given: float) -> None:
+@pytest.mark.parametrize("seconds", [0.001, 0.0, -1.0, float("inf"), float("nan")])
+def test_a_run_without_a_step_is_refused(seconds: float) -> None:
     with pytest.raises(UsageError, match="no control step"):
-        whole_periods(given, 0.005)
+        whole_periods(seconds, 0.005)
 
 
 def test_the_usual_duration_follows_the_settings() -> None:

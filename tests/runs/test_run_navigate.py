@@ -147,9 +147,9 @@ def test_segments_in_the_recording_join() -> None:
     assert len(found) >= 3
     for before, after in pairwise(found):
         assert after["time"] == pytest.approx(before["time"] + before["duration"], abs=0.006)
-        for point, way in before["planned_paths"].items():
+        for point, displacement in before["planned_paths"].items():
             if point not in ("time", "zmp"):
-                assert np.linalg.norm(np.subtract(way[-1], after["planned_paths"][point][0])) < 5e-3
+                assert np.linalg.norm(np.subtract(displacement[-1], after["planned_paths"][point][0])) < 5e-3
 
 
 def test_zero_moment_points_are_planned_within_the_soles() -> None:

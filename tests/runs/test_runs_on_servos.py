@@ -110,7 +110,7 @@ def test_a_faulty_cell_is_named_and_the_robot_does_not_fall() -> None:
 
 
 @pytest.mark.parametrize(
-    ("motion", "given", "message"),
+    ("motion", "parameters", "message"),
     [
         ("stand", {"solver": "weighted"}, "does not run with --solver weighted"),
         ("stand", {"mode": "torque", "solver": "null-space"}, "does not run with --solver null-space"),
@@ -119,10 +119,10 @@ def test_a_faulty_cell_is_named_and_the_robot_does_not_fall() -> None:
     ],
 )
 def test_motions_that_servos_do_not_support_are_refused_in_one_line(
-    motion: str, given: dict[str, Any], message: str
+    motion: str, parameters: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        runs.MOTIONS[motion](**{"robot": "hoap3", "mode": "position", **given})
+        runs.MOTIONS[motion](**{"robot": "hoap3", "mode": "position", **parameters})
 
 
 @pytest.mark.parametrize(

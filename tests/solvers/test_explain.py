@@ -9,7 +9,7 @@ from poise.solvers.optimality import explain
 JOINTS = ["shoulder", "elbow", "wrist"]
 
 
-def arm(reach: float = 2.0) -> Program:
+def arm_program(reach: float = 2.0) -> Program:
     return Program(
         [
             Rows.bounds([-1, -1, -1], [0.5, 0.2, 1], name="limits", unit="rad", labels=JOINTS),
@@ -20,26 +20,26 @@ def arm(reach: float = 2.0) -> Program:
     )
 
 
-def line(text: str, start: str) -> str:
+def line_with(text: str, start: str) -> str:
     (found,) = [part.strip() for part in text.splitlines() if part.strip().startswith(start)]
     return found
 
 
 def obstacles(text: str, row: str) -> str:
-    return line(text, row).split("in the way: ")[1]
+    return line_with(text, row).split("in the way: ")[1]
 
 
 def test_a_violated_row_is_explained_with_amount_unit_value_and_goal() -> None:
-    text = explain(Cascade().solve(arm()))
-    assert line(text, "reach[x]").startswith("reach[x] (level 2) misses by +1.3 m: at 0.7 m, wanted 2 m; ")
+    text = explain(Cascade().solve(arm_program()))
+    assert line_with(text, "reach[x]").startswith("reach[x] (level 2) misses by +1.3 m: at 0.7 m, wanted 2 m; ")
 
 
 def test_the_limits_that_stop_a_reach_are_named_and_nothing_else() -> None:
-    way = obstacles(explain(Cascade().solve(arm())), "reach[x]")
-    assert "limits[shoulder] (upper bound, level 0)" in way
-    assert "limits[elbow] (upper bound, level 0)" in way
-    assert "wrist" not in way
-    assert "balance" not in way
+    listed = obstacles(explain(Cascade().solve(arm_program())), "reach[x]")
+    assert "limits[shoulder] (upper bound, level 0)" in listed
+    assert "limits[elbow] (upper bound, level 0)" in listed
+    assert "wrist" not in listed
+    assert "balance" not in listed
 
 
 def test_a_limit_on_the_other_side_is_no_obstacle() -> None:
@@ -70,7 +70,7 @@ def test_rows_of_one_level_that_share_a_conflict_name_each_other() -> None:
 
 
 def test_lower_levels_are_never_obstacles() -> None:
-    program = Program([*arm().levels, Rows(np.eye(3), -0.3, -0.3, name="posture")])
+    program = Program([*arm_program().levels, Rows(np.eye(3), -0.3, -0.3, name="posture")])
     for solver in (Cascade(), Weighted()):
         assert "posture" not in obstacles(explain(solver.solve(program)), "reach[x]")
 
@@ -80,8 +80,8 @@ def test_the_obstacles_resist_the_violated_row() -> None:
     box = Rows.bounds([-1] * 4, [1] * 4, name="limits", labels=list("abcd"))
     goal = Rows([1.0, 2.0, 0.0, 0.0], 9, 9, name="goal")
     side = Rows([0.0, 0.0, 1.0, 1.0], 5, 5, name="side")
-    way = obstacles(explain(Cascade().solve(Program([box, goal, side]))), "goal")
-    assert {part.split(" ")[0] for part in way.split("), ")} == {"limits[a]", "limits[b]"}
+    listed = obstacles(explain(Cascade().solve(Program([box, goal, side]))), "goal")
+    assert {part.split(" ")[0] for part in listed.split("), ")} == {"limits[a]", "limits[b]"}
     violation = []
     for released in ([], [0, 1], [2, 3]):
         high = np.ones(4)
@@ -100,26 +100,26 @@ def test_an_inequality_is_explained_with_the_violated_bound() -> None:
 
 
 def test_every_level_has_a_line_and_met_levels_are_marked() -> None:
-    text = explain(Cascade().solve(arm()))
-    assert line(text, "level 0") == "level 0 always (3 rows): met"
-    assert line(text, "level 1") == "level 1 balance (1 row): met"
-    assert line(text, "level 2") == "level 2 hand (1 row): 1 violated, by 1.3 m at most, 1.3 m RMS"
+    text = explain(Cascade().solve(arm_program()))
+    assert line_with(text, "level 0") == "level 0 always (3 rows): met"
+    assert line_with(text, "level 1") == "level 1 balance (1 row): met"
+    assert line_with(text, "level 2") == "level 2 hand (1 row): 1 violated, by 1.3 m at most, 1.3 m RMS"
 
 
 def test_rows_of_different_units_are_not_averaged() -> None:
     level = [Rows([1.0, 0.0], 1, 1, name="angle", unit="rad"), Rows([0.0, 1.0], 1, 1, name="height", unit="m")]
     text = explain(Cascade().solve(Program([Rows(np.eye(2), 0, 0), level])))
-    assert line(text, "level 1") == "level 1 (2 rows): 2 violated"
+    assert line_with(text, "level 1") == "level 1 (2 rows): 2 violated"
 
 
 def test_saturated_rows_are_listed_with_their_bound() -> None:
-    text = explain(Cascade().solve(arm()))
-    assert line(text, "limits[elbow]") == "limits[elbow] (level 0): at its upper bound, 0.2 rad"
+    text = explain(Cascade().solve(arm_program()))
+    assert line_with(text, "limits[elbow]") == "limits[elbow] (level 0): at its upper bound, 0.2 rad"
     assert "limits[wrist]" not in text
 
 
 def test_without_violations_no_row_is_listed() -> None:
-    text = explain(Cascade().solve(arm(reach=0.3)))
+    text = explain(Cascade().solve(arm_program(reach=0.3)))
     assert text.count(": met") == 3
     assert "violated" not in text
 
@@ -156,7 +156,7 @@ def test_rows_of_weight_zero_are_not_listed() -> None:
 
 @pytest.mark.parametrize("status", ["optimal", "budget", "iterations", "relaxed", "unheard of"])
 def test_the_status_is_the_first_line(status: str) -> None:
-    program = arm()
+    program = arm_program()
     solution = Solution(program, np.zeros(3), status, np.zeros(5, dtype=np.int8), 1, 0.5)
     first = explain(solution).splitlines()[0]
     assert first.startswith(status)
@@ -164,7 +164,7 @@ def test_the_status_is_the_first_line(status: str) -> None:
 
 
 def test_it_is_the_method_of_a_solution() -> None:
-    solution = Cascade().solve(arm())
+    solution = Cascade().solve(arm_program())
     assert solution.explain() == explain(solution)
 
 
@@ -196,7 +196,7 @@ def test_violations_below_the_resolution_are_not_reported(unit: str, invisible: 
 
     assert "nothing gives way" in text(invisible)
     assert "violated" not in text(invisible)
-    assert line(text(visible), "goal").startswith("goal (level 1) misses by")
+    assert line_with(text(visible), "goal").startswith("goal (level 1) misses by")
     assert "nothing gives way" not in text(visible)
 
 

@@ -76,11 +76,11 @@ def test_a_negative_or_invalid_cell_counts_as_zero(foot: Foot, dead: float, whic
     cells = forces(which, 3)
     silent = cells.copy()
     cells[1, which], silent[1, which] = dead, 0.0
-    given = cells.copy()
+    copy = cells.copy()
     for one, other in zip(sole_pressure(foot, cells), sole_pressure(foot, silent), strict=True):
         assert np.isfinite(one).all()
         assert one == pytest.approx(other)
-    assert np.array_equal(cells, given, equal_nan=True), "the argument is not changed"
+    assert np.array_equal(cells, copy, equal_nan=True), "the argument is not changed"
 
 
 @FEET

@@ -173,9 +173,9 @@ class ServiceLog:
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
-        self.said: list[tuple[str, str]] = []
+        self.messages: list[tuple[str, str]] = []
         self.shown: list[Any] = []
-        self.service = FitService(lambda *line: self.said.append(line), self.shown.append, lambda: self.values)
+        self.service = FitService(lambda *line: self.messages.append(line), self.shown.append, lambda: self.values)
 
     def wait_until(self, condition: Callable[[], Any]) -> None:
         wait_until(condition, progress=lambda: self.service._fit_process and self.service._fit_process.progress)
@@ -243,7 +243,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     assert first is not None
     assert process_ended(first.pid)
     log.wait_until(lambda: log.shown)
-    assert log.said == []
+    assert log.messages == []
     assert log.service.result_data()["title"] == "sample walk"
     assert log.service.player is not None
     assert (log.service.player.robot.mass, log.service.player.result.shape.sex) == (pytest.approx(50.0), "female")  # type: ignore[comparison-overlap]
@@ -262,6 +262,6 @@ def test_unavailable_buttons_report_the_reason() -> None:
     log = ServiceLog()
     log.service.handle_button("refit")
     log.service.handle_button("refit_without_static")
-    assert [kind for kind, _ in log.said] == ["error", "info"]
+    assert [kind for kind, _ in log.messages] == ["error", "info"]
     assert log.service._fit_process is None
     log.service.close()

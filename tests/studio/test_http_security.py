@@ -13,8 +13,8 @@ LOCAL = AccessControl("127.0.0.1", 8080)
 AWAY = AccessControl("0.0.0.0", 8080, "secret")
 
 
-def headers(**given: str) -> Callable[[str], Sequence[str]]:
-    return lambda name: [given[name]] if name in given else []
+def headers(**values: str) -> Callable[[str], Sequence[str]]:
+    return lambda name: [values[name]] if name in values else []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.3.2.1", "LOCALHOST"])

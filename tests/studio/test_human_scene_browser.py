@@ -54,7 +54,7 @@ def page(hub: Hub) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def trc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trc_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trial written by Poise."""
     walk, _ = sample_trial(1.68, 61.0, "female", cycles=2)
     path = tmp_path_factory.mktemp("trials") / "my walk.trc"
@@ -70,11 +70,11 @@ def take_screenshot(page: Any, name: str) -> None:
         page.screenshot(path=str(Path(PICTURES) / f"studio_{name}.png"))
 
 
-def load(page: Any, label: str, file: Any) -> None:
+def load_file(page: Any, label: str, file: Any) -> None:
     page.get_by_label(label, exact=True).set_input_files(file)
 
 
-def table(page: Any) -> dict[str, list[float]]:
+def read_angle_table(page: Any) -> dict[str, list[float]]:
     """Measured, reproduced and difference (degrees) by rotation, as the page shows them."""
     rows = page.locator("#gait-ranges tr").all_inner_texts()
     found, side = {}, ""
@@ -104,7 +104,7 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     page.locator("#jobs progress").wait_for()
     page.locator("#status-lines").get_by_text("sample walk").wait_for()
     page.locator("#jobs").wait_for(state="hidden")
-    ranges = wait_until(lambda: table(page))
+    ranges = wait_until(lambda: read_angle_table(page))
     assert len(ranges) == 12
     for measured, reproduced, difference in ranges.values():
         assert reproduced - measured == pytest.approx(difference, abs=0.11)
@@ -117,7 +117,7 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     take_screenshot(page, "human")
 
     page.get_by_label("reproduced as").select_option("two phases")
-    wait_until(lambda: table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
+    wait_until(lambda: read_angle_table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
     page.get_by_label("distance of the ghost as a number").fill("0")
     page.get_by_label("distance of the ghost as a number").press("Enter")
     wait_until(lambda: wait_until(hub.frame)["values"]["ghost_offset"] == 0.0)
@@ -130,15 +130,17 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     wait_until(lambda: wait_until(hub.frame)["cycle_share"] != before)
 
 
-def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_during_the_walk(page: Any, hub: Hub, trc: Path) -> None:
-    load(page, "load a trial", trc)
+def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_during_the_walk(
+    page: Any, hub: Hub, trc_file: Path
+) -> None:
+    load_file(page, "load a trial", trc_file)
     page.locator(".message").get_by_text("'my walk.trc' is loaded").wait_for()
     page.locator("#status-lines").get_by_text("49 of 49 markers used").wait_for()
     assert hub.hello()["gait"]["title"] == "my walk.trc"
     page.locator("#replay-file").get_by_text("my walk.trc", exact=True).wait_for()
     page.locator(".message button").first.click()
     for name, data in {"noise.c3d": os.urandom(5000), "empty.trc": b"", "walk.pdf": b"%PDF"}.items():
-        load(page, "load a trial", {"name": name, "mimeType": "application/octet-stream", "buffer": data})
+        load_file(page, "load a trial", {"name": name, "mimeType": "application/octet-stream", "buffer": data})
         page.locator(".message.error").get_by_text(name).wait_for()
         assert page.locator(".message").count() == 1
         page.locator(".message button").click()
@@ -156,12 +158,12 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_during_the_walk(p
 
 @pytest.mark.slow
 def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> None:
-    load(page, "load a trial", require_data("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
+    load_file(page, "load a trial", require_data("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
     page.locator("#status-lines").get_by_text("35 of 35 markers used").wait_for()
-    load(page, "load a static trial", require_data("mocap/pig_one/PiG_Calibration-FlatFoot-One.c3d"))
+    load_file(page, "load a static trial", require_data("mocap/pig_one/PiG_Calibration-FlatFoot-One.c3d"))
     page.locator("#status-lines").get_by_text("with 'PiG_Calibration-FlatFoot-One.c3d'").wait_for()
     page.get_by_label("reproduced as").select_option("best")
-    wait_until(lambda: table(page) and max(abs(row[2]) for row in table(page).values()) < 6.0)
+    wait_until(lambda: read_angle_table(page) and max(abs(row[2]) for row in read_angle_table(page).values()) < 6.0)
     page.get_by_label("play", exact=True).select_option("gait cycle")
     wait_until(lambda: wait_until(hub.frame)["replay"]["duration"] < 2.0)
     pause_at(page, hub, 0.3)

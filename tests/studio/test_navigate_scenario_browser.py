@@ -19,10 +19,10 @@ from test_navigate_scene_browser import (
     X,
     Y,
     current_frame,
-    guided,
+    guided_page,
     hub,
     page,
-    press,
+    press_button,
 )
 
 from poise.devices import GoalOperator
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 
 #: Buttons of the gamepad that choose a point, and the names of the modes.
 BUTTONS = {"left foot": LEFT_SHOULDER, "right foot": 5, "trunk": Y, "left hand": X}
-__all__ = ["guided", "hub", "page"]  # fixtures
+__all__ = ["guided_page", "hub", "page"]  # fixtures
 
 
 def frame_pose(hub: Hub, frame: Frame, robot: Robot) -> pinocchio.SE3:
@@ -68,8 +68,10 @@ def hold_gamepad(page: Any, stick: OperatorCommand) -> None:
     page.evaluate(f"held = [{-left}, {-forward}, {-yaw}, 0]; down = {buttons}")
 
 
-def test_a_gamepad_guides_it_down_the_stairs_through_the_room_and_its_hand_to_the_door(guided: Any, hub: Hub) -> None:
-    page, robot = guided, hub._load_robot("mighty")
+def test_a_gamepad_guides_it_down_the_stairs_through_the_room_and_its_hand_to_the_door(
+    guided_page: Any, hub: Hub
+) -> None:
+    page, robot = guided_page, hub._load_robot("mighty")
     page.get_by_label("world", exact=True).select_option("stairs and door")
     page.get_by_text("m to go").wait_for()
     scenario = Scenario.of(robot)
@@ -81,7 +83,7 @@ def test_a_gamepad_guides_it_down_the_stairs_through_the_room_and_its_hand_to_th
         stick = pilot.read(0.0)
         if stick.mode != mode:
             page.evaluate("held = [0, 0, 0, 0]; down = {}")
-            press(page, hub, BUTTONS[stick.mode], stick.mode)
+            press_button(page, hub, BUTTONS[stick.mode], stick.mode)
             mode = stick.mode
         used.add(mode)
         hold_gamepad(page, stick)

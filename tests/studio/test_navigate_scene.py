@@ -50,8 +50,8 @@ def input_message(keys: tuple[str, ...] = (), gamepad: Any = None, axes: tuple[f
 
 
 def test_a_standard_gamepad_is_read_with_the_gamepad_layout() -> None:
-    given = standard_gamepad((0.0, -1.0, 0.5, 0.0), b7=1.0, b15=1.0, b2=1.0)
-    stick = Operator(GAMEPAD).update(given.reading)
+    gamepad = standard_gamepad((0.0, -1.0, 0.5, 0.0), b7=1.0, b15=1.0, b2=1.0)
+    stick = Operator(GAMEPAD).update(gamepad.reading)
     forward, left, up, roll, _, yaw = stick.axes
     assert (forward, left, up, roll) == (1.0, 0.0, 1.0, 1.0)
     assert yaw == pytest.approx(-(0.5 - GAMEPAD.dead_zone) / (1.0 - GAMEPAD.dead_zone))

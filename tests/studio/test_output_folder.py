@@ -32,7 +32,7 @@ def output(tmp_path: Path) -> Iterator[OutputFolder]:
 
 
 @pytest.fixture(scope="module")
-def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def walk_recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A short recording of a library robot that needs no other package."""
     assert "nao" in library_names()
     robot = poise.load_robot("nao")
@@ -122,8 +122,10 @@ def test_the_revision_grows_only_with_changes_of_the_files(output: OutputFolder)
     assert np.diff(revisions).tolist() == [0, 1, 0, 0, 1, 0, 1]
 
 
-def test_exports_appear_and_load_two_at_a_time_and_show_their_progress(output: OutputFolder, walk: Path) -> None:
-    write_file(output, "w-1.poise", walk.read_bytes())
+def test_exports_appear_and_load_two_at_a_time_and_show_their_progress(
+    output: OutputFolder, walk_recording: Path
+) -> None:
+    write_file(output, "w-1.poise", walk_recording.read_bytes())
     messages, before, most = MessageLog(), output.revision, 0
     shares: set[float | None] = set()
     for format in ("csv", "npz", "bvh", "html"):
@@ -135,19 +137,19 @@ def test_exports_appear_and_load_two_at_a_time_and_show_their_progress(output: O
     assert output.cancel_export("w-1.html")
     assert messages[1:] == [("info", "w-1.html: export cancelled")]
 
-    def ended() -> bool:
+    def exports_ended() -> bool:
         nonlocal most
         most = max(most, len(output._exports._running))
         shares.update(job["progress"] for job in output.exports())
         return len(messages) == 5
 
-    wait_until(ended, "the end of three exports", lambda: len(messages), pause=0.002)
+    wait_until(exports_ended, "the end of three exports", lambda: len(messages), pause=0.002)
     assert most == 2
     assert {kind for kind, _ in messages[2:]} == {"info"}, messages
     assert all(share is None or 0.0 <= share <= 1.0 for share in shares)
     assert shares - {None, 0.0}, "the share of a running export is known"
     assert output.exports() == []
-    recording = poise.load_recording(walk)
+    recording = poise.load_recording(walk_recording)
     for format in ("csv", "npz"):
         back = exports.read_trajectory(output.path(f"w-1.{format}"))
         assert np.allclose(back.q, recording["q"], atol=1e-6)
@@ -156,8 +158,8 @@ def test_exports_appear_and_load_two_at_a_time_and_show_their_progress(output: O
     assert sorted(os.listdir(output.folder)) == ["w-1.bvh", "w-1.csv", "w-1.npz", "w-1.poise"]
 
 
-def test_a_report_appears(output: OutputFolder, walk: Path) -> None:
-    write_file(output, "w.poise", walk.read_bytes())
+def test_a_report_appears(output: OutputFolder, walk_recording: Path) -> None:
+    write_file(output, "w.poise", walk_recording.read_bytes())
     messages = MessageLog()
     output.export("w.poise", "report", messages)
     wait_until(lambda: messages, "the end of the report")
@@ -165,11 +167,13 @@ def test_a_report_appears(output: OutputFolder, walk: Path) -> None:
     assert "<html" in output.path("w-report.html").read_text()[:200]
 
 
-def test_failed_exports_are_reported_without_raising(output: OutputFolder, walk: Path, tmp_path: Path) -> None:
-    write_file(output, "w.poise", walk.read_bytes())
+def test_failed_exports_are_reported_without_raising(
+    output: OutputFolder, walk_recording: Path, tmp_path: Path
+) -> None:
+    write_file(output, "w.poise", walk_recording.read_bytes())
     write_file(output, "bad.poise", b"not a recording")
     write_file(output, "table.csv")
-    (tmp_path / "outside.poise").write_bytes(walk.read_bytes())
+    (tmp_path / "outside.poise").write_bytes(walk_recording.read_bytes())
     messages = MessageLog()
     for name, format, words in (
         ("none.poise", "csv", "is not in the output folder"),
@@ -189,8 +193,8 @@ def test_failed_exports_are_reported_without_raising(output: OutputFolder, walk:
     assert sorted(os.listdir(output.folder)) == ["bad.poise", "table.csv", "w.poise"]
 
 
-def test_exports_end_with_the_process_that_started_them(walk: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "poise.studio.export_worker", str(walk), str(tmp_path / "w.mp4"), "mp4"]
+def test_exports_end_with_the_process_that_started_them(walk_recording: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "poise.studio.export_worker", str(walk_recording), str(tmp_path / "w.mp4"), "mp4"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     process.stdin.close()  # as the system does for a process that is killed
@@ -207,8 +211,8 @@ def running_process(output: OutputFolder) -> subprocess.Popen[str]:
     return job.process
 
 
-def test_an_export_is_cancelled_and_leaves_nothing(output: OutputFolder, walk: Path) -> None:
-    write_file(output, "w.poise", walk.read_bytes())
+def test_an_export_is_cancelled_and_leaves_nothing(output: OutputFolder, walk_recording: Path) -> None:
+    write_file(output, "w.poise", walk_recording.read_bytes())
     messages = MessageLog()
     output.export("w.poise", "mp4", messages)
     process = running_process(output)
@@ -220,9 +224,9 @@ def test_an_export_is_cancelled_and_leaves_nothing(output: OutputFolder, walk: P
     assert not output.cancel_export("w.mp4")
 
 
-def test_stopping_ends_exports_that_are_under_way(walk: Path, tmp_path: Path) -> None:
+def test_stopping_ends_exports_that_are_under_way(walk_recording: Path, tmp_path: Path) -> None:
     output, messages = OutputFolder(tmp_path), MessageLog()
-    write_file(output, "w.poise", walk.read_bytes())
+    write_file(output, "w.poise", walk_recording.read_bytes())
     output.export("w.poise", "mp4", messages)
     process = running_process(output)
     output.stop()

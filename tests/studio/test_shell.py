@@ -459,7 +459,7 @@ def test_every_control_is_reached_by_the_keyboard_and_the_focus_is_visible(page:
     focusable = page.evaluate(
         """[...document.querySelectorAll('button, input, select, a[href], summary, .stick')].filter((element) =>
              element.tabIndex >= 0 && !element.disabled && element.checkVisibility()).map((element, number) =>
-             (element.dataset.wanted = number))"""
+             (element.dataset.focusNumber = number))"""
     )
     focused, outlined = set(), True
     for _ in range(3 * len(focusable)):
@@ -467,7 +467,7 @@ def test_every_control_is_reached_by_the_keyboard_and_the_focus_is_visible(page:
         number, outline = page.evaluate(
             """(() => { const element = document.activeElement;
                const shown = element.type === 'file' ? element.nextElementSibling : element;
-               return [element.dataset.wanted ?? '', getComputedStyle(shown).outlineStyle]; })()"""
+               return [element.dataset.focusNumber ?? '', getComputedStyle(shown).outlineStyle]; })()"""
         )
         if number:
             focused.add(int(number))

@@ -87,7 +87,7 @@ def test_an_unknown_device_is_assigned_by_moving_it_and_remembered(page_and_hub:
     page, hub = page_and_hub
     dialog = page.get_by_role("dialog", name="Assign the axes")
 
-    def moved(axes: list[float], step: str) -> None:
+    def move_axis(axes: list[float], step: str) -> None:
         dialog.get_by_text(step).wait_for()
         page.evaluate(f"pads[0].axes = {axes}")
         dialog.get_by_text("Let it go").wait_for()
@@ -98,8 +98,8 @@ def test_an_unknown_device_is_assigned_by_moving_it_and_remembered(page_and_hub:
     page.evaluate("pads[0].axes = [0, 0.9, -1, 0]")
     dialog.get_by_text("Let it go").wait_for()
     page.evaluate("pads[0].axes = [0, 0, -1, 0]")
-    moved([-0.9, 0, -1, 0], "fully left")
-    moved([0, 0, 0.5, 0], "should turn")
+    move_axis([-0.9, 0, -1, 0], "fully left")
+    move_axis([0, 0, 0.5, 0], "should turn")
     dialog.wait_for(state="hidden")
     assert all(stick == ZEROS for stick in hub.command_values("stick"))  # no stick commands during assignment
     page.evaluate("pads[0].axes = [0, 1, -1, 0]")

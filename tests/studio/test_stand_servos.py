@@ -83,9 +83,9 @@ def test_sliders_of_squats_have_the_ranges_that_the_settings_declare() -> None:
         frequency = sliders["frequency"]
         assert (frequency["low"], frequency["high"], frequency["unit"]) == (0.1, 1.0, "1/s")
         assert (frequency["low"], frequency["high"]) == declared["frequency"].typical_range
-        for given, slider in ((9.0, "high"), (-1.0, "low")):
+        for value, slider in ((9.0, "high"), (-1.0, "low")):
             for name in ("depth", "frequency"):
-                scene.set_control(name, given)
+                scene.set_control(name, value)
                 assert scene.values()[name] == sliders[name][slider]
 
 

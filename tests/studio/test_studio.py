@@ -204,7 +204,7 @@ def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> 
         before = np.array(hub._latest_view.drag_handles["right hand"])  # type: ignore[union-attr]
         hub._on_drag("right hand", tuple(before + np.array([0.1, -0.05, 0.2])))
 
-        def reached() -> bool:
+        def hand_reached_target() -> bool:
             view_frame = hub._latest_view
             assert view_frame is not None
             target = np.array(view_frame.drag_handles["right hand"])
@@ -217,7 +217,7 @@ def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> 
                 np.linalg.norm(target - before) > 0.1 and np.linalg.norm((place * local).translation - target) < 0.01
             )
 
-        wait_until(reached)
+        wait_until(hand_reached_target)
 
 
 @pytest.mark.slow  # page and scene have their own tests
@@ -229,11 +229,11 @@ def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
         lambda: [item["name"] for item in current_frame(hub)["values"]["task_order"]][1:3] == [names[2], names[1]]
     )
 
-    def ordered() -> bool:
+    def tasks_are_ordered() -> bool:
         levels = [level["name"] for level in current_frame(hub)["levels"]]
         return {names[1], names[2]} <= set(levels) and levels.index(names[2]) < levels.index(names[1])
 
-    wait_until(ordered)
+    wait_until(tasks_are_ordered)
     page.locator(f'[data-item="{names[1]}"] select').select_option("box")
     wait_until(
         lambda: (

@@ -109,14 +109,14 @@ def test_rate_and_acceleration_of_a_minimum_jerk_target_of_poses_are_its_twists(
 @pytest.mark.parametrize("kind", ["vector", "rotation", "pose", "matrix"])
 def test_a_minimum_jerk_target_starts_and_ends_at_rest_at_its_given_values(kind: str) -> None:
     start, goal = random_pose(1), random_pose(2)
-    given = {
+    ends = {
         "vector": (start.translation, goal.translation),
         "rotation": (start.rotation, goal.rotation),
         "pose": (start, goal),
         "matrix": (start.homogeneous, goal.homogeneous),
     }[kind]
-    minimum_jerk_target = tasks.MinimumJerkTarget(*given, duration=2.0, begin=1.0)
-    for time, end in ((-3.0, given[0]), (1.0, given[0]), (3.0, given[1]), (9.0, given[1])):
+    minimum_jerk_target = tasks.MinimumJerkTarget(*ends, duration=2.0, begin=1.0)
+    for time, end in ((-3.0, ends[0]), (1.0, ends[0]), (3.0, ends[1]), (9.0, ends[1])):
         value, rate, acceleration = minimum_jerk_target.sample(time)
         if isinstance(value, pinocchio.SE3):
             value = value.homogeneous
@@ -130,10 +130,10 @@ def test_a_minimum_jerk_target_starts_and_ends_at_rest_at_its_given_values(kind:
 def test_a_minimum_jerk_target_moves_straight_and_turns_about_one_axis() -> None:
     start, goal = random_pose(3), random_pose(4)
     minimum_jerk_target = tasks.MinimumJerkTarget(start, goal, duration=1.0)
-    way, turn = goal.translation - start.translation, pinocchio.log3(goal.rotation @ start.rotation.T)
+    displacement, turn = goal.translation - start.translation, pinocchio.log3(goal.rotation @ start.rotation.T)
     for time in np.linspace(0.1, 0.9, 7):
         _, rate, _ = minimum_jerk_target.sample(time)
-        assert np.cross(rate[:3], way) == pytest.approx(0.0, abs=1e-9)
+        assert np.cross(rate[:3], displacement) == pytest.approx(0.0, abs=1e-9)
         assert np.cross(rate[3:], turn) == pytest.approx(0.0, abs=1e-9)
 
 

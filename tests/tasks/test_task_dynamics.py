@@ -240,10 +240,10 @@ def test_from_outside_a_task_comes_to_the_nearest_bound_and_not_beyond(robot: Ro
     task = tasks.Position(hand, place, tolerance=(low, high), dynamics=tasks.Decay(8.0))
     still = single_task(task).with_level(Level("rest", [tasks.LeastVelocity(damping=30.0)]))
     steps = run_closed_loop(still, start, 1.5, order=order, period=FINE, ramp=0.0)
-    way = np.array([step.state.pose(hand).translation for step in steps]) - place
-    assert way[-1, [0, 2]] == pytest.approx([-0.2, 0.2], abs=5e-3)
-    assert (np.diff(way[:, 2]) >= -1e-9).all(), "it comes from below and does not turn back"
-    assert (np.diff(way[:, 0]) <= 1e-9).all(), "it comes from above and does not turn back"
+    displacement = np.array([step.state.pose(hand).translation for step in steps]) - place
+    assert displacement[-1, [0, 2]] == pytest.approx([-0.2, 0.2], abs=5e-3)
+    assert (np.diff(displacement[:, 2]) >= -1e-9).all(), "it comes from below and does not turn back"
+    assert (np.diff(displacement[:, 0]) <= 1e-9).all(), "it comes from above and does not turn back"
 
 
 @ORDERS
@@ -349,8 +349,8 @@ def test_regions_are_approached_like_any_bound(robot: Robot, order: int) -> None
     wall = constraints.HalfSpace(hand, (1.0, 0.0, 0.0), x + 0.2, dynamics=tasks.Decay(6.0))
     push = tasks.Position(hand, start.pose(hand).translation + np.array([1.0, 0.0, 0.0]), dynamics=tasks.Decay(30.0))
     steps = run_closed_loop(Hierarchy([wall], [Level("push", [push])]), start, 1.5, order=order, period=FINE, ramp=0.0)
-    way = np.array([step.state.pose(hand).translation[0] - x for step in steps])
+    displacement = np.array([step.state.pose(hand).translation[0] - x for step in steps])
     times = np.array([step.state.time for step in steps]) - start.time
-    assert (way <= 0.2 + 1e-4).all()
-    assert (way <= 0.2 * (1.0 - np.exp(-6.0 * times)) + 2e-3).all()
-    assert way[-1] == pytest.approx(0.2, abs=2e-3)
+    assert (displacement <= 0.2 + 1e-4).all()
+    assert (displacement <= 0.2 * (1.0 - np.exp(-6.0 * times)) + 2e-3).all()
+    assert displacement[-1] == pytest.approx(0.2, abs=2e-3)

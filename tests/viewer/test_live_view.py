@@ -87,14 +87,14 @@ def test_a_view_that_is_closed_has_left_its_port(start: poise.State) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("arguments", "words"),
     [({"robot": "g1"}, "expected a robot or a state"), ({"speed": -1.0}, "expected a number, zero or more")],
 )
 def test_an_invalid_robot_or_speed_is_refused_in_one_line(
-    given: dict[str, Any], words: str, start: poise.State
+    arguments: dict[str, Any], words: str, start: poise.State
 ) -> None:
     with pytest.raises(poise.PoiseError, match=words) as caught:
-        poise.view(**{"robot": start, "open_browser": False, **given})
+        poise.view(**{"robot": start, "open_browser": False, **arguments})
     assert "\n" not in str(caught.value)
 
 

@@ -237,10 +237,10 @@ def test_the_world_node_follows_the_robot_smoothly_jumps_after_a_reset_and_rises
         return -np.array(world.position) - [base[0], base[1], floor[0, 2]]
 
     assert np.allclose(follow_to(0.0), 0.0, atol=1e-6)
-    way = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a metre a second
-    assert (np.diff(way) >= -1e-9).all()
-    assert np.abs(np.diff(way, n=2)).max() < 0.5 / 30  # no step
-    assert 0.5 * 149 / 30 - way[-1] == pytest.approx(0.5 * viewer_module.CAMERA_LAG, abs=0.02)
+    displacement = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a metre a second
+    assert (np.diff(displacement) >= -1e-9).all()
+    assert np.abs(np.diff(displacement, n=2)).max() < 0.5 / 30  # no step
+    assert 0.5 * 149 / 30 - displacement[-1] == pytest.approx(0.5 * viewer_module.CAMERA_LAG, abs=0.02)
     assert np.array_equal(follow_to(99.0, camera_target=False), follow_to(99.0, camera_target=False))
     assert follow_to(50.0)[0] == pytest.approx(50.0, abs=1e-6)
     for _ in range(120):

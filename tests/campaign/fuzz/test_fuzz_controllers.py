@@ -129,7 +129,9 @@ def test_an_explanation_that_fails_is_caught(monkeypatch: pytest.MonkeyPatch) ->
     assert "explain() at tick 0 returns no text" in all_reasons("kinematic")
 
 
-@pytest.mark.parametrize("given", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}])
-def test_invalid_settings_are_refused(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "parameters", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}]
+)
+def test_invalid_settings_are_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        KIND.check_parameters(given, Path())
+        KIND.check_parameters(parameters, Path())

@@ -75,7 +75,7 @@ def test_an_answer_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch)
     assert "the cold solution is not finite" in run_seed("random", 1).reason
 
 
-@pytest.mark.parametrize("given", [{"generator": "odd"}, {"solver": "odd"}, {"x": 1}])
-def test_an_unknown_generator_or_solver_is_refused(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("parameters", [{"generator": "odd"}, {"solver": "odd"}, {"x": 1}])
+def test_an_unknown_generator_or_solver_is_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="there"):
-        KIND.check_parameters(given, Path())
+        KIND.check_parameters(parameters, Path())

@@ -76,8 +76,8 @@ def test_the_cycloid_is_that_of_a_rolling_wheel() -> None:
     swing = foot(curve="cycloid")
     for s in (0.2, 0.5, 0.7):
         x, v, a = swing.at(0.1 + 0.4 * s)
-        way, lift = cycloid(s), cycloid_lift(s)
-        assert np.allclose(x[:2], START[:2] + way[0] * (GOAL - START)[:2])
+        displacement, lift = cycloid(s), cycloid_lift(s)
+        assert np.allclose(x[:2], START[:2] + displacement[0] * (GOAL - START)[:2])
         assert x[2] == pytest.approx(0.02 * lift[0])
         assert v[2] == pytest.approx(0.02 * lift[1] / 0.4)
         assert a[2] == pytest.approx(0.02 * lift[2] / 0.16)
