@@ -35,8 +35,8 @@ def test_without_commands_the_robot_holds_and_it_continues_with_the_next_command
                 )
                 assert not server.timed_out
                 wait_until(
-                    lambda held=held: server.counts["command timeout"] > held and is_at_rest(server.plant.state())
-                )  # type: ignore[misc]
+                    lambda held=held: server.counts["command timeout"] > held and is_at_rest(server.plant.state())  # type: ignore[misc]
+                )
                 place = server.plant.state()
                 wait_until(lambda place=place: server.plant.state().time > place.time + 0.1)  # type: ignore[misc]
                 assert server.plant.state().q.tobytes() == place.q.tobytes()
