@@ -2,8 +2,8 @@
 
 At the shortest optimal point of a level, every inequality is either away from its bounds or at or beyond one of
 them. Given that pattern, the point is the shortest solution of an equality-constrained least-squares problem. So the
-list of these solutions over all patterns contains an optimum, and the one of least true cost among those that keep the
-earlier levels is it. Nothing here is clever, and nothing is shared with the solvers but the meaning of a Program.
+list of these solutions over all patterns contains an optimum: the one of least true cost among those that keep the
+earlier levels. The search shares no code with the solvers, only the definition of a Program.
 """
 
 from __future__ import annotations

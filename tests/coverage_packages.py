@@ -24,10 +24,10 @@ def packages(report: Path) -> dict[str, tuple[int, int]]:
 
 def table(counts: dict[str, tuple[int, int]]) -> str:
     """One line per package, then the total."""
-    total = (sum(count for count, _ in counts.values()), sum(ran for _, ran in counts.values()))
+    total = (sum(count for count, _ in counts.values()), sum(covered for _, covered in counts.values()))
     lines = [f"{'package':16} {'statements':>10} {'missed':>8} {'coverage':>9}"]
-    for package, (count, ran) in [*counts.items(), ("all", total)]:
-        lines.append(f"{package:16} {count:10} {count - ran:8} {100 * ran / max(count, 1):8.1f}%")
+    for package, (count, covered) in [*counts.items(), ("all", total)]:
+        lines.append(f"{package:16} {count:10} {count - covered:8} {100 * covered / max(count, 1):8.1f}%")
     return "\n".join(lines)
 
 

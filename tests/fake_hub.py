@@ -121,7 +121,7 @@ class FakeHub:
 
     def command_values(self, name: str) -> list[Any]:
         """Return the values of all commands with this name, in order."""
-        return [value for asked, value in list(self.commands) if asked == name]
+        return [value for command, value in list(self.commands) if command == name]
 
 
 def sample_frame(number: int) -> dict[str, Any]:

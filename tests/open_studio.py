@@ -112,7 +112,7 @@ def open_page(browser: Any, server: Server, viser: bool = False, before: str = "
     page.set_default_timeout(1000 * PATIENCE)
     page.errors, page.address = [], server.url
     page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and page.errors.append(said.text))
+    page.on("console", lambda message: message.type == "error" and page.errors.append(message.text))
     if not viser:
         page.add_init_script(FAKE_WEBGL)
         empty = "<!doctype html><title>viser</title><input aria-label='field'><button>inner</button>"

@@ -69,7 +69,7 @@ class RawClient:
     def request(self, message: dict[str, Any] | bytes) -> dict[str, Any]:
         """Send a message and return the answer."""
         self.send(message)
-        assert self.socket.poll(1000 * ANSWER_TIMEOUT), "nobody answered"
+        assert self.socket.poll(1000 * ANSWER_TIMEOUT), "no answer"
         return decode(self.socket.recv_multipart())
 
     def is_silent(self) -> bool:

@@ -47,11 +47,11 @@ def reduced_robot(name: str) -> Path:
     moving = {str(joint.get("name")) for joint in model.iterfind("joint") if joint.get("type") != "fixed"}
     (folder / f"{name}.urdf").write_bytes(ElementTree.tostring(model))
     table = tomllib.loads((LIBRARY / "hoap3.toml").read_text(encoding="utf-8"))
-    kept = {key: value for key, value in table.items() if key not in (*keys, "dof", "mass", "height", "source")}
+    description = {key: value for key, value in table.items() if key not in (*keys, "dof", "mass", "height", "source")}
     if name == "one_hand":
-        kept["hands"] = {"right": {"frame": "right_palm"}}
-    kept["stances"] = {"standing": {"joints": _known_joints(table["stances"]["standing"]["joints"], moving)}}
-    (folder / f"{name}.toml").write_text("\n".join(_toml_lines({"urdf": f"{name}.urdf", **kept})))
+        description["hands"] = {"right": {"frame": "right_palm"}}
+    description["stances"] = {"standing": {"joints": _known_joints(table["stances"]["standing"]["joints"], moving)}}
+    (folder / f"{name}.toml").write_text("\n".join(_toml_lines({"urdf": f"{name}.urdf", **description})))
     return folder / f"{name}.urdf"
 
 

@@ -1,4 +1,4 @@
-"""States of the library robots and closed loops, as the tests of tasks, constraints and controllers use them."""
+"""States of library robots, and closed loops, for the tests of tasks, constraints and controllers."""
 
 from __future__ import annotations
 

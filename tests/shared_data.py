@@ -17,9 +17,9 @@ def shared_data(name: str) -> Path | None:
     Searches the folder POISE_DATA, which may also be a folder inside the data, such as hqp; if it is not set,
     ``shared/data`` in any folder above this file.
     """
-    given = os.environ.get("POISE_DATA")
+    folder = os.environ.get("POISE_DATA")
     above = Path(__file__).resolve().parents
-    places = [Path(given), Path(given).parent] if given else [parent / "shared/data" for parent in above]
+    places = [Path(folder), Path(folder).parent] if folder else [parent / "shared/data" for parent in above]
     return next((place / name for place in places if (place / name).exists()), None)
 
 

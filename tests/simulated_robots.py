@@ -24,7 +24,7 @@ def biped() -> Robot:
     """Return a biped of 30 kg without shapes, which is quick to build."""
     with TemporaryDirectory() as folder:
         robot = load_robot(write_urdf(Path(folder), BIPED), **BIPED_PARTS)
-        assert robot.visual_geometry.ngeoms == robot.collision_geometry.ngeoms == 0  # read while the file is there
+        assert robot.visual_geometry.ngeoms == robot.collision_geometry.ngeoms == 0  # read while the file exists
     return robot
 
 

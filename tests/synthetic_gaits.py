@@ -67,6 +67,6 @@ def _swing(t: Array, stance: float, landing: float) -> tuple[Array, Array]:
     profile = np.where(s < end, np.abs(np.sin(np.pi * s / end)) ** 0.5, 0.0)
     base = np.where(s < end, np.maximum(last, 1.5), last)
     scale = (STRIDE_LENGTH - np.trapezoid(base, s) * seconds) / (np.trapezoid(profile, s) * seconds)
-    way = np.concatenate([[0.0], np.cumsum((base + scale * profile)[:-1] * np.diff(s)) * seconds])
+    distance = np.concatenate([[0.0], np.cumsum((base + scale * profile)[:-1] * np.diff(s)) * seconds])
     x = np.clip((phase - stance) / (1.0 - stance), 0.0, 1.0)
-    return stride * STRIDE_LENGTH + np.interp(x, s, way), 0.06 * np.sin(np.pi * x) ** 2
+    return stride * STRIDE_LENGTH + np.interp(x, s, distance), 0.06 * np.sin(np.pi * x) ** 2

@@ -41,7 +41,7 @@ class SyntheticWalk:
         single, double: seconds of each step.
         steps: how many, the left foot first.
         heading: where it begins, rad.
-        sway: amplitude of the center of mass, sideways of the way of the feet, m.
+        sway: amplitude of the center of mass, lateral to the path of the feet, m.
         rest: seconds before and after.
         period: s.
     """
@@ -140,7 +140,7 @@ def synthetic_trajectories(
 def synthetic_recording(robot: Robot, walk: SyntheticWalk, swing: float = 0.3, torque: float = 10.0) -> Recording:
     """Return a synthetic walk as a recording of the biped, with inverse kinematics of the legs, arm swing and torques.
 
-    Its legs cannot turn the feet, so rails must be straight.
+    Its legs cannot turn the feet, so the walk must be straight.
 
     Args:
         swing: amplitude of the shoulders, rad.
@@ -229,9 +229,9 @@ def _contacts(robot: Robot, walk: SyntheticWalk) -> list[str]:
     return [", ".join(name for name, on in standing.items() if on[i]) for i in range(len(walk.time))]
 
 
-def _smooth_center(way: Array, walk: SyntheticWalk) -> Array:
+def _smooth_center(path: Array, walk: SyntheticWalk) -> Array:
     """Return a smooth path between the middles of the feet at the ends of the walk, through those of each step."""
     time = walk.time
     prints = [walk.rest, *(walk.touchdown(k) for k in range(walk.steps))]
     samples = [min(round(mark / walk.period), len(time) - 1) for mark in prints]
-    return np.stack([np.interp(time, prints, way[samples, k]) for k in range(3)], axis=1)
+    return np.stack([np.interp(time, prints, path[samples, k]) for k in range(3)], axis=1)

@@ -1,4 +1,4 @@
-"""Where things that took long to make are kept."""
+"""Location of the cache folder."""
 
 from pathlib import Path
 

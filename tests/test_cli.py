@@ -1,4 +1,4 @@
-"""The command ``poise``: what it prints, where, and with which exit status."""
+"""The command ``poise``: output and exit status."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def error_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def parse_strict_json(text: str) -> dict[str, Any]:
-    """The one JSON object that a text is, and nothing else; NaN and Infinity are not JSON."""
+    """Parse a text that is one JSON object; NaN and Infinity are errors."""
 
     def refuse(constant: str) -> NoReturn:
         raise ValueError(f"{constant} is not JSON")
@@ -91,14 +91,14 @@ def test_an_unknown_command_is_one_line_and_no_traceback() -> None:
     assert result.stderr == "poise: unknown command 'exprot'; did you mean 'poise export'?\n"
 
 
-def test_a_command_like_no_other_is_answered_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_refused_with_the_available_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there are robots, run, human" in error_line(capsys, "xyzzy")
 
 
 @pytest.mark.parametrize(
     ("word", "command"), [("wlak", "run walk"), ("walk", "run walk"), ("raech", "run reach"), ("fit", "human fit")]
 )
-def test_a_subcommand_without_its_command_is_understood(
+def test_a_subcommand_without_its_command_is_refused_with_a_hint(
     word: str, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert error_line(capsys, word) == f"poise: unknown command '{word}'; did you mean 'poise {command}'?\n"
@@ -115,7 +115,7 @@ def test_every_subcommand_is_known_without_importing_its_command() -> None:
     assert set(cli.SUBCOMMANDS.values()) == found
 
 
-def test_measuring_is_no_command_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_package_has_no_bench_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert error_line(capsys, "bench", "--peers").startswith("poise: unknown command 'bench'; there are robots, run")
 
 
@@ -196,16 +196,14 @@ def test_bad_input_is_named(
         (["--set", "reach_scale=1e300"], "reach_scale is 1e+300; expected a positive number below 1000"),
     ],
 )
-def test_a_run_that_makes_no_sense_is_refused(
-    arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_run_is_refused(arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evidence in error_line(capsys, "run", "reach", *arguments)
 
 
 @pytest.mark.needs_models
-@pytest.mark.parametrize("given", ["frequency=0", "cycles=none"])
-def test_a_squat_that_makes_no_sense_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "expected a positive number" in error_line(capsys, "run", "squat", "--set", given)
+@pytest.mark.parametrize("setting", ["frequency=0", "cycles=none"])
+def test_an_invalid_squat_is_refused(setting: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "expected a positive number" in error_line(capsys, "run", "squat", "--set", setting)
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -248,7 +246,7 @@ def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -
 
 @pytest.mark.needs_models
 @pytest.mark.parametrize("format", [[], ["--json"]])
-def test_a_run_whose_motion_fails_ends_with_1_and_says_why(
+def test_a_run_whose_motion_fails_ends_with_1_and_the_reason(
     format: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["run", "reach", "--set", "phase_duration=0.2", "--set", "rate=2", *format]) == 1
@@ -275,13 +273,13 @@ def test_a_run_prints_its_verdict_first_few_figures_and_the_file_last(
 
 
 def enable_ctrl_c() -> None:
-    """A process that is started in the background may be told to ignore it, and its children inherit that."""
+    """A process started in the background may ignore Ctrl-C, and its children inherit that."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.needs_models
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
-def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_run_with_130_and_preserves_the_recording(tmp_path: Path) -> None:
     path = tmp_path / "reach.poise"
     command = [
         sys.executable,
@@ -300,10 +298,12 @@ def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) 
     )
     try:
 
-        def written() -> float:
+        def file_size() -> float:
             return path.stat().st_size if path.exists() else 0
 
-        wait_until(lambda: written() > 200_000 or process.poll() is not None, "200_000 bytes of a recording", written)
+        wait_until(
+            lambda: file_size() > 200_000 or process.poll() is not None, "200_000 bytes of a recording", file_size
+        )
         assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGINT)
         out, err = wait_for_exit(process)
@@ -326,7 +326,7 @@ def test_ctrl_c_ends_a_run_with_130_and_keeps_what_was_recorded(tmp_path: Path) 
         (KeyboardInterrupt(), 130),
     ],
 )
-def test_trouble_inside_a_command_ends_without_a_traceback(
+def test_an_error_inside_a_command_ends_without_a_traceback(
     raised: BaseException,
     status: int,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""``poise report``: what it writes, where it says what, and how it refuses bad input."""
+"""``poise report``: written pages, output, and refusal of bad input."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from poise.report import RECORDING_SECTIONS
 
 @pytest.fixture(autouse=True)
 def without_graphics(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures take seconds, and are tested elsewhere."""
+    """Disable pictures, which take seconds and are tested elsewhere."""
     monkeypatch.setenv("MUJOCO_GL", "off")
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recording_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return record_bend(tmp_path_factory.mktemp("runs"))
 
 
-def test_it_writes_a_page_and_says_so(recorded: Path, tmp_path: Path) -> None:
+def test_it_writes_a_page_and_prints_its_name(recording_path: Path, tmp_path: Path) -> None:
     out = tmp_path / "r.html"
-    command = [sys.executable, "-m", "poise", "report", str(recorded), "--out", str(out)]
+    command = [sys.executable, "-m", "poise", "report", str(recording_path), "--out", str(out)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(f"{out}: 1 recording, 0.")
@@ -37,28 +37,28 @@ def test_it_writes_a_page_and_says_so(recorded: Path, tmp_path: Path) -> None:
     assert len(result.stderr.splitlines()) == len(RECORDING_SECTIONS)
     text = out.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
-    assert "biped, 16 joints" in text  # its model was found where the recording says
+    assert "biped, 16 joints" in text  # its model was found at the path in the recording
 
 
-def test_recordings_of_one_name_are_told_apart_by_their_folders(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_recordings_of_one_name_are_distinguished_by_their_folders(
+    recording_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for folder in ("slow", "fast"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "bend.poise").write_bytes(recorded.read_bytes())
+        (tmp_path / folder / "bend.poise").write_bytes(recording_path.read_bytes())
     out = tmp_path / "r.html"
-    files = [tmp_path / "slow/bend.poise", tmp_path / "fast/bend.poise", recorded, recorded]
+    files = [tmp_path / "slow/bend.poise", tmp_path / "fast/bend.poise", recording_path, recording_path]
     assert cli.main(["report", *map(str, files), "--out", str(out)]) == 0
     assert "4 recordings" in capsys.readouterr().out
     text = out.read_text(encoding="utf-8")
-    folder = recorded.parent.name
+    folder = recording_path.parent.name
     assert f"slow/bend, fast/bend, {folder}/bend and {folder}/bend (2)" in text
 
 
 def test_a_file_that_was_cut_off_is_reported_on_the_page(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recording_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = recorded.read_bytes()
+    data = recording_path.read_bytes()
     cut, stub = tmp_path / "cut.poise", tmp_path / "stub.poise"
     cut.write_bytes(data[: int(0.8 * len(data))])
     stub.write_bytes(data[:2500])
@@ -69,27 +69,29 @@ def test_a_file_that_was_cut_off_is_reported_on_the_page(
     assert "stub: The file is truncated before its first sample." in text
 
 
-def test_bad_input_is_named_in_one_line(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_named_in_one_line(
+    recording_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "r.html"
     other = tmp_path / "other.poise"
     other.write_text("no recording")
     (tmp_path / "empty.poise").write_bytes(b"")
     assert "does not exist" in error_line(capsys, "report", tmp_path / "missing.poise", "--out", out)
-    assert "is not a Poise recording" in error_line(capsys, "report", recorded, other, "--out", out)
+    assert "is not a Poise recording" in error_line(capsys, "report", recording_path, other, "--out", out)
     assert "is empty" in error_line(capsys, "report", tmp_path / "empty.poise", "--out", out)
     assert "is a directory" in error_line(capsys, "report", tmp_path, "--out", out)
-    assert "is a folder" in error_line(capsys, "report", recorded, "--out", tmp_path)
-    assert "there is no folder" in error_line(capsys, "report", recorded, "--out", tmp_path / "none/r.html")
-    assert "is one of the recordings" in error_line(capsys, "report", recorded, "--out", recorded)
-    assert "required: --out" in error_line(capsys, "report", recorded)
+    assert "is a folder" in error_line(capsys, "report", recording_path, "--out", tmp_path)
+    assert "there is no folder" in error_line(capsys, "report", recording_path, "--out", tmp_path / "none/r.html")
+    assert "is one of the recordings" in error_line(capsys, "report", recording_path, "--out", recording_path)
+    assert "required: --out" in error_line(capsys, "report", recording_path)
     assert "RECORDING" in error_line(capsys, "report", "--out", out)
     assert not out.exists()
 
 
-def campaign(folder: Path, recorded: Path) -> Path:
-    """A campaign of four runs: one succeeded, of one the recording was kept, of one it is broken, of one it is gone."""
+def campaign(folder: Path, recording_path: Path) -> Path:
+    """A campaign of four runs: a success, and failures with a stored, a damaged and a missing recording."""
     (folder / RECORDINGS_FOLDER).mkdir(parents=True)
-    (folder / RECORDINGS_FOLDER / "kept.poise").write_bytes(recorded.read_bytes())
+    (folder / RECORDINGS_FOLDER / "kept.poise").write_bytes(recording_path.read_bytes())
     (folder / RECORDINGS_FOLDER / "broken.poise").write_text("no recording")
     files = ["", *(f"{RECORDINGS_FOLDER}/{name}.poise" for name in ("kept", "broken", "gone"))]
     parameters = {"friction": Column("number", "", "")}
@@ -104,9 +106,9 @@ def campaign(folder: Path, recorded: Path) -> Path:
 
 
 def test_a_campaign_becomes_a_page_with_replays_beside_it(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recording_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, out = campaign(tmp_path / "runs", recorded), tmp_path / "page.html"
+    folder, out = campaign(tmp_path / "runs", recording_path), tmp_path / "page.html"
     assert cli.main(["report", str(folder), "--out", str(out)]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith(f"{out}: 4 of 5 runs, 0.")
@@ -122,10 +124,10 @@ def test_a_campaign_becomes_a_page_with_replays_beside_it(
 
 
 def test_a_campaign_stands_alone_on_its_page(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recording_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, out = campaign(tmp_path / "runs", recorded), tmp_path / "page.html"
-    assert "recordings and a campaign" in error_line(capsys, "report", recorded, folder, "--out", out)
+    folder, out = campaign(tmp_path / "runs", recording_path), tmp_path / "page.html"
+    assert "recordings and a campaign" in error_line(capsys, "report", recording_path, folder, "--out", out)
     assert "several campaigns" in error_line(capsys, "report", folder, folder, "--out", out)
     assert "not that of a campaign" in error_line(capsys, "report", tmp_path, "--out", out)
     assert not out.exists()

@@ -24,7 +24,7 @@ def test_the_fastest_variant_that_the_processor_supports_is_chosen() -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_variant_can_be_asked_for(name: str) -> None:
+def test_a_variant_can_be_requested(name: str) -> None:
     assert cpu.choose(name, ALL, ALL) == name
 
 

@@ -1,4 +1,4 @@
-"""Links between the pages lead somewhere, and what the pages list is what there is."""
+"""Links between documentation pages resolve, and lists on the pages are complete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WALKING = ROOT / "docs/walking.md"
 
 
 def anchors(page: Path) -> set[str]:
-    """Names under which the headings of a page can be linked."""
+    """Anchors of the headings of a page."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -40,35 +40,35 @@ def test_relative_links_resolve(page: Path) -> None:
             continue
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        assert target.exists(), f"{link} leads nowhere"
+        assert target.exists(), f"{link} has no target"
         assert not anchor or anchor in anchors(target), f"{path or page.name} has no heading '#{anchor}'"
 
 
-def test_a_task_of_ones_own_is_ten_lines_and_two_methods() -> None:
+def test_a_custom_task_is_ten_lines_and_two_methods() -> None:
     (program,) = (block for block in blocks(ROOT / "docs/adding/task.md", "python") if "class SameHeight(" in block)
     assert len(program.splitlines()) <= 10
     assert re.findall(r"def (\w+)", program) == ["__init__", "value", "jacobian"]
 
 
 @pytest.mark.parametrize("room", [tasks, constraints])
-def test_every_task_and_constraint_stands_on_its_page(room: object) -> None:
+def test_every_task_and_constraint_is_documented(room: object) -> None:
     page = (ROOT / "docs/tasks.md").read_text()
     bases = {tasks.Task, tasks.MotionTask, tasks.FrameTask, constraints.JointLimit}
     public = [getattr(room, name) for name in room.__all__]  # type: ignore[attr-defined]
     for thing in public:
         if inspect.isclass(thing) and issubclass(thing, tasks.Task) and thing not in bases:
-            assert f"`{thing.__name__}" in page, f"docs/tasks.md does not tell of {thing.__name__}"
+            assert f"`{thing.__name__}" in page, f"docs/tasks.md does not describe {thing.__name__}"
 
 
-def test_every_key_of_a_description_stands_on_its_page() -> None:
+def test_every_key_of_a_description_is_documented() -> None:
     page = (ROOT / "docs/robots.md").read_text()
     keys = re.findall(r"^ {4}\[?(\w+)[^\n]*(?:=|\])", description.__doc__ or "", flags=re.MULTILINE)
     assert len(keys) > 15
     for key in keys:
-        assert re.search(rf"`\[?{key}\b", page), f"docs/robots.md does not tell of {key}"
+        assert re.search(rf"`\[?{key}\b", page), f"docs/robots.md does not describe {key}"
 
 
-def test_every_channel_stands_on_its_page() -> None:
+def test_every_channel_is_documented() -> None:
     page = (ROOT / "docs/recording.md").read_text()
     robot = poise.load_robot(ROOT / "examples/biped.urdf")
     start = poise.State(robot, robot.rest)
@@ -78,19 +78,19 @@ def test_every_channel_stands_on_its_page() -> None:
         for name in recording.channels:
             if "always" not in name:
                 shown = name.replace("/level", "/LEVEL").replace("/task", "/TASK")
-                assert f"`{shown}`" in page, f"docs/recording.md does not tell of {shown}"
+                assert f"`{shown}`" in page, f"docs/recording.md does not describe {shown}"
 
 
-def test_every_robot_of_the_library_stands_on_its_page() -> None:
+def test_every_robot_of_the_library_is_documented() -> None:
     page = (ROOT / "docs/robots.md").read_text()
     for name in library_names():
-        assert f"| `{name}` |" in page, f"docs/robots.md does not tell of {name}"
+        assert f"| `{name}` |" in page, f"docs/robots.md does not describe {name}"
 
 
-def test_every_format_of_export_stands_on_its_page() -> None:
+def test_every_export_format_is_documented() -> None:
     page = (ROOT / "docs/export.md").read_text()
     for name in exports.FORMATS:
-        assert f"| `{name}` |" in page, f"docs/export.md does not tell of {name}"
+        assert f"| `{name}` |" in page, f"docs/export.md does not describe {name}"
 
 
 def test_the_parameters_of_a_style_are_those_on_its_page() -> None:
@@ -123,7 +123,7 @@ def test_the_style_file_on_the_page_of_walking_can_be_walked(tmp_path: Path) -> 
     assert Walk(robot, style).style.name == "shy"
 
 
-def test_spin_moves_the_centre_of_mass_as_the_page_of_walking_says() -> None:
+def test_spin_moves_the_centre_of_mass_as_documented_on_the_page_of_walking() -> None:
     """Any force f of the ground at z, with f_z = m g: L̇ = (z - c) x f, and c̈ = f / m - g."""
     random = np.random.default_rng(0)
     for _ in range(10):

@@ -1,4 +1,4 @@
-"""Every example runs as it stands and prints something worth reading."""
+"""Every example runs unchanged and prints the expected results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.needs_models
 def output(
     request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> str:
-    """What the example whose name begins so prints, run in an empty folder."""
+    """Output of the example with this prefix, run in an empty folder."""
     (path,) = (path for path in EXAMPLES if path.name.startswith(request.param))
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name="__main__")
@@ -47,12 +47,12 @@ def test_the_hand_reaches_without_moving_a_foot(output: str) -> None:
     lines = {line.split()[0]: line for line in output.splitlines()}
     final = lines["reach"].partition(" m ")[0].split()[-1]
     _, feet, _ = numbers(lines["feet"].partition(" m,")[0])
-    assert final == "<0.0001"  # what a robot cannot measure is not printed
+    assert final == "<0.0001"  # errors below the resolution are not printed
     assert feet < 1e-3
 
 
 @pytest.mark.parametrize("output", ["02"], indirect=True)
-def test_the_explanation_names_who_is_in_the_way(output: str) -> None:
+def test_the_explanation_names_the_obstacles(output: str) -> None:
     assert "level 2 balance (2 rows): met" in output
     assert re.search(r"position of left_palm\[x\] .* misses by .* in the way: center of mass\[x\] \(level 2\)", output)
     assert "joint range[left_knee_joint] (level 0): at its lower bound" in output
@@ -77,7 +77,7 @@ def test_only_the_highest_shelf_is_out_of_reach(output: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["05"], indirect=True)
-def test_the_saved_reach_tells_of_every_point(output: str) -> None:
+def test_the_saved_reach_has_an_error_for_every_point(output: str) -> None:
     assert output.count("gaze > posture") == 3
     ends = [numbers(line)[-1] for line in output.splitlines() if line.startswith("right hand ")]
     assert len(ends) == 5
@@ -85,7 +85,7 @@ def test_the_saved_reach_tells_of_every_point(output: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["06"], indirect=True)
-def test_a_robot_of_ones_own_stands_and_reaches(output: str) -> None:
+def test_a_custom_robot_stands_and_reaches(output: str) -> None:
     assert "Robot(biped, 16 joints" in output
     assert "feet left_sole right_sole hands left_hand right_hand" in output
     (reach,) = (line for line in output.splitlines() if line.startswith("reach"))
@@ -93,7 +93,7 @@ def test_a_robot_of_ones_own_stands_and_reaches(output: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["07"], indirect=True)
-def test_a_task_of_ones_own_holds_at_both_orders(output: str) -> None:
+def test_a_custom_task_holds_at_both_orders(output: str) -> None:
     for line in output.splitlines():
         raised, apart = numbers(line)
         assert raised == pytest.approx(15.0, abs=0.2)
@@ -143,10 +143,10 @@ def test_a_proud_walk_leans_back_and_swings_its_arms(output: str) -> None:
 def test_a_walk_that_is_changed_on_the_way_stops_standing(output: str) -> None:
     lines = output.splitlines()
     assert lines[1].startswith("neutral to sad")
-    told = [re.search(r"(\d+) steps, .* at (\S+), (\S+) m", line) for line in lines]
-    steps, x, y = np.array([[float(word) for word in found.groups()] for found in told if found]).T
+    matches = [re.search(r"(\d+) steps, .* at (\S+), (\S+) m", line) for line in lines]
+    steps, x, y = np.array([[float(word) for word in found.groups()] for found in matches if found]).T
     assert len(steps) == len(lines) == 4
-    assert (np.diff(steps) > 0).all(), "it goes on stepping"
+    assert (np.diff(steps) > 0).all(), "it keeps stepping"
     assert (np.diff(x) > 0.0).all()
     assert y[-1] > y[1] + 0.05, "the bend leads to the left"
     assert "standing" in lines[-1]
@@ -158,7 +158,7 @@ def test_a_robot_that_is_guided_steps_by_itself_and_reaches_the_door(output: str
     modes = ["trunk" if "trunk" in line else "left hand" for line in lines]
     assert modes == sorted(modes, reverse=True), "first the trunk, then the hand"
     assert sum("foot steps" in line for line in lines if "trunk" in line) >= 3
-    assert any("foot steps" in line for line in lines if "left hand" in line), "the hand draws the body after it"
+    assert any("foot steps" in line for line in lines if "left hand" in line), "the hand pulls the body"
     assert last.startswith("stands")
     assert numbers(last)[0] < 10
 

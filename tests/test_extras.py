@@ -21,13 +21,13 @@ SOURCE = ROOT / "src/poise"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def checked_only(tree: ast.AST) -> list[ast.stmt]:
+def type_checking_statements(tree: ast.AST) -> list[ast.stmt]:
     """Statements that only type checkers see."""
     blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
     return [each for node in blocks if ast.unparse(node.test) == "TYPE_CHECKING" for each in node.body]
 
 
-def imported(nodes: list[ast.stmt]) -> set[str]:
+def imported_modules(nodes: list[ast.stmt]) -> set[str]:
     """Modules that statements import."""
     return {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
 
@@ -39,13 +39,13 @@ def distributions(requirements: list[str]) -> set[str]:
 # -- The table ---------------------------------------------------------------------------------------------------------
 
 
-def test_type_checkers_see_the_packages_of_the_table_with_their_modules() -> None:
+def test_type_checking_imports_are_the_packages_of_the_table_with_their_modules() -> None:
     listed = {
         f"{name}.{module}" if module else name
         for name, package in extras.PACKAGES.items()
         for module in package.modules or ("",)
     }
-    assert imported(checked_only(ast.parse((SOURCE / "extras.py").read_text()))) == listed
+    assert imported_modules(type_checking_statements(ast.parse((SOURCE / "extras.py").read_text()))) == listed
 
 
 def test_every_package_of_the_table_is_exported() -> None:
@@ -53,11 +53,11 @@ def test_every_package_of_the_table_is_exported() -> None:
 
 
 def test_packages_of_the_table_are_imported_through_extras() -> None:
-    """Elsewhere they are only imported for type checkers."""
+    """Other modules import them for type checkers only."""
     found = {}
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text())
-        checked = {id(node) for statement in checked_only(tree) for node in ast.walk(statement)}
+        checked = {id(node) for statement in type_checking_statements(tree) for node in ast.walk(statement)}
         nodes = [node for node in ast.walk(tree) if id(node) not in checked]
         modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
         modules += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
@@ -88,7 +88,7 @@ def test_all_is_every_extra_but_those_of_developers_and_make_installs_all() -> N
 # -- A stand-in --------------------------------------------------------------------------------------------------------
 
 
-def test_a_stand_in_gives_what_the_package_has_and_keeps_it() -> None:
+def test_a_stand_in_returns_and_caches_the_attributes_of_the_package() -> None:
     import scipy.linalg
 
     assert extras.scipy.linalg is scipy.linalg
@@ -101,7 +101,7 @@ def test_modules_of_a_package_come_with_their_first_use() -> None:
     assert run(program).returncode == 0
 
 
-def test_what_the_package_does_not_have_is_an_attribute_error() -> None:
+def test_an_unknown_attribute_of_the_package_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         extras.scipy.no_such_name  # noqa: B018
 
@@ -111,7 +111,7 @@ def test_looking_at_a_stand_in_imports_nothing() -> None:
     assert run(f"{program}; assert 'mujoco' not in sys.modules").returncode == 0
 
 
-def test_a_package_that_is_there_but_broken_says_so_itself(tmp_path: Path) -> None:
+def test_an_installed_but_broken_package_raises_its_own_error(tmp_path: Path) -> None:
     (tmp_path / "daqp.py").write_text("import no_such_module_anywhere")
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from poise.extras import daqp; daqp.Model"
     assert run(program).stderr.endswith("ModuleNotFoundError: No module named 'no_such_module_anywhere'\n")
@@ -134,7 +134,7 @@ def run(program: str, *arguments: object, folder: Path | None = None) -> subproc
     return run_to_end(words, cwd=folder)
 
 
-#: A command or a program that comes to use each package.
+#: A command or a program that uses each package.
 COMMANDS = {
     "PIL": "report bend.poise --out page.html",
     "av": "export bend.poise --out film.mp4",
@@ -201,43 +201,43 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def without(package: str) -> str:
-    """Hides a package from a program; pinocchio itself needs coal, so that is hidden behind it."""
+def program_without(package: str) -> str:
+    """Hide a package from a program; coal is hidden after pinocchio, which needs it, is imported."""
     before = "import pinocchio\n" if package == "coal" else ""
     return f"import sys\n{before}sys.modules[{package!r}] = None\n"
 
 
-def test_every_package_is_tried_below() -> None:
+def test_every_package_has_a_test_program() -> None:
     assert {*COMMANDS, *PROGRAMS} == set(extras.PACKAGES)
 
 
 @pytest.mark.parametrize("package", COMMANDS)
 def test_a_command_without_its_package_is_one_line_and_status_2(package: str, folder: Path) -> None:
-    program = f"{without(package)}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
+    program = f"{program_without(package)}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
     before = set(folder.iterdir())
     result = run(program, *COMMANDS[package].split(), folder=folder)
     assert result.stderr.splitlines()[-1] == f"poise: {message(package)}"
     assert "Traceback" not in result.stderr
     assert (result.returncode, result.stdout) == (2, "")
     left = {path.name for path in set(folder.iterdir()) - before}
-    assert left <= {"walk", "reach.poise", "campaign"}, "no page, film or log that is not whole"
+    assert left <= {"walk", "reach.poise", "campaign"}, "no incomplete output files"
 
 
 @pytest.mark.parametrize("package", PROGRAMS)
-def test_a_feature_without_its_package_says_what_to_install(package: str) -> None:
+def test_a_feature_without_its_package_names_the_package_to_install(package: str) -> None:
     if package == "fast_simplification":
         require_models()
-    result = run(without(package) + PROGRAMS[package])
+    result = run(program_without(package) + PROGRAMS[package])
     assert result.stderr.splitlines()[-1] == f"poise.errors.MissingPackageError: {message(package)}"
 
 
 def message(name: str) -> str:
     package = extras.PACKAGES[name]
-    what = f"'poise[{package.extra}]'" if package.extra else name
-    return f"{package.use} needs the package {package.distribution or name}; install it with: pip install {what}"
+    requirement = f"'poise[{package.extra}]'" if package.extra else name
+    return f"{package.use} needs the package {package.distribution or name}; install it with: pip install {requirement}"
 
 
 def test_a_folder_of_trials_is_not_a_list_of_failures_where_a_package_is_missing(folder: Path) -> None:
-    program = f"{without('threadpoolctl')}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
+    program = f"{program_without('threadpoolctl')}from poise.cli import main\nsys.exit(main(sys.argv[1:]))"
     result = run(program, "human", "fit", folder)
     assert (result.returncode, result.stderr.splitlines()[-1]) == (2, f"poise: {message('threadpoolctl')}")

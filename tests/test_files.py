@@ -16,7 +16,7 @@ from poise.files import atomic_write, atomic_write_text, failure_reason, json_re
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError, SystemExit, OSError])
-def test_whatever_interrupts_the_writing_leaves_what_was_there(tmp_path: Path, raised: type[BaseException]) -> None:
+def test_an_interrupted_write_leaves_the_previous_file(tmp_path: Path, raised: type[BaseException]) -> None:
     place = tmp_path / "m.csv"
     place.write_text("before")
 
@@ -62,7 +62,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "there/m.txt").read_text() == "new"
 
 
-def test_a_place_that_cannot_be_is_named_with_a_remedy(tmp_path: Path) -> None:
+def test_an_invalid_path_is_refused_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(KeyError) as caught:
         writable_path(tmp_path, KeyError, "--out", "walk.html")
     assert caught.value.args == (f"--out '{tmp_path}' is a folder; give a file, like {tmp_path / 'walk.html'}",)
@@ -74,25 +74,25 @@ def test_a_place_that_cannot_be_is_named_with_a_remedy(tmp_path: Path) -> None:
     assert writable_path(tmp_path / "a.html", KeyError) == tmp_path.resolve() / "a.html"
 
 
-def test_the_reason_of_the_system_is_one_line() -> None:
+def test_the_error_of_the_system_is_one_line() -> None:
     assert failure_reason(OSError(28, "anything")) == os.strerror(28)
     assert failure_reason(OSError("two\nlines")) == "two lines"
 
 
-def test_json_says_null_where_a_number_is_not_finite() -> None:
-    given = {
+def test_json_has_null_for_numbers_that_are_not_finite() -> None:
+    values = {
         "a": [float("nan"), -1.5, np.float32(0.5)],
         "b": (np.inf, True, None),
         "c": {"d": np.array([[1, 2]])},
         "e": "x",
     }
-    text = json.dumps(json_ready(given), allow_nan=False)
+    text = json.dumps(json_ready(values), allow_nan=False)
     assert json.loads(text) == {"a": [None, -1.5, 0.5], "b": [None, True, None], "c": {"d": [[1, 2]]}, "e": "x"}
 
 
 def test_values_are_those_of_strict_json() -> None:
-    given = {"a": np.float64(0.5), "b": (np.int64(3), math.nan, -math.inf), "c": {"d": np.bool_(True), "e": None}}
-    assert json.loads(json.dumps(json_ready(given), allow_nan=False)) == {
+    values = {"a": np.float64(0.5), "b": (np.int64(3), math.nan, -math.inf), "c": {"d": np.bool_(True), "e": None}}
+    assert json.loads(json.dumps(json_ready(values), allow_nan=False)) == {
         "a": 0.5,
         "b": [3, None, None],
         "c": {"d": True, "e": None},

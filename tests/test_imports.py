@@ -1,4 +1,4 @@
-"""What importing Poise, its solvers or its command line brings with it, and what it does not."""
+"""Modules loaded by importing Poise, its solvers and its command line."""
 
 import ast
 import sys
@@ -17,7 +17,7 @@ HEAVY = {*extras.PACKAGES, "pinocchio", "example_robot_data", "quadprog", "proxs
 
 
 @cache
-def loaded(program: str) -> set[str]:
+def loaded_packages(program: str) -> set[str]:
     """Packages that a program has imported when it ends."""
     shown = "import atexit, sys; atexit.register(lambda: print('\\n', *sorted(sys.modules)))"
     words = [sys.executable, "-c", f"{shown}\n{program}"]
@@ -29,31 +29,31 @@ def loaded(program: str) -> set[str]:
 # -- The package -------------------------------------------------------------------------------------------------------
 
 
-def test_poise_alone_brings_nothing() -> None:
-    assert not loaded("import poise") & {*HEAVY, "numpy"}
+def test_importing_poise_loads_no_dependency() -> None:
+    assert not loaded_packages("import poise") & {*HEAVY, "numpy"}
 
 
-def test_all_public_names_bring_numpy_and_pinocchio_and_what_these_need() -> None:
+def test_all_public_names_load_numpy_and_pinocchio_with_their_dependencies_only() -> None:
     used = "import poise; [getattr(poise, name) for name in poise.__all__]"
-    assert loaded(used) & HEAVY == loaded("import numpy, pinocchio") & HEAVY
+    assert loaded_packages(used) & HEAVY == loaded_packages("import numpy, pinocchio") & HEAVY
 
 
 @pytest.mark.parametrize("package", sorted(poise.SUBPACKAGES))
 def test_a_package_imports_no_heavy_dependency_that_it_can_do_without(package: str) -> None:
-    assert loaded(f"import poise.{package}") & HEAVY <= loaded("import numpy, pinocchio")
+    assert loaded_packages(f"import poise.{package}") & HEAVY <= loaded_packages("import numpy, pinocchio")
 
 
-def test_the_public_names_are_those_that_type_checkers_see() -> None:
+def test_the_public_names_are_those_of_the_type_checking_imports() -> None:
     tree = ast.parse((SOURCE / "__init__.py").read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    seen = {
+    imported = {
         (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     named = {(f"poise.{package}", name) for package, names in poise.SUBPACKAGES.items() for name in names}
-    assert {pair for pair in seen if pair[0] != "poise"} == named
-    packages = {name for module, name in seen if module == "poise"}
+    assert {pair for pair in imported if pair[0] != "poise"} == named
+    packages = {name for module, name in imported if module == "poise"}
     assert packages <= set(poise.SUBPACKAGES)
-    assert {name for _, name in seen} == set(poise.__all__) - {"__version__"}
+    assert {name for _, name in imported} == set(poise.__all__) - {"__version__"}
 
 
 def test_every_package_but_the_command_line_is_reached_from_the_package() -> None:
@@ -85,22 +85,22 @@ for solver in (Lexicographic(), NullSpace()):
 
 
 def test_the_solvers_need_numpy_alone() -> None:
-    assert not loaded("import poise.solvers") & HEAVY
-    assert "numpy" in loaded(SOLVED)
+    assert not loaded_packages("import poise.solvers") & HEAVY
+    assert "numpy" in loaded_packages(SOLVED)
 
 
-def test_the_weighted_solver_brings_daqp_when_it_is_made() -> None:
-    assert "daqp" not in loaded("from poise.solvers import Weighted")
-    assert "daqp" in loaded("from poise.solvers import Weighted; Weighted()")
+def test_the_weighted_solver_loads_daqp_when_it_is_constructed() -> None:
+    assert "daqp" not in loaded_packages("from poise.solvers import Weighted")
+    assert "daqp" in loaded_packages("from poise.solvers import Weighted; Weighted()")
 
 
 # -- The command line --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["--version"], ["no-such-command"]], ids=str)
-def test_help_version_and_mistakes_bring_nothing(words: list[str]) -> None:
+def test_help_version_and_usage_errors_load_no_dependency(words: list[str]) -> None:
     program = f"from poise.cli import main\ntry: main({words})\nexcept SystemExit: pass"
-    assert not loaded(program) & {*HEAVY, "numpy"}
+    assert not loaded_packages(program) & {*HEAVY, "numpy"}
 
 
 def test_a_command_is_a_module_that_is_imported_when_it_is_used() -> None:
@@ -116,7 +116,7 @@ def test_a_command_is_a_module_that_is_imported_when_it_is_used() -> None:
 # -- The studio --------------------------------------------------------------------------------------------------------
 
 
-def test_the_simulation_of_the_studio_brings_no_viewer_no_server_and_no_charts() -> None:
+def test_the_simulation_of_the_studio_loads_no_viewer_no_server_and_no_charts() -> None:
     program = """
 from multiprocessing import Pipe
 from poise.studio.simulation_process import SimulationStart, main
@@ -126,6 +126,6 @@ for word in ("request_frame", "stop"):
 main(theirs, SimulationStart("stand", "mighty", {}))
 assert ours.recv()[0] == "ready"
 """
-    found = loaded(program)
+    found = loaded_packages(program)
     assert "mujoco" in found
     assert not found & {"viser", "websockets", "matplotlib", "PIL", "trimesh", "rich", "zmq", "ezc3d"}

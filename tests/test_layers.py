@@ -16,7 +16,7 @@ PACKAGES = [*re.findall(r"\w+", " ".join(LINES)), "__main__"]
 
 @cache
 def imports(path: Path) -> tuple[tuple[str, str], ...]:
-    """(module, name) of everything that a file imports from poise, wherever the import stands; name "": a module."""
+    """(module, name) of everything that a file imports from poise, at any place; name "": a module."""
     package = ["poise", *path.parts[:-1]]
     found: list[tuple[str, str]] = []
     for node in ast.walk(ast.parse((SOURCE / path).read_text())):
@@ -29,7 +29,7 @@ def imports(path: Path) -> tuple[tuple[str, str], ...]:
     return tuple((module, name) for module, name in found if module.split(".")[0] == "poise")
 
 
-def room_of(module: str, name: str) -> str:
+def package_of(module: str, name: str) -> str:
     """Return the package that an import is from; "" is poise itself."""
     parts = [*module.split(".")[1:], name]
     return parts[0] if parts[0] in PACKAGES else ""
@@ -42,13 +42,13 @@ def test_the_packages_are_read_from_the_page() -> None:
 @pytest.mark.parametrize("path", FILES, ids=str)
 def test_a_package_imports_only_from_packages_to_its_left(path: Path) -> None:
     package = path.parts[0].removesuffix(".py")
-    assert package in PACKAGES, f"give '{package}' its place among the packages of docs/architecture.md"
+    assert package in PACKAGES, f"add '{package}' to the packages of docs/architecture.md"
     allowed = {*PACKAGES[: PACKAGES.index(package) + 1], *([""] if package in ("cli", "__main__") else [])}
-    assert {room_of(*each) for each in imports(path)} <= allowed
+    assert {package_of(*each) for each in imports(path)} <= allowed
 
 
 @pytest.mark.parametrize("path", FILES, ids=str)
-def test_a_package_is_entered_through_its_door(path: Path) -> None:
+def test_other_packages_are_imported_through_their_init(path: Path) -> None:
     package = path.parts[0].removesuffix(".py")
     bypassing = [module for module, _ in imports(path) if module.count(".") > 1 and module.split(".")[1] != package]
     assert not bypassing, "import from the __init__ of the package, and export there the names that others need"

@@ -26,7 +26,7 @@ def test_nothing_else_is_a_number(value: object) -> None:
     assert not is_number(value)
 
 
-def test_a_number_outside_of_its_bounds_gives_the_error_that_was_asked_for() -> None:
+def test_a_number_outside_its_bounds_raises_the_requested_error() -> None:
     with pytest.raises(KeyError) as caught:
         check_number(-0.5, "friction", KeyError, low=0.0, high=2.0, unit="N/N")
     assert caught.value.args == ("friction is -0.5; expected a finite number from 0 up to 2 N/N",)
@@ -36,10 +36,10 @@ def test_a_number_outside_of_its_bounds_gives_the_error_that_was_asked_for() -> 
 
 
 def test_a_vector_is_a_copy_of_the_right_size() -> None:
-    given = np.arange(3.0)
-    found = check_vector(given, 3, "force", ValueError)
+    numbers = np.arange(3.0)
+    found = check_vector(numbers, 3, "force", ValueError)
     found[0] = 5.0
-    assert given[0] == 0.0
+    assert numbers[0] == 0.0
     assert check_vector(2, 3, "gain", ValueError, broadcast=True).tolist() == [2.0, 2.0, 2.0]
     wrong = {
         "is 'up'; expected 3 numbers in N": "up",
@@ -63,7 +63,7 @@ def test_the_examples_of_the_documentation_hold() -> None:
     assert doctest.testmod(parsing).failed == 0
 
 
-def test_former_keys_become_todays_and_others_stay() -> None:
+def test_former_keys_become_current_ones_and_others_stay() -> None:
     former = {"turn": "step_turn", "rest": "rest_posture"}
     assert rename_former_keys({"turn": 1, "sway": 2, "rest_posture": 3}, former) == {
         "step_turn": 1,
@@ -72,7 +72,7 @@ def test_former_keys_become_todays_and_others_stay() -> None:
     }
 
 
-@pytest.mark.parametrize("given", [{"turn": 1, "step_turn": 2}, {"step_turn": 2, "turn": 1}])
-def test_a_value_under_its_former_and_its_present_key_is_refused(given: dict[str, int]) -> None:
+@pytest.mark.parametrize("values", [{"turn": 1, "step_turn": 2}, {"step_turn": 2, "turn": 1}])
+def test_a_value_under_its_former_and_its_present_key_is_refused(values: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="'turn' is the former name of 'step_turn'; give only"):
-        rename_former_keys(given, {"turn": "step_turn"})
+        rename_former_keys(values, {"turn": "step_turn"})

@@ -1,4 +1,4 @@
-"""The programs printed on the pages run as they stand and print what stands below them."""
+"""The programs on the pages run unchanged and print the output below them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-#: What a run tells about the machine and the moment: times, dates, versions, when a flat curve was lowest, counts of
-#: iterations.
+#: Values that depend on the machine and the time: times, dates, versions, the time of the minimum of a flat curve,
+#: counts of iterations.
 MOMENTARY = (
     r"\d+ iterations?, \S+ ms",
     r"\d{4}-\d\d-\d\dT\S+",
@@ -17,7 +17,7 @@ MOMENTARY = (
     r"at \S+ s$",
 )
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
-#: Numbers below this, a third of a millimetre, are drift and rounding, which builds differ in; others agree to 5 %.
+#: Numbers below this, a third of a millimetre, are drift and rounding and differ between builds; others agree to 5 %.
 DRIFT, ALIKE = 3e-4, 0.05
 
 
@@ -27,19 +27,19 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 def block(text: str, language: str) -> str:
-    """The first of them."""
+    """The first fenced block in this language."""
     return blocks(text, language)[0]
 
 
-def lasting(text: str) -> str:
-    """A text without what is momentary."""
+def without_volatile_values(text: str) -> str:
+    """A text without values that depend on machine and time."""
     for pattern in MOMENTARY:
         text = re.sub(pattern, "...", text, flags=re.MULTILINE)
     return text
 
 
 def words(text: str) -> list[str]:
-    """All but the numbers; how wide columns are follows from these."""
+    """All words but the numbers; column widths depend on the numbers."""
     return re.sub(NUMBER, "#", text).split()
 
 

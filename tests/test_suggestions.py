@@ -1,4 +1,4 @@
-"""A misspelt name is answered with what may have been meant, or with what there is."""
+"""Misspelt names are refused with similar names, or with a list."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ NAMES = ["walk", "walks", "stand"]
 
 
 @pytest.mark.parametrize("name", ["wlak", "WALK"])
-def test_the_nearest_name_is_offered_whatever_its_case(name: str) -> None:
+def test_the_nearest_name_is_suggested_regardless_of_case(name: str) -> None:
     assert suggestion(name, NAMES) == "did you mean 'walk'?"
 
 
-def test_more_names_are_offered_if_they_are_near_and_asked_for() -> None:
+def test_more_names_are_suggested_on_request() -> None:
     assert suggestion("walkk", NAMES, max_matches=3) == "did you mean 'walk' or 'walks'?"
 
 

@@ -1,4 +1,4 @@
-"""The waits of the tests themselves: longer where there is progress or no core to spare, and never without end."""
+"""Waiting in tests: longer with progress or on a busy machine, but never endless."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import waiting
 
 
 class Machine:
-    """A clock of a second a look, and cores that somebody else may use."""
+    """A clock that advances by a second per call, and cores that other programs may use."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, spare: float) -> None:
         self.now = self.capacity = 0.0
@@ -26,7 +26,7 @@ class Machine:
 
 
 @pytest.mark.parametrize(("spare", "seconds"), [(2.0, 60.0), (1.0, 60.0), (0.25, 240.0)])
-def test_seconds_count_as_far_as_a_core_was_to_be_had(
+def test_the_timeout_counts_only_available_cpu_time(
     monkeypatch: pytest.MonkeyPatch, spare: float, seconds: float
 ) -> None:
     machine = Machine(monkeypatch, spare)
@@ -35,7 +35,7 @@ def test_seconds_count_as_far_as_a_core_was_to_be_had(
     assert machine.now == seconds
 
 
-def test_progress_begins_the_patience_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_restarts_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch, spare=2.0)
     assert waiting.wait_until(lambda: machine.now > 500.0, progress=lambda: min(machine.now, 450.0) // 50.0)
     machine.now = 0.0
@@ -43,7 +43,7 @@ def test_progress_begins_the_patience_anew(monkeypatch: pytest.MonkeyPatch) -> N
         waiting.wait_until(lambda: machine.now > 600.0, progress=lambda: min(machine.now, 450.0) // 50.0)
 
 
-def test_an_error_shows_the_condition_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_shows_the_condition_without_a_description(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch, spare=2.0)
     with pytest.raises(AssertionError, match=r"waited for: .*machine\.now < 0\.0"):
         waiting.wait_until(lambda: machine.now < 0.0)
@@ -55,7 +55,7 @@ def test_a_program_runs_to_its_end_and_its_text_is_whole() -> None:
     assert (result.returncode, result.stdout, result.stderr) == (1, "x" * 200_000 + "\n", "bad\n")
 
 
-def test_a_process_that_sleeps_is_not_waited_for_for_ever() -> None:
+def test_waiting_for_a_sleeping_process_ends() -> None:
     command = [sys.executable, "-c", "import time; time.sleep(600)"]
     with subprocess.Popen(command) as process, pytest.raises(AssertionError, match=r"the end of .*sleep"):
         waiting.wait_for_exit(process, stall=0.5)

@@ -48,7 +48,7 @@ def empty_environment(folder: Path) -> Path:
 
 
 def environment(python: Path, **more: str) -> dict[str, str]:
-    """Environment variables without a compiler, and without what would lead to other packages."""
+    """Environment variables without a compiler and without paths to other packages."""
     path = str(python.parent)
     assert not any(shutil.which(name, path=path) for name in COMPILERS)
     hidden = ("PATH", "CC", "CXX", "PYTHONPATH", "VIRTUAL_ENV", VARIABLE)
@@ -78,7 +78,7 @@ def test_the_wheel_holds_every_native_module_in_all_variants(wheel: Path) -> Non
 
 
 def test_the_wheel_needs_nothing_from_the_system_that_is_not_everywhere(wheel: Path) -> None:
-    assert "-linux_" not in wheel.name, "auditwheel has not seen it"
+    assert "-linux_" not in wheel.name, "the wheel was not processed by auditwheel"
 
 
 def test_the_solvers_of_the_wheel_answer_with_numpy_alone(solver_alone: Path, root: Path) -> None:

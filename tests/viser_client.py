@@ -35,7 +35,7 @@ def client(port: int, origin: Origin | None = None, greets: bool = True) -> Iter
             send_message(connection, **CAMERA)
         yield connection
         with suppress(OSError):
-            connection.socket.shutdown(SHUT_RDWR)  # at once: saying goodbye takes a server that is not busy sending
+            connection.socket.shutdown(SHUT_RDWR)  # without a closing handshake, which a busy server would delay
 
 
 def send_message(connection: Connection, **message: Any) -> None:

@@ -24,7 +24,7 @@ class StallTimer:
     process and its descendants used one. So the timer lasts longer if other programs use all cores.
 
     Args:
-        what: what is waited for, for the error.
+        what: description of the awaited condition, for the error.
         progress: returns a value that changes while there is progress (a count, a file's size, simulated time);
             every change restarts the timer.
         stall: counted seconds without progress until it fails.

@@ -21,7 +21,7 @@ class WalkTrial:
 
     Attributes:
         names: names of the phases, one entry per phase.
-        errors: errors of the divergent component of motion, one per tick (m).
+        errors: DCM errors, one per tick (m).
         fallbacks: reasons of fallback commands.
         bind_count: number of times a hierarchy was bound.
     """

@@ -35,7 +35,7 @@ def main() -> None:
     for x in (Lexicographic().solve(equalities).x, NullSpace().solve(equalities).x):
         assert np.abs(x - [0.5, 1.5]).max() < 1e-12, x
 
-    # Larger programs of equalities, whose last level gives way; the oracle is the recursion with pseudo-inverses.
+    # Larger programs of equalities with a violated last level; the oracle is the recursion with pseudo-inverses.
     random = np.random.default_rng(0)
     for _ in range(20):
         levels = [(random.normal(size=(rows, 40)), random.normal(size=rows)) for rows in (12, 17, 23)]

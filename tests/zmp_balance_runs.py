@@ -25,7 +25,7 @@ Cells = Mapping[Side, ArrayLike] | Mapping[str, ArrayLike]
 def sensor_readings(state: State, cells: Cells, positions: np.ndarray | None = None) -> SensorReadings:
     """Return sensor readings with these force cells, by side, and the joint angles of the state."""
     robot = state.robot
-    named = {robot.foot(side).name: np.asarray(told, dtype=np.float64) for side, told in cells.items()}
+    named = {robot.foot(side).name: np.asarray(values, dtype=np.float64) for side, values in cells.items()}
     forces = ContactForces((), np.zeros((0, 6)), np.zeros((0, 3)))
     imu = Imu(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, GRAVITY]))
     angles = state.q[7:] if positions is None else positions

@@ -25,8 +25,8 @@ def robot(request: pytest.FixtureRequest) -> Robot:
         pytest.skip(str(error))
 
 
-def moved(robot: Robot, frame: int, joint: int, angle: float) -> tuple[np.ndarray, np.ndarray]:
-    """How far a frame goes and turns when a joint is turned: displacement (m), and rotation in the world (rad)."""
+def frame_displacement(robot: Robot, frame: int, joint: int, angle: float) -> tuple[np.ndarray, np.ndarray]:
+    """Displacement (m) and rotation (rad) of a frame in the world when a joint turns."""
     q = standing_state(robot).q.copy()
     data = robot.model.createData()
     pinocchio.framesForwardKinematics(robot.model, data, q)
@@ -51,7 +51,7 @@ def test_positive_rotations_move_the_foot_in_the_anatomical_direction(robot: Rob
         if each.side is None:
             continue
         foot = robot.foot(each.side)
-        gone, turned = moved(robot, foot.index, each.joint.q, 0.05 * each.sign)
+        gone, turned = frame_displacement(robot, foot.index, each.joint.q, 0.05 * each.sign)
         inward = -1.0 if each.side == "left" else 1.0
         if each.degree_of_freedom == "hip flexion":
             assert gone[0] > 0.0  # forward
@@ -72,7 +72,7 @@ def test_positive_rotations_of_back_and_neck_move_the_gaze_in_the_anatomical_dir
     for each in anatomical_joints(robot):
         if each.side is not None or part is None:
             continue
-        _, turned = moved(robot, part.index, each.joint.q, 0.05 * each.sign)
+        _, turned = frame_displacement(robot, part.index, each.joint.q, 0.05 * each.sign)
         axis = {"extension": -turned[1], "bending": turned[0], "rotation": turned[2]}[each.degree_of_freedom.split()[1]]
         assert axis > 0.0, each
 

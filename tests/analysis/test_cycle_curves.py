@@ -34,7 +34,7 @@ def test_the_ranges_of_the_paper_differ_by_more_than_its_printed_differences() -
 
 
 @pytest.mark.parametrize("rate", [50.0, 100.0, 997.0])
-def test_a_cycle_has_the_same_101_values_whatever_the_frame_rate(rate: float) -> None:
+def test_a_cycle_has_the_same_101_values_at_every_frame_rate(rate: float) -> None:
     time = np.arange(-0.3, 1.6, 1.0 / rate)
     share = np.linspace(0.0, 1.0, 101)
     for k in (1, 3):
@@ -69,7 +69,7 @@ def test_a_cycle_outside_the_motion_is_refused() -> None:
         normalize_cycle([0.0, 0.5, 1.0], [0.0, 1.0], cycle(0.0, 1.0))
 
 
-def test_range_and_error_are_what_their_formulas_say() -> None:
+def test_range_and_error_equal_their_formulas() -> None:
     share = np.linspace(0.0, 2.0 * np.pi, 100, endpoint=False)
     curves = np.stack([30.0 * np.sin(share), 5.0 + 2.0 * np.cos(share)], axis=1)
     assert range_of_motion(curves) == pytest.approx([60.0, 4.0])

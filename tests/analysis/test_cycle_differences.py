@@ -19,18 +19,20 @@ LABELS = ("x", "y", "z", "qx", "qy", "qz", "qw", "knee", "slide", "hip")
 UNITS = ("m", "m", "m", "", "", "", "", "rad", "m", "rad")
 
 
-def clock(seconds: float, step: float = 0.005) -> np.ndarray:
+def sample_times(seconds: float, step: float = 0.005) -> np.ndarray:
     return np.arange(round(seconds / step)) * step
 
 
-def swing(time: np.ndarray, period: float = PERIOD) -> np.ndarray:
-    """Two joints that repeat themselves (n, 2), rad."""
+def periodic_angles(time: np.ndarray, period: float = PERIOD) -> np.ndarray:
+    """Periodic angles of two joints (n, 2), rad."""
     turn = 2.0 * np.pi * time / period
     return np.stack([0.4 * np.sin(turn) + 0.1 * np.cos(3.0 * turn), 0.7 - 0.2 * np.cos(turn)], axis=1)
 
 
-def recorded(angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = None, **facts: Any) -> Recording:
-    """A recording of a knee and a hip, with a joint that slides between them."""
+def knee_and_hip_recording(
+    angles: np.ndarray, time: np.ndarray, truth: np.ndarray | None = None, **facts: Any
+) -> Recording:
+    """A recording of a knee and a hip, with a prismatic joint between them."""
 
     def q(values: np.ndarray) -> np.ndarray:
         return np.column_stack([np.zeros((len(values), 7)), values[:, 0], 50.0 * time**2, values[:, 1]])
@@ -48,22 +50,22 @@ def squat() -> Recording:
 
 
 def test_a_periodic_motion_differs_by_nothing_from_cycle_to_cycle() -> None:
-    time = clock(5 * PERIOD)
-    assert cycle_difference(swing(time), PERIOD, time) == pytest.approx(np.zeros((4, 2)), abs=1e-12)
+    time = sample_times(5 * PERIOD)
+    assert cycle_difference(periodic_angles(time), PERIOD, time) == pytest.approx(np.zeros((4, 2)), abs=1e-12)
 
 
 def test_a_period_between_two_samples_is_interpolated() -> None:
-    time, period = clock(10.0), 1.2345
-    found = cycle_difference(swing(time, period), period, time)
-    assert found.shape == (7, 2)  # the ninth cycle is not whole
+    time, period = sample_times(10.0), 1.2345
+    found = cycle_difference(periodic_angles(time, period), period, time)
+    assert found.shape == (7, 2)  # the ninth cycle is incomplete
     step, fastest = 0.005, 0.4 * (2 * np.pi / period) ** 2 + 0.1 * (6 * np.pi / period) ** 2
-    assert found.max() < step**2 / 8 * fastest * 2  # what a straight line between two samples may miss, twice
+    assert found.max() < step**2 / 8 * fastest * 2  # twice the error of linear interpolation between two samples
 
 
 def test_the_difference_is_the_root_mean_square_between_two_cycles() -> None:
     """d_kj² T = ∫ (q_j(t + T) - q_j(t))² dt, with a motion whose integral is known."""
-    time, drift, rising = clock(4 * PERIOD), 0.03, 0.002
-    angles = swing(time)
+    time, drift, rising = sample_times(4 * PERIOD), 0.03, 0.002
+    angles = periodic_angles(time)
     angles[:, 0] += drift * time / PERIOD  # the knee drifts: cycles are `drift` apart
     angles[:, 1] += rising * (time / PERIOD) ** 2 * np.sqrt(3.0)  # u = t / T: apart by √3 rising (2 u + 1)
     k = np.arange(3)
@@ -74,43 +76,43 @@ def test_the_difference_is_the_root_mean_square_between_two_cycles() -> None:
 
 
 def test_differences_of_a_converging_motion_decrease() -> None:
-    time = clock(6 * PERIOD)
-    angles = swing(time) + 0.2 * np.exp(-time / PERIOD)[:, np.newaxis]
+    time = sample_times(6 * PERIOD)
+    angles = periodic_angles(time) + 0.2 * np.exp(-time / PERIOD)[:, np.newaxis]
     found = cycle_difference(angles, PERIOD, time)
     assert found[1:] / found[:-1] == pytest.approx(np.exp(-1.0), rel=1e-6)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.5 * PERIOD, 1.9 * PERIOD])
 def test_fewer_than_two_complete_cycles_give_no_differences(seconds: float) -> None:
-    time = clock(seconds)
-    assert cycle_difference(swing(time), PERIOD, time).shape == (0, 2)
+    time = sample_times(seconds)
+    assert cycle_difference(periodic_angles(time), PERIOD, time).shape == (0, 2)
 
 
 def test_cycles_shorter_than_a_sample_and_constant_times_give_no_differences() -> None:
-    time = clock(1.0)
-    assert cycle_difference(swing(time), 1e-4, time).shape == (0, 2)
-    assert cycle_difference(swing(time), PERIOD, np.zeros(len(time))).shape == (0, 2)
+    time = sample_times(1.0)
+    assert cycle_difference(periodic_angles(time), 1e-4, time).shape == (0, 2)
+    assert cycle_difference(periodic_angles(time), PERIOD, np.zeros(len(time))).shape == (0, 2)
 
 
 def test_a_recording_is_compared_by_its_revolute_joints() -> None:
-    time = clock(3 * PERIOD)
-    recording = recorded(swing(time), time)
+    time = sample_times(3 * PERIOD)
+    recording = knee_and_hip_recording(periodic_angles(time), time)
     names, angles = joint_angles(recording)
     assert names == ("knee", "hip")
-    assert np.array_equal(angles, swing(time))
+    assert np.array_equal(angles, periodic_angles(time))
     assert cycle_difference(recording, PERIOD) == pytest.approx(np.zeros((2, 2)), abs=1e-12)
 
 
 def test_sensor_noise_is_ignored_if_the_true_state_was_recorded() -> None:
-    time = clock(3 * PERIOD)
-    noisy = swing(time) + np.random.default_rng(0).normal(0.0, 0.05, (len(time), 2))
-    assert cycle_difference(recorded(noisy, time), PERIOD).min() > 0.05
-    assert cycle_difference(recorded(noisy, time, swing(time)), PERIOD).max() < 1e-12
+    time = sample_times(3 * PERIOD)
+    noisy = periodic_angles(time) + np.random.default_rng(0).normal(0.0, 0.05, (len(time), 2))
+    assert cycle_difference(knee_and_hip_recording(noisy, time), PERIOD).min() > 0.05
+    assert cycle_difference(knee_and_hip_recording(noisy, time, periodic_angles(time)), PERIOD).max() < 1e-12
 
 
 def test_an_unknown_angle_makes_only_its_own_cycles_unknown() -> None:
-    time = clock(5 * PERIOD)
-    angles = swing(time)
+    time = sample_times(5 * PERIOD)
+    angles = periodic_angles(time)
     angles[round(2.5 * PERIOD / 0.005), 0] = np.nan  # in the third cycle
     assert np.isnan(cycle_difference(angles, PERIOD, time)).tolist() == [
         [False, False], [True, False], [True, False], [False, False],
@@ -118,20 +120,22 @@ def test_an_unknown_angle_makes_only_its_own_cycles_unknown() -> None:
 
 
 def test_a_recording_without_angles_has_no_joints_to_compare() -> None:
-    bare = Recording([Channel("time", "s", clock(5 * PERIOD))])
+    bare = Recording([Channel("time", "s", sample_times(5 * PERIOD))])
     assert cycle_difference(bare, PERIOD).shape == (4, 0)
 
 
 def test_the_cycle_period_is_that_of_the_settings_or_of_their_defaults() -> None:
-    time = clock(0.1)
+    time = sample_times(0.1)
     usual = CyclePeriod(1.0 / SquatSettings().frequency, int(SquatSettings().cycles))
-    assert cycle_period(recorded(swing(time), time, behavior="squat", settings={})) == usual
-    assert cycle_period(recorded(swing(time), time, behavior="squat")) == usual
-    given = cycle_period(recorded(swing(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1}))
-    assert given == (pytest.approx(1.25), usual.cycles, 0.0)  # type: ignore[comparison-overlap]
-    few = cycle_period(recorded(swing(time), time, behavior="squat", settings={"cycles": 2.5}))  # type: ignore[unreachable]
+    assert cycle_period(knee_and_hip_recording(periodic_angles(time), time, behavior="squat", settings={})) == usual
+    assert cycle_period(knee_and_hip_recording(periodic_angles(time), time, behavior="squat")) == usual
+    found = cycle_period(
+        knee_and_hip_recording(periodic_angles(time), time, behavior="squat", settings={"frequency": 0.8, "depth": 0.1})
+    )
+    assert found == (pytest.approx(1.25), usual.cycles, 0.0)  # type: ignore[comparison-overlap]
+    few = cycle_period(knee_and_hip_recording(periodic_angles(time), time, behavior="squat", settings={"cycles": 2.5}))  # type: ignore[unreachable]
     assert few == (usual.period, 2, 0.0)
-    late = recorded(swing(time), time, behavior="squat", squat_begin=4.0)
+    late = knee_and_hip_recording(periodic_angles(time), time, behavior="squat", squat_begin=4.0)
     assert cycle_period(late) == (*usual[:2], 4.0)
 
 
@@ -141,27 +145,27 @@ def test_the_cycle_period_is_that_of_the_settings_or_of_their_defaults() -> None
      {"behavior": "squat", "settings": {"frequency": "often"}}],
 )  # fmt: skip
 def test_a_recording_without_a_valid_squat_frequency_has_no_cycle_period(facts: dict[str, Any]) -> None:
-    time = clock(0.1)
-    assert cycle_period(recorded(swing(time), time, **facts)) is None
+    time = sample_times(0.1)
+    assert cycle_period(knee_and_hip_recording(periodic_angles(time), time, **facts)) is None
 
 
 @pytest.mark.parametrize("period", [0.0, -1.0, np.nan, np.inf, "two"])
 def test_an_invalid_period_is_refused(period: object) -> None:
     with pytest.raises(RecordingError, match="expected a positive number of seconds"):
-        cycle_difference(swing(clock(1.0)), period, clock(1.0))  # type: ignore[arg-type]
+        cycle_difference(periodic_angles(sample_times(1.0)), period, sample_times(1.0))  # type: ignore[arg-type]
 
 
 def test_angles_need_their_times() -> None:
-    for time in (None, clock(0.5)):
+    for time in (None, sample_times(0.5)):
         with pytest.raises(RecordingError, match=r"expected \(n, joints\) with time="):
-            cycle_difference(swing(clock(1.0)), PERIOD, time)
+            cycle_difference(periodic_angles(sample_times(1.0)), PERIOD, time)
 
 
 def test_a_squat_converges_to_a_periodic_motion() -> None:
     """[Galdeano2014], figure 9."""
-    asked = cycle_period(squat())
-    assert asked == (2.0, 4, 0.0)
-    found = cycle_difference(squat(), asked.period)
+    settings = cycle_period(squat())
+    assert settings == (2.0, 4, 0.0)
+    found = cycle_difference(squat(), settings.period)
     assert found.shape == (3, 28)
     assert np.sqrt(np.mean(found**2, axis=1)).max() < 0.01
     assert found[-1].max() < found[0].max()

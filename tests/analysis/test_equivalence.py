@@ -51,7 +51,7 @@ def test_four_differences_worked_by_hand() -> None:
 @pytest.mark.parametrize(
     ("center", "verdict"), [(0.0, "equivalent"), (4.9, "not shown"), (-9.0, "different"), (9.0, "different")]
 )
-def test_the_verdict_is_where_the_interval_lies(center: float, verdict: str) -> None:
+def test_the_verdict_follows_from_the_interval(center: float, verdict: str) -> None:
     (test,) = paired_tests(center + np.array([[-1.0], [0.5], [1.2], [-0.7]]), ["knee"])
     assert test.verdict == verdict
     low, high = not_none(test.interval)
@@ -59,7 +59,7 @@ def test_the_verdict_is_where_the_interval_lies(center: float, verdict: str) -> 
 
 
 def test_a_t_test_that_does_not_reject_shows_nothing() -> None:
-    """Two scattered people: the t-test finds no difference, and equality is not shown all the same."""
+    """Two scattered subjects: the t-test finds no difference, yet equivalence is not shown."""
     (test,) = paired_tests([[-20.0], [24.0], [1.0]], ["knee"])
     assert not_none(test.student) > 0.05
     assert test.verdict == "not shown"
@@ -113,7 +113,7 @@ def test_corrections_are_those_worked_by_hand() -> None:
     assert holm(p) == pytest.approx((0.04, 0.09, 0.09, None))
 
 
-def test_holm_rejects_whatever_bonferroni_rejects() -> None:
+def test_holm_rejects_every_hypothesis_that_bonferroni_rejects() -> None:
     random = np.random.default_rng(5)
     for _ in range(100):
         p = random.uniform(0.0, 0.05, 12).tolist()

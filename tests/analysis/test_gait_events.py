@@ -22,7 +22,7 @@ from synthetic_gaits import STANCE_SHARE, STRIDE_TIME, WALKING_SPEED, SyntheticG
 SIDES = ("left", "right")
 
 
-def found(events: tuple[GaitEvent, ...], side: str, kind: str) -> list[float]:
+def event_times(events: tuple[GaitEvent, ...], side: str, kind: str) -> list[float]:
     return [event.time for event in events if event.side == side and event.kind == kind]
 
 
@@ -38,8 +38,10 @@ def test_initial_contacts_and_toe_offs_are_found_within_a_frame_in_any_walking_d
     gait = SyntheticGait(rate=rate, angle=angle)
     events = events_of(gait)
     for side in SIDES:
-        assert found(events, side, "initial_contact") == pytest.approx(gait.initial_contacts(side), abs=1.5 / rate)
-        assert found(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=1.5 / rate)
+        assert event_times(events, side, "initial_contact") == pytest.approx(
+            gait.initial_contacts(side), abs=1.5 / rate
+        )
+        assert event_times(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=1.5 / rate)
 
 
 def test_the_rule_of_zeni_is_sixty_milliseconds_early_on_a_synthetic_gait() -> None:
@@ -56,8 +58,8 @@ def test_on_a_treadmill_the_feet_give_the_direction_and_the_belt_its_speed() -> 
     assert belt_speed(gait.time, gait.toe, d) == pytest.approx(WALKING_SPEED, rel=0.02)
     events = events_of(gait)
     for side in SIDES:
-        assert found(events, side, "initial_contact") == pytest.approx(gait.initial_contacts(side), abs=0.015)
-        assert found(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=0.015)
+        assert event_times(events, side, "initial_contact") == pytest.approx(gait.initial_contacts(side), abs=0.015)
+        assert event_times(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=0.015)
 
 
 def test_overground_walking_has_no_belt_speed() -> None:
@@ -72,22 +74,22 @@ def test_the_noise_of_markers_moves_events_by_a_few_frames_at_most() -> None:
     )
     events = events_from_markers(gait.time, heel, toe, gait.pelvis)
     for side in SIDES:
-        assert found(events, side, "initial_contact") == pytest.approx(gait.initial_contacts(side), abs=0.03)
-        assert found(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=0.03)
+        assert event_times(events, side, "initial_contact") == pytest.approx(gait.initial_contacts(side), abs=0.03)
+        assert event_times(events, side, "toe_off") == pytest.approx(gait.toe_offs(side), abs=0.03)
 
 
 def test_a_file_of_one_stride_begins_and_ends_with_an_initial_contact() -> None:
-    whole = SyntheticGait(seconds=1.1, start=1.1)  # from one strike of the right heel to its next
-    strikes = found(events_of(whole), "right", "initial_contact")
-    assert strikes == pytest.approx([1.1, 2.2], abs=0.025)  # the last is not seen to stand
+    whole = SyntheticGait(seconds=1.1, start=1.1)  # from one initial contact of the right heel to the next
+    strikes = event_times(events_of(whole), "right", "initial_contact")
+    assert strikes == pytest.approx([1.1, 2.2], abs=0.025)  # the last stance is not in the file
 
 
-def test_no_event_is_set_where_its_marker_is_not_seen() -> None:
+def test_no_event_is_set_where_its_marker_is_not_visible() -> None:
     gait = SyntheticGait()
     first = gait.initial_contacts("right")[0]
     hidden = np.abs(gait.time - first) < 0.03
     gait.heel["right"][hidden] = np.nan
-    strikes = found(events_of(gait), "right", "initial_contact")
+    strikes = event_times(events_of(gait), "right", "initial_contact")
     assert all(np.abs(strikes - first) > 0.02)
     assert len(strikes) >= len(gait.initial_contacts("right")) - 1
 
@@ -113,9 +115,12 @@ def test_plates_give_the_events_of_complete_and_of_truncated_stances() -> None:
     right = np.where(((time > 0.495) & (time < 1.195)) | (time > 2.495), 700.0, 3.0)
     left = np.where((time < 0.295) | ((time > 1.495) & (time < 1.535)), 650.0, 0.0)  # the second is the plate ringing
     events = events_from_plates(time, {"right": right, "left": left})
-    assert found(events, "right", "initial_contact") == pytest.approx([0.5, 2.5])
-    assert found(events, "right", "toe_off") == pytest.approx([1.2])
-    assert (found(events, "left", "initial_contact"), found(events, "left", "toe_off")) == ([], pytest.approx([0.3]))  # type: ignore[comparison-overlap]
+    assert event_times(events, "right", "initial_contact") == pytest.approx([0.5, 2.5])
+    assert event_times(events, "right", "toe_off") == pytest.approx([1.2])
+    assert (event_times(events, "left", "initial_contact"), event_times(events, "left", "toe_off")) == (
+        [],
+        pytest.approx([0.3]),
+    )  # type: ignore[comparison-overlap]
 
 
 def test_the_rule_that_is_published_names_its_numbers() -> None:
@@ -124,7 +129,7 @@ def test_the_rule_that_is_published_names_its_numbers() -> None:
 
 
 def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames() -> None:
-    """Bars: mean within 20 ms, deviation within 30 ms. Seen: strikes -4 ± 20 ms, toe-offs 11 ± 19 ms."""
+    """Bars: mean within 20 ms, deviation within 30 ms. Measured: initial contacts -4 ± 20 ms, toe-offs 11 ± 19 ms."""
     ezc3d = pytest.importorskip("ezc3d")
     files = [require_data(f"mocap/pig_{name.lower()}/PiG_Motion-FlatFoot-{name}.c3d") for name in ("One", "Hole")]
     differences: dict[str, list[float]] = {"initial_contact": [], "toe_off": []}
@@ -142,18 +147,18 @@ def test_in_two_measured_walks_events_are_those_of_the_laboratory_within_frames(
         moments = np.asarray(event["TIMES"]["value"])[1]
         for when, side, name in zip(moments, event["CONTEXTS"]["value"], event["LABELS"]["value"], strict=True):
             kind = "initial_contact" if "Strike" in name else "toe_off"
-            near = [t - when for t in found(events, side.lower(), kind) if abs(t - when) < 0.15]
+            near = [t - when for t in event_times(events, side.lower(), kind) if abs(t - when) < 0.15]
             differences[kind] += near
-    for kind, seen in differences.items():
-        print(f"{kind}: {1000 * np.mean(seen):.0f} ± {1000 * np.std(seen, ddof=1):.0f} ms, {len(seen)} events")
-        assert len(seen) >= 7
-        assert abs(np.mean(seen)) < 0.020
-        assert np.std(seen, ddof=1) < 0.030
+    for kind, errors in differences.items():
+        print(f"{kind}: {1000 * np.mean(errors):.0f} ± {1000 * np.std(errors, ddof=1):.0f} ms, {len(errors)} events")
+        assert len(errors) >= 7
+        assert abs(np.mean(errors)) < 0.020
+        assert np.std(errors, ddof=1) < 0.030
 
 
 def test_stance_of_a_synthetic_gait_is_the_specified_one() -> None:
     gait = SyntheticGait()
     events = events_of(gait)
-    strike = found(events, "right", "initial_contact")[0]
-    off = next(t for t in found(events, "right", "toe_off") if t > strike)
+    strike = event_times(events, "right", "initial_contact")[0]
+    off = next(t for t in event_times(events, "right", "toe_off") if t > strike)
     assert off - strike == pytest.approx(STANCE_SHARE * STRIDE_TIME, abs=0.02)

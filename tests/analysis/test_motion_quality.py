@@ -29,7 +29,9 @@ def robot() -> Robot:
     return installed_robot("g1")
 
 
-def placed(robot: Robot, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, pitch: float = 0.0) -> np.ndarray:
+def placed_configuration(
+    robot: Robot, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, pitch: float = 0.0
+) -> np.ndarray:
     """The stance, moved and turned as a whole about the origin of the world."""
     q = robot.stance("standing").q.copy()
     turn = pinocchio.SE3(pinocchio.rpy.rpyToMatrix(0.0, pitch, yaw), np.array([x, y, 0.0]))
@@ -37,7 +39,7 @@ def placed(robot: Robot, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, pitch
     return q
 
 
-def recorded(robot: Robot, q: np.ndarray, *more: Channel) -> Recording:
+def make_recording(robot: Robot, q: np.ndarray, *more: Channel) -> Recording:
     body = CoordinateLabels.of(robot)
     channels = [
         Channel("time", "s", PERIOD * np.arange(len(q))),
@@ -50,10 +52,12 @@ def recorded(robot: Robot, q: np.ndarray, *more: Channel) -> Recording:
 def test_slip_counts_from_the_begin_of_each_single_support(robot: Robot) -> None:
     names = ["standing"] * 10 + ["left support"] * 20 + ["double support"] * 10 + ["right support"] * 20
     x = np.zeros(60)
-    x[20:30] = 0.004  # a left foot that stands alone jumps by 4 mm
-    x[30:] = 0.5  # what happens on both feet is no slip
+    x[20:30] = 0.004  # the left foot jumps by 4 mm in single support
+    x[30:] = 0.5  # displacements in double support do not count as slip
     x[50:] = 0.5 - 0.007
-    recording = recorded(robot, np.array([placed(robot, value) for value in x]), Channel("phase", "", names))
+    recording = make_recording(
+        robot, np.array([placed_configuration(robot, value) for value in x]), Channel("phase", "", names)
+    )
     states = list(recording.states(robot))
     assert largest_foot_slip(recording, states, robot) == pytest.approx(0.007)
     assert largest_foot_slip(recording, states[:45], robot) == pytest.approx(0.004)
@@ -61,16 +65,19 @@ def test_slip_counts_from_the_begin_of_each_single_support(robot: Robot) -> None
 
 
 def test_the_base_is_displaced_over_the_ground_and_about_the_vertical(robot: Robot) -> None:
-    first, last = (State(robot, placed(robot, *where)) for where in ((0.0, 0.0, 0.0), (3.0, 4.0, 0.7)))
+    first, last = (State(robot, placed_configuration(robot, *where)) for where in ((0.0, 0.0, 0.0), (3.0, 4.0, 0.7)))
     base = robot.frame("root_joint")
-    way = (last.pose(base).translation - first.pose(base).translation)[:2]
-    found = base_displacement([first, State(robot, placed(robot, -9.0)), last])
-    assert found.distance == pytest.approx(math.hypot(*way))
+    displacement = (last.pose(base).translation - first.pose(base).translation)[:2]
+    found = base_displacement([first, State(robot, placed_configuration(robot, -9.0)), last])
+    assert found.distance == pytest.approx(math.hypot(*displacement))
     assert found.heading == pytest.approx(0.7)
 
 
 def test_tilts_are_the_largest_of_all_states(robot: Robot) -> None:
-    states = [State(robot, placed(robot, yaw=1.0, pitch=angle), contacts=robot.feet) for angle in (0.0, 0.3, -0.1)]
+    states = [
+        State(robot, placed_configuration(robot, yaw=1.0, pitch=angle), contacts=robot.feet)
+        for angle in (0.0, 0.3, -0.1)
+    ]
     assert largest_trunk_tilt(states, robot) == pytest.approx(0.3)
     assert largest_sole_tilt(states, robot) == pytest.approx(0.3)
     in_the_air = [State(robot, state.q) for state in states]
@@ -82,31 +89,31 @@ def test_a_saturated_motor_is_listed_with_its_duration(robot: Robot) -> None:
     torque = np.zeros((100, len(limits)))
     torque[10:35, 3] = -limits[3]
     torque[:, 5] = 0.99 * limits[5]
-    q = np.tile(placed(robot), (100, 1))
-    recording = recorded(robot, q, Channel("command/torque", "N m", torque, CoordinateLabels.of(robot).joints))
+    q = np.tile(placed_configuration(robot), (100, 1))
+    recording = make_recording(robot, q, Channel("command/torque", "N m", torque, CoordinateLabels.of(robot).joints))
     found = torque_saturation(recording, robot)
     assert found == {robot.joints[3].name: {"seconds": pytest.approx(0.25), "limit_Nm": pytest.approx(limits[3])}}  # type: ignore[comparison-overlap]
-    assert torque_saturation(recorded(robot, q), robot) is None
+    assert torque_saturation(make_recording(robot, q), robot) is None
 
 
 def test_the_margin_of_a_sensed_center_of_pressure_is_its_distance_from_the_edge(robot: Robot) -> None:
-    q = np.tile(placed(robot), (5, 1))
+    q = np.tile(placed_configuration(robot), (5, 1))
     polygon = State(robot, q[0], contacts=robot.feet).support_polygon
     edge = float(polygon[:, 0].max())
     pressure = np.tile([edge - 0.02, 0.0], (5, 1))
     pressure[2, 0] = edge - 0.005
     pressure[0, 0] = edge + 1.0  # the first and the last sample do not count
     feet = ", ".join(foot.name for foot in robot.feet)
-    recording = recorded(
+    recording = make_recording(
         robot, q, Channel("contacts", "", [feet] * 5), Channel("center_of_pressure", "m", pressure, ("x", "y"))
     )
     assert zmp_margin(recording, robot) == pytest.approx(0.005, abs=1e-9)
-    assert zmp_margin(recorded(robot, q), robot) is None
+    assert zmp_margin(make_recording(robot, q), robot) is None
 
 
 def test_true_states_replace_measured_ones_where_they_are_numbers(robot: Robot) -> None:
-    q = np.tile(placed(robot), (3, 1))
+    q = np.tile(placed_configuration(robot), (3, 1))
     truth = q + 1.0
     truth[1] = np.nan
-    found = true_state(recorded(robot, q, Channel("true/q", "", truth, CoordinateLabels.of(robot).q_labels)), "q")
+    found = true_state(make_recording(robot, q, Channel("true/q", "", truth, CoordinateLabels.of(robot).q_labels)), "q")
     np.testing.assert_array_equal(found, [q[0] + 1.0, q[1], q[2] + 1.0])

@@ -14,7 +14,7 @@ EVERY = [(joint, source) for source in normative_datasets() for joint in normati
 
 
 @pytest.mark.parametrize(("joint", "source"), EVERY)
-def test_a_norm_has_a_mean_and_a_deviation_at_each_per_cent(joint: str, source: str) -> None:
+def test_a_normative_band_has_a_mean_and_a_deviation_at_each_per_cent(joint: str, source: str) -> None:
     own = normative_band(joint, dataset=source)
     assert own.mean.shape == own.deviation.shape == (101,)
     assert np.isfinite(own.mean).all()
@@ -23,7 +23,7 @@ def test_a_norm_has_a_mean_and_a_deviation_at_each_per_cent(joint: str, source: 
 
 
 @pytest.mark.parametrize(("joint", "source"), EVERY)
-def test_a_norm_ends_as_it_begins_and_goes_on_smoothly(joint: str, source: str) -> None:
+def test_a_normative_band_is_periodic_and_smooth(joint: str, source: str) -> None:
     own, h = normative_band(joint, dataset=source), 1e-4
     assert own.mean[0] == pytest.approx(own.mean[-1])
     assert own.at(np.linspace(0.0, 1.0, 101)) == pytest.approx(own.mean)
@@ -32,7 +32,7 @@ def test_a_norm_ends_as_it_begins_and_goes_on_smoothly(joint: str, source: str) 
     assert abs(after - 2 * at + before) < 0.1 * h  # a kink would leave a share of h
 
 
-def test_a_norm_goes_through_the_numbers_of_its_table() -> None:
+def test_a_normative_band_has_the_values_of_its_table() -> None:
     knee = np.degrees(normative_band("right_knee_flexion").mean)
     assert knee[10:100:10] == pytest.approx([17.5, 18.5, 10.6, 4.8, 6.7, 26.2, 63.8, 66.0, 32.5])
     assert knee[0] == pytest.approx((4.0 + 0.4) / 2)
@@ -47,7 +47,7 @@ def test_ranges_of_motion_are_near_those_of_the_people_that_were_measured() -> N
 def test_signs_are_those_of_the_body() -> None:
     angle = {joint: np.degrees(normative_band(f"right_{joint}").mean) for joint in
              ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")}  # fmt: skip
-    assert angle["hip_flexion"][0] > 15.0 > 0.0 > angle["hip_flexion"][50]  # in front at the strike, behind later
+    assert angle["hip_flexion"][0] > 15.0 > 0.0 > angle["hip_flexion"][50]  # in front at initial contact, behind later
     assert angle["knee_flexion"].argmax() in range(70, 80)
     assert angle["hip_adduction"][20] > 0.0 > angle["hip_adduction"][70]  # the pelvis drops on the other side
     assert angle["ankle_dorsiflexion"].argmax() in range(45, 55)
@@ -56,7 +56,7 @@ def test_signs_are_those_of_the_body() -> None:
 
 
 def test_the_pelvis_of_all_sources_is_that_of_the_spines() -> None:
-    """Their own zeros differ by 15 degrees; on the body's they agree within the deviation of one person."""
+    """Their zeros differ by 15 degrees; relative to the body's zero they agree within the deviation of one person."""
     for joint in ("pelvis_tilt", "hip_flexion"):
         means = [np.degrees(normative_band(joint, dataset=source).mean.mean()) for source in normative_datasets()]
         assert np.ptp(means) < 2.5

@@ -29,11 +29,13 @@ def robot() -> Robot:
 
 def with_channels(tracks: BodyTrajectories, *channels: Channel) -> BodyTrajectories:
     recording = tracks.recording
-    kept = [channel for key, channel in recording.channels.items() if key not in {each.key for each in channels}]
-    return dataclasses.replace(tracks, recording=Recording([*kept, *channels], recording.provenance, recording.robot))
+    others = [channel for key, channel in recording.channels.items() if key not in {each.key for each in channels}]
+    return dataclasses.replace(tracks, recording=Recording([*others, *channels], recording.provenance, recording.robot))
 
 
-def walking(robot: Robot, walk: SyntheticWalk, angles: Array | None = None, **options: object) -> BodyTrajectories:
+def synthetic_walk_trajectories(
+    robot: Robot, walk: SyntheticWalk, angles: Array | None = None, **options: object
+) -> BodyTrajectories:
     """A synthetic walk with the joints as standing, and the base with these angles (yaw, pitch, roll; rad)."""
     tracks = synthetic_trajectories(robot, walk, **options)  # type: ignore[arg-type]
     q = np.tile(robot.stance("standing").q, (len(walk.time), 1))
@@ -49,7 +51,9 @@ def moving_base(
     """A walk whose base oscillates once per stride with these amplitudes (rad), and turns (rad/s)."""
     walk = SyntheticWalk(turn=turning * 0.5)
     wave = np.sin(math.pi * (walk.time - walk.rest) / (walk.single + walk.double))
-    return walking(robot, walk, np.stack([yaw * wave + turning * walk.time, pitch * wave, roll * wave], axis=1))
+    return synthetic_walk_trajectories(
+        robot, walk, np.stack([yaw * wave + turning * walk.time, pitch * wave, roll * wave], axis=1)
+    )
 
 
 def figures_of(tracks: BodyTrajectories) -> dict[str, float | None]:
@@ -66,10 +70,10 @@ def test_the_range_of_the_pelvis_is_twice_its_amplitude_also_while_turning(
         assert figures[f"pelvis_{name}_deg"] == pytest.approx(14.0 if name == axis else 0.0, abs=0.3)
 
 
-def swinging(robot: Robot, left: float, right: float) -> dict[str, float | None]:
+def swing_figures(robot: Robot, left: float, right: float) -> dict[str, float | None]:
     """Figures of a walk whose hands move with (1) or against (-1) the foot of their side, fore and aft."""
     walk = SyntheticWalk()
-    tracks = walking(robot, walk)
+    tracks = synthetic_walk_trajectories(robot, walk)
     positions = np.array(tracks.positions)
     base = tracks.recording["q"][:, :3]
     for side, sign in (("left", left), ("right", right)):
@@ -79,13 +83,13 @@ def swinging(robot: Robot, left: float, right: float) -> dict[str, float | None]
     return figures_of(dataclasses.replace(tracks, positions=positions))
 
 
-def test_arms_that_swing_as_in_people_are_told_from_arms_that_do_not(robot: Robot) -> None:
-    people = swinging(robot, -1.0, -1.0)
+def test_human_like_arm_swing_is_distinguished_from_other_arm_swing(robot: Robot) -> None:
+    people = swing_figures(robot, -1.0, -1.0)
     assert people["hand_foot_correlation"] == pytest.approx(-1.0, abs=1e-6)
     assert people["hand_correlation"] == pytest.approx(-1.0, abs=0.2)
-    same_side = swinging(robot, 1.0, 1.0)
+    same_side = swing_figures(robot, 1.0, 1.0)
     assert same_side["hand_foot_correlation"] == pytest.approx(1.0, abs=1e-6)
-    together = swinging(robot, 1.0, -1.0)
+    together = swing_figures(robot, 1.0, -1.0)
     assert together["hand_correlation"] == pytest.approx(1.0, abs=0.2)
     for figures, wrong in ((people, ()), (same_side, ("hand_foot_correlation",)), (together, ("hand_correlation",))):
         messages = quality_messages(figures, "walk")
@@ -95,16 +99,16 @@ def test_arms_that_swing_as_in_people_are_told_from_arms_that_do_not(robot: Robo
 def test_symmetric_steps_have_no_asymmetry_and_a_shifted_foot_has(robot: Robot) -> None:
     walk = SyntheticWalk()
     one_sample = walk.period / (walk.single + walk.double)
-    assert figures_of(walking(robot, walk))["step_asymmetry"] == pytest.approx(0.0, abs=one_sample)
+    assert figures_of(synthetic_walk_trajectories(robot, walk))["step_asymmetry"] == pytest.approx(0.0, abs=one_sample)
     ahead = np.zeros((len(walk.time), 3))
     ahead[:, 0] = 0.05
-    limping = figures_of(walking(robot, walk, changes={"left": ahead}))["step_asymmetry"]
+    limping = figures_of(synthetic_walk_trajectories(robot, walk, changes={"left": ahead}))["step_asymmetry"]
     assert limping is not None
     assert limping > 0.05
 
 
 def test_ticks_longer_than_the_period_are_counted(robot: Robot) -> None:
-    tracks = walking(robot, SyntheticWalk())
+    tracks = synthetic_walk_trajectories(robot, SyntheticWalk())
     milliseconds = np.full(tracks.recording.samples, 1.0)
     milliseconds[[3, 50, 51]] = 1e3 * tracks.recording.period + 0.1
     figures = figures_of(with_channels(tracks, Channel("control/milliseconds", "ms", milliseconds)))
@@ -113,7 +117,7 @@ def test_ticks_longer_than_the_period_are_counted(robot: Robot) -> None:
 
 
 def test_a_motion_without_steps_has_no_figures_of_a_walk(robot: Robot) -> None:
-    figures = figures_of(walking(robot, SyntheticWalk(steps=0)))
+    figures = figures_of(synthetic_walk_trajectories(robot, SyntheticWalk(steps=0)))
     names = ("pelvis_pitch_deg", "pelvis_yaw_deg", "arm_swing_deg", "hand_correlation", "step_asymmetry", "edge_time")
     assert all(figures[name] is None for name in names)
 
@@ -131,7 +135,7 @@ def test_every_bound_warns_just_above_and_not_just_below() -> None:
 
 @pytest.mark.needs_models
 def test_bodies_that_overlap_are_measured() -> None:
-    """The left forearm of the G1 swings through its right arm's place: far more than a millimetre."""
+    """The left forearm of the G1 overlaps its right arm by far more than a millimetre."""
     g1 = installed_robot("g1")
     standing = g1.stance("standing").q
     assert body_overlap(g1, standing[np.newaxis]) == 0.0

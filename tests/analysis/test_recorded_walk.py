@@ -24,10 +24,10 @@ def robot() -> Robot:
 
 
 def test_footprints_from_states_are_those_of_the_synthetic_walk(robot: Robot) -> None:
-    rails = SyntheticWalk(steps=8, period=0.01, sway=0.02)
-    walk = analyze_walk(synthetic_recording(robot, rails), robot)
+    synthetic_walk = SyntheticWalk(steps=8, period=0.01, sway=0.02)
+    walk = analyze_walk(synthetic_recording(robot, synthetic_walk), robot)
     assert len(walk.steps) == 8
-    for each, (side, place, _) in zip(walk.footprints, rails.footprints(), strict=True):
+    for each, (side, place, _) in zip(walk.footprints, synthetic_walk.footprints(), strict=True):
         assert each.side == side
         assert each.position == pytest.approx(place, abs=1e-8)
     found = style_measures(walk)
@@ -56,7 +56,7 @@ def test_standing_is_not_a_walk(robot: Robot) -> None:
 
 
 @pytest.fixture(scope="module")
-def physical() -> tuple[Recording, Robot]:
+def mujoco_walk() -> tuple[Recording, Robot]:
     require_models()
     robot = load_robot("g1")
     walk = Walk(robot, speed=(0.25, 0.0, 0.0), steps=8)
@@ -64,21 +64,21 @@ def physical() -> tuple[Recording, Robot]:
     return poise.record(controller, poise.MujocoPlant(walk.start), walk.seconds), robot
 
 
-def test_a_walk_in_mujoco_is_measured(physical: tuple[Recording, Robot]) -> None:
-    recording, robot = physical
+def test_a_walk_in_mujoco_is_measured(mujoco_walk: tuple[Recording, Robot]) -> None:
+    recording, robot = mujoco_walk
     walk = analyze_walk(recording, robot)
     assert len(walk.steps) in (8, 9)  # the last one ends side by side
     assert walk.speed.forward == pytest.approx(0.25, rel=0.2)
     found = style_measures(walk)
-    told = {name for name in STYLE_MEASURES if math.isfinite(getattr(found, name))}
-    assert set(STYLE_MEASURES) - told <= {"dcm_error"}
+    finite_measures = {name for name in STYLE_MEASURES if math.isfinite(getattr(found, name))}
+    assert set(STYLE_MEASURES) - finite_measures <= {"dcm_error"}
     assert found.step_length * found.cadence / 60.0 == pytest.approx(found.forward, rel=0.05)
     assert found.slip < 0.02
     assert found.dcm_margin > 0.0
 
 
-def test_in_mujoco_footprints_agree_with_forces_and_poses_of_the_feet(physical: tuple[Recording, Robot]) -> None:
-    recording, robot = physical
+def test_in_mujoco_footprints_agree_with_forces_and_poses_of_the_feet(mujoco_walk: tuple[Recording, Robot]) -> None:
+    recording, robot = mujoco_walk
     walk = analyze_walk(recording, robot)
     assert len(walk.footprints) >= 8
     for each in walk.footprints:
@@ -90,9 +90,9 @@ def test_in_mujoco_footprints_agree_with_forces_and_poses_of_the_feet(physical: 
 
 
 def test_in_mujoco_the_center_of_pressure_is_inside_the_soles_and_equal_to_the_zmp(
-    physical: tuple[Recording, Robot],
+    mujoco_walk: tuple[Recording, Robot],
 ) -> None:
-    recording, robot = physical
+    recording, robot = mujoco_walk
     walk = analyze_walk(recording, robot)
     margin = walk.pressure_margin.margin
     assert np.nanmin(margin) > -2e-3

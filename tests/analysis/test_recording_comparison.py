@@ -43,7 +43,7 @@ def motion(robot: Robot, seconds: float, knee: float = 0.6, torque: float | None
     return Recording(channels, robot=robot)
 
 
-def test_a_motion_against_itself_at_another_pace_differs_in_nothing(robot: Robot) -> None:
+def test_a_motion_equals_itself_played_at_another_speed(robot: Robot) -> None:
     found = compare_recordings(motion(robot, 2.0), motion(robot, 5.0))
     assert [phase.name for phase in found.phases] == ["lift", "turn"]
     assert found.distance.max() < 0.02

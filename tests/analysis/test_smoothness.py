@@ -58,9 +58,9 @@ def test_the_arc_length_of_a_minimum_jerk_stroke_is_that_of_its_formula(threshol
 
 def test_a_spectrum_that_never_ends_is_cut_at_the_highest_frequency() -> None:
     blow = np.zeros(200)
-    blow[100] = 1.0  # all frequencies are in it alike, so that the curve is a straight line of length 1
+    blow[100] = 1.0  # all frequencies have the same amplitude, so the curve is a straight line of length 1
     assert spectral_arc_length(blow, 1e-3) == pytest.approx(-1.0)
-    assert spectral_arc_length(blow, 0.2) == pytest.approx(-1.0)  # the highest that this clock can show is 2.5 Hz
+    assert spectral_arc_length(blow, 0.2) == pytest.approx(-1.0)  # the highest frequency at this sample rate is 2.5 Hz
 
 
 @pytest.mark.parametrize("measure", [spectral_arc_length, log_dimensionless_jerk])
@@ -148,7 +148,7 @@ def test_a_step_of_a_torque_is_found_where_it_is() -> None:
 def test_smooth_torques_have_a_shorter_arc_than_torques_that_jump() -> None:
     t = np.linspace(0.0, 1.0, 1001)
     smooth = 10.0 * (10 * t**3 - 15 * t**4 + 6 * t**5)
-    # Their rate is a stroke, so that their arc is its arc.
+    # Their rate is a minimum-jerk stroke, so the arc lengths are equal.
     assert torque_arc_length(smooth, 1e-3) == pytest.approx(spectral_arc_length(stroke(), 1e-3), rel=1e-3)
     jumping = smooth + 2.0 * (t > 0.3) - 2.0 * (t > 0.6)
     assert torque_arc_length(jumping, 1e-3) < torque_arc_length(smooth, 1e-3) - 0.5

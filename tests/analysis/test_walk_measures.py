@@ -34,12 +34,12 @@ def robot() -> Robot:
     return biped()
 
 
-def measured(robot: Robot, rails: SyntheticWalk, forces: str = "measured/force") -> StyleMeasures:
-    tracks = synthetic_trajectories(robot, rails, forces)
+def measures_of(robot: Robot, synthetic_walk: SyntheticWalk, forces: str = "measured/force") -> StyleMeasures:
+    tracks = synthetic_trajectories(robot, synthetic_walk, forces)
     return style_measures(analyze_walk(tracks.recording, robot, tracks))
 
 
-def recorded(robot: Robot, q: np.ndarray, period: float = 0.005, **channels: np.ndarray) -> Recording:
+def make_recording(robot: Robot, q: np.ndarray, period: float = 0.005, **channels: np.ndarray) -> Recording:
     """A recording of configurations, with the velocities between them."""
     body = CoordinateLabels.of(robot)
     between = [pinocchio.difference(robot.model, a, b) / period for a, b in itertools.pairwise(q)]
@@ -56,11 +56,11 @@ def recorded(robot: Robot, q: np.ndarray, period: float = 0.005, **channels: np.
     )
 
 
-def followed(robot: Robot, recording: Recording) -> BodyTrajectories:
+def trajectories_of(robot: Robot, recording: Recording) -> BodyTrajectories:
     return compute_trajectories(recording, robot, posture_frames(robot).frames)
 
 
-def turned(robot: Robot, yaw: float, pitch: np.ndarray) -> np.ndarray:
+def turned_configuration(robot: Robot, yaw: float, pitch: np.ndarray) -> np.ndarray:
     """The stance with its base turned to a heading, then leaning forward."""
     q = np.tile(robot.stance("standing").q, (len(pitch), 1))
     for i, angle in enumerate(pitch):
@@ -69,7 +69,7 @@ def turned(robot: Robot, yaw: float, pitch: np.ndarray) -> np.ndarray:
     return q
 
 
-def test_every_measure_has_its_unit_and_its_sentence() -> None:
+def test_every_measure_has_a_unit_and_a_description() -> None:
     assert list(STYLE_MEASURES) == [field.name for field in dataclasses.fields(StyleMeasures)]
     for name, measure in STYLE_MEASURES.items():
         assert len(measure.description) > 10, name
@@ -77,34 +77,39 @@ def test_every_measure_has_its_unit_and_its_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    "rails", [SyntheticWalk(), SyntheticWalk(length=-0.1, single=0.7, double=0.3, height=0.1), SyntheticWalk(turn=0.3)]
+    "synthetic_walk",
+    [SyntheticWalk(), SyntheticWalk(length=-0.1, single=0.7, double=0.3, height=0.1), SyntheticWalk(turn=0.3)],
 )
-def test_steps_of_a_synthetic_walk_are_measured(robot: Robot, rails: SyntheticWalk) -> None:
-    found = measured(robot, rails)
-    assert found.step_length == pytest.approx(rails.length, abs=1e-9)
-    assert found.relative_step_length == pytest.approx(rails.length / leg_length(robot), abs=1e-9)
-    assert found.step_width == pytest.approx(rails.width)
-    assert found.step_height == pytest.approx(rails.height, rel=1e-3)
-    assert found.cadence == pytest.approx(60.0 / (rails.single + rails.double), rel=0.01)
-    assert found.single_support == pytest.approx(rails.single, abs=rails.period)
-    assert found.double_support == pytest.approx(rails.double, abs=rails.period)
+def test_steps_of_a_synthetic_walk_are_measured(robot: Robot, synthetic_walk: SyntheticWalk) -> None:
+    found = measures_of(robot, synthetic_walk)
+    assert found.step_length == pytest.approx(synthetic_walk.length, abs=1e-9)
+    assert found.relative_step_length == pytest.approx(synthetic_walk.length / leg_length(robot), abs=1e-9)
+    assert found.step_width == pytest.approx(synthetic_walk.width)
+    assert found.step_height == pytest.approx(synthetic_walk.height, rel=1e-3)
+    assert found.cadence == pytest.approx(60.0 / (synthetic_walk.single + synthetic_walk.double), rel=0.01)
+    assert found.single_support == pytest.approx(synthetic_walk.single, abs=synthetic_walk.period)
+    assert found.double_support == pytest.approx(synthetic_walk.double, abs=synthetic_walk.period)
     assert found.slip == pytest.approx(0.0, abs=1e-9)
-    # The rails go on by half of two steps, along the chord of a turn.
-    assert found.forward == pytest.approx(rails.length / (rails.single + rails.double), rel=0.05)
-    assert found.turning == pytest.approx(rails.turn / (rails.single + rails.double), rel=0.01, abs=1e-9)
+    # The synthetic walk advances by half of two steps, along the chord of a turn.
+    assert found.forward == pytest.approx(
+        synthetic_walk.length / (synthetic_walk.single + synthetic_walk.double), rel=0.05
+    )
+    assert found.turning == pytest.approx(
+        synthetic_walk.turn / (synthetic_walk.single + synthetic_walk.double), rel=0.01, abs=1e-9
+    )
     assert found.sideways == pytest.approx(0.0, abs=0.02)
 
 
 def test_the_sway_of_a_sine_is_its_amplitude(robot: Robot) -> None:
     for sway in (0.01, 0.05):
-        assert measured(robot, SyntheticWalk(sway=sway)).sway == pytest.approx(sway, rel=0.02)
-    # On a circle the ways of the rails have corners, which sway a little by themselves.
-    assert measured(robot, SyntheticWalk(sway=0.05, turn=0.2)).sway == pytest.approx(0.05, rel=0.1)
+        assert measures_of(robot, SyntheticWalk(sway=sway)).sway == pytest.approx(sway, rel=0.02)
+    # On a circle the path of the synthetic walk has corners, which add a little sway.
+    assert measures_of(robot, SyntheticWalk(sway=0.05, turn=0.2)).sway == pytest.approx(0.05, rel=0.1)
 
 
 def test_the_height_of_the_center_is_against_the_stance(robot: Robot) -> None:
     expected = HEIGHT - robot.stance("standing").center_of_mass[2]
-    assert measured(robot, SyntheticWalk()).center_of_mass_height == pytest.approx(expected, abs=1e-9)
+    assert measures_of(robot, SyntheticWalk()).center_of_mass_height == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_dcm_is_ahead_of_the_center_of_mass_by_speed_over_natural_frequency(robot: Robot) -> None:
@@ -123,19 +128,19 @@ def test_a_recorded_dcm_error_is_reported(robot: Robot) -> None:
     channels = [*tracks.recording.channels.values(), Channel("error/balance/dcm", "m", error)]
     object.__setattr__(tracks, "recording", Recording(channels))
     assert style_measures(analyze_walk(tracks.recording, robot, tracks)).dcm_error == pytest.approx(0.05)
-    assert math.isnan(measured(robot, SyntheticWalk()).dcm_error)
+    assert math.isnan(measures_of(robot, SyntheticWalk()).dcm_error)
 
 
 def test_a_motion_without_steps_has_no_measures(robot: Robot) -> None:
-    found = measured(robot, SyntheticWalk(steps=0))
+    found = measures_of(robot, SyntheticWalk(steps=0))
     assert all(math.isnan(getattr(found, name)) for name in STYLE_MEASURES)
 
 
 @pytest.mark.parametrize("yaw", [0.0, 2.5, -3.1])
 def test_the_chest_leans_and_the_gaze_sinks_by_the_angle_of_the_base(robot: Robot, yaw: float) -> None:
     pitch = np.linspace(-0.5, 0.6, 30)
-    recording = recorded(robot, turned(robot, yaw, pitch))
-    tracks, heading = followed(robot, recording), np.full(30, yaw)
+    recording = make_recording(robot, turned_configuration(robot, yaw, pitch))
+    tracks, heading = trajectories_of(robot, recording), np.full(30, yaw)
     assert chest_pitch(tracks, heading) == pytest.approx(np.degrees(pitch), abs=1e-9)
     assert gaze_pitch(tracks, heading) == pytest.approx(np.degrees(pitch), abs=1e-9)
 
@@ -144,10 +149,10 @@ def test_the_chest_leans_and_the_gaze_sinks_by_the_angle_of_the_base(robot: Robo
 def test_the_swing_of_an_arm_is_that_of_its_shoulder(robot: Robot, yaw: float, lean: float) -> None:
     n = 200
     angle = 0.4 * np.sin(2.0 * math.pi * np.arange(n) / 100.0)
-    q = turned(robot, yaw, np.full(n, lean))
+    q = turned_configuration(robot, yaw, np.full(n, lean))
     q[:, robot.joint("left_shoulder_pitch").q] += angle
-    tracks = followed(robot, recorded(robot, q))
-    # The shoulder turns about the lateral axis: positive angles bring the hand back.
+    tracks = trajectories_of(robot, make_recording(robot, q))
+    # The shoulder turns about the lateral axis: positive angles move the hand back.
     still = standing_arm_pitch(robot, "left")
     assert arm_pitch(tracks, "left") == pytest.approx(still - np.degrees(angle), abs=1e-6)
     assert np.ptp(arm_pitch(tracks, "right")) == pytest.approx(0.0, abs=1e-6)
@@ -155,9 +160,9 @@ def test_the_swing_of_an_arm_is_that_of_its_shoulder(robot: Robot, yaw: float, l
 
 def test_an_arm_that_goes_over_the_head_does_not_jump(robot: Robot) -> None:
     n = 300
-    q = turned(robot, 0.0, np.zeros(n))
+    q = turned_configuration(robot, 0.0, np.zeros(n))
     q[:, robot.joint("left_shoulder_pitch").q] = -np.linspace(0.0, 1.5 * math.pi, n)
-    assert np.ptp(arm_pitch(followed(robot, recorded(robot, q)), "left")) == pytest.approx(270.0, abs=1e-6)
+    assert np.ptp(arm_pitch(trajectories_of(robot, make_recording(robot, q)), "left")) == pytest.approx(270.0, abs=1e-6)
 
 
 def test_angular_momentum_is_that_of_all_bodies_by_differences(robot: Robot) -> None:
@@ -165,8 +170,8 @@ def test_angular_momentum_is_that_of_all_bodies_by_differences(robot: Robot) -> 
     rng = np.random.default_rng(3)
     v = rng.normal(size=robot.model.nv)
     q = np.array([pinocchio.integrate(robot.model, robot.stance("standing").q, i * h * v) for i in range(n)])
-    recording = recorded(robot, q, h)
-    momentum = followed(robot, recording).momentum
+    recording = make_recording(robot, q, h)
+    momentum = trajectories_of(robot, recording).momentum
     data, model = robot.model.createData(), robot.model
     centers, turns = np.empty((n, model.njoints, 3)), np.empty((n, model.njoints, 3, 3))
     for i in range(n):
@@ -185,17 +190,17 @@ def test_angular_momentum_is_that_of_all_bodies_by_differences(robot: Robot) -> 
     assert between == pytest.approx(total, rel=1e-3, abs=float(1e-3 * np.linalg.norm(total)))
 
 
-def test_angular_momentum_is_seen_along_the_heading_and_per_size(robot: Robot) -> None:
-    rails = SyntheticWalk(heading=1.2)
-    tracks = synthetic_trajectories(robot, rails)
+def test_angular_momentum_is_expressed_along_the_heading_and_normalised_by_size(robot: Robot) -> None:
+    synthetic_walk = SyntheticWalk(heading=1.2)
+    tracks = synthetic_trajectories(robot, synthetic_walk)
     own = np.array([1.0, 2.0, 3.0])
     tracks.momentum[:, 3:] = z_rotations(np.array([1.2]))[0] @ own
     walk = analyze_walk(tracks.recording, robot, tracks)
     assert walk.angular_momentum == pytest.approx(np.tile(own, (len(walk.angular_momentum), 1)))
     found = style_measures(walk)
     unit = 1.0 / (robot.mass * HEIGHT * math.sqrt(9.81 * HEIGHT))
-    told = [found.angular_momentum_x, found.angular_momentum_y, found.angular_momentum_z]
-    assert told == pytest.approx(unit * own)
+    components = [found.angular_momentum_x, found.angular_momentum_y, found.angular_momentum_z]
+    assert components == pytest.approx(unit * own)
     assert in_heading_axes(np.array([[0.0, 1.0, 5.0]]), np.array([math.pi / 2])) == pytest.approx(
         np.array([[1.0, 0.0, 5.0]])
     )
@@ -203,18 +208,18 @@ def test_angular_momentum_is_seen_along_the_heading_and_per_size(robot: Robot) -
 
 def test_work_and_shares_of_torques_are_those_of_the_formulas(robot: Robot) -> None:
     n, h = 101, 0.01
-    q = turned(robot, 0.0, np.zeros(n))
+    q = turned_configuration(robot, 0.0, np.zeros(n))
     knee = robot.joint("left_knee")
-    q[:, knee.q] += 0.5 * np.sin(np.linspace(0.0, 2.0 * math.pi, n))  # to and fro: 2 rad of way
+    q[:, knee.q] += 0.5 * np.sin(np.linspace(0.0, 2.0 * math.pi, n))  # forth and back: a path of 2 rad
     torque = np.zeros((n, len(robot.joints)))
     torque[:, knee.v - 6] = 7.0
     torque[:, robot.joint("left_elbow").v - 6] = 0.25 * robot.limits.torque[robot.joint("left_elbow").v - 6]
-    recording = recorded(robot, q, h, command__torque=torque)
+    recording = make_recording(robot, q, h, command__torque=torque)
     assert joint_work(recording, robot, slice(0, n - 1)) == pytest.approx(7.0 * 2.0, rel=1e-3)
     names, shares = torque_shares(recording, robot)
     assert shares[5, names.index("left_knee")] == pytest.approx(7.0 / robot.limits.torque[knee.v - 6])
     assert arm_torque(recording, robot, slice(None)) == pytest.approx(0.25 / math.sqrt(6.0))  # one joint of six
-    assert math.isnan(joint_work(recorded(robot, q, h), robot, slice(None)))
+    assert math.isnan(joint_work(make_recording(robot, q, h), robot, slice(None)))
 
 
 def test_smoothness_is_that_of_the_center_by_strides(robot: Robot) -> None:
@@ -230,4 +235,4 @@ def test_every_measure_is_in_the_documentation(root: Path) -> None:
     text = (root / "docs/walking.md").read_text()
     for name, measure in STYLE_MEASURES.items():
         line = f"| `{name}` | {measure.unit or 'none'} | {measure.description.replace('|', '&#124;')} |"
-        assert line in text, f"docs/walking.md does not tell of {name}"
+        assert line in text, f"docs/walking.md does not describe {name}"

@@ -1,4 +1,4 @@
-"""Soles that press on their edges are turned until they lie flat."""
+"""Foot-roll trim: soles loaded on an edge are rolled until they are flat."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def make_trim() -> FootRollTrim:
 
 
 def test_inner_edges_turn_the_right_sole_up_on_its_inner_side() -> None:
-    """A turn about x lifts what is to the left: of the right sole, its inner edge."""
+    """A rotation about x lifts the left edge of a sole: the inner edge of the right one."""
     turning = make_trim()
     assert turning.step(SoleLoad(43.0, -0.005j), SoleLoad(43.0, 0.005j), 0.001) > 0.0
     assert make_trim().step(SoleLoad(43.0, 0.005j), SoleLoad(43.0, -0.005j), 0.001) < 0.0
@@ -34,16 +34,16 @@ def test_the_rate_is_that_of_the_formula() -> None:
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        (SoleLoad(86.0, 0.01j), SoleLoad(0.0, 0j)),  # one foot bears alone
-        (SoleLoad(0.0, 0j), SoleLoad(0.0, 0j)),  # nothing is felt
-        (SoleLoad(43.0, 0.01 + 0.003j), SoleLoad(43.0, -0.01 + 0.003j)),  # both lean the same way: no matter of splay
+        (SoleLoad(86.0, 0.01j), SoleLoad(0.0, 0j)),  # single support
+        (SoleLoad(0.0, 0j), SoleLoad(0.0, 0j)),  # no load
+        (SoleLoad(43.0, 0.01 + 0.003j), SoleLoad(43.0, -0.01 + 0.003j)),  # both ZMPs are on the same side: no splay
     ],
 )
-def test_what_is_no_splay_turns_nothing(left: SoleLoad, right: SoleLoad) -> None:
+def test_loads_without_splay_give_no_trim(left: SoleLoad, right: SoleLoad) -> None:
     assert make_trim().step(left, right, 0.001) == 0.0
 
 
-def test_without_trust_nothing_is_learnt_and_the_turn_is_bounded() -> None:
+def test_without_trust_the_trim_does_not_grow_and_it_is_bounded() -> None:
     turning = make_trim()
     inner = SoleLoad(43.0, -0.03j), SoleLoad(43.0, 0.03j)
     assert turning.step(*inner, 0.001, trust=0.0) == 0.0

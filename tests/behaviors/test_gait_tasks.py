@@ -1,4 +1,4 @@
-"""What gaits share: a balance level whose bounds follow from the body, and a clock that counts every tick once."""
+"""Common parts of gaits: a balance level with bounds derived from the body, and a clock that counts every tick once."""
 
 import math
 

@@ -25,18 +25,18 @@ def robot_of(name: str) -> poise.Robot:
 
 
 class HeldCommand(Device):
-    """A stick that is held for some seconds, and then let go."""
+    """Device with a stick that is held for some seconds and then released."""
 
     def __init__(self, mode: str, *axes: float, seconds: float = np.inf) -> None:
         self.stick = OperatorCommand(mode, (*axes, *(0.0,) * (6 - len(axes))))  # type: ignore[arg-type]
         self.seconds_held = seconds
-        self.seen: list[NavigationPoints] = []
+        self.observations: list[NavigationPoints] = []
 
     def read(self, time: float) -> OperatorCommand:
         return self.stick if time < self.seconds_held else OperatorCommand(self.stick.mode)
 
     def observe(self, points: NavigationPoints) -> None:
-        self.seen.append(points)
+        self.observations.append(points)
 
 
 def plant_of(name: str, start: poise.State, **world: Any) -> poise.MujocoPlant:
@@ -58,7 +58,7 @@ def run(name: str, device: object, seconds: float, **world: Any) -> tuple[Naviga
 
 
 @pytest.mark.parametrize("robot", ["mighty", "g1"])
-def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
+def test_in_kinematics_the_body_follows_the_segments(robot: str) -> None:
     navigate = Navigate(robot_of(robot), RandomDevice(4))
     plant, worst = poise.IdealPlant(navigate.start), 0.0
     for step in steps(poise.KinematicController(navigate, ramp=0.0), plant, 4.0):
@@ -75,11 +75,11 @@ def test_in_kinematics_the_body_does_what_the_segments_say(robot: str) -> None:
 @pytest.mark.parametrize(
     ("robot", "seed"),
     [
-        ("nao", 23),  # G1 is tried by the campaign of random joysticks
+        ("nao", 23),  # G1 is tested by the campaign of random joysticks
         *(pytest.param(*each, marks=pytest.mark.slow) for each in [("mighty", 21), ("g1", 22), ("talos", 24)]),
     ],
 )
-def test_random_sticks_in_physics_do_not_make_it_fall(robot: str, seed: int) -> None:
+def test_random_commands_in_physics_cause_no_fall(robot: str, seed: int) -> None:
     """The short form of benchmarks/navigation.py."""
     navigate, plant = run(robot, RandomDevice(seed), 8.0, seed=seed)
     assert not plant.fallen, plant.fall
@@ -149,7 +149,7 @@ def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> No
 
 
 def test_each_segment_starts_from_where_the_robot_really_is() -> None:
-    """A pushed robot: the next beginning has the measured centre of mass, not the planned one."""
+    """A pushed robot: the next segment starts at the measured centre of mass, not at the planned one."""
     device = HeldCommand("trunk", 0.0)
     navigate = Navigate(robot_of("g1"), device)
     plant = plant_of("g1", navigate.start, pushes=[Push((0.0, 40.0, 0.0), 0.1, 0.5)])
@@ -170,14 +170,14 @@ def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:
     assert push.time < replaced[0].time < push.time + 0.25
 
 
-def test_an_operator_that_looks_sees_where_the_points_are() -> None:
+def test_an_operator_with_an_observe_method_receives_the_guided_points() -> None:
     device = HeldCommand("trunk", 1.0)
     run("mighty", device, 2.0)
-    assert len(device.seen) >= 3
-    assert device.seen[-1].center[0] > device.seen[0].center[0]
+    assert len(device.observations) >= 3
+    assert device.observations[-1].center[0] > device.observations[0].center[0]
 
 
-def test_a_device_that_raises_holds_the_robot_and_says_so() -> None:
+def test_a_device_that_raises_makes_the_robot_hold_and_is_reported() -> None:
     class UnpluggedDevice(Device):
         def read(self, time: float) -> OperatorCommand:
             if time > 0.4:
@@ -204,7 +204,7 @@ def test_bad_settings_are_refused() -> None:
 
 
 def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahead() -> None:
-    """More acceleration ahead brings the pressure back: the shift goes forward, and no further than it may."""
+    """A forward acceleration moves the centre of pressure back: the shift is forward and bounded."""
     stabilizer = ServoStabilizer(ServoStabilizerSettings(), 0.05)
     for _ in range(400):
         stabilizer.step(0.02 + 0j, 0j, 0.005)
@@ -215,7 +215,7 @@ def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahea
     assert abs(stabilizer.shift) < 1e-6
 
 
-def test_what_the_tasks_are_led_by_are_derivatives_of_each_other() -> None:
+def test_feed_forward_rates_and_accelerations_are_derivatives_of_the_targets() -> None:
     """Hands, trunk and feet of a segment that moves all of them, by differences in time."""
     robot, h = robot_of("g1"), 1e-5
     navigate = Navigate(robot, HeldCommand("trunk", 1.0, 0.5, -0.5, 1.0, 1.0, 1.0))
@@ -224,14 +224,19 @@ def test_what_the_tasks_are_led_by_are_derivatives_of_each_other() -> None:
     segment, task_set = navigate.segment, navigate.task_set
     assert segment is not None
     assert segment.goal.step is not None
-    feet = {f"{side} foot": led for side, led in task_set.feet.items()}
-    soles = {f"{side} sole": led for side, led in task_set.soles.items()}
-    leds = {**task_set.hands, "trunk": task_set.trunk, **feet, **soles}  # type: ignore[misc]
+    feet = {f"{side} foot": target for side, target in task_set.feet.items()}
+    soles = {f"{side} sole": target for side, target in task_set.soles.items()}
+    targets = {**task_set.hands, "trunk": task_set.trunk, **feet, **soles}  # type: ignore[misc]
     for time in np.linspace(0.1, 0.9, 7) * segment.seconds:
         found = []
         for at in (time - h, time, time + h):
             task_set.follow(segment.sample(float(at)))
-            found.append({name: (led.value, led.rate.copy(), led.acceleration.copy()) for name, led in leds.items()})
+            found.append(
+                {
+                    name: (target.value, target.rate.copy(), target.acceleration.copy())
+                    for name, target in targets.items()
+                }
+            )
         before, now, after = found
         for name, (value, rate, acceleration) in now.items():
             change = difference(after[name][0], before[name][0]) / (2 * h)
@@ -241,6 +246,6 @@ def test_what_the_tasks_are_led_by_are_derivatives_of_each_other() -> None:
 
 
 def difference(a: object, b: object) -> np.ndarray:
-    """From b to a: of places a vector, of rotations a rotation vector."""
+    """Difference from b to a: a vector for positions, a rotation vector for rotations."""
     first, second = np.asarray(a), np.asarray(b)
     return pinocchio.log3(first @ second.T) if first.shape == (3, 3) else first - second

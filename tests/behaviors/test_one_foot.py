@@ -57,9 +57,9 @@ def test_every_joint_is_inside_its_range(name: str, side: str) -> None:
 def test_the_cup_is_held_in_front_and_above_the_knee(name: str) -> None:
     robot = installed_robot(name)
     state = one_foot_stance(robot, "right")
-    seen = state.pose(robot.foot("right")).actInv(state.pose(robot.hand("left")).translation)
-    assert seen[0] > 0.05 * robot.height
-    assert seen[2] > 0.4 * robot.height
+    relative_position = state.pose(robot.foot("right")).actInv(state.pose(robot.hand("left")).translation)
+    assert relative_position[0] > 0.05 * robot.height
+    assert relative_position[2] > 0.4 * robot.height
 
 
 def test_a_robot_without_hands_stands_on_one_foot_but_does_not_reach(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from robot_states import installed_robot
 pytestmark = pytest.mark.needs_models
 
 PERIOD = 0.005
-#: What linearised tasks drift by before a gain undoes it, m.
+#: Drift of linearised tasks before feedback corrects it, m.
 DRIFT = 5e-4
 
 each_run = pytest.mark.parametrize(("name", "profile"), [(n, p) for n in ("g1", "talos") for p in get_args(Profile)])
@@ -89,8 +89,8 @@ def test_at_the_end_of_its_phase_a_target_is_looked_at(name: str, profile: Profi
     assert any(phase.is_target for phase in reach.phases)
     for phase, part in zip(reach.phases, phases, strict=True):
         if phase.is_target:
-            seen = part[-1].state.pose(gaze).actInv(np.array(phase.point))
-            angle = np.arccos(seen @ np.array(gaze.axis) / np.linalg.norm(seen))
+            relative_position = part[-1].state.pose(gaze).actInv(np.array(phase.point))
+            angle = np.arccos(relative_position @ np.array(gaze.axis) / np.linalg.norm(relative_position))
             assert angle < 0.02, phase.name
 
 
@@ -112,7 +112,7 @@ def test_commands_neither_fall_back_nor_rattle(name: str, profile: Profile) -> N
     acceleration = np.diff([step.command.velocity[6:] for step in every], axis=0) / PERIOD
     before, after = acceleration[:-1], acceleration[1:]
     turning = (before * after < 0.0) & (np.minimum(np.abs(before), np.abs(after)) > 2.0)  # rad/s²
-    assert turning.any(axis=1).mean() < 0.06  # where a limit comes or goes; a command that rattles is at half and more
+    assert turning.any(axis=1).mean() < 0.06  # where a limit becomes active or inactive; rattling is half and more
 
 
 @each_run
@@ -125,7 +125,7 @@ def test_the_hand_stays_well_above_the_ground(name: str, profile: Profile) -> No
 def test_minimum_jerk_starts_without_the_peak_of_the_exponential_profile(name: str) -> None:
     peaks: dict[Profile, tuple[Array, Array, Array]] = {}
     for profile in get_args(Profile):
-        reach, phases = run(name, profile, apart=0.0)  # bodies that keep apart bend the curve
+        reach, phases = run(name, profile, apart=0.0)  # collision avoidance bends the curve
         speed, when, acceleration = [], [], []
         for phase, part in zip(reach.phases, phases, strict=True):
             p = hand_positions(part)
@@ -154,12 +154,12 @@ def test_the_stack_is_that_of_the_paper_in_every_phase() -> None:
         assert names == ["contact", "balance", "left foot", "left hand", "right hand", *below[phase.name], "posture"]
 
 
-def test_what_does_not_change_is_the_same_object_in_all_phases() -> None:
+def test_unchanged_levels_are_the_same_objects_in_all_phases() -> None:
     first, *others = run("g1", "exponential").reach.hierarchies
     assert {first.common_levels(other) for other in others} == {4}
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_the_phase_is_a_function_of_time() -> None:
     reach, phases = run("g1", "exponential")
     assert reach.phase(-1.0) == reach.phases[0]
     assert reach.phase(1e9) == reach.phases[-1]
@@ -198,12 +198,12 @@ def test_an_unknown_profile_is_refused() -> None:
 def test_bodies_keep_apart(name: str, profile: Profile) -> None:
     reach, phases = run(name, profile)
     (apart,) = [task for task in reach.hierarchies[0].always if isinstance(task, constraints.SelfCollision)]
-    wanted = dict(zip(apart.pairs, apart.min_gaps, strict=True))
-    start = apart.gaps(reach.start)  # Talos starts with its cup nearer to its pelvis than that
+    min_gaps = dict(zip(apart.pairs, apart.min_gaps, strict=True))
+    start = apart.gaps(reach.start)  # Talos starts with its cup nearer to its pelvis
     for part in phases:
         for step in part[::40]:
             for pair, gap in apart.gaps(step.state).items():
-                assert gap > min(wanted[pair], start[pair]) - 2e-3, pair
+                assert gap > min(min_gaps[pair], start[pair]) - 2e-3, pair
 
 
 # -- targets -----------------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_targets_are_near_the_floor_unless_arms_are_too_short_or_motors_too_weak
     assert default_targets(installed_robot("g1"), with_torques=True) == "floor"
 
 
-def test_sets_of_targets_are_the_lower_the_further_they_are_named() -> None:
+def test_each_target_set_in_the_list_is_lower_than_the_one_before() -> None:
     heights = [points["target 1"][2] for points in REACH_TARGETS.values()]
     assert list(REACH_TARGETS) == ["near", "middle", "floor"]
     assert heights == sorted(heights, reverse=True)
@@ -236,7 +236,7 @@ def test_the_third_target_does_not_bend_the_trunk_backwards() -> None:
 
 
 @pytest.mark.parametrize("name", ["g1", "talos"])
-def test_targets_near_the_floor_are_reached_with_boxes_and_balance_kept(name: str) -> None:
+def test_targets_near_the_floor_are_reached_inside_the_boxes_and_in_balance(name: str) -> None:
     """Fast motions drift from linearised boxes by a few millimetres within a period of 5 ms."""
     reach = Reach(installed_robot(name), profile="minimum-jerk", targets="floor")
     every = list(steps(KinematicController(reach, period=PERIOD), IdealPlant(reach.start), reach.seconds))

@@ -1,4 +1,4 @@
-"""What cells and servos say that cannot be true is found soon and named, and healthy ones are never accused."""
+"""Sensor faults: faulty force cells and servos are detected soon and named, without false alarms."""
 
 from collections.abc import Callable
 
@@ -16,19 +16,19 @@ from zmp_balance_runs import PERIOD, cell_forces, observe_cells
 HOAP3 = installed_robot("hoap3")
 WEIGHT = 9.81 * HOAP3.mass
 FEET = tuple(HOAP3.foot(side) for side in ("left", "right"))
-#: Of good cells (N): `Sensors` has 20 s with s = 0.01.
+#: Noise of healthy cells (N): `Sensors` has 20 s with s = 0.01.
 NOISE = 0.2
-#: Within this (s) a fault is found, and within that the regulation is gone.
+#: Times (s) within which a fault is detected, and within which the regulation has ended.
 SOON, GONE = 0.5, 0.2
 CORNERS = ("front left", "back left", "back right", "front right")
 ROBOTS = pytest.mark.parametrize("name", ["hoap3", "nao", "g1", "talos"])
 SEEDS = pytest.mark.parametrize("seed", range(4))
-#: From (time, 2 x 4 cells of left and right) to what is told instead.
+#: From (time, 2 x 4 cells of left and right) to the faulty readings.
 Fault = Callable[[float, np.ndarray], np.ndarray]
 
 
-class Stander:
-    """Somebody who stands, and whose cells and servos a `SensorFaultDetector` listens to."""
+class StandingRobot:
+    """A standing robot whose cells and servos are monitored by a `SensorFaultDetector`."""
 
     def __init__(self, seed: int = 0, name: str = "hoap3", noise: float = NOISE, grain: float = 0.0) -> None:
         self.robot = installed_robot(name)
@@ -40,10 +40,10 @@ class Stander:
         self.time = 0.0
         self.trusts: list[float] = []
         # Weight anywhere in the middle third of either sole.
-        self.places = [self.random.uniform(-1.0, 1.0, 2) / 3.0 * half(foot) for foot in self.feet]
+        self.places = [self.random.uniform(-1.0, 1.0, 2) / 3.0 * half_size(foot) for foot in self.feet]
 
     def healthy_forces(self, share: float) -> np.ndarray:
-        """By healthy cells, with that share of the weight on the left foot."""
+        """Readings of healthy cells, with this share of the weight on the left foot."""
         parts = zip(self.feet, (share, 1.0 - share), self.places, strict=True)
         cells = np.array([cell_forces(foot, part * self.weight, place) for foot, part, place in parts])
         overwrite = np.maximum(cells + self.random.normal(0.0, self.noise, (2, 4)), 0.0)
@@ -56,7 +56,7 @@ class Stander:
         share: Callable[[float], float] = lambda time: 0.5,
         lags: np.ndarray | None = None,
     ) -> float:
-        """For so many seconds; returns when something was first found to be wrong, from the beginning of these."""
+        """Run for some seconds; return the time until the first fault, from the start of this run."""
         found, behind = np.inf, np.zeros(len(self.robot.joints)) if lags is None else lags
         for i in range(round(seconds / PERIOD)):
             self.time += PERIOD
@@ -69,26 +69,26 @@ class Stander:
         return found
 
 
-def half(foot: Foot) -> np.ndarray:
+def half_size(foot: Foot) -> np.ndarray:
     """Half length and half width of a sole (m)."""
     return np.abs(foot.corners - foot.sole.center)[0, :2]
 
 
-def set_cell(foot: int, corner: int, says: float) -> Fault:
-    """One cell that says something of its own."""
+def set_cell(foot: int, corner: int, value: float) -> Fault:
+    """A fault that replaces the reading of one cell."""
 
     def overwrite(time: float, cells: np.ndarray) -> np.ndarray:
-        cells[foot, corner] = says
+        cells[foot, corner] = value
         return cells
 
     return overwrite
 
 
-# -- what is found -----------------------------------------------------------------------------------------------------
+# -- detected faults ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("says", "words"),
+    ("value", "words"),
     [
         (0.0, "reads no force, although its neighbours do"),
         (7.25, "is stuck at one value"),
@@ -99,37 +99,37 @@ def set_cell(foot: int, corner: int, says: float) -> Fault:
 )
 @pytest.mark.parametrize("foot", [0, 1])
 @pytest.mark.parametrize("corner", range(4))
-def test_a_broken_cell_is_found_and_named(foot: int, corner: int, says: float, words: str) -> None:
-    robot = Stander(seed=corner)
+def test_a_broken_cell_is_found_and_named(foot: int, corner: int, value: float, words: str) -> None:
+    robot = StandingRobot(seed=corner)
     robot.places = [np.zeros(2), np.zeros(2)]
     assert robot.time_until_fault(0.5) == np.inf
     assert robot.fault_detector.trust == pytest.approx(1.0)
-    assert robot.time_until_fault(SOON, set_cell(foot, corner, says)) < SOON
+    assert robot.time_until_fault(SOON, set_cell(foot, corner, value)) < SOON
     side = ("left", "right")[foot]
     assert robot.fault_detector.faults == [f"the {CORNERS[corner]} force cell of the {side} sole {words}"]
     robot.time_until_fault(GONE + PERIOD)
     assert robot.fault_detector.trust == 0.0
-    assert robot.time_until_fault(1.0) == 0.0, "what a broken cell says later is not believed"
+    assert robot.time_until_fault(1.0) == 0.0, "a faulty cell stays faulty"
 
 
 @ROBOTS
-@pytest.mark.parametrize("says", [0.0, np.nan])
-def test_a_broken_cell_is_found_on_every_robot(name: str, says: float) -> None:
-    robot = Stander(name=name)
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_a_broken_cell_is_found_on_every_robot(name: str, value: float) -> None:
+    robot = StandingRobot(name=name)
     assert robot.time_until_fault(0.5) == np.inf
-    assert robot.time_until_fault(SOON, set_cell(1, 2, says)) < SOON
+    assert robot.time_until_fault(SOON, set_cell(1, 2, value)) < SOON
 
 
-def test_the_corners_are_named_as_they_lie() -> None:
+def test_the_corners_are_named_by_their_position() -> None:
     for (front, side), corner in zip([(1, 1), (-1, 1), (-1, -1), (1, -1)], FEET[0].corners, strict=True):
         assert np.sign(corner[:2]).tolist() == [front, side]
 
 
 @SEEDS
 def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> None:
-    robot = Stander(seed)
+    robot = StandingRobot(seed)
     assert robot.time_until_fault(1.0, lambda time, cells: cells[::-1]) == np.inf, (
-        "nobody can tell with half of it on each"
+        "undetectable with half of the weight on each foot"
     )
     assert robot.time_until_fault(SOON, lambda time, cells: cells[::-1], share=lambda time: 0.9) < SOON
     (words,) = robot.fault_detector.faults
@@ -139,8 +139,8 @@ def test_swapped_feet_are_found_once_the_weight_is_on_one_of_them(seed: int) -> 
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -> None:
-    robot = Stander()
+def test_a_saturated_servo_is_reported_by_name_and_cleared_when_it_follows_again(sign: float) -> None:
+    robot = StandingRobot()
     knee = next(i for i, joint in enumerate(HOAP3.joints) if joint.name == "left_knee")
     lags = np.zeros(28)
     assert robot.time_until_fault(0.5, lags=lags) == np.inf
@@ -148,7 +148,7 @@ def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -
     assert robot.time_until_fault(SOON, lags=lags) < SOON
     assert robot.fault_detector.faults == ["the servo of left_knee is saturated and does not follow"]
     assert robot.fault_detector.trust == 0.0
-    lags[knee] *= 0.7  # between free and at its limit: as it was
+    lags[knee] *= 0.7  # between both thresholds: unchanged
     assert robot.time_until_fault(0.2, lags=lags) == 0.0
     lags[knee] *= 0.5
     robot.time_until_fault(GONE + CHECK_PERIOD + 2 * PERIOD, lags=lags)
@@ -156,22 +156,22 @@ def test_a_servo_that_does_not_follow_is_found_named_and_forgiven(sign: float) -
     assert robot.fault_detector.trust == pytest.approx(1.0)
 
 
-def test_a_servo_that_is_behind_for_a_moment_is_not_accused() -> None:
-    """Every knee is while a foot lands."""
-    robot, lags = Stander(), np.full(28, HOAP3.servos.saturation_error)
+def test_a_servo_that_lags_briefly_is_not_reported() -> None:
+    """Every knee lags while a foot lands."""
+    robot, lags = StandingRobot(), np.full(28, HOAP3.servos.saturation_error)
     for _ in range(5):
         assert robot.time_until_fault(0.08, lags=lags) == np.inf
         assert robot.time_until_fault(0.02) == np.inf
 
 
 def test_arms_that_are_held_do_not_end_the_regulation() -> None:
-    robot, lags = Stander(), np.zeros(28)
+    robot, lags = StandingRobot(), np.zeros(28)
     arms = [i for i, joint in enumerate(HOAP3.joints) if "shoulder" in joint.name or "elbow" in joint.name]
     lags[arms] = 1.0
     assert robot.time_until_fault(1.0, lags=lags) == np.inf
 
 
-def test_soft_servos_may_be_further_behind() -> None:
+def test_soft_servos_may_lag_further() -> None:
     lags = np.full(28, 5.0 * HOAP3.servos.saturation_error)
     overwrite = {foot.name: cell_forces(foot, 0.5 * WEIGHT, (0.0, 0.0)) for foot in FEET}
     for stiffness, tired in ((1.0, True), (0.1, False)):
@@ -181,27 +181,27 @@ def test_soft_servos_may_be_further_behind() -> None:
         assert bool(fault_detector.faults) is tired
 
 
-# -- who is not accused ------------------------------------------------------------------------------------------------
+# -- no false alarms ---------------------------------------------------------------------------------------------------
 
 
 @given(seed=st.integers(0, 10_000), noise=st.floats(0.01, 2.0 * NOISE))
-def test_healthy_cells_that_stand_are_never_accused(seed: int, noise: float) -> None:
-    robot = Stander(seed, noise=noise)
+def test_healthy_cells_at_rest_cause_no_fault(seed: int, noise: float) -> None:
+    robot = StandingRobot(seed, noise=noise)
     assert robot.time_until_fault(0.6) == np.inf, robot.fault_detector.faults
     assert robot.fault_detector.trust == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("noise", "grain"), [(0.02, 0.1), (0.02, 0.5), (NOISE, 0.25), (NOISE, 1.0)])
 @SEEDS
-def test_healthy_cells_that_tell_in_steps_are_never_accused(seed: int, noise: float, grain: float) -> None:
-    """A cell in the middle of a step tells the same for seconds, while others at the edge of one go up and down."""
-    assert Stander(seed, noise=noise, grain=grain).time_until_fault(2.0) == np.inf
+def test_healthy_cells_with_coarse_resolution_cause_no_fault(seed: int, noise: float, grain: float) -> None:
+    """A cell in the middle of a quantisation step is constant for seconds, while others at its edge change."""
+    assert StandingRobot(seed, noise=noise, grain=grain).time_until_fault(2.0) == np.inf
 
 
 @given(seed=st.integers(0, 10_000), frequency=st.floats(0.5, 2.0))
-def test_healthy_cells_are_not_accused_while_the_weight_passes_from_foot_to_foot(seed: int, frequency: float) -> None:
-    """Slowly and fast, until one foot is lifted and its cells say nothing but noise."""
-    robot = Stander(seed)
+def test_healthy_cells_cause_no_fault_during_weight_transfer(seed: int, frequency: float) -> None:
+    """Slowly and fast, until one foot is lifted and its cells measure only noise."""
+    robot = StandingRobot(seed)
 
     def share(time: float) -> float:
         return float(np.clip(0.5 + 0.7 * np.sin(2.0 * np.pi * frequency * time), 0.0, 1.0))
@@ -210,16 +210,16 @@ def test_healthy_cells_are_not_accused_while_the_weight_passes_from_foot_to_foot
 
 
 @SEEDS
-def test_cells_without_any_noise_are_not_accused(seed: int) -> None:
-    robot = Stander(seed, noise=0.0)
+def test_cells_without_noise_cause_no_fault(seed: int) -> None:
+    robot = StandingRobot(seed, noise=0.0)
     assert robot.time_until_fault(0.5) == np.inf
     assert robot.time_until_fault(1.0, share=lambda time: 1.0) == np.inf
 
 
 @SEEDS
-def test_a_sole_that_rocks_is_not_accused(seed: int) -> None:
-    """For a quarter of a second at a time it stands on three corners, each time on others."""
-    robot = Stander(seed)
+def test_a_rocking_sole_causes_no_fault(seed: int) -> None:
+    """It stands on three corners for a quarter of a second at a time, each time on others."""
+    robot = StandingRobot(seed)
 
     def rocking(time: float, cells: np.ndarray) -> np.ndarray:
         cells[0, int(time / 0.25) % 4] = 0.0
@@ -231,8 +231,8 @@ def test_a_sole_that_rocks_is_not_accused(seed: int) -> None:
 # -- trust -------------------------------------------------------------------------------------------------------------
 
 
-def test_trust_comes_and_goes_in_a_fifth_of_a_second_and_never_jumps() -> None:
-    robot = Stander()
+def test_trust_rises_and_falls_within_a_fifth_of_a_second_without_jumps() -> None:
+    robot = StandingRobot()
     robot.time_until_fault(0.3)
     robot.time_until_fault(0.3, set_cell(0, 0, np.nan))
     trusts = np.array(robot.trusts)
@@ -243,7 +243,7 @@ def test_trust_comes_and_goes_in_a_fifth_of_a_second_and_never_jumps() -> None:
     assert (trusts <= 1.0).all()
 
 
-def test_who_does_not_want_to_be_regulated_is_not() -> None:
+def test_without_regulation_there_is_neither_trust_nor_a_fault() -> None:
     fault_detector, overwrite = SensorFaultDetector(HOAP3), {foot.name: np.full(4, 10.0) for foot in FEET}
     for _ in range(300):
         fault_detector.update(overwrite, None, 0.5, PERIOD, regulating=False)
@@ -255,9 +255,9 @@ def test_who_does_not_want_to_be_regulated_is_not() -> None:
 ANYTHING = st.floats(allow_nan=True, allow_infinity=True)
 
 
-@example(left=[0.0] * 4, right=[0.0, 0.0, 1e308, 1e308])  # numbers whose sum is none
+@example(left=[0.0] * 4, right=[0.0, 0.0, 1e308, 1e308])  # finite numbers with an infinite sum
 @given(left=st.lists(ANYTHING, min_size=4, max_size=4), right=st.lists(ANYTHING, min_size=4, max_size=4))
-def test_whatever_the_cells_say_all_stays_finite(left: list[float], right: list[float]) -> None:
+def test_any_cell_readings_leave_all_outputs_finite(left: list[float], right: list[float]) -> None:
     body = ZmpBalance(HOAP3)
     with np.errstate(all="ignore"):
         observe_cells(body, lambda time: {"left": left, "right": right}, 0.02)
@@ -267,7 +267,7 @@ def test_whatever_the_cells_say_all_stays_finite(left: list[float], right: list[
     assert all(np.isfinite([sole.force, sole.zmp]).all() for sole in body.sole_loads.values())
 
 
-def test_a_foot_of_which_nothing_is_told_is_missed_in_words() -> None:
+def test_a_foot_without_readings_is_reported_as_four_faulty_cells() -> None:
     fault_detector = SensorFaultDetector(HOAP3)
     fault_detector.update({FEET[0].name: np.full(4, 10.0)}, None, 0.5, PERIOD)
     assert len(fault_detector.faults) == 4

@@ -18,20 +18,20 @@ from robot_states import installed_robot
 pytestmark = pytest.mark.needs_models
 
 ROBOTS = ["g1", "talos", "romeo", "icub"]
-#: Newtons for a tenth of a second, from any direction, that must not make a robot step.
+#: Force (N) for a tenth of a second, from any direction, that must not cause a step.
 PUSHES = [("g1", 100.0), ("talos", 300.0)]
 
 
 @cache
-def run_motion(behavior: str, robot: str, **asked: Any) -> runs.Result:
+def run_motion(behavior: str, robot: str, **parameters: Any) -> runs.Result:
     settings = {"cycles": 2.0} if behavior == "squat" else {}
-    return runs.MOTIONS[behavior](robot=robot, settings=settings, **asked).run()[1]
+    return runs.MOTIONS[behavior](robot=robot, settings=settings, **parameters).run()[1]
 
 
-def run_pushed(robot: str, force: float, degrees: int, **asked: Any) -> runs.Result:
+def run_pushed(robot: str, force: float, degrees: int, **parameters: Any) -> runs.Result:
     x, y = force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees))
-    request = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **asked)  # type: ignore[call-arg]
-    return request.run()[1]
+    motion = runs.Stand(robot=robot, seconds=3.0, push=[f"{x:.3f},{y:.3f},0,0.1@0.5"], **parameters)  # type: ignore[call-arg]
+    return motion.run()[1]
 
 
 @pytest.mark.parametrize("solver", ["strict", "weighted"])
@@ -47,7 +47,7 @@ def test_it_stands_still(robot: str, solver: str) -> None:
     ("robot", "force", "degrees"),
     [(*PUSHES[0], degrees) for degrees in (0, 180, 315)] + [(*PUSHES[1], degrees) for degrees in (45,)],
 )
-def test_a_push_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
+def test_a_push_causes_no_fall(robot: str, force: float, degrees: int) -> None:
     result = run_pushed(robot, force, degrees)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["nonfinite_commands"] == 0
@@ -56,13 +56,13 @@ def test_a_push_does_not_throw_it_over(robot: str, force: float, degrees: int) -
 @pytest.mark.slow
 @pytest.mark.parametrize("degrees", range(0, 360, 15))
 @pytest.mark.parametrize(("robot", "force"), PUSHES)
-def test_a_push_from_anywhere_does_not_throw_it_over(robot: str, force: float, degrees: int) -> None:
+def test_a_push_from_any_direction_causes_no_fall(robot: str, force: float, degrees: int) -> None:
     result = run_pushed(robot, force, degrees)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["nonfinite_commands"] == 0
 
 
-def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:
+def test_too_strong_a_push_causes_a_fall_that_is_reported() -> None:
     result = run_pushed("g1", 300.0, 0)
     assert result["fell"]
     assert "fell at" in result["reason"]
@@ -87,14 +87,14 @@ def test_ten_cycles_of_squats_follow_their_path(robot: str) -> None:
     assert (result["seconds"], result["fell"], result["reason"]) == (20.0, False, None)
 
 
-def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
+def test_a_squat_beyond_the_torque_limits_names_the_active_limit() -> None:
     _, result = runs.Squat(robot="romeo", settings={"depth": 0.45, "frequency": 0.7, "cycles": 2}).run()
     assert "off its path" in result["reason"] or result["fell"]
     assert any(entry["seconds"] > 0.0 for entry in result["limits"].values())
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "parameters",
     [
         {"terrain": "slope:5"},
         {"terrain": "rough:0.02"},
@@ -106,8 +106,8 @@ def test_a_squat_deeper_than_its_motors_can_says_which_limit_acted() -> None:
     ],
     ids=str,
 )
-def test_it_stands_on_bad_ground_with_bad_sensors(asked: dict[str, Any]) -> None:
-    result = run_motion("stand", "g1", seconds=2.5, **asked)
+def test_it_stands_on_bad_ground_with_bad_sensors(parameters: dict[str, Any]) -> None:
+    result = run_motion("stand", "g1", seconds=2.5, **parameters)
     assert (result["fell"], result["reason"]) == (False, None)
 
 
@@ -130,7 +130,7 @@ def test_a_squat_goes_down_and_up_again() -> None:
     assert squat.seconds == 4.0
 
 
-def test_numbers_that_make_no_sense_are_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     with pytest.raises(PoiseError, match="squat: depth is -1"):
         SquatSettings(depth=-1.0)
     with pytest.raises(PoiseError, match="has no contacts to stand on"):
@@ -141,8 +141,8 @@ def test_the_weight_rests_on_the_feet_as_planned() -> None:
     robot = installed_robot("g1")
     recording, _ = runs.Stand(seconds=1.0).run()
     for foot in robot.feet:
-        planned, felt = recording[f"force/{foot.name}"][-1], recording[f"measured/force/{foot.name}"][-1]
-        assert felt[2] == pytest.approx(planned[2], rel=0.01)
+        planned, measured = recording[f"force/{foot.name}"][-1], recording[f"measured/force/{foot.name}"][-1]
+        assert measured[2] == pytest.approx(planned[2], rel=0.01)
     total = sum(recording[f"measured/force/{foot.name}"][-1][2] for foot in robot.feet)
     assert total == pytest.approx(9.81 * robot.mass, rel=1e-3)
     assert np.abs(recording["command/torque"] / robot.limits.torque).max() < 1.0

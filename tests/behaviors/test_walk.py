@@ -1,4 +1,4 @@
-"""A few steps in physics: made, counted, and ended side by side."""
+"""Short walks in physics: number of steps, phases, and feet side by side at the end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_walk(name: str, steps: int) -> WalkTrial:
 
 
 def center_displacement(trial: WalkTrial) -> np.ndarray:
-    """From where the centre of mass was to where it is (m)."""
+    """Displacement of the centre of mass since the start (m)."""
     return np.asarray(trial.plant.truth().center_of_mass - trial.plant.start.center_of_mass)
 
 
@@ -38,7 +38,7 @@ def test_it_makes_its_steps_and_ends_standing_side_by_side(name: str) -> None:
     assert trial.walk.phase().steps == 4
     assert trial.stands
     assert trial.fallbacks == set()
-    # Three steps of full length: the fourth only comes beside.
+    # Three steps of full length: the fourth only brings the feet side by side.
     expected = 3.0 * NEUTRAL.step_length * trial.walk.body.leg_length
     assert center_displacement(trial)[0] == pytest.approx(expected, rel=0.25)
     assert np.abs(trial.errors).max() < 0.12
@@ -66,7 +66,7 @@ def test_its_hierarchies_are_bound_before_they_are_needed(name: str) -> None:
     trial = run_walk(name, 4)
     assert trial.bind_count == len(trial.walk.hierarchies) == 3
     fresh = WalkTrial(Walk(installed_robot(name), steps=4)).run(0.002)
-    assert fresh.bind_count == 3, "at the first tick already"
+    assert fresh.bind_count == 3, "at the first tick"
 
 
 def test_a_walk_of_no_steps_stands_still() -> None:
@@ -77,14 +77,14 @@ def test_a_walk_of_no_steps_stands_still() -> None:
     assert np.abs(trial.errors).max() < 2e-3
 
 
-def test_who_is_stopped_before_the_start_goes_on_standing() -> None:
+def test_a_walk_stopped_before_its_start_keeps_standing() -> None:
     walk = Walk(installed_robot("g1"))
     walk.stop()
     assert WalkTrial(walk).run(1.5).phase_names == ["standing"]
 
 
 @pytest.mark.parametrize("name", ["g1", "nao"])
-def test_it_walks_when_feet_feel_the_ground_instead_of_the_clock(name: str) -> None:
+def test_it_walks_with_touchdowns_detected_by_force(name: str) -> None:
     trial = WalkTrial(Walk(installed_robot(name), steps=3, settings=WalkSettings(touchdown="force"))).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps == 3
@@ -102,7 +102,7 @@ def test_it_walks_with_the_weights_of_the_paper() -> None:
     [((-0.2, 0.0, 0.0), (-1.0, 0.0)), ((0.0, 0.1, 0.0), (0.0, 1.0)), ((0.0, -0.1, 0.0), (0.0, -1.0))],
     ids=["backward", "to the left", "to the right"],
 )
-def test_it_goes_where_it_is_told_to(speed: tuple[float, float, float], axis: tuple[float, float]) -> None:
+def test_it_walks_in_the_commanded_direction(speed: tuple[float, float, float], axis: tuple[float, float]) -> None:
     trial = WalkTrial(Walk(installed_robot("g1"), speed=speed, steps=4)).run_to_stop()
     assert trial.stands
     along = center_displacement(trial)[:2] @ np.array(axis)
@@ -114,22 +114,22 @@ def test_it_turns() -> None:
     trial = WalkTrial(Walk(installed_robot("g1"), speed=(0.0, 0.0, 0.5), steps=4)).run_to_stop()
     assert trial.stands
     foot = trial.plant.truth().pose(installed_robot("g1").foot("left")).rotation
-    asked = 3.0 * 0.5 * trial.walk.footstep_plan.gait.timing.step  # the last step comes beside
-    assert np.arctan2(foot[1, 0], foot[0, 0]) == pytest.approx(asked, abs=0.1)
+    expected = 3.0 * 0.5 * trial.walk.footstep_plan.gait.timing.step  # the last step brings the feet side by side
+    assert np.arctan2(foot[1, 0], foot[0, 0]) == pytest.approx(expected, abs=0.1)
 
 
-def test_asking_twice_at_one_time_changes_nothing() -> None:
+def test_a_second_evaluation_at_the_same_time_changes_nothing() -> None:
     robot = installed_robot("g1")
     walk, snapshot = Walk(robot, steps=2), Snapshot(robot).at(robot.stance("standing"))
     first = walk(snapshot)
-    phase, wish = walk.phase(), walk.task_set.center.acceleration.copy()
+    phase, acceleration = walk.phase(), walk.task_set.center.acceleration.copy()
     assert walk(snapshot) is first
     assert walk.phase() is phase
-    assert (walk.task_set.center.acceleration == wish).all()
+    assert (walk.task_set.center.acceleration == acceleration).all()
 
 
 def test_it_starts_from_where_the_robot_stands() -> None:
-    """Elsewhere, and turned: all steps are, too."""
+    """With the robot at another place and heading, all steps are there, too."""
     robot, turn = installed_robot("g1"), 2.0
     start = robot.stance("standing")
     q = start.q.copy()

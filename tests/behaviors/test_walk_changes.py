@@ -1,4 +1,4 @@
-"""Everything may be changed while it walks: it goes on walking, and nothing jumps."""
+"""Changes of style, speed and weights during a walk: no fall, and no jump of a target."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ CHANGES: dict[str, Callable[[Walk], None]] = {
     "stop": lambda walk: walk.stop(),
     "go": lambda walk: walk.go(3),
 }
-#: What may change per second at most: generous beside what a swift motion needs, and far below a jump within one tick
-#: of 2 ms. Places in m, angles in rad; weights are those of the posture of arms and head.
+#: Largest rate of change: above that of a fast motion, and far below a jump within one tick of 2 ms. Positions in m,
+#: angles in rad; weights are those of the posture of arms and head.
 FASTEST = {"height": 0.5, "chest": 6.0, "pelvis": 6.0, "swinging foot": 5.0, "rest": 10.0, "weights": 20.0}
-#: ξ of the plan moves no faster than that, m per tick: 3 m/s. Only a stop may move it by more, since the next step is
-#: another one at once.
+#: Largest change of the planned DCM, m per tick: 3 m/s. Only a stop may change it by more, since it replaces the next
+#: step at once.
 DIVERGENT, STOPPING = 0.006, 0.03
 
 
 class ChangeRecorder:
-    """Largest change from tick to tick of all that leads a walk."""
+    """Records the largest change from tick to tick of every target of a walk."""
 
     def __init__(self, trial: WalkTrial) -> None:
         self.trial = trial
@@ -68,7 +68,7 @@ class ChangeRecorder:
 
 @pytest.fixture(scope="module")
 def walk_through_changes() -> dict[str, tuple[WalkTrial, dict[str, float], str]]:
-    """One walk through all changes: for each the largest change of what leads it, and whether it fell."""
+    """One walk through all changes: for each, the largest change of its targets, and whether it fell."""
     trial = WalkTrial(Walk(installed_robot("g1"), steps=math.inf))
     watch, found = ChangeRecorder(trial), {}
     trial.run(2.3, watch)
@@ -81,29 +81,29 @@ def walk_through_changes() -> dict[str, tuple[WalkTrial, dict[str, float], str]]
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_change_does_not_throw_it_over(name: str, walk_through_changes: dict) -> None:
+def test_a_change_on_the_way_causes_no_fall(name: str, walk_through_changes: dict) -> None:
     _, _, outcome = walk_through_changes[name]
     assert outcome.startswith("walks")
     assert ("standing" in outcome) == (name in ("stop", "go"))
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_nothing_that_leads_it_jumps(name: str, walk_through_changes: dict) -> None:
+def test_no_target_jumps(name: str, walk_through_changes: dict) -> None:
     trial, most, _ = walk_through_changes[name]
     period = trial.controller.period
-    for what, fastest in FASTEST.items():
-        assert most.get(what, 0.0) <= fastest * period, what
+    for quantity, fastest in FASTEST.items():
+        assert most.get(quantity, 0.0) <= fastest * period, quantity
     assert most["divergent component"] <= (STOPPING if name == "stop" else DIVERGENT)
 
 
-def test_all_of_it_is_one_walk_that_ends_standing(walk_through_changes: dict) -> None:
+def test_all_changes_belong_to_one_walk_that_ends_standing(walk_through_changes: dict) -> None:
     trial = walk_through_changes["go"][0]
     assert trial.stands
-    assert trial.bind_count == 3, "no change takes another hierarchy"
+    assert trial.bind_count == 3, "no change needs another hierarchy"
     assert trial.fallbacks == set()
 
 
-def test_a_style_is_taken_over_within_its_time() -> None:
+def test_a_style_transition_ends_within_its_duration() -> None:
     walk = Walk(installed_robot("g1"), steps=0)
     trial = WalkTrial(walk).run(0.02)
     upright = walk.task_set.chest.value.copy()
@@ -118,9 +118,9 @@ def test_a_style_is_taken_over_within_its_time() -> None:
     assert walk.style.chest_pitch == 0.3
 
 
-def test_a_weight_is_turned_without_binding_anything_anew() -> None:
+def test_a_weight_changes_without_binding_a_new_hierarchy() -> None:
     style = STYLES["neutral"].replace(angular_momentum_weight=1.0, torque_weight=0.5, arm_posture_weight=1.0)
-    walk = Walk(installed_robot("g1"), style, speed=(0.0, 0.0, 0.0), steps=0)  # who walks faster swings more
+    walk = Walk(installed_robot("g1"), style, speed=(0.0, 0.0, 0.0), steps=0)  # arm swing grows with speed
     trial = WalkTrial(walk).run(0.02)
     before = weights(trial)
     walk.style = walk.style.replace(angular_momentum_weight=4.0, torque_weight=0.25, arm_posture_weight=0.5)
@@ -135,7 +135,7 @@ def test_a_weight_is_turned_without_binding_anything_anew() -> None:
 
 
 def weights(trial: WalkTrial) -> dict[str, np.ndarray]:
-    """Of the rows of the level "style", as the solver saw them last."""
+    """Weights of the rows of the level "style" in the last program."""
     command = trial.controller.command
     assert command is not None
     program = not_none(command.solution).program
@@ -144,7 +144,7 @@ def weights(trial: WalkTrial) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("word", ["arms", "head", "arms and head"])
-def test_torque_is_kept_little_where_the_style_says(word: str) -> None:
+def test_torque_is_minimised_in_the_joints_that_the_style_names(word: str) -> None:
     robot = installed_robot("talos")
     trial = WalkTrial(Walk(robot, STYLES["neutral"].replace(torque_weight=1.0, torque_joints=word), steps=0)).run(0.01)
     program = trial.controller.command.solution.program  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""What a walk refuses, when it is built or told."""
+"""Invalid arguments of a walk are refused at construction and when they are set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.needs_models
 NOT_FINITE = [(math.nan, 0.0, 0.0), (0.2, math.inf, 0.0), (0.0, 0.0, -math.inf)]
 
 
-def test_a_style_that_does_not_exist_is_answered_with_those_there_are() -> None:
+def test_an_unknown_style_is_refused_with_the_available_names() -> None:
     with pytest.raises(PoiseError, match="there is no style 'angry'; expected one of neutral, relaxed"):
         Walk(installed_robot("g1"), style="angry")
     walk = Walk(installed_robot("g1"))
@@ -41,7 +41,7 @@ def test_a_rest_posture_of_another_robot_is_refused() -> None:
         Walk(installed_robot("g1"), misspelt)
 
 
-def test_a_rest_posture_is_taken_on_the_robot_that_has_its_joints() -> None:
+def test_a_rest_posture_is_accepted_on_the_robot_that_has_its_joints() -> None:
     robot = installed_robot("g1")
     walk = Walk(robot, NEUTRAL.replace(rest_posture={"left_elbow_joint": 0.7, "LElbowRoll": -0.5}))
     names = [joint.name for joint in walk.task_set._light]
@@ -85,7 +85,7 @@ def test_a_robot_without_two_feet_does_not_walk(tmp_path: Path) -> None:
         ({"touchdown": "hope"}, "walk: touchdown is 'hope'; expected time or force"),
     ],
 )
-def test_settings_that_make_no_sense_are_named(setting: dict, evidence: str) -> None:
+def test_invalid_settings_are_refused_by_name(setting: dict, evidence: str) -> None:
     with pytest.raises(PoiseError, match=evidence):
         WalkSettings(**setting)
 

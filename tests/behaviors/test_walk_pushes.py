@@ -1,4 +1,4 @@
-"""A robot that stands catches itself by a step, if it must."""
+"""Capture steps of a pushed robot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.needs_models
 
 
 def run_pushed(name: str, force: float, degrees: float, seconds: float = 2.8) -> WalkTrial:
-    """Stands, and is pushed for a tenth of a second."""
+    """Run a standing robot that is pushed for a tenth of a second."""
     direction = (math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0)
     push = Push(tuple(force * part for part in direction), duration=0.1, time=0.3)
     return WalkTrial(Walk(installed_robot(name), steps=0), pushes=[push]).run(seconds)
@@ -30,7 +30,7 @@ def at_rest(trial: WalkTrial) -> bool:
     ("name", "force", "degrees"),
     [("g1", 150.0, 0.0), ("g1", 150.0, 180.0), ("g1", 150.0, 45.0), ("talos", 400.0, 0.0)],
 )
-def test_after_a_hard_push_it_steps_and_stands_again(name: str, force: float, degrees: float) -> None:
+def test_after_a_hard_push_it_takes_a_step_and_stands_again(name: str, force: float, degrees: float) -> None:
     trial = run_pushed(name, force, degrees)
     assert trial.plant.fall == ""
     assert trial.walk.phase().steps >= 1
@@ -48,15 +48,15 @@ def test_a_small_push_moves_no_foot(name: str, force: float, degrees: float) -> 
     assert at_rest(trial)
 
 
-def test_a_step_that_catches_needs_no_shift_of_weight_before() -> None:
+def test_a_capture_step_begins_without_a_weight_shift() -> None:
     names = run_pushed("g1", 150.0, 0.0).phase_names
     assert "starting" not in names
     assert names[1] in ("left support", "right support")
 
 
-def test_a_walk_that_is_pushed_goes_on() -> None:
+def test_a_pushed_walk_continues() -> None:
     push = Push((0.0, 60.0, 0.0), duration=0.1, time=1.9)
     trial = WalkTrial(Walk(installed_robot("g1"), steps=6), pushes=[push]).run_to_stop()
-    assert np.abs(trial.errors).max() > 0.015, "it was felt"
+    assert np.abs(trial.errors).max() > 0.015, "the push had an effect"
     assert trial.walk.phase().steps >= 6
     assert trial.stands

@@ -1,4 +1,4 @@
-"""Bodies on position servos: what the regulator makes of the cells, and the one hierarchy of the course."""
+"""ZMP balance on position servos: the regulator of the force cells, and the hierarchy of the reference trajectory."""
 
 import numpy as np
 import pinocchio
@@ -26,16 +26,16 @@ from zmp_balance_runs import (
 
 HOAP3 = installed_robot("hoap3")
 WEIGHT = 9.81 * HOAP3.mass
-#: Those in which the middle of a sole is not the origin of its frame, and one in which it is.
+#: Robots with and without an offset between the middle of a sole and the origin of its frame.
 ROBOTS = pytest.mark.parametrize("name", ["hoap3", "nao", "g1"])
 CLOSED = pytest.mark.parametrize("closed_form", [False, True], ids=["strict", "closed form"])
 SOLE = 0.05
 
 
-def plain_settings(**given: float) -> ZmpBalanceSettings:
-    """Plain ones: what is not named does nothing."""
+def plain_settings(**gains: float) -> ZmpBalanceSettings:
+    """Settings whose other gains are zero."""
     plain = {"proportional": 0.0, "derivative": 0.0, "lateral_scale": 1.0, "integral": 0.0, "filter_time": 0.02}
-    return ZmpBalanceSettings(**{**plain, **given})  # type: ignore[arg-type]
+    return ZmpBalanceSettings(**{**plain, **gains})  # type: ignore[arg-type]
 
 
 def solver_of(closed_form: bool) -> NullSpace | None:
@@ -43,22 +43,22 @@ def solver_of(closed_form: bool) -> NullSpace | None:
 
 
 def deviations(body: ZmpBalance, controller: PositionController, time: float) -> tuple[float, float, float]:
-    """By how much the reference is off its course: other sole (m), its turn (rad), centre of mass (m)."""
+    """Deviations from the reference trajectory: other sole (m), its rotation (rad), centre of mass (m)."""
     reference = controller.reference
     assert reference is not None
     left, right = sole_poses(reference)
-    wanted, other = body.trajectory.sample(time), left.actInv(right)
-    turn = pinocchio.log3(wanted.other_sole.rotation.T @ other.rotation)
-    away = other.translation - wanted.other_sole.translation, left.actInv(reference.center_of_mass) - wanted.center
+    sample, other = body.trajectory.sample(time), left.actInv(right)
+    turn = pinocchio.log3(sample.other_sole.rotation.T @ other.rotation)
+    away = other.translation - sample.other_sole.translation, left.actInv(reference.center_of_mass) - sample.center
     return float(np.abs(away[0]).max()), float(np.abs(turn).max()), float(np.abs(away[1]).max())
 
 
 def beyond_ranges(robot: Robot, q: np.ndarray) -> float:
-    """How far joints are outside their ranges (rad), at most."""
+    """Largest distance of a joint outside its range (rad)."""
     return float(max((q - robot.limits.upper).max(), (robot.limits.lower - q).max(), 0.0))
 
 
-# -- what the cells say ------------------------------------------------------------------------------------------------
+# -- force cells -------------------------------------------------------------------------------------------------------
 
 
 def test_a_lifted_foot_does_not_count() -> None:
@@ -76,21 +76,21 @@ def test_the_error_lies_between_those_of_the_feet(seed: int) -> None:
     x = np.random.default_rng(seed).uniform(0.0, 1.0, 6)
     left, right = SoleLoad(x[0], complex(x[1], x[2])), SoleLoad(x[3], complex(x[4], x[5]))
     error = -zmp_error(left, right)
-    way = right.zmp - left.zmp
-    share = ((error - left.zmp) * way.conjugate()).real / abs(way) ** 2
-    assert abs(error - left.zmp - share * way) < 1e-12
+    difference = right.zmp - left.zmp
+    share = ((error - left.zmp) * difference.conjugate()).real / abs(difference) ** 2
+    assert abs(error - left.zmp - share * difference) < 1e-12
     assert share == pytest.approx(right.force / (left.force + right.force))
 
 
 @ROBOTS
 @pytest.mark.parametrize("seed", range(3))
-def test_what_a_sole_feels_is_its_pressure(name: str, seed: int) -> None:
+def test_the_load_of_a_sole_equals_its_pressure(name: str, seed: int) -> None:
     forces = np.random.default_rng(seed).normal(5.0, 10.0, 4)
     for foot in installed_robot(name).feet:
         force, zmp = sole_pressure(foot, forces)
-        felt = sole_load(foot, list(forces))
-        assert felt.force == pytest.approx(force)
-        assert [felt.zmp.real, felt.zmp.imag] == pytest.approx(zmp)
+        load = sole_load(foot, list(forces))
+        assert load.force == pytest.approx(force)
+        assert [load.zmp.real, load.zmp.imag] == pytest.approx(zmp)
 
 
 # -- regulator ---------------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_at_rest_the_regulator_adds_its_share_of_the_error() -> None:
     assert regulator.shift == pytest.approx(0.3 * 0.01 + 0.5 * 0.3 * 0.02j)
 
 
-def test_the_filter_lets_two_thirds_through_in_its_time_constant() -> None:
+def test_the_filter_reaches_63_per_cent_after_its_time_constant() -> None:
     regulator = ZmpRegulator(plain_settings(proportional=1.0, filter_time=0.1), SOLE)
     for _ in range(100):
         regulator.step(0.01 + 0j, PERIOD)
@@ -124,7 +124,7 @@ def test_the_trim_grows_with_the_error_and_stops_before_the_edge() -> None:
     assert regulator.shift == pytest.approx(LARGEST_TRIM * SOLE * (0.6 + 0.8j), rel=0.1)
 
 
-def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> None:
+def test_a_large_error_changes_the_trim_no_faster_than_a_small_one() -> None:
     learnt = []
     for error in (LARGEST_LEARNT_ERROR * SOLE, 10.0 * LARGEST_LEARNT_ERROR * SOLE):
         regulator = ZmpRegulator(plain_settings(integral=0.5, filter_time=0.0), SOLE)
@@ -134,7 +134,7 @@ def test_from_a_push_no_more_is_learnt_than_from_a_small_error_that_lasts() -> N
     assert learnt[1] == pytest.approx(learnt[0])
 
 
-def test_without_trust_nothing_is_learnt_and_only_the_trim_stays() -> None:
+def test_without_trust_only_the_trim_remains_and_it_does_not_change() -> None:
     regulator = ZmpRegulator(plain_settings(proportional=0.3, derivative=0.1, integral=0.5), SOLE)
     for _ in range(1000):
         regulator.step(0.01 + 0j, PERIOD)
@@ -152,30 +152,30 @@ def forward_load(time: float) -> dict[str, np.ndarray]:
     return {foot.side: cell_forces(foot, 0.5 * WEIGHT, (0.01, 0.0)) for foot in HOAP3.feet}
 
 
-def test_a_body_that_leans_forward_is_led_back() -> None:
+def test_a_forward_zmp_error_shifts_the_centre_of_mass_target_back() -> None:
     body = ZmpBalance(HOAP3)
     observe_cells(body, forward_load, 1.0)
     assert body.fallback == ""
     assert body.regulator.error == pytest.approx(-0.01, abs=1e-4)
     assert body.regulator.shift.real < 0.0
-    wanted = body.trajectory.sample(0.0).center
+    center = body.trajectory.sample(0.0).center
     body(Snapshot(HOAP3).at(body.start))
     shift = body.regulator.shift
-    assert body.task_set.center.value == pytest.approx(wanted + np.array([shift.real, shift.imag, 0.0]))
+    assert body.task_set.center.value == pytest.approx(center + np.array([shift.real, shift.imag, 0.0]))
 
 
-def test_the_error_of_a_foot_that_is_turned_counts_in_the_axes_of_the_reference() -> None:
+def test_the_error_of_a_turned_foot_is_expressed_in_the_axes_of_the_reference() -> None:
     """Turned by a right angle to the left, the toes of the right foot point to the left."""
     center, other = standing_on(HOAP3.stance("standing"))
     quarter = pinocchio.SE3(pinocchio.exp3(np.array([0.0, 0.0, 0.5 * np.pi])), other.translation)
     body = ZmpBalance(HOAP3, trajectory=SquatReference(center, quarter, 0.01, 1.0, 1))
-    told = {"left": np.zeros(4), "right": cell_forces(HOAP3.foot("right"), WEIGHT, (0.01, 0.0))}
-    observe_cells(body, lambda time: told, 0.6)
+    cells = {"left": np.zeros(4), "right": cell_forces(HOAP3.foot("right"), WEIGHT, (0.01, 0.0))}
+    observe_cells(body, lambda time: cells, 0.6)
     assert body.regulator.error.imag < -0.005
     assert body.regulator.error.real == pytest.approx(0.0, abs=1e-12)
 
 
-def test_when_regulation_is_switched_off_what_was_learnt_stays_and_the_rest_fades() -> None:
+def test_without_regulation_the_trim_stays_and_the_rest_of_the_shift_fades() -> None:
     settings = regulation_settings(HOAP3, momentum_recovery_gain=0.0, integral=0.3)
     body = ZmpBalance(HOAP3, settings=settings)
     observe_cells(body, forward_load, 2.0)
@@ -186,29 +186,29 @@ def test_when_regulation_is_switched_off_what_was_learnt_stays_and_the_rest_fade
     observe_cells(body, forward_load, 0.001, body.start.replace(time=2.0))
     assert abs(body.regulator.shift - before) < 1e-4, "it does not jump"
     observe_cells(body, forward_load, 1.5, body.start.replace(time=2.001))
-    # While trust fades, in 0.2 s, something is still learnt: less than K_i ε in that time.
+    # While trust fades, in 0.2 s, the trim still changes: by less than K_i ε in that time.
     assert abs(body.regulator.shift - learnt) < 0.2 * 0.3 * 0.01
     rested = body.regulator.shift
     observe_cells(body, forward_load, 1.0, body.start.replace(time=3.501))
     assert body.regulator.shift == pytest.approx(rested, abs=1e-6)
-    assert body.fallback == "", "to want no regulation is no fault"
+    assert body.fallback == "", "switching the regulation off is no fault"
 
 
-def test_a_fault_ends_the_regulation_in_words_and_the_command_carries_them() -> None:
+def test_a_fault_ends_the_regulation_and_the_command_carries_the_reason() -> None:
     body = ZmpBalance(HOAP3)
     controller = PositionController(body, period=PERIOD)
-    told = forward_load(0.0)
-    told["left"][2] = np.nan
+    cells = forward_load(0.0)
+    cells["left"][2] = np.nan
     for i in range(5):
         state = body.start.replace(time=i * PERIOD)
-        controller.update_sensors(sensor_readings(state, told))
+        controller.update_sensors(sensor_readings(state, cells))
         command = controller.step(state)
     words = "no ZMP regulation: the back right force cell of the left sole gives invalid readings"
     assert command.fallback == body.fallback == words
     assert np.isfinite(not_none(command.position)).all()
 
 
-def test_a_body_that_feels_nothing_follows_its_course_all_the_same() -> None:
+def test_without_sensor_readings_the_body_follows_its_reference_trajectory() -> None:
     body = ZmpBalance(HOAP3)
     follow_reference(body, 0.05)
     assert body.regulator.shift == 0j
@@ -219,15 +219,15 @@ def test_a_body_that_feels_nothing_follows_its_course_all_the_same() -> None:
 
 
 def test_there_is_one_hierarchy_for_the_whole_walk() -> None:
-    """Nothing is switched: not by the plan, and not by what the cells say."""
+    """Neither the plan nor the cells change the hierarchy."""
     trajectory = neutral_walk(HOAP3, 4)
     body = ZmpBalance(HOAP3, trajectory=trajectory)
-    snapshot, seen, kinds = Snapshot(HOAP3), set(), set()
+    snapshot, hierarchies, kinds = Snapshot(HOAP3), set(), set()
     for time in np.arange(0.0, trajectory.seconds, 0.01):
         snapshot.at(body.start.replace(time=float(time)))
-        seen.add(id(body(snapshot)))
+        hierarchies.add(id(body(snapshot)))
         kinds.add(trajectory.phase(time).kind)
-    assert len(seen) == 1
+    assert len(hierarchies) == 1
     assert kinds >= {"single", "double", "starting", "stopping", "standing"}
 
 
@@ -244,7 +244,7 @@ def test_the_levels_are_those_of_the_paper_with_the_hands_before_the_last() -> N
 
 
 @pytest.mark.parametrize("name", ["hoap3", "nao"])
-def test_hands_that_carry_keep_their_grasp_and_go_with_the_center_of_mass(name: str) -> None:
+def test_carrying_hands_keep_their_grasp_and_move_with_the_center_of_mass(name: str) -> None:
     robot = installed_robot(name)
     start = robot.stance("carrying")
     center, other = standing_on(start)
@@ -266,12 +266,12 @@ def test_hands_that_carry_keep_their_grasp_and_go_with_the_center_of_mass(name: 
     assert sank == pytest.approx(0.02, abs=2e-3)
 
 
-# -- what the reference does -------------------------------------------------------------------------------------------
+# -- motion of the reference -------------------------------------------------------------------------------------------
 
 
 @ROBOTS
 @CLOSED
-def test_a_body_at_rest_is_where_its_course_has_it(name: str, closed_form: bool) -> None:
+def test_a_body_at_rest_is_on_its_reference_trajectory(name: str, closed_form: bool) -> None:
     """Also where the middle of the sole is not the origin of its frame."""
     robot = installed_robot(name)
     body = ZmpBalance(robot, closed_form=closed_form)
@@ -282,7 +282,9 @@ def test_a_body_at_rest_is_where_its_course_has_it(name: str, closed_form: bool)
 @pytest.mark.parametrize("turn", [0.0, 0.2], ids=["ahead", "in a bow"])
 @ROBOTS
 @CLOSED
-def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, closed_form: bool, turn: float) -> None:
+def test_a_walking_body_stays_within_a_millimetre_of_its_reference_trajectory(
+    name: str, closed_form: bool, turn: float
+) -> None:
     robot, period = installed_robot(name), 0.005
     trajectory = neutral_walk(robot, 6, speed=(0.03, 0.0, turn)) if turn else neutral_walk(robot, 6)
     body = ZmpBalance(robot, trajectory=trajectory, closed_form=closed_form)
@@ -290,7 +292,7 @@ def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, close
     for i in range(round(trajectory.seconds / period)):
         command = controller.step(body.start.replace(time=i * period))
         assert command.fallback == ""
-        if i * period > 0.4:  # it stands as its course has it, before the first step
+        if i * period > 0.4:  # it stands on its reference trajectory before the first step
             assert max(deviations(body, controller, (i + 1) * period)) < 1e-3
 
 
@@ -298,7 +300,7 @@ def test_a_body_that_walks_is_within_a_millimetre_of_its_course(name: str, close
 
 
 def limit_violation(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple[float, float]:
-    """How far joints leave their ranges (rad), and how far the centre of mass goes down (m)."""
+    """Largest range violation of a joint (rad), and the drop of the centre of mass (m)."""
     body = ZmpBalance(
         HOAP3,
         trajectory=trajectory,
@@ -317,18 +319,18 @@ def limit_violation(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple
 
 
 @pytest.mark.parametrize("depth", [0.12, 0.2])
-def test_strict_limits_hold_in_a_squat_that_is_too_deep_and_a_potential_does_not(depth: float) -> None:
-    """The comparison that the closed form loses: its comfort is a wish after all others, not a limit."""
+def test_in_a_too_deep_squat_strict_limits_hold_and_a_potential_fails(depth: float) -> None:
+    """In the closed form, joint ranges are the task of lowest priority, not a limit."""
     trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), depth, 0.5, 1)
     strict, strict_sank = limit_violation(trajectory, closed_form=False)
     potential, potential_sank = limit_violation(trajectory, closed_form=True)
     assert strict < 1e-9
     assert potential > 0.1
     assert strict_sank < depth - 0.01, "it goes as far as it can"
-    assert potential_sank > strict_sank, "it goes further than joints do"
+    assert potential_sank > strict_sank, "it goes beyond the joint ranges"
 
 
-def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
+def test_in_a_squat_inside_all_limits_both_give_the_same_motion() -> None:
     trajectory = SquatReference(*standing_on(HOAP3.stance("standing")), 0.02, 0.5, 1)
     bodies = [
         ZmpBalance(HOAP3, trajectory, regulation_settings(HOAP3, momentum_recovery_gain=0.0), closed_form=closed_form)
@@ -344,7 +346,7 @@ def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("settings", "message"),
     [
         ({"proportional": -0.1}, "ZMP balance: proportional is -0.1; expected zero or a positive number"),
         ({"derivative": float("nan")}, "ZMP balance: derivative is nan"),
@@ -356,9 +358,9 @@ def test_in_a_squat_that_no_limit_hinders_both_do_the_same() -> None:
         ({"stifness": 1.0}, "hoap3.*stifness.*expected proportional, derivative"),
     ],
 )
-def test_bad_settings_are_refused_in_one_line(given: dict[str, float], message: str) -> None:
+def test_bad_settings_are_refused_in_one_line(settings: dict[str, float], message: str) -> None:
     with pytest.raises(PoiseError, match=message) as caught:
-        regulation_settings(HOAP3, **given)
+        regulation_settings(HOAP3, **settings)
     assert "\n" not in str(caught.value)
 
 

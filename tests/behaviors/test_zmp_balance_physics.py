@@ -1,4 +1,4 @@
-"""HOAP-3 on its servos in MuJoCo, with noisy cells: it stands, squats and walks by one law, and says what is broken."""
+"""HOAP-3 on its servos in MuJoCo with noisy cells: it stands, squats and walks, and reports faults."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ HOAP3 = installed_robot("hoap3")
 SOLE = HOAP3.foot("left").sole
 #: Half length and half width of a sole (m).
 EDGE_SHARE = np.array([0.5 * (SOLE.x_max - SOLE.x_min), 0.5 * (SOLE.y_max - SOLE.y_min)])
-#: Servos are stiff, so that feet land where the plan has them, and the regulation is gentle: stiff bodies shake.
+#: Stiff servos, so that feet land as planned, with a soft regulation: stiff bodies shake.
 WALKING: dict[str, Any] = {
     "stiffness": 1.0,
     "momentum_recovery_gain": 0.0,
@@ -29,18 +29,18 @@ WALKING: dict[str, Any] = {
 #: Slow and short steps; the robot walks 9 cm with four of them.
 STROLL: dict[str, Any] = {"single_support": 0.9, "double_support": 0.6, "step_length": 0.12}
 BREAKS = 1.5
-#: So many samples are taken together where ε_ZMP is judged: 20 ms, for cells are noisy.
+#: Number of samples over which ε_ZMP is averaged: 20 ms, since cells are noisy.
 MEAN = 20
 
 
 @dataclass
 class Run:
-    """What happened, a line per millisecond."""
+    """Recorded quantities, one row per millisecond."""
 
     fallen: str = ""
     errors: list[complex] = field(default_factory=list)
     zmps: list[tuple[complex, complex]] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
+    fallbacks: list[str] = field(default_factory=list)
     trusts: list[float] = field(default_factory=list)
     finite: bool = True
     end: State | None = None
@@ -48,11 +48,11 @@ class Run:
 
     @property
     def first_fault_time(self) -> float:
-        """When something was first said to be wrong (s)."""
-        return next((i * PERIOD for i, words in enumerate(self.words) if words), np.inf)
+        """Time of the first reported fault (s)."""
+        return next((i * PERIOD for i, fallback in enumerate(self.fallbacks) if fallback), np.inf)
 
     def arm_deviations(self, time: float) -> np.ndarray:
-        """How far the real arms are from where they were at a time (deg), a line per millisecond from there on."""
+        """Deviation of the true arm angles from those at a time (deg), one row per millisecond from then on."""
         arms = [HOAP3.joint(name).q for limb in limbs(HOAP3) if limb.name.endswith(" arm") for name in limb.joints]
         angles = np.array(self.joints)[round(time / PERIOD) :, arms]
         return np.degrees(np.abs(angles - angles[0]).max(axis=1))
@@ -63,9 +63,9 @@ def run_balance(
     trajectory: ReferenceTrajectory | None = None,
     broken: str = "",
     push: Push | None = None,
-    **given: float,
+    **gains: float,
 ) -> Run:
-    settings = regulation_settings(HOAP3, **given)
+    settings = regulation_settings(HOAP3, **gains)
     body = ZmpBalance(HOAP3, trajectory, settings)
     controller = PositionController(body, period=PERIOD)
     plant = MujocoPlant(
@@ -81,7 +81,7 @@ def run_balance(
         command = control_step(controller, plant).command
         run.errors.append(zmp_error(body.sole_loads["left"], body.sole_loads["right"]))
         run.zmps.append((body.sole_loads["left"].zmp, body.sole_loads["right"].zmp))
-        run.words.append(command.fallback)
+        run.fallbacks.append(command.fallback)
         run.trusts.append(body.fault_detector.trust)
         run.joints.append(plant.truth().q)
         run.finite &= bool(np.isfinite(not_none(command.position)).all() and np.isfinite(command.velocity).all())
@@ -103,7 +103,7 @@ def run_balance(
     ],
 )
 def test_after_a_push_the_zmp_is_back_within_a_second_and_the_arms_stay_down(force: tuple[float, float, float]) -> None:
-    """Up to 30 % of its weight for 0.1 s, once it has found where it stands; its arms still drift to their comfort."""
+    """Up to 30 % of its weight for 0.1 s, after it has settled; its arms still drift to their comfort position."""
     time, duration = 4.0, 0.1
     run = run_balance(6.0, push=Push(force, duration, time))
     assert run.fallen == ""
@@ -117,7 +117,7 @@ def test_after_a_push_the_zmp_is_back_within_a_second_and_the_arms_stay_down(for
 
 
 def test_after_a_push_that_needs_arms_and_trunk_they_return_within_two_seconds() -> None:
-    """Without their rotation it falls from 35 N from behind."""
+    """Without rotating arms and trunk it falls after a push of 35 N from behind."""
     time, duration = 3.0, 0.1
     run = run_balance(time + duration + 2.0, push=Push((41.0, 0.0, 0.0), duration, time))
     assert run.fallen == ""
@@ -127,7 +127,7 @@ def test_after_a_push_that_needs_arms_and_trunk_they_return_within_two_seconds()
 
 
 def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
-    """Two of 5 cm in four seconds; "well" is the inner half, in both directions and under both soles."""
+    """Two squats of 5 cm in four seconds; "well" is the inner half, in both directions and under both soles."""
     begin = 2.0
     run = run_balance(begin + 4.0, SquatReference(*standing_reference(HOAP3.stance("standing")), 0.05, 0.5, 2, begin))
     assert run.fallen == ""
@@ -137,40 +137,40 @@ def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
     assert np.abs(zmps.imag).max() < 0.5 * EDGE_SHARE[1]
 
 
-# -- what breaks -------------------------------------------------------------------------------------------------------
+# -- faults ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("says", "words"),
+    ("value", "words"),
     [
         ("dead", "reads no force, although its neighbours do"),
         ("stuck", "is stuck at one value"),
-        # Invalid readings are told of in tests/runs/test_runs_on_servos.py as well.
+        # Invalid readings are tested in tests/runs/test_runs_on_servos.py as well.
         pytest.param("nan", "gives invalid readings", marks=pytest.mark.slow),
     ],
 )
-def test_a_broken_cell_is_told_and_the_robot_stays_up(says: str, words: str) -> None:
-    run = run_balance(BREAKS + 1.5, broken=f"cell:left:2:{says}@{BREAKS}")
+def test_a_faulty_cell_is_reported_and_the_robot_does_not_fall(value: str, words: str) -> None:
+    run = run_balance(BREAKS + 1.5, broken=f"cell:left:2:{value}@{BREAKS}")
     assert run.fallen == ""
     assert run.finite
     assert BREAKS <= run.first_fault_time < BREAKS + 0.5
-    assert run.words[-1] == f"no ZMP regulation: the back right force cell of the left sole {words}"
+    assert run.fallbacks[-1] == f"no ZMP regulation: the back right force cell of the left sole {words}"
     assert run.trusts[round((BREAKS + 0.75) / PERIOD)] == 0.0
 
 
-def test_a_knee_that_has_lost_most_of_its_torque_but_can_bear_is_borne() -> None:
-    """Of 10 N m, 1.3 are left in it; with 1.0 the robot goes down."""
+def test_a_weak_knee_that_can_still_carry_the_weight_causes_no_fall() -> None:
+    """1.3 of 10 N m are left; with 1.0 N m the robot falls."""
     run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.13@{BREAKS}")
     assert run.fallen == ""
     assert run.finite
 
 
-def test_a_knee_that_cannot_bear_is_named_before_the_robot_lies_on_the_ground() -> None:
-    """With 0.5 N m of torque in it, no law of the centre of mass helps."""
+def test_a_knee_too_weak_for_the_weight_is_reported_before_the_fall() -> None:
+    """With 0.5 N m of torque left, no control of the centre of mass helps."""
     run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.05@{BREAKS}")
     assert run.fallen != ""
     assert run.finite
-    assert "the servo of left_knee is saturated and does not follow" in run.words[-1]
+    assert "the servo of left_knee is saturated and does not follow" in run.fallbacks[-1]
 
 
 # -- walking -----------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_a_knee_that_cannot_bear_is_named_before_the_robot_lies_on_the_ground() 
 
 @pytest.mark.parametrize("broken", ["", "swapped@1"], ids=["healthy", "with swapped soles"])
 def test_it_walks_four_steps(broken: str) -> None:
-    """Swapped soles are found as soon as all weight should be on one foot; the walk goes on without the regulation."""
+    """Swapped soles are detected when all weight should be on one foot; the walk continues without regulation."""
     trajectory = neutral_walk(HOAP3, 4, **STROLL)
     run = run_balance(trajectory.seconds, trajectory, broken, **WALKING)
     assert run.fallen == ""
@@ -191,5 +191,7 @@ def test_it_walks_four_steps(broken: str) -> None:
         assert run.first_fault_time == np.inf
         return
     assert 1.0 <= run.first_fault_time < trajectory.phases[2].begin + 0.5
-    assert run.words[-1].endswith("the force cells measure the weight on the wrong foot: left and right are swapped")
+    assert run.fallbacks[-1].endswith(
+        "the force cells measure the weight on the wrong foot: left and right are swapped"
+    )
     assert run.trusts[-1] == 0.0

@@ -64,7 +64,7 @@ def test_every_contender_has_times_ratios_and_failures(result: dict[str, Any]) -
             assert set(entry["failures"]) >= {"total", "flag", "nonfinite", "violation"}
 
 
-def test_strict_never_fails_and_counts_what_it_does(result: dict[str, Any]) -> None:
+def test_strict_never_fails_and_counts_its_operations(result: dict[str, Any]) -> None:
     for name in ("strict", "strict (kernel)"):
         assert entries(result, name)
         for entry in entries(result, name):
@@ -98,7 +98,7 @@ def test_progress_is_one_line_per_workload_and_missing_contender(result: dict[st
 
 
 class FakeContender:
-    """Takes part without doing anything."""
+    """Contender that does nothing."""
 
     version = "0"
 
@@ -112,7 +112,7 @@ class FakeContender:
 
 @pytest.fixture
 def fake_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Takes the place of the whole steps, which would build environments; returns what they give for two rounds."""
+    """Replacement for whole steps, which would build environments; returns their results for two rounds."""
     reach = [FakeContender(name, KinematicsProblem.ALLOWED) for name in ("poise", "pink")]
     sway = [FakeContender(name, DynamicsProblem.ALLOWED) for name in ("poise", "tsid")]
 
@@ -129,7 +129,7 @@ def fake_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 @pytest.fixture
 def fake_solvers(result: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Takes the place of the solvers, which would be measured for minutes; lists what they are asked for."""
+    """Replacement for the solvers, whose measurement takes minutes; records the requests."""
     calls: list[dict[str, Any]] = []
 
     def run(data: Any, repeat: int, progress: Any, workloads: Any = None) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def test_bad_options_are_refused_before_anything_is_measured(
 
 
 @pytest.mark.parametrize("main", [solver_program.main, peers_program.main], ids=["solvers", "peers"])
-def test_trouble_while_measuring_ends_without_a_traceback(
+def test_an_error_while_measuring_ends_without_a_traceback(
     main: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(error: BaseException) -> Any:
@@ -247,7 +247,7 @@ def test_poise_meets_the_tolerances_of_the_peers() -> None:
     assert set(ours.parts(5)) == {"pinocchio", "assembly", "solve", "integration"}
 
 
-def test_what_is_stored_has_ratios_and_no_times(result: dict[str, Any]) -> None:
+def test_the_stored_baseline_has_ratios_and_no_times(result: dict[str, Any]) -> None:
     stored = json.dumps(results.ratios_and_counts(result))
     assert '"quiet_ratio"' in stored
     assert "microseconds" not in stored
@@ -270,7 +270,7 @@ def test_a_package_that_is_not_installed_is_missing_and_no_error(monkeypatch: py
 
 
 @pytest.mark.parametrize("workload", generated_workloads(steps=12), ids=lambda workload: workload.name)
-def test_the_weighted_contenders_are_asked_the_same_question(workload: Workload) -> None:
+def test_the_weighted_contenders_solve_the_same_problem(workload: Workload) -> None:
     present, _ = contenders(len(workload.programs[0]))
     costs = {}
     for one in present:

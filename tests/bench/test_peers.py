@@ -14,38 +14,43 @@ from benchmarks.peers.processes import PEERS, PeerError
 GOOD = {"hand": 1e-3, "feet": 1e-6, "feet_rotation": 1e-6, "center_of_mass": 1e-5}
 
 
-class Fake:
-    """Takes always the same time; writes down when it was asked."""
+class FakePeer:
+    """Peer with constant step times that records its calls."""
 
     version = "1.0"
 
     def __init__(self, name: str, microseconds: float, errors: dict[str, float] | None = None) -> None:
         self.name, self.microseconds = name, microseconds
         self.errors = GOOD if errors is None else errors
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        self.asked.append(self.name)
+        self.calls.append(self.name)
         return [self.microseconds] * steps, self.errors
 
 
-class Divided(Fake):
+class PeerWithParts(FakePeer):
     def parts(self, steps: int) -> dict[str, list[float]]:
         return {"pinocchio": [10.0] * steps, "assembly": [5.0] * steps, "solve": [25.0] * steps}
 
 
-class Mortal(Fake):
-    """Dies in its third chunk."""
+class CrashingPeer(FakePeer):
+    """Peer that crashes in its third chunk."""
 
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
-        if len(self.asked) == 2:
+        if len(self.calls) == 2:
             raise PeerError("mink stopped: out of memory")
         return super().run_steps(steps)
 
 
 @pytest.fixture
 def result() -> dict[str, Any]:
-    contenders = [Divided("poise", 40.0), Fake("pink", 200.0), Mortal("mink", 150.0), Fake("placo", 20.0)]
+    contenders = [
+        PeerWithParts("poise", 40.0),
+        FakePeer("pink", 200.0),
+        CrashingPeer("mink", 150.0),
+        FakePeer("placo", 20.0),
+    ]
     return measure(contenders, rounds=4, steps=10, skipped={"tsid": "no wheel"})
 
 
@@ -59,14 +64,14 @@ def test_the_ratio_is_the_step_time_of_a_peer_over_that_of_poise(result: dict[st
     assert result["contenders"]["poise"]["ratio"] is None
 
 
-def test_the_bars_compare_medians_and_say_what_was_not_measured(result: dict[str, Any]) -> None:
+def test_the_bars_compare_medians_and_list_missing_measurements(result: dict[str, Any]) -> None:
     assert result["bars"]["pink"] == {"bar": 4.0, "measured": 5.0, "passed": True}
     assert result["bars"]["mink"] == {"bar": 3.0, "measured": None, "passed": None}
     assert result["bars"]["placo"] == {"bar": 1.0, "measured": 0.5, "passed": False}
     assert not result["passed"]
 
 
-def test_a_peer_that_dies_is_skipped_with_its_reason_and_the_others_go_on(result: dict[str, Any]) -> None:
+def test_a_crashing_peer_is_skipped_with_its_reason_and_the_others_continue(result: dict[str, Any]) -> None:
     assert result["skipped"] == {"tsid": "no wheel", "mink": "mink stopped: out of memory"}
     assert set(result["contenders"]) == {"poise", "pink", "placo"}
 
@@ -81,22 +86,22 @@ def test_parts_are_reported_as_shares_of_their_sum(result: dict[str, Any]) -> No
     assert result["contenders"]["pink"]["parts"] == {}
 
 
-def test_the_order_turns_around_from_round_to_round_after_one_to_warm_up() -> None:
+def test_the_order_reverses_in_each_round_after_one_warm_up_round() -> None:
     log: list[str] = []
-    contenders = [Fake("a", 1.0), Fake("b", 1.0)]
+    contenders = [FakePeer("a", 1.0), FakePeer("b", 1.0)]
     for contender in contenders:
-        contender.asked = log
+        contender.calls = log
     measure(contenders, rounds=3, steps=1)
     assert "".join(log) == "ab" + "ba" + "ab" + "ba"
 
 
 def test_one_slow_round_moves_the_spread_and_the_maximum_but_not_the_median() -> None:
-    class Disturbed(Fake):
+    class PeerWithSlowRound(FakePeer):
         def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
             microseconds, errors = super().run_steps(steps)
-            return [9.0 * t for t in microseconds] if len(self.asked) == 3 else microseconds, errors
+            return [9.0 * t for t in microseconds] if len(self.calls) == 3 else microseconds, errors
 
-    result = measure([Fake("poise", 10.0), Disturbed("pink", 50.0)], rounds=5, steps=4)
+    result = measure([FakePeer("poise", 10.0), PeerWithSlowRound("pink", 50.0)], rounds=5, steps=4)
     entry = result["contenders"]["pink"]
     assert entry["ratio"]["median"] == entry["ratio"]["low"] == 5.0 < entry["ratio"]["high"]
     assert entry["microseconds"]["median"] == 50.0 < entry["microseconds"]["max"] == 450.0
@@ -104,24 +109,24 @@ def test_one_slow_round_moves_the_spread_and_the_maximum_but_not_the_median() ->
 
 @pytest.mark.parametrize("errors", [{**GOOD, "hand": 6e-3}, {**GOOD, "feet": float("nan")}, {"hand": 0.0}], ids=str)
 def test_a_contender_with_large_errors_does_not_meet_the_tolerances(errors: dict[str, float]) -> None:
-    result = measure([Fake("poise", 1.0), Fake("pink", 9.0, errors)], rounds=1, steps=2)
+    result = measure([FakePeer("poise", 1.0), FakePeer("pink", 9.0, errors)], rounds=1, steps=2)
     assert [entry["within_tolerance"] for entry in result["contenders"].values()] == [True, False]
     assert "pink does NOT meet the tolerances" in table(result)
     json.dumps(result, allow_nan=False)
 
 
 def test_no_bar_is_met_by_being_fast_and_wrong() -> None:
-    result = measure([Fake("poise", 1.0, {**GOOD, "hand": 1.0}), Fake("pink", 9.0)], rounds=1, steps=2)
+    result = measure([FakePeer("poise", 1.0, {**GOOD, "hand": 1.0}), FakePeer("pink", 9.0)], rounds=1, steps=2)
     assert result["bars"]["pink"]["passed"] is False
 
 
 def test_the_reported_errors_are_the_worst_of_all_rounds() -> None:
-    class Improving(Fake):
+    class ImprovingPeer(FakePeer):
         def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
             microseconds, errors = super().run_steps(steps)
-            return microseconds, {**errors, "hand": 1e-3 / len(self.asked)}
+            return microseconds, {**errors, "hand": 1e-3 / len(self.calls)}
 
-    assert measure([Improving("pink", 1.0)], rounds=3, steps=1)["contenders"]["pink"]["errors"]["hand"] == 5e-4
+    assert measure([ImprovingPeer("pink", 1.0)], rounds=3, steps=1)["contenders"]["pink"]["errors"]["hand"] == 5e-4
 
 
 def test_the_table_has_a_line_for_every_contender(result: dict[str, Any]) -> None:
@@ -138,7 +143,7 @@ def test_the_table_has_a_line_for_every_contender(result: dict[str, Any]) -> Non
 
 
 def test_without_poise_there_are_times_but_no_ratios() -> None:
-    result = measure([Fake("pink", 200.0), Fake("placo", 20.0)], rounds=2, steps=2)
+    result = measure([FakePeer("pink", 200.0), FakePeer("placo", 20.0)], rounds=2, steps=2)
     assert all(entry["ratio"] is None for entry in result["contenders"].values())
     assert "200.0" in table(result)
 

@@ -25,7 +25,7 @@ from benchmarks.peers.problems import DynamicsProblem
 from poise.errors import RobotError
 from poise.state import Snapshot
 
-#: Steps that are looked at here: some of each phase of the motion.
+#: Tested steps: some of each phase of the motion.
 SOME = range(0, DynamicsProblem.STEPS, 150)
 
 
@@ -37,10 +37,10 @@ def evaluator(request: pytest.FixtureRequest) -> AnswerEvaluator:
         pytest.skip(str(error))
 
 
-def physical(evaluator: AnswerEvaluator, step: int, internal: float = 0.0) -> DynamicsAnswer:
-    """The accelerations that kinematics wants, by the smallest contact wrenches that make them possible.
+def feasible_answer(evaluator: AnswerEvaluator, step: int, internal: float = 0.0) -> DynamicsAnswer:
+    """The accelerations of the kinematic solution with the smallest contact wrenches that make them possible.
 
-    `internal` (N) presses the feet apart in addition, which moves nothing.
+    `internal` (N) is an internal force that presses the feet apart without motion.
     """
     now = Snapshot(evaluator.robot).at(evaluator.motion.states[step])
     a = evaluator.motion.acceleration[step]
@@ -91,7 +91,7 @@ def test_no_joint_comes_near_the_end_of_its_range(evaluator: AnswerEvaluator) ->
     assert min((angles - limits.lower).min(), (limits.upper - angles).min()) > 0.05
 
 
-# -- what the peers receive --------------------------------------------------------------------------------------------
+# -- input of the peers ------------------------------------------------------------------------------------------------
 
 
 def test_the_urdf_of_the_peers_is_the_same_robot(evaluator: AnswerEvaluator, tmp_path: Path) -> None:
@@ -115,32 +115,32 @@ def test_the_urdf_of_the_peers_is_the_same_robot(evaluator: AnswerEvaluator, tmp
             assert np.mean(sole["corners"], axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
 
 
-# -- the judge ---------------------------------------------------------------------------------------------------------
+# -- evaluator ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_that_is_right_has_no_errors(evaluator: AnswerEvaluator) -> None:
-    errors = evaluator.errors(0, physical(evaluator, 0))
+def test_a_correct_answer_has_no_errors(evaluator: AnswerEvaluator) -> None:
+    errors = evaluator.errors(0, feasible_answer(evaluator, 0))
     assert set(errors) == set(DynamicsProblem.ALLOWED)
     assert max(errors.values()) < 1e-9
 
 
-def test_a_torque_that_does_not_make_the_motion_is_missing_in_the_equation(evaluator: AnswerEvaluator) -> None:
-    right = physical(evaluator, 0)
-    arm = evaluator.robot.joints[-1].v - 6  # no contact can stand in for an arm
+def test_a_wrong_torque_gives_a_residual_of_the_equation_of_motion(evaluator: AnswerEvaluator) -> None:
+    right = feasible_answer(evaluator, 0)
+    arm = evaluator.robot.joints[-1].v - 6  # no contact force can replace the torque of an arm
     wrong = right.torque.copy()
     wrong[arm] += 1e-3 * evaluator.weight
     assert evaluator.errors(0, DynamicsAnswer(right.acceleration, wrong))["motion"] == pytest.approx(1e-3, rel=1e-6)
 
 
-def test_pressing_the_feet_apart_leaves_the_cone_by_what_friction_cannot_hold(evaluator: AnswerEvaluator) -> None:
-    errors = evaluator.errors(0, physical(evaluator, 0, internal=evaluator.weight))
+def test_feet_pressed_apart_violate_the_friction_cone_by_the_excess_force(evaluator: AnswerEvaluator) -> None:
+    errors = evaluator.errors(0, feasible_answer(evaluator, 0, internal=evaluator.weight))
     assert errors["motion"] < 1e-9
-    assert 0.5 < errors["cone"] < 1.0  # a weight sideways, of which friction holds half a weight times the slope
+    assert 0.5 < errors["cone"] < 1.0  # sideways force of one weight minus the friction at half a weight
     assert errors["contact"] < 1e-9
 
 
-def test_a_task_misses_by_what_its_point_accelerates_otherwise(evaluator: AnswerEvaluator) -> None:
-    right = physical(evaluator, 0)
+def test_the_task_error_is_the_difference_of_accelerations(evaluator: AnswerEvaluator) -> None:
+    right = feasible_answer(evaluator, 0)
     lifted = right.acceleration.copy()
     J = (
         Snapshot(evaluator.robot)
@@ -152,12 +152,12 @@ def test_a_task_misses_by_what_its_point_accelerates_otherwise(evaluator: Answer
 
 
 def test_an_answer_that_is_not_finite_is_worse_than_any(evaluator: AnswerEvaluator) -> None:
-    a, torque = physical(evaluator, 0)
+    a, torque = feasible_answer(evaluator, 0)
     assert set(evaluator.errors(0, DynamicsAnswer(a * np.nan, torque)).values()) == {np.inf}
 
 
 def test_a_torque_beyond_its_limit_is_reported_relative_to_the_limit(evaluator: AnswerEvaluator) -> None:
-    a, torque = physical(evaluator, 0)
+    a, torque = feasible_answer(evaluator, 0)
     torque[0] = -1.25 * evaluator.robot.limits.torque[0]
     assert evaluator.errors(0, DynamicsAnswer(a, torque))["torque"] == pytest.approx(0.25)
 
@@ -172,7 +172,7 @@ def test_differences_compare_the_common_steps() -> None:
     assert answer_differences({0: a}, {20: b}) is None
 
 
-# -- ours --------------------------------------------------------------------------------------------------------------
+# -- Poise -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])

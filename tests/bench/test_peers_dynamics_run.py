@@ -1,4 +1,4 @@
-"""Runs of inverse dynamics: taking turns, ratios to TSID, bars, tables, and peers in processes of their own."""
+"""Runs of inverse dynamics: alternating steps, ratios to TSID, bars, tables, and peers in their own processes."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ serve(dynamics=Counting)
 """
 
 
-class Fake:
-    """Takes always the same time and answers always the same."""
+class FakePeer:
+    """Peer with constant step times and constant answers."""
 
     version = "1.0"
 
@@ -57,19 +57,19 @@ class Fake:
         return [self.microseconds] * steps, self.errors
 
 
-class Divided(Fake):
+class PeerWithParts(FakePeer):
     def parts(self, steps: int) -> dict[str, list[float]]:
         return {"pinocchio": [25.0] * steps, "solve": [75.0] * steps}
 
 
-class Mortal(Fake):
+class CrashingPeer(FakePeer):
     def run_steps(self, steps: int) -> tuple[list[float], dict[str, float]]:
         raise PeerError("placo stopped: out of memory")
 
 
 @pytest.fixture
 def result() -> dict[str, Any]:
-    contenders = [Divided("poise", 110.0), Fake("tsid", 100.0, a=0.5), Mortal("placo", 90.0)]
+    contenders = [PeerWithParts("poise", 110.0), FakePeer("tsid", 100.0, a=0.5), CrashingPeer("placo", 90.0)]
     return measure(contenders, {"other": "no wheel"}, rounds=2)
 
 
@@ -91,18 +91,18 @@ def test_ratios_are_to_tsid_and_differences_to_poise(result: dict[str, Any]) -> 
 
 def test_the_bars_allow_a_little_more_than_tsid_at_the_median(result: dict[str, Any]) -> None:
     assert {key: bar["passed"] for key, bar in result["bars"].items()} == {"median": True, "p99": True}
-    slow = measure([Fake("poise", 130.0), Fake("tsid", 100.0)], rounds=1)
+    slow = measure([FakePeer("poise", 130.0), FakePeer("tsid", 100.0)], rounds=1)
     assert {key: bar["passed"] for key, bar in slow["bars"].items()} == {"median": False, "p99": True}
 
 
 def test_no_bar_is_met_by_being_fast_and_wrong() -> None:
-    result = measure([Fake("poise", 10.0, {**GOOD, "contact": 1.0}), Fake("tsid", 100.0)], rounds=1)
+    result = measure([FakePeer("poise", 10.0, {**GOOD, "contact": 1.0}), FakePeer("tsid", 100.0)], rounds=1)
     assert not result["passed"]
     assert "poise does NOT meet the tolerances" in table({"robots": {"g1": result}})
 
 
 def test_without_tsid_the_bars_are_not_measured() -> None:
-    result = measure([Fake("poise", 10.0)], {"tsid": "no wheel"}, rounds=1)
+    result = measure([FakePeer("poise", 10.0)], {"tsid": "no wheel"}, rounds=1)
     assert {bar["passed"] for bar in result["bars"].values()} == {None}
     text = table({"robots": {"g1": result}})
     assert "not measured" in text
@@ -110,8 +110,8 @@ def test_without_tsid_the_bars_are_not_measured() -> None:
 
 
 def test_an_interruption_is_left_out_of_quiet_passes_but_a_hard_step_is_not() -> None:
-    class Slow(Fake):
-        """Ten times as long at 3 of 100 steps; once interrupted for a whole round."""
+    class PeerWithSlowSteps(FakePeer):
+        """Peer that takes ten times as long in 3 of 100 steps, and is interrupted for one whole round."""
 
         rounds = 0
 
@@ -121,12 +121,12 @@ def test_an_interruption_is_left_out_of_quiet_passes_but_a_hard_step_is_not() ->
             return [100.0 * t for t in times] if self.rounds == 3 else times, self.errors
 
     rounds = 2 * DynamicsProblem.STEPS // 100
-    entry = measure([Slow("poise", 1.0), Fake("tsid", 1.0)], rounds=rounds)["contenders"]["poise"]
+    entry = measure([PeerWithSlowSteps("poise", 1.0), FakePeer("tsid", 1.0)], rounds=rounds)["contenders"]["poise"]
     assert entry["quiet_ratio"]["p99"] == pytest.approx(10.0)
     assert entry["ratio"]["p99"] > 10.0
 
 
-def test_the_table_says_where_the_time_goes_and_what_the_bars_are(result: dict[str, Any]) -> None:
+def test_the_table_lists_the_parts_of_the_step_time_and_the_bars(result: dict[str, Any]) -> None:
     text = table({"robots": {"g1": result, "talos": result}})
     assert all(len(line) <= 120 for line in text.splitlines())
     for words in (
@@ -151,7 +151,7 @@ def evaluator() -> AnswerEvaluator:
         pytest.skip(str(error))
 
 
-def test_a_worker_reads_the_scene_and_its_answers_are_judged(evaluator: AnswerEvaluator, tmp_path: Path) -> None:
+def test_a_worker_reads_the_scene_and_its_answers_are_evaluated(evaluator: AnswerEvaluator, tmp_path: Path) -> None:
     script = tmp_path / "counting_worker.py"
     script.write_text(COUNTING)
     with DynamicsWorker(
@@ -204,7 +204,7 @@ def test_tsid_and_placo_meet_the_tolerances_and_agree_with_poise_where_all_tasks
         )
         apart = answer_differences(contender.answers, ours.answers)
         assert apart is not None
-        # Weights are a compromise: the posture gives a little more than strictness demands, most where cones act.
+        # Weights are a compromise: the posture deviates more than with strict priorities, most where cones are active.
         assert apart["acceleration"] < 0.05, contender.name
-        # Torques differ by how the feet press against each other, which no task decides.
+        # Torques differ by the internal force between the feet, which no task determines.
         assert apart["torque"] < 0.05 * evaluator.robot.limits.torque.max(), contender.name

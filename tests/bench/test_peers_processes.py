@@ -25,7 +25,7 @@ ROBOT = """<robot name="r"><material name="m"/>
     <limit lower="-1" upper="1" effort="5" velocity="20"/></joint>
 </robot>"""
 
-#: A peer that moves a point instead of a robot, and talks too much.
+#: A peer that moves a point instead of a robot, and prints to standard output.
 POINT = f"""
 import sys
 sys.path.insert(0, {str(WORKERS)!r})
@@ -52,14 +52,14 @@ def robot_or_skip() -> Path:
 
 
 @pytest.fixture
-def point(tmp_path: Path) -> list[str | Path]:
+def point_command(tmp_path: Path) -> list[str | Path]:
     script = tmp_path / "point_worker.py"
     script.write_text(POINT)
     return [sys.executable, script, "kinematics", "robot.urdf", "soft"]
 
 
-def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str | Path]) -> None:
-    with Worker("point", point) as worker:
+def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point_command: list[str | Path]) -> None:
+    with Worker("point", point_command) as worker:
         assert (worker.name, worker.version, worker.start["hand"]) == ("point", "0.1", [1.0, 1.0, 1.0])
         for chunk in (3, 4):
             microseconds, errors = worker.run_steps(chunk)
@@ -69,13 +69,13 @@ def test_a_worker_answers_chunk_after_chunk_along_one_trajectory(point: list[str
         assert {part: len(times) for part, times in worker.parts(5).items()} == {"nothing": 5, "all": 5}
 
 
-def test_output_of_a_peer_does_not_disturb_the_messages(point: list[str | Path]) -> None:
-    with Worker("point", point) as worker:
+def test_output_of_a_peer_does_not_disturb_the_messages(point_command: list[str | Path]) -> None:
+    with Worker("point", point_command) as worker:
         assert len(worker.run_steps(2)[0]) == 2
 
 
-def test_a_peer_that_fails_says_why_and_is_left_out(point: list[str | Path]) -> None:
-    with Worker("point", point) as worker:
+def test_a_failing_peer_is_skipped_with_its_reason(point_command: list[str | Path]) -> None:
+    with Worker("point", point_command) as worker:
         result = measure([worker], rounds=9, steps=3)
     assert result["skipped"] == {"point": "point stopped: ValueError: out of joints"}
     assert result["contenders"] == {}
@@ -97,8 +97,8 @@ def test_a_peer_that_does_not_start_is_an_error_of_one_line(code: str, why: str)
     assert "\n" not in str(caught.value)
 
 
-def test_a_closed_worker_can_be_closed_again_but_answers_no_request(point: list[str | Path]) -> None:
-    worker = Worker("point", point)
+def test_a_closed_worker_can_be_closed_again_but_answers_no_request(point_command: list[str | Path]) -> None:
+    worker = Worker("point", point_command)
     worker.close()
     worker.close()
     with pytest.raises(PeerError, match="closed"):
@@ -145,44 +145,44 @@ def test_the_robot_of_the_problem_has_its_links_and_joints() -> None:
 
 
 @pytest.fixture
-def small() -> Environment:
+def small_environment() -> Environment:
     return Environment("pink", ("pin-pink==4.4.0", "daqp==0.10.3"))
 
 
 def test_an_environment_is_built_once_and_only_from_wheels(
-    small: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran: list[list[str]] = []
+    commands: list[list[str]] = []
 
-    def pretend(words: list[str], complaint: str) -> None:
-        ran.append(words)
+    def record_command(words: list[str], message: str) -> None:
+        commands.append(words)
         python = processes.interpreter(Path(words[-1]))
         if "venv" in words:
             python.parent.mkdir(parents=True)
             python.touch()
 
-    monkeypatch.setattr(processes, "run_command", pretend)
+    monkeypatch.setattr(processes, "run_command", record_command)
     messages: list[str] = []
-    python = small.python(tmp_path, messages.append)
-    assert small.python(tmp_path, messages.append) == python
+    python = small_environment.python(tmp_path, messages.append)
+    assert small_environment.python(tmp_path, messages.append) == python
     assert python.exists()
-    assert [words[2] for words in ran] == ["venv", "pip"]
-    assert "--only-binary=:all:" in ran[1]
-    assert ran[1][-2:] == ["pin-pink==4.4.0", "daqp==0.10.3"]
-    assert [path.name for path in tmp_path.iterdir()] == [small.folder_name]
+    assert [words[2] for words in commands] == ["venv", "pip"]
+    assert "--only-binary=:all:" in commands[1]
+    assert commands[1][-2:] == ["pin-pink==4.4.0", "daqp==0.10.3"]
+    assert [path.name for path in tmp_path.iterdir()] == [small_environment.folder_name]
     assert len(messages) == 2
 
 
 def test_a_build_that_fails_leaves_nothing_behind(
-    small: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(words: list[str], complaint: str) -> None:
+    def fail(words: list[str], error_text: str) -> None:
         if "pip" in words:
-            raise PeerError(f"{complaint}: No matching distribution found for pin-pink")
+            raise PeerError(f"{error_text}: No matching distribution found for pin-pink")
 
     monkeypatch.setattr(processes, "run_command", fail)
     with pytest.raises(PeerError, match="cannot install pink: No matching distribution"):
-        small.python(tmp_path, lambda message: None)
+        small_environment.python(tmp_path, lambda message: None)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -209,7 +209,7 @@ def test_peers_that_cannot_be_built_are_skipped_with_the_reason(
     assert sum(message.startswith("left out") for message in messages) == len(PEERS)
 
 
-def test_the_cache_is_where_the_variable_says_or_else_the_users(
+def test_the_cache_folder_is_set_by_a_variable_and_defaults_to_that_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("POISE_PEERS", str(tmp_path))

@@ -16,7 +16,7 @@ SPECS = sorted((ROOT / "campaigns").glob("*.toml"))
 @pytest.mark.needs_models
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_the_success_rate_is_not_below_its_minimum(path: Path) -> None:
-    """Here, not in workers: what workers do has tests of its own, and starting one for each spec takes minutes."""
+    """Runs in this process: workers have their own tests, and starting one for each spec takes minutes."""
     spec = Spec.load(path, "check")
     assert spec.min_success_rate is not None, "give its [check] a min_success_rate"
     reasons = [failure_reason(spec, run) for run in spec.runs]
@@ -26,7 +26,7 @@ def test_the_success_rate_is_not_below_its_minimum(path: Path) -> None:
 
 
 def failure_reason(spec: Spec, run: PlannedRun) -> str:
-    """Why a run fails; "" if it does not."""
+    """Return the reason of a failed run; "" if it succeeded."""
     try:
         return spec.kind.run(run.parameters, run.seed).reason
     except PoiseError as error:
@@ -35,7 +35,7 @@ def failure_reason(spec: Spec, run: PlannedRun) -> str:
 
 @pytest.mark.needs_models
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
-def test_every_size_can_be_planned_and_the_page_has_it(path: Path) -> None:
+def test_every_size_can_be_planned_and_is_on_the_page(path: Path) -> None:
     sizes = [len(Spec.load(path, size).runs) for size in ("full", "short", "check")]
     assert sizes[0] > sizes[1] > sizes[2] >= 1
     assert f"## {Spec.load(path).title}\n" in (ROOT / "docs/evidence.md").read_text(encoding="utf-8")

@@ -53,18 +53,18 @@ def test_the_number_of_workers_changes_no_bit(one_worker: Path, tmp_path: Path) 
 
 @pytest.mark.needs_models
 @needs_ray
-def test_ray_changes_no_bit_and_brings_the_recordings(one_worker: Path, tmp_path: Path) -> None:
+def test_ray_changes_no_bit_and_collects_the_recordings(one_worker: Path, tmp_path: Path) -> None:
     run_campaign(parse_spec(WALKS), tmp_path / "out", ray="local")
     ours, theirs = results_table(one_worker), results_table(tmp_path / "out")
     assert theirs.schema.equals(ours.schema, check_metadata=True)
     assert theirs.equals(ours)
-    kept = [row["recording"] for row in result_rows(tmp_path / "out") if row["recording"]]
-    assert kept
-    assert all((tmp_path / "out" / path).stat().st_size > 1000 for path in kept)
+    recordings = [row["recording"] for row in result_rows(tmp_path / "out") if row["recording"]]
+    assert recordings
+    assert all((tmp_path / "out" / path).stat().st_size > 1000 for path in recordings)
 
 
 @pytest.mark.needs_models
-def test_the_command_of_a_row_does_the_same_as_the_row(one_worker: Path) -> None:
+def test_the_command_of_a_row_reproduces_the_row(one_worker: Path) -> None:
     row = next(row for row in result_rows(one_worker) if row["outcome"] == "failed")
     words = [*POISE, *str(row["command"]).split()[1:], "--json"]
     result = json.loads(subprocess.run(words, capture_output=True, text=True, check=False).stdout)
@@ -100,7 +100,7 @@ def test_errors_have_the_same_messages_on_ray(tmp_path: Path) -> None:
 def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_path: Path) -> None:
     text = drill_spec('["sleep"]', 6, "[fixed]\nseconds = 1.0")
     command = [*POISE, "campaign", str(write_spec(text, tmp_path)), "--out", str(tmp_path / "out"), "--ray", "local"]
-    temporary = tmp_path / "temporary"  # its own: other processes have files in the usual one
+    temporary = tmp_path / "temporary"  # a separate folder: other processes have files in the default one
     temporary.mkdir()
     folders = {"TMPDIR": str(temporary), "RAY_TMPDIR": tempfile.gettempdir()}  # sockets of Ray need a short path
     process = subprocess.Popen(
@@ -114,14 +114,14 @@ def test_a_worker_of_ray_that_is_killed_is_replaced_and_its_run_begun_again(tmp_
                 works = any("poise.campaign.worker" in word for child in each.children() for word in child.cmdline())
                 if works and each.cmdline()[:1] and each.cmdline()[0].startswith("ray::"):
                     return each.pid
-            except psutil.Error:  # gone meanwhile
+            except psutil.Error:  # ended meanwhile
                 continue
         return None
 
     os.kill(wait_until(busy_ray_worker, "a run on Ray", pause=0.05), signal.SIGKILL)
-    printed, said = wait_for_exit(process)
-    assert process.returncode == 0, said
-    assert json.loads(printed)["outcomes"] == {"succeeded": 6}  # Ray's words about it are not among ours
+    printed, errors = wait_for_exit(process)
+    assert process.returncode == 0, errors
+    assert json.loads(printed)["outcomes"] == {"succeeded": 6}  # messages of Ray are not part of our output
     assert list(temporary.iterdir()) == []
     assert not (tmp_path / "out/.work").exists()
     assert [row["outcome"] for row in result_rows(tmp_path / "out")] == ["succeeded"] * 6
@@ -136,6 +136,6 @@ def test_an_address_without_ray_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_the_memory_of_each_worker_is_reported(tmp_path: Path) -> None:
     run_campaign(parse_spec(drill_spec(seeds=4)), tmp_path / "out", workers=2)
-    told = Results.load(tmp_path / "out").facts["worker_memory_mb"]
-    assert set(told) <= {"worker 1", "worker 2"}
-    assert all(20.0 < value < 2000.0 for value in told.values())
+    memory = Results.load(tmp_path / "out").facts["worker_memory_mb"]
+    assert set(memory) <= {"worker 1", "worker 2"}
+    assert all(20.0 < value < 2000.0 for value in memory.values())

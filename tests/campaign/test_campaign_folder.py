@@ -1,4 +1,4 @@
-"""Recordings that a campaign keeps: those of failed and crashed runs, up to the given number."""
+"""Recordings stored by a campaign: those of failed and crashed runs, up to the given number."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ seconds = {limit}
 
 
 def wait_for_recording(out: Path, size: int) -> None:
-    """Waits until a run has recorded so many bytes."""
+    """Wait until a run has recorded a number of bytes."""
 
-    def written() -> float:
+    def scratch_size() -> float:
         return max([path.stat().st_size for path in out.glob(".work/*.poise")], default=0)
 
-    wait_until(lambda: written() > size, f"{size} bytes of a recording", written)
+    wait_until(lambda: scratch_size() > size, f"{size} bytes of a recording", scratch_size)
 
 
 def check_partial_recording(out: Path, outcome: str) -> None:
@@ -49,7 +49,7 @@ def check_partial_recording(out: Path, outcome: str) -> None:
     assert left.state(left.samples - 1).center_of_mass[2] > 0.1
 
 
-def test_a_run_that_crashes_leaves_what_it_recorded_until_then(tmp_path: Path) -> None:
+def test_a_crashed_run_leaves_a_partial_recording(tmp_path: Path) -> None:
     spec, out = write_spec(ENDLESS.format(limit=300), tmp_path), tmp_path / "out"
     command = [*POISE, "campaign", str(spec), "--out", str(out), "--workers", "1"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -61,8 +61,8 @@ def test_a_run_that_crashes_leaves_what_it_recorded_until_then(tmp_path: Path) -
     check_partial_recording(out, "crashed")
 
 
-def test_a_run_that_takes_too_long_leaves_what_it_recorded_until_then(tmp_path: Path) -> None:
-    for limit in (4, 8, 16, 32, 64):  # however long the robot takes to load
+def test_a_timed_out_run_leaves_a_partial_recording(tmp_path: Path) -> None:
+    for limit in (4, 8, 16, 32, 64):  # independent of the loading time of the robot
         out = tmp_path / f"{limit}"
         run_campaign(parse_spec(ENDLESS.format(limit=limit)), out, workers=1)
         (row,) = result_rows(out)
@@ -72,14 +72,16 @@ def test_a_run_that_takes_too_long_leaves_what_it_recorded_until_then(tmp_path: 
     check_partial_recording(out, "timeout")
 
 
-def test_a_run_that_succeeds_leaves_nothing_unless_all_are_kept(tmp_path: Path) -> None:
+def test_a_successful_run_leaves_no_recording_unless_all_are_stored(tmp_path: Path) -> None:
     text = 'kind = "stand"\n[fixed]\nrobot = "nao"\nseconds = 0.1\n[keep]\nrecordings = "{}"'
-    for keep, kept in (("failures", None), ("none", None), ("all", "recordings/000000.poise")):
+    for keep, recording in (("failures", None), ("none", None), ("all", "recordings/000000.poise")):
         out = tmp_path / keep
         run_campaign(parse_spec(text.format(keep)), out, workers=1)
         (row,) = result_rows(out)
-        assert (row["outcome"], row["recording"]) == ("succeeded", kept)
-        assert [str(path.relative_to(out)) for path in (out / "recordings").iterdir()] == ([kept] if kept else [])
+        assert (row["outcome"], row["recording"]) == ("succeeded", recording)
+        assert [str(path.relative_to(out)) for path in (out / "recordings").iterdir()] == (
+            [recording] if recording else []
+        )
         assert not (out / ".work").exists()
     assert poise.load_recording(tmp_path / "all/recordings/000000.poise").complete
 
@@ -94,9 +96,7 @@ def test_a_recording_that_cannot_be_written_does_not_fail_the_motion(tmp_path: P
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4)))[::5])
-def test_of_too_many_failures_the_worst_are_kept_in_any_order_of_completion(
-    order: tuple[int, ...], tmp_path: Path
-) -> None:
+def test_the_worst_failures_are_stored_in_any_order_of_completion(order: tuple[int, ...], tmp_path: Path) -> None:
     text = 'kind = "walk"\nseeds = 4\n[fixed]\nrobot = "nao"\n[keep]\nmax_recordings = 2\n'
     moved = [2.0, None, 0.5, 1.0]
     with open_folder(tmp_path / "out", parse_spec(text), {}) as folder:
@@ -104,13 +104,13 @@ def test_of_too_many_failures_the_worst_are_kept_in_any_order_of_completion(
             file = folder.scratch / f"{k}.poise"
             file.write_text("a recording")
             folder.add(folder.spec.runs[k], RunResult("failed", "fell", {"motion_seconds": moved[k]}, file=str(file)))
-            kept = {row["run"] for row in Results.load(tmp_path / "out").table.to_pylist() if row["recording"]}
-            assert {int(path.stem) for path in (tmp_path / "out/recordings").iterdir()} == kept
+            stored = {row["run"] for row in Results.load(tmp_path / "out").table.to_pylist() if row["recording"]}
+            assert {int(path.stem) for path in (tmp_path / "out/recordings").iterdir()} == stored
         folder.finish()
     assert [bool(row["recording"]) for row in result_rows(tmp_path / "out")] == [False, False, True, True]
 
 
-def test_how_many_are_kept_does_not_depend_on_workers_or_on_being_stopped(tmp_path: Path) -> None:
+def test_the_stored_recordings_do_not_depend_on_workers_or_interruptions(tmp_path: Path) -> None:
     spec = parse_spec(drill_spec(seeds=12, more="[keep]\nrecordings = 'all'\nmax_recordings = 3"))
     one = run_campaign(spec, tmp_path / "one", workers=1)
     two = run_campaign(spec, tmp_path / "two", workers=2)
@@ -130,12 +130,12 @@ def test_how_many_are_kept_does_not_depend_on_workers_or_on_being_stopped(tmp_pa
         assert sorted(path.stem for path in (tmp_path / out / "recordings").iterdir()) == ["000000", "000001", "000002"]
 
 
-def test_another_number_to_keep_is_another_campaign() -> None:
+def test_another_number_of_stored_recordings_is_another_campaign() -> None:
     spec = parse_spec(drill_spec())
     assert replace(spec, max_recordings=5).plan_digest != spec.plan_digest
 
 
-@pytest.mark.parametrize("given", ["0", "-3", "1.5", "true", '"many"'])
-def test_an_invalid_number_of_recordings_is_refused(given: str) -> None:
+@pytest.mark.parametrize("value", ["0", "-3", "1.5", "true", '"many"'])
+def test_an_invalid_number_of_recordings_is_refused(value: str) -> None:
     with pytest.raises(SpecError, match=r"keep\.max_recordings: .* 1 or more"):
-        parse_spec(drill_spec(more=f"[keep]\nmax_recordings = {given}"))
+        parse_spec(drill_spec(more=f"[keep]\nmax_recordings = {value}"))

@@ -32,7 +32,7 @@ def start_campaign(spec: Path, out: Path) -> subprocess.Popen[bytes]:
 
 
 def wait_for_runs(out: Path, count: int) -> None:
-    """Until so many runs are done."""
+    """Wait until a number of runs are finished."""
 
     def done() -> float:
         return len(read_journal(out / "journal.jsonl"))
@@ -46,7 +46,7 @@ def all_ended(processes: list[psutil.Process]) -> bool:
 
 def test_a_campaign_killed_repeatedly_loses_and_repeats_no_run(tmp_path: Path) -> None:
     spec, out = write_spec(SLEEPERS, tmp_path), tmp_path / "out"
-    seen: dict[int, str] = {}
+    finished: dict[int, str] = {}
     for count in (1, 20):
         process = start_campaign(spec, out)
         wait_for_runs(out, count)
@@ -55,8 +55,8 @@ def test_a_campaign_killed_repeatedly_loses_and_repeats_no_run(tmp_path: Path) -
         process.wait()
         lines = {entry["run"]: json.dumps(entry) for entry in read_journal(out / "journal.jsonl")}
         assert count <= len(lines) < 40
-        assert {run: lines[run] for run in seen} == seen  # what was done stays as it was
-        seen = lines
+        assert {run: lines[run] for run in finished} == finished  # finished runs do not change
+        finished = lines
         assert len(workers) >= 1
         wait_until(partial(all_ended, workers), "the end of all workers")
     result = campaign_command(spec, "--out", out, "--json")
@@ -74,26 +74,26 @@ def test_a_campaign_killed_repeatedly_loses_and_repeats_no_run(tmp_path: Path) -
 def test_a_campaign_killed_before_its_first_run_starts_again(
     first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever of the folder is there already."""
+    """For any files that the folder already contains."""
     import fcntl
 
     from poise.campaign import folder
 
-    class Killed(BaseException):
+    class SimulatedKill(BaseException):
         pass
 
-    def die(*_: object, **__: Any) -> None:
-        raise Killed
+    def raise_kill(*_: object, **__: Any) -> None:
+        raise SimulatedKill
 
     spec, out = parse_spec(drill_spec()), tmp_path / "out"
     with monkeypatch.context() as patch:
         if first == "mkdir":
-            patch.setattr(folder, "_lock_folder", die)
+            patch.setattr(folder, "_lock_folder", raise_kill)
         elif first == "flock":
-            patch.setattr(fcntl, "flock", die)
+            patch.setattr(fcntl, "flock", raise_kill)
         else:
-            patch.setattr(folder, "write_json", die)
-        with pytest.raises(Killed):
+            patch.setattr(folder, "write_json", raise_kill)
+        with pytest.raises(SimulatedKill):
             run_campaign(spec, out, workers=1)
     assert out.is_dir()
     assert len(run_campaign(spec, out, workers=1)) == 3
@@ -105,10 +105,10 @@ def test_a_finished_campaign_is_not_run_again(tmp_path: Path) -> None:
     assert after.costs.equals(before.costs)
     assert after.table.equals(before.table)
     for other in ({"workers": 2}, {"ray": "local"}):
-        assert run_campaign(spec, out, **other).facts == before.facts  # who asks again did not run it
+        assert run_campaign(spec, out, **other).facts == before.facts  # not run again
 
 
-def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:
+def test_every_failure_of_a_run_is_one_row_with_its_reason(tmp_path: Path) -> None:
     actions = ["nothing", "fail", "raise", "crash", "exit", "memory", "chatter"]
     text = drill_spec(json.dumps(actions), 1, "[limits]\nseconds = 240\nmemory_mb = 900\n[keep]\nrecordings = 'all'")
     run_campaign(parse_spec(text), tmp_path / "out", workers=2)
@@ -129,9 +129,9 @@ def test_whatever_goes_wrong_in_a_run_is_one_row_with_its_reason(tmp_path: Path)
         "ZeroDivisionError: the drill raises on purpose (poise/campaign/kinds/kind.py:"
     )
     assert "Abort" in (tmp_path / "out/crashes.log").read_text()
-    kept = [row["action"] for row in found.values() if row["recording"]]
-    assert kept == ["nothing", "chatter"]
-    assert all((tmp_path / "out" / str(found[action]["recording"])).is_file() for action in kept)
+    recorded_actions = [row["action"] for row in found.values() if row["recording"]]
+    assert recorded_actions == ["nothing", "chatter"]
+    assert all((tmp_path / "out" / str(found[action]["recording"])).is_file() for action in recorded_actions)
 
 
 def test_runs_that_hang_are_ended_and_the_next_one_begins(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_runs_that_hang_are_ended_and_the_next_one_begins(tmp_path: Path) -> Non
     assert outcomes == [("timeout", "took longer than 1 s", None)] * 2
 
 
-def test_a_run_whose_worker_is_killed_from_outside_is_begun_again(tmp_path: Path) -> None:
+def test_a_run_is_repeated_if_its_worker_is_killed_from_outside(tmp_path: Path) -> None:
     text = drill_spec('["sleep"]', 1, "[fixed]\nseconds = 2.0")
     process = start_campaign(write_spec(text, tmp_path), tmp_path / "out")
     used: list[tuple[int, float]] = []  # a worker that sleeps uses no time
@@ -158,7 +158,7 @@ def test_a_run_whose_worker_is_killed_from_outside_is_begun_again(tmp_path: Path
     assert Results.load(tmp_path / "out").costs["attempts"].to_pylist() in ([1], [2])  # 1: it had only just started
 
 
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_preserves_finished_runs_and_the_same_command_continues(tmp_path: Path) -> None:
     spec, out = write_spec(SLEEPERS, tmp_path), tmp_path / "out"
     process = start_campaign(spec, out)
     wait_for_runs(out, 3)
@@ -208,7 +208,7 @@ def test_a_closed_standard_output_does_not_fail_a_run(tmp_path: Path) -> None:
     assert b"Traceback" not in result.stderr
 
 
-def test_a_table_of_something_else_is_one_line(tmp_path: Path) -> None:
+def test_a_foreign_table_is_refused_in_one_line(tmp_path: Path) -> None:
     run_campaign(parse_spec(drill_spec()), tmp_path / "out", workers=1)
     pyarrow.parquet.write_table(pyarrow.table({"a": [1]}), tmp_path / "out/results.parquet")
     with pytest.raises(SpecError, match="is not the table of a campaign"):
@@ -224,10 +224,10 @@ def test_a_torn_line_of_the_journal_is_cut_off(tmp_path: Path) -> None:
     for cut in range(1, len(whole) - len(whole.splitlines(keepends=True)[-1]), 7):
         path.write_bytes(whole[:-cut])
         with Journal(path) as journal:
-            kept = len(journal.entries)
+            count = len(journal.entries)
             journal.add({"run": 7, "row": {}, "cost": {}})
         found = [entry["run"] for entry in read_journal(path)]
-        assert found == [*range(kept), 7]
+        assert found == [*range(count), 7]
 
 
 def test_two_processes_do_not_run_one_campaign(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_two_processes_do_not_run_one_campaign(tmp_path: Path) -> None:
     assert len(run_campaign(spec, tmp_path / "out", workers=1)) == 3  # the lock is gone with its owner
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_foreign_folder_is_not_changed(tmp_path: Path) -> None:
     run_campaign(parse_spec(drill_spec()), tmp_path / "out")
     before = results_table(tmp_path / "out")
     with pytest.raises(SpecError, match="another campaign"):
@@ -252,7 +252,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "tapes/recordings/000001.poise").write_bytes(b"mine")
     with pytest.raises(SpecError, match="holds other files"):
         run_campaign(parse_spec(drill_spec()), tmp_path / "tapes")
-    with Journal(tmp_path / "out/journal.jsonl") as journal:  # of which campaign, nobody can tell
+    with Journal(tmp_path / "out/journal.jsonl") as journal:  # of an unknown campaign
         journal.add({"run": 0, "row": {"run": 0}, "cost": {"run": 0}})
     for name in ("campaign.json", "campaign.toml", "results.parquet", "costs.parquet"):
         (tmp_path / "out" / name).unlink()
@@ -272,7 +272,7 @@ def test_a_success_rate_below_the_minimum_is_a_failure(
 
 
 @pytest.mark.parametrize(("minimum", "status"), [("", 1), ("min_success_rate = 0.0", 0)])
-def test_without_a_minimum_one_run_at_least_is_to_succeed(minimum: str, status: int, tmp_path: Path) -> None:
+def test_without_a_minimum_at_least_one_run_must_succeed(minimum: str, status: int, tmp_path: Path) -> None:
     spec = write_spec(drill_spec('["fail"]', 2, minimum), tmp_path)
     assert main(["campaign", str(spec), "--out", str(tmp_path / "out"), "--workers", "1"]) == status
 
@@ -297,7 +297,7 @@ def test_bad_input_is_one_line_and_status_2(
     monkeypatch.chdir(tmp_path)
     write_spec(drill_spec(), tmp_path)
     assert main(["campaign", *arguments]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert evidence in said.err
-    assert len(said.err.splitlines()) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert evidence in output.err
+    assert len(output.err.splitlines()) == 1

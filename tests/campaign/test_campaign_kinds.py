@@ -52,7 +52,7 @@ def test_a_folder_of_trials_becomes_one_row_a_trial_and_broken_files_are_failed_
         assert name in row["reason"]
 
 
-def test_reaches_are_judged_as_the_command_line_does(tmp_path: Path) -> None:
+def test_reaches_are_evaluated_as_on_the_command_line(tmp_path: Path) -> None:
     fixed, grid = '[fixed]\nrobot = "mighty"\n', "[grid]\nset.phase_duration = [0.6, 1.2]\n"
     text = f'kind = "reach"\n{fixed}{grid}[keep]\nrecordings = "none"\n'
     run_campaign(parse_spec(text), tmp_path / "out", workers=1)

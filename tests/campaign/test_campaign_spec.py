@@ -80,11 +80,11 @@ def test_the_table_of_a_size_replaces_the_keys_that_it_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "low", "high"),
+    ("distribution", "low", "high"),
     [({"uniform": [2.0, 3.0]}, 2.0, 3.0), ({"log_uniform": [0.01, 1.0]}, 0.01, 1.0), ({"integer": [1, 6]}, 1, 6)],
 )
-def test_draws_cover_the_range_of_their_distribution(given: dict[str, Any], low: float, high: float) -> None:
-    draws = [Distribution.parse("x", given).draw(seed) for seed in range(500)]
+def test_draws_cover_the_range_of_their_distribution(distribution: dict[str, Any], low: float, high: float) -> None:
+    draws = [Distribution.parse("x", distribution).draw(seed) for seed in range(500)]
     assert low <= min(draws) < low + 0.05 * (high - low) or min(draws) == low
     assert high - 0.05 * (high - low) < max(draws) <= high
 
@@ -95,7 +95,7 @@ def test_a_normal_distribution_has_its_mean_and_deviation() -> None:
     assert draws.std() == pytest.approx(2.0, rel=0.1)
 
 
-def test_the_plan_changes_with_what_is_run_and_only_then() -> None:
+def test_the_plan_changes_only_with_the_runs() -> None:
     plan = parse_spec(WALKS).plan_digest
     assert parse_spec(WALKS.replace('title = "walks"', 'title = "others"')).plan_digest == plan
     assert parse_spec(WALKS.replace("steps = 4", "steps = 5")).plan_digest != plan
@@ -160,9 +160,7 @@ def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
     assert Spec.load(tmp_path / "walks.toml").plan_digest == parse_spec(WALKS).plan_digest
 
 
-def test_files_are_found_from_where_the_spec_lies_and_are_part_of_the_plan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_relative_to_the_spec_and_part_of_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lab").mkdir()
     (tmp_path / "away").mkdir()
     monkeypatch.chdir(tmp_path / "away")
@@ -174,7 +172,7 @@ def test_files_are_found_from_where_the_spec_lies_and_are_part_of_the_plan(
     assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).plan_digest == plan
     style.write_text("step_length = 0.2\n")
     assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).plan_digest != plan
-    style.rename(tmp_path / "away/mine.toml")  # in the current folder, where nobody looks
+    style.rename(tmp_path / "away/mine.toml")  # in the current folder, which is not searched
     with pytest.raises(SpecError, match="cannot be read"):
         assert Spec.parse(text, str(tmp_path / "lab/walks.toml")).runs
 

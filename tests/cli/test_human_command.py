@@ -1,4 +1,4 @@
-"""``poise human``: what it writes and says, and how it refuses bad input."""
+"""``poise human``: written files, output, and refusal of bad input."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture(scope="module", autouse=True)
 def without_graphics() -> Iterator[None]:
-    """Pictures take seconds; those of reports have tests of their own."""
+    """Disable pictures, which take seconds; pictures of reports have their own tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MUJOCO_GL", "off")
         yield
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sample walk with its static trial."""
     place = tmp_path_factory.mktemp("people")
     assert cli.main(["human", "sample", str(place), "--cycles", "2", "--seed", "3"]) == 0
@@ -40,7 +40,7 @@ def run_json(capsys: Captured, *arguments: object, status: int = 0) -> dict[str,
     return found
 
 
-def test_a_sample_is_written_as_both_kinds_of_file_and_reads_as_it_was_made(tmp_path: Path) -> None:
+def test_a_sample_is_written_in_both_file_formats_and_read_back_unchanged(tmp_path: Path) -> None:
     walk, static = sample_trial(cycles=1)
     write_sample(tmp_path / "new", walk, static)
     for name in ("walk.c3d", "walk.trc"):
@@ -52,41 +52,43 @@ def test_a_sample_is_written_as_both_kinds_of_file_and_reads_as_it_was_made(tmp_
         (round(e.time, 3), e.side, e.kind) for e in walk.events
     ]
     assert (c3d.subject.mass, c3d.subject.height) == (75.0, pytest.approx(1.77))  # type: ignore[comparison-overlap]
-    for read, made in zip(c3d.plates, walk.plates, strict=True):
-        loaded = made.force[:, 2] > 21.0  # below 20 N nobody stands on a plate
-        assert read.force[loaded] == pytest.approx(made.force[loaded], abs=1e-2)
-        assert read.center_of_pressure[loaded] == pytest.approx(made.center_of_pressure[loaded], abs=1e-5)
-        assert read.free_moment[loaded] == pytest.approx(made.free_moment[loaded], abs=1e-3)
+    for read, original in zip(c3d.plates, walk.plates, strict=True):
+        loaded = original.force[:, 2] > 21.0  # forces below 20 N are set to zero
+        assert read.force[loaded] == pytest.approx(original.force[loaded], abs=1e-2)
+        assert read.center_of_pressure[loaded] == pytest.approx(original.center_of_pressure[loaded], abs=1e-5)
+        assert read.free_moment[loaded] == pytest.approx(original.free_moment[loaded], abs=1e-3)
 
 
-def test_fit_finds_the_static_trial_and_writes_what_is_asked(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_fit_finds_the_static_trial_and_writes_the_requested_files(
+    sample_folder: Path, tmp_path: Path, capsys: Captured
+) -> None:
     out, mot = tmp_path / "fit.poise", tmp_path / "fit.mot"
-    facts = run_json(capsys, "fit", folder / "walk.c3d", "--out", out, "--mot", mot)
+    facts = run_json(capsys, "fit", sample_folder / "walk.c3d", "--out", out, "--mot", mot)
     assert facts["static"] == "static.c3d"
     assert facts["marker_set"] == "skin49"
     assert facts["marker_rms_mm"] < 12.0
-    assert facts == human.fit_trial(folder / "walk.c3d").summary(), "the same as in a program"
+    assert facts == human.fit_trial(sample_folder / "walk.c3d").summary(), "equal to the result of the Python API"
     assert poise.load_recording(out)["markers/distance"].shape[1] == 49
     motion = human.read_motion(mot)
     assert motion.in_degrees
-    again = run_json(capsys, "fit", folder / "walk.c3d", "--reference", mot)
+    again = run_json(capsys, "fit", sample_folder / "walk.c3d", "--reference", mot)
     assert {row["joint"] for row in again["reference_angles"]} >= {"left_knee_flexion", "right_hip_flexion"}
     assert max(row["rms"] for row in again["reference_angles"]) < 0.01
 
 
-def test_fit_reads_well(folder: Path, capsys: Captured) -> None:
-    assert cli.main(["human", "fit", str(folder / "walk.trc")]) == 0
+def test_fit_prints_a_readable_summary(sample_folder: Path, capsys: Captured) -> None:
+    assert cli.main(["human", "fit", str(sample_folder / "walk.trc")]) == 0
     text = capsys.readouterr().out
     assert "mm rms" in text
     assert "torsion" in text
     assert "6 Hz" in text
 
 
-def test_a_folder_is_a_table_with_a_row_for_each_file(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_a_folder_is_a_table_with_a_row_for_each_file(sample_folder: Path, tmp_path: Path, capsys: Captured) -> None:
     place = tmp_path / "many"
     place.mkdir()
     for name in ("walk.c3d", "static.c3d"):
-        (place / name).write_bytes((folder / name).read_bytes())
+        (place / name).write_bytes((sample_folder / name).read_bytes())
     (place / "bad.trc").write_text("nothing of the kind")
     table = tmp_path / "table.csv"
     facts = run_json(capsys, "fit", place, "--out", table)
@@ -103,9 +105,9 @@ def test_a_folder_is_a_table_with_a_row_for_each_file(folder: Path, tmp_path: Pa
     run_json(capsys, "fit", only, status=1)
 
 
-def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_gait_reproduces_compares_and_writes_a_page(sample_folder: Path, tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "study"
-    facts = run_json(capsys, "gait", folder / "walk.c3d", "--out", out, "--dynamics")
+    facts = run_json(capsys, "gait", sample_folder / "walk.c3d", "--out", out, "--dynamics")
     best = facts["variants"]["best"]
     assert abs(best["worst_difference"]) < 5.0
     assert best["zmp_inside"]["worst"] > 0.8
@@ -123,22 +125,22 @@ def test_gait_reproduces_compares_and_writes_a_page(folder: Path, tmp_path: Path
     assert moved["friction_used"] <= moved["friction_limit"] + 1e-6
 
 
-def test_gait_with_nothing_to_walk_on_says_why_and_fails(tmp_path: Path, capsys: Captured) -> None:
+def test_gait_without_a_walk_fails_with_the_reason(tmp_path: Path, capsys: Captured) -> None:
     _, static = sample_trial(cycles=1)
     write_sample(tmp_path, static, static)
     facts = run_json(capsys, "gait", tmp_path / "walk.trc", status=1)
     assert "reason" in facts["trials"][0]
 
 
-def test_torques_are_those_of_the_plates(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_torques_are_those_of_the_plates(sample_folder: Path, tmp_path: Path, capsys: Captured) -> None:
     out, page = tmp_path / "torques.poise", tmp_path / "torques.html"
-    facts = run_json(capsys, "torques", folder / "walk.c3d", "--out", out, "--report", page)
+    facts = run_json(capsys, "torques", sample_folder / "walk.c3d", "--out", out, "--report", page)
     assert facts["frames_known"] > 100
     assert 0.8 < facts["moments_per_kg"]["right ankle plantarflexor"]["largest"] < 2.0
     assert max(facts["residual_rms"]["force_n"]) < 60.0
     assert "torque" in " ".join(poise.load_recording(out).channels)
     assert page.stat().st_size > 10_000
-    itself = run_json(capsys, "torques", folder / "walk.c3d", "--compare-with", out)["comparison"]
+    itself = run_json(capsys, "torques", sample_folder / "walk.c3d", "--compare-with", out)["comparison"]
     assert itself["rows"]["ankle dorsiflexion"]["correlation"] > 0.98
     assert itself["effort_overlap"] > 0.9
 
@@ -179,18 +181,18 @@ def test_two_reaches_of_the_human_are_compared_phase_by_phase(tmp_path: Path, ca
         (["sample", "somewhere", "--noise", "7"], "noise"),
     ],
 )
-def test_bad_words_are_refused_in_one_line(words: list[str], expected: str, capsys: Captured) -> None:
+def test_bad_arguments_are_refused_in_one_line(words: list[str], expected: str, capsys: Captured) -> None:
     assert expected in error_line(capsys, "human", *words)
 
 
-def test_bad_files_are_refused_in_one_line(folder: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_bad_files_are_refused_in_one_line(sample_folder: Path, tmp_path: Path, capsys: Captured) -> None:
     noise = tmp_path / "noise.c3d"
     noise.write_bytes(bytes(range(256)) * 20)
     assert "noise.c3d" in error_line(capsys, "human", "fit", noise)
-    walk = folder / "walk.trc"
+    walk = sample_folder / "walk.trc"
     assert "no folder" in error_line(capsys, "human", "fit", walk, "--out", tmp_path / "no" / "where.poise")
     assert "marker set" in error_line(capsys, "human", "fit", walk, "--marker-set", "plugin")
-    assert "--mot" in error_line(capsys, "human", "fit", folder, "--mot", tmp_path / "x.mot")
+    assert "--mot" in error_line(capsys, "human", "fit", sample_folder, "--mot", tmp_path / "x.mot")
     assert "plate" in error_line(capsys, "human", "torques", walk)
     text = tmp_path / "list.txt"
     text.write_text("a")

@@ -1,4 +1,4 @@
-"""``poise run walk``: what it prints, and with which exit status."""
+"""``poise run walk``: output and exit status."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_walk_that_succeeds_ends_with_0_and_one_object(tmp_path: Path, capsys:
 
 
 @pytest.mark.needs_models
-def test_a_walk_that_falls_ends_with_1_and_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_walk_that_falls_ends_with_1_and_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     push = ["--push", "0,100,0,0.1@1.0"]
     assert cli.main(["run", "walk", "--robot", "nao", "--steps", "3", *push, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
@@ -53,7 +53,7 @@ def test_a_walk_that_falls_ends_with_1_and_says_why(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.needs_models
-def test_in_words_it_tells_steps_way_and_slip(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_lists_steps_speed_and_slip(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "walk", "--robot", "nao", "--style", "sad", "--steps", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "succeeded"
@@ -64,7 +64,7 @@ def test_in_words_it_tells_steps_way_and_slip(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("text", ["fast", "0.2;0", "0.2,0,0,0", "nan,0,0", "9", "0.2,,0", ""])
-def test_a_speed_that_makes_no_sense_is_named(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_speed_is_refused_by_name(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"'{text}' is not a speed; expected VX,VY,WZ" in error_line(capsys, "walk", f"--speed={text}")
 
 
@@ -75,7 +75,7 @@ def test_steps_are_counted(text: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize("option", [["--style", "sad"], ["--steps", "4"], ["--speed", "0.2,0,0"]])
 @pytest.mark.parametrize("behavior", ["stand", "reach", "squat"])
-def test_what_is_for_walks_is_refused_by_others(
+def test_walk_options_are_refused_by_other_motions(
     behavior: str, option: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert f"{option[0]} is an option of 'poise run walk'" in error_line(capsys, behavior, *option)
@@ -96,9 +96,7 @@ def test_what_is_for_walks_is_refused_by_others(
         (["--mode", "kinematic"], "it runs with --mode torque --plant mujoco"),
     ],
 )
-def test_a_walk_that_makes_no_sense_is_refused(
-    arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_walk_is_refused(arguments: list[str], evidence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evidence in error_line(capsys, "walk", *arguments)
 
 
@@ -112,7 +110,7 @@ def test_a_walk_that_makes_no_sense_is_refused(
         ("[rest_posture]\nLElbowRoll = -0.5", "rest_posture names LElbowRoll, none of which g1 has"),
     ],
 )
-def test_a_style_file_that_makes_no_sense_is_refused(
+def test_an_invalid_style_file_is_refused(
     text: str, evidence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "own.toml").write_text(text)

@@ -14,7 +14,7 @@ from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import layout, not_none, random_state
 from task_examples import FORCE_TASKS
 
-#: Of a row: its value, and what it must lie between.
+#: Value of a row, and its lower and upper bounds.
 Values = tuple[np.ndarray, np.ndarray | float, np.ndarray | float]
 Definition = Callable[[Any, DynamicsSample], Values]
 
@@ -41,14 +41,14 @@ def joint_torque(task: tasks.JointTorque, at: DynamicsSample) -> Values:
 
 
 def contact_force(task: tasks.ContactForce, at: DynamicsSample) -> Values:
-    wanted = {"wrench": (3.0, -4.0, 50.0), "point": (5.0, 3.0), "vertices": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)}
+    targets = {"wrench": (3.0, -4.0, 50.0), "point": (5.0, 3.0), "vertices": (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)}
     (kind,) = (kind for kind, contact in example_contacts(at.robot).items() if contact == task.contact)
     picked = {"wrench": [0, 1, 2], "point": [2, 0], "vertices": list(range(6))}[kind]
-    return at.wrench(task.contact)[picked], np.array(wanted[kind]), np.array(wanted[kind])
+    return at.wrench(task.contact)[picked], np.array(targets[kind]), np.array(targets[kind])
 
 
 def center_of_pressure(task: tasks.CenterOfPressure, at: DynamicsSample) -> Values:
-    """Times the normal force: where the moment in the plane vanishes, minus where that should be."""
+    """Normal force times the deviation of the centre of pressure from its target."""
     f, m = np.split(at.wrench(task.contact), 2)
     pressure = np.array([-m[1], m[0]]) / f[2]
     return f[2] * (pressure - task.target), 0.0, 0.0
@@ -60,19 +60,19 @@ def force_distribution(task: tasks.ForceDistribution, at: DynamicsSample) -> Val
 
 
 def normal_forces(task: constraints.NormalForces, at: DynamicsSample) -> Values:
-    """Per kg, since the rows are single unknowns; corners share what the contact can bear."""
+    """Per kg, since the rows are single unknowns; the corners share the maximum force of the contact."""
     whole = task.contact.forces == "wrench"
     normal = at.wrench(task.contact)[2:3] if whole else at.normals(task.contact)
     return normal / at.robot.mass, 0.0, task.contact.largest_force / len(normal) / at.robot.mass
 
 
 def planar_contact(task: constraints.PlanarContact, at: DynamicsSample) -> Values:
-    """The wrench of the normal forces alone, minus the one that acts, in the components that normal forces can make."""
+    """The wrench of the normal forces minus the contact wrench, in the components that normal forces can produce."""
     contact = task.contact
     arms = (contact.corners - contact.corners.mean(axis=0)) @ contact.frame_from_contact.rotation
     pushes = at.normals(contact)[:, None] * np.array([0.0, 0.0, 1.0])
-    made = np.concatenate([pushes.sum(axis=0), np.cross(arms, pushes).sum(axis=0)])
-    return (made - at.wrench(contact))[[2, 3, 4]], 0.0, 0.0
+    wrench = np.concatenate([pushes.sum(axis=0), np.cross(arms, pushes).sum(axis=0)])
+    return (wrench - at.wrench(contact))[[2, 3, 4]], 0.0, 0.0
 
 
 def friction(task: constraints.FrictionCone, at: DynamicsSample) -> Values:
@@ -119,16 +119,16 @@ def test_the_rows_are_the_definition_of_the_task(robot: Robot, name: str, seed: 
     value, low, high = DEFINITIONS[type(task)](task, at)
     assert len(rows) == len(task.labels(robot)) == len(value)
     size = max(1.0, np.abs(value).max())
-    for bound, wanted in ((rows.lower, low), (rows.upper, high)):
-        wanted = np.broadcast_to(wanted, value.shape)
-        free = np.isinf(wanted)
-        assert (bound[free] == wanted[free]).all()
-        assert (rows.A @ at.x - bound)[~free] / size == pytest.approx((value - wanted)[~free] / size, abs=1e-11)
+    for bound, target in ((rows.lower, low), (rows.upper, high)):
+        target = np.broadcast_to(target, value.shape)
+        free = np.isinf(target)
+        assert (bound[free] == target[free]).all()
+        assert (rows.A @ at.x - bound)[~free] / size == pytest.approx((value - target)[~free] / size, abs=1e-11)
 
 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 @pytest.mark.parametrize("name", FORCE_TASKS)
-def test_without_forces_it_asks_for_nothing(robot: Robot, name: str, order: int) -> None:
+def test_without_forces_its_rows_are_inactive(robot: Robot, name: str, order: int) -> None:
     state = random_state(robot, 4)
     rows = FORCE_TASKS[name](robot, state).rows(Snapshot(robot).at(state), layout(robot, order))
     assert not rows.A.any()
@@ -137,7 +137,7 @@ def test_without_forces_it_asks_for_nothing(robot: Robot, name: str, order: int)
 
 
 @pytest.mark.parametrize("name", FORCE_TASKS)
-def test_it_says_its_name_unit_and_contacts(robot: Robot, name: str) -> None:
+def test_it_reports_its_name_unit_and_contacts(robot: Robot, name: str) -> None:
     task = FORCE_TASKS[name](robot, robot.stance("standing"))
     assert task.name
     assert task.unit

@@ -49,7 +49,7 @@ def remote() -> Iterator[Plant]:
         yield plant
 
 
-#: One object of each class of the package, or what makes it.
+#: An object of each class of the package, or a generator of it.
 EXAMPLES: dict[str, Callable[[], Any]] = {
     "Hierarchy": hierarchy,
     "FunctionBehavior": lambda: FunctionBehavior(lambda snapshot: hierarchy()),
@@ -82,11 +82,11 @@ OTHERS = {"GaitTracking", "OpenLoopController", "_ExchangeableHierarchy", "Joyst
 
 @pytest.fixture(params=EXAMPLES)
 def example(request: pytest.FixtureRequest) -> Iterator[Any]:
-    made = EXAMPLES[request.param]()
-    if isinstance(made, types.GeneratorType):
-        yield from made
+    instance = EXAMPLES[request.param]()
+    if isinstance(instance, types.GeneratorType):
+        yield from instance
     else:
-        yield made
+        yield instance
 
 
 def subclasses(kind: type) -> Iterator[type]:
@@ -96,7 +96,7 @@ def subclasses(kind: type) -> Iterator[type]:
 
 
 @cache
-def of_the_package() -> dict[str, type]:
+def classes_of_the_package() -> dict[str, type]:
     """All classes of Poise that inherit from an interface."""
     for module in pkgutil.walk_packages(poise.__path__, "poise."):
         if not module.name.startswith("poise.__main__"):
@@ -110,18 +110,18 @@ def interface_of(kind: type) -> type[Interface]:
     return found
 
 
-def fits(value: object, hint: Any) -> bool:
-    """Whether a value is of a type, as far as one can see without looking into containers."""
+def has_type(value: object, hint: Any) -> bool:
+    """Return whether a value has a type; elements of containers are not checked."""
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        return any(fits(value, each) for each in typing.get_args(hint))
+        return any(has_type(value, each) for each in typing.get_args(hint))
     if hint is None or hint is type(None):
         return value is None
     kind = typing.get_origin(hint) or hint
     return isinstance(value, (int, float)) and not isinstance(value, bool) if kind is float else isinstance(value, kind)
 
 
-def test_every_class_of_the_package_is_looked_at_here() -> None:
-    assert set(of_the_package()) == {*EXAMPLES, *OTHERS}
+def test_every_class_of_the_package_is_checked_here() -> None:
+    assert set(classes_of_the_package()) == {*EXAMPLES, *OTHERS}
 
 
 def test_all_declared_members_are_there_and_of_the_declared_types(example: Any) -> None:
@@ -131,26 +131,28 @@ def test_all_declared_members_are_there_and_of_the_declared_types(example: Any) 
     for name in kind.members():
         value, declared = getattr(example, name), inspect.getattr_static(kind, name, None)
         if isinstance(declared, property):
-            assert fits(value, typing.get_type_hints(declared.fget)["return"]), name
+            assert has_type(value, typing.get_type_hints(declared.fget)["return"]), name
         elif name in hints:
-            assert fits(value, hints[name]), f"{name} is {value!r}; declared as {hints[name]}"
+            assert has_type(value, hints[name]), f"{name} is {value!r}; declared as {hints[name]}"
         else:
             assert callable(value), name
 
 
 def test_methods_take_the_declared_arguments() -> None:
-    for kind in of_the_package().values():
+    for kind in classes_of_the_package().values():
         base = interface_of(kind)
         for name in (*base.members(), "__call__"):
             if inspect.isfunction(vars(base).get(name)):
-                declared, given = (list(inspect.signature(getattr(each, name)).parameters) for each in (base, kind))
-                assert given == declared, f"{kind.__name__}.{name}"
+                declared, implemented = (
+                    list(inspect.signature(getattr(each, name)).parameters) for each in (base, kind)
+                )
+                assert implemented == declared, f"{kind.__name__}.{name}"
 
 
 def test_methods_without_arguments_return_the_declared_types() -> None:
     for make in (EXAMPLES["IdealPlant"], EXAMPLES["MujocoPlant"], remote):
-        made = make()
-        plant: Any = next(made) if isinstance(made, types.GeneratorType) else made
+        instance = make()
+        plant: Any = next(instance) if isinstance(instance, types.GeneratorType) else instance
         plant.apply(Command(np.zeros(robot().model.nv), None, np.zeros(len(robot().joints)), 0.005))
         plant.advance()
         assert plant.truth().time == plant.state().time == plant.time == 0.005
@@ -158,10 +160,10 @@ def test_methods_without_arguments_return_the_declared_types() -> None:
         assert torque is None or torque.shape == (len(robot().joints),)
 
 
-# -- own ones --------------------------------------------------------------------------------------------------------
+# -- custom implementations --------------------------------------------------------------------------------------------
 
 
-class Alternating(Behavior):
+class AlternatingBehavior(Behavior):
     def __init__(self, *hierarchies: Hierarchy) -> None:
         self.hierarchies = hierarchies
 
@@ -169,7 +171,7 @@ class Alternating(Behavior):
         return self.hierarchies[int(10.0 * snapshot.time) % 2]
 
 
-class Still(Plant):
+class MotionlessPlant(Plant):
     def __init__(self, start: State) -> None:
         self.robot, self._state, self._period = start.robot, start, 0.0
 
@@ -183,13 +185,13 @@ class Still(Plant):
         self._state = self._state.replace(time=self._state.time + self._period)
 
 
-def test_an_own_behavior_and_an_own_plant_run_and_are_recorded() -> None:
+def test_a_custom_behavior_and_a_custom_plant_run_and_are_recorded() -> None:
     other = Hierarchy(levels=[Level("other", [tasks.Posture(start())])])
-    controller = poise.KinematicController(Alternating(hierarchy(), other))
-    with Still(start()) as plant:
+    controller = poise.KinematicController(AlternatingBehavior(hierarchy(), other))
+    with MotionlessPlant(start()) as plant:
         recording = poise.record(controller, plant, seconds=0.2)
     assert recording.samples == 40
-    assert recording.provenance["plant"] == "Still"
+    assert recording.provenance["plant"] == "MotionlessPlant"
     assert set(recording.levels()) == {"posture", "other"}
     assert np.array_equal(recording["q"][-1], start().q)
     assert plant.truth() is plant.state()
@@ -197,15 +199,15 @@ def test_an_own_behavior_and_an_own_plant_run_and_are_recorded() -> None:
     assert not plant.fallen
 
 
-def test_an_own_plant_is_served_to_another_process() -> None:
-    with serve_plant(Still(start())) as server, RemotePlant(server.address, robot()) as plant:
+def test_a_custom_plant_is_served_to_another_process() -> None:
+    with serve_plant(MotionlessPlant(start())) as server, RemotePlant(server.address, robot()) as plant:
         recording = poise.record(poise.KinematicController(hierarchy()), plant, seconds=0.05)
     assert recording.samples == 10
     assert plant.readings() is None
 
 
 def test_an_object_that_does_not_inherit_keeps_its_members_and_gets_the_defaults() -> None:
-    class Wall:
+    class WallPlant:
         robot, fall = robot(), "it is a wall"
 
         def state(self) -> State:
@@ -215,16 +217,16 @@ def test_an_object_that_does_not_inherit_keeps_its_members_and_gets_the_defaults
 
         def advance(self) -> None: ...
 
-    wall = Plant.adapt(Wall())
+    wall = Plant.adapt(WallPlant())
     assert isinstance(wall, Plant)
-    assert (type(wall).__name__, wall.fall, wall.fallen) == ("Wall", "it is a wall", True)
+    assert (type(wall).__name__, wall.fall, wall.fallen) == ("WallPlant", "it is a wall", True)
     assert (wall.state(), wall.truth(), wall.readings(), wall.notes) == (start(), start(), None, ())
-    recording = poise.record(poise.KinematicController(hierarchy()), Wall(), seconds=0.01)  # type: ignore[arg-type]
-    assert recording.provenance["plant"] == "Wall"
+    recording = poise.record(poise.KinematicController(hierarchy()), WallPlant(), seconds=0.01)  # type: ignore[arg-type]
+    assert recording.provenance["plant"] == "WallPlant"
 
 
 def test_members_of_an_adapted_object_may_change() -> None:
-    class Counter:
+    class CountingDevice:
         def __init__(self) -> None:
             self.finished = False
 
@@ -232,7 +234,7 @@ def test_members_of_an_adapted_object_may_change() -> None:
             self.finished = time > 1.0
             return OperatorCommand()
 
-    counter = Counter()
+    counter = CountingDevice()
     device = Device.adapt(counter)
     assert (device.finished, device.seconds) == (False, None)
     device.read(2.0)
@@ -248,22 +250,25 @@ def test_a_function_is_a_behavior_and_may_take_the_place_of_another() -> None:
 
 
 def test_a_missing_member_is_named_in_one_line() -> None:
-    class Half(Plant):
+    class IncompletePlant(Plant):
         def state(self) -> State:
             return start()
 
         def apply(self, command: Command) -> None: ...
 
-    class NoRobot(Still):
+    class PlantWithoutRobot(MotionlessPlant):
         def __init__(self) -> None: ...
 
-    class Stateless:
+    class PlantWithoutState:
         robot = robot()
 
     controller = poise.KinematicController(hierarchy())
     with pytest.raises(TypeError, match="advance"):
-        Half()  # type: ignore[abstract]
-    for plant, missing in ((NoRobot(), "NoRobot has no 'robot'"), (Stateless(), "Stateless has no 'advance'")):
+        IncompletePlant()  # type: ignore[abstract]
+    for plant, missing in (
+        (PlantWithoutRobot(), "PlantWithoutRobot has no 'robot'"),
+        (PlantWithoutState(), "PlantWithoutState has no 'advance'"),
+    ):
         with pytest.raises(poise.PoiseError, match=missing) as caught:
             poise.record(controller, plant, 0.1)  # type: ignore[arg-type]
         assert "expected a Plant, which needs advance, apply, robot, state" in str(caught.value)
@@ -277,24 +282,24 @@ def test_a_missing_member_is_named_in_one_line() -> None:
 
 
 def test_a_solver_without_memory_needs_one_method() -> None:
-    class Plain:
+    class MinimalSolver:
         def solve(self, program: solvers.Program) -> solvers.Solution:
             return Lexicographic().solve(program)
 
-    one, other = (poise.KinematicController(hierarchy(), solver) for solver in (Plain(), None))  # type: ignore[arg-type]
+    one, other = (poise.KinematicController(hierarchy(), solver) for solver in (MinimalSolver(), None))  # type: ignore[arg-type]
     assert np.allclose(one.step(start()).velocity, other.step(start()).velocity, atol=1e-12)
 
 
-def test_who_does_not_observe_costs_no_second_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[State] = []
+def test_a_behavior_without_observation_costs_no_second_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    states: list[State] = []
     controller = PositionController(hierarchy())
     controller.step(start())
-    monkeypatch.setattr(Snapshot, "at", lambda self, state, at=Snapshot.at: made.append(state) or at(self, state))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(Snapshot, "at", lambda self, state, at=Snapshot.at: states.append(state) or at(self, state))  # type: ignore[func-returns-value]
     controller.step(start())
-    assert len(made) == 1
+    assert len(states) == 1
 
 
-def test_servos_have_torques_that_nobody_commanded() -> None:
+def test_servos_exert_torques_without_a_torque_command() -> None:
     plant = MujocoPlant(start(), actuators=PositionServos())
     poise.record(PositionController(hierarchy()), plant, seconds=0.05)
     assert np.abs(plant.joint_torques()).max() > 0.1

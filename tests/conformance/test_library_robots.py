@@ -28,18 +28,18 @@ def start(robot: Robot) -> State:
     return robot.stance("standing")
 
 
-def straight(robot: Robot) -> np.ndarray:
+def straight_configuration(robot: Robot) -> np.ndarray:
     """All joints at zero, the base as in standing."""
     return np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)])
 
 
 def mirrored_joints(robot: Robot) -> list[tuple[int, int, float]]:
-    """Places in the limits of each joint and of its mirror image, and the sign that an angle takes on the way.
+    """Indices of each joint and of its mirror image in the limits, and the sign of the mirrored angle.
 
     The axis of a turn is mirrored to the opposite of its image: (x, y, z) becomes (-x, y, -z).
     """
     model, data = robot.model, robot.model.createData()
-    pinocchio.computeJointJacobians(model, data, straight(robot))
+    pinocchio.computeJointJacobians(model, data, straight_configuration(robot))
     names = [joint.name for joint in robot.joints]
     axes = pinocchio.getJointJacobian
     table = []
@@ -71,7 +71,7 @@ def test_it_is_as_published(robot: Robot) -> None:
 
 
 def test_its_declared_height_is_that_of_its_meshes(robot: Robot) -> None:
-    lowest, highest = vertical_extent(robot.model, straight(robot), robot.visual_geometry)
+    lowest, highest = vertical_extent(robot.model, straight_configuration(robot), robot.visual_geometry)
     assert highest - lowest == pytest.approx(robot.height, abs=0.001)
 
 
@@ -83,7 +83,7 @@ def test_limits_are_finite_and_positive(robot: Robot) -> None:
     assert (limits.lower < limits.upper).all()
     for values in (limits.velocity, limits.acceleration, limits.torque):
         assert (values > 0.0).all()
-    assert (limits.velocity < 50.0).all(), "a speed that no joint of a robot has"
+    assert (limits.velocity < 50.0).all(), "an implausible joint speed"
 
 
 def test_left_and_right_have_the_same_limits(robot: Robot) -> None:
@@ -131,8 +131,8 @@ def test_standing_is_symmetric(robot: Robot, start: State) -> None:
 
 
 def test_knees_are_bent_in_standing(robot: Robot, start: State) -> None:
-    """Straight legs are singular: the base must stand lower than it can."""
-    high = State(robot, straight(robot))
+    """Straight legs are singular: the base must be lower than its highest position."""
+    high = State(robot, straight_configuration(robot))
     base = robot.frame("root_joint")
     for foot in robot.feet:
         assert start.pose(base).translation[2] < (high.pose(base).translation - high.pose(foot).translation)[2] - 0.005
@@ -150,7 +150,7 @@ def test_soles_are_flat_on_the_ground_with_toes_forward(robot: Robot, start: Sta
 
 
 def test_the_soles_are_where_the_feet_are_drawn(robot: Robot, start: State) -> None:
-    """The lowest point of the visual meshes is on the ground, and the soles lie under what the ankle carries."""
+    """The lowest point of the visual meshes is on the ground, and the soles are below the links of the foot."""
     lowest, _ = vertical_extent(robot.model, start.q, robot.visual_geometry)
     assert lowest == pytest.approx(0.0, abs=2e-3)
     data = robot.model.createData()

@@ -32,7 +32,7 @@ def seed(request: pytest.FixtureRequest) -> int:
     return int(request.param)
 
 
-def in_the_air(robot: Robot, seed: int) -> State:
+def airborne_random_state(robot: Robot, seed: int) -> State:
     """Some state far above the ground, with speeds around one."""
     state = random_state(robot, seed)
     q = state.q.copy()
@@ -40,16 +40,16 @@ def in_the_air(robot: Robot, seed: int) -> State:
     return state.replace(q=q, contacts=())
 
 
-def turning(state: State) -> np.ndarray:
+def velocity_transform(state: State) -> np.ndarray:
     """T of v = T u."""
     T = np.eye(state.robot.model.nv)
     T[:3, :3] = pinocchio.Quaternion(state.q[3:7]).matrix().T
     return T
 
 
-def twins(robot: Robot, seed: int) -> tuple[MujocoPlant, State, pinocchio.Data]:
+def plant_and_model_terms(robot: Robot, seed: int) -> tuple[MujocoPlant, State, pinocchio.Data]:
     """A plant in some state, the state, and pinocchio's terms of it."""
-    state = in_the_air(robot, seed)
+    state = airborne_random_state(robot, seed)
     data = robot.model.createData()
     pinocchio.computeAllTerms(robot.model, data, state.q, state.v)
     data.M[:] = np.triu(data.M) + np.triu(data.M, 1).T
@@ -57,30 +57,30 @@ def twins(robot: Robot, seed: int) -> tuple[MujocoPlant, State, pinocchio.Data]:
 
 
 def test_the_mass_matrix_of_the_simulated_robot_is_that_of_the_controller(robot: Robot, seed: int) -> None:
-    plant, state, data = twins(robot, seed)
+    plant, state, data = plant_and_model_terms(robot, seed)
     M = np.zeros((robot.model.nv, robot.model.nv))
     mujoco.mj_fullM(plant.model, plant.data, M)
-    T = turning(state)
+    T = velocity_transform(state)
     assert np.abs(M - T.T @ data.M @ T).max() < TOLERANCE
 
 
 def test_its_bias_forces_are_those_of_the_controller(robot: Robot, seed: int) -> None:
-    plant, state, data = twins(robot, seed)
-    T, turned = turning(state), np.zeros(robot.model.nv)
+    plant, state, data = plant_and_model_terms(robot, seed)
+    T, turned = velocity_transform(state), np.zeros(robot.model.nv)
     turned[:3] = -np.cross(state.v[3:6], state.v[:3])
     h = T.T @ (data.nle + data.M @ turned)
     assert np.abs(plant.data.qfrc_bias - h).max() < TOLERANCE
 
 
 def test_its_center_of_mass_is_that_of_the_controller(robot: Robot, seed: int) -> None:
-    plant, state, _ = twins(robot, seed)
+    plant, state, _ = plant_and_model_terms(robot, seed)
     assert np.abs(plant.data.subtree_com[1] - state.center_of_mass).max() < TOLERANCE
     assert plant.model.body_mass.sum() == pytest.approx(robot.mass, rel=1e-12)
 
 
 def test_torques_accelerate_it_as_the_controller_expects(robot: Robot, seed: int) -> None:
     """MuJoCo's forward dynamics against pinocchio's, which share no code."""
-    plant, state, data = twins(robot, seed)
+    plant, state, data = plant_and_model_terms(robot, seed)
     # Below the limits, and without end stops: random states may lie beyond the range of a joint.
     torque = np.random.default_rng(seed).uniform(-0.2, 0.2, len(robot.joints)) * robot.limits.torque
     plant.model.jnt_limited[:] = 0
@@ -93,8 +93,8 @@ def test_torques_accelerate_it_as_the_controller_expects(robot: Robot, seed: int
     assert np.abs(plant.data.qacc - expected).max() < 1e-6 * (1.0 + np.abs(expected).max())
 
 
-def test_states_survive_the_way_to_the_engine_and_back(robot: Robot, seed: int) -> None:
-    state = in_the_air(robot, seed)
+def test_states_survive_the_conversion_to_the_engine_and_back(robot: Robot, seed: int) -> None:
+    state = airborne_random_state(robot, seed)
     found = MujocoPlant(state).truth()
     assert np.abs(found.q - state.q).max() < 1e-12
     assert np.abs(found.v - state.v).max() < 1e-12
@@ -112,7 +112,7 @@ def test_limits_of_joints_and_motors_are_those_of_the_robot(robot: Robot) -> Non
 
 
 def test_the_engine_accepts_every_inertia_as_it_is(robot: Robot) -> None:
-    """What a URDF had wrong was repaired when the robot was loaded, on both sides at once."""
+    """Errors of a URDF are repaired when the robot is loaded, for both models."""
     plant = MujocoPlant(robot)
     for joint in range(1, robot.model.njoints):
         body, inertia = plant.model.body(robot.model.names[joint]), robot.model.inertias[joint]
@@ -121,7 +121,7 @@ def test_the_engine_accepts_every_inertia_as_it_is(robot: Robot) -> None:
         assert body.mass[0] == pytest.approx(inertia.mass, rel=1e-12)
 
 
-def test_corners_of_the_soles_are_where_the_controller_believes_them(robot: Robot) -> None:
+def test_corners_of_the_soles_are_those_of_the_controller(robot: Robot) -> None:
     """The lowest points of the balls under a sole are the corners of its rectangle."""
     start = robot.stance("standing")
     plant = MujocoPlant(start.replace(contacts=()))

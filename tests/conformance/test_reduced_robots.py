@@ -36,7 +36,7 @@ CASES = [
 ]
 
 
-def test_the_robots_lack_what_their_names_say() -> None:
+def test_the_robots_lack_the_parts_in_their_names() -> None:
     robots = {name: load_robot(reduced_robot(name)) for name in REDUCTIONS}
     assert [name for name, robot in robots.items() if not robot.hands] == list(HANDLESS)
     assert [name for name, robot in robots.items() if robot.head is None] == ["no_head", "legs_only"]

@@ -35,7 +35,7 @@ def test_the_slack_of_every_level_is_that_of_brute_force(strict: Strict, kind: s
     assert np.quantile(worst, 0.9) < 1e-10
 
 
-def test_a_conflict_inside_a_level_is_resolved_by_least_squares_of_the_rows_as_given(strict: Strict) -> None:
+def test_a_conflict_inside_a_level_is_resolved_by_least_squares_of_the_unscaled_rows(strict: Strict) -> None:
     # x = 1 and 2 x = 0: minimise (x - 1)^2 + (2 x)^2.
     assert strict().solve(Program([Rows([[1.0], [2.0]], [1, 0], [1, 0])])).x == pytest.approx([0.2], abs=1e-14)
 
@@ -55,12 +55,12 @@ def test_a_row_of_weight_zero_is_ignored(strict: Strict) -> None:
 def test_inequalities_below_equalities_are_honoured_and_yield(strict: Strict) -> None:
     program = Program([Rows([1.0, 1.0], 2, 2), Rows.bounds([-9, -9], [0.5, 0.5]), Rows([1.0, -1.0], 0.4, 0.4)])
     solution = strict().solve(program)
-    assert solution.x == pytest.approx([1.0, 1.0])  # both bounds give way by the same amount
+    assert solution.x == pytest.approx([1.0, 1.0])  # both bounds are violated by the same amount
     assert solution.slack[1] == pytest.approx([0.5, 0.5])
     assert solution.slack[2] == pytest.approx([-0.4])
 
 
-def test_what_freedom_is_left_goes_to_the_shortest_x(strict: Strict) -> None:
+def test_the_remaining_freedom_minimises_the_norm_of_x(strict: Strict) -> None:
     solution = strict().solve(Program([Rows([1.0, 1.0, 0.0], 2, 5), Rows([0.0, 0.0, 1.0], -np.inf, -1)]))
     assert solution.x == pytest.approx([1.0, 1.0, -1.0])
 
@@ -127,7 +127,7 @@ def test_damping_bounds_x_near_a_singularity(strict: Strict) -> None:
     assert np.linalg.norm(strict(damping=1e-2).solve(Program([rows])).x) < 1.0
 
 
-def test_the_sides_tell_which_bound_a_row_is_at_or_beyond(strict: Strict) -> None:
+def test_the_sides_name_the_bound_that_a_row_is_at_or_beyond(strict: Strict) -> None:
     rows = Rows(np.eye(5), [0, -1, 2, 1, -1], [1, 0, 3, 1, 1])
     pushed = Rows(np.eye(5), [5, -5, 0, 0, 0], [5, -5, 0, 0, 0])
     solution = strict().solve(Program([rows, pushed]))
@@ -157,7 +157,7 @@ ODD = {
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("damping", [0.0, 0.1])
-def test_odd_programs_have_finite_answers(strict: Strict, name: str, damping: float) -> None:
+def test_degenerate_programs_have_finite_answers(strict: Strict, name: str, damping: float) -> None:
     program = ODD[name]
     solution = strict(damping=damping).solve(program)
     assert solution.x.shape == (program.variables,)

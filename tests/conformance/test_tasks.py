@@ -15,7 +15,7 @@ from task_examples import FORCE_TASKS, LIMIT_TASKS, TASKS_AT_TARGET, ValueAndJac
 
 STEP = 1e-5  # of the finite differences: their error is about 1e-10 here, rounding another 1e-11
 
-#: Rotations about some axes only: what turns about the others leaks in, so the decay is exact only near the target.
+#: Rotations about some axes only: rotations about the others couple in, so the decay is exact only near the target.
 SOME_TURNS = {"orientation y", "pose parts", "relative pose parts"}
 pytestmark = pytest.mark.parametrize("name", TASKS_AT_TARGET)
 
@@ -34,7 +34,7 @@ def random_state(robot: Robot, seed: int) -> State:
     return State(robot, q, random.normal(0, 1.0, robot.model.nv), 0.7, contacts=robot.feet)
 
 
-def moved(state: State, velocity: np.ndarray, seconds: float) -> State:
+def integrate_velocity(state: State, velocity: np.ndarray, seconds: float) -> State:
     return state.replace(q=pinocchio.integrate(state.robot.model, state.q, seconds * velocity))
 
 
@@ -42,9 +42,11 @@ def layout(robot: Robot, order: int) -> VariableLayout:
     return VariableLayout(order, 0.005, robot.model.nv, robot.model.nv)
 
 
-def slope(task: MotionTask, snapshot: Snapshot, state: State, velocity: np.ndarray, what: str) -> np.ndarray:
+def slope(task: MotionTask, snapshot: Snapshot, state: State, velocity: np.ndarray, method: str) -> np.ndarray:
     """Central difference of a quantity of the task along a velocity."""
-    ahead, behind = (getattr(task, what)(snapshot.at(moved(state, velocity, s))).copy() for s in (STEP, -STEP))
+    ahead, behind = (
+        getattr(task, method)(snapshot.at(integrate_velocity(state, velocity, s))).copy() for s in (STEP, -STEP)
+    )
     return (ahead - behind) / (2 * STEP)
 
 
@@ -68,20 +70,22 @@ def test_a_rate_against_the_error_makes_it_decay_from_anywhere(robot: Robot, nam
         pytest.skip("speaks of rates only")
     J, e = task.jacobian(snapshot.at(state)).copy(), task.value(snapshot).copy()
     velocity = -np.linalg.pinv(J) @ e
-    reached = J @ velocity  # -e, unless more rows are asked for than can move alone
+    reached = J @ velocity  # -e, unless there are more rows than independent motions
     if name in SOME_TURNS:
         assert e @ slope(task, snapshot, state, velocity, "value") < -0.5 * e @ e
     elif np.allclose(reached, -e, atol=1e-9):
         assert slope(task, snapshot, state, velocity, "value") == pytest.approx(-e, abs=1e-6)
     else:
-        assert len(e) > 3, "only regions with more sides than dimensions may be unable to"
+        assert len(e) > 3, "only regions with more sides than dimensions may fail"
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_drift_is_the_slope_of_the_rate(robot: Robot, name: str, seed: int) -> None:
     state = random_state(robot, seed)
     task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, seed + 50)), Snapshot(robot)
-    ahead, behind = (task.jacobian(snapshot.at(moved(state, state.v, s))).copy() @ state.v for s in (STEP, -STEP))
+    ahead, behind = (
+        task.jacobian(snapshot.at(integrate_velocity(state, state.v, s))).copy() @ state.v for s in (STEP, -STEP)
+    )
     expected = (ahead - behind) / (2 * STEP)
     scale = max(1.0, np.abs(expected).max())
     assert task.drift(snapshot.at(state)) / scale == pytest.approx(expected / scale, abs=1e-6)
@@ -98,7 +102,7 @@ def test_without_a_drift_of_its_own_it_has_the_same_to_rounding(robot: Robot, na
     drift, expected = ValueAndJacobianTask(task).drift(snapshot), task.drift(snapshot)
     scale = max(speed**2, np.abs(expected).max())
     sums = (np.abs(task.jacobian(snapshot)) @ np.abs(state.v)).max()
-    # Of J v, through the ten joints of a chain, over the millisecond that is left to a robot that creeps.
+    # Error of J v through a chain of ten joints, over a millisecond of a slow robot.
     rounding = 10.0 * np.finfo(float).eps * sums / 1e-3
     assert drift == pytest.approx(expected, rel=0.0, abs=1e-8 * scale + rounding)
 
@@ -121,7 +125,7 @@ def test_two_methods_write_the_same_rows(robot: Robot, name: str, order: int) ->
 
 
 def test_the_difference_of_a_drift_disturbs_no_other_task(robot: Robot, name: str) -> None:
-    """A task beside one without a drift writes what it writes alone, to the last bit."""
+    """The rows of a task do not change, to the last bit, beside a task without an analytic drift."""
     make, goal = TASKS_AT_TARGET[name], random_state(robot, 9)
     task, written = make(robot, goal), []
     for beside in ([], [ValueAndJacobianTask(make(robot, goal))]):
@@ -137,7 +141,7 @@ def test_the_difference_of_a_drift_disturbs_no_other_task(robot: Robot, name: st
     assert written[:2] == written[2:]
 
 
-def test_velocity_rows_ask_for_the_rate_of_the_reference(robot: Robot, name: str) -> None:
+def test_velocity_rows_demand_the_rate_of_the_reference(robot: Robot, name: str) -> None:
     task, snapshot = TASKS_AT_TARGET[name](robot, random_state(robot, 9)), Snapshot(robot).at(random_state(robot, 3))
     rows = task.rows(snapshot, layout(robot, VELOCITY))
     assert pytest.approx(task.jacobian(snapshot)) == rows.A
@@ -165,7 +169,7 @@ def test_acceleration_rows_hold_the_drift_and_damp(robot: Robot, name: str) -> N
     assert rows.lower == pytest.approx(expected, abs=1e-9)
 
 
-def test_it_says_its_name_and_unit(robot: Robot, name: str) -> None:
+def test_it_reports_its_name_and_unit(robot: Robot, name: str) -> None:
     task = TASKS_AT_TARGET[name](robot, robot.stance("standing"))
     assert task.name
     assert task.unit

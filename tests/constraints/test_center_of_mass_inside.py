@@ -35,7 +35,7 @@ def rows_at(state: State, task: tasks.Task) -> Rows:
 
 
 def feasible_margin(rows: Rows) -> float:
-    """Distance (m) of the centre of mass to the nearest edge: rows of velocity ask for no more than 5/s times that."""
+    """Distance (m) of the centre of mass to the nearest edge: velocity rows allow no more than 5/s times that."""
     return float(rows.upper.min()) / 5.0
 
 
@@ -60,7 +60,7 @@ def test_a_robot_that_leans_too_far_is_held_at_the_margin(
 
 
 @given(seed=st.integers(0, 1000), keep=st.floats(-0.05, 0.0))
-def test_the_rows_are_the_edges_of_the_support_polygon_wherever_the_feet_are(seed: int, keep: float) -> None:
+def test_the_rows_are_the_edges_of_the_support_polygon_for_any_feet(seed: int, keep: float) -> None:
     state = random_state(installed_robot("g1"), seed)
     rows = rows_at(state, constraints.CenterOfMassInside(margin=keep))
     A, b = half_planes(state.support_polygon)
@@ -72,7 +72,7 @@ def test_the_rows_are_the_edges_of_the_support_polygon_wherever_the_feet_are(see
 
 
 @given(seed=st.integers(0, 1000))
-def test_a_polygon_that_is_given_is_the_same_as_that_of_the_contacts(seed: int) -> None:
+def test_an_explicit_polygon_gives_the_rows_of_the_contacts(seed: int) -> None:
     state = random_state(installed_robot("g1"), seed)
     moving, fixed = (
         rows_at(state, constraints.CenterOfMassInside(margin=0.005, polygon=polygon))
@@ -83,11 +83,11 @@ def test_a_polygon_that_is_given_is_the_same_as_that_of_the_contacts(seed: int) 
     assert moving.upper[:count] == pytest.approx(fixed.upper)
 
 
-def test_one_foot_carries_on_its_own_sole(robot: Robot, start: State) -> None:
+def test_with_one_contact_the_polygon_is_the_sole_of_that_foot(robot: Robot, start: State) -> None:
     left = start.replace(contacts=(robot.foot("left"),))
     rows = rows_at(left, constraints.CenterOfMassInside())
     assert np.isfinite(rows.upper).sum() == 4
-    assert feasible_margin(rows) < 0.0, "between the feet is beside the left one"
+    assert feasible_margin(rows) < 0.0, "a point between the feet is outside the left sole"
     assert rows_at(start, constraints.CenterOfMassInside()).upper.min() > 0.0
 
 
@@ -109,7 +109,7 @@ def test_when_a_foot_is_lifted_the_center_of_mass_moves_over_the_other(robot: Ro
 
 
 @ORDERS
-def test_without_contacts_nothing_is_asked(robot: Robot, start: State, order: int) -> None:
+def test_without_contacts_the_rows_are_inactive(robot: Robot, start: State, order: int) -> None:
     flying = start.replace(contacts=())
     task = constraints.CenterOfMassInside(margin=0.02)
     rows = task.rows(Snapshot(robot).at(flying), layout(robot, order))
@@ -120,7 +120,7 @@ def test_without_contacts_nothing_is_asked(robot: Robot, start: State, order: in
     assert found[-1].state.center_of_mass[0] == pytest.approx(start.center_of_mass[0] + 0.2, abs=5e-3)
 
 
-def test_the_rows_follow_contacts_that_come_and_go(robot: Robot, start: State) -> None:
+def test_the_rows_follow_changing_contacts(robot: Robot, start: State) -> None:
     """One task bound once: two feet, one, none, the other, both again."""
     from poise.tasks import Assembly
 
@@ -138,7 +138,7 @@ def test_the_rows_follow_contacts_that_come_and_go(robot: Robot, start: State) -
 
 
 def test_only_as_many_contacts_count_as_there_are_rows_for(robot: Robot, start: State) -> None:
-    """Two by default; a hand is a point that carries too where three are asked for."""
+    """Two by default; with three contacts a hand counts as a supporting point."""
     hand = robot.hand("left")
     far = start.replace(contacts=(*robot.feet, hand))
     two, three = (rows_at(far, constraints.CenterOfMassInside(contacts=n)) for n in (2, 3))
@@ -158,7 +158,7 @@ def test_a_margin_too_large_for_the_polygon_leaves_its_middle(seed: int, keep: f
     task = constraints.CenterOfMassInside(margin=keep, polygon=corners)
     rows = rows_at(state, task)
     J = Snapshot(robot).at(state).center_of_mass_jacobian
-    # N c <= b in the rows' own words: N J v <= -5 (N c - b).
+    # N c <= b as velocity rows: N J v <= -5 (N c - b).
     N = rows.A @ np.linalg.pinv(J)
     b = rows.upper / 5.0 + N @ state.center_of_mass
     middle = corners.mean(axis=0)

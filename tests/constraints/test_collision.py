@@ -70,7 +70,7 @@ def test_gaps_of_all_pairs_are_those_of_coal(robot: Robot) -> None:
         assert gap == pytest.approx(expected, abs=1e-9)
 
 
-def test_no_two_points_of_segments_are_nearer_than_the_gap_says(robot: Robot) -> None:
+def test_no_two_points_of_segments_are_nearer_than_the_gap(robot: Robot) -> None:
     random = np.random.default_rng(0)
     along = np.linspace(-1.0, 1.0, 41)
     for trial in range(200):
@@ -96,7 +96,7 @@ def test_rate_and_drift_of_every_pair_are_the_slopes_of_gap_and_rate(robot: Robo
     rates = [constraint.jacobian(snapshot.at(integrate_state(state, state.v, s))) @ state.v for s in (STEP, -STEP)]
     assert (sides[0] - sides[1]) / (2 * STEP) == pytest.approx(J @ state.v, abs=1e-6)
     assert (rates[0] - rates[1]) / (2 * STEP) == pytest.approx(drift, abs=1e-5, rel=1e-5)
-    assert (J[:, :6] == 0.0).all(), "where the whole robot goes changes no gap"
+    assert (J[:, :6] == 0.0).all(), "a motion of the base changes no gap"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_bodies_inside_each_other_have_a_direction_to_part(robot: Robot, half_ax
 def test_found_pairs_are_apart_at_the_start_and_are_no_neighbours(robot: Robot) -> None:
     constraint, supports = constraints.SelfCollision(robot), robot.model.supports
     gaps = constraint.gaps(robot.stance("standing"))
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
+    assert all(gaps[pair] > min_gap for pair, min_gap in zip(constraint.pairs, constraint.min_gaps, strict=True))
     assert constraint.min_gaps.max() == 0.02
     for pair in constraint.indices:
         first, second = (set(supports[capsules(robot)[k].joint]) for k in pair)
@@ -189,15 +189,15 @@ def test_a_pair_keeps_its_row_while_it_is_among_the_nearest(robot: Robot) -> Non
     before = np.full(rows, -1)
     stayed = changed = 0
     for tick in range(200):
-        state = random_state(robot, tick // 50)  # jumps, now and then, further than bodies move within a tick
+        state = random_state(robot, tick // 50)  # occasional jumps, larger than the motion of bodies within a tick
         snapshot.at(integrate_state(state, state.v, 0.01 * (tick % 50))).compute(FRAMES)
         few.update()
         all_.update()
         assert set(few.pair) == set(np.argsort(all_.gap)[:rows])
         assert (few.gap == all_.gap[few.pair]).all()
-        kept = np.isin(before, few.pair)
-        assert (few.pair[kept] == before[kept]).all()
-        stayed, changed = stayed + kept.sum(), changed + (~kept).sum()
+        stays = np.isin(before, few.pair)
+        assert (few.pair[stays] == before[stays]).all()
+        stayed, changed = stayed + stays.sum(), changed + (~stays).sum()
         before = few.pair.copy()
     assert 2 * rows < changed < stayed
 
@@ -217,7 +217,7 @@ def test_a_state_that_is_not_finite_leaves_no_trace_in_the_rows(robot: Robot) ->
     assert np.isfinite(drift).all()
 
 
-def test_a_velocity_row_lets_the_gap_shrink_as_the_reference_says(robot: Robot) -> None:
+def test_a_velocity_row_lets_the_gap_shrink_at_the_rate_of_the_reference(robot: Robot) -> None:
     constraint = constraints.SelfCollision(
         robot, 0.03, [(robot.hand("left"), robot.chest)], dynamics=Decay(4.0), influence=1
     )
@@ -245,7 +245,7 @@ WRONG: dict[str, tuple[Callable[[Robot], object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize(("make", "words"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_said_in_one_line(robot: Robot, make: Callable, words: tuple[str, ...]) -> None:
+def test_invalid_arguments_are_refused_in_one_line(robot: Robot, make: Callable, words: tuple[str, ...]) -> None:
     with pytest.raises(TaskError) as error:
         make(robot)
     assert all(word in str(error.value) for word in words), str(error.value)
@@ -259,7 +259,7 @@ def test_hulls_are_slimmer_than_capsules_and_their_slopes_are_those_of_differenc
     pairs = [(robot.hand("left"), robot.chest), ("left_knee_link", "right_knee_link"), ("left_elbow_link", "pelvis")]
     slim = constraints.SelfCollision(robot, pairs=pairs, shapes="meshes", influence=1.0)
     fat = constraints.SelfCollision(robot, pairs=pairs)
-    step = 1e-3  # s, as that of the drift: a hull is made of faces, whose edges smaller steps would see
+    step = 1e-3  # s, as for the drift: smaller steps would resolve the edges between the faces of a hull
     for seed in range(3):
         state, snapshot = random_state(robot, seed, speed=0.5), Snapshot(robot)
         gaps = slim.value(snapshot.at(state)).copy()
@@ -282,7 +282,7 @@ def test_hulls_that_overlap_have_a_finite_row(robot: Robot) -> None:
 
 
 def run_reach(robot: Robot, start: State, constraint: tasks.Task | None, **settings: Any) -> list[ControlStep]:
-    """Steps of a robot that stands and sends its left hand into its own chest."""
+    """Steps of a standing robot whose left hand has a target inside its chest."""
     inside = start.pose(not_none(robot.chest)).act(np.array([0.0, 0.0, 0.1]))
     limits = [constraints.JointRange(robot), constraints.JointSpeed(robot)]
     levels = [
@@ -298,9 +298,9 @@ def run_reach(robot: Robot, start: State, constraint: tasks.Task | None, **setti
 
 
 def smallest_margin(constraint: constraints.SelfCollision, steps: list[ControlStep]) -> float:
-    """The smallest gap of any pair beyond what is wanted of it, along a motion (m)."""
-    wanted = dict(zip(constraint.pairs, constraint.min_gaps, strict=True))
-    return min(gap - wanted[pair] for s in steps[::4] for pair, gap in constraint.gaps(s.state).items())
+    """The smallest difference between gap and minimum gap of any pair along a motion (m)."""
+    min_gaps = dict(zip(constraint.pairs, constraint.min_gaps, strict=True))
+    return min(gap - min_gaps[pair] for s in steps[::4] for pair, gap in constraint.gaps(s.state).items())
 
 
 @ORDERS
@@ -308,12 +308,12 @@ def test_a_hand_sent_into_the_chest_stays_outside_and_goes_in_without_the_constr
     start, constraint = robot.stance("standing"), constraints.SelfCollision(robot)
     free = run_reach(robot, start, None, order=order)
     assert min(constraint.gaps(free[-1].state).values()) < -0.1
-    kept = run_reach(robot, start, constraint, order=order)
-    assert smallest_margin(constraint, kept) > -0.002
-    assert np.isfinite(commanded_velocities(kept)).all()
-    assert {step.command.fallback for step in kept} == {""}
+    steps = run_reach(robot, start, constraint, order=order)
+    assert smallest_margin(constraint, steps) > -0.002
+    assert np.isfinite(commanded_velocities(steps)).all()
+    assert {step.command.fallback for step in steps} == {""}
     chest = ("torso_link", "left_rubber_hand")
-    assert constraint.gaps(kept[-1].state)[chest] < 0.03, "it goes as far as it may"
+    assert constraint.gaps(steps[-1].state)[chest] < 0.03, "it goes as far as allowed"
 
 
 @ORDERS

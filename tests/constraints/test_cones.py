@@ -35,8 +35,8 @@ def rows_of(contact: Contact, tasks: list[Task]) -> list[Rows]:
 
 
 def reachable(contact: Contact, rows: list[Rows], wrench: np.ndarray) -> bool:
-    """Whether unknowns that keep these rows make a wrench, by linear programming."""
-    A, lower, upper = (np.concatenate([getattr(r, what) for r in rows]) for what in ("A", "lower", "upper"))
+    """Return whether variables that satisfy these rows produce a wrench, by linear programming."""
+    A, lower, upper = (np.concatenate([getattr(r, name) for r in rows]) for name in ("A", "lower", "upper"))
     low, high = np.isfinite(lower), np.isfinite(upper)
     answer = linprog(
         np.zeros(contact.size),
@@ -71,7 +71,7 @@ def random_wrench(contact: Contact, mu: float, random: np.random.Generator) -> n
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_every_wrench_that_corner_forces_make_lies_in_the_wrench_cone(seed: int) -> None:
+def test_every_wrench_of_corner_forces_is_in_the_wrench_cone(seed: int) -> None:
     random, contact = np.random.default_rng(seed), Contact(FOOT)
     C = wrench_cone(*not_none(contact.rectangle), INSCRIBED_PYRAMID * contact.friction)
     for _ in range(20):
@@ -81,7 +81,7 @@ def test_every_wrench_that_corner_forces_make_lies_in_the_wrench_cone(seed: int)
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("shape", [(0.1, 0.05), (0.03, 0.12), (0.06, 0.06)])
-def test_a_wrench_lies_in_the_wrench_cone_exactly_if_corner_forces_can_make_it(
+def test_a_wrench_is_in_the_wrench_cone_exactly_if_corner_forces_can_produce_it(
     shape: tuple[float, float], seed: int
 ) -> None:
     random = np.random.default_rng(seed)
@@ -99,7 +99,7 @@ def test_a_wrench_lies_in_the_wrench_cone_exactly_if_corner_forces_can_make_it(
     assert len(inside) > 8
 
 
-def test_both_answers_occur_among_the_random_wrenches() -> None:
+def test_random_wrenches_are_inside_and_outside_the_cone() -> None:
     random, contact = np.random.default_rng(0), Contact(FOOT)
     mu = INSCRIBED_PYRAMID * contact.friction
     C = wrench_cone(*not_none(contact.rectangle), mu)
@@ -109,7 +109,7 @@ def test_both_answers_occur_among_the_random_wrenches() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_all_ways_to_write_forces_allow_the_same_wrenches(seed: int) -> None:
-    """By linear programs over the unknowns of each, with what a controller demands of them."""
+    """By linear programs over the variables of each force model, with the constraints of a controller."""
     random = np.random.default_rng(seed)
     models = [Contact(FOOT, forces=forces) for forces in ("wrench", "vertices", "normals")]
     demands = [rows_of(contact, contact_constraints(contact)) for contact in models]
@@ -131,7 +131,7 @@ def test_planar_contact_and_normal_forces_keep_the_pressure_inside(corners: np.n
     contact = Contact(FOOT, corners, forces="normals")
     demands = rows_of(contact, [PlanarContact(contact), NormalForces(contact)])
     for _ in range(12):
-        f = np.append(random.normal(0, 500.0, 2), random.uniform(10.0, 300.0))  # friction is not its business
+        f = np.append(random.normal(0, 500.0, 2), random.uniform(10.0, 300.0))  # it does not limit friction
         place = random.uniform(1.6 * contact.outline.min(axis=0), 1.6 * contact.outline.max(axis=0))
         wrench = np.concatenate([f, [place[1] * f[2], -place[0] * f[2], random.normal(0.0, 100.0)]])
         assert reachable(contact, demands, wrench) == _inside(place, contact.outline)
@@ -145,7 +145,7 @@ def test_a_contact_cannot_pull() -> None:
         assert not reachable(contact, demands, np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0]))
 
 
-def test_a_contact_bears_no_more_than_it_can() -> None:
+def test_a_contact_force_stays_below_its_maximum() -> None:
     for forces in ("wrench", "vertices", "normals"):
         contact = Contact(FOOT, forces=forces, largest_force=100.0)
         demands = rows_of(contact, contact_constraints(contact))
@@ -167,7 +167,7 @@ def test_the_pyramid_lies_inside_the_round_cone_and_touches_it() -> None:
     assert min(reach) == pytest.approx(0.8 / np.sqrt(2.0))
 
 
-def test_what_does_not_fit_the_contact_is_said_when_it_is_built() -> None:
+def test_a_cone_that_does_not_fit_the_contact_is_refused_at_construction() -> None:
     with pytest.raises(TaskError, match="not a rectangle along the axes of the contact; give Contact"):
         WrenchCone(Contact(FOOT, TRIANGLE))
     with pytest.raises(TaskError, match="the contact has forces='wrench'; give Contact"):

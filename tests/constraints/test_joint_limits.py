@@ -1,6 +1,6 @@
 """Joint limits: range, speed and acceleration are always compatible and hold against any other task.
 
-The oracle is a simulation of all joints at once: wishes are clipped to the bounds, and the joints step.
+The oracle is a simulation of all joints at once: desired velocities are clipped to the bounds and integrated.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ ROBOTS = st.sampled_from(["g1", "talos", "romeo"])
 
 
 class SimulatedJoints:
-    """All joints of a robot with their three limits, stepping by themselves."""
+    """Simulation of all joints of a robot with their three limits."""
 
     def __init__(self, robot: Robot, order: int, period: float = PERIOD, **settings: Any) -> None:
         self.order, self.period = order, period
@@ -48,22 +48,22 @@ class SimulatedJoints:
             lower, upper = self.v + self.period * lower, self.v + self.period * upper
         return lower, upper
 
-    def step(self, wish: np.ndarray | float) -> None:
-        """Takes the allowed speed nearest to the wish; at acceleration order it is reached linearly."""
+    def step(self, velocity: np.ndarray | float) -> None:
+        """Take the allowed speed nearest to the desired one; at acceleration order it is reached linearly."""
         lower, upper = self.bounds()
-        v = np.clip(wish, lower.max(axis=0), upper.min(axis=0))
+        v = np.clip(velocity, lower.max(axis=0), upper.min(axis=0))
         self.q[:] += self.period * (v if self.order == VELOCITY else 0.5 * (self.v + v))
         self.v[:] = v
 
     def outside(self) -> np.ndarray:
-        """How far each joint is out of its range."""
+        """Distance of each joint outside its range."""
         return np.maximum(0.0, np.maximum(self.limits.lower - self.q, self.q - self.limits.upper))
 
     def can_stop(self) -> np.ndarray:
-        """Whether each joint is inside and slow enough to stay there: v² / 2A + the way of a period to the end."""
+        """Whether each joint is inside and slow enough to stay there: v² / 2A plus the motion of one period."""
         ahead = np.where(self.v > 0.0, self.limits.upper - self.q, self.q - self.limits.lower)
-        way = self.v**2 / (2.0 * self.limits.acceleration) + np.abs(self.v) * self.period
-        return (self.outside() == 0.0) & (way <= ahead)
+        distance = self.v**2 / (2.0 * self.limits.acceleration) + np.abs(self.v) * self.period
+        return (self.outside() == 0.0) & (distance <= ahead)
 
 
 def random_positions(joints: SimulatedJoints, seed: int, excess: float) -> np.ndarray:
@@ -76,7 +76,7 @@ def random_positions(joints: SimulatedJoints, seed: int, excess: float) -> np.nd
 
 
 def desired_velocities(kind: str, noise: np.ndarray, tick: int) -> np.ndarray:
-    """What is asked of the joints: hard to one side, hard to and fro, anything, or nothing."""
+    """Desired velocities: constant to one side, alternating, random, or zero."""
     return {
         "up": np.full(noise.shape[1], 1e6),
         "down": np.full(noise.shape[1], -1e6),
@@ -86,7 +86,7 @@ def desired_velocities(kind: str, noise: np.ndarray, tick: int) -> np.ndarray:
     }[kind]
 
 
-WISHES = st.sampled_from(["up", "down", "to and fro", "anything", "nothing"])
+PATTERNS = st.sampled_from(["up", "down", "to and fro", "anything", "nothing"])
 
 
 @given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), period=st.sampled_from([0.0005, 0.002, 0.005, 0.02]))
@@ -98,42 +98,42 @@ def test_the_limits_have_a_point_in_common_in_every_state(name: str, order: int,
     assert (lower.max(axis=0) <= upper.min(axis=0) + 1e-9).all()
 
 
-@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
-def test_a_joint_that_can_stop_in_time_never_leaves_its_range(name: str, order: int, seed: int, wish: str) -> None:
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), pattern=PATTERNS)
+def test_a_joint_that_can_stop_in_time_never_leaves_its_range(name: str, order: int, seed: int, pattern: str) -> None:
     joints = SimulatedJoints(installed_robot(name), order)
     noise = random_positions(joints, seed, excess=0.0)
     safe = np.zeros(joints.count, dtype=bool)
     for tick in range(300):
         safe |= joints.can_stop()
-        joints.step(desired_velocities(wish, noise, tick))
+        joints.step(desired_velocities(pattern, noise, tick))
         assert (joints.outside()[safe] <= 1e-9).all()
 
 
-@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES, excess=st.floats(0.0, 0.5))
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), pattern=PATTERNS, excess=st.floats(0.0, 0.5))
 def test_speed_and_acceleration_stay_within_their_limits(
-    name: str, order: int, seed: int, wish: str, excess: float
+    name: str, order: int, seed: int, pattern: str, excess: float
 ) -> None:
     joints = SimulatedJoints(installed_robot(name), order)
     noise = random_positions(joints, seed, excess)
     limits = joints.limits
     for tick in range(150):
         before = joints.v.copy()
-        joints.step(desired_velocities(wish, noise, tick))
+        joints.step(desired_velocities(pattern, noise, tick))
         change = np.abs(joints.v - before)
         assert (change <= limits.acceleration * PERIOD + 1e-9).all()
         too_fast = np.abs(before) > limits.velocity
         assert (np.abs(joints.v)[~too_fast] <= limits.velocity[~too_fast] + 1e-9).all()
-        assert (np.abs(joints.v)[too_fast] < np.abs(before)[too_fast]).all(), "what is too fast slows down"
+        assert (np.abs(joints.v)[too_fast] < np.abs(before)[too_fast]).all(), "joints that are too fast slow down"
 
 
-@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), wish=WISHES)
-def test_from_outside_every_joint_comes_back_for_good(name: str, order: int, seed: int, wish: str) -> None:
+@given(name=ROBOTS, order=ORDERS, seed=st.integers(0, 10**6), pattern=PATTERNS)
+def test_every_joint_outside_its_range_returns_and_stays_inside(name: str, order: int, seed: int, pattern: str) -> None:
     joints = SimulatedJoints(installed_robot(name), order)
     noise = random_positions(joints, seed, excess=0.5)
     safe = np.zeros(joints.count, dtype=bool)
     for tick in range(900):
         safe |= joints.can_stop()
-        joints.step(desired_velocities(wish, noise, tick))
+        joints.step(desired_velocities(pattern, noise, tick))
         assert (joints.outside()[safe] <= 1e-9).all()
     assert joints.outside().max() < 1e-5  # 37 % every tenth of a second
 
@@ -155,7 +155,7 @@ def test_the_way_back_has_the_time_constant_of_the_recovery(order: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["g1", "romeo"])
-def test_pushed_against_its_end_a_joint_arrives_there_braking_with_all_it_has(name: str) -> None:
+def test_a_joint_pushed_to_its_end_arrives_with_maximum_deceleration(name: str) -> None:
     joints = SimulatedJoints(installed_robot(name), VELOCITY)
     limits = joints.limits
     joints.q[:], joints.v[:] = limits.lower, 0.0
@@ -175,35 +175,35 @@ def test_at_acceleration_order_a_joint_meets_its_end_without_a_jump(name: str) -
     """Torques follow accelerations, so these must not jump: a wall in speed would stop the joint within a period."""
     joints = SimulatedJoints(installed_robot(name), ACCELERATION)
     limits = joints.limits
-    middle, wish = 0.5 * (limits.lower + limits.upper), 2.0  # rad/s²
+    middle, acceleration = 0.5 * (limits.lower + limits.upper), 2.0  # rad/s²
     joints.q[:], joints.v[:] = middle, 0.0
-    last, jump = np.full(joints.count, wish), np.zeros(joints.count)
+    last, jump = np.full(joints.count, acceleration), np.zeros(joints.count)
     for _ in range(4000):
         before = joints.v.copy()
-        joints.step(before + PERIOD * wish)
+        joints.step(before + PERIOD * acceleration)
         now = (joints.v - before) / PERIOD
         jump, last = np.maximum(jump, np.abs(now - last)), now
         assert joints.outside().max() <= 1e-9
     assert joints.q == pytest.approx(limits.upper, abs=1e-3)
-    k, fastest = 10.0, np.sqrt(2.0 * wish * (limits.upper - middle))
-    slope = k**2 * fastest + 2.0 * k * wish  # of the bound k² (q_max - q) - 2 k v, at most
+    k, fastest = 10.0, np.sqrt(2.0 * acceleration * (limits.upper - middle))
+    slope = k**2 * fastest + 2.0 * k * acceleration  # of the bound k² (q_max - q) - 2 k v, at most
     assert (jump < PERIOD * slope).all()
 
 
 @given(seed=st.integers(0, 10**6))
-def test_far_from_every_limit_only_speed_and_acceleration_are_felt(seed: int) -> None:
+def test_far_from_every_range_limit_only_speed_and_acceleration_are_limited(seed: int) -> None:
     """Where a joint could stop even from its greatest speed, the range allows that speed."""
     joints = SimulatedJoints(installed_robot("g1"), VELOCITY)
     random_positions(joints, seed, excess=0.0)
     limits = joints.limits
-    way = limits.velocity**2 / (2.0 * limits.acceleration) + 2.0 * limits.velocity * PERIOD
+    distance = limits.velocity**2 / (2.0 * limits.acceleration) + 2.0 * limits.velocity * PERIOD
     lower, upper = joints.bounds()
-    far = (limits.upper - joints.q > way) & (joints.q - limits.lower > way)
+    far = (limits.upper - joints.q > distance) & (joints.q - limits.lower > distance)
     assert (upper[0][far] >= limits.velocity[far]).all()
     assert (lower[0][far] <= -limits.velocity[far]).all()
 
 
-def test_margin_scale_and_acceleration_are_what_was_asked_for() -> None:
+def test_margin_scale_and_acceleration_are_the_given_ones() -> None:
     robot = installed_robot("g1")
     snapshot, some = Snapshot(robot).at(robot.stance("standing")), robot.joints[3:6]
     places = [joint.v - 6 for joint in some]
@@ -249,8 +249,8 @@ def test_a_posture_beyond_the_range_is_held_at_the_range(name: str, order: int) 
 
 @pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "mighty"])
-def test_a_joint_that_must_stop_at_one_end_is_asked_nothing_else_by_the_other(name: str, order: int) -> None:
-    """A millimetre from its end, at any speed: what the far end would have gently may not forbid to stop."""
+def test_a_joint_that_must_stop_at_one_end_is_not_constrained_by_the_other(name: str, order: int) -> None:
+    """Just before one end, at any speed: the smooth recovery from the far end must not prevent the stop."""
     robot, random = installed_robot(name), np.random.default_rng(0)
     start, limits, snapshot = robot.stance("standing"), robot.limits, Snapshot(robot)
     for speed in (0.0, 0.1, 0.5, 1.0, 5.0, 30.0):

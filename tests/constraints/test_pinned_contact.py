@@ -40,7 +40,7 @@ def test_a_pinned_foot_stays_where_it_is_while_the_body_moves(robot: Robot, star
     moved = max(np.abs(step.state.center_of_mass - start.center_of_mass).max() for step in steps)
     assert moved > 0.04, "the body moves"
     for foot in robot.feet:
-        # It remembers no place: what it creeps is what the ticks are too long for, half of J̇ v T² each.
+        # Without position feedback it drifts by the integration error, half of J̇ v T² per tick.
         creep = [start.pose(foot).actInv(step.state.pose(foot)) for step in steps]
         assert max(np.abs(pose.translation).max() for pose in creep) < 1e-3
         assert max(np.abs(pose.rotation - np.eye(3)).max() for pose in creep) < 3e-3
@@ -55,7 +55,7 @@ def test_shorter_ticks_creep_less(robot: Robot, start: State, order: int) -> Non
     assert creep[1] < 0.4 * creep[0]
 
 
-def test_what_still_moves_is_stopped_at_the_rate_of_the_damping(robot: Robot) -> None:
+def test_a_moving_contact_stops_at_the_rate_of_the_damping(robot: Robot) -> None:
     """J v̇ = -J̇ v - k J v, so the velocity of the contact falls as exp(-k t)."""
     state = random_state(robot, 3, speed=0.3)
     foot = robot.foot("left")
@@ -85,7 +85,7 @@ def test_only_the_chosen_motions_are_blocked(robot: Robot, start: State, order: 
     assert hinge.labels(robot) == ("x", "y", "z", "about x", "about z")
 
 
-def test_a_contact_speaks_of_rates(robot: Robot) -> None:
+def test_a_contact_has_rate_units_and_is_velocity_only(robot: Robot) -> None:
     contact = constraints.PinnedContact(robot.foot("left"))
     assert contact.row_unit(VELOCITY) == "m/s, rad/s"
     assert contact.row_unit(ACCELERATION) == "m/s², rad/s²"

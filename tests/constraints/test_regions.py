@@ -15,7 +15,7 @@ from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import installed_robot, layout, run_closed_loop
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
-#: A linearised side bends by half an acceleration times the period squared (m) before the next tick sees it.
+#: Error of a linearised side within one period: half an acceleration times the period squared (m).
 BEND = 2e-4
 
 Make = Callable[[Robot, np.ndarray], tasks.Task]
@@ -54,7 +54,7 @@ def start(robot: Robot) -> State:
 def push_against(
     region: tasks.Task, robot: Robot, start: State, goal: np.ndarray, **settings: Any
 ) -> list[ControlStep]:
-    """Steps of a robot on its feet whose left hand is sent to a goal, with a region that must hold."""
+    """Steps of a standing robot whose left hand moves to a goal, with a region as a constraint."""
     feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
     rest = Level("posture", [tasks.Posture(start)])
@@ -74,7 +74,7 @@ def test_a_hand_that_is_sent_out_of_a_region_stays_in_it(robot: Robot, start: St
         direction = np.random.default_rng(seed).normal(size=3)
         goal = place + 0.2 * direction / np.linalg.norm(direction) + [0.0, 0.0, 0.2]
         steps = push_against(make(robot, place), robot, start, goal, order=order)
-        found = [outside(way) for way in displacements(steps, robot, place)]
+        found = [outside(displacement) for displacement in displacements(steps, robot, place)]
         assert max(found) < BEND
         assert not any(step.command.fallback for step in steps)
         if outside(goal - place) > 0.02:
@@ -88,13 +88,13 @@ def test_a_hand_that_starts_outside_comes_in(robot: Robot, start: State, name: s
     place = start.pose(robot.hand("left")).translation
     center = place + np.array([0.02, 0.1, -0.1])
     steps = push_against(make(robot, center), robot, start, place, order=order)
-    found = np.array([outside(way) for way in displacements(steps, robot, center)])
+    found = np.array([outside(displacement) for displacement in displacements(steps, robot, center)])
     assert found[0] > 0.03
     assert found[-1] < 1e-3
     assert (np.diff(found) < 1e-6).all(), "it comes nearer all the time"
 
 
-def test_in_a_level_a_region_gives_way_to_what_is_above(robot: Robot, start: State) -> None:
+def test_a_region_in_a_level_yields_to_higher_levels(robot: Robot, start: State) -> None:
     place = start.pose(robot.hand("left")).translation
     goal = place + np.array([0.1, 0.1, 0.1])
     reach = Level("reach", [tasks.Position(robot.hand("left"), goal)])
@@ -119,7 +119,7 @@ def test_the_length_of_a_normal_does_not_matter(robot: Robot, start: State, leng
 
 
 @ORDERS
-def test_half_a_space_holds_the_center_of_mass(robot: Robot, start: State, order: int) -> None:
+def test_a_half_space_bounds_the_center_of_mass(robot: Robot, start: State, order: int) -> None:
     x = start.center_of_mass[0]
     wall = constraints.HalfSpace(None, (1.0, 0.0, 0.0), x + 0.02)
     lean = Level("lean", [tasks.CenterOfMass((x + 0.1,), axes="x")])

@@ -18,14 +18,14 @@ ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 
 def shifted_state(by: float) -> State:
-    """The whole robot further ahead, in m."""
+    """The stance, moved forward (m)."""
     q = START.q.copy()
     q[0] += by
     return START.replace(q=q)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_with_forces_it_stops_the_contact_and_remembers_no_place(seed: int) -> None:
+def test_with_forces_it_stops_the_contact_without_a_position_reference(seed: int) -> None:
     """J v̇ = -J̇ v - k J v, for the point in the middle of the corners, however far it is from where it began."""
     state = random_state(ROBOT, seed)
     contact = Contact(FOOT)
@@ -33,7 +33,7 @@ def test_with_forces_it_stops_the_contact_and_remembers_no_place(seed: int) -> N
     task = constraints.RigidContact(contact, at=START, damping=30.0)
     rows = task.rows(snapshot, force_layout(snapshot, [contact]))
     nv = ROBOT.model.nv
-    assert not rows.A[:, nv:].any(), "it speaks of motion only"
+    assert not rows.A[:, nv:].any(), "its rows constrain the motion only"
     step, J = 1e-5, rows.A[:, :nv]
     ahead, behind = (
         task.rows(Snapshot(ROBOT).at(integrate_state(state, state.v, s)), layout(ROBOT, ACCELERATION)).A @ state.v
@@ -77,7 +77,7 @@ def test_in_kinematics_it_holds_the_place(order: int) -> None:
 
 
 @ORDERS
-def test_in_kinematics_it_undoes_what_is_wrong_at_the_start(order: int) -> None:
+def test_in_kinematics_it_corrects_an_initial_error(order: int) -> None:
     contacts = [constraints.RigidContact(foot, at=START, dynamics=tasks.Decay(20.0)) for foot in ROBOT.feet]
     end = run_closed_loop(Hierarchy(contacts), shifted_state(0.02), 1.0, order=order)[-1].state
     for foot in ROBOT.feet:
@@ -96,7 +96,7 @@ def test_in_kinematics_its_reference_may_change_with_time(order: int) -> None:
     assert off[-1] == pytest.approx(0.0, abs=1e-3)
 
 
-def test_a_contact_that_is_sought_goes_slowly_towards_the_surface() -> None:
+def test_a_searching_contact_moves_slowly_towards_the_surface() -> None:
     snapshot = Snapshot(ROBOT).at(START)
     contact = Contact(FOOT)
     forces = force_layout(snapshot, [contact])
@@ -107,8 +107,8 @@ def test_a_contact_that_is_sought_goes_slowly_towards_the_surface() -> None:
     assert rows.lower[3:] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_the_error_of_a_contact_that_was_led_is_its_slip_since_then() -> None:
-    """Where a foot lands it is led to: bound once, it counts from there."""
+def test_the_error_of_a_contact_with_a_feed_forward_target_is_its_slip() -> None:
+    """The error of a contact that is bound once counts from the target set at landing."""
     place, contact, snapshot = tasks.FeedForwardTarget(START.pose(FOOT)), Contact(FOOT), Snapshot(ROBOT).at(START)
     task = constraints.RigidContact(contact, at=place)
     assembly = Assembly(snapshot, [("contact", [task])], force_layout(snapshot, [contact]))
@@ -125,21 +125,21 @@ def test_the_error_of_a_contact_that_was_led_is_its_slip_since_then() -> None:
     assert slip(shifted_state(0.31)) == pytest.approx([0.01, 0.0, 0.0, 0.0, 0.0, 0.0], abs=1e-12)
 
 
-def test_a_contact_that_is_led_asks_for_the_same_motion() -> None:
-    """With forces the place is left to the ground: leading it elsewhere changes no row."""
+def test_a_feed_forward_target_does_not_change_the_rows_of_a_contact_with_forces() -> None:
+    """With forces there is no position feedback: another target changes no row."""
     state = random_state(ROBOT, 2)
     snapshot, contact = Snapshot(ROBOT).at(state), Contact(FOOT)
     forces = force_layout(snapshot, [contact])
-    still, led = (
+    still, moved = (
         constraints.RigidContact(contact, at=at).rows(snapshot, forces)
         for at in (START, tasks.FeedForwardTarget(state.pose(FOOT)))
     )
-    np.testing.assert_allclose(led.A, still.A)
-    assert led.lower == pytest.approx(still.lower)
+    np.testing.assert_allclose(moved.A, still.A)
+    assert moved.lower == pytest.approx(still.lower)
 
 
 @ORDERS
-def test_in_kinematics_a_contact_follows_where_it_is_led(order: int) -> None:
+def test_in_kinematics_a_contact_follows_its_feed_forward_target(order: int) -> None:
     places = {foot: tasks.FeedForwardTarget(START.pose(foot)) for foot in ROBOT.feet}
     contacts = [constraints.RigidContact(foot, at=place, dynamics=tasks.Decay(20.0)) for foot, place in places.items()]
     for foot, place in places.items():

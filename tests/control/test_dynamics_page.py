@@ -1,4 +1,4 @@
-"""docs/dynamics.md: its program prints what it says, and both sides of every equation that it displays agree."""
+"""docs/dynamics.md: its program prints the output on the page, and both sides of every displayed equation agree."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ K = 25.0
 
 
 @cache
-def situation() -> tuple[State, Command]:
+def sample_command() -> tuple[State, Command]:
     """Both feet slide a little and stop, a hand may only leave its surface, and the body accelerates."""
     start = ROBOT.stance("standing")
     state = start.replace(v=np.random.default_rng(3).normal(0.0, 0.05, ROBOT.model.nv))
@@ -47,16 +47,16 @@ def situation() -> tuple[State, Command]:
     return state, command
 
 
-def in_its_axes(contact: Contact) -> tuple[np.ndarray, np.ndarray]:
+def in_contact_axes(contact: Contact) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment of a contact, in its own axes (N, N m)."""
-    state, command = situation()
+    state, command = sample_command()
     R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
     f, m = np.split(not_none(command.forces)[contact.name], 2)
     return R.T @ f, R.T @ m
 
 
 def jacobian(state: State, contact: Contact, point: np.ndarray) -> np.ndarray:
-    """Of a point fixed to the contact's body, given in its frame, in world axes, by pinocchio alone."""
+    """Jacobian of a point fixed to the contact's body, given in its frame, in world axes, by pinocchio alone."""
     model, data = ROBOT.model, ROBOT.model.createData()
     pinocchio.computeJointJacobians(model, data, state.q)
     pinocchio.updateFramePlacements(model, data)
@@ -72,8 +72,8 @@ def drift(state: State, contact: Contact, point: np.ndarray) -> np.ndarray:
     return (ahead - behind) / (2 * step)
 
 
-def the_motion_is_that_of_all_forces() -> None:
-    state, command = situation()
+def check_equation_of_motion() -> None:
+    state, command = sample_command()
     model, data = ROBOT.model, ROBOT.model.createData()
     M = pinocchio.crba(model, data, state.q)
     M = np.triu(M) + np.triu(M, 1).T
@@ -85,33 +85,33 @@ def the_motion_is_that_of_all_forces() -> None:
     assert M @ command.acceleration + h == pytest.approx(right, abs=1e-7)
 
 
-def friction_holds() -> None:
+def check_friction() -> None:
     for contact in (LEFT, RIGHT, HAND):
-        f, _ = in_its_axes(contact)
+        f, _ = in_contact_axes(contact)
         assert np.abs(f[:2]).max() <= contact.friction / np.sqrt(2.0) * f[2] + 1e-7
 
 
-def yaw_is_bounded() -> None:
+def check_yaw_moment() -> None:
     for contact in (LEFT, RIGHT):
-        (fx, fy, fz), (mx, my, mz) = in_its_axes(contact)
+        (fx, fy, fz), (mx, my, mz) = in_contact_axes(contact)
         (X, Y), mu = not_none(contact.rectangle), contact.friction / np.sqrt(2.0)
         assert mz >= -mu * (X + Y) * fz + abs(Y * fx - mu * mx) + abs(X * fy - mu * my) - 1e-7
         assert mz <= mu * (X + Y) * fz - abs(Y * fx + mu * mx) - abs(X * fy + mu * my) + 1e-7
 
 
-def normal_forces_make_the_wrench() -> None:
-    _, command = situation()
+def check_normal_forces() -> None:
+    _, command = sample_command()
     assert not_none(command.forces).names == (HAND.name, LEFT.name, RIGHT.name)
     first = ROBOT.model.nv + HAND.size + LEFT.size
     normals = ROBOT.mass * not_none(command.solution).x[first + 6 : first + RIGHT.size]
-    f, m = in_its_axes(RIGHT)
+    f, m = in_contact_axes(RIGHT)
     x, y = RIGHT.outline.T
     assert f[2] == pytest.approx(normals.sum(), abs=1e-7)
     assert m[:2] == pytest.approx([y @ normals, -x @ normals], abs=1e-7)
 
 
-def feet_stop() -> None:
-    state, command = situation()
+def check_contact_damping() -> None:
+    state, command = sample_command()
     for contact in (LEFT, RIGHT):
         middle = contact.frame_from_contact.translation
         J = jacobian(state, contact, middle)
@@ -119,15 +119,15 @@ def feet_stop() -> None:
         assert J @ command.acceleration == pytest.approx(right, abs=1e-6)
 
 
-def corners_do_not_sink() -> None:
-    state, command = situation()
+def check_corner_accelerations() -> None:
+    state, command = sample_command()
     n, corner = np.array([0.0, 0.0, 1.0]), np.zeros(3)
     J = jacobian(state, HAND, corner)[:3]
     assert n @ (J @ command.acceleration + drift(state, HAND, corner)[:3]) >= -K * n @ (J @ state.v) - 1e-6
 
 
-def a_hold_is_critically_damped() -> None:
-    """In the air, where no contact takes part: accelerations by pinocchio from the torques of the hold."""
+def check_hold_damping() -> None:
+    """In the air, without contacts: accelerations by pinocchio from the torques of the hold."""
     start = random_state(ROBOT, 1, speed=0.2).replace(contacts=())
     snapshot = Snapshot(ROBOT).at(start)
     hold = DampedHold(snapshot, (), 0.002)
@@ -138,14 +138,14 @@ def a_hold_is_critically_damped() -> None:
 
 
 EQUATIONS: dict[str, Callable[[], None]] = {
-    "M v̇ + h = (0, τ) + Σ J_cᵀ φ_c": the_motion_is_that_of_all_forces,
-    "|f_x|, |f_y| <= μ' f_z": friction_holds,
-    "m_z >= -μ'(X+Y) f_z + |Y f_x - μ' m_x| + |X f_y - μ' m_y|": yaw_is_bounded,
-    "m_z <=  μ'(X+Y) f_z - |Y f_x + μ' m_x| - |X f_y + μ' m_y|": yaw_is_bounded,
-    "f_z = Σ f⊥_i        m_x = Σ y_i f⊥_i        m_y = -Σ x_i f⊥_i": normal_forces_make_the_wrench,
-    "J v̇ = -J̇ v - k J v": feet_stop,
-    "nᵀ (J_i v̇ + J̇_i v) >= -k nᵀ J_i v": corners_do_not_sink,
-    "v̇ = -ω² e - 2 ω ė": a_hold_is_critically_damped,
+    "M v̇ + h = (0, τ) + Σ J_cᵀ φ_c": check_equation_of_motion,
+    "|f_x|, |f_y| <= μ' f_z": check_friction,
+    "m_z >= -μ'(X+Y) f_z + |Y f_x - μ' m_x| + |X f_y - μ' m_y|": check_yaw_moment,
+    "m_z <=  μ'(X+Y) f_z - |Y f_x + μ' m_x| - |X f_y + μ' m_y|": check_yaw_moment,
+    "f_z = Σ f⊥_i        m_x = Σ y_i f⊥_i        m_y = -Σ x_i f⊥_i": check_normal_forces,
+    "J v̇ = -J̇ v - k J v": check_contact_damping,
+    "nᵀ (J_i v̇ + J̇_i v) >= -k nᵀ J_i v": check_corner_accelerations,
+    "v̇ = -ω² e - 2 ω ė": check_hold_damping,
 }
 
 
@@ -159,7 +159,7 @@ def test_these_are_all_equations_of_the_page(root: Path) -> None:
     assert re.findall(r"^ {4}(\S.*)$", page, flags=re.MULTILINE) == list(EQUATIONS)
 
 
-def test_the_program_of_the_page_prints_what_it_says(root: Path) -> None:
+def test_the_program_of_the_page_prints_the_output_on_the_page(root: Path) -> None:
     text = (root / "docs/dynamics.md").read_text()
     result = subprocess.run([sys.executable, "-c", block(text, "python")], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

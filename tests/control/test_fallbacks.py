@@ -1,4 +1,4 @@
-"""Whatever happens, a command is finite, and says what replaced the solution."""
+"""Fallbacks: every command is finite and names the fallback that replaced the solution."""
 
 from collections.abc import Callable
 
@@ -30,10 +30,10 @@ START = ROBOT.stance("standing")
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
 
-def corrupt_state(state: State, entry: int, value: float, what: str = "q") -> State:
-    """What a failing sensor would report; a State as such refuses it."""
+def corrupt_state(state: State, entry: int, value: float, array: str = "q") -> State:
+    """A state as reported by a failing sensor, which the constructor of State refuses."""
     q, v = state.q.copy(), state.v.copy()
-    (q if what == "q" else v)[entry] = value
+    (q if array == "q" else v)[entry] = value
     return State._unchecked(ROBOT, q, v, state.time, state.contacts)
 
 
@@ -47,34 +47,34 @@ def stays_inside_limits(found: list) -> None:
     assert (np.abs(np.diff(v, axis=0)) <= bounds.acceleration * PERIOD + 1e-9).all()
 
 
-# -- states -----------------------------------------------------------------------------------------------------------
+# -- states ------------------------------------------------------------------------------------------------------------
 
 
 @ORDERS
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("what", ["q", "v"])
-def test_a_state_that_is_not_finite_is_answered_with_a_hold(order: int, value: float, what: str) -> None:
+@pytest.mark.parametrize("array", ["q", "v"])
+def test_a_state_that_is_not_finite_causes_a_hold(order: int, value: float, array: str) -> None:
     controller = KinematicController(reach_hierarchy(START), order=order)
-    command = controller.step(corrupt_state(START, 9, value, what))
+    command = controller.step(corrupt_state(START, 9, value, array))
     assert command.fallback == "hold: the state has NaN or infinite entries"
-    assert not command.velocity.any(), "before anything moved, a hold stands still"
+    assert not command.velocity.any(), "before the first motion, a hold does not move"
     assert command.solution is None
     assert command.errors is None
 
 
 @ORDERS
 @pytest.mark.parametrize("value", [1e9, -1e9, 1e200])
-@pytest.mark.parametrize("what", ["q", "v"])
-def test_a_state_beyond_anything_is_answered_with_a_hold_and_no_limit_is_left(
-    order: int, value: float, what: str
+@pytest.mark.parametrize("array", ["q", "v"])
+def test_an_implausibly_large_state_causes_a_hold_and_no_limit_is_violated(
+    order: int, value: float, array: str
 ) -> None:
-    """Squares of such speeds would drown all limits in rounding."""
+    """With squares of such speeds, rounding would exceed all limits."""
     controller, plant, found = KinematicController(reach_hierarchy(START), order=order), IdealPlant(START), []
     for tick in range(80):
-        lies = tick % 10 == 7
+        corrupt = tick % 10 == 7
         state = plant.state()
-        command = controller.step(corrupt_state(state, int(tick // 10), value, what) if lies else state)
-        assert command.fallback == ("hold: the state has entries beyond 1e+06" if lies else "")
+        command = controller.step(corrupt_state(state, int(tick // 10), value, array) if corrupt else state)
+        assert command.fallback == ("hold: the state has entries beyond 1e+06" if corrupt else "")
         plant.apply(command)
         plant.advance()
         found.append(command.velocity)
@@ -83,7 +83,7 @@ def test_a_state_beyond_anything_is_answered_with_a_hold_and_no_limit_is_left(
 
 
 @ORDERS
-def test_a_hold_fades_and_the_motion_goes_on_when_the_state_is_back(order: int) -> None:
+def test_a_hold_decays_and_the_motion_continues_with_the_next_valid_state(order: int) -> None:
     controller, plant = KinematicController(reach_hierarchy(START), order=order), IdealPlant(START)
     for _ in range(60):
         plant.apply(controller.step(plant.state()))
@@ -128,12 +128,12 @@ def test_a_start_far_outside_the_limits_comes_back_within_them(order: int) -> No
 
 @ORDERS
 @pytest.mark.parametrize("seed", range(4))
-def test_a_wild_start_is_answered_with_finite_commands(order: int, seed: int) -> None:
+def test_a_random_fast_start_gives_finite_commands(order: int, seed: int) -> None:
     found = run_closed_loop(reach_hierarchy(START), random_state(ROBOT, seed, speed=5.0), 0.5, order=order)
     assert np.isfinite(commanded_velocities(found)).all()
 
 
-# -- tasks and behaviors that fail ------------------------------------------------------------------------------------
+# -- tasks and behaviors that fail -------------------------------------------------------------------------------------
 
 ERRORS = [
     ValueError("odd"),
@@ -150,7 +150,7 @@ ERRORS = [
 
 @ORDERS
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
-def test_a_task_that_raises_is_answered_with_a_hold_that_names_it(order: int, error: Exception) -> None:
+def test_a_task_that_raises_causes_a_hold_that_names_the_error(order: int, error: Exception) -> None:
     hierarchy = reach_hierarchy(START).with_level(Level("odd", [FailingPosture(START, error, 0.2, 0.25)]))
     found = run_closed_loop(hierarchy, START, 0.4, order=order)
     held = [step for step in found if step.command.fallback]
@@ -182,7 +182,7 @@ MISTAKES: dict[str, tuple[Callable[[Snapshot], object], str]] = {
 
 @ORDERS
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_behavior_that_errs_on_the_way_is_answered_with_a_hold(order: int, mistake: str) -> None:
+def test_a_behavior_that_fails_while_running_causes_a_hold(order: int, mistake: str) -> None:
     returns, words = MISTAKES[mistake]
     hierarchy = reach_hierarchy(START)
 
@@ -197,7 +197,7 @@ def test_a_behavior_that_errs_on_the_way_is_answered_with_a_hold(order: int, mis
 
 
 class FaultySolver:
-    """A solver that answers nonsense after a while."""
+    """A solver with invalid solutions after some calls."""
 
     def __init__(self) -> None:
         self.solver, self.count = Lexicographic(), 0
@@ -211,7 +211,7 @@ class FaultySolver:
 
 
 @ORDERS
-def test_a_solution_that_is_not_finite_is_not_obeyed(order: int) -> None:
+def test_a_solution_that_is_not_finite_causes_a_hold(order: int) -> None:
     found = run_closed_loop(reach_hierarchy(START), START, 0.4, order=order, solver=FaultySolver())
     assert not any(step.command.fallback for step in found[:50])
     assert all(step.command.fallback == "hold: the solution is not finite" for step in found[50:])
@@ -220,13 +220,13 @@ def test_a_solution_that_is_not_finite_is_not_obeyed(order: int) -> None:
 
 
 @ORDERS
-def test_a_solver_without_time_says_so(order: int) -> None:
+def test_a_solver_without_time_is_reported(order: int) -> None:
     found = run_closed_loop(reach_hierarchy(START), START, 0.1, order=order, solver=Lexicographic(budget=0.0))
     assert all(step.command.fallback == "budget: lexicographic" for step in found)
     assert np.isfinite(commanded_velocities(found)).all()
 
 
-# -- contradictions ---------------------------------------------------------------------------------------------------
+# -- contradictions ----------------------------------------------------------------------------------------------------
 
 
 @ORDERS
@@ -243,7 +243,7 @@ def test_tasks_that_contradict_each_other_meet_where_their_weights_balance(order
 
 
 @ORDERS
-def test_constraints_that_contradict_each_other_are_kept_as_far_as_they_can(order: int) -> None:
+def test_contradicting_constraints_meet_in_the_middle(order: int) -> None:
     hand, place = ROBOT.hand("left"), point_near_hand(START)
     above = constraints.HalfSpace(hand, (0, 0, -1), -(place[2] + 0.05), name="above")
     below = constraints.HalfSpace(hand, (0, 0, 1), place[2] - 0.05, name="below")
@@ -255,11 +255,11 @@ def test_constraints_that_contradict_each_other_are_kept_as_far_as_they_can(orde
     assert "above" in not_none(found[-1].command.solution).explain()
 
 
-# -- targets that jump ------------------------------------------------------------------------------------------------
+# -- targets that jump -------------------------------------------------------------------------------------------------
 
 
 class JumpingTarget:
-    """A target that is somewhere else at every tick, by half a metre, without saying how fast."""
+    """A target that jumps by half a metre at every tick, with a rate of zero."""
 
     def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         random = np.random.default_rng(round(time / PERIOD))
@@ -267,7 +267,7 @@ class JumpingTarget:
 
 
 @ORDERS
-def test_a_target_that_jumps_at_every_tick_breaks_no_limit(order: int) -> None:
+def test_a_target_that_jumps_at_every_tick_violates_no_limit(order: int) -> None:
     hierarchy = reach_hierarchy(START).with_tasks("reach", tasks.Position(ROBOT.hand("left"), JumpingTarget()))
     found = run_closed_loop(hierarchy, START, 1.0, order=order)
     stays_inside_limits(found)
@@ -276,7 +276,7 @@ def test_a_target_that_jumps_at_every_tick_breaks_no_limit(order: int) -> None:
 
 @ORDERS
 @pytest.mark.parametrize("ramp", [0.0, 0.2])
-def test_a_new_hierarchy_at_every_tick_breaks_no_limit(order: int, ramp: float) -> None:
+def test_a_new_hierarchy_at_every_tick_violates_no_limit(order: int, ramp: float) -> None:
     base, hand, jumping = reach_hierarchy(START), ROBOT.hand("left"), JumpingTarget()
 
     def behavior(snapshot: Snapshot) -> Hierarchy:
@@ -288,7 +288,7 @@ def test_a_new_hierarchy_at_every_tick_breaks_no_limit(order: int, ramp: float) 
 
 
 @ORDERS
-def test_levels_that_come_and_go_in_any_order_break_no_limit(order: int) -> None:
+def test_levels_added_and_removed_in_any_order_violate_no_limit(order: int) -> None:
     base = reach_hierarchy(START)
     names = [level.name for level in base.levels]
 

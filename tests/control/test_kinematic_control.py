@@ -1,4 +1,4 @@
-"""KinematicController: the program of the house, on every robot, at both orders, with every solver."""
+"""KinematicController: the reach hierarchy on every robot, at both orders, with every solver."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def inside_limits(found: list, robot: Robot, acceleration: bool = True) -> None:
 
 
 @ORDERS
-def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, order: int) -> None:
+def test_the_reach_hierarchy_reaches_its_target_with_fixed_feet(robot: Robot, order: int) -> None:
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 3.0, order=order)
     end = found[-1].state
@@ -53,8 +53,8 @@ def test_the_program_of_the_house_reaches_its_target_on_its_feet(robot: Robot, o
     inside_limits(found, robot)
 
 
-def test_weights_come_near_and_keep_what_must_hold(robot: Robot) -> None:
-    """Weighted compromises below `always`: the hand stays short of where strict priorities bring it; limits hold."""
+def test_the_weighted_solver_comes_near_the_target_and_respects_the_limits(robot: Robot) -> None:
+    """Weighted compromises below `always`: the hand stays short of the target of strict priorities; limits hold."""
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 1.5, solver=Weighted())
     goal = point_near_hand(start, (0.10, 0.04, 0.15))
@@ -77,7 +77,7 @@ def test_where_all_are_equalities_the_closed_form_gives_the_same_motion(order: i
 
 
 @ORDERS
-def test_the_closed_form_says_that_it_ignores_inequalities(order: int) -> None:
+def test_the_closed_form_reports_that_it_ignores_inequalities(order: int) -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 0.05, order=order, solver=NullSpace())
@@ -94,7 +94,7 @@ def test_the_slow_reference_gives_the_same_motion() -> None:
 
 
 @ORDERS
-def test_a_command_carries_what_justifies_it(order: int) -> None:
+def test_a_command_carries_its_solution_and_errors(order: int) -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 0.5, order=order)
@@ -136,19 +136,19 @@ def test_old_commands_do_not_change_when_new_ones_are_made() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     controller, plant = KinematicController(reach_hierarchy(start)), IdealPlant(start)
-    kept = []
+    copies = []
     for step in steps(controller, plant, 0.1):
-        kept.append(
+        copies.append(
             (step, step.command.velocity.copy(), not_none(step.command.errors).values(6).copy(), step.state.q.copy())
         )
-    for step, velocity, error, q in kept:
+    for step, velocity, error, q in copies:
         assert np.array_equal(step.command.velocity, velocity)
         assert np.array_equal(not_none(step.command.errors).values(6), error)
         assert np.array_equal(step.state.q, q)
         assert not_none(step.command.solution).slack is not None
 
 
-def test_the_same_motion_twice(robot: Robot) -> None:
+def test_repeating_a_motion_gives_the_same_commands(robot: Robot) -> None:
     start = robot.stance("standing")
     first, again = (commanded_velocities(run_closed_loop(reach_hierarchy(start), start, 0.3)) for _ in range(2))
     assert np.array_equal(first, again)
@@ -172,22 +172,22 @@ def test_a_hierarchy_of_another_robot_is_refused_at_the_first_step() -> None:
 
 
 def test_the_same_tasks_in_another_object_are_no_change() -> None:
-    """A behavior may build a hierarchy at every tick; as long as the tasks are the same, nothing starts anew."""
+    """A behavior may build a hierarchy at every tick; with the same tasks it is not bound again."""
     robot = installed_robot("g1")
     start = robot.stance("standing")
     hierarchy = reach_hierarchy(start)
 
-    def anew(snapshot: Snapshot) -> Hierarchy:
+    def rebuilt_hierarchy(snapshot: Snapshot) -> Hierarchy:
         return Hierarchy(hierarchy.always, [Level(level.name, level.tasks) for level in hierarchy.levels])
 
-    assert commanded_velocities(run_closed_loop(anew, start, 0.4)) == pytest.approx(
+    assert commanded_velocities(run_closed_loop(rebuilt_hierarchy, start, 0.4)) == pytest.approx(
         commanded_velocities(run_closed_loop(hierarchy, start, 0.4)), abs=1e-12
     )
 
 
 @ORDERS
 @pytest.mark.parametrize("period", [0.001, 0.002, 0.01, 0.02])
-def test_every_period_leads_to_the_same_place(order: int, period: float) -> None:
+def test_the_target_is_reached_with_every_control_period(order: int, period: float) -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start), start, 3.0 if period > 0.001 else 2.0, order=order, period=period)
@@ -208,7 +208,7 @@ def test_a_motion_that_starts_moving_starts_where_it_is(order: int) -> None:
 
 
 def test_in_always_limits_stand_above_everything() -> None:
-    """Even the feet give way to what must hold: with all joints slow, what they wish for is cut."""
+    """Even the foot tasks yield to limits: with low speed limits their velocities are reduced."""
     robot = installed_robot("g1")
     start = robot.stance("standing")
     feet = [tasks.Position(foot, start.pose(foot).translation + np.array([0.5, 0.0, 0.5])) for foot in robot.feet]
@@ -232,17 +232,17 @@ def test_in_always_limits_stand_above_everything() -> None:
         ({"solver": 5}, "solver is 5; expected one of poise.solvers"),
     ],
 )
-def test_what_a_controller_cannot_use_is_said_when_it_is_built(settings: dict[str, Any], words: str) -> None:
+def test_invalid_arguments_of_a_controller_are_refused_at_construction(settings: dict[str, Any], words: str) -> None:
     robot = installed_robot("g1")
-    given = {"behavior": Hierarchy(joint_limits(robot)), **settings}
+    arguments = {"behavior": Hierarchy(joint_limits(robot)), **settings}
     with pytest.raises(PoiseError, match=words) as caught:
-        KinematicController(**given)
+        KinematicController(**arguments)
     assert "\n" not in str(caught.value)
     if "solver" in settings:
         assert isinstance(caught.value, SolverError)
 
 
-def test_what_does_not_fit_the_robot_is_said_at_the_first_step() -> None:
+def test_a_hierarchy_that_does_not_fit_the_robot_is_refused_at_the_first_step() -> None:
     robot = installed_robot("g1")
     wrong = Hierarchy(levels=[Level("posture", [tasks.Posture([0.1, 0.2])])])
     with pytest.raises(PoiseError, match="2 angles for 29 joints"):

@@ -34,8 +34,8 @@ def reach_hierarchy(robot: poise.Robot) -> poise.Hierarchy:
     )
 
 
-def test_its_reference_moves_like_a_robot_that_does_what_it_is_told(robot: poise.Robot) -> None:
-    """The twin: a kinematic controller on an ideal plant."""
+def test_its_reference_moves_like_an_ideal_robot(robot: poise.Robot) -> None:
+    """Compared with a kinematic controller on an ideal plant."""
     start = robot.stance("standing")
     ideal, kinematic = poise.IdealPlant(start), poise.KinematicController(reach_hierarchy(robot))
     controller = poise.PositionController(reach_hierarchy(robot))
@@ -45,7 +45,7 @@ def test_its_reference_moves_like_a_robot_that_does_what_it_is_told(robot: poise
     assert np.allclose(controller.reference.q[7:], ideal.state().q[7:], atol=1e-9)  # type: ignore[union-attr]
 
 
-def test_servos_bring_the_hand_where_the_reference_has_it(robot: poise.Robot) -> None:
+def test_servos_move_the_hand_to_the_position_of_the_reference(robot: poise.Robot) -> None:
     plant = poise.MujocoPlant(robot.stance("standing"), actuators=PositionServos())
     controller = poise.PositionController(reach_hierarchy(robot))
     for _ in steps(controller, plant, 3.0):
@@ -56,37 +56,37 @@ def test_servos_bring_the_hand_where_the_reference_has_it(robot: poise.Robot) ->
     assert np.linalg.norm(plant.truth().pose(hand).translation - reference.pose(hand).translation) < 0.006
 
 
-def test_an_observer_sees_the_real_body_and_moves_the_reference(robot: poise.Robot) -> None:
-    class Observing:
+def test_an_observer_receives_the_measured_state_and_moves_the_reference(robot: poise.Robot) -> None:
+    class ObservingBehavior:
         def __init__(self) -> None:
             self.hierarchy = reach_hierarchy(robot)
-            self.told: list[Any] = []
+            self.observations: list[Any] = []
 
         def __call__(self, snapshot: Snapshot) -> poise.Hierarchy:
             return self.hierarchy
 
         def observe(self, real: Snapshot, reference: Snapshot, readings: SensorReadings | None) -> pinocchio.SE3 | None:
-            self.told.append(
+            self.observations.append(
                 (np.array(real.q), None if readings is None else sum(f.sum() for f in readings.cells.values()))
             )
-            if len(self.told) == 2:
+            if len(self.observations) == 2:
                 return pinocchio.SE3(np.eye(3), np.array([0.1, 0.0, 0.0]))
             return None
 
-    behavior = Observing()
+    behavior = ObservingBehavior()
     controller = poise.PositionController(behavior)
     plant = poise.MujocoPlant(robot.stance("standing"), actuators=PositionServos())
     before = None
     for i, step in enumerate(steps(controller, plant, 0.015)):
         if i == 0:
             before = controller.reference.q[0]  # type: ignore[union-attr]
-        assert np.array_equal(behavior.told[i][0], step.state.q)
+        assert np.array_equal(behavior.observations[i][0], step.state.q)
     assert controller.reference.q[0] == pytest.approx(before + 0.1, abs=5e-3)  # type: ignore[union-attr,operator]
-    assert behavior.told[-1][1] == pytest.approx(9.81 * robot.mass, rel=0.2)
+    assert behavior.observations[-1][1] == pytest.approx(9.81 * robot.mass, rel=0.2)
 
 
-def test_a_state_or_an_observer_that_is_no_good_leaves_a_finite_command(robot: poise.Robot) -> None:
-    class Raising:
+def test_an_invalid_state_or_observer_leaves_a_finite_command(robot: poise.Robot) -> None:
+    class RaisingBehavior:
         def __call__(self, snapshot: Snapshot) -> poise.Hierarchy:
             return hierarchy
 
@@ -94,7 +94,7 @@ def test_a_state_or_an_observer_that_is_no_good_leaves_a_finite_command(robot: p
             raise RuntimeError("no")
 
     hierarchy = reach_hierarchy(robot)
-    controller = poise.PositionController(Raising())
+    controller = poise.PositionController(RaisingBehavior())
     start = robot.stance("standing")
     assert controller.step(start).fallback == "not observed: RuntimeError: no"
     for state in (start, None):

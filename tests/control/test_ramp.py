@@ -1,7 +1,7 @@
-"""Passing from one hierarchy to another: without a jump, and without loss for what both have in common.
+"""Ramps between hierarchies: commands do not jump, and common levels stay exact.
 
-The figures: at 200 Hz a level that comes, goes or moves makes the velocity jump by 0.7 to 1.0 rad/s without a ramp, by
-0.02 to 0.03 rad/s with one of 0.2 s.
+At 200 Hz an added, removed or moved level makes the velocity jump by 0.7 to 1.0 rad/s without a ramp, and by 0.02 to
+0.03 rad/s with a ramp of 0.2 s.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ CHANGES: dict[str, Callable[[], Hierarchy]] = {
 
 
 def commands(found: list[ControlStep], order: int) -> np.ndarray:
-    """What the solver decides about: velocities or accelerations."""
+    """Unknowns of the solver: velocities or accelerations."""
     return np.array([s.command.velocity if order == VELOCITY else s.command.acceleration for s in found])
 
 
@@ -72,7 +72,7 @@ def test_no_tick_of_a_ramp_changes_the_command_much(name: str, order: int) -> No
 
 @ORDERS
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_both_have_in_common_stays_exact_during_a_ramp(name: str, order: int) -> None:
+def test_levels_common_to_both_hierarchies_stay_exact_during_a_ramp(name: str, order: int) -> None:
     found = run_with_change(name, order)[TICK : TICK + round(RAMP / PERIOD)]
     for step in found:
         program = not_none(step.command.solution).program
@@ -84,8 +84,8 @@ def test_what_both_have_in_common_stays_exact_during_a_ramp(name: str, order: in
 
 
 @ORDERS
-def test_the_feet_do_not_move_while_the_hand_passes_over(order: int) -> None:
-    """Beside what they creep without any change: half of J̇ v T² per tick, some microns here."""
+def test_the_feet_do_not_move_while_the_hand_task_is_ramped(order: int) -> None:
+    """Apart from the drift without any change: half of J̇ v T² per tick, some microns here."""
     for name in ("remove", "reorder"):
         for step in run_with_change(name, order)[TICK:]:
             for foot in ROBOT.feet:
@@ -94,7 +94,7 @@ def test_the_feet_do_not_move_while_the_hand_passes_over(order: int) -> None:
 
 @ORDERS
 @pytest.mark.parametrize("name", CHANGES)
-def test_after_the_ramp_the_new_hierarchy_has_its_way(name: str, order: int) -> None:
+def test_after_the_ramp_the_new_hierarchy_is_solved_exactly(name: str, order: int) -> None:
     found = run_with_change(name, order)
     for step in found[TICK + round(RAMP / PERIOD) :]:
         x = step.command.velocity if order == VELOCITY else step.command.acceleration
@@ -128,7 +128,7 @@ def test_a_ramp_is_a_straight_line_between_two_commands_that_do_not_change() -> 
 
 
 def _rate(speed: float) -> Level:
-    """A level that wants one joint to turn at a speed."""
+    """A level with a target speed of one joint."""
     far = START.q[ROBOT.joints[3].q] + 1e6
     task = tasks.Posture([far], joints=ROBOT.joints[3:4], dynamics=tasks.Decay(1.0, speed=speed))
     return Level("turn", [task])
@@ -137,12 +137,12 @@ def _rate(speed: float) -> Level:
 @ORDERS
 def test_the_first_hierarchy_is_ramped_from_rest(order: int) -> None:
     found = run_closed_loop(reach_hierarchy(START), START, 0.3, order=order, ramp=RAMP)
-    wish = np.abs(not_none(found[0].command.solution).x).max()
-    assert np.abs(commands(found, order)[0]).max() == pytest.approx(wish * PERIOD / RAMP, rel=0.05)
+    target = np.abs(not_none(found[0].command.solution).x).max()
+    assert np.abs(commands(found, order)[0]).max() == pytest.approx(target * PERIOD / RAMP, rel=0.05)
 
 
 @ORDERS
-def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> None:
+def test_changes_during_a_ramp_restart_it_from_the_current_command(order: int) -> None:
     first, second = CHANGES["target"](), CHANGES["remove"]()
 
     def behavior(snapshot: Snapshot) -> Hierarchy:
@@ -158,7 +158,7 @@ def test_changes_during_a_ramp_start_it_anew_from_where_it_is(order: int) -> Non
 
 @ORDERS
 def test_a_hierarchy_that_changes_at_every_tick_is_followed_as_through_a_filter(order: int) -> None:
-    """Two targets in turn, tick by tick: the command settles between them instead of going to and fro."""
+    """Two targets in alternating ticks: the command settles between them instead of oscillating."""
     hand = ROBOT.hand("left")
     left, right = (
         BASE.with_tasks("reach", tasks.Position(hand, point_near_hand(START) + np.array([0.0, y, 0.1])))
@@ -173,7 +173,7 @@ def test_a_hierarchy_that_changes_at_every_tick_is_followed_as_through_a_filter(
     assert rough[0] < 0.1 * rough[1]
 
 
-def test_what_must_hold_newly_holds_at_once() -> None:
+def test_a_new_constraint_holds_from_the_first_tick() -> None:
     """A change of `always` itself is not ramped: limits hold from the first tick."""
     free = reach_hierarchy(START, always=False)
     slow = free.replace(always=[constraints.JointSpeed(ROBOT, scale=0.01, acceleration=1e6)])

@@ -1,7 +1,7 @@
-"""A target out of reach: the arm stretches, and the body comes to rest as near as it gets.
+"""Targets out of reach: the arm stretches and the body comes to rest as near to the target as possible.
 
-Measured on the last second of five, per joint: how much its velocity changes from tick to tick, and how fast it still
-moves. Without singularity damping the stretched arm of G1 whips at 29 rad/s.
+Measured during the last second of five, per joint: the change of velocity from tick to tick, and the remaining speed.
+Without singularity damping the stretched arm of G1 moves at 29 rad/s.
 """
 
 import numpy as np
@@ -16,12 +16,12 @@ from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import PERIOD, commanded_velocities, installed_robot, joint_motion, run_closed_loop
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
-#: Points that no hand reaches, from where it hangs, in heights of the robot.
+#: Unreachable points relative to the hanging hand, in heights of the robot.
 MAX_MAGNITUDE = {"in front": (0.8, 0.0, 0.25), "beside": (0.0, 0.8, 0.25), "above": (0.0, 0.0, 1.2)}
 
 
 def with_damping(hierarchy: Hierarchy, much: float = 0.05) -> Hierarchy:
-    """The same with least velocity inside the level that reaches, so that nothing below can shake what is stretched."""
+    """The same with least velocity inside the reaching level, so that no lower level can move the stretched arm."""
     reach = hierarchy.level("reach").tasks
     return hierarchy.with_tasks("reach", [*reach, tasks.LeastVelocity(weight=much**2)])
 
@@ -69,9 +69,9 @@ def test_a_stretched_arm_does_not_chatter(name: str, where: str) -> None:
     found = run_closed_loop(reach_hierarchy(start, MAX_MAGNITUDE[where]), start, 5.0)
     last = commanded_velocities(found)[-round(1.0 / PERIOD) :]
     assert np.abs(np.diff(last, axis=0)).max() < 0.1  # without singularity damping: up to 60 rad/s
-    assert np.abs(last).max() < 0.5  # what remains is the posture, which creeps to where the hand lets it go
+    assert np.abs(last).max() < 0.5  # the rest is the posture, which converges slowly
     distance = reach_error(found, robot, where)
-    assert distance[-1] < distance.min() + 0.01, "it stays as near as it got"
+    assert distance[-1] < distance.min() + 0.01, "it stays at its smallest distance"
 
 
 @pytest.mark.parametrize("where", MAX_MAGNITUDE)
@@ -87,7 +87,7 @@ def test_at_acceleration_order_it_comes_to_rest_as_well(name: str, where: str) -
 
 @pytest.mark.parametrize("where", MAX_MAGNITUDE)
 @pytest.mark.parametrize("name", ["g1", "talos", "icub"])
-def test_nor_does_it_at_500_hertz(name: str, where: str) -> None:
+def test_a_stretched_arm_does_not_chatter_at_500_hertz(name: str, where: str) -> None:
     robot = installed_robot(name)
     start = robot.stance("standing")
     found = run_closed_loop(reach_hierarchy(start, MAX_MAGNITUDE[where]), start, 5.0, period=0.002)
@@ -95,7 +95,7 @@ def test_nor_does_it_at_500_hertz(name: str, where: str) -> None:
     assert np.abs(np.diff(last, axis=0)).max() < 0.15
 
 
-def test_least_velocity_in_its_level_does_not_keep_a_hand_from_what_it_can_reach() -> None:
+def test_velocity_damping_in_its_level_does_not_keep_a_hand_from_a_reachable_target() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     end = run_closed_loop(with_damping(reach_hierarchy(start)), start, 4.0)[-1].state

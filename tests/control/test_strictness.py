@@ -1,4 +1,4 @@
-"""Strictness in motion: on random stacks of random tasks, what is below never costs what is above anything."""
+"""Strict priorities in motion: on random stacks, a lower level never degrades a higher one."""
 
 import numpy as np
 import pinocchio
@@ -17,7 +17,7 @@ Levels = list[tuple[str, list[Task]]]
 
 
 def random_task(random: np.random.Generator, robot: Robot, state: State) -> Task:
-    """Some task, with a target that may be near, far or out of reach, wanted exactly or within bounds."""
+    """A random task, with a near, far or unreachable target, exact or within bounds."""
     frame = random.choice([*robot.hands, *robot.feet, robot.chest, robot.gaze])  # type: ignore[arg-type]
     pose = state.pose(frame)
     far = 10.0 ** random.uniform(-2, 0.5)
@@ -28,7 +28,7 @@ def random_task(random: np.random.Generator, robot: Robot, state: State) -> Task
     axes = "".join(sorted(random.choice(list("xyz"), random.integers(1, 4), replace=False)))
     some = [robot.joints[i] for i in random.choice(len(robot.joints), random.integers(1, 12), replace=False)]
     goal = tasks.Decay(float(random.uniform(1.0, 20.0)))
-    made: list[Task] = [
+    candidates: list[Task] = [
         tasks.Position(frame, point, axes=axes, tolerance=tolerance, weight=weight, dynamics=goal),
         tasks.Orientation(frame, turn, axes=axes, tolerance=tolerance, weight=weight, dynamics=goal),
         tasks.Pose(frame, pinocchio.SE3(turn, point), weight=weight, dynamics=goal),
@@ -47,7 +47,7 @@ def random_task(random: np.random.Generator, robot: Robot, state: State) -> Task
         constraints.CenterOfMassInside(margin=0.01, weight=weight),
         constraints.PinnedContact(robot.foot("left"), weight=weight),
     ]
-    return made[random.integers(len(made))]
+    return candidates[random.integers(len(candidates))]
 
 
 def random_stack(seed: int) -> tuple[State, Levels, int]:
@@ -74,28 +74,28 @@ def solve_stack(state: State, levels: Levels, order: int) -> tuple[Program, np.n
 
 
 def check(seed: int) -> None:
-    """Without the levels from k on, what is above them is not better off by more than rounding."""
+    """Without the levels from k on, the levels above are not better by more than rounding."""
     state, levels, order = random_stack(seed)
     program, x = solve_stack(state, levels, order)
     everything = costs(program, x)
     for k in range(1, len(levels)):
         alone = costs(*solve_stack(state, levels[:k], order))
-        assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"level {k} costs what is above it"
+        assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"level {k} degrades a higher level"
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_lower_level_never_costs_a_higher_one_anything(seed: int) -> None:
+def test_a_lower_level_never_degrades_a_higher_one(seed: int) -> None:
     check(seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60, 3000))
-def test_a_lower_level_never_costs_a_higher_one_anything_on_many_stacks(seed: int) -> None:
+def test_a_lower_level_never_degrades_a_higher_one_on_many_stacks(seed: int) -> None:
     check(seed)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_level_that_comes_between_changes_nothing_above_it(seed: int) -> None:
+def test_an_inserted_level_changes_no_level_above_it(seed: int) -> None:
     state, levels, order = random_stack(seed)
     extra = random_task(np.random.default_rng(seed + 10_000), ROBOT, state)
     before = costs(*solve_stack(state, levels, order))
@@ -105,7 +105,7 @@ def test_a_level_that_comes_between_changes_nothing_above_it(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_must_hold_holds_on_every_stack(seed: int) -> None:
+def test_the_limits_hold_on_every_stack(seed: int) -> None:
     """Limits have a point in common in every state, so level 0 is met to rounding."""
     state, levels, order = random_stack(seed)
     program, x = solve_stack(state, [("always", joint_limits(ROBOT)), *levels[1:]], order)
@@ -113,10 +113,10 @@ def test_what_must_hold_holds_on_every_stack(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_every_level_does_as_well_as_the_slow_reference_lets_it(seed: int) -> None:
+def test_every_level_is_as_good_as_in_the_reference_solution(seed: int) -> None:
     state, levels, order = random_stack(seed)
     stack = bind_stack(state, levels, order).stack
-    stack.singularity_damping[:] = 0.0  # which the reference does without
+    stack.singularity_damping[:] = 0.0  # which the reference does not use
     program = stack.program()
     fast, slow = (costs(program, solver.solve(program).x) for solver in (Lexicographic(), Cascade()))
     assert fast == pytest.approx(slow, rel=1e-6, abs=1e-6)

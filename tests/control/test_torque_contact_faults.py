@@ -1,4 +1,4 @@
-"""Contacts that come and go unannounced: seen by sensors only, or taken away and put in the way in physics."""
+"""Unexpected contacts: missing in the measured state, lost or gained in physics."""
 
 import numpy as np
 import pytest
@@ -9,10 +9,10 @@ from robot_states import installed_robot, not_none
 
 
 @ROBOTS
-@pytest.mark.parametrize("who", ["one foot", "both feet"])
-def test_a_contact_that_is_not_reported_for_a_moment_is_not_missed(name: str, who: str) -> None:
+@pytest.mark.parametrize("lost", ["one foot", "both feet"])
+def test_a_short_loss_of_a_contact_causes_no_fallback(name: str, lost: str) -> None:
     start = standing_state(name)
-    left = start.robot.feet[:1] if who == "one foot" else ()
+    left = start.robot.feet[:1] if lost == "one foot" else ()
     view: View = lambda s: s.replace(contacts=left) if is_fault_time(s.time, BEGIN + 0.02) else s  # noqa: E731
     trial = StandingTrial(start, view=view, seconds=2.0)
     assert trial.fallbacks() == {}
@@ -20,16 +20,16 @@ def test_a_contact_that_is_not_reported_for_a_moment_is_not_missed(name: str, wh
 
 
 @ROBOTS
-@pytest.mark.parametrize("who", ["one foot", "both feet"])
-def test_a_contact_that_is_lost_unannounced_is_named(name: str, who: str) -> None:
-    """The state lacks what the plan has: after a while no force is planned there, until it is back."""
+@pytest.mark.parametrize("missing", ["one foot", "both feet"])
+def test_a_contact_that_is_lost_unannounced_is_named(name: str, missing: str) -> None:
+    """The state lacks a planned contact: after a delay no force is planned there, until the contact is back."""
     start = standing_state(name)
-    left = start.robot.feet[:1] if who == "one foot" else ()
+    left = start.robot.feet[:1] if missing == "one foot" else ()
     view: View = lambda s: s.replace(contacts=left) if is_fault_time(s.time, BEGIN + 0.06) else s  # noqa: E731
     trial = StandingTrial(start, view=view, seconds=1.5, lost_after=0.03)
     words = ", ".join(foot.name for foot in start.robot.feet if foot not in left)
-    (said, count), *others = trial.fallbacks().items()
-    assert said == f"contact lost: {words}"
+    (reason, count), *others = trial.fallbacks().items()
+    assert reason == f"contact lost: {words}"
     assert 10 <= count <= 16, "30 ms later than it began"
     assert not others
     lost = next(step.command for step in trial.steps if step.command.fallback)
@@ -38,16 +38,16 @@ def test_a_contact_that_is_lost_unannounced_is_named(name: str, who: str) -> Non
 
 
 @ROBOTS
-def test_contacts_that_are_never_seen_again_leave_commands_finite_and_named(name: str) -> None:
-    """Nothing can stand that believes itself in the air; what is asked is that it says so."""
+def test_permanently_lost_contacts_leave_finite_commands_and_are_reported(name: str) -> None:
+    """A robot without measured contacts cannot stand; the commands must report the loss."""
     trial = StandingTrial(
         standing_state(name), view=lambda s: s.replace(contacts=()) if s.time >= BEGIN else s, seconds=0.8
     )
-    assert {said.partition(":")[0] for said in trial.fallbacks()} == {"contact lost"}
+    assert {reason.partition(":")[0] for reason in trial.fallbacks()} == {"contact lost"}
 
 
 @ROBOTS
-def test_a_foot_whose_ground_is_taken_away_finds_the_ground_below(name: str) -> None:
+def test_a_foot_that_loses_its_ground_lands_on_the_ground_below(name: str) -> None:
     """Both feet stand on plates of a centimetre; the right one vanishes."""
     robot = installed_robot(name)
     q = robot.stance("standing").q.copy()
@@ -69,8 +69,8 @@ def test_a_foot_whose_ground_is_taken_away_finds_the_ground_below(name: str) -> 
 
 @ROBOTS
 @pytest.mark.parametrize("report", [True, False], ids=["reported", "not reported"])
-def test_a_contact_that_is_gained_unannounced_is_borne(name: str, report: bool) -> None:
-    """A plate appears that presses on a hand from below, sensed or not; nothing plans a force there."""
+def test_an_unexpected_contact_causes_no_fall(name: str, report: bool) -> None:
+    """A plate presses on a hand from below, measured or not; no force is planned there."""
     start = standing_state(name)
     hand = start.robot.hand("left")
     plate = Plate.at_frame(start, hand, normal=(0, 0, 1), size=(0.1, 0.1))
@@ -85,6 +85,6 @@ def test_a_contact_that_is_gained_unannounced_is_borne(name: str, report: bool) 
 
     view: View = lambda s: s if report else s.replace(contacts=start.robot.feet)  # noqa: E731
     trial = StandingTrial(start, view=view, plant=plant, world=world, seconds=1.5)
-    assert any(hand in step.state.contacts for step in trial.steps), "it was felt"
+    assert any(hand in step.state.contacts for step in trial.steps), "the contact had an effect"
     assert trial.fallbacks() == {}
     assert trial.stands(tolerance=0.01)

@@ -1,4 +1,4 @@
-"""Contact forces of a controller: they carry the weight, lie in their cones, and are those that MuJoCo answers with."""
+"""Contact forces of a controller: they carry the weight, lie in their cones, and agree with those of MuJoCo."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -55,7 +55,7 @@ def test_at_rest_the_forces_sum_to_the_weight(name: str) -> None:
     assert balance_of_forces(start, command) == pytest.approx(0.0, abs=1e-6)
     assert all(inside_its_cone(start, contact, command) for contact in feet(start.robot))
     left, right = not_none(command.forces).wrenches
-    assert left[2] == pytest.approx(right[2], rel=1e-3), "nothing asks for more on one foot"
+    assert left[2] == pytest.approx(right[2], rel=1e-3), "no task loads one foot more"
 
 
 @ALL
@@ -74,7 +74,7 @@ def test_at_rest_the_torques_are_those_of_statics(name: str) -> None:
 def test_any_number_of_contacts_on_different_planes_carries_the_weight(name: str, count: int) -> None:
     start, contacts = two_planes(name)
     chosen = contacts[:count]
-    if count == 1:  # above the left foot, or it would have to fall
+    if count == 1:  # above the left foot, otherwise it would fall
         start = installed_robot(name).stance("standing")
     hierarchy = standing(start.replace(contacts=[c.frame for c in chosen]), chosen)
     command = TorqueController(hierarchy).step(start.replace(contacts=[c.frame for c in chosen]))
@@ -88,7 +88,7 @@ def test_any_number_of_contacts_on_different_planes_carries_the_weight(name: str
 
 
 @ROBOTS
-def test_a_plate_is_as_steep_and_a_wall_as_upright_as_they_should_be(name: str) -> None:
+def test_plate_and_wall_have_their_given_inclinations(name: str) -> None:
     start, (_, plate, wall) = two_planes(name)
     normals = [(start.pose(c.frame) * c.frame_from_contact).rotation[:, 2] for c in (plate, wall)]
     assert np.arccos(normals[0][2]) == pytest.approx(TILT, abs=1e-4)
@@ -107,11 +107,11 @@ def test_forces_on_two_planes_and_a_wall_are_those_of_mujoco(name: str) -> None:
     assert np.abs(plant.truth().v).max() < 0.01
     assert last.state.contacts == start.contacts
     for contact in contacts:
-        planned, felt = (
+        planned, measured = (
             not_none(last.command.forces)[contact.name][:3],
             not_none(last.readings).forces[contact.name][:3],
         )
-        assert np.linalg.norm(felt - planned) < 0.1 * np.linalg.norm(planned)
+        assert np.linalg.norm(measured - planned) < 0.1 * np.linalg.norm(planned)
 
 
 def same_motion(start: State, models: Sequence[Sequence[Contact]], extra: Sequence[Level] = ()) -> list[Command]:
@@ -127,7 +127,7 @@ def same_motion(start: State, models: Sequence[Sequence[Contact]], extra: Sequen
         commands.append(TorqueController(hierarchy).step(start))
         assert commands[-1].fallback == ""
         assert not_none(commands[-1].solution).first_damped_level == -1, (
-            "singularity damping would apply, and depends on how forces are written"
+            "singularity damping would apply, and depends on the force model"
         )
     return commands
 
@@ -138,7 +138,7 @@ def with_force_model(contact: Contact, forces: str) -> Contact:
 
 @ROBOTS
 def test_three_ways_to_write_forces_give_the_same_motion_on_one_foot(name: str) -> None:
-    """On one foot the accelerations decide the wrench, and with it the torques."""
+    """On one foot the accelerations determine the wrench, and with it the torques."""
     start = installed_robot(name).stance("standing")
     start = start.replace(contacts=start.robot.feet[:1])
     foot = Contact(start.robot.foot("left"))
@@ -152,7 +152,7 @@ def test_three_ways_to_write_forces_give_the_same_motion_on_one_foot(name: str) 
 
 @ROBOTS
 def test_three_ways_to_write_forces_give_the_same_accelerations_on_two_feet(name: str) -> None:
-    """How two feet share a load is free until a task says; then torques agree as well."""
+    """The load share of two feet is free without a task for it; with one, torques agree as well."""
     start = installed_robot(name).stance("standing")
     models = [[with_force_model(foot, f) for foot in feet(start.robot)] for f in ("wrench", "vertices", "normals")]
     first, *others = same_motion(start, models)

@@ -1,4 +1,4 @@
-"""TorqueController: what it adds to a hierarchy, which contacts it plans, and how it passes from one to the next."""
+"""TorqueController: physics constraints that it adds, planned contacts, and changes of hierarchy."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ def names(hierarchy: Hierarchy, contacts: tuple[Contact, ...] = ()) -> list[str]
     return [type(task).__name__ for task in physics_tasks(hierarchy, ROBOT, contacts or planned_contacts(hierarchy))]
 
 
-# -- what physics adds -------------------------------------------------------------------------------------------------
+# -- physics constraints -----------------------------------------------------------------------------------------------
 
 
 def test_physics_is_the_equation_of_motion_torque_limits_and_cones() -> None:
@@ -46,13 +46,13 @@ def test_cones_follow_the_way_in_which_forces_are_written() -> None:
         assert names(Hierarchy(levels=[Level("contact", [constraints.RigidContact(contact)])]))[2:] == cones
 
 
-def test_what_the_hierarchy_places_itself_is_not_added_again() -> None:
+def test_constraints_in_the_hierarchy_are_not_added_again() -> None:
     own = standing(START).with_level(Level("motion", [constraints.EquationOfMotion()]), before="contact")
     assert names(own)[0] == "TorqueLimit"
     cone = standing(START).replace(always=[constraints.WrenchCone(LEFT), constraints.NormalForces(LEFT)])
     assert names(cone) == ["EquationOfMotion", "TorqueLimit", "WrenchCone", "NormalForces"], "of the right foot"
     alone = standing(START).replace(always=[constraints.WrenchCone(LEFT)])
-    assert names(alone)[2:] == ["NormalForces", "WrenchCone", "NormalForces"], "it pushes all the same"
+    assert names(alone)[2:] == ["NormalForces", "WrenchCone", "NormalForces"], "its normal forces are still positive"
 
 
 def test_torque_limits_of_some_joints_do_not_replace_those_of_all() -> None:
@@ -60,7 +60,7 @@ def test_torque_limits_of_some_joints_do_not_replace_those_of_all() -> None:
     assert names(some)[:2] == ["EquationOfMotion", "TorqueLimit"]
 
 
-def test_physics_stands_above_all_else_and_is_one_with_always_for_a_weighted_solver() -> None:
+def test_physics_is_the_top_level_and_is_merged_with_always_for_a_weighted_solver() -> None:
     strict = not_none(TorqueController(standing(START)).step(START).solution).program
     assert strict.names == ("physics", "always", "contact", "balance", "chest", "posture")
     weighted = not_none(TorqueController(standing(START), solver=Weighted()).step(START).solution).program
@@ -72,7 +72,7 @@ def test_physics_stands_above_all_else_and_is_one_with_always_for_a_weighted_sol
 # -- contacts ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_contact_that_several_tasks_speak_of_is_planned_once() -> None:
+def test_a_contact_in_several_tasks_is_planned_once() -> None:
     more = Level("forces", [tasks.ForceDistribution([LEFT, ROBOT.foot("right")]), tasks.CenterOfPressure(LEFT)])
     assert planned_contacts(standing(START).with_level(more)) == (LEFT, RIGHT)
 
@@ -98,7 +98,7 @@ def test_a_body_in_the_air_falls_freely() -> None:
 # -- changes -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_contact_that_bears_nothing_is_given_up_and_taken_back_without_a_jump() -> None:
+def test_an_unloaded_contact_is_removed_and_added_without_a_jump() -> None:
     """Leaning over the left foot, from two feet to one and back, on an ideal robot."""
     above = START.pose(LEFT.frame).act(ROBOT.foot("left").sole.center)[:2]
     lean = Hierarchy(
@@ -142,7 +142,7 @@ def test_a_change_that_fails_leaves_the_old_hierarchy_and_its_contacts() -> None
     assert not_none(found[-1].command.forces).names == ("left_sole", "right_sole")
 
 
-def test_without_a_ramp_the_new_hierarchy_speaks_at_once() -> None:
+def test_without_a_ramp_the_new_hierarchy_applies_at_once() -> None:
     lower = standing(START).with_tasks("balance", tasks.CenterOfMass(START.center_of_mass - 0.01))
     found = list(
         steps(TorqueController(SwitchBehavior(standing(START), lower, 0.01), ramp=0.0), IdealPlant(START), 0.02)
@@ -171,7 +171,7 @@ def test_a_robot_without_stances_or_feet_is_moved_too(root: Path) -> None:
     assert np.isfinite(not_none(controller.step(None).torque)).all()
 
 
-# -- mistakes ----------------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no behavior": (lambda: TorqueController("stand"), "behavior is 'stand'; expected a Hierarchy"),  # type: ignore[arg-type]
@@ -184,14 +184,14 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_controller_says_what_it_cannot_be_built_from(case: str) -> None:
+def test_invalid_arguments_of_a_controller_are_refused_at_construction(case: str) -> None:
     build, words = WRONG[case]
     with pytest.raises((PoiseError, SolverError), match=words) as caught:
         build()
     assert "\n" not in str(caught.value)
 
 
-def test_the_first_state_must_be_one() -> None:
+def test_an_invalid_first_state_is_refused() -> None:
     with pytest.raises(PoiseError, match="the first state is None; expected a State"):
         TorqueController(standing(START)).step(None)
     with pytest.raises(PoiseError, match=r"the first state is array.*; expected a State") as caught:

@@ -1,4 +1,4 @@
-"""The order of fallbacks in physics: what the solver has in its budget, the weighted solution, a damped hold."""
+"""The order of fallbacks in physics: the solution within the budget, the weighted solution, a damped hold."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ from robot_states import installed_robot, not_none
 @ROBOTS
 @pytest.mark.parametrize("solver", [Lexicographic, Weighted])
 def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str, solver: type) -> None:
-    """A hand must be 5 cm higher and 5 cm lower; a weighted solver says that it had to relax, or holds."""
+    """A hand must be 5 cm higher and 5 cm lower; a weighted solver reports that it relaxed, or holds."""
     start = standing_state(name)
     hand = start.robot.hand("left")
     place = start.pose(hand).translation
@@ -28,7 +28,7 @@ def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str,
     below = constraints.HalfSpace(hand, (0, 0, 1), place[2] - 0.05, name="below")
     hierarchy = standing(start)
     trial = StandingTrial(start, hierarchy.replace(always=[*hierarchy.always, above, below]), solver=solver())
-    words = {said.partition(":")[0] for said in trial.fallbacks()}
+    words = {reason.partition(":")[0] for reason in trial.fallbacks()}
     assert words == set() if solver is Lexicographic else words <= {"relaxed", "weighted", "hold"}
     solution = next(step.command.solution for step in reversed(trial.steps) if step.command.solution is not None)
     assert "above" in solution.explain()
@@ -36,26 +36,26 @@ def test_constraints_that_contradict_each_other_are_met_in_the_middle(name: str,
 
 
 @ROBOTS
-def test_motors_that_may_give_nothing_are_obeyed(name: str) -> None:
-    """Motors that may give next to nothing: a user may ask for that, too, and the robot falls within its limits."""
+def test_torque_limits_near_zero_are_respected(name: str) -> None:
+    """Torque limits of nearly zero are allowed, too: the robot falls with torques within these limits."""
     start = standing_state(name)
     robot = start.robot
     weak = constraints.TorqueLimit(robot, scale=1e-3)
     trial = StandingTrial(start, standing(start).replace(always=[weak]), seconds=0.4)
-    assert {said.partition(":")[0] for said in trial.fallbacks()} <= {"contact lost"}
+    assert {reason.partition(":")[0] for reason in trial.fallbacks()} <= {"contact lost"}
     assert max(np.abs(not_none(step.command.torque) / robot.limits.torque).max() for step in trial.steps) < 1.1e-3
 
 
 @ROBOTS
 def test_a_solver_without_time_still_stands(name: str) -> None:
     trial = StandingTrial(standing_state(name), solver=Lexicographic(budget=0.0))
-    assert {said.partition(":")[0] for said in trial.fallbacks()} <= {"budget", "weighted"}
+    assert {reason.partition(":")[0] for reason in trial.fallbacks()} <= {"budget", "weighted"}
     assert sum(trial.fallbacks().values()) == len(trial.steps)
     assert trial.stands()
 
 
 class FaultySolver:
-    """A solver that answers nonsense while it fails: not finite, or against all physics."""
+    """A solver with invalid solutions while it fails: not finite, or physically impossible."""
 
     def __init__(self, nonsense: Callable[[np.ndarray], np.ndarray]) -> None:
         self.solver, self.nonsense, self.calls = Lexicographic(), nonsense, 0
@@ -86,7 +86,7 @@ def test_a_solution_against_physics_is_replaced_by_the_weighted_one(name: str, n
 
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub"])
 @pytest.mark.parametrize("period", [0.002, 0.01])
-def test_a_hold_stands_for_as_long_as_it_must_and_recovers_from_a_push(name: str, period: float) -> None:
+def test_a_long_hold_keeps_standing_and_recovers_from_a_push(name: str, period: float) -> None:
     start = standing_state(name)
     robot = start.robot
 

@@ -1,7 +1,7 @@
-"""The safety contract in physics: whatever fails, commands are finite and within limits, and say what replaced what.
+"""The safety contract in physics: after any fault, commands are finite, within limits, and name their fallback.
 
-A robot stands in MuJoCo; between `BEGIN` and `END` something goes wrong. Every fallback is named in its command and
-counted in the recording, and the robot stands again afterwards wherever physics allows that.
+A robot stands in MuJoCo with a fault between `BEGIN` and `END`. Every fallback is named in its command and counted in
+the recording, and the robot stands again afterwards where physics allows it.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ from poise.robots import State
     [(0.002, "joint"), (0.05, "joint"), (0.05, "base"), (0.05, "rate")]
     + [pytest.param(0.002, entry, marks=pytest.mark.slow) for entry in ("base", "rate")],
 )
-def test_a_state_with_nan_is_answered_with_the_torques_before(name: str, seconds: float, entry: str) -> None:
+def test_a_state_with_nan_repeats_the_previous_torques(name: str, seconds: float, entry: str) -> None:
     def view(state: State) -> State:
         q, v = state.q.copy(), state.v.copy()
         if is_fault_time(state.time, BEGIN + seconds):
@@ -38,7 +38,7 @@ def test_a_state_with_nan_is_answered_with_the_torques_before(name: str, seconds
 
 
 @ROBOTS
-def test_a_missing_sample_is_answered_with_the_torques_before(name: str) -> None:
+def test_a_missing_sample_repeats_the_previous_torques(name: str) -> None:
     trial = StandingTrial(standing_state(name), view=lambda state: None if is_fault_time(state.time) else state)
     assert trial.fallbacks() == {"hold: no state was measured": trial.ticks()}
     assert trial.stands()
@@ -46,7 +46,7 @@ def test_a_missing_sample_is_answered_with_the_torques_before(name: str) -> None
 
 @ROBOTS
 @pytest.mark.parametrize("jump", [0.1, 5.0, -0.2, 1e9])
-def test_a_late_tick_and_a_clock_that_jumps_do_no_harm(name: str, jump: float) -> None:
+def test_a_late_tick_and_a_clock_that_jumps_cause_no_fall(name: str, jump: float) -> None:
     """Also in the middle of a change of hierarchies, which follows the clock."""
     start = standing_state(name)
     first, then = standing(start), standing(start).with_tasks("posture", tasks.Posture(start))
@@ -60,8 +60,8 @@ def test_a_late_tick_and_a_clock_that_jumps_do_no_harm(name: str, jump: float) -
 
 
 @ROBOTS
-def test_ticks_that_come_too_late_do_no_harm(name: str) -> None:
-    """For a while the controller is asked at every tenth tick only: the plant goes on with the last command."""
+def test_late_ticks_cause_no_fall(name: str) -> None:
+    """For a while the controller runs at every tenth tick only: the plant repeats the last command."""
     start = standing_state(name)
     plant, controller = MujocoPlant(start), TorqueController(standing(start))
     command = controller.step(plant.state())
@@ -80,7 +80,7 @@ def test_ticks_that_come_too_late_do_no_harm(name: str) -> None:
 
 @ROBOTS
 @pytest.mark.parametrize("seconds", [0.05, 0.5])
-def test_a_behavior_that_raises_is_answered_with_a_hold(name: str, seconds: float) -> None:
+def test_a_behavior_that_raises_causes_a_hold(name: str, seconds: float) -> None:
     def fails() -> object:
         raise ZeroDivisionError("no step to take")
 
@@ -91,7 +91,7 @@ def test_a_behavior_that_raises_is_answered_with_a_hold(name: str, seconds: floa
 
 
 @ROBOTS
-def test_a_behavior_that_returns_nothing_is_answered_with_a_hold(name: str) -> None:
+def test_a_behavior_that_returns_none_causes_a_hold(name: str) -> None:
     start = standing_state(name)
     trial = StandingTrial(start, behavior_failing_at_times(standing(start), lambda: None))
     assert trial.fallbacks() == {"hold: PoiseError: the behavior returned None; expected a Hierarchy": trial.ticks()}
@@ -109,17 +109,17 @@ def test_a_task_may_be_removed_for_a_while(name: str, level: str) -> None:
 
 
 @ROBOTS
-def test_a_task_that_vanishes_while_it_is_written_is_answered_with_a_hold(name: str) -> None:
-    """Someone else takes its target away in the middle of a step."""
+def test_a_target_that_raises_causes_a_hold(name: str) -> None:
+    """The target raises an error in the middle of a step."""
     start = standing_state(name)
 
-    class Taken:
+    class FailingTarget:
         def sample(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             if is_fault_time(time):
                 raise KeyError("target")
             return start.center_of_mass, np.zeros(3), np.zeros(3)
 
-    trial = StandingTrial(start, standing(start).with_tasks("balance", tasks.CenterOfMass(Taken())))
+    trial = StandingTrial(start, standing(start).with_tasks("balance", tasks.CenterOfMass(FailingTarget())))
     assert trial.fallbacks() == {"hold: KeyError: 'target'": trial.ticks()}
     assert trial.stands()
 
@@ -128,7 +128,7 @@ def test_a_task_that_vanishes_while_it_is_written_is_answered_with_a_hold(name: 
 
 
 class VanishingTarget:
-    """A target that is somewhere else while it fails."""
+    """A target with another value while it fails."""
 
     def __init__(self, value: np.ndarray, elsewhere: float) -> None:
         self.value, self.elsewhere = value, np.full_like(value, elsewhere)
@@ -146,9 +146,7 @@ class VanishingTarget:
         for each in [(np.inf, "balance"), (-np.inf, "balance"), (1e300, "reach")]
     ],
 )
-def test_a_target_that_is_no_place_is_answered_with_a_hold_that_names_it(
-    name: str, elsewhere: float, level: str
-) -> None:
+def test_an_invalid_target_causes_a_hold_that_names_it(name: str, elsewhere: float, level: str) -> None:
     start = standing_state(name)
     hand = start.robot.hand("left")
     reach = tasks.Position(hand, VanishingTarget(start.pose(hand).translation, elsewhere), name="reach")
@@ -166,7 +164,7 @@ def test_a_target_that_is_no_place_is_answered_with_a_hold_that_names_it(
 
 @ROBOTS
 @pytest.mark.parametrize("far", [10.0, 1e6])
-def test_a_hand_asked_for_a_place_far_away_does_not_throw_the_robot(name: str, far: float) -> None:
+def test_a_hand_target_far_away_causes_no_fall(name: str, far: float) -> None:
     start = standing_state(name)
     hand = start.robot.hand("left")
     reach = tasks.Position(hand, VanishingTarget(start.pose(hand).translation, far))
@@ -175,7 +173,7 @@ def test_a_hand_asked_for_a_place_far_away_does_not_throw_the_robot(name: str, f
     assert trial.stands(tolerance=0.01)
 
 
-def test_a_live_target_refuses_what_is_no_place() -> None:
+def test_a_live_target_refuses_invalid_positions() -> None:
     point = tasks.LiveTarget((0.4, 0.2, 1.0))
     for wrong in ((np.nan, 0.0, 0.0), (np.inf, 0.0, 0.0), (0.0, 0.0)):
         with pytest.raises(TaskError, match="expected 3 finite numbers"):

@@ -1,4 +1,4 @@
-"""Torques, accelerations and contact forces of a command obey the laws of motion, as MuJoCo and pinocchio know them."""
+"""Torques, accelerations and contact forces of a command satisfy the equations of motion of MuJoCo and pinocchio."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ UP = np.array([0.0, 0.0, 3.0])
 
 
 def floating(name: str, seed: int, contacts: Sequence[Contact] = ()) -> State:
-    """Some state high above the ground, with its joints inside their range and everything moving."""
+    """A random state high above the ground, with joints inside their ranges and all moving."""
     robot = installed_robot(name)
     state = random_state(robot, seed)
     q = state.q.copy()
@@ -32,8 +32,8 @@ def floating(name: str, seed: int, contacts: Sequence[Contact] = ()) -> State:
     return state.replace(q=q, v=0.5 * state.v, contacts=[contact.frame for contact in contacts])
 
 
-def wishes(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
-    """Contacts at rest, a hand somewhere else, the body upright: nothing that is met already."""
+def unmet_hierarchy(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
+    """Contacts at rest, another hand position, the body upright: no task is met at the start."""
     robot = state.robot
     hand = robot.hand("right")
     levels = [
@@ -47,10 +47,10 @@ def wishes(state: State, contacts: Sequence[Contact] = ()) -> Hierarchy:
 
 
 def command_for(state: State, contacts: Sequence[Contact] = ()) -> Command:
-    command = TorqueController(wishes(state, contacts)).step(state)
+    command = TorqueController(unmet_hierarchy(state, contacts)).step(state)
     assert command.fallback == ""
     assert (np.abs(not_none(command.torque)) <= state.robot.limits.torque).all()
-    assert np.abs(not_none(command.acceleration)).max() > 1.0, "something moves"
+    assert np.abs(not_none(command.acceleration)).max() > 1.0, "the robot moves"
     return command
 
 
@@ -64,7 +64,7 @@ class ReferenceDynamics:
         self.coordinates.write(state.q, state.v, self.data)
         mujoco.mj_forward(self.model, self.data)
         assert self.data.ncon == 0
-        assert self.data.nefc == 0, "neither ground nor a stop of a joint takes part"
+        assert self.data.nefc == 0, "neither ground nor joint stops are in contact"
         self.data.qfrc_applied[:] = 0.0
         forces = command.forces
         for name, wrench, point in zip(
@@ -83,7 +83,7 @@ class ReferenceDynamics:
         return a
 
     def generalised_forces(self, acceleration: np.ndarray) -> np.ndarray:
-        """What pinocchio's accelerations ask for beyond the applied forces, by MuJoCo's inverse dynamics."""
+        """Forces that pinocchio's accelerations need beyond the applied ones, by MuJoCo's inverse dynamics."""
         a = acceleration.copy()
         R, v, w = self._base()
         a[:3] = R @ (a[:3] + np.cross(w, v))
@@ -136,13 +136,15 @@ def test_torques_and_contact_forces_make_the_accelerations(name: str, seed: int,
     assert ReferenceDynamics(state, command).acceleration(not_none(command.torque)) == pytest.approx(
         command.acceleration, abs=1e-6
     )
-    wrenches = {contact: in_its_axes(state, contact, not_none(command.forces)[contact.name]) for contact in contacts}
+    wrenches = {
+        contact: in_contact_axes(state, contact, not_none(command.forces)[contact.name]) for contact in contacts
+    }
     assert forward_dynamics(state, not_none(command.torque), wrenches) == pytest.approx(command.acceleration, abs=1e-6)
     tau = inverse_dynamics(state, not_none(command.acceleration), wrenches)
     assert tau == pytest.approx(np.concatenate([np.zeros(6), command.torque]), abs=1e-7)
 
 
-def in_its_axes(state: State, contact: Contact, wrench: np.ndarray) -> np.ndarray:
+def in_contact_axes(state: State, contact: Contact, wrench: np.ndarray) -> np.ndarray:
     """A wrench of the world, about the same point, in the axes of its contact."""
     R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
     return np.concatenate([R.T @ wrench[:3], R.T @ wrench[3:]])
@@ -153,8 +155,8 @@ def test_motors_do_the_work_that_the_energy_gains(name: str) -> None:
     """Over a motion in the air in MuJoCo: the change of kinetic and potential energy is the integral of τᵀ q̇."""
     start = floating(name, 5)
     start = start.replace(v=np.zeros_like(start.v))
-    plant, controller = MujocoPlant(start, period=2e-4), TorqueController(wishes(start), period=2e-4)
-    plant.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4  # Euler's falls short by g T t / 2
+    plant, controller = MujocoPlant(start, period=2e-4), TorqueController(unmet_hierarchy(start), period=2e-4)
+    plant.model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4  # error of the Euler integration: g T t / 2
     work = exchanged = 0.0
     for _ in range(500):
         before = plant.state()

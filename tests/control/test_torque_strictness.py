@@ -1,4 +1,4 @@
-"""Strictness with forces: in the program of a torque controller, what is below costs what is above nothing."""
+"""Strict priorities with forces: in the program of a torque controller, a lower level never degrades a higher one."""
 
 import numpy as np
 import pytest
@@ -17,11 +17,11 @@ ROBOT = installed_robot("g1")
 
 
 def random_level(random: np.random.Generator, state: State) -> list[Task]:
-    """Tasks on motion, forces and torques that may contradict each other and what is above them."""
+    """Tasks on motion, forces and torques that may contradict each other and higher levels."""
     contacts, hand = feet(ROBOT), ROBOT.hand("left")
     weight = 9.81 * ROBOT.mass
     joints = [ROBOT.joints[i] for i in random.choice(len(ROBOT.joints), 6, replace=False)]
-    made: list[Task] = [
+    candidates: list[Task] = [
         tasks.CenterOfMass(state.center_of_mass + 0.1 * random.normal(size=3)),
         tasks.Position(hand, state.pose(hand).translation + 0.2 * random.normal(size=3)),
         tasks.AngularMomentum(random.normal(size=3)),
@@ -34,11 +34,11 @@ def random_level(random: np.random.Generator, state: State) -> list[Task]:
         constraints.NonPenetration(contacts[0]),
         constraints.HalfSpace(hand, random.normal(size=3), 0.5),
     ]
-    return [made[i] for i in random.choice(len(made), random.integers(1, 4), replace=False)]
+    return [candidates[i] for i in random.choice(len(candidates), random.integers(1, 4), replace=False)]
 
 
 def program_of(seed: int) -> Program:
-    """What a controller asks its solver at a random state."""
+    """The program of a controller at a random state."""
     random = np.random.default_rng(seed)
     state = random_state(ROBOT, seed, speed=float(random.choice([0.0, 0.3])))
     levels = [Level("contact", [constraints.RigidContact(contact) for contact in feet(ROBOT)])]
@@ -51,7 +51,7 @@ def program_of(seed: int) -> Program:
 
 
 def first_levels(program: Program, count: int) -> Program:
-    """The same question without the less important levels."""
+    """The same program without the lower levels."""
     settings = {
         "damping": program.damping[:count].tolist(),
         "singularity_damping": program.singularity_damping[:count].tolist(),
@@ -66,7 +66,7 @@ def check_strictness(program: Program) -> None:
     for k in range(1, len(program)):
         part = first_levels(program, k)
         alone = costs(part, Lexicographic().solve(part).x)
-        assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"{program.names[k]} costs what is above it"
+        assert (everything[:k] <= alone + 1e-6 * (1.0 + alone)).all(), f"{program.names[k]} degrades a higher level"
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -97,7 +97,7 @@ def test_physics_holds_on_every_stack(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_every_level_does_as_well_as_the_slow_reference_lets_it(seed: int) -> None:
+def test_every_level_is_as_good_as_in_the_reference_solution(seed: int) -> None:
     program = program_of(seed)
     bare = Program(program.levels, variables=program.variables, center=program.center)  # without singularity damping
     fast, slow = (costs(bare, solver.solve(bare).x) for solver in (Lexicographic(), Cascade()))

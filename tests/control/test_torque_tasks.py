@@ -1,4 +1,4 @@
-"""Tasks on forces and torques do what they say, and limits that act leave a trace in the solution."""
+"""Tasks on forces and torques reach their targets, and active limits appear in the solution."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 
 
 def command_with(start: State, *extra: Task, before: str | None = "posture") -> Command:
-    """A standing robot that is asked for more, less important than balance unless said otherwise."""
+    """Command of a standing robot with an extra level, below balance by default."""
     hierarchy = standing(start).with_level(Level("extra", extra), before=before)
     command = TorqueController(hierarchy).step(start)
     assert command.fallback == ""
@@ -37,11 +37,11 @@ def pressure(state: State, contact: Contact, command: Command) -> np.ndarray:
     return np.array([-m[1], m[0]]) / f[2]
 
 
-# -- torques ----------------------------------------------------------------------------------------------------------
+# -- torques -----------------------------------------------------------------------------------------------------------
 
 
 def jerking_hierarchy(start: State, joint: Joint) -> Hierarchy:
-    """All joints hold still but one, which is asked for more than the tenth of its torque that it may use."""
+    """All joints are at rest but one, whose task needs more than its limit of a tenth of its torque."""
     robot = start.robot
     others = [other for other in robot.joints if other != joint]
     wild = tasks.Posture([start.q[joint.q] - 1.0], joints=[joint], dynamics=tasks.Decay(50.0))
@@ -54,8 +54,8 @@ def jerking_hierarchy(start: State, joint: Joint) -> Hierarchy:
 
 
 @ROBOTS
-def test_a_torque_limit_that_acts_leaves_a_trace(name: str) -> None:
-    """An elbow asked for more than it may: its torque is the limit, the row is active, the explanation tells."""
+def test_an_active_torque_limit_is_listed_in_the_explanation(name: str) -> None:
+    """An elbow task beyond the limit: the torque is at the limit, the row is active, the explanation lists it."""
     robot = installed_robot(name)
     start = robot.stance("standing")
     elbow = robot.joint({"g1": "left_elbow_joint", "talos": "arm_left_4_joint"}[name])
@@ -67,7 +67,7 @@ def test_a_torque_limit_that_acts_leaves_a_trace(name: str) -> None:
     assert f"torque limit[{elbow.name}]" in not_none(command.solution).explain()
 
 
-def test_a_limit_that_acts_is_found_in_the_recording() -> None:
+def test_an_active_limit_is_found_in_the_recording() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     controller = TorqueController(jerking_hierarchy(start, robot.joint("left_elbow_joint")))
@@ -91,7 +91,7 @@ def test_a_scaled_limit_of_some_joints_holds_where_it_stands(name: str) -> None:
 
 
 @ROBOTS
-def test_a_joint_takes_the_torque_it_is_asked_for(name: str) -> None:
+def test_a_joint_exerts_its_target_torque(name: str) -> None:
     robot = installed_robot(name)
     start = robot.stance("standing")
     joint = robot.joints[-1]
@@ -99,7 +99,7 @@ def test_a_joint_takes_the_torque_it_is_asked_for(name: str) -> None:
     assert not_none(command.torque)[joint.v - 6] == pytest.approx(0.4, abs=1e-9)
 
 
-# -- forces -----------------------------------------------------------------------------------------------------------
+# -- forces ------------------------------------------------------------------------------------------------------------
 
 
 @ROBOTS
@@ -113,19 +113,19 @@ def test_weight_shifts_between_the_feet(name: str, share: float) -> None:
 
 
 @ROBOTS
-def test_weight_shifts_no_further_than_what_is_above_allows(name: str) -> None:
-    """All on one foot, less important than the posture: the pressure reaches an edge of the soles, nothing moves."""
+def test_weight_shifts_no_further_than_higher_levels_allow(name: str) -> None:
+    """All weight on one foot, below the posture: the ZMP reaches an edge of the soles, and nothing moves."""
     start = installed_robot(name).stance("standing")
     command = command_with(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)), before=None)
     left, right = not_none(command.forces).wrenches[:, 2]
     assert 0.55 < left / (left + right) < 0.95
     assert command.acceleration == pytest.approx(0.0, abs=1e-8)
-    assert np.isin(not_none(command.solution).active[0], (-1, 1)).any(), "a cone acts, and shows"
+    assert np.isin(not_none(command.solution).active[0], (-1, 1)).any(), "a cone is active and listed"
 
 
 @ROBOTS
-def test_a_body_that_may_move_shifts_all_of_its_weight(name: str) -> None:
-    """More important than the posture: limbs swing so that one foot bears all, and the centre of mass stays at rest."""
+def test_a_body_free_to_move_shifts_all_of_its_weight(name: str) -> None:
+    """Above the posture: limbs swing so that one foot carries all weight, and the centre of mass stays at rest."""
     start = installed_robot(name).stance("standing")
     command = command_with(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)))
     left, right = not_none(command.forces).wrenches[:, 2]
@@ -137,7 +137,7 @@ def test_a_body_that_may_move_shifts_all_of_its_weight(name: str) -> None:
 
 @ROBOTS
 @pytest.mark.parametrize("place", [(0.0, 0.0), (0.01, 0.0), (-0.02, 0.005)])
-def test_pressure_moves_to_where_it_is_asked_for(name: str, place: tuple[float, float]) -> None:
+def test_the_center_of_pressure_moves_to_its_target(name: str, place: tuple[float, float]) -> None:
     start = installed_robot(name).stance("standing")
     left, _ = feet(start.robot)
     command = command_with(start, tasks.CenterOfPressure(left, place))
@@ -146,7 +146,7 @@ def test_pressure_moves_to_where_it_is_asked_for(name: str, place: tuple[float, 
 
 
 @ROBOTS
-def test_a_hand_pushes_a_wall_as_hard_as_it_is_asked_to(name: str) -> None:
+def test_a_hand_pushes_a_wall_with_its_target_force(name: str) -> None:
     start, contacts = stance_on_two_planes(installed_robot(name))
     *_, hand = contacts
     wall = tasks.ContactForce(hand, (0.0, 0.0, 20.0))
@@ -158,20 +158,20 @@ def test_a_hand_pushes_a_wall_as_hard_as_it_is_asked_to(name: str) -> None:
 
 
 @ROBOTS
-def test_pressure_is_where_mujoco_feels_it(name: str) -> None:
+def test_the_center_of_pressure_is_that_of_mujoco(name: str) -> None:
     start = installed_robot(name).stance("standing")
     left, right = feet(start.robot)
     forward = [tasks.CenterOfPressure(left, (0.02, 0.0)), tasks.ForceDistribution((left, right), (0.52, 0.48))]
     plant = MujocoPlant(start)
     controller = TorqueController(standing(start).with_level(Level("forces", forward), before="posture"))
     *_, last = steps(controller, plant, 1.0)
-    felt = not_none(last.readings).forces
-    f, m = np.split(felt[left.name], 2)
+    measured = not_none(last.readings).forces
+    f, m = np.split(measured[left.name], 2)
     assert np.array([-m[1], m[0]]) / f[2] == pytest.approx([0.02, 0.0], abs=2e-3)
-    assert f[2] / felt.total[2] == pytest.approx(0.52, abs=0.005)
+    assert f[2] / measured.total[2] == pytest.approx(0.52, abs=0.005)
 
 
-# -- weighted and strict ----------------------------------------------------------------------------------------------
+# -- weighted and strict -----------------------------------------------------------------------------------------------
 
 
 @ROBOTS
@@ -196,8 +196,8 @@ def test_weighted_and_strict_agree_where_all_tasks_can_be_met(name: str) -> None
 
 
 @ROBOTS
-def test_where_they_contradict_only_the_strict_answer_keeps_the_order(name: str) -> None:
-    """The weighted one gives some of balance away for a hand out of reach; both keep physics."""
+def test_with_contradicting_tasks_only_the_strict_solution_respects_the_priorities(name: str) -> None:
+    """The weighted solution trades balance for a hand out of reach; both satisfy physics."""
     start = installed_robot(name).stance("standing")
     hand = start.robot.hand("left")
     wild = tasks.Position(hand, AcceleratingTarget(start.pose(hand).translation, (30.0, 0.0, 0.0)))
@@ -211,7 +211,7 @@ def test_where_they_contradict_only_the_strict_answer_keeps_the_order(name: str)
 
 
 def test_with_slow_task_dynamics_the_centre_of_mass_stays_in_its_region_and_the_soles_flat() -> None:
-    """Talos in MuJoCo reaches forward and up, and nothing else keeps its balance."""
+    """Talos in MuJoCo reaches forward and up, balanced by this constraint alone."""
     robot = installed_robot("talos")
     start, hand, margin = robot.stance("standing"), robot.hand("left"), 0.03
     inside = constraints.CenterOfMassInside(margin, dynamics=tasks.Decay(2.0))

@@ -10,8 +10,8 @@ from poise.plans import LegReach, NavigationPoints, OperatorCommand, Workspace, 
 from robot_states import installed_robot
 
 
-def guide(operator: GoalOperator, most: int = 60) -> tuple[NavigationPoints, list[OperatorCommand]]:
-    """Where a robot ends that does each goal exactly, and what it was told."""
+def reach_goals(operator: GoalOperator, most: int = 60) -> tuple[NavigationPoints, list[OperatorCommand]]:
+    """Final points of a robot that reaches each goal exactly, and the commands."""
     robot = installed_robot("mighty")
     legs = LegReach.of(robot)
     points, sticks = standing_points(robot), []
@@ -30,7 +30,7 @@ def workspace() -> Workspace:
 
 
 def test_a_foot_is_lifted_moved_and_put_down(workspace: Workspace) -> None:
-    points, sticks = guide(GoalOperator([FootGoal("left", 0.08, 0.05)], workspace))
+    points, sticks = reach_goals(GoalOperator([FootGoal("left", 0.08, 0.05)], workspace))
     assert points.feet["left"].place == pytest.approx(0.08 + 0.05j, abs=0.004)
     assert points.lifted is None
     ups = [stick.axes[2] for stick in sticks]
@@ -38,32 +38,34 @@ def test_a_foot_is_lifted_moved_and_put_down(workspace: Workspace) -> None:
     assert {stick.mode for stick in sticks} == {"left foot"}
 
 
-def test_a_trunk_is_led_to_its_place_and_turned(workspace: Workspace) -> None:
-    points, _ = guide(GoalOperator([TrunkGoal(0.3, 0.1, 0.2)], workspace))
+def test_a_trunk_goal_moves_and_turns_the_trunk(workspace: Workspace) -> None:
+    points, _ = reach_goals(GoalOperator([TrunkGoal(0.3, 0.1, 0.2)], workspace))
     middle = 0.5 * (points.feet["left"].place + points.feet["right"].place)
     assert middle == pytest.approx(0.3 + 0.1j, abs=0.12 * workspace.leg)
     assert points.attitude[2] == pytest.approx(0.2, abs=0.06)
 
 
-def test_a_hand_is_led_farther_than_its_arm_reaches(workspace: Workspace) -> None:
+def test_a_hand_goal_beyond_the_arm_moves_the_body(workspace: Workspace) -> None:
     goal = (0.35, 0.16, 0.3)
-    points, sticks = guide(GoalOperator([HandGoal("left", *goal)], workspace))
+    points, sticks = reach_goals(GoalOperator([HandGoal("left", *goal)], workspace))
     assert points.hand_position("left") == pytest.approx(goal, abs=0.004)
     assert points.center[0] > 0.1
     assert {stick.mode for stick in sticks} == {"left hand"}
 
 
-def test_who_looks_at_the_real_hand_leads_it_further_when_it_lags_behind(workspace: Workspace) -> None:
-    """The hand hangs 1 cm below where it is led: it is led 1 cm above its place."""
+def test_an_operator_with_hand_feedback_compensates_the_lag_of_the_hand(workspace: Workspace) -> None:
+    """The hand is 1 cm below its commanded position: the command is 1 cm above the goal."""
     goal, robot = np.array([0.12, 0.16, 0.3]), installed_robot("mighty")
-    seen: list[NavigationPoints] = []
+    observations: list[NavigationPoints] = []
     lag = np.array([0.0, 0.0, 0.01])
     operator = GoalOperator(
-        [HandGoal("left", *goal)], workspace, hand_positions=lambda: {"left": seen[-1].hand_position("left") - lag}
+        [HandGoal("left", *goal)],
+        workspace,
+        hand_positions=lambda: {"left": observations[-1].hand_position("left") - lag},
     )
     legs, points = LegReach.of(robot), standing_points(robot)
     for k in range(30):
-        seen.append(points)
+        observations.append(points)
         operator.observe(points)
         stick = operator.read(0.5 * k)
         points = guided_goal(points, stick, workspace, legs).points
@@ -71,20 +73,20 @@ def test_who_looks_at_the_real_hand_leads_it_further_when_it_lags_behind(workspa
     assert points.hand_position("left") == pytest.approx(goal + lag, abs=0.004)
 
 
-def test_errands_are_run_in_their_order_and_then_the_stick_is_centred(workspace: Workspace) -> None:
+def test_goals_are_executed_in_order_and_then_the_stick_is_centred(workspace: Workspace) -> None:
     operator = GoalOperator([TrunkGoal(0.1, 0.0), HandGoal("right", 0.25, -0.15, 0.28)], workspace)
-    _, sticks = guide(operator)
+    _, sticks = reach_goals(operator)
     modes = list(dict.fromkeys(stick.mode for stick in sticks))
     assert (modes, operator.finished, operator.current) == (["trunk", "right hand"], True, 2)
     assert sticks[-1] == sticks[-2] == OperatorCommand("right hand")
 
 
-def test_who_has_seen_nothing_says_nothing(workspace: Workspace) -> None:
+def test_an_operator_without_an_observation_gives_a_zero_command(workspace: Workspace) -> None:
     assert GoalOperator([TrunkGoal(1.0, 0.0)], workspace).read(0.0).is_zero
 
 
-def test_what_is_done_already_needs_no_stick(workspace: Workspace) -> None:
+def test_without_goals_the_stick_stays_centred(workspace: Workspace) -> None:
     operator = GoalOperator([], workspace)
-    _, sticks = guide(operator)
+    _, sticks = reach_goals(operator)
     assert operator.finished
     assert all(stick.is_zero for stick in sticks)

@@ -65,7 +65,7 @@ def flight_stick_reading(*axes: float, **other: Any) -> Reading:
         (KEYBOARD, Reading(buttons={"ArrowLeft", "KeyL", "KeyI"}), {"yaw": 1, "roll": 1, "pitch": 1}),
     ],
 )
-def test_a_layout_says_what_each_part_of_a_device_means(
+def test_a_layout_maps_each_input_of_a_device_to_an_axis(
     layout: InputLayout, reading: Reading, expected: dict[str, float]
 ) -> None:
     assert deflected_axes(Operator(layout).update(reading)) == expected
@@ -74,11 +74,11 @@ def test_a_layout_says_what_each_part_of_a_device_means(
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_axis_of_a_stick_can_be_moved_and_every_mode_reached(layout: InputLayout) -> None:
     assert all(layout.axes[name] for name in COMMAND_AXES)
-    operator, seen = Operator(layout), set()
+    operator, modes = Operator(layout), set()
     for _ in GUIDING_MODES:
         operator.update(Reading((0.0,) * 5))
-        seen.add(operator.update(Reading((0.0,) * 5, buttons=layout.next_mode)).mode)
-    assert seen == set(GUIDING_MODES)
+        modes.add(operator.update(Reading((0.0,) * 5, buttons=layout.next_mode)).mode)
+    assert modes == set(GUIDING_MODES)
     assert set(layout.modes.values()) in (set(), set(GUIDING_MODES))
 
 
@@ -101,14 +101,14 @@ def test_each_throttle_lifts_its_foot_and_both_count_half_where_none_is_guided()
     assert Operator(FLIGHT_STICK).update(Reading((0.0,) * 5)).lift == 0.5  # a stick without throttles
 
 
-def test_the_pad_of_a_gamepad_and_two_keys_say_how_high_a_foot_is_lifted() -> None:
+def test_the_hat_of_a_gamepad_and_two_keys_set_the_step_height() -> None:
     for hat, lift in (((0, 1), 1.0), ((0, 0), 0.5), ((0, -1), 0.0)):
         assert Operator(GAMEPAD).update(Reading((0.0,) * 4, hat=hat)).lift == lift
     for keys, lift in ((["KeyT"], 1.0), ([], 0.5), (["KeyG"], 0.0)):
         assert Operator(KEYBOARD).update(Reading(buttons=keys)).lift == lift
 
 
-def test_a_press_switches_the_mode_once_however_long_it_lasts() -> None:
+def test_a_button_press_of_any_length_switches_the_mode_once() -> None:
     operator = Operator(FLIGHT_STICK, "left foot")
     held, let_go = flight_stick_reading(buttons={5}), flight_stick_reading()
     modes = [operator.update(reading).mode for reading in (let_go, held, held, held, let_go, held)]
@@ -133,7 +133,7 @@ def test_some_buttons_choose_a_mode_at_once(layout: InputLayout) -> None:
 @pytest.mark.parametrize(
     "gone", [None, Reading(), Reading((math.nan, -1.0, 0.0, 0.0)), Reading((0.0, -1.0), throttles=(math.inf, 0.0))]
 )
-def test_a_device_that_is_unplugged_or_says_nan_is_a_centred_stick_in_the_same_mode(gone: Reading | None) -> None:
+def test_an_unplugged_or_nan_device_is_a_centred_stick_in_the_same_mode(gone: Reading | None) -> None:
     operator = Operator(GAMEPAD)
     assert not operator.update(Reading((0.0, -1.0, 0.0, 0.0), buttons={4})).is_zero
     stick = operator.update(gone)
@@ -167,7 +167,7 @@ def test_an_operator_reads_the_latest_stick_and_begins_with_a_centred_one() -> N
     st.sampled_from(list(LAYOUTS.values())),
     st.lists(st.builds(Reading, st.lists(ANYTHING, max_size=8), BUTTONS, st.tuples(ANYTHING, ANYTHING)), max_size=6),
 )
-def test_whatever_a_device_says_its_sticks_are_finite_and_inside(layout: InputLayout, readings: list[Reading]) -> None:
+def test_any_reading_gives_finite_commands_inside_their_ranges(layout: InputLayout, readings: list[Reading]) -> None:
     operator = Operator(layout)
     for reading in readings:
         stick = operator.update(reading)
@@ -180,7 +180,7 @@ def test_whatever_a_device_says_its_sticks_are_finite_and_inside(layout: InputLa
     ("change", "word"),
     [({"axes": {"sideways": ()}}, "sideways"), ({"modes": {1: "head"}}, "head"), ({"dead_zone": 1.0}, "dead_zone")],
 )
-def test_a_layout_that_means_nothing_is_refused_in_one_line(change: dict[str, Any], word: str) -> None:
+def test_an_invalid_layout_is_refused_in_one_line(change: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=word) as caught:
         replace(GAMEPAD, **change)
     assert "\n" not in str(caught.value)
@@ -194,5 +194,5 @@ def test_an_operator_without_a_layout_or_with_an_unknown_mode_is_refused() -> No
 
 
 @pytest.mark.parametrize("part", [Axis(9), Throttle(9)])
-def test_what_a_device_does_not_have_asks_for_nothing(part: InputElement) -> None:
+def test_an_absent_input_has_the_value_zero(part: InputElement) -> None:
     assert part.value(Reading((1.0,), throttles=(1.0,)), DEAD_ZONE) == 0.0

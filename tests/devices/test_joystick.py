@@ -65,7 +65,7 @@ class FakeStick:
 
 
 class FakeLibrary(ModuleType):
-    """As pygame, as far as it is used."""
+    """Fake of pygame, with the functions that are used."""
 
     JOYDEVICEADDED, JOYDEVICEREMOVED = 1, 2
 
@@ -80,7 +80,7 @@ class FakeLibrary(ModuleType):
         self.joystick = SimpleNamespace(
             init=lambda: None, get_count=lambda: self.count, Joystick=lambda index: FakeStick(self)
         )
-        self.event = SimpleNamespace(get=self.seen, clear=lambda: None)
+        self.event = SimpleNamespace(get=self.poll_events, clear=lambda: None)
         self.controller = ModuleType("pygame._sdl2.controller")
         for name, thing in {
             "init": lambda: None,
@@ -93,22 +93,22 @@ class FakeLibrary(ModuleType):
         for number, name in enumerate(BUTTONS):
             setattr(self, f"CONTROLLER_BUTTON_{name}", number)
 
-    def seen(self, kinds: list[int]) -> list[SimpleNamespace]:
-        assert self.screen, "SDL looks at nothing before it has a screen"
+    def poll_events(self, kinds: list[int]) -> list[SimpleNamespace]:
+        assert self.screen, "SDL reports no events before it has a screen"
         events, self.events = self.events, []
         return [SimpleNamespace(type=kind) for kind in events]
 
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> FakeLibrary:
-    made = FakeLibrary()
+    library_module = FakeLibrary()
     for name in ("SDL_VIDEODRIVER", "SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "PYGAME_HIDE_SUPPORT_PROMPT"):
-        monkeypatch.setenv(name, "")  # put back afterwards
+        monkeypatch.setenv(name, "")  # restored afterwards
         monkeypatch.delenv(name)
-    monkeypatch.setitem(sys.modules, "pygame", made)
+    monkeypatch.setitem(sys.modules, "pygame", library_module)
     monkeypatch.setitem(sys.modules, "pygame._sdl2", ModuleType("pygame._sdl2"))
-    monkeypatch.setitem(sys.modules, "pygame._sdl2.controller", made.controller)
-    return made
+    monkeypatch.setitem(sys.modules, "pygame._sdl2.controller", library_module.controller)
+    return library_module
 
 
 def test_a_pad_that_is_known_is_read_in_the_standard_layout(library: FakeLibrary) -> None:
@@ -159,7 +159,7 @@ def test_a_driver_that_fails_in_the_loop_is_a_centred_stick(
     assert not device.read(0.2).is_zero
 
 
-def test_without_anything_plugged_in_one_line_says_so(library: FakeLibrary) -> None:
+def test_without_a_device_the_error_is_one_line(library: FakeLibrary) -> None:
     with pytest.raises(UsageError, match="there is no joystick 3"):
         Joystick(index=3)
     library.count = 0
@@ -168,7 +168,7 @@ def test_without_anything_plugged_in_one_line_says_so(library: FakeLibrary) -> N
     assert "\n" not in str(caught.value)
 
 
-def test_without_the_library_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_error_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'poise\[gamepad\]'") as caught:
         Joystick()

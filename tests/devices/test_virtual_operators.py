@@ -68,7 +68,7 @@ def test_an_entry_is_held_until_the_next_and_before_the_first_the_stick_is_centr
         ([GOOD | {"mode": 3}], "entry 0: there is no guiding mode"),
     ],
 )
-def test_a_script_that_cannot_be_meant_is_refused_in_one_line_that_names_the_entry(
+def test_an_invalid_script_is_refused_in_one_line_that_names_the_entry(
     tmp_path: Path, content: object, words: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
@@ -115,7 +115,7 @@ def test_of_random_sticks_seven_in_ten_are_uniform_and_a_mode_lasts_one_to_seven
     assert uniform.std(axis=0) == pytest.approx(np.full(6, 1 / math.sqrt(3)), abs=0.03)
     counts = Counter(stick.mode for stick in sticks)
     assert all(counts[mode] == pytest.approx(1600, rel=0.25) for mode in GUIDING_MODES)
-    for begin in range(0, 8000, MODE_BLOCK):  # the same mode may be drawn again, which is rare enough three times
+    for begin in range(0, 8000, MODE_BLOCK):  # the same mode may be drawn again; three times in a row is rare
         runs = [len(list(run)) for _, run in groupby(stick.mode for stick in sticks[begin : begin + MODE_BLOCK])]
         assert max(runs) <= 4 * MAX_MODE_SLOTS
 
@@ -138,6 +138,6 @@ def test_a_guided_foot_is_lifted_in_a_third_of_the_slots_and_put_down_in_another
         ({"modes": ()}, "modes"),
     ],
 )
-def test_a_random_stick_that_cannot_be_is_refused(settings: dict[str, Any], word: str) -> None:
+def test_invalid_settings_of_a_random_device_are_refused(settings: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=word):
         RandomDevice(**settings)

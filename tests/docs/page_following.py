@@ -21,7 +21,7 @@ from poise.human import load_marker_set
 from poise.plans import Style
 from poise.plants import MujocoPlant, PlantServer
 from shared_data import require_models
-from test_readme import ALIKE, DRIFT, lasting, numbers, words
+from test_readme import ALIKE, DRIFT, numbers, without_volatile_values, words
 
 #: Pages whose commands run in every test run; those of the other pages take minutes.
 FOLLOWED = (
@@ -55,11 +55,11 @@ def needs_models(page: Path) -> None:
         require_models()
 
 
-def follow(page: Path, folder: Path, obeying: bool) -> str:
+def follow_page(page: Path, folder: Path, execute: bool) -> str:
     """Follow a page in an empty folder, which is the current one.
 
     Args:
-        obeying: whether to run commands as well.
+        execute: whether to run the commands as well.
 
     Returns:
         Output of the last program.
@@ -74,21 +74,21 @@ def follow(page: Path, folder: Path, obeying: bool) -> str:
         file.write_text(block.text)
     space: dict[str, Any] = {"__name__": "__main__"}
     printed: str | None = None
-    ran = last = ""
+    output = last = ""
     for block in blocks(page):
         if block.language == "python":
-            with served(block.text) as program, contextlib.redirect_stdout(io.StringIO()) as out:
+            with serve_robot(block.text) as program, contextlib.redirect_stdout(io.StringIO()) as out:
                 exec(compile(program, block.name, "exec"), space)
-            printed = ran = out.getvalue()
+            printed = output = out.getvalue()
         elif block.language == "toml":
             reader(block.text)(files[block])
         elif block.language == "text" and printed is not None:
             compare(printed, block.text, block.name)
         elif block.language == "sh":
-            printed = obey(block, folder) if obeying else None
-        if ran and (said := re.search(r"\AIt prints `(.*)`\.", after(text, block))):
-            compare(ran, said[1], block.name)
-        ran, last = "", ran or last
+            printed = run_commands(block, folder) if execute else None
+        if output and (match := re.search(r"\AIt prints `(.*)`\.", text_after(text, block))):
+            compare(output, match[1], block.name)
+        output, last = "", output or last
     return last
 
 
@@ -98,13 +98,13 @@ def file_name(block: Block) -> str:
     return named[1] if named else f"block{block.line}.toml"
 
 
-def after(text: str, block: Block) -> str:
+def text_after(text: str, block: Block) -> str:
     """Return the text right after a block."""
     rest = "\n".join(text.splitlines()[block.line + block.text.count("\n") + 1 :])
     return rest.lstrip("\n")
 
 
-def obey(block: Block, folder: Path) -> str:
+def run_commands(block: Block, folder: Path) -> str:
     """Run the commands of a block and return their output.
 
     Skipped are commands that change the installation (make, pip), benchmarks, and commands that do not end.
@@ -116,10 +116,10 @@ def obey(block: Block, folder: Path) -> str:
         out = io.StringIO()
         if words[0] == "echo":
             out.write(" ".join(words[1:]))
-        elif runs(words):
-            asked = [*words[1:], *SHORTENED.get(words[1], ())]
+        elif is_runnable(words):
+            arguments = [*words[1:], *SHORTENED.get(words[1], ())]
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()) as complaints:
-                status = cli.main(asked)
+                status = cli.main(arguments)
             assert status == 0, f"{block.name}: {' '.join(line)}: {complaints.getvalue()}"
         if file:
             (folder / file).write_text(out.getvalue())
@@ -128,51 +128,51 @@ def obey(block: Block, folder: Path) -> str:
     return printed.getvalue()
 
 
-def runs(words: list[str]) -> bool:
-    """Return whether `obey` runs a command; words in capitals are placeholders."""
+def is_runnable(words: list[str]) -> bool:
+    """Return whether `run_commands` runs a command; words in capitals are placeholders."""
     left_open = any(word.split(".")[0].isupper() for word in words if word.isidentifier() or "." in word)
     return words[0] == "poise" and words[1] not in ENDLESS and not left_open
 
 
 def compare(printed: str, promised: str, where: str) -> None:
     """Assert that two texts have the same words, and numbers equal up to differences between builds and machines."""
-    printed, promised = lasting(printed), lasting(promised)
+    printed, promised = without_volatile_values(printed), without_volatile_values(promised)
     assert words(printed) == words(promised), f"{where} promises\n{promised}\nand prints\n{printed}"
-    for found, said in zip(numbers(printed), numbers(promised), strict=True):
-        assert max(abs(found), abs(said)) < DRIFT or found == pytest.approx(said, rel=ALIKE), (
-            f"{where}: {found}, not {said}"
+    for found, expected in zip(numbers(printed), numbers(promised), strict=True):
+        assert max(abs(found), abs(expected)) < DRIFT or found == pytest.approx(expected, rel=ALIKE), (
+            f"{where}: {found}, not {expected}"
         )
 
 
-def a_style(path: Path) -> None:
+def check_style(path: Path) -> None:
     Style.load(path)
 
 
-def a_robot(path: Path) -> None:
+def check_robot(path: Path) -> None:
     poise.load_robot(path.with_suffix(".urdf"))
 
 
-def a_marker_set(path: Path) -> None:
+def check_marker_set(path: Path) -> None:
     load_marker_set(path)
 
 
-def a_campaign(path: Path) -> None:
+def check_campaign(path: Path) -> None:
     spec = pytest.importorskip("poise.campaign.spec")
     assert spec.Spec.load(path).runs
 
 
 #: Readers of TOML files by a key that only that kind of file has; a file with none of these keys is a style.
-READERS: dict[str, Callable[[Path], None]] = {"kind": a_campaign, "markers": a_marker_set, "feet": a_robot}
+READERS: dict[str, Callable[[Path], None]] = {"kind": check_campaign, "markers": check_marker_set, "feet": check_robot}
 
 
 def reader(text: str) -> Callable[[Path], None]:
     """Return the reader of a TOML block."""
     keys = tomllib.loads(text)
-    return next((READERS[key] for key in READERS if key in keys), a_style)
+    return next((READERS[key] for key in READERS if key in keys), check_style)
 
 
 @contextlib.contextmanager
-def served(text: str) -> Iterator[str]:
+def serve_robot(text: str) -> Iterator[str]:
     """Serve a robot at a free port for a program that expects one at a socket."""
     if ADDRESS not in text:
         yield text

@@ -1,4 +1,4 @@
-"""Every line of a shell on a page can be given, and does what it is for."""
+"""Every shell command on a page parses, and those of the followed pages run."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 from page_blocks import PAGES, ROOT, Block, blocks, commands
-from page_following import FOLLOWED, follow, name_of, needs_models, runs
+from page_following import FOLLOWED, follow_page, is_runnable, name_of, needs_models
 
 from poise import cli
 
 COMMANDED = [page for page in PAGES if any(block.language == "sh" for block in blocks(page))]
-#: Pages with something to run that does not run with the page's programs.
+#: Pages with commands that do not run with the programs of the page.
 LONG = [
     page
     for page in COMMANDED
     if name_of(page) not in FOLLOWED
-    and any(runs(line) for block in blocks(page) if block.language == "sh" for line in commands(block))
+    and any(is_runnable(line) for block in blocks(page) if block.language == "sh" for line in commands(block))
 ]
 #: Programs of the benchmarks as pages start them: a file, or -m and a module.
 PROGRAMS = sorted(
@@ -44,14 +44,12 @@ def test_the_commands_of_a_page_run_one_after_the_other(
     """Campaigns run their smallest size; commands of pages that are not here run with the page's programs."""
     needs_models(page)
     monkeypatch.chdir(tmp_path)
-    follow(page, tmp_path, obeying=True)
+    follow_page(page, tmp_path, execute=True)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda words: Path(words[-1]).stem)
-def test_a_program_that_measures_explains_itself_and_does_nothing_else(
-    program: tuple[str, ...], tmp_path: Path
-) -> None:
-    """What they measure takes minutes; that they still fit the rest of the sources is seen at once."""
+def test_the_help_of_a_benchmark_is_printed_without_running_it(program: tuple[str, ...], tmp_path: Path) -> None:
+    """Measurements take minutes; the help shows at once that the imports still work."""
     words = [*program[:-1], str(ROOT / program[-1]) if len(program) == 1 else program[-1]]
     result = subprocess.run(
         [sys.executable, *words, "--help"],
@@ -64,17 +62,17 @@ def test_a_program_that_measures_explains_itself_and_does_nothing_else(
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("usage: ")
     assert "--help" in result.stdout
-    assert list(tmp_path.iterdir()) == [], "a program that is asked for help writes no file"
+    assert list(tmp_path.iterdir()) == [], "the help of a program writes no file"
 
 
-def test_every_program_that_measures_stands_on_a_page() -> None:
+def test_every_benchmark_is_on_a_page() -> None:
     there = {path.relative_to(ROOT) for path in (ROOT / "benchmarks").glob("*.py")} - {Path("benchmarks/__init__.py")}
     there |= {path.relative_to(ROOT) for path in (ROOT / "benchmarks").glob("*/__main__.py")}
     assert {source(list(words)) for words in PROGRAMS} == there
 
 
 @pytest.mark.parametrize("page", COMMANDED, ids=name_of)
-def test_the_commands_of_a_page_can_be_given(page: Path) -> None:
+def test_the_commands_of_a_page_parse(page: Path) -> None:
     for block in blocks(page):
         if block.language != "sh":
             continue
@@ -83,7 +81,7 @@ def test_the_commands_of_a_page_can_be_given(page: Path) -> None:
 
 
 def source(words: list[str]) -> Path:
-    """The file that ``python FILE`` or ``python -m MODULE`` runs, seen from the root of the repository."""
+    """The file that ``python FILE`` or ``python -m MODULE`` runs, relative to the root of the repository."""
     if words[0] != "-m":
         return Path(words[0])
     module = Path(*words[1].split("."))
@@ -91,7 +89,7 @@ def source(words: list[str]) -> Path:
 
 
 def check(line: list[str], block: Block) -> None:
-    """A command exists, with all its options."""
+    """Check that a command exists, with all its options."""
     while any(word in line for word in ("|", ">")):  # the first of a chain; the others below
         at = min(line.index(word) for word in ("|", ">") if word in line)
         if line[at] == "|":

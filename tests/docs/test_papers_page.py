@@ -1,4 +1,4 @@
-"""The page of the papers names what there is: every numbered equation, and code and tests that exist."""
+"""The page of the papers lists every numbered equation, with code and tests that exist."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_every_row_names_code_and_a_test_that_exist(paper: str) -> None:
     rows = [row for row in section(paper).splitlines() if row.startswith("| ") and not row.startswith("| equation")]
     assert len(rows) > 9
     for row in rows:
-        said, code, tests = row.split(" | ")[1:]
-        assert said
+        content, code, tests = row.split(" | ")[1:]
+        assert content
         places = re.findall(r"\[`(\w+)`\]\(\.\./(\S+?)\)", code)
         checks = re.findall(r"\[([\w ]+)\]\(\.\./(tests/\S+?)\)", tests)
         assert places, row

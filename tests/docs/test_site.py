@@ -1,4 +1,4 @@
-"""The site is built without a warning, loads nothing from elsewhere, and leads nowhere that is not there."""
+"""The documentation site builds without a warning, loads nothing from elsewhere, and has no dead links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = re.findall(
     r"^::: (\S+)$", "\n".join(page.read_text() for page in (ROOT / "docs/reference").glob("*.md")), re.M
 )
-#: What makes a browser load something.
+#: Attributes that make a browser load a file.
 LOADS = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("link", "href")}
 
 
@@ -53,7 +53,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built anew, once for all processes of the tests."""
+    """The site, built once for all processes of the tests."""
     shared = tmp_path_factory.getbasetemp()
     shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
     with open(shared / "site.lock", "w") as lock:
@@ -85,14 +85,14 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[Path, Page]) -
         assert not re.search(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", style.read_text()), (
             f"{style.name} loads from outside"
         )
-    # The theme fetches a drawing program for pages that have such drawings: there are none.
+    # The theme loads a drawing program for pages with diagrams; there are none.
     assert not any("mermaid" in path.read_text() for path in pages)
 
 
-def test_every_link_leads_somewhere(site: Path, pages: dict[Path, Page]) -> None:
+def test_every_link_has_a_target(site: Path, pages: dict[Path, Page]) -> None:
     for path, page in pages.items():
         if path.name == "404.html":
-            continue  # it may be shown anywhere, so its links begin at the root
+            continue  # the error page may be shown at any path, so its links begin at the root
         for link in page.links:
             if re.match(r"[a-z]+:", link):
                 continue
@@ -140,7 +140,7 @@ def test_every_package_has_its_page_and_every_name_of_poise_its_line() -> None:
         assert f"`poise.{name}`" in front, f"docs/reference/index.md does not list poise.{name}"
 
 
-def test_every_page_stands_in_the_navigation() -> None:
+def test_every_page_is_in_the_navigation() -> None:
     listed = (ROOT / "mkdocs.yml").read_text().split("\nnav:")[1]
     for page in (ROOT / "docs").rglob("*.md"):
         assert page.relative_to(ROOT / "docs").as_posix() in listed, f"mkdocs.yml does not list {page.name}"

@@ -25,19 +25,17 @@ def motion(robot: Robot) -> Recording:
 
 
 def test_the_error_reports_a_full_disk(motion: Recording, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+    def raise_disk_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(arrays, "export_csv", full)
+    monkeypatch.setattr(arrays, "export_csv", raise_disk_full)
     with pytest.raises(ExportError, match=r"m\.csv cannot be written: No space left"):
         exports.save(motion, tmp_path / "m.csv")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("mp4", "html")])
-def test_every_format_writes_a_file_of_its_name_and_nothing_beside(
-    name: str, motion: Recording, tmp_path: Path
-) -> None:
+def test_every_format_writes_one_file_of_its_name_and_no_other(name: str, motion: Recording, tmp_path: Path) -> None:
     path = exports.save(motion, tmp_path / f"m.{name}")
     assert list(tmp_path.iterdir()) == [path]
     assert path.stat().st_size > 1000
@@ -84,7 +82,7 @@ def test_a_robot_with_other_joints_is_refused(motion: Recording, tmp_path: Path)
         exports.save(motion, tmp_path / "m.bvh", robot=rail(tmp_path))
 
 
-def test_a_recording_without_motion_says_so(motion: Recording, tmp_path: Path) -> None:
+def test_a_recording_without_motion_is_refused(motion: Recording, tmp_path: Path) -> None:
     nothing = Recording([motion.channels["time"]])
     for name in FORMATS:
         with pytest.raises(ExportError, match="has no motion"):

@@ -66,7 +66,7 @@ def test_nothing_is_fetched_from_anywhere(page: Path) -> None:
 def test_poses_are_those_of_the_motion(page: Path, motion: Recording, robot: Robot) -> None:
     data = content(page)
     poses = numbers(data["poses"], "<f4").reshape(len(data["time"]), data["frames"], 7)
-    assert len(poses) == 31  # a second, 30 a second, with both ends
+    assert len(poses) == 31  # one second at 30 Hz, with both ends
     whole, kinematics = exports.Trajectory.of(motion), robot.model.createData()
     for time, pose in zip(data["time"], poses, strict=True):
         pinocchio.forwardKinematics(robot.model, kinematics, whole.at(np.array([time])).q[0])
@@ -100,10 +100,10 @@ def test_solids_are_closed_and_turned_outward(name: str) -> None:
     a, b, c = points[faces].transpose(1, 0, 2)
     found = float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)  # divergence theorem
     assert 0.95 * volume < found <= volume * (1 + 1e-12)
-    made = surface_with_normals(0, (1, 1, 1, 1), Mesh(points, faces))
-    sides = made.points[made.faces]
+    surface = surface_with_normals(0, (1, 1, 1, 1), Mesh(points, faces))
+    sides = surface.points[surface.faces]
     across = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
-    assert (np.einsum("ij,ikj->ik", across, made.normals[made.faces]) > 0.0).all()
+    assert (np.einsum("ij,ikj->ik", across, surface.normals[surface.faces]) > 0.0).all()
 
 
 def test_a_box_keeps_its_edges_and_a_ball_is_round() -> None:
@@ -122,7 +122,7 @@ def test_a_page_of_a_library_robot_is_small_and_true_to_its_shapes(name: str, tm
     drawn = visual_model_of(robot)
     for shape in drawn.shapes:
         mesh = shape_mesh(drawn, shape)
-        assert len(mesh.faces) <= 3 * MAX_TRIANGLES  # one of many separate pieces cannot become simpler than these
+        assert len(mesh.faces) <= 3 * MAX_TRIANGLES  # many separate pieces cannot be simplified further
         within = np.array([shape.corners.min(axis=0), shape.corners.max(axis=0)])
         found = np.array([mesh.points.min(axis=0), mesh.points.max(axis=0)])
         assert (found[0] > within[0] - 0.004).all()
@@ -180,7 +180,7 @@ def test_a_browser_shows_the_robot_and_moves_it(page: Path, tmp_path: Path) -> N
     assert 0.005 < moved.mean() < 0.5
 
 
-def test_the_motion_plays_by_itself_and_waits_when_it_is_asked_for_a_time(page: Path, tmp_path: Path) -> None:
+def test_the_motion_plays_by_itself_and_is_paused_at_a_requested_time(page: Path, tmp_path: Path) -> None:
     playing, waiting = document(page, tmp_path), document(page, tmp_path, "#t=0.25")
     assert 'data-state="playing"' in playing
     assert 'data-state="paused"' in waiting

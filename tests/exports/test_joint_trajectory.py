@@ -30,7 +30,7 @@ def motion(robot: Robot) -> Recording:
 def test_arrays_come_back_bit_by_bit(motion: Recording, tmp_path: Path) -> None:
     back = exports.read_trajectory(exports.save(motion, tmp_path / "m.npz"))
     assert (back.time == motion.time).all()
-    assert np.abs(back.q - motion["q"]).max() < 1e-15  # quaternions are made unit again
+    assert np.abs(back.q - motion["q"]).max() < 1e-15  # quaternions are normalised
     assert np.array_equal(not_none(back.v), motion["v"])
     assert np.array_equal(not_none(back.torque), motion["command/torque"])
     assert (back.joints, back.robot) == (motion.labels["q"][7:], "biped")
@@ -97,10 +97,10 @@ def test_a_rate_gives_samples_that_far_apart_up_to_the_end(motion: Recording, ra
 
 def test_the_true_motion_is_exported_if_the_controller_had_an_estimate(robot: Robot) -> None:
     q, body = random_configurations(robot, 5), CoordinateLabels.of(robot)
-    seen = make_recording(
+    recording = make_recording(
         robot, q + 0.0, truth=Channel("true/q", body.q_units, random_configurations(robot, 5, seed=9), body.q_labels)
     )
-    assert (Trajectory.of(seen).q[:, 7:] == random_configurations(robot, 5, seed=9)[:, 7:]).all()
+    assert (Trajectory.of(recording).q[:, 7:] == random_configurations(robot, 5, seed=9)[:, 7:]).all()
 
 
 def test_torques_that_were_not_known_stay_unknown(motion: Recording, tmp_path: Path) -> None:
@@ -122,9 +122,9 @@ def test_a_single_sample_is_a_trajectory(robot: Robot, tmp_path: Path) -> None:
 
 
 def one_line(error: pytest.ExceptionInfo[PoiseError]) -> str:
-    said = str(error.value)
-    assert "\n" not in said
-    return said
+    message = str(error.value)
+    assert "\n" not in message
+    return message
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def reject_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-def read(path: Path) -> tuple[Messages, dict[str, dict[str, Any]], dict[str, str]]:
+def read_log(path: Path) -> tuple[Messages, dict[str, dict[str, Any]], dict[str, str]]:
     """Messages by topic with their times (ns), schemas by topic, and the names of the schemas."""
     messages: Messages = defaultdict(list)
     schemas, names = {}, {}
@@ -65,7 +65,7 @@ def log(motion: Recording, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_channel_is_a_topic_with_a_message_per_sample(log: Path, motion: Recording) -> None:
-    messages, _, _ = read(log)
+    messages, _, _ = read_log(log)
     labels = [channel.label for key, channel in motion.channels.items() if key != "time"]
     assert messages.keys() == {"/tf", "/joint_states", *(f"/{label}" for label in labels)}
     for label in labels:
@@ -74,7 +74,7 @@ def test_every_channel_is_a_topic_with_a_message_per_sample(log: Path, motion: R
 
 
 def test_numbers_are_those_of_the_recording(log: Path, motion: Recording) -> None:
-    messages, schemas, _ = read(log)
+    messages, schemas, _ = read_log(log)
     for name in ("q", "v", "command/torque"):
         found = np.array([list(values.values()) for _, values in messages[f"/{name}"]])
         assert np.abs(found - motion[name]).max() < 1e-8 * np.abs(motion[name]).max()
@@ -85,7 +85,7 @@ def test_numbers_are_those_of_the_recording(log: Path, motion: Recording) -> Non
 
 
 def test_missing_values_are_left_out(log: Path) -> None:
-    messages, _, _ = read(log)
+    messages, _, _ = read_log(log)
     errors = [values for _, values in messages["/error/reach/position of hand"]]
     assert errors[:10] == [{}] * 10
     assert errors[39] == {"x": 1.0}
@@ -94,8 +94,8 @@ def test_missing_values_are_left_out(log: Path) -> None:
     assert messages["/phase"][0][1] == {"value": 'le "ft"'}
 
 
-def test_links_are_where_pinocchio_has_them(log: Path, motion: Recording, robot: Robot) -> None:
-    messages, _, names = read(log)
+def test_poses_of_links_are_those_of_pinocchio(log: Path, motion: Recording, robot: Robot) -> None:
+    messages, _, names = read_log(log)
     assert names["/tf"] == "foxglove.FrameTransforms"
     data, links = robot.model.createData(), {f.name for f in robot.model.frames if f.type == pinocchio.FrameType.BODY}
     assert len(messages["/tf"]) == 24  # 0.4 s at 60 Hz
@@ -112,7 +112,7 @@ def test_links_are_where_pinocchio_has_them(log: Path, motion: Recording, robot:
 
 
 def test_joint_states_have_position_velocity_and_effort(log: Path, motion: Recording) -> None:
-    messages, _, names = read(log)
+    messages, _, names = read_log(log)
     assert names["/joint_states"] == "foxglove.JointStates"
     for i, (_, message) in enumerate(messages["/joint_states"]):
         for joint in message["joints"]:
@@ -122,8 +122,8 @@ def test_joint_states_have_position_velocity_and_effort(log: Path, motion: Recor
             assert joint["effort"] == motion[f"command/torque/{name}"][i]
 
 
-def test_messages_are_as_their_schemas_say(log: Path) -> None:
-    messages, schemas, _ = read(log)
+def test_messages_conform_to_their_schemas(log: Path) -> None:
+    messages, schemas, _ = read_log(log)
 
     def fits(value: Any, schema: dict[str, Any]) -> bool:
         kinds = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float)}
@@ -154,5 +154,5 @@ def test_with_a_rate_the_nearest_samples_are_taken(motion: Recording, rate: floa
 
 
 def test_a_rate_makes_a_log_smaller(motion: Recording, tmp_path: Path) -> None:
-    messages, _, _ = read(exports.save(motion, tmp_path / "m.mcap", rate=10.0))
+    messages, _, _ = read_log(exports.save(motion, tmp_path / "m.mcap", rate=10.0))
     assert [len(found) for found in messages.values()] == [4] * len(messages)

@@ -33,7 +33,7 @@ def load(name: str) -> Robot:
 
 
 def origins(robot: Robot, q: np.ndarray) -> dict[str, np.ndarray]:
-    """Where the joints are, by pinocchio, in the axes of the file."""
+    """Positions of the joints, by pinocchio, in the axes of the file."""
     data = robot.model.createData()
     pinocchio.forwardKinematics(robot.model, data, q)
     names = ["base", *list(robot.model.names)[2:]]
@@ -41,7 +41,7 @@ def origins(robot: Robot, q: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", robots())
-def test_an_independent_reader_finds_every_joint_where_pinocchio_has_it(name: str, tmp_path: Path) -> None:
+def test_an_independent_reader_finds_the_joint_positions_of_pinocchio(name: str, tmp_path: Path) -> None:
     robot = load(name)
     q = random_configurations(robot, SAMPLES, seed=3, period=0.1, size=1.5)
     path = exports.save(make_recording(robot, q, period=0.1), tmp_path / "m.bvh", rate=10.0)
@@ -130,9 +130,9 @@ def test_a_hinge_that_bends_beyond_a_right_angle_keeps_bending_in_one_number(axi
 
 def test_angles_are_correct_at_gimbal_lock() -> None:
     random = np.random.default_rng(4)
-    given = random.uniform(-3.0, 3.0, (100, 2, 3))
-    given[..., 1] = np.pi / 2 * random.choice([-1.0, 1.0], (100, 2))
-    R = zxy_rotation(given)
+    angles = random.uniform(-3.0, 3.0, (100, 2, 3))
+    angles[..., 1] = np.pi / 2 * random.choice([-1.0, 1.0], (100, 2))
+    R = zxy_rotation(angles)
     assert np.abs(zxy_rotation(zxy_angles(R)) - R).max() < 1e-7
 
 
@@ -141,11 +141,11 @@ def test_angles_do_not_jump_where_the_motion_does_not() -> None:
     _, rotation = Skeleton.of(robot).local_transforms(
         exports.Trajectory.of(random_recording(robot, 400, seed=1, period=0.005))
     )
-    angles = zxy_angles(rotation)[:, 1:]  # the base turns freely, and may pass where two axes fall together
+    angles = zxy_angles(rotation)[:, 1:]  # the base turns freely, and may pass through gimbal lock
     assert np.abs(np.diff(angles, axis=0)).max() < 0.1
 
 
-# -- MOT and TRC files ------------------------------------------------------------------------------------------------
+# -- MOT and TRC files -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", robots())
@@ -174,7 +174,7 @@ def test_a_sliding_joint_stays_in_metres(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", robots())
-def test_points_of_a_robot_are_where_pinocchio_has_them(name: str, tmp_path: Path) -> None:
+def test_points_of_a_robot_have_the_positions_of_pinocchio(name: str, tmp_path: Path) -> None:
     robot = load(name)
     q = random_configurations(robot, 6, seed=4, period=0.1)
     q[:, 2] += 1.0
@@ -205,10 +205,10 @@ def test_each_joint_center_has_one_point_and_coincident_centers_share_it(name: s
             assert np.linalg.norm(data.oMi[child].translation - data.oMi[parent].translation) > 1e-3
 
 
-def test_the_markers_of_a_person_come_out_as_they_were_measured(tmp_path: Path) -> None:
+def test_the_markers_of_a_person_are_exported_as_measured(tmp_path: Path) -> None:
     walk, static = sample_trial(cycles=1, plates=False)
     positions = walk.positions.copy()
-    positions[10:40, 3] = np.nan  # longer than what is filled
+    positions[10:40, 3] = np.nan  # longer than the gaps that are filled
     walk = walk.replace(positions=positions)
     recording = fit(walk, static).recording()
     trial = human.read_trial(exports.save(recording, tmp_path / "walk.trc"))
@@ -221,7 +221,7 @@ def test_the_markers_of_a_person_come_out_as_they_were_measured(tmp_path: Path) 
     assert np.isnan(slow.marker(walk.labels[3])[3:10]).all()
 
 
-def test_a_file_says_one_rate_even_if_the_samples_were_uneven(tmp_path: Path) -> None:
+def test_a_file_has_one_rate_even_if_the_samples_were_uneven(tmp_path: Path) -> None:
     robot = biped()
     even = random_recording(robot, 20)
     late = np.array(even.time)

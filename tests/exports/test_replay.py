@@ -15,7 +15,7 @@ from poise.exports.replay import PERIOD, OpenLoopController
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot
 
-STIFF = 0.02  # rad at which a servo gives its largest torque
+STIFF = 0.02  # rad at which a servo exerts its largest torque
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def robot() -> Robot:
 
 
 def knee_bend(robot: Robot, depth: float, seconds: float = 1.0, lean: float = 0.0) -> Trajectory:
-    """From standing down in the knees, and if asked to fall over the toes."""
+    """A knee bend from standing, with an optional lean over the toes."""
     n = round(seconds / 0.02) + 1
     q = np.tile(robot.stance("standing").q, (n, 1))
     share = (1.0 - np.cos(np.linspace(0.0, np.pi, n))) / 2.0
@@ -102,13 +102,13 @@ def test_torque_feed_forward_compensates_the_servo_deflection(robot: Robot) -> N
     assert leading < 0.1 * sagging
 
 
-def test_torques_are_fed_forward_if_they_are_known_and_not_refused(robot: Robot) -> None:
+def test_torques_are_fed_forward_if_they_are_known_and_not_disabled(robot: Robot) -> None:
     standing = knee_bend(robot, 0.0, seconds=0.04)
     angles = (standing.time, standing.q, standing.joints, standing.units)
     torque = np.zeros((len(standing.time), len(standing.joints)))
 
-    def replayed(trajectory: Trajectory, **given: bool) -> bool:
-        recording, result = replay_trajectory(robot, trajectory, **given)  # type: ignore[arg-type]
+    def replayed(trajectory: Trajectory, **options: bool) -> bool:
+        recording, result = replay_trajectory(robot, trajectory, **options)  # type: ignore[arg-type]
         assert recording.provenance["torque_feedforward"] == result["torque_feedforward"]
         return bool(result["torque_feedforward"])
 
@@ -131,7 +131,7 @@ def test_a_servo_that_was_overpowered_comes_back_to_the_trajectory(robot: Robot)
     displaced = robot.stance("standing").q.copy()
     displaced[7] += 0.5
     state = poise.State(robot, displaced, time=LEAD_IN + 0.1)
-    controller.step(state)  # the joint is far off: its target can only be near it
+    controller.step(state)  # the target stays near the joint, which is far from the trajectory
     back = controller.step(poise.State(robot, robot.stance("standing").q, time=LEAD_IN + 0.1 + PERIOD)).velocity[6]
     assert abs(back) <= robot.limits.velocity[0] + 1e-9
     assert back < 0.0

@@ -35,7 +35,7 @@ def robot() -> Robot:
 
 
 def gliding_configurations(robot: Robot, samples: int = 21) -> np.ndarray:
-    """Glides six metres ahead, swaying."""
+    """Configurations that move six metres forward and sway."""
     q = np.tile(robot.stance("standing").q, (samples, 1))
     q[:, 0] += np.linspace(0.0, 6.0, samples)
     q[:, 1] += 0.05 * np.sin(np.arange(samples))
@@ -43,14 +43,14 @@ def gliding_configurations(robot: Robot, samples: int = 21) -> np.ndarray:
 
 
 def pictures(path: Path) -> tuple[np.ndarray, float]:
-    """All pictures of a film, n x height x width x 3, and how many a second."""
+    """All frames of a video, n x height x width x 3, and their rate (Hz)."""
     with av.open(str(path)) as film:
         stream = film.streams.video[0]
         assert stream.average_rate is not None
         return np.array([frame.to_ndarray(format="rgb24") for frame in film.decode(stream)]), float(stream.average_rate)
 
 
-def test_a_film_has_its_pictures_at_its_size_and_rate(robot: Robot, tmp_path: Path) -> None:
+def test_a_video_has_the_given_number_of_frames_size_and_rate(robot: Robot, tmp_path: Path) -> None:
     path = exports.save(random_recording(robot, 61), tmp_path / "m.mp4", rate=20.0, size=(192, 144))
     found, rate = pictures(path)
     assert (found.shape, rate) == ((13, 144, 192, 3), 20.0)
@@ -88,7 +88,7 @@ def brightness_along(picture: np.ndarray, view: Camera, points: np.ndarray) -> n
 
 @pytest.mark.parametrize("named", [False, True], ids=["with its world", "of an old file that names its terrain"])
 @pytest.mark.parametrize("rise", [0.1, -0.1])
-def test_the_ground_of_a_film_on_stairs_has_stairs(robot: Robot, tmp_path: Path, rise: float, named: bool) -> None:
+def test_the_ground_of_a_video_on_stairs_has_stairs(robot: Robot, tmp_path: Path, rise: float, named: bool) -> None:
     stairs, still = Stairs(rise, 0.3, 2), np.tile(robot.stance("standing").q, (5, 1))
     environment = EnvironmentGeometry.of(stairs, robot.stance("standing"))
     facts = {"terrain": f"stairs:{rise},0.3,2"} if named else {"environment": environment.facts()}
@@ -101,7 +101,7 @@ def test_the_ground_of_a_film_on_stairs_has_stairs(robot: Robot, tmp_path: Path,
     view = replace(camera, target=tuple((np.asarray(camera.target) + path[0]).tolist()))
 
     def brightness(x: float, z: float) -> float:
-        """Of a line across the stairs, beyond the robot and its shadow."""
+        """Brightness of a line across the stairs, beyond the robot and its shadow."""
         line = np.array([[x, y, z] for y in np.linspace(1.1, 1.7, 25)])
         return float(np.median(brightness_along(film[2], view, line)))
 
@@ -122,6 +122,6 @@ def test_an_invalid_video_size_is_refused(robot: Robot, tmp_path: Path, size: tu
 
 
 def test_progress_is_reported_up_to_the_end(robot: Robot, tmp_path: Path) -> None:
-    told: list[float] = []
-    exports.save(random_recording(robot, 31), tmp_path / "m.mp4", rate=10.0, size=(64, 64), progress=told.append)
-    assert told == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    times: list[float] = []
+    exports.save(random_recording(robot, 31), tmp_path / "m.mp4", rate=10.0, size=(64, 64), progress=times.append)
+    assert times == pytest.approx([0.0, 0.1, 0.2, 0.3])

@@ -74,7 +74,7 @@ def test_the_lift_is_down_at_both_ends_up_in_the_middle_and_at_rest_outside() ->
 
 
 @pytest.mark.parametrize("curve", UNIT_CURVES)
-def test_an_array_of_phases_gives_what_they_give_one_by_one(curve) -> None:  # type: ignore[no-untyped-def]
+def test_an_array_of_phases_gives_the_values_of_single_phases(curve) -> None:  # type: ignore[no-untyped-def]
     phases = np.linspace(-0.5, 1.5, 41)
     together = np.array(curve(phases))
     one_by_one = np.array([curve(float(s)) for s in phases]).T
@@ -85,7 +85,7 @@ def test_an_array_of_phases_gives_what_they_give_one_by_one(curve) -> None:  # t
 @given(st.lists(st.floats(-0.05, 0.05), min_size=4, max_size=4))
 def test_no_other_curve_at_rest_at_both_ends_has_less_jerk(bumps: list[float]) -> None:
     s = np.linspace(0.0, 1.0, 20001)
-    # Any other one differs by something that vanishes with two derivatives at both ends.
+    # Any other curve differs by a function that vanishes with two derivatives at both ends.
     bump = np.polynomial.Polynomial([0, 0, 0, 1]) * np.polynomial.Polynomial([1, -1]) ** 3
     other = bump * np.polynomial.Polynomial(bumps)
     ours = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])
@@ -97,7 +97,7 @@ def test_no_other_curve_at_rest_at_both_ends_has_less_jerk(bumps: list[float]) -
 @given(states, states, durations)
 def test_a_quintic_meets_both_states(start, end, T: float) -> None:  # type: ignore[no-untyped-def]
     curve = Quintic(start, end, T)
-    size = max(1.0, T, T * T) / min(1.0, T, T * T)  # rounding of the sums of c_k, seen as an acceleration
+    size = max(1.0, T, T * T) / min(1.0, T, T * T)  # effect of rounding of the sums of c_k on the acceleration
     for state, time in ((start, 0.0), (end, T)):
         for part, wanted in zip(curve.sample(time), state, strict=True):
             np.testing.assert_allclose(part, wanted, atol=1e-12 * size)
@@ -170,7 +170,7 @@ def test_parts_that_do_not_belong_together_are_refused() -> None:
         Quintic((0.0, 0.0), (1.0, 0.0, 0.0), 1.0)  # type: ignore[arg-type]
 
 
-def test_a_quintic_introduces_itself() -> None:
+def test_a_quintic_has_a_readable_repr() -> None:
     assert repr(quintic(0, 0, 0, 1, 0, 0, 2)) == "Quintic(from 0.0 to 1.0 in 2 s)"
 
 

@@ -101,14 +101,14 @@ def test_a_spike_thinner_than_rounding_keeps_its_tip() -> None:
 
 
 @pytest.mark.parametrize("offset", [0.0, 1.0, 1e3, 1e6])
-def test_points_on_an_edge_are_no_vertices_wherever_the_polygon_lies(offset: float) -> None:
+def test_points_on_an_edge_are_no_vertices_at_any_position_of_the_polygon(offset: float) -> None:
     turn = np.array([[math.cos(0.3), -math.sin(0.3)], [math.sin(0.3), math.cos(0.3)]])
     t = np.linspace(0.0, 1.0, 12)[:, np.newaxis]
     edges = [(1 - t) * a + t * b for a, b in zip(SQUARE, np.roll(SQUARE, -1, axis=0), strict=True)]
     assert len(polygon.convex_hull(0.2 * np.concatenate(edges) @ turn.T + offset)) == 4
 
 
-def test_points_that_are_not_finite_support_nothing() -> None:
+def test_points_that_are_not_finite_are_ignored() -> None:
     bad = [[math.nan, 0.0], [5.0, math.inf], [-math.inf, math.nan]]
     assert np.array_equal(polygon.convex_hull([*SQUARE.tolist(), *bad]), SQUARE)
     assert polygon.convex_hull(bad).shape == (0, 2)
@@ -153,14 +153,14 @@ def test_the_projection_is_nearer_than_any_other_point_of_the_polygon(cloud: Arr
 
 
 @given(clouds, points)
-def test_nothing_raises_and_nothing_is_nan_however_degenerate_the_polygon(cloud: Array, point: Array) -> None:
+def test_degenerate_polygons_raise_no_error_and_give_no_nan(cloud: Array, point: Array) -> None:
     hull = polygon.convex_hull(cloud)
     A, b = polygon.half_planes(cloud)
     results = [polygon.centroid(cloud), polygon.shrink(cloud, 0.1), A, b, polygon.project(hull, point)]
     if len(cloud):
         results += [np.array([polygon.inradius(cloud), polygon.margin(hull, point)])]
     assert all(np.isfinite(result).all() for result in results)
-    # Vertices that coincide or stand in line change nothing.
+    # Coincident and collinear vertices change nothing.
     if len(hull) > 1:
         middle = 0.5 * (hull + np.roll(hull, -1, axis=0))
         padded = np.stack([hull, hull, middle], axis=1).reshape(-1, 2)
@@ -188,7 +188,7 @@ def test_a_point_beyond_the_end_of_a_sliver_is_outside(heading: float, width: fl
     assert polygon.margin(sliver, turn @ [along, 0.0]) == pytest.approx(1.0 - along)
 
 
-def test_nothing_supports_where_there_is_no_polygon() -> None:
+def test_an_empty_polygon_has_no_inside() -> None:
     assert polygon.margin([], [1.0, 2.0]) == -math.inf
     assert polygon.inradius([]) == -math.inf
     assert polygon.project([], [1.0, 2.0]).tolist() == [1.0, 2.0]
@@ -202,7 +202,7 @@ def test_a_point_that_is_not_finite_is_infinitely_far_outside(bad: list[float]) 
     assert polygon.margin(SQUARE, bad) == -math.inf
 
 
-def test_many_points_at_once_give_what_they_give_one_by_one() -> None:
+def test_an_array_of_points_gives_the_values_of_single_points() -> None:
     points = np.random.default_rng(0).normal(size=(50, 2))
     margins, nearest = polygon.margin(SQUARE, points), polygon.project(SQUARE, points)
     assert isinstance(margins, np.ndarray)
@@ -327,7 +327,7 @@ def test_a_shrunk_polygon_is_the_intersection_of_the_half_planes_moved_inward(se
 
 
 @given(seeds, st.floats(1.0, 10.0))
-def test_a_polygon_does_not_vanish_however_much_it_shrinks(seed: int, part: float) -> None:
+def test_a_polygon_never_vanishes_when_it_shrinks(seed: int, part: float) -> None:
     vertices = random_polygon(seed)
     inradius = polygon.inradius(vertices)
     innermost = polygon.shrink(vertices, part * inradius + 1e-9)
@@ -381,7 +381,7 @@ def test_the_parts_on_both_sides_of_a_cut_make_up_the_whole(seed: int, other: in
 
 
 @given(seeds, seeds)
-def test_clipping_by_the_half_planes_of_another_polygon_gives_what_is_in_both(seed: int, other: int) -> None:
+def test_clipping_by_the_half_planes_of_another_polygon_gives_the_intersection(seed: int, other: int) -> None:
     one, two = random_polygon(seed), random_polygon(other)
     both = polygon.clip(one, *polygon.half_planes(two))
     np.testing.assert_allclose(area(both), area(polygon.clip(two, *polygon.half_planes(one))), rtol=1e-9, atol=1e-12)
@@ -391,7 +391,7 @@ def test_clipping_by_the_half_planes_of_another_polygon_gives_what_is_in_both(se
             assert (polygon.margin(both, point) > 0.0) == (inside > 0.0)
 
 
-def test_what_is_left_of_a_segment_a_point_or_nothing_is_found_as_well() -> None:
+def test_a_segment_a_point_and_an_empty_polygon_can_be_clipped() -> None:
     assert polygon.clip([[0, 0], [4, 0]], [[1, 0]], [1]).tolist() == [[0.0, 0.0], [1.0, 0.0]]
     assert polygon.clip([[0, 0]], [[1, 0]], [1]).tolist() == [[0.0, 0.0]]
     assert polygon.clip([[0, 0]], [[1, 0]], [-1]).shape == (0, 2)

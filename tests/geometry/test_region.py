@@ -22,7 +22,7 @@ def test_a_polygon_is_found_exactly(seed: int, n: int) -> None:
     cloud = np.random.default_rng(seed).uniform(-5.0, 5.0, (n, 2))
     found = approximate_region(lambda d: cloud[(cloud @ d).argmax()], BOX)
     hull = polygon.convex_hull(cloud)
-    # A vertex that stands out by less than the tolerance may be missed; the outer polygon knows of it.
+    # A vertex that protrudes by less than the tolerance may be missed; the outer polygon contains it.
     assert all(polygon.margin(found.inner, vertex) >= -10.0 * region.TOLERANCE for vertex in hull)
     assert all(polygon.margin(found.outer, vertex) >= -1e-9 for vertex in [*hull, *found.inner])
     assert all(polygon.margin(hull, vertex) >= -1e-9 for vertex in found.inner)
@@ -50,13 +50,13 @@ def test_inner_and_outer_enclose_the_region_and_half_planes_touch_it(
 
 
 @pytest.mark.parametrize("tolerance", [0.1, 0.01, 0.001])
-def test_the_gap_follows_the_tolerance_and_questions_its_root(tolerance: float) -> None:
+def test_the_gap_follows_the_tolerance_and_the_query_count_its_root(tolerance: float) -> None:
     disc = approximate_region(lambda d: d, BOX, tolerance)
     assert disc.gap <= 1.1 * tolerance
     assert disc.queries <= 16.0 / math.sqrt(tolerance)
 
 
-def test_what_was_not_settled_for_lack_of_questions_shows_in_the_gap() -> None:
+def test_a_limit_on_queries_shows_in_the_gap() -> None:
     disc = approximate_region(lambda d: d, BOX, 1e-3, max_queries=8)
     assert disc.queries == 8
     assert disc.gap > 1e-2
@@ -76,7 +76,7 @@ def test_a_region_that_does_not_exist_is_empty() -> None:
     assert (len(found.inner), len(found.outer), found.gap) == (0, 0, 0.0)
 
 
-def test_a_tolerance_of_nothing_is_refused() -> None:
+def test_a_tolerance_of_zero_is_refused() -> None:
     with pytest.raises(GeometryError, match="above zero"):
         approximate_region(lambda d: d, BOX, 0.0)
 

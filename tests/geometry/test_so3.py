@@ -73,7 +73,7 @@ def test_rotations_form_a_group_in_which_log_names_the_elements(P: Array, Q: Arr
 
 
 @given(rotations, rotation_vectors)
-def test_a_rotation_vector_turns_with_the_frame_it_is_seen_from(R: Array, e: Array) -> None:
+def test_a_rotation_vector_transforms_with_its_frame(R: Array, e: Array) -> None:
     np.testing.assert_allclose(R @ so3.exp(e) @ R.T, so3.exp(R @ e), atol=2e-14)
 
 
@@ -110,7 +110,7 @@ def test_of_the_two_logs_of_half_a_turn_the_positive_one_is_returned(axis: Array
 
 
 @given(rotations, st.integers(0, 2**32 - 1))
-def test_log_forgives_a_matrix_that_is_slightly_off(R: Array, seed: int) -> None:
+def test_log_tolerates_a_slightly_invalid_rotation_matrix(R: Array, seed: int) -> None:
     noise = 1e-9 * np.random.default_rng(seed).uniform(-1.0, 1.0, (3, 3))
     e = so3.log(R + noise)
     assert np.isfinite(e).all()
@@ -174,7 +174,7 @@ def test_the_jacobians_are_accurate_at_small_angles(angle: float) -> None:
 
 
 @pytest.mark.parametrize("function", [so3.hat, so3.exp, so3.left_jacobian, so3.left_jacobian_inverse])
-def test_many_vectors_at_once_give_what_they_give_one_by_one(function) -> None:  # type: ignore[no-untyped-def]
+def test_an_array_of_vectors_gives_the_values_of_single_vectors(function) -> None:  # type: ignore[no-untyped-def]
     vectors = np.random.default_rng(0).normal(size=(4, 5, 3))
     matrices = function(vectors)
     assert matrices.shape == (4, 5, 3, 3)
@@ -183,7 +183,7 @@ def test_many_vectors_at_once_give_what_they_give_one_by_one(function) -> None: 
 
 
 @pytest.mark.parametrize("function", [so3.vee, so3.log])
-def test_many_matrices_at_once_give_what_they_give_one_by_one(function) -> None:  # type: ignore[no-untyped-def]
+def test_an_array_of_matrices_gives_the_values_of_single_matrices(function) -> None:  # type: ignore[no-untyped-def]
     matrices = so3.exp(np.random.default_rng(0).normal(size=(4, 5, 3)))
     vectors = function(matrices)
     assert vectors.shape == (4, 5, 3)

@@ -62,7 +62,7 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_does_not_fit_together_is_said_in_one_line(case: str) -> None:
+def test_an_inconsistent_hierarchy_is_refused_in_one_line(case: str) -> None:
     build, words = WRONG[case]
     with pytest.raises(HierarchyError) as caught:
         build()
@@ -73,7 +73,7 @@ def test_what_does_not_fit_together_is_said_in_one_line(case: str) -> None:
         assert word in text, f"{word!r} is not in {text!r}"
 
 
-def test_an_unknown_level_is_answered_with_one_like_it(hierarchy: Hierarchy) -> None:
+def test_an_unknown_level_is_refused_with_a_similar_name(hierarchy: Hierarchy) -> None:
     for ask in (hierarchy.level, hierarchy.without_level, lambda name: hierarchy.with_level(Level("new"), before=name)):
         with pytest.raises(HierarchyError, match="did you mean 'balance'"):
             ask("balanc")
@@ -90,7 +90,7 @@ def test_one_task_or_one_level_need_no_list() -> None:
     assert hierarchy.tasks == (RANGE, *REACH.tasks)
 
 
-def test_generators_are_welcome() -> None:
+def test_generators_are_accepted() -> None:
     hierarchy = Hierarchy((t for t in [RANGE]), (level for level in [FEET, POSTURE]))
     assert names(hierarchy) == ["feet", "posture"]
     assert len(hierarchy.tasks) == 4
@@ -108,19 +108,19 @@ def test_it_prints_as_a_table(hierarchy: Hierarchy) -> None:
     assert lines[7].split() == ["5", "empty", "(none)"]
     assert lines[8].split() == ["6", "still", "least", "velocity", "rad/s", "rate", "1"]
     at = lines[0].index("unit")
-    assert all(line[at - 1] == " " for line in lines if len(line) > at), "columns stand under each other"
+    assert all(line[at - 1] == " " for line in lines if len(line) > at), "columns are aligned"
     assert not any(line.endswith(" ") for line in lines)
     assert repr(hierarchy) == "Hierarchy(1 always, levels feet, balance, reach, posture)"
 
 
-def test_constraints_that_are_intervals_say_so() -> None:
+def test_the_table_marks_interval_constraints() -> None:
     region = constraints.Box(ROBOT.hand("left"), (0, 0, 0), (1, 1, 1))
     table = str(Hierarchy([constraints.CenterOfMassInside(), region, constraints.PinnedContact(ROBOT.foot("left"))]))
     words = [line.split()[-2] for line in table.splitlines()[1:]]
     assert words == ["interval", "interval", "rate"]
 
 
-def test_a_level_comes_in_above_the_one_named_or_last(hierarchy: Hierarchy) -> None:
+def test_a_level_is_inserted_before_the_named_one_or_last(hierarchy: Hierarchy) -> None:
     gaze = Level("gaze", [tasks.Gaze(ROBOT.gaze, (1.0, 0.0, 1.0))])
     assert names(hierarchy.with_level(gaze)) == ["feet", "balance", "reach", "posture", "gaze"]
     assert names(hierarchy.with_level(gaze, before="reach")) == ["feet", "balance", "gaze", "reach", "posture"]
@@ -130,13 +130,13 @@ def test_a_level_comes_in_above_the_one_named_or_last(hierarchy: Hierarchy) -> N
         hierarchy.with_level(FEET)
 
 
-def test_a_level_goes_or_takes_other_tasks(hierarchy: Hierarchy) -> None:
+def test_a_level_can_be_removed_or_get_other_tasks(hierarchy: Hierarchy) -> None:
     assert names(hierarchy.without_level("balance")) == ["feet", "reach", "posture"]
     other = tasks.Position(ROBOT.hand("right"), (0.3, -0.2, 0.9))
     calm = hierarchy.with_level(Level("gaze", [tasks.Gaze(ROBOT.gaze, (1, 0, 1))], damping=0.1))
     changed = calm.with_tasks("reach", other).with_tasks("gaze", [tasks.Gaze(ROBOT.gaze, (1, 1, 1))])
     assert changed.level("reach").tasks == (other,)
-    assert changed.level("gaze").damping == 0.1, "what is not said stays"
+    assert changed.level("gaze").damping == 0.1, "other fields do not change"
     assert changed.level("feet") is hierarchy.level("feet")
     with pytest.raises(HierarchyError, match="no task"):
         Hierarchy(levels=[POSTURE]).without_level("posture")
@@ -168,13 +168,13 @@ def test_common_levels_are_the_first_that_are_the_same_task_for_task(hierarchy: 
     assert hierarchy.common_levels(hierarchy.with_level(Level("x", [tasks.LeastVelocity()]))) == 4
     assert hierarchy.common_levels(hierarchy.reorder(["feet", "reach", "balance", "posture"])) == 1
     same_words = hierarchy.with_tasks("feet", [tasks.HoldPose(foot, at=START) for foot in ROBOT.feet])
-    assert hierarchy.common_levels(same_words) == 0, "tasks are known by what they are, not by their names"
+    assert hierarchy.common_levels(same_words) == 0, "tasks are compared by identity, not by name"
     assert hierarchy.common_levels(hierarchy.replace(always=())) == -1
     damped = Hierarchy([RANGE], [FEET, Level("balance", BALANCE.tasks, damping=0.1), REACH, POSTURE])
     assert hierarchy.common_levels(damped) == 1
 
 
-def test_a_hierarchy_knows_its_robot_and_is_its_own_behavior(hierarchy: Hierarchy) -> None:
+def test_a_hierarchy_has_its_robot_and_is_a_behavior(hierarchy: Hierarchy) -> None:
     assert hierarchy.robot_name == "g1"
     assert Hierarchy(levels=[Level("still", [tasks.LeastVelocity()])]).robot_name is None
     assert hierarchy(Snapshot(ROBOT).at(START)) is hierarchy

@@ -18,20 +18,20 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return installed_robot(request.param)
 
 
-def stance(robot: Robot, *levels: Level) -> Hierarchy:
-    """On both feet, balanced, with more below."""
+def stance_hierarchy(robot: Robot, *levels: Level) -> Hierarchy:
+    """A hierarchy of both feet and balance, with further levels below."""
     start = robot.stance("standing")
     feet = Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet])
     balance = Level("balance", [tasks.CenterOfMass(start.support_center, axes="xy")])
     return Hierarchy([constraints.JointRange(robot)], [feet, balance, *levels])
 
 
-def inside(robot: Robot, state: State) -> bool:
+def inside_ranges(robot: Robot, state: State) -> bool:
     q = state.q[7:]
     return bool((q >= robot.limits.lower - 1e-9).all() and (q <= robot.limits.upper + 1e-9).all())
 
 
-def reach(robot: Robot, by: ArrayLike, dynamics: object = None) -> Level:
+def reach_level(robot: Robot, by: ArrayLike, dynamics: object = None) -> Level:
     start = robot.stance("standing")
     place = start.pose(robot.hand("left")).translation + robot.height * np.asarray(by)
     return Level("reach", [tasks.Position(robot.hand("left"), place, dynamics=dynamics)])  # type: ignore[arg-type]
@@ -41,14 +41,14 @@ def test_a_stance_is_found_from_a_disturbed_one(robot: Robot) -> None:
     random = np.random.default_rng(0)
     start = robot.stance("standing")
     disturbed = start.replace(q=start.q + np.concatenate([np.zeros(7), random.normal(0, 0.05, robot.model.nv - 6)]))
-    posed = solve_pose(stance(robot, Level("posture", [tasks.Posture(start)])), disturbed)
+    posed = solve_pose(stance_hierarchy(robot, Level("posture", [tasks.Posture(start)])), disturbed)
     assert posed.converged
     assert "feet" not in posed.unmet
     assert "balance" not in posed.unmet
     for foot in robot.feet:
         assert posed.state.pose(foot).isApprox(start.pose(foot), 1e-9)
     assert posed.state.center_of_mass[:2] == pytest.approx(start.support_center, abs=1e-9)
-    assert inside(robot, posed.state)
+    assert inside_ranges(robot, posed.state)
     assert not posed.state.v.any()
 
 
@@ -56,31 +56,33 @@ def test_a_squat_is_found(robot: Robot) -> None:
     start = robot.stance("standing")
     height = start.center_of_mass[2] - 0.06 * robot.height
     squat = Level("squat", [tasks.CenterOfMass((height,), axes="z")])
-    posed = solve_pose(stance(robot, squat, Level("posture", [tasks.Posture(start)])), start)
+    posed = solve_pose(stance_hierarchy(robot, squat, Level("posture", [tasks.Posture(start)])), start)
     assert posed.converged
     assert posed.unmet == ("posture",)
     assert posed.errors["squat"] < 1e-9
     assert posed.state.center_of_mass[2] == pytest.approx(height)
-    assert inside(robot, posed.state)
+    assert inside_ranges(robot, posed.state)
 
 
-def test_a_hand_out_of_reach_is_named_and_nothing_above_suffers(robot: Robot) -> None:
-    posed = solve_pose(stance(robot, reach(robot, [1.5, 0.0, 0.5])), robot.stance("standing"))
+def test_a_hand_out_of_reach_is_named_and_higher_levels_are_met(robot: Robot) -> None:
+    posed = solve_pose(stance_hierarchy(robot, reach_level(robot, [1.5, 0.0, 0.5])), robot.stance("standing"))
     assert posed.unmet == ("reach",)
     assert posed.errors["reach"] > 0.3
     assert posed.errors["feet"] < 1e-4
     assert posed.errors["balance"] < 1e-4
-    assert inside(robot, posed.state)
+    assert inside_ranges(robot, posed.state)
     assert "not met" in str(posed)
     assert "reach" in posed.solution.explain()
 
 
 def test_a_hand_out_of_reach_comes_as_near_as_it_can(robot: Robot) -> None:
-    """Two ways to ask: the point itself, or the farthest that can be had in that direction."""
+    """Two formulations: the point itself, or the farthest reachable point in its direction."""
     start = robot.stance("standing")
     hand = robot.hand("left")
     short, long = (
-        solve_pose(stance(robot, reach(robot, [s, 0.0, 0.0])), start, iterations=400).state.pose(hand).translation[0]
+        solve_pose(stance_hierarchy(robot, reach_level(robot, [s, 0.0, 0.0])), start, iterations=400)
+        .state.pose(hand)
+        .translation[0]
         for s in (0.2, 1.2)
     )
     assert long > short - 0.01 * robot.height
@@ -97,10 +99,12 @@ def test_a_hand_out_of_reach_comes_as_near_as_it_can(robot: Robot) -> None:
     ],
     ids=["slow", "stiff", "limited", "not begun", "over"],
 )
-def test_how_and_how_fast_a_task_wants_does_not_matter(dynamics: object) -> None:
+def test_the_dynamics_of_a_task_do_not_change_the_pose(dynamics: object) -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
-    plain, other = (solve_pose(stance(robot, reach(robot, [0.1, 0.05, 0.1], r)), start) for r in (None, dynamics))
+    plain, other = (
+        solve_pose(stance_hierarchy(robot, reach_level(robot, [0.1, 0.05, 0.1], r)), start) for r in (None, dynamics)
+    )
     assert other.converged
     assert other.unmet == ()
     assert other.state.q == pytest.approx(plain.state.q, abs=1e-6)
@@ -112,15 +116,15 @@ def test_a_moving_target_is_taken_as_it_stands_at_the_time_of_the_start() -> Non
     hand = robot.hand("left")
     place = start.pose(hand).translation
     path = tasks.SplineTarget([0.0, 1.0], [place, place + np.array([0.2, 0.0, 0.2])])
-    posed = solve_pose(stance(robot, Level("reach", [tasks.Position(hand, path)])), start)
+    posed = solve_pose(stance_hierarchy(robot, Level("reach", [tasks.Position(hand, path)])), start)
     assert posed.converged
     assert posed.state.pose(hand).translation == pytest.approx(place + np.array([0.1, 0.0, 0.1]), abs=1e-9)
 
 
-def test_rates_and_speeds_have_no_part_in_a_posture() -> None:
+def test_rate_tasks_do_not_change_the_pose() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
-    goal = reach(robot, [0.1, 0.0, 0.1])
+    goal = reach_level(robot, [0.1, 0.0, 0.1])
     fast = start.replace(v=np.ones(robot.model.nv))
     slow = Hierarchy(
         [
@@ -135,15 +139,15 @@ def test_rates_and_speeds_have_no_part_in_a_posture() -> None:
     assert posed.unmet == ()
 
 
-def test_a_joint_that_starts_outside_its_range_is_brought_inside() -> None:
+def test_a_joint_that_starts_outside_its_range_is_moved_inside() -> None:
     robot = installed_robot("g1")
     start = robot.stance("standing")
     q = start.q.copy()
     q[7 + 15] = robot.limits.upper[15] + 0.4
     posed = solve_pose(
-        Hierarchy([constraints.JointRange(robot)], [reach(robot, [0.05, 0.0, 0.05])]), start.replace(q=q)
+        Hierarchy([constraints.JointRange(robot)], [reach_level(robot, [0.05, 0.0, 0.05])]), start.replace(q=q)
     )
-    assert inside(robot, posed.state)
+    assert inside_ranges(robot, posed.state)
     assert posed.unmet == ()
 
 
@@ -151,31 +155,31 @@ def test_a_joint_that_starts_outside_its_range_is_brought_inside() -> None:
 def test_ranges_hold_from_anywhere_to_anywhere(seed: int) -> None:
     robot = installed_robot("g1")
     random = np.random.default_rng(seed)
-    far = reach(robot, random.normal(0, 0.4, 3))
+    far = reach_level(robot, random.normal(0, 0.4, 3))
     posed = solve_pose(Hierarchy([constraints.JointRange(robot)], [far]), random_state(robot, seed), iterations=60)
-    assert inside(robot, posed.state)
+    assert inside_ranges(robot, posed.state)
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_solving_twice_gives_the_same_pose() -> None:
     robot = installed_robot("g1")
-    hierarchy, start = stance(robot, reach(robot, [0.1, 0.1, 0.1])), robot.stance("standing")
+    hierarchy, start = stance_hierarchy(robot, reach_level(robot, [0.1, 0.1, 0.1])), robot.stance("standing")
     first, second = solve_pose(hierarchy, start), solve_pose(hierarchy, start)
     assert np.array_equal(first.state.q, second.state.q)
     assert first.iterations == second.iterations
 
 
-def test_the_given_state_and_hierarchy_do_not_change() -> None:
+def test_solving_does_not_change_the_state_or_the_hierarchy() -> None:
     robot = installed_robot("g1")
-    start, level = robot.stance("standing"), reach(robot, [0.1, 0.0, 0.0], tasks.MinimumJerk(2.0))
+    start, level = robot.stance("standing"), reach_level(robot, [0.1, 0.0, 0.0], tasks.MinimumJerk(2.0))
     q = start.q.copy()
-    solve_pose(stance(robot, level), start)
+    solve_pose(stance_hierarchy(robot, level), start)
     assert np.array_equal(start.q, q)
     assert isinstance(level.tasks[0].dynamics, tasks.MinimumJerk)  # type: ignore[attr-defined]
 
 
-def test_what_cannot_be_posed_is_said_at_once() -> None:
+def test_invalid_arguments_are_refused_at_once() -> None:
     robot, other = installed_robot("g1"), installed_robot("talos")
-    start, hierarchy = robot.stance("standing"), stance(robot)
+    start, hierarchy = robot.stance("standing"), stance_hierarchy(robot)
     for arguments, words in (
         ((hierarchy, start.q), "takes a Hierarchy and a State"),
         ((start, hierarchy), "takes a Hierarchy and a State"),

@@ -69,7 +69,7 @@ def write_c3d(
     for group, entries in (parameters or {}).items():
         for name, value in entries.items():
             c3d.add_parameter(group, name, np.asarray(value, dtype=float) if isinstance(value, np.ndarray) else value)
-            if isinstance(value, np.ndarray) and value.dtype.kind == "i":  # the call above knows no arrays of integers
+            if isinstance(value, np.ndarray) and value.dtype.kind == "i":  # add_parameter supports no integer arrays
                 c3d["parameters"][group][name].update(type=ezc3d.ezc3d.INT, value=value)
     c3d.write(str(path))
     return path

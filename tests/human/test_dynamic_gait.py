@@ -15,20 +15,20 @@ from sample_walks import sample_walk
 
 
 @cache
-def simulated() -> dynamic_gait.DynamicGait:
+def dynamic_gait_result() -> dynamic_gait.DynamicGait:
     reference = sample_walk()
     return dynamic_gait.simulate_gait(reference, reference.cycle(), physics=False)
 
 
 def forces(recording: Recording) -> np.ndarray:
-    """Of all points at all times, in the world: k x n x 3."""
+    """Forces of all points at all times, in the world: k x n x 3."""
     names = [name for name in recording.channels if name.startswith("force/")]
     return np.array([np.nan_to_num(recording[name][:, :3]) for name in names])
 
 
-def test_the_equation_of_motion_holds_with_the_forces_of_the_points_that_bear() -> None:
+def test_the_equation_of_motion_holds_with_the_contact_forces() -> None:
     """Newton and Euler for the whole body: the sum of the forces is the rate of the momentum, gravity apart."""
-    found = simulated()
+    found = dynamic_gait_result()
     recording, robot = found.ideal_recording, found.reference.robot
     data = robot.model.createData()
     total = forces(recording).sum(axis=0)
@@ -42,14 +42,14 @@ def test_the_equation_of_motion_holds_with_the_forces_of_the_points_that_bear() 
 
 
 def test_contact_forces_push_and_stay_in_the_friction_cone() -> None:
-    each = forces(simulated().ideal_recording)
+    each = forces(dynamic_gait_result().ideal_recording)
     assert each[..., 2].min() > -1e-6
     across = np.hypot(each[..., 0], each[..., 1])
     assert (across <= FLOOR_FRICTION * each[..., 2] + 1e-6).all()
 
 
-def test_only_points_of_stance_feet_bear_load() -> None:
-    found = simulated()
+def test_only_points_of_stance_feet_have_forces() -> None:
+    found = dynamic_gait_result()
     for k in range(0, found.ideal_recording.samples, 5):
         time = float(found.ideal_recording.time[k])
         bearing = {contact.name for contact in found.schedule.active_contacts(time)}
@@ -62,8 +62,8 @@ def test_only_points_of_stance_feet_bear_load() -> None:
 
 
 def test_the_zero_moment_point_is_inside_the_feet() -> None:
-    """The centre of pressure of forces that only push lies between the points at which they do."""
-    found = simulated()
+    """The centre of pressure of pushing forces lies between their points."""
+    found = dynamic_gait_result()
     recording = found.ideal_recording
     names = [name.removeprefix("force/") for name in recording.channels if name.startswith("force/")]
     for k in range(0, recording.samples, 10):
@@ -79,7 +79,7 @@ def test_the_zero_moment_point_is_inside_the_feet() -> None:
 
 
 def test_the_walk_is_tracked_without_fallbacks() -> None:
-    found = simulated()
+    found = dynamic_gait_result()
     facts = found.summary()
     assert facts["fallbacks"] == {}
     assert facts["angle_rmse_deg"] < 3.0
@@ -104,12 +104,12 @@ def test_a_repeated_cycle_is_continuous() -> None:
 
 
 def test_in_mujoco_the_model_walks_at_least_one_stride() -> None:
-    """And says how it ended: measured walks go 1 to 4 strides, see docs/human.md."""
+    """The result also reports the end: measured walks last 1 to 4 strides, see docs/human.md."""
     reference = sample_walk()
-    recording, fall, went, asked, strides = dynamic_gait.simulate_physics(reference, reference.cycle(), cycles=2)
+    recording, fall, went, planned, strides = dynamic_gait.simulate_physics(reference, reference.cycle(), cycles=2)
     assert strides > 1.0
     assert went > 0.8
-    assert asked > went or not fall
+    assert planned > went or not fall
     assert recording.nonfinite_commands() == 0
 
 

@@ -13,7 +13,7 @@ from marker_files import PERSON, patched, standing, value_start, write_c3d
 from poise import human
 from poise.errors import MissingPackageError
 
-MM = 1e-6  # m: C3D has numbers of 24 bits, some 0.1 micrometres at these sizes
+MM = 1e-6  # m: C3D values have 24 bits, some 0.1 micrometres at these sizes
 
 
 def with_points(path: Path, more: dict[str, np.ndarray], **options: Any) -> human.Trial:
@@ -72,16 +72,16 @@ def test_subjects_in_front_of_labels_are_taken_off(tmp_path: Path) -> None:
     assert "Prefixes removed from the labels: Anna:." in trial.notes
 
 
-def test_of_two_people_the_one_with_more_samples_is_kept(tmp_path: Path) -> None:
+def test_of_two_subjects_the_one_with_more_samples_is_read(tmp_path: Path) -> None:
     X = np.concatenate([standing(), standing() + 1.0], axis=1)
     X[:3, : len(PERSON)] = np.nan
-    labels = [f"{who}:{name}" for who in ("Anna", "Bert") for name in PERSON]
+    labels = [f"{subject}:{name}" for subject in ("Anna", "Bert") for name in PERSON]
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", X, labels))
     np.testing.assert_allclose(trial.positions, standing() + 1.0, atol=MM)
     assert any("'Bert' kept, 'Anna' left out" in note for note in trial.notes)
 
 
-def test_of_a_label_that_is_there_twice_the_first_with_samples_is_kept(tmp_path: Path) -> None:
+def test_of_two_equal_labels_the_first_with_samples_is_read(tmp_path: Path) -> None:
     never, twin = np.full((5, 1, 3), np.nan), standing()[:, :1] + 0.5
     labels = ["LASI", *PERSON, "C7"]
     trial = human.read_trial(write_c3d(tmp_path / "t.c3d", np.concatenate([never, standing(), twin], axis=1), labels))
@@ -125,11 +125,11 @@ def test_angles_with_names_of_their_own_are_found_by_the_group_that_lists_them(t
     np.testing.assert_allclose(trial.angles["LKNEE_X"], np.degrees(0.5), atol=1e-4)
 
 
-def test_points_that_software_computed_stand_apart_in_metres(tmp_path: Path) -> None:
+def test_computed_points_are_stored_separately_in_metres(tmp_path: Path) -> None:
     place = np.full((5, 3), 0.9)
     trial = with_points(tmp_path, dict.fromkeys(("CentreOfMass", "PELO", "PELA", "PELL", "PELP", "LFEO"), place))
     assert set(trial.computed_points) == {"CentreOfMass", "PELO", "PELA", "PELL", "PELP"}
-    assert trial.labels == (*PERSON, "LFEO")  # one of four points of a segment may be anybody's marker
+    assert trial.labels == (*PERSON, "LFEO")  # one of four points of a segment may be an ordinary marker
     np.testing.assert_allclose(trial.computed_points["CentreOfMass"], 0.9, atol=MM)
 
 
@@ -146,7 +146,9 @@ def test_mass_and_height_are_read_in_any_unit_and_zero_is_unknown(
     assert (subject.mass, subject.height) == (pytest.approx(found[0]), pytest.approx(found[1]))  # type: ignore[comparison-overlap]
 
 
-def test_without_the_reader_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_reader_the_error_names_the_package_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write_c3d(tmp_path / "t.c3d", standing())
     monkeypatch.setitem(sys.modules, "ezc3d", None)
     with pytest.raises(MissingPackageError, match=r"C3D files needs the package ezc3d; .*pip install 'poise\[human\]'"):

@@ -20,7 +20,7 @@ FRAMES, EACH = 6, 10
 
 
 def plate_axes() -> np.ndarray:
-    """Columns: the plate's own x, y, z in the world. Its corners are at +x +y, -x +y, -x -y and +x -y of it."""
+    """Columns: the axes of the plate in the world. Its corners are at +x +y, -x +y, -x -y and +x -y."""
     axes = [CORNERS[0] - CORNERS[1], CORNERS[0] - CORNERS[3]]
     return np.stack([axis / np.linalg.norm(axis) for axis in (*axes, np.cross(*axes))], axis=1)
 
@@ -41,7 +41,7 @@ def group(kind: int) -> dict[str, Any]:
     }
 
 
-def written(tmp_path: Path, force: np.ndarray, kind: int = 2, sign: float = 1.0) -> human.Trial:
+def write_and_read_plate(tmp_path: Path, force: np.ndarray, kind: int = 2, sign: float = 1.0) -> human.Trial:
     """A file whose plate has a force (samples x 3) at the centre, and the free moment wherever there is a force."""
     moment = np.cross(CENTER - MIDDLE, force) + FREE * (force[:, 2:] != 0.0)
     R = sign * plate_axes()
@@ -53,7 +53,7 @@ def written(tmp_path: Path, force: np.ndarray, kind: int = 2, sign: float = 1.0)
 @pytest.mark.parametrize("kind", [2, 4])
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["on the body", "on the plate"])
 def test_a_push_comes_back_as_force_point_and_free_moment_on_the_body(kind: int, sign: float, tmp_path: Path) -> None:
-    (plate,) = written(tmp_path, np.tile(FORCE, (FRAMES * EACH, 1)), kind, sign).plates
+    (plate,) = write_and_read_plate(tmp_path, np.tile(FORCE, (FRAMES * EACH, 1)), kind, sign).plates
     np.testing.assert_allclose(plate.corners, CORNERS, atol=1e-6)
     np.testing.assert_allclose(plate.force, np.tile(FORCE, (FRAMES, 1)), atol=1e-3)
     np.testing.assert_allclose(plate.center_of_pressure, np.tile(CENTER, (FRAMES, 1)), atol=1e-5)
@@ -62,15 +62,15 @@ def test_a_push_comes_back_as_force_point_and_free_moment_on_the_body(kind: int,
 
 def test_a_frame_has_the_force_of_its_moment_when_that_grows(tmp_path: Path) -> None:
     share = np.linspace(0.5, 1.5, FRAMES * EACH)
-    (plate,) = written(tmp_path, FORCE * share[:, None]).plates
-    # ten samples cannot lie evenly around one: the mean is half a sample early; before the first frame there are none
+    (plate,) = write_and_read_plate(tmp_path, FORCE * share[:, None]).plates
+    # ten samples are not symmetric about a frame: the mean is half a sample early; the first frame has none before it
     meant = FORCE * (share[::EACH] - 0.5 * (share[1] - share[0]))[:, None]
     np.testing.assert_allclose(plate.force[1:], meant[1:], atol=1e-3)
 
 
 def test_a_frame_has_the_mean_of_the_samples_around_it(tmp_path: Path) -> None:
     noise = np.random.default_rng(3).uniform(-1.0, 1.0, (FRAMES * EACH, 3)) * np.array([9.0, 9.0, 90.0])
-    (plate,) = written(tmp_path, FORCE + noise).plates
+    (plate,) = write_and_read_plate(tmp_path, FORCE + noise).plates
     for frame in range(1, FRAMES):
         around = slice(frame * EACH - EACH // 2, frame * EACH + EACH // 2)
         np.testing.assert_allclose(plate.force[frame], FORCE + noise[around].mean(axis=0), atol=1e-3)
@@ -78,27 +78,27 @@ def test_a_frame_has_the_mean_of_the_samples_around_it(tmp_path: Path) -> None:
 
 def test_forces_that_are_no_numbers_leave_the_plate_out(tmp_path: Path) -> None:
     force = np.tile(FORCE, (FRAMES * EACH, 1))
-    force[7] = 3e38  # near the largest number of a file: sums of them are infinite
-    trial = written(tmp_path, force)
+    force[7] = 3e38  # near the largest number of the format: sums are infinite
+    trial = write_and_read_plate(tmp_path, force)
     assert trial.plates == ()
     assert "Force plate 1 left out: forces or corners are not finite." in trial.notes
 
 
-def test_forces_below_twenty_newton_are_zero_and_an_unloaded_plate_is_kept(tmp_path: Path) -> None:
+def test_forces_below_twenty_newton_are_zero_and_an_unloaded_plate_stays(tmp_path: Path) -> None:
     nearest = np.minimum((np.arange(FRAMES * EACH) + EACH // 2) // EACH, FRAMES - 1)  # frame of each sample
     steps = np.array([0.0, 0.9, 1.1, 30.0, 0.5, 0.0])[nearest, None] * np.array([0.1, 0.1, 1.0]) * LOADED_FORCE
-    (plate,) = written(tmp_path, steps).plates
+    (plate,) = write_and_read_plate(tmp_path, steps).plates
     assert (np.abs(plate.force).max(axis=1) > 0.0).tolist() == [False, False, True, True, False, False]
     assert not plate.center_of_pressure[[0, 1, 4, 5]].any()
     assert not plate.free_moment[[0, 1, 4, 5]].any()
-    (empty,) = written(tmp_path, np.zeros((FRAMES * EACH, 3))).plates
+    (empty,) = write_and_read_plate(tmp_path, np.zeros((FRAMES * EACH, 3))).plates
     assert empty.force.shape == (FRAMES, 3)
     assert not empty.force.any()
     assert not empty.center_of_pressure.any()
 
 
 def test_a_plate_of_another_type_is_left_out_with_a_note(tmp_path: Path) -> None:
-    trial = written(tmp_path, np.tile(FORCE, (FRAMES * EACH, 1)), kind=1)
+    trial = write_and_read_plate(tmp_path, np.tile(FORCE, (FRAMES * EACH, 1)), kind=1)
     assert trial.plates == ()
     assert any("Force plate 1 left out: type 1" in note for note in trial.notes)
 

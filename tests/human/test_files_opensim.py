@@ -16,7 +16,7 @@ TABLE = "time\tknee_angle_r\tpelvis_ty\n" + "".join(
 )
 
 
-def written(tmp_path: Path, text: str, name: str = "walk.mot") -> Path:
+def write_text(tmp_path: Path, text: str, name: str = "walk.mot") -> Path:
     (tmp_path / name).write_text(text)
     return tmp_path / name
 
@@ -32,7 +32,7 @@ def written(tmp_path: Path, text: str, name: str = "walk.mot") -> Path:
     ids=["of today", "of old", "with blanks", "none"],
 )
 def test_headers_of_any_kind_are_read(header: str, tmp_path: Path) -> None:
-    motion = human.read_motion(written(tmp_path, header + TABLE))
+    motion = human.read_motion(write_text(tmp_path, header + TABLE))
     assert motion.names == ("knee_angle_r", "pelvis_ty")
     assert motion.in_degrees
     np.testing.assert_allclose(motion.time, TIME)
@@ -41,24 +41,24 @@ def test_headers_of_any_kind_are_read(header: str, tmp_path: Path) -> None:
 
 def test_blanks_instead_of_tabs_and_time_in_any_place_are_read(tmp_path: Path) -> None:
     text = "x\nendheader\n  knee_angle_r   time\n 10.0   0.00\n  20.0  0.01 \n"
-    motion = human.read_motion(written(tmp_path, text, "walk.sto"))
+    motion = human.read_motion(write_text(tmp_path, text, "walk.sto"))
     np.testing.assert_allclose(motion.time, [0.0, 0.01])
     np.testing.assert_allclose(motion.values[:, 0], [10.0, 20.0])
 
 
 @pytest.mark.parametrize(("word", "meant"), [("yes", True), ("no", False), ("NO", False)])
 def test_the_header_decides_between_degrees_and_radians(word: str, meant: bool, tmp_path: Path) -> None:
-    motion = human.read_motion(written(tmp_path, f"x\ninDegrees={word}\nendheader\n{TABLE}"))
+    motion = human.read_motion(write_text(tmp_path, f"x\ninDegrees={word}\nendheader\n{TABLE}"))
     assert motion.in_degrees is meant
     assert motion.notes == ()
 
 
-def test_without_a_word_on_degrees_the_size_of_the_angles_decides_and_translations_do_not(tmp_path: Path) -> None:
-    degrees = human.read_motion(written(tmp_path, f"x\nendheader\n{TABLE}"))
+def test_without_a_unit_the_size_of_the_angles_decides_and_translations_are_ignored(tmp_path: Path) -> None:
+    degrees = human.read_motion(write_text(tmp_path, f"x\nendheader\n{TABLE}"))
     assert degrees.in_degrees
     assert "taken as degrees" in degrees.notes[0]
     rows = "".join(f"{t}\t{np.radians(k)}\t{100 * s}\n" for t, k, s in zip(TIME, KNEE, SHIFT, strict=True))
-    radians = human.read_motion(written(tmp_path, "x\nendheader\ntime\tknee_angle_r\tpelvis_ty\n" + rows))
+    radians = human.read_motion(write_text(tmp_path, "x\nendheader\ntime\tknee_angle_r\tpelvis_ty\n" + rows))
     assert not radians.in_degrees
     assert "taken as rad" in radians.notes[0]
     np.testing.assert_allclose(radians.values_in_degrees, np.stack([KNEE, 100 * SHIFT], axis=1))
@@ -80,7 +80,9 @@ def test_angles_are_distinguished_from_lengths_and_forces_by_their_names(name: s
 
 
 def test_numbers_of_rows_and_columns_in_the_header_are_only_compared(tmp_path: Path) -> None:
-    motion = human.read_motion(written(tmp_path, f"x\nnRows=900000000\nnColumns=7\ninDegrees=yes\nendheader\n{TABLE}"))
+    motion = human.read_motion(
+        write_text(tmp_path, f"x\nnRows=900000000\nnColumns=7\ninDegrees=yes\nendheader\n{TABLE}")
+    )
     assert len(motion.time) == 4
     assert motion.notes == (
         "The header says 900000000 rows, the file has 4.",
@@ -90,7 +92,7 @@ def test_numbers_of_rows_and_columns_in_the_header_are_only_compared(tmp_path: P
 
 @pytest.mark.parametrize("in_degrees", [True, False])
 @pytest.mark.parametrize("suffix", ["mot", "sto"])
-def test_what_is_written_is_read_again(in_degrees: bool, suffix: str, tmp_path: Path) -> None:
+def test_a_written_motion_is_read_back_unchanged(in_degrees: bool, suffix: str, tmp_path: Path) -> None:
     motion = human.OpenSimMotion(("knee_angle_r", "pelvis_ty"), TIME, np.stack([KNEE, SHIFT], axis=1), in_degrees)
     path = human.write_motion(motion, tmp_path / f"walk.{suffix}")
     back = human.read_motion(path)
@@ -118,7 +120,7 @@ def test_what_is_written_is_read_again(in_degrees: bool, suffix: str, tmp_path: 
 )
 def test_a_file_without_a_motion_is_refused_in_one_line(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(human.TrialError, match=words) as caught:
-        human.read_motion(written(tmp_path, text))
+        human.read_motion(write_text(tmp_path, text))
     assert "\n" not in str(caught.value)
 
 

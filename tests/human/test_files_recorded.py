@@ -26,7 +26,7 @@ def side_of(plate: human.ForcePlate, trial: human.Trial) -> tuple[str, np.ndarra
 
 
 def foot_inside(plate: human.ForcePlate, trial: human.Trial) -> bool:
-    """Whether heel and toe are both above the plate in mid-stance, so that it felt all of the step."""
+    """Whether heel and toe are both above the plate in mid-stance, so that it measures the complete step."""
     side, on = side_of(plate, trial)
     frame = int(np.median(np.flatnonzero(on)))
     low, high = plate.corners[:, :2].min(axis=0) - 0.03, plate.corners[:, :2].max(axis=0) + 0.03  # shoes
@@ -66,7 +66,7 @@ def test_stored_initial_contacts_agree_with_the_load_of_the_plates(name: str, co
         side, on = side_of(plate, trial)
         first = trial.time[np.flatnonzero(on)[0]]
         strikes = [event.time for event in trial.events if (event.side, event.kind) == (side, "initial_contact")]
-        # in one of the four the foot comes down beside the plate first
+        # in one of the four the foot first lands beside the plate
         assert min(abs(first - strike) for strike in strikes) < 0.1
 
 
@@ -81,8 +81,8 @@ def test_initial_contacts_on_the_plates_are_stored_to_the_frame() -> None:
 @pytest.mark.parametrize("name", [ONE, HOLE])
 def test_ground_forces_act_upwards_and_first_brake_then_propel(name: str) -> None:
     trial = human.read_trial(mocap(name))
-    way = np.nanmean(np.diff(trial.marker("LASI"), axis=0), axis=0)
-    ahead = way / np.linalg.norm(way)
+    displacement = np.nanmean(np.diff(trial.marker("LASI"), axis=0), axis=0)
+    ahead = displacement / np.linalg.norm(displacement)
     whole = [plate for plate in trial.plates if foot_inside(plate, trial)]
     assert whole
     for plate in whole:
@@ -112,7 +112,7 @@ def test_centres_of_pressure_and_free_moments_are_those_of_the_reader(name: str)
         # samples around each frame but the first, which has none before it
         around = (raw[key].T[half:-half].reshape(-1, 2 * half, 3) for key in ("force", "center_of_pressure", "Tz"))
         force, center, free = around
-        steady = np.flatnonzero((force[..., 2] > 300.0).all(axis=1))  # where one sample is like the next
+        steady = np.flatnonzero((force[..., 2] > 300.0).all(axis=1))  # where consecutive samples are similar
         np.testing.assert_allclose(
             plate.center_of_pressure[1:][steady], center[steady].mean(axis=1) / 1000.0, atol=1e-3
         )

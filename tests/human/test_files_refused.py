@@ -31,7 +31,7 @@ def trial_error(path: Path, words: str) -> human.TrialError:
     ("name", "words"),
     [("Empty.c3d", "empty"), ("badParameterOffset.c3d", "damaged C3D file"), ("Eb015si.c3d", "MIPS byte order")],
 )
-def test_malformed_files_from_the_wild_are_refused(name: str, words: str) -> None:
+def test_malformed_real_files_are_refused(name: str, words: str) -> None:
     trial_error(mocap(f"malformed/{name}"), words)
 
 
@@ -61,7 +61,7 @@ def test_a_path_that_is_not_a_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("suffix", "reader"), [("mot", "read_motion"), ("sto", "read_motion")])
-def test_files_of_joints_are_refused_with_the_name_of_what_reads_them(suffix: str, reader: str, tmp_path: Path) -> None:
+def test_joint_motion_files_are_refused_with_the_name_of_their_reader(suffix: str, reader: str, tmp_path: Path) -> None:
     path = tmp_path / f"walk.{suffix}"
     path.write_text("anything")
     trial_error(path, reader)
@@ -72,7 +72,7 @@ def test_a_file_that_is_too_large_is_not_even_opened(tmp_path: Path, monkeypatch
     trial_error(write_c3d(tmp_path / "t.c3d", standing()), "GB; expected at most")
 
 
-def test_the_content_decides_whatever_the_file_is_called(tmp_path: Path) -> None:
+def test_the_content_decides_the_format_and_not_the_file_name(tmp_path: Path) -> None:
     path = write_c3d(tmp_path / "t.c3d", standing()).rename(tmp_path / "t.trc")
     assert human.read_trial(path).labels == tuple(PERSON)
 

@@ -56,7 +56,7 @@ def test_zeros_are_gaps(tmp_path: Path) -> None:
     assert np.isnan(trial.positions).sum() == 3
 
 
-def test_a_header_with_more_frames_than_the_file_is_only_remarked(tmp_path: Path) -> None:
+def test_a_header_with_more_frames_than_the_file_is_only_noted(tmp_path: Path) -> None:
     path = write_trc(tmp_path / "t.trc", rows(73), LABELS, "100\t100\t900\t{m}\tmm\t100\t1\t900")
     trial = human.read_trial(path)
     assert len(trial.time) == 73
@@ -140,7 +140,7 @@ def test_a_few_rows_under_a_million_columns_are_refused_before_memory_is_taken(t
 
 @pytest.mark.parametrize("up", ["y", "z", "-y"])
 @pytest.mark.parametrize("units", ["mm", "m"])
-def test_what_is_written_is_read_again(up: str, units: str, tmp_path: Path) -> None:
+def test_a_written_trial_is_read_back_unchanged(up: str, units: str, tmp_path: Path) -> None:
     X = standing(4)
     X[2, 5] = np.nan
     trial = human.Trial("made", 120.0, np.arange(4) / 120.0, tuple(PERSON), X)

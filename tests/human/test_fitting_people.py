@@ -42,7 +42,7 @@ def test_markers_of_recorded_people_are_met_within_twelve_millimetres(name: str)
 @pytest.mark.parametrize("name", ["one", "hole"])
 @pytest.mark.parametrize(("channel", "joint"), [("Hip", "hip_flexion"), ("Knee", "knee_flexion")])
 def test_hips_and_knees_follow_the_angles_that_the_laboratory_stored(name: str, channel: str, joint: str) -> None:
-    """Within 5 degrees, root mean square, after the mean difference is taken off."""
+    """Within 5 degrees, root mean square, after removal of the mean difference."""
     found = recorded_fit(name)
     for side in ("left", "right"):
         stored = found.trial.angles[f"{side[0].upper()}{channel}Angles"][:, 0]
@@ -59,30 +59,30 @@ def test_a_walk_alone_gives_a_body_too() -> None:
     assert found.shape.height == pytest.approx(1.77, abs=0.01)  # stored with the subject
 
 
-def test_without_a_given_height_it_is_estimated_from_the_markers() -> None:
+def test_an_unknown_height_is_estimated_from_the_markers() -> None:
     walk, static = sample_trial()
-    nobody = human.Subject()
-    found = fit(walk.replace(subject=nobody), static.replace(subject=nobody))
+    unknown = human.Subject()
+    found = fit(walk.replace(subject=unknown), static.replace(subject=unknown))
     assert found.shape.height == pytest.approx(1.77, abs=0.05)
     assert any("height was not given" in note for note in found.notes)
 
 
 def test_a_static_trial_with_raised_arms_does_not_raise_the_shoulders() -> None:
-    """Shoulders are higher there: trunk and arms are taken from the walk alone."""
+    """Raised arms raise the shoulders: trunk and arms are fitted to the walk alone."""
     walk, static = sample_trial(cycles=1)
     raised = static.positions.copy()
     arms = [k for k, label in enumerate(static.labels) if label in ("LA", "RA", "LLHE", "RLHE", "LMHE", "RMHE")]
     raised[:, arms, 2] += 0.08
-    assert fit(walk, static.replace(positions=raised)).rms == pytest.approx(_calm().rms, rel=0.05)
+    assert fit(walk, static.replace(positions=raised)).rms == pytest.approx(_undisturbed_fit().rms, rel=0.05)
 
 
 def test_the_notes_describe_the_processing() -> None:
     walk, static = sample_trial(cycles=1)
-    seen = walk.positions.copy()
-    seen[50:54, 3] = np.nan
-    seen[100:104, 30] += [0.1, 0.0, 0.0]
+    positions = walk.positions.copy()
+    positions[50:54, 3] = np.nan
+    positions[100:104, 30] += [0.1, 0.0, 0.0]
     labels = ("LASI_X", *walk.labels[1:])
-    notes = fit(walk.replace(positions=seen, labels=labels), static).notes
+    notes = fit(walk.replace(positions=positions, labels=labels), static).notes
     assert any("6 Hz" in note for note in notes)
     assert any("filled" in note.lower() for note in notes)
     assert any("jumped and was ignored in 4" in note for note in notes)
@@ -117,19 +117,19 @@ def test_a_height_and_markers_that_do_not_fit_are_warnings() -> None:
 )
 def test_a_marker_that_jumps_by_ten_centimetres_hardly_moves_the_fit(label: str, frames: int) -> None:
     walk, static = sample_trial(cycles=1)
-    seen = walk.positions.copy()
-    seen[60 : 60 + frames, walk.labels.index(label)] += [0.06, -0.048, 0.064]
-    found, calm = fit(walk.replace(positions=seen), static), _calm()
+    positions = walk.positions.copy()
+    positions[60 : 60 + frames, walk.labels.index(label)] += [0.06, -0.048, 0.064]
+    found, undisturbed = fit(walk.replace(positions=positions), static), _undisturbed_fit()
     assert found.tracking.ignored[:, walk.labels.index(label)].sum() == frames
-    apart = np.degrees(found.q[:, 7:] - calm.q[:, 7:])
+    apart = np.degrees(found.q[:, 7:] - undisturbed.q[:, 7:])
     assert np.abs(np.diff(apart, axis=0)).max() < 5.0
-    assert np.abs(apart).max() < (3.0 if frames == 1 else 12.0)  # a toe hangs on one marker, 6 cm from its joint
+    assert np.abs(apart).max() < (3.0 if frames == 1 else 12.0)  # a toe has one marker, 6 cm from its joint
     legs = [k for k, joint in enumerate(found.robot.joints) if "hip" in joint.name or "knee" in joint.name]
-    assert np.abs(apart[:, legs]).max() < 4.0  # a spine of the pelvis leads both thighs
+    assert np.abs(apart[:, legs]).max() < 4.0  # a marker of the pelvis affects both thighs
 
 
 @cache
-def _calm() -> Fit:
+def _undisturbed_fit() -> Fit:
     return fit(*sample_trial(cycles=1))
 
 
@@ -151,15 +151,15 @@ def test_each_trial_of_a_folder_has_a_row_also_if_its_file_is_invalid(tmp_path) 
     write_sample(tmp_path / "anna", walk, static)
     (tmp_path / "anna" / "walk.trc").unlink()
     (tmp_path / "broken.c3d").write_bytes(b"no such thing")
-    wanted = find_trials([tmp_path])
-    assert [files.name for files in wanted] == ["walk.c3d", "broken.c3d"]
-    assert wanted[0].static is not None
-    assert wanted[0].static.parent.name == "anna"
+    trials = find_trials([tmp_path])
+    assert [files.name for files in trials] == ["walk.c3d", "broken.c3d"]
+    assert trials[0].static is not None
+    assert trials[0].static.parent.name == "anna"
     done: list[float] = []
-    batch = fit_trials(wanted, progress=done.append)
+    batch = fit_trials(trials, progress=done.append)
     walked, broken = batch
     assert isinstance(walked, Fit)
-    assert (walked.name, walked.static) == ("walk.c3d", str(wanted[0].static))
+    assert (walked.name, walked.static) == ("walk.c3d", str(trials[0].static))
     assert isinstance(broken, TrialFailure)
     assert (broken.trial, broken.static) == ("broken.c3d", None)
     assert "broken.c3d" in broken.reason
@@ -174,7 +174,7 @@ def test_each_trial_of_a_folder_has_a_row_also_if_its_file_is_invalid(tmp_path) 
     [("static.c3d", True), ("S01_Calibration.c3d", True), ("cal 02.trc", True), ("T-pose.c3d", True),
      ("walk.c3d", False), ("vertical_jump.c3d", False), ("understanding.c3d", False), ("calf_raise.c3d", False)],
 )  # fmt: skip
-def test_static_trials_are_known_by_their_names(name: str, static: bool) -> None:
+def test_static_trials_are_recognised_by_their_names(name: str, static: bool) -> None:
     from pathlib import Path
 
     assert is_static(Path(name)) == static
@@ -182,9 +182,9 @@ def test_static_trials_are_known_by_their_names(name: str, static: bool) -> None
 
 def test_a_trial_that_never_shows_the_pelvis_is_refused() -> None:
     walk, _ = sample_trial(cycles=1)
-    seen = walk.positions.copy()
+    positions = walk.positions.copy()
     for k, label in enumerate(walk.labels):
         if "ASIS" in label or "PSIS" in label:
-            seen[:, k] = np.nan
+            positions[:, k] = np.nan
     with pytest.raises(human.TrialError, match=r"pelvis|ASIS|asis"):
-        fit(walk.replace(positions=seen))
+        fit(walk.replace(positions=positions))

@@ -35,7 +35,7 @@ def test_the_curves_are_those_of_the_motion() -> None:
 
 
 def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizontal_moment() -> None:
-    """Against inverse dynamics: the wrench that the base needs, with all joints placed first."""
+    """Against inverse dynamics: the wrench that the base needs."""
     robot, cycle = sample_walk().robot, sample_walk().cycle()
     time = np.linspace(cycle.initial_contact, cycle.end, 7)
     q, v, a = (np.array(part) for part in zip(*(sample_walk().sample(float(t)) for t in time), strict=True))
@@ -54,7 +54,7 @@ def test_the_zero_moment_point_is_where_the_wrench_of_the_ground_has_no_horizont
 
 
 @pytest.mark.parametrize("side", PEOPLE)
-def test_a_foot_stands_by_the_phases(side: str) -> None:
+def test_the_stance_of_a_foot_follows_from_the_phases(side: str) -> None:
     cycle = sample_walk().cycle(side)  # type: ignore[arg-type]
     other = "left" if side == "right" else "right"
     middles = np.array([(phase.begin + phase.end) / 2.0 for phase in cycle.phases])
@@ -78,7 +78,7 @@ def test_the_support_is_the_hull_of_the_soles_that_stand() -> None:
     assert min(area(support_polygons[0]), area(support_polygons[2])) > 2.0 * max(single)
 
 
-def test_the_reference_is_judged_by_the_same_rules() -> None:
+def test_the_reference_is_evaluated_by_the_same_rules() -> None:
     for variant in (PAPER, BEST, TRACK):
         measures = sample_quality(variant)
         assert measures.reference_zmp_inside == sample_quality(TRACK).reference_zmp_inside
@@ -88,12 +88,12 @@ def test_the_reference_is_judged_by_the_same_rules() -> None:
     assert sample_quality(TRACK).foot_slide == pytest.approx(sample_quality(TRACK).reference_foot_slide, abs=1.0)
 
 
-def the_study() -> VariantComparison:
+def sample_comparison() -> VariantComparison:
     return compare_variants([sample_quality(variant, side) for side in PEOPLE for variant in (PAPER, BEST, SIX_KEYS)])
 
 
 def test_a_study_groups_by_variant_and_notes_the_rules() -> None:
-    found = the_study()
+    found = sample_comparison()
     assert [each.variant for each in found.results] == [PAPER, BEST, SIX_KEYS]
     assert found.people == ("sample", "sample")
     assert EVENT_RULE in found.notes
@@ -110,7 +110,7 @@ def test_a_study_groups_by_variant_and_notes_the_rules() -> None:
         found.result("worst")
 
 
-def test_curves_of_left_cycles_begin_with_the_right_strike_as_well() -> None:
+def test_curves_of_left_cycles_also_begin_with_the_right_initial_contact() -> None:
     """The sample walks the same on both sides: its two cycles must have one mean and next to no deviation."""
     found = compare_variants([sample_quality(TRACK, side) for side in PEOPLE]).results[0]
     assert found.reference_curves.mean == pytest.approx(sample_quality(TRACK).reference_curves, abs=3.0)
@@ -118,7 +118,7 @@ def test_curves_of_left_cycles_begin_with_the_right_strike_as_well() -> None:
 
 
 def test_the_tables_hold_every_variant_and_every_rotation() -> None:
-    found = the_study()
+    found = sample_comparison()
     lines = comparison_table(found).splitlines()
     assert [line.split("  ")[0] for line in lines[1:]] == ["paper", "best", "interpolation, six keys", "measured"]
     table = range_of_motion_table(found.result(BEST))
@@ -127,8 +127,8 @@ def test_the_tables_hold_every_variant_and_every_rotation() -> None:
     assert all(len(line) < 180 for line in str(found).split("\n\n")[0].splitlines())
 
 
-def test_the_summary_is_plain_and_says_the_same() -> None:
-    found = the_study()
+def test_the_summary_is_plain_data_with_the_same_values() -> None:
+    found = sample_comparison()
     facts = json.loads(json.dumps(found.summary()))
     best = facts["variants"]["best"]
     assert best["worst_difference"] == pytest.approx(found.result(BEST).worst_difference[0])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from marker_files import mocap
-from torque_trials import known
+from torque_trials import known_motion
 
 from poise.human import (
     LEG_MOMENTS,
@@ -24,15 +24,15 @@ from poise.robots import SIDES
 
 
 @cache
-def laboratory(name: str) -> Torques:
-    """A person of whom a laboratory stored moments, see facts of the files: Plug-in Gait, two plates."""
+def laboratory_torques(name: str) -> Torques:
+    """A subject with moments stored by a laboratory: Plug-in Gait, two plates."""
     word = name.capitalize()
     walk, static = (mocap(f"pig_{name}/PiG_{kind}-FlatFoot-{word}.c3d") for kind in ("Motion", "Calibration"))
     return compute_torques(fit(read_trial(walk), read_trial(static)))
 
 
 def test_moments_are_torques_per_kg_with_extensors_positive() -> None:
-    torques = compute_torques(known())
+    torques = compute_torques(known_motion())
     found = internal_joint_moments(torques)
     for side in SIDES:
         assert found[f"{side} knee extensor"] == pytest.approx(-torques.joint_torque(f"{side}_knee_flexion") / 75.0)
@@ -43,7 +43,7 @@ def test_moments_are_torques_per_kg_with_extensors_positive() -> None:
 
 
 def test_stored_moments_are_read_in_newton_millimetres_per_kg() -> None:
-    walk = known()
+    walk = known_motion()
     ours = internal_joint_moments(compute_torques(walk))
     stored: dict[Any, Any] = {}
     for side in SIDES:
@@ -61,12 +61,12 @@ def test_stored_moments_are_read_in_newton_millimetres_per_kg() -> None:
 
 
 def test_a_trial_without_stored_moments_has_nothing_to_compare() -> None:
-    assert compare_stored_moments(compute_torques(known())) == ()
+    assert compare_stored_moments(compute_torques(known_motion())) == ()
 
 
 @pytest.mark.parametrize("name", ["one", "hole"])
 def test_ankle_and_knee_have_the_shape_and_the_size_that_the_laboratory_stored(name: str) -> None:
-    rows = {(row.side, row.title): row.agreement for row in compare_stored_moments(laboratory(name))}
+    rows = {(row.side, row.title): row.agreement for row in compare_stored_moments(laboratory_torques(name))}
     ankles = [own for (_, title), own in rows.items() if title == "ankle plantarflexor"]
     knees = [own for (_, title), own in rows.items() if title == "knee extensor"]
     assert ankles
@@ -84,7 +84,7 @@ def test_signs_at_the_hip_are_those_of_the_laboratory() -> None:
     rows = [
         row
         for name in ("one", "hole")
-        for row in compare_stored_moments(laboratory(name))
+        for row in compare_stored_moments(laboratory_torques(name))
         if row.title.startswith("hip")
     ]
     assert len(rows) >= 6
@@ -93,7 +93,7 @@ def test_signs_at_the_hip_are_those_of_the_laboratory() -> None:
 
 def test_plate_contacts_with_overhang_are_detected_in_recorded_walks() -> None:
     """The left toes are 3 cm beyond the second plate in one trial, the right foot lands half beside it in the other."""
-    one, hole = laboratory("one").foot_wrenches, laboratory("hole").foot_wrenches
+    one, hole = laboratory_torques("one").foot_wrenches, laboratory_torques("hole").foot_wrenches
     assert [(each.side, each.complete) for each in one.plate_contacts] == [("right", True), ("left", False)]
     assert one.plate_contacts[1].overhang == pytest.approx(0.03, abs=0.01)
     assert {(each.side, each.complete) for each in hole.plate_contacts} == {("left", True), ("right", False)}
@@ -101,6 +101,6 @@ def test_plate_contacts_with_overhang_are_detected_in_recorded_walks() -> None:
 
 
 def test_the_residual_of_a_real_walk_is_small_along_the_ground() -> None:
-    torques = laboratory("one")
+    torques = laboratory_torques("one")
     assert (torques.residual_rms[:2] < 0.04 * 9.81 * torques.mass).all()
     assert (torques.residual_rms[3:] < 15.0).all()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio
 import pytest
-from torque_trials import KnownMotion, known
+from torque_trials import KnownMotion, known_motion
 
 import poise
 from poise.human import Torques, TrialError, compute_torques, fit, sample_trial
@@ -19,7 +19,7 @@ WEIGHT = 75.0 * 9.81
 
 @pytest.fixture(scope="module")
 def walk() -> KnownMotion:
-    return known()
+    return known_motion()
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +27,15 @@ def torques(walk: KnownMotion) -> Torques:
     return compute_torques(walk)
 
 
-def whole(walk: KnownMotion) -> np.ndarray:
-    """Frames in which no plate bears so little that it does not count."""
+def fully_measured_frames(walk: KnownMotion) -> np.ndarray:
+    """Frames in which no plate has a load below the threshold."""
     return np.all([(p.force[:, 2] > 20.0) | (p.force[:, 2] == 0.0) for p in walk.trial.plates], axis=0)
 
 
 def test_torques_balance_mass_matrix_gravity_and_plates_with_no_inertia_of_motors(
     walk: KnownMotion, torques: Torques
 ) -> None:
-    """M a + h - Σ Jᵀ w, by other algorithms than the recursion that was used."""
+    """M a + h - Σ Jᵀ w, by algorithms other than the recursion under test."""
     robot = walk.robot
     model = robot.model.copy()
     assert model.armature.max() > 0.0
@@ -57,7 +57,7 @@ def test_torques_balance_mass_matrix_gravity_and_plates_with_no_inertia_of_motor
 
 
 def test_a_motion_on_the_plates_that_measured_it_leaves_no_residual(walk: KnownMotion, torques: Torques) -> None:
-    assert torques.residual[whole(walk)] == pytest.approx(0.0, abs=1e-6)
+    assert torques.residual[fully_measured_frames(walk)] == pytest.approx(0.0, abs=1e-6)
     assert (torques.residual_rms[:3] < 0.005 * WEIGHT).all()  # loads below 20 N do not count
 
 
@@ -101,7 +101,7 @@ def test_the_residual_is_zero_where_all_is_measured_and_shows_a_wrong_mass(walk:
     assert found.mass == pytest.approx(82.5)
 
 
-def test_a_leg_that_never_stands_on_a_plate_is_said_to_be_known_in_swing_only(walk: KnownMotion) -> None:
+def test_a_leg_without_a_plate_contact_is_listed_as_swing_only(walk: KnownMotion) -> None:
     contacts = compute_torques(walk).foot_wrenches.plate_contacts
     right = compute_torques(walk.on(*(walk.trial.plates[each.plate] for each in contacts if each.side == "right")))
     rows = [line for line in right.text().splitlines() if "knee extensor" in line]
@@ -139,7 +139,7 @@ def test_the_mass_needs_frames_with_complete_contact_data(walk: KnownMotion) -> 
         mass_from_plates(walk.on(replace(walk.trial.plates[0], force=np.zeros((len(walk.time), 3)))))
 
 
-def test_filtered_forces_are_smoother_and_bear_the_same(walk: KnownMotion, torques: Torques) -> None:
+def test_filtered_forces_are_smoother_with_the_same_mean(walk: KnownMotion, torques: Torques) -> None:
     found = compute_torques(walk, cutoff=6.0)
     for side in SIDES:
         raw, smooth = torques.foot_wrenches.force[side][:, 2], found.foot_wrenches.force[side][:, 2]

@@ -16,7 +16,7 @@ def trial(*labels: str) -> human.Trial:
     return human.Trial("made.c3d", 100.0, np.arange(3) / 100.0, labels, positions)
 
 
-def renamed(**names: str) -> human.Trial:
+def trial_with_labels(**names: str) -> human.Trial:
     return trial(*(names.get(label, label) for label in PERSON))
 
 
@@ -42,8 +42,8 @@ def test_prefixes_letter_case_and_separators_do_not_count(change: object) -> Non
     assert list(matched.markers) == labels
 
 
-def test_an_unknown_label_is_listed_with_the_marker_it_may_be_meant_as() -> None:
-    matched = human.match_markers(renamed(LFHD="LFHEAD", RTOE="XYZW"), "plug_in_gait")
+def test_an_unknown_label_is_listed_with_a_similar_marker() -> None:
+    matched = human.match_markers(trial_with_labels(LFHD="LFHEAD", RTOE="XYZW"), "plug_in_gait")
     assert matched.unknown_labels["LFHEAD"][0] == "LFHD"
     assert "LFHD" in matched.missing_markers
     assert matched.unknown_labels["XYZW"] == ()
@@ -54,7 +54,7 @@ def test_a_matched_marker_is_not_suggested_again() -> None:
     assert "LASI" not in human.match_markers(trial(*PERSON, "LASIS")).unknown_labels["LASIS"]
 
 
-def test_lower_body_files_do_with_what_they_have() -> None:
+def test_lower_body_files_are_matched_without_the_upper_body() -> None:
     legs = [label for label in PERSON if label[1:] in ("ASI", "PSI", "THI", "KNE", "TIB", "ANK", "HEE", "TOE")]
     matched = human.match_markers(trial(*legs))
     assert matched.marker_set.name == "plug_in_gait"
@@ -70,14 +70,14 @@ def test_of_two_labels_for_one_marker_the_exact_one_counts() -> None:
 
 
 def test_of_two_people_with_one_label_the_one_with_more_samples_is_used() -> None:
-    both = trial(*(f"{who}:{label}" for who in ("Anna", "Bert") for label in PERSON))
+    both = trial(*(f"{subject}:{label}" for subject in ("Anna", "Bert") for label in PERSON))
     positions = both.positions.copy()
     positions[1:, : len(PERSON)] = np.nan
     matched = human.match_markers(both.replace(positions=positions))
     assert {label.split(":")[0] for label in matched.markers} == {"Bert"}
 
 
-def test_a_marker_never_seen_is_missing() -> None:
+def test_a_marker_that_is_never_visible_is_missing() -> None:
     positions = standing(3)
     positions[:, list(PERSON).index("RTHI")] = np.nan
     matched = human.match_markers(human.Trial("made", 100.0, np.arange(3) / 100.0, tuple(PERSON), positions))
@@ -96,7 +96,7 @@ def test_a_marker_never_seen_is_missing() -> None:
 def test_too_few_markers_for_a_body_are_refused_with_their_number(lost: tuple[str, ...], words: str) -> None:
     names = {label: f"{i}??" for i, label in enumerate(lost)}
     with pytest.raises(human.TrialError, match=words) as caught:
-        human.match_markers(renamed(**names))
+        human.match_markers(trial_with_labels(**names))
     assert "\n" not in str(caught.value)
     assert "made.c3d" in str(caught.value)
     assert "expected 3 on the pelvis and 2 on each leg" in str(caught.value)
@@ -104,7 +104,7 @@ def test_too_few_markers_for_a_body_are_refused_with_their_number(lost: tuple[st
 
 def test_labels_that_nearly_fit_are_offered_when_too_few_are_found() -> None:
     with pytest.raises(human.TrialError, match=r"LASIX for LASI\?"):
-        human.match_markers(renamed(LASI="LASIX", RASI="RASIX"), "plug_in_gait")
+        human.match_markers(trial_with_labels(LASI="LASIX", RASI="RASIX"), "plug_in_gait")
 
 
 def test_a_user_defined_set_is_loaded_by_its_path(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from poise.robots import BodyShape, landmarks
 SETS = sorted(human.marker_sets())
 
 
-def own(tmp_path: Path, text: str) -> Path:
+def write_marker_set(tmp_path: Path, text: str) -> Path:
     (tmp_path / "own.toml").write_text(text)
     return tmp_path / "own.toml"
 
@@ -79,7 +79,7 @@ def test_a_user_defined_set_is_read_with_one_entry_for_both_sides(tmp_path: Path
     [optional]
     "{S}KM" = { landmark = "{side}_medial_knee" }
     """
-    marker_set = human.load_marker_set(own(tmp_path, text))
+    marker_set = human.load_marker_set(write_marker_set(tmp_path, text))
     assert (marker_set.name, marker_set.description, marker_set.optional) == ("own", "mine", {"LKM", "RKM"})  # type: ignore[comparison-overlap]
     assert marker_set.markers["RHIP"] == human.Marker("RHIP", "right_asis", "pelvis", 5.0)
     assert marker_set.markers["LTH1"] == human.Marker("LTH1", None, "left_thigh", 0.25)
@@ -109,7 +109,7 @@ def test_a_user_defined_set_is_read_with_one_entry_for_both_sides(tmp_path: Path
 )
 def test_an_invalid_set_is_refused_in_one_line(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(human.TrialError, match=words) as caught:
-        human.load_marker_set(own(tmp_path, text))
+        human.load_marker_set(write_marker_set(tmp_path, text))
     assert "\n" not in str(caught.value)
     assert "own.toml" in str(caught.value)
 

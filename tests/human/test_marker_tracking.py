@@ -22,7 +22,7 @@ def robot() -> Robot:
 
 
 @pytest.fixture(scope="module")
-def known(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+def known_walk(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """A walk with toes, fingers, wrists and head that move as well: times and configurations, exactly known."""
     time, q = sample_motion(robot, cycles=1)
     for joint, size in (
@@ -42,17 +42,17 @@ def tracker(robot: Robot) -> MarkerTracker:
     return MarkerTracker(robot, points, np.array([marker.weight for marker in markers]))
 
 
-def degrees(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def angle_differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Differences of all joint angles."""
     return np.degrees(np.abs(a[:, 7:] - b[:, 7:]))
 
 
 def test_jacobians_of_points_are_those_of_finite_differences(
-    tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray]
+    tracker: MarkerTracker, known_walk: tuple[np.ndarray, np.ndarray]
 ) -> None:
     import pinocchio
 
-    points, model, q = tracker.points, tracker.robot.model, known[1][20]
+    points, model, q = tracker.points, tracker.robot.model, known_walk[1][20]
     _, J = points.positions_and_jacobians(q)
     rng = np.random.default_rng(0)
     v = rng.normal(size=model.nv)
@@ -62,61 +62,63 @@ def test_jacobians_of_points_are_those_of_finite_differences(
 
 
 def test_a_known_motion_is_recovered_to_a_twentieth_of_a_degree(
-    tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray]
+    tracker: MarkerTracker, known_walk: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    _, q = known
+    _, q = known_walk
     found = tracker.track(np.array([tracker.points.positions(each) for each in q]), q[0])
-    assert degrees(found.q, q).max() < 0.05
+    assert angle_differences(found.q, q).max() < 0.05
     assert np.nanmax(found.errors) < 1e-4
 
 
 def test_markers_that_drop_out_at_random_make_no_spikes(
-    tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray]
+    tracker: MarkerTracker, known_walk: tuple[np.ndarray, np.ndarray]
 ) -> None:
     """15 % of all markers in each frame, and gaps filled as `fit` does."""
     from poise.human import Trial, fill_gaps
 
-    time, q = known
-    seen = np.array([tracker.points.positions(each) for each in q])
-    seen[np.random.default_rng(1).random(seen.shape[:2]) < 0.15] = np.nan
-    labels = tuple(f"m{k}" for k in range(seen.shape[1]))
-    whole = fill_gaps(Trial("made", 100.0, time, labels, seen)).positions
-    assert degrees(tracker.track(whole, q[0]).q, q)[5:-5].max() < 3.0  # a gap at the ends has nothing to be filled from
-    raw = degrees(tracker.track(seen, q[0]).q, q)
+    time, q = known_walk
+    positions = np.array([tracker.points.positions(each) for each in q])
+    positions[np.random.default_rng(1).random(positions.shape[:2]) < 0.15] = np.nan
+    labels = tuple(f"m{k}" for k in range(positions.shape[1]))
+    whole = fill_gaps(Trial("made", 100.0, time, labels, positions)).positions
+    assert angle_differences(tracker.track(whole, q[0]).q, q)[5:-5].max() < 3.0  # a gap at the ends cannot be filled
+    raw = angle_differences(tracker.track(positions, q[0]).q, q)
     legs = [k for k, joint in enumerate(tracker.robot.joints) if "hip" in joint.name or "knee" in joint.name]
     assert raw[:, legs].max() < 1.0
 
 
 @pytest.mark.parametrize("label", ["LASIS", "RLFE", "LCAL", "RMFH1", "RLM", "LLHE", "RRS", "C7", "SEL"])
 def test_a_marker_ten_centimetres_off_makes_no_spike(
-    tracker: MarkerTracker, known: tuple[np.ndarray, np.ndarray], label: str
+    tracker: MarkerTracker, known_walk: tuple[np.ndarray, np.ndarray], label: str
 ) -> None:
-    """In the filtered motion, which is what a user gets, no joint jumps by 10 degrees between two frames."""
-    time, q = known
-    seen = np.array([tracker.points.positions(each) for each in q])
+    """In the filtered motion, which users receive, no joint jumps by 10 degrees between two frames."""
+    time, q = known_walk
+    positions = np.array([tracker.points.positions(each) for each in q])
     which = list(load_marker_set("skin49").markers).index(label)
-    seen[40:60, which] += 0.1 * np.array([0.6, -0.48, 0.64])
-    found = tracker.track(seen, q[0])
+    positions[40:60, which] += 0.1 * np.array([0.6, -0.48, 0.64])
+    found = tracker.track(positions, q[0])
     assert found.ignored[40:60, which].sum() >= 15
     assert not found.ignored[:40].any()
     smooth = filter_motion(tracker.robot, time, found.q, 6.0).q
     spikes = np.degrees(np.abs(np.diff(smooth[:, 7:] - q[:, 7:], axis=0)))
     assert spikes.max() < 10.0
-    assert degrees(smooth, q)[45:55][:, [j.v - 6 for j in tracker.robot.joints if "knee" in j.name]].max() < 5.0
+    assert (
+        angle_differences(smooth, q)[45:55][:, [j.v - 6 for j in tracker.robot.joints if "knee" in j.name]].max() < 5.0
+    )
 
 
 def test_joints_stay_in_range_with_any_marker_positions(tracker: MarkerTracker, robot: Robot) -> None:
     rng = np.random.default_rng(2)
-    seen = tracker.points.positions(robot.rest) + 0.3 * rng.normal(size=(len(tracker.weights), 3))
-    found = tracker.track(seen[None], robot.rest).q[0]
+    positions = tracker.points.positions(robot.rest) + 0.3 * rng.normal(size=(len(tracker.weights), 3))
+    found = tracker.track(positions[None], robot.rest).q[0]
     assert (found[7:] >= robot.limits.lower - 1e-12).all()
     assert (found[7:] <= robot.limits.upper + 1e-12).all()
     assert np.isfinite(found).all()
 
 
 def test_without_visible_markers_the_posture_stays_the_same(tracker: MarkerTracker, robot: Robot) -> None:
-    seen = np.full((5, len(tracker.weights), 3), np.nan)
-    found = tracker.track(seen, robot.rest)
+    positions = np.full((5, len(tracker.weights), 3), np.nan)
+    found = tracker.track(positions, robot.rest)
     assert found.q == pytest.approx(np.tile(robot.rest, (5, 1)), abs=1e-9)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from torque_trials import KnownMotion, known
+from torque_trials import KnownMotion, known_motion
 
 from poise.human import ForcePlate, compute_torques
 from poise.human.torques.plate_forces import EDGE_TOLERANCE, detect_stance, foot_wrenches
@@ -16,11 +16,11 @@ from poise.robots import SIDES
 
 @pytest.fixture(scope="module")
 def walk() -> KnownMotion:
-    return known()
+    return known_motion()
 
 
-def joined(one: ForcePlate, two: ForcePlate) -> ForcePlate:
-    """One large plate in the place of two."""
+def join_plates(one: ForcePlate, two: ForcePlate) -> ForcePlate:
+    """One large plate instead of two."""
     force = one.force + two.force
     load = np.maximum(force[:, 2:], 1e-9)
     center = (one.force[:, 2:] * one.center_of_pressure + two.force[:, 2:] * two.center_of_pressure) / load
@@ -56,15 +56,15 @@ def test_the_wrenches_of_the_feet_are_those_of_the_plates_together(walk: KnownMo
 
 
 def test_stance_from_motion_agrees_with_stance_from_events(walk: KnownMotion) -> None:
-    told = detect_stance(walk)
-    seen = detect_stance(replace(walk, trial=walk.trial.replace(events=())))
+    from_events = detect_stance(walk)
+    from_motion = detect_stance(replace(walk, trial=walk.trial.replace(events=())))
     for side in SIDES:
-        assert np.mean(told.stance[side] == seen.stance[side]) > 0.94
+        assert np.mean(from_events.stance[side] == from_motion.stance[side]) > 0.94
         strikes = [event.time for event in walk.trial.events if event.side == side and event.kind == "initial_contact"]
         for time in strikes:
             k = int(np.searchsorted(walk.time, time - 1e-9))
-            assert told.stance[side][k]
-            assert not told.stance[side][k - 2]
+            assert from_events.stance[side][k]
+            assert not from_events.stance[side][k - 2]
 
 
 def test_a_foot_on_a_treadmill_stands_though_it_moves(walk: KnownMotion) -> None:
@@ -97,7 +97,7 @@ def test_a_foot_that_is_partly_beyond_the_edge_of_its_plate_is_not_measured(walk
 
 def test_a_plate_under_both_feet_measures_neither_foot(walk: KnownMotion) -> None:
     plates = walk.trial.plates
-    found = compute_torques(walk.on(*plates[:1], joined(plates[1], plates[2]), *plates[3:]))
+    found = compute_torques(walk.on(*plates[:1], join_plates(plates[1], plates[2]), *plates[3:]))
     shared = next(each for each in found.foot_wrenches.plate_contacts if each.plate == 1)
     assert shared.shared
     assert not shared.complete

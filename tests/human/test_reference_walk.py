@@ -14,7 +14,7 @@ STEP = 1e-4
 
 
 @pytest.mark.parametrize("time", [0.613, 1.2, 1.787])
-def test_heels_center_and_momentum_move_as_their_derivatives_say(time: float) -> None:
+def test_heels_center_and_momentum_agree_with_their_derivatives(time: float) -> None:
     before, now, after = (sample_walk().at(time + dt) for dt in (-STEP, 0.0, STEP))
     for part in (*SIDES, None):
         x0, x, x2 = (m.heels[part] if part else m.center_of_mass for m in (before, now, after))

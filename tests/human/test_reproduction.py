@@ -57,7 +57,7 @@ def test_points_stay_above_the_ground_joints_in_range_and_accelerations_bounded(
     assert set(reproduce_sample(variant).recording["solver/status"]) == {"optimal"}
 
 
-def test_six_key_postures_with_velocities_bring_every_range_within_five_degrees() -> None:
+def test_six_key_postures_with_velocities_reproduce_every_range_within_five_degrees() -> None:
     assert np.abs(sample_quality(BEST).differences).max() < 5.0
     assert sample_quality(BEST).zmp_inside >= 0.8
     assert sample_quality(BEST).errors.mean() < sample_quality(PAPER).errors.mean() / 3.0
@@ -70,13 +70,13 @@ def test_two_more_key_postures_halve_the_remaining_error() -> None:
     assert sample_quality(BEST_EIGHT_KEYS).zmp_inside >= 0.8
 
 
-def test_with_the_postures_at_strikes_alone_the_swing_knee_stays_straight() -> None:
+def test_with_key_postures_at_initial_contacts_alone_the_swing_knee_stays_straight() -> None:
     assert (sample_quality(TWO_PHASES).ranges[KNEES] < 0.35 * sample_quality(TWO_PHASES).reference_ranges[KNEES]).all()
     assert (sample_quality(PAPER).ranges[KNEES] > 0.6 * sample_quality(PAPER).reference_ranges[KNEES]).all()
 
 
 def test_ranges_of_motion_do_not_distinguish_tasks_from_interpolation() -> None:
-    """The same keys without any task: the ranges are as good, the feet are not where they should be."""
+    """The same keys without any task: the ranges are as good, but the feet deviate."""
     for tasks, bare in ((PAPER, FOUR_KEYS), (BEST, SIX_KEYS)):
         ours, theirs = (float(np.abs(sample_quality(variant).differences).mean()) for variant in (tasks, bare))
         assert theirs == pytest.approx(ours, abs=0.5)
@@ -147,7 +147,7 @@ def test_the_order_of_heels_and_center_of_mass_does_not_matter_as_both_are_feasi
     assert other.differences == pytest.approx(sample_quality(PAPER).differences, abs=0.1)
 
 
-def test_points_are_kept_above_their_lowest_place_in_the_reference() -> None:
+def test_points_stay_above_their_lowest_position_in_the_reference() -> None:
     cycle = sample_walk().cycle()
     lowest = lowest_heights(sample_walk(), cycle)
     for time in np.linspace(cycle.initial_contact, cycle.end, 23):

@@ -22,7 +22,7 @@ def robot() -> poise.Robot:
 
 
 @pytest.fixture(scope="module")
-def clean() -> tuple[Trial, Trial]:
+def noiseless_trials() -> tuple[Trial, Trial]:
     return sample_trial(noise=0.0)
 
 
@@ -44,9 +44,9 @@ def test_no_two_markers_share_a_place(name: str) -> None:
 
 
 def test_without_noise_markers_are_the_landmarks_of_the_known_coordinates(
-    clean: tuple[Trial, Trial], robot: poise.Robot
+    noiseless_trials: tuple[Trial, Trial], robot: poise.Robot
 ) -> None:
-    walk, _ = clean
+    walk, _ = noiseless_trials
     time, q = sample_motion(robot)
     assert walk.time == pytest.approx(time)
     link, place = landmarks(BodyShape.of(1.77, 75.0, "male"))["left_lateral_ankle"]
@@ -56,17 +56,19 @@ def test_without_noise_markers_are_the_landmarks_of_the_known_coordinates(
         assert walk.marker("LLM")[i] == pytest.approx(data.oMf[robot.frame(link).index].act(place), abs=1e-12)
 
 
-def test_noise_has_the_given_deviation_and_is_reproducible_by_its_seed(clean: tuple[Trial, Trial]) -> None:
-    walk, _ = clean
+def test_noise_has_the_given_deviation_and_is_reproducible_by_its_seed(noiseless_trials: tuple[Trial, Trial]) -> None:
+    walk, _ = noiseless_trials
     one, same, other = (sample_trial(noise=0.003, seed=seed)[0] for seed in (7, 7, 8))
     assert np.array_equal(one.positions, same.positions)
     assert not np.array_equal(one.positions, other.positions)
     assert np.std(one.positions - walk.positions) == pytest.approx(0.003, rel=0.02)
 
 
-def test_plates_explain_the_motion_without_a_residual(clean: tuple[Trial, Trial], robot: poise.Robot) -> None:
-    """Forces at the plates, put on the feet, leave nothing for the base to do: the oracle of inverse dynamics."""
-    walk, _ = clean
+def test_plates_explain_the_motion_without_a_residual(
+    noiseless_trials: tuple[Trial, Trial], robot: poise.Robot
+) -> None:
+    """With the plate forces applied to the feet, inverse dynamics gives no residual at the base."""
+    walk, _ = noiseless_trials
     motion = synthesize_walk(robot)
     q, v, a = motion.at(walk.time - MARGIN * motion.period)
     model, data = robot.model, robot.model.createData()
@@ -83,8 +85,8 @@ def test_plates_explain_the_motion_without_a_residual(clean: tuple[Trial, Trial]
         assert torque[:6] == pytest.approx(np.zeros(6), abs=1e-6)
 
 
-def test_each_step_is_on_its_own_plate(clean: tuple[Trial, Trial]) -> None:
-    walk, _ = clean
+def test_each_step_is_on_its_own_plate(noiseless_trials: tuple[Trial, Trial]) -> None:
+    walk, _ = noiseless_trials
     for plate in walk.plates:
         on = plate.force[:, 2] > 0.0
         low, high = plate.corners.min(axis=0), plate.corners.max(axis=0)
@@ -95,30 +97,32 @@ def test_each_step_is_on_its_own_plate(clean: tuple[Trial, Trial]) -> None:
         assert one.corners[:, 0].max() <= two.corners[:, 0].min() + 1e-9
 
 
-def test_events_agree_with_the_plates(clean: tuple[Trial, Trial]) -> None:
-    walk, _ = clean
+def test_events_agree_with_the_plates(noiseless_trials: tuple[Trial, Trial]) -> None:
+    walk, _ = noiseless_trials
     first = "left" if walk.plates[0].center_of_pressure[0, 1] > 0.0 else "right"
     sides: dict[Side, Any] = {
         "left": walk.plates[(first == "right") :: 2],
         "right": walk.plates[(first == "left") :: 2],
     }
-    seen = events_from_plates(walk.time, {side: sum(p.force[:, 2] for p in own) for side, own in sides.items()})
+    detected = events_from_plates(walk.time, {side: sum(p.force[:, 2] for p in own) for side, own in sides.items()})
     known = {
         (e.side, e.kind): [o.time for o in walk.events if (o.side, o.kind) == (e.side, e.kind)] for e in walk.events
     }
     for (side, kind), times in known.items():
-        assert [e.time for e in seen if (e.side, e.kind) == (side, kind)] == pytest.approx(times, abs=0.02)
+        assert [e.time for e in detected if (e.side, e.kind) == (side, kind)] == pytest.approx(times, abs=0.02)
 
 
-def test_events_that_are_found_from_markers_are_near_those_that_were_made() -> None:
+def test_events_detected_from_markers_are_near_the_synthetic_ones() -> None:
     walk, _ = sample_trial(marker_set="plug_in_gait", noise=0.0005)
     heel = {side: walk.marker(f"{side[0].upper()}HEE") for side in SIDES}
     toe = {side: walk.marker(f"{side[0].upper()}TOE") for side in SIDES}
     pelvis = np.mean([walk.marker(label) for label in ("LASI", "RASI", "LPSI", "RPSI")], axis=0)
     found = events_from_markers(walk.time, heel, toe, pelvis)
     for kind in ("initial_contact", "toe_off"):
-        made = [e for e in walk.events if e.kind == kind]
-        error = [min((f.time - e.time for f in found if (f.kind, f.side) == (kind, e.side)), key=abs) for e in made]
+        synthetic = [e for e in walk.events if e.kind == kind]
+        error = [
+            min((f.time - e.time for f in found if (f.kind, f.side) == (kind, e.side)), key=abs) for e in synthetic
+        ]
         assert np.mean(np.abs(error)) < 0.05
 
 
@@ -129,8 +133,8 @@ def test_the_number_of_cycles_is_the_given_one() -> None:
         assert walk.plates == ()
 
 
-def test_spatiotemporal_parameters_of_the_sample_are_those_of_a_walk(clean: tuple[Trial, Trial]) -> None:
-    walk, _ = clean
+def test_spatiotemporal_parameters_of_the_sample_are_those_of_a_walk(noiseless_trials: tuple[Trial, Trial]) -> None:
+    walk, _ = noiseless_trials
     cycle = best_cycle(walk.events, 0.0, walk.time[-1])
     assert cycle.stance == pytest.approx(62.0)
     assert cycle.double_support == pytest.approx(24.0)

@@ -27,7 +27,7 @@ def walk(request: pytest.FixtureRequest) -> PeriodicMotion:
     return synthesize_walk(poise.load_robot("human", height=height, mass=mass, sex=sex))
 
 
-def points(walk: PeriodicMotion) -> np.ndarray:
+def foot_points(walk: PeriodicMotion) -> np.ndarray:
     """Points under both feet over a cycle, (200, 8, 3), the left ones first."""
     robot, data = walk.robot, walk.robot.model.createData()
     frames = [robot.frame(f"{side}_{name}").index for side in ("left", "right") for name in CONTACT_PHASES]
@@ -38,29 +38,29 @@ def points(walk: PeriodicMotion) -> np.ndarray:
     return np.array(found)
 
 
-def standing() -> np.ndarray:
-    """Which of these points are to stand, (200, 8)."""
+def stance_points() -> np.ndarray:
+    """Which of these points are in stance, (200, 8)."""
     return np.array(
         [[a <= (phi + late) % 1.0 <= b for late in (0.5, 0.0) for a, b in CONTACT_PHASES.values()] for phi in PHASES]
     )
 
 
 def test_feet_that_stand_neither_slide_nor_sink_nor_hover_by_more_than_half_a_centimetre(walk: PeriodicMotion) -> None:
-    where, on = points(walk), standing()
+    where, on = foot_points(walk), stance_points()
     assert ground_penetration(where[..., 2]).worst < 0.003
     assert where[on][:, 2].max() < 0.006
     assert max(sliding_distance(where[:, k], on[:, k]) for k in range(8) if k >= 4) < 0.006
 
 
 def test_a_foot_that_swings_is_in_the_air(walk: PeriodicMotion) -> None:
-    feet = points(walk)[:, 4:, 2].min(axis=1)
+    feet = foot_points(walk)[:, 4:, 2].min(axis=1)
     assert feet[(PHASES > TOE_OFF + 0.03) & (PHASES < 0.97)].min() > 0.001
 
 
 def test_the_zero_moment_point_is_under_the_feet_at_every_instant(walk: PeriodicMotion) -> None:
     loaded = np.repeat([[(phi + late) % 1.0 <= TOE_OFF for late in (0.5, 0.0)] for phi in PHASES], 4, axis=1)
     _, point, _ = ground_wrench(walk, PHASES * walk.period)
-    assert share_inside(point, support_polygons(points(walk), loaded)) == 1.0
+    assert share_inside(point, support_polygons(foot_points(walk), loaded)) == 1.0
 
 
 def test_the_ground_only_pushes_and_its_friction_is_enough(walk: PeriodicMotion) -> None:
@@ -92,7 +92,7 @@ def test_left_is_right_half_a_cycle_later(walk: PeriodicMotion) -> None:
     assert later[:, 1] == pytest.approx(-now[:, 1], abs=1e-9)
 
 
-def test_joints_follow_the_norms_within_what_people_differ_by(walk: PeriodicMotion) -> None:
+def test_joints_follow_the_normative_bands_within_human_variation(walk: PeriodicMotion) -> None:
     q = walk.at(PHASES * walk.period)[0]
     for joint, bar in [
         ("hip_flexion", 4.0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from torque_trials import known
+from torque_trials import known_motion
 
 from poise.analysis import anatomical_walk, compare_strides
 from poise.errors import GaitError
@@ -15,31 +15,31 @@ from poise.robots import SIDES
 
 @pytest.fixture(scope="module")
 def torques() -> Torques:
-    return compute_torques(known())
+    return compute_torques(known_motion())
 
 
-def changed(recording: Recording, **values: np.ndarray) -> Recording:
-    """The same with other numbers in some channels."""
+def replace_channels(recording: Recording, **values: np.ndarray) -> Recording:
+    """The same recording with other values in some channels."""
     channels = []
     for name, own in recording.channels.items():
-        given = values.get(name.replace("/", "_"))
-        channels.append(own if given is None else Channel(name, own.units, given, own.labels or None))
+        new_values = values.get(name.replace("/", "_"))
+        channels.append(own if new_values is None else Channel(name, own.units, new_values, own.labels or None))
     return Recording(channels, recording.provenance, recording.robot)
 
 
-def test_strides_are_from_strike_to_strike(torques: Torques) -> None:
+def test_strides_go_from_initial_contact_to_initial_contact(torques: Torques) -> None:
     strides = human_anatomical_walk(torques)
-    made = {
+    contact_times = {
         side: [e.time for e in torques.trial.events if e.side == side and e.kind == "initial_contact"] for side in SIDES
     }
-    assert len(strides.cycles) == sum(len(times) - 1 for times in made.values())
+    assert len(strides.cycles) == sum(len(times) - 1 for times in contact_times.values())
     for cycle in strides.cycles:
-        assert min(abs(cycle.initial_contact - time) for time in made[cycle.side]) < 0.021
-        assert min(abs(cycle.end - time) for time in made[cycle.side]) < 0.021
+        assert min(abs(cycle.initial_contact - time) for time in contact_times[cycle.side]) < 0.021
+        assert min(abs(cycle.end - time) for time in contact_times[cycle.side]) < 0.021
     assert strides.stance == pytest.approx(62.0, abs=1.5)
 
 
-def test_left_and_right_tell_of_the_same_walk(torques: Torques) -> None:
+def test_left_and_right_torques_agree(torques: Torques) -> None:
     """The sample walk is the same on both sides, half a cycle apart; the middle of the body is mirrored."""
     strides = human_anatomical_walk(torques)
     left = next(k for k, cycle in enumerate(strides.cycles) if cycle.side == "left")
@@ -74,7 +74,7 @@ def test_a_recording_of_the_same_walk_gives_the_same_strides(torques: Torques) -
 
 def test_twice_the_torque_is_twice_the_peak_with_the_same_shape_and_order(torques: Torques) -> None:
     recording = torques.recording()
-    double = changed(recording, command_torque=2.0 * recording["command/torque"])
+    double = replace_channels(recording, command_torque=2.0 * recording["command/torque"])
     one, two = (anatomical_walk(each, torques.robot) for each in (double, recording))
     found = compare_strides(one, two)
     for row in found.rows:
@@ -89,7 +89,7 @@ def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torque
     rough = recording["command/torque"].copy()
     for k in range(25, len(rough), 37):
         rough[k] += 40.0
-    spiked = changed(recording, command_torque=rough)
+    spiked = replace_channels(recording, command_torque=rough)
     found = compare_walks(torques, spiked, torques.robot)
     assert found.jerk[0] < found.jerk[1] - 1.0
     assert found.crest_factor[0] > found.crest_factor[1]
@@ -98,8 +98,8 @@ def test_sudden_peaks_show_in_jerk_and_crest_and_a_filter_takes_them_away(torque
 
 
 def test_torques_that_are_not_known_are_left_out(torques: Torques) -> None:
-    """With one step on a plate, one leg tells of the stance and both of the swing."""
-    walk = known()
+    """With one step on a plate, one leg has torques in stance and both have torques in swing."""
+    walk = known_motion()
     some = human_anatomical_walk(compute_torques(walk.on(walk.trial.plates[2])))
     whole = human_anatomical_walk(torques)
     for rotation in ("ankle dorsiflexion", "hip adduction"):

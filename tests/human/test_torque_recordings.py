@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from torque_trials import known
+from torque_trials import known_motion
 
 import poise
 from poise.analysis import analyze_walk
@@ -18,7 +18,7 @@ from poise.robots import Robot
 
 
 def test_a_recording_holds_motion_torques_forces_and_residual() -> None:
-    torques = compute_torques(known())
+    torques = compute_torques(known_motion())
     recording = torques.recording()
     assert recording["command/torque/left_knee_flexion"] == pytest.approx(torques.joint_torque("left_knee_flexion"))
     assert recording["torque_per_kg/left_knee_flexion"] == pytest.approx(
@@ -27,8 +27,8 @@ def test_a_recording_holds_motion_torques_forces_and_residual() -> None:
     assert recording.units["torque_per_kg/left_knee_flexion"] == "N m/kg"
     assert recording["residual"] == pytest.approx(torques.residual)
     assert recording.provenance["behavior"] == "human torques"
-    assert recording.provenance["subject"] == known().trial.subject.name
-    assert len(recording.provenance["events"]) == len(known().trial.events) > 0
+    assert recording.provenance["subject"] == known_motion().trial.subject.name
+    assert len(recording.provenance["events"]) == len(known_motion().trial.events) > 0
     feet = [foot.name for foot in torques.robot.feet]
     load = np.nansum([recording[f"measured/force/{name}/fz"] for name in feet], axis=0)
     assert load == pytest.approx(sum(torques.foot_wrenches.force[side][:, 2] for side in ("left", "right")))
@@ -40,7 +40,7 @@ def test_a_recording_holds_motion_torques_forces_and_residual() -> None:
 
 
 def test_a_saved_recording_restores_its_body_model(tmp_path: Path) -> None:
-    compute_torques(known()).recording().save(tmp_path / "walk.poise")
+    compute_torques(known_motion()).recording().save(tmp_path / "walk.poise")
     again = poise.load_recording(tmp_path / "walk.poise")
     robot = robot_from_provenance(again.provenance)
     assert isinstance(robot, Robot)
@@ -49,7 +49,7 @@ def test_a_saved_recording_restores_its_body_model(tmp_path: Path) -> None:
 
 
 def test_incomplete_plate_forces_are_not_stored_as_measured_forces() -> None:
-    walk = known()
+    walk = known_motion()
     some = compute_torques(walk.on(*walk.trial.plates[1:4])).recording()
     foot = walk.robot.feet[0].name
     assert f"plate/force/{foot}" in some
@@ -60,7 +60,7 @@ def test_incomplete_plate_forces_are_not_stored_as_measured_forces() -> None:
 
 
 def test_it_is_reported_and_exported_with_gaps_in_its_torques(tmp_path: Path) -> None:
-    walk = known()
+    walk = known_motion()
     some = compute_torques(walk.on(*walk.trial.plates[1:4])).recording()
     assert np.isnan(some["command/torque"]).any()
     some.save(tmp_path / "walk.poise")

@@ -32,7 +32,7 @@ class KnownMotion:
 
 
 @cache
-def known() -> KnownMotion:
+def known_motion() -> KnownMotion:
     """Return two strides of an average man."""
     walk, _ = sample_trial(noise=0.0, cycles=2)
     robot = poise.load_robot("human", height=1.77, mass=75.0, sex="male")

@@ -1,7 +1,7 @@
 """[Boukheddimi2019] on measured people: the bars of ranges of motion and of balance, and the paper's own figures.
 
-The trials lie beside the repository; without them these tests are skipped. What was chosen (six keys, accelerations at
-the keys) was chosen on these; sample bodies were not used for it, see tests/human/test_reproduction.py.
+The trials are not part of the repository; without them these tests are skipped. The design (six keys, accelerations at
+the keys) was chosen on these trials and not on sample bodies, see tests/human/test_reproduction.py.
 """
 
 from functools import cache
@@ -41,7 +41,7 @@ def cycles(name: str) -> tuple[GaitCycle, ...]:
 
 
 @ALL
-def test_six_key_postures_in_motion_bring_every_range_within_five_degrees(name: str) -> None:
+def test_six_key_postures_with_velocities_reproduce_every_range_within_five_degrees(name: str) -> None:
     for cycle in cycles(name):
         measures = measure_reproduction(reproduce(reference(name), cycle, BEST))
         assert np.abs(measures.differences).max() < 5.0, measures.worst_joint
@@ -72,7 +72,7 @@ def test_the_posture_of_the_reference_itself_is_followed_without_loss(name: str)
 
 
 def test_the_study_of_all_trials() -> None:
-    """Four walks of two people, which is too few for the tests to mean much."""
+    """Four walks of two people, too few for significant tests."""
     found = compare_variants([reproduce(reference(name), variant=variant) for name in TRIALS for variant in VARIANTS])
     paper, best = found.result(PAPER), found.result(BEST)
     # The paper: 5.8 degrees on nine men, with 14 at worst; all ranges equal or lower.
@@ -82,7 +82,7 @@ def test_the_study_of_all_trials() -> None:
     assert best.beyond_bound == 0
     assert best.equivalent_count == 12 > paper.equivalent_count
     assert best.rms_error < paper.rms_error / 3.0
-    # What tasks bring beside the same keys without any.
+    # Effect of the tasks compared with the same keys without tasks.
     for tasks, bare in ((PAPER, FOUR_KEYS), (BEST, SIX_KEYS)):
         ours, theirs = found.result(tasks), found.result(bare)
         assert theirs.mean_difference == pytest.approx(ours.mean_difference, abs=0.6)

@@ -20,7 +20,7 @@ SEEDS = pytest.mark.parametrize("seed", range(3))
 
 
 def corner_accelerations(state: State, foot: Foot, acceleration: np.ndarray) -> np.ndarray:
-    """Of the corners of a sole along the vertical, by differences of their places."""
+    """Vertical accelerations of the corners of a sole, by differences of their positions."""
     step = 1e-4
 
     def heights(seconds: float) -> np.ndarray:
@@ -31,7 +31,7 @@ def corner_accelerations(state: State, foot: Foot, acceleration: np.ndarray) -> 
     return (heights(step) - 2 * heights(0.0) + heights(-step)) / step**2
 
 
-# -- equation 3: dynamics ---------------------------------------------------------------------------------------------
+# -- equation 3: dynamics ----------------------------------------------------------------------------------------------
 
 
 @ROBOTS
@@ -44,11 +44,11 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
     free = null_space(np.vstack([snapshot.jacobian(foot) for foot in robot.feet]))
     state = start.replace(v=free @ random.normal(0.0, 0.2, free.shape[1]))
     contacts = [Contact(foot, forces="vertices") for foot in robot.feet]
-    wish = start.center_of_mass + random.normal(0.0, 0.05, 3)
+    target = start.center_of_mass + random.normal(0.0, 0.05, 3)
     hierarchy = Hierarchy(
         levels=[
             Level("contact", [constraints.RigidContact(contact) for contact in contacts]),
-            Level("balance", [tasks.CenterOfMass(wish), tasks.AngularMomentum()]),
+            Level("balance", [tasks.CenterOfMass(target), tasks.AngularMomentum()]),
             Level("posture", [tasks.Posture(start)]),
         ]
     )
@@ -72,13 +72,13 @@ def test_equation_3_holds_for_every_command(name: str, seed: int) -> None:
     assert H @ command.acceleration + p == pytest.approx(S.T @ not_none(command.torque) + pushed, abs=1e-6)
 
 
-# -- equation 4: contacts may leave, not sink -------------------------------------------------------------------------
+# -- equation 4: contacts may leave, not sink --------------------------------------------------------------------------
 
 
 @ROBOTS
 @SEEDS
-def test_equation_4_is_what_the_rows_say(name: str, seed: int) -> None:
-    """n·(J_c q̈ + J̇_c q̇) >= 0 at every corner, the left side by differences; k gives what sinks time to stop."""
+def test_the_rows_are_equation_4(name: str, seed: int) -> None:
+    """n·(J_c q̈ + J̇_c q̇) >= 0 at every corner, the left side by differences; k gives sinking corners time to stop."""
     state = random_state(installed_robot(name), seed)
     foot, k = state.robot.foot("left"), 20.0
     acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
@@ -93,9 +93,9 @@ def test_equation_4_is_what_the_rows_say(name: str, seed: int) -> None:
     assert np.isinf(rows.upper).all() or (rows.upper > 1e9).all()
 
 
-def wishing(start: State, foot: Foot, wish: float) -> Command:
-    """Both feet may leave; the left one is asked to accelerate up or down, above all else."""
-    target = start.pose(foot).translation + np.array([0.0, 0.0, wish])
+def command_with_foot_target(start: State, foot: Foot, height: float) -> Command:
+    """Both feet may lift; the left one has a target above or below it, with the highest priority."""
+    target = start.pose(foot).translation + np.array([0.0, 0.0, height])
     hierarchy = Hierarchy(
         always=[constraints.NonPenetration(part) for part in start.robot.feet],
         levels=[
@@ -112,7 +112,7 @@ def wishing(start: State, foot: Foot, wish: float) -> Command:
 def test_a_foot_may_lift(name: str) -> None:
     start = installed_robot(name).stance("standing")
     foot = start.robot.foot("left")
-    command = wishing(start, foot, 0.02)
+    command = command_with_foot_target(start, foot, 0.02)
     assert corner_accelerations(start, foot, not_none(command.acceleration)).mean() == pytest.approx(
         25.0 * 0.02, abs=1e-3
     )
@@ -124,12 +124,12 @@ def test_a_foot_may_lift(name: str) -> None:
 def test_a_foot_does_not_sink(name: str) -> None:
     start = installed_robot(name).stance("standing")
     foot = start.robot.foot("left")
-    command = wishing(start, foot, -0.02)
+    command = command_with_foot_target(start, foot, -0.02)
     for part in start.robot.feet:
         assert corner_accelerations(start, part, not_none(command.acceleration)).min() > -1e-4
     assert corner_accelerations(start, foot, not_none(command.acceleration)) == pytest.approx(0.0, abs=1e-4)
     held = not_none(command.solution).active[1]
-    assert (held == -1).any(), "the constraint acts, and shows"
+    assert (held == -1).any(), "the constraint is active and listed"
 
 
 def test_a_corner_that_sinks_comes_to_rest() -> None:
@@ -151,7 +151,7 @@ def test_a_corner_that_sinks_comes_to_rest() -> None:
 
 @ROBOTS
 def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str) -> None:
-    """The paper found that static contacts need not be enforced: forces inside the cone do."""
+    """The paper found that static contacts need not be enforced: forces inside the cone are sufficient."""
     start = installed_robot(name).stance("standing")
     hierarchy = Hierarchy(
         always=[constraints.JointRange(start.robot), *(constraints.NonPenetration(foot) for foot in start.robot.feet)],
@@ -171,20 +171,20 @@ def test_a_robot_stands_in_mujoco_although_nothing_holds_its_contacts(name: str)
     assert plant.truth().center_of_mass == pytest.approx(start.center_of_mass, abs=2e-3)
 
 
-# -- equations 5 and 6: joints and motors -----------------------------------------------------------------------------
+# -- equations 5 and 6: joints and motors ------------------------------------------------------------------------------
 
 
 @ROBOTS
 @SEEDS
-def test_what_our_bounds_allow_equation_5_allows(name: str, seed: int) -> None:
-    """q_min <= q + ΔT q̇ + ΔT²/2 q̈ <= q_max for every qdd inside our bounds, wherever our bounds can lead to."""
+def test_our_bounds_satisfy_equation_5(name: str, seed: int) -> None:
+    """q_min <= q + ΔT q̇ + ΔT²/2 q̈ <= q_max for every qdd inside our bounds, at every reachable state."""
     robot, period = installed_robot(name), 0.005
     random, limits = np.random.default_rng(seed), robot.limits
     task = constraints.JointRange(robot)
     q = random.uniform(limits.lower, limits.upper)
     near = random.random(len(q)) < 0.5  # half of them close to an end
     q = np.where(near, limits.upper - 0.02 * random.random(len(q)), q)
-    # As fast as a joint may be that could still stop: v²/(2 A) + v ΔT = room.
+    # The largest speed at which a joint can still stop: v²/(2 A) + v ΔT = distance.
     A = task.acceleration
     fastest = [A * (np.sqrt(period**2 + 2.0 * room / A) - period) for room in (limits.upper - q, q - limits.lower)]
     rate = random.uniform(-fastest[1], fastest[0])
@@ -199,7 +199,7 @@ def test_what_our_bounds_allow_equation_5_allows(name: str, seed: int) -> None:
 
 @ROBOTS
 @SEEDS
-def test_equation_6_is_what_the_rows_say(name: str, seed: int) -> None:
+def test_the_rows_are_equation_6(name: str, seed: int) -> None:
     """τ_min <= τ <= τ_max, with τ by inverse dynamics of any accelerations and forces."""
     state = random_state(installed_robot(name), seed)
     robot, snapshot = state.robot, Snapshot(state.robot).at(state)
@@ -212,7 +212,7 @@ def test_equation_6_is_what_the_rows_say(name: str, seed: int) -> None:
 
 
 @ROBOTS
-def test_motors_that_are_asked_for_too_much_give_what_they_have(name: str) -> None:
+def test_an_infeasible_task_saturates_the_torque_limits(name: str) -> None:
     start = installed_robot(name).stance("standing")
     contact = [constraints.RigidContact(foot) for foot in start.robot.feet]
     leap = tasks.CenterOfMass(start.center_of_mass + np.array([0.0, 0.0, 5.0]), dynamics=tasks.Decay(20.0))
@@ -223,7 +223,7 @@ def test_motors_that_are_asked_for_too_much_give_what_they_have(name: str) -> No
     assert share.max() <= 1.0
 
 
-# -- section III.A.2: forces inside the cone ------------------------------------------------------------------------
+# -- section III.A.2: forces inside the cone ---------------------------------------------------------------------------
 
 
 def test_contacts_of_the_paper_are_expressed_in_the_basis_of_the_cone() -> None:

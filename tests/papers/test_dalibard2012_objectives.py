@@ -19,7 +19,7 @@ ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
 RATE = 6.0
 
 
-def turning(name: str) -> State:
+def twisting_state(name: str) -> State:
     """A body that twists over feet at rest."""
     start = installed_robot(name).stance("standing")
     snapshot = Snapshot(start.robot).at(start)
@@ -27,11 +27,11 @@ def turning(name: str) -> State:
     return start.replace(v=free @ np.random.default_rng(1).normal(0.0, 0.2, free.shape[1]))
 
 
-# -- equations 7 to 10: feature tasks ---------------------------------------------------------------------------------
+# -- equations 7 to 10: feature tasks ----------------------------------------------------------------------------------
 
 
 def features(state: State) -> dict[str, tasks.MotionTask]:
-    """The features that the paper names, each with a value that it should have."""
+    """The features of the paper, each with a target value."""
     robot, decay = state.robot, tasks.Decay(RATE)
     foot, q = robot.foot("left"), robot.stance("standing").q
     return {
@@ -50,7 +50,9 @@ def features(state: State) -> dict[str, tasks.MotionTask]:
 @ROBOTS
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("feature", features(installed_robot("g1").stance("standing")))
-def test_the_rows_of_a_feature_are_its_acceleration_beside_the_one_wanted(name: str, seed: int, feature: str) -> None:
+def test_the_rows_of_a_feature_are_its_acceleration_minus_the_target_acceleration(
+    name: str, seed: int, feature: str
+) -> None:
     """ÿ - ÿ* with ÿ* = -λ_p (y - y*) - λ_D ẏ and λ_D = 2 √λ_p; y, ẏ and ÿ by differences of the error y - y* itself."""
     state = random_state(installed_robot(name), seed, speed=0.5)
     task, snapshot, step = features(state)[feature], Snapshot(state.robot).at(state), 1e-4
@@ -75,7 +77,7 @@ def test_the_rows_of_a_feature_are_its_acceleration_beside_the_one_wanted(name: 
 @ROBOTS
 def test_a_level_is_solved_by_the_least_square_of_that_difference(name: str) -> None:
     """Equation 10: of all accelerations that contacts allow, none has a smaller |ÿ - ÿ*|²."""
-    state = turning(name)
+    state = twisting_state(name)
     far = tasks.CenterOfMass(state.center_of_mass + np.array([0.3, 0.1, 0.0]), dynamics=tasks.Decay(RATE))
     held = [constraints.RigidContact(foot) for foot in state.robot.feet]
     hierarchy = Hierarchy(levels=[Level("contact", held), Level("far", [far])])
@@ -84,7 +86,7 @@ def test_a_level_is_solved_by_the_least_square_of_that_difference(name: str) -> 
     last = program.names.index("far")
     (rows,) = program.levels[last]
     missed = rows.A @ not_none(solution).x - rows.lower
-    assert np.abs(missed).max() > 1.0, "further than soles allow"
+    assert np.abs(missed).max() > 1.0, "more than the soles allow"
     active = np.concatenate(not_none(solution).active[:last]) != 0
     free = null_space(program.A[: program.level_begin[last]][active])
     assert free.T @ rows.A.T @ missed == pytest.approx(0.0, abs=1e-5 * np.abs(missed).max() + 1e-7)
@@ -102,11 +104,11 @@ def test_a_decay_is_the_proportional_derivative_law_with_critical_damping(rate: 
     assert derivative == pytest.approx(2.0 * np.sqrt(proportional))
     y, speed = snapshot.position(hand), snapshot.velocity(hand)[:3]
     rows = task.rows(snapshot, layout(state.robot, ACCELERATION))
-    asked = rows.lower + snapshot.drift(hand)[:3]
-    assert asked == pytest.approx(-proportional * (y - [0.4, 0.2, 1.0]) - derivative * speed)
+    acceleration = rows.lower + snapshot.drift(hand)[:3]
+    assert acceleration == pytest.approx(-proportional * (y - [0.4, 0.2, 1.0]) - derivative * speed)
 
 
-# -- equations 11 to 14: angular momentum -----------------------------------------------------------------------------
+# -- equations 11 to 14: angular momentum ------------------------------------------------------------------------------
 
 
 def angular_momentum(state: State) -> np.ndarray:
@@ -154,8 +156,8 @@ def test_its_rate_follows_from_the_accelerations(name: str, seed: int) -> None:
 
 @ROBOTS
 def test_angular_momentum_decays_at_the_rate_of_the_task(name: str) -> None:
-    """Equation 11: L̇* = -λ_p (L - L*), with L* = 0, on a robot that does as it is told."""
-    state = turning(name)
+    """Equation 11: L̇* = -λ_p (L - L*), with L* = 0, on an ideal plant."""
+    state = twisting_state(name)
     hierarchy = Hierarchy(
         levels=[
             Level("contact", [constraints.RigidContact(foot) for foot in state.robot.feet]),
@@ -172,7 +174,7 @@ def test_angular_momentum_decays_at_the_rate_of_the_task(name: str) -> None:
 
 @ROBOTS
 @pytest.mark.parametrize("seed", range(3))
-def test_the_rows_of_angular_momentum_are_its_rate_beside_the_one_wanted(name: str, seed: int) -> None:
+def test_the_rows_of_angular_momentum_are_its_rate_minus_the_target_rate(name: str, seed: int) -> None:
     """Equation 14: L̇ - L̇* with L̇* = -λ_p L, L̇ by differences."""
     state = random_state(installed_robot(name), seed)
     acceleration = np.random.default_rng(seed).normal(0.0, 2.0, len(state.v))
@@ -190,7 +192,7 @@ def test_the_rows_of_angular_momentum_are_its_rate_beside_the_one_wanted(name: s
     assert rows.A @ acceleration - rows.lower == pytest.approx(rate + RATE * angular_momentum(state), abs=1e-4)
 
 
-# -- equation 15: torques of arms -------------------------------------------------------------------------------------
+# -- equation 15: torques of arms --------------------------------------------------------------------------------------
 
 
 def arms(state: State) -> list:
@@ -203,7 +205,7 @@ def arms(state: State) -> list:
 
 @ROBOTS
 def test_torque_minimisation_relaxes_the_arms(name: str) -> None:
-    """E_τ = |T τ|²: less than with a posture, and zero where nothing else needs the arms."""
+    """E_τ = |T τ|²: less than with a posture, and zero if no other task needs the arms."""
     start = installed_robot(name).stance("standing")
     joints = arms(start)
     places = [joint.v - 6 for joint in joints]

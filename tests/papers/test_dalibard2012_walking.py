@@ -21,13 +21,13 @@ from walk_trials import WalkTrial
 pytestmark = pytest.mark.needs_models
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
-#: As the paper leads the centre of mass: no preview, and feet that go where they were told to.
+#: Control of the centre of mass as in the paper: no preview, and no step adaptation.
 PAPER = WalkSettings(com_reference="sinusoid", adapt_steps=False)
-#: The balance parameters of section IV.B, which the paper leaves to the user: found by hand, like there.
+#: The balance parameters of section IV.B, which the paper leaves to the user: tuned by hand.
 BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sway_phase": -0.3}
 
 
-# -- section III.B.4: weights -----------------------------------------------------------------------------------------
+# -- section III.B.4: weights ------------------------------------------------------------------------------------------
 
 
 def test_weights_are_those_of_the_paper() -> None:
@@ -47,7 +47,7 @@ def test_weights_are_those_of_the_paper() -> None:
     }
     for name, kind in kinds.items():
         assert any(isinstance(task, kind) for task in levels[name].tasks)
-    assert weights["posture"] <= weights["style"], "what settles the rest comes last"
+    assert weights["posture"] <= weights["style"], "the task that determines the rest is the last"
 
 
 def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> None:
@@ -55,15 +55,15 @@ def test_the_weights_of_the_user_are_those_of_angular_momentum_and_torque() -> N
     (style,) = (level for level in walk.task_set.hierarchies["left"].levels if level.name == "style")
     weights = {type(task): task.weight for task in style.tasks if isinstance(task.weight, tasks.TunableWeight)}
     assert {tasks.AngularMomentum, tasks.JointTorque} <= weights.keys()
-    assert all((np.asarray(dial) > 0.0).any() for dial in weights.values())
+    assert all((np.asarray(weight) > 0.0).any() for weight in weights.values())
 
 
-# -- section III.C: the state machine ---------------------------------------------------------------------------------
+# -- section III.C: the state machine ----------------------------------------------------------------------------------
 
 
 @cache
 def run_walk(name: str) -> tuple[WalkTrial, dict[str, list[np.ndarray]]]:
-    """Six steps, and where each foot was while it bore alone."""
+    """Six steps, and the positions of each foot in single support."""
     trial = WalkTrial(Walk(installed_robot(name), steps=6))
     places: dict[str, list[np.ndarray]] = {}
 
@@ -86,7 +86,7 @@ def test_a_walk_visits_three_states_in_the_right_order(name: str) -> None:
     assert set(states) == {"left support", "right support", "double support"}
     single = states[::2]
     assert set(states[1::2]) == {"double support"}, "between two single supports there is a double one"
-    assert all(a != b for a, b in pairwise(single)), "feet bear in turn"
+    assert all(a != b for a, b in pairwise(single)), "feet alternate"
     assert len(single) == 6
     assert trial.stands
 
@@ -95,8 +95,8 @@ def test_a_walk_visits_three_states_in_the_right_order(name: str) -> None:
 def test_a_foot_that_supports_stays(name: str) -> None:
     _, places = run_walk(name)
     assert len(places) == 6
-    for seen in places.values():
-        assert np.linalg.norm(np.ptp(np.array(seen), axis=0)) < 0.02
+    for positions in places.values():
+        assert np.linalg.norm(np.ptp(np.array(positions), axis=0)) < 0.02
 
 
 def test_only_feet_that_stand_have_forces() -> None:
@@ -108,7 +108,7 @@ def test_only_feet_that_stand_have_forces() -> None:
     assert standing == {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}
 
 
-# -- sections III.C and IV.B: the centre of mass ----------------------------------------------------------------------
+# -- sections III.C and IV.B: the centre of mass -----------------------------------------------------------------------
 
 
 def balanced_style(name: str, style: Style) -> Style:
@@ -122,20 +122,20 @@ def balanced_style(name: str, style: Style) -> Style:
 def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
     trial = WalkTrial(Walk(installed_robot("nao"), "neutral", steps=12, settings=PAPER))
     sway: list[float] = []
-    trial.run(1.8)  # it stands, starts, and makes two steps
+    trial.run(1.8)  # standing, start and two steps
     trial.run(2.0, lambda: sway.append(trial.plant.truth().center_of_mass[1]))
     assert not trial.plant.fallen
     cycle = 2.0 * trial.walk.footstep_plan.gait.timing.step
     time = trial.controller.period * np.arange(len(sway))
-    powers = {share: wave(np.array(sway), time, share * cycle) for share in (0.25, 0.5, 1.0, 2.0)}
+    powers = {share: sine_amplitude(np.array(sway), time, share * cycle) for share in (0.25, 0.5, 1.0, 2.0)}
     assert max(powers, key=powers.__getitem__) == 1.0
     # By eq. (8) the CoM follows a sine of rate Ω with the amplitude divided by 1 + Ω²/λ.
     lag = 1.0 + (2.0 * math.pi / cycle) ** 2 / SinusoidReference(0.0).gain
-    wanted = trial.walk.style.sway * trial.walk.body.leg_length / lag
-    assert powers[1.0] == pytest.approx(wanted, rel=0.4), "a law that knows no preview follows from afar"
+    expected = trial.walk.style.sway * trial.walk.body.leg_length / lag
+    assert powers[1.0] == pytest.approx(expected, rel=0.4), "a law without preview lags behind"
 
 
-def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
+def sine_amplitude(values: np.ndarray, time: np.ndarray, period: float) -> float:
     """Amplitude of the sine of that period which fits best, beside a straight line."""
     columns = [np.sin(2 * np.pi * time / period), np.cos(2 * np.pi * time / period), np.ones_like(time), time]
     found = np.linalg.lstsq(np.stack(columns, axis=1), values, rcond=None)[0]
@@ -143,7 +143,7 @@ def wave(values: np.ndarray, time: np.ndarray, period: float) -> float:
 
 
 def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> None:
-    """Section IV.B: "after one or two steps". So it is on G1; NAO and Talos get away with steps this short."""
+    """Section IV.B: "after one or two steps". True for G1; NAO and Talos do not fall with steps this short."""
     style = balanced_style("g1", STYLES["neutral"])
     still = WalkTrial(Walk(installed_robot("g1"), style.replace(sway=0.0), steps=8, settings=PAPER)).run_to_stop()
     assert still.plant.fallen
@@ -153,7 +153,7 @@ def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> No
     assert swaying.walk.phase().steps == 8
 
 
-# -- section VI: styles on a NAO --------------------------------------------------------------------------------------
+# -- section VI: styles on a NAO ---------------------------------------------------------------------------------------
 
 
 SLOW_STYLES = [pytest.param(style, marks=pytest.mark.slow) for style in ("relaxed", "proud", "sad")]
@@ -167,24 +167,24 @@ def test_a_nao_walks_for_ten_seconds_with_the_reference_of_the_paper_and_its_def
     trial = WalkTrial(walk)
     trial.run(10.0)
     assert trial.plant.fall == ""
-    made = trial.walk.phase().steps
-    assert made > 15
+    step_count = trial.walk.phase().steps
+    assert step_count > 15
     ahead = trial.plant.truth().center_of_mass[0] - trial.plant.start.center_of_mass[0]
-    assert ahead == pytest.approx(made * walk.footstep_plan.gait.step_geometry.forward, rel=0.2)
+    assert ahead == pytest.approx(step_count * walk.footstep_plan.gait.step_geometry.forward, rel=0.2)
 
 
 @pytest.mark.parametrize("style", ["relaxed", pytest.param("sad", marks=pytest.mark.slow)])
-def test_a_nao_walks_in_these_styles_with_the_divergent_component_as_well(style: str) -> None:
+def test_a_nao_walks_in_these_styles_with_the_dcm_reference(style: str) -> None:
     trial = WalkTrial(Walk(installed_robot("nao"), style, steps=6)).run_to_stop()
     assert trial.plant.fall == ""
     assert trial.stands
 
 
-# -- what is necessary ------------------------------------------------------------------------------------------------
+# -- necessary parts ---------------------------------------------------------------------------------------------------
 
 
 class OpenLoopReference:
-    """The pressure of the plan, wherever the body is."""
+    """The planned ZMP, independent of the state of the body."""
 
     def command(self, plan: FootstepPlan, phase: GaitPhase, time: float, now: CenterState) -> CenterCommand:
         xi, z = plan.dcm_reference(phase, phase.elapsed(time))
@@ -192,7 +192,7 @@ class OpenLoopReference:
 
 
 class OpenLoopWalk(Walk):
-    """A walk without feedback on the divergent mode."""
+    """A walk without DCM feedback."""
 
     @property
     def center_reference(self) -> OpenLoopReference:
@@ -200,8 +200,8 @@ class OpenLoopWalk(Walk):
 
 
 @pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
-def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
-    """z = z_ref: what is off grows as e^{ωt}, on flat ground and undisturbed."""
+def test_without_dcm_feedback_it_falls(name: str) -> None:
+    """z = z_ref: errors grow as e^{ωt}, even on flat ground without disturbances."""
     trial = WalkTrial(
         OpenLoopWalk(installed_robot(name), steps=12, settings=WalkSettings(adapt_steps=False))
     ).run_to_stop()
@@ -210,9 +210,9 @@ def test_without_feedback_on_the_divergent_mode_it_falls(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["g1", pytest.param("talos", marks=pytest.mark.slow)])
-def test_feedback_that_only_stops_the_growth_lets_errors_pile_up(name: str) -> None:
-    """k = 0: z = z_ref + (ξ - ξ_ref) keeps what is off; k = 4 undoes it. Neither moves its steps here."""
-    kept, undone = (
+def test_too_little_dcm_feedback_lets_errors_accumulate(name: str) -> None:
+    """k = 0: z = z_ref + (ξ - ξ_ref) keeps the error constant; k = 4 reduces it. Step adaptation is off."""
+    constant, undone = (
         np.abs(
             WalkTrial(Walk(installed_robot(name), steps=10, settings=WalkSettings(dcm_gain=k, adapt_steps=False)))
             .run_to_stop()
@@ -222,5 +222,5 @@ def test_feedback_that_only_stops_the_growth_lets_errors_pile_up(name: str) -> N
     )
     assert undone.max() < 0.03
     assert undone[-1] < 0.003
-    assert kept[-1] > 5.0 * undone.max(), "or it has fallen already"
-    assert kept[-1] > 1.5 * kept[len(kept) // 2], "and it goes on growing"
+    assert constant[-1] > 5.0 * undone.max(), "or it has fallen already"
+    assert constant[-1] > 1.5 * constant[len(constant) // 2], "and it keeps growing"

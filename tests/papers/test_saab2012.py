@@ -26,7 +26,7 @@ K = 8.0
 
 
 @cache
-def moving(name: str, count: int) -> State:
+def moving_state(name: str, count: int) -> State:
     """A body that moves over one foot at rest, as in the paper, or over two."""
     robot = installed_robot(name)
     start = robot.stance("standing") if count == 2 else one_foot_stance(robot, "right")
@@ -51,24 +51,24 @@ def equality_tasks(state: State, reach: float = 0.01) -> list[tasks.MotionTask]:
     ]
 
 
-def as_written(state: State, contacts: Sequence[Contact], wanted: Sequence[tasks.MotionTask]) -> Hierarchy:
+def paper_hierarchy(state: State, contacts: Sequence[Contact], motion_tasks: Sequence[tasks.MotionTask]) -> Hierarchy:
     """(3) < (4.1) < (8.1) < ... < (4.n) < (8.n) < (6.1) < ... < (6.k) < (7)."""
     levels = [Level("(3)", [constraints.EquationOfMotion(contacts)])]
     for i, contact in enumerate(contacts, 1):
         planar = [constraints.PlanarContact(contact), constraints.NormalForces(contact)]
         levels += [Level(f"(4.{i})", [constraints.RigidContact(contact)]), Level(f"(8.{i})", planar)]
-    levels += [Level(f"(6.{k})", [task]) for k, task in enumerate(wanted, 1)]
+    levels += [Level(f"(6.{k})", [task]) for k, task in enumerate(motion_tasks, 1)]
     return Hierarchy(levels=[*levels, Level("(7)", [tasks.LeastVelocity(damping=K)])])
 
 
-def as_usual(contacts: Sequence[Contact], wanted: Sequence[tasks.MotionTask]) -> Hierarchy:
-    """The same by what a controller adds: physics above all, contacts as one level."""
+def usual_hierarchy(contacts: Sequence[Contact], motion_tasks: Sequence[tasks.MotionTask]) -> Hierarchy:
+    """The same tasks with the constraints of a controller: physics at the top, contacts as one level."""
     levels = [Level("contact", [constraints.RigidContact(contact) for contact in contacts])]
-    levels += [Level(task.name, [task]) for task in wanted]
+    levels += [Level(task.name, [task]) for task in motion_tasks]
     return Hierarchy(levels=[*levels, Level("least", [tasks.LeastVelocity(damping=K)])])
 
 
-def solved(hierarchy: Hierarchy, state: State) -> Command:
+def solve_command(hierarchy: Hierarchy, state: State) -> Command:
     command = TorqueController(hierarchy).step(state)
     assert command.fallback == ""
     return command
@@ -85,13 +85,13 @@ def slack(command: Command) -> dict[str, float]:
 @ROBOTS
 @COUNTS
 def test_the_levels_of_the_program_are_those_of_the_paper(name: str, count: int) -> None:
-    state = moving(name, count)
-    command = solved(as_written(state, contacts_of(state), equality_tasks(state)), state)
+    state = moving_state(name, count)
+    command = solve_command(paper_hierarchy(state, contacts_of(state), equality_tasks(state)), state)
     pairs = [f"({number}.{i})" for i in range(1, count + 1) for number in (4, 8)]
     expected = ("physics", "always", "(3)", *pairs, "(6.1)", "(6.2)", "(6.3)", "(7)")
     assert not_none(command.solution).program.names == expected
     (limits,) = not_none(command.solution).program.levels[0]
-    assert limits.name == "torque limit", "which the paper has not; it does not act here"
+    assert limits.name == "torque limit", "which the paper does not have; inactive here"
     assert not np.isin(not_none(command.solution).active[0], (-1, 1)).any()
 
 
@@ -99,9 +99,9 @@ def test_the_levels_of_the_program_are_those_of_the_paper(name: str, count: int)
 @COUNTS
 def test_equation_3_and_9_hold(name: str, count: int) -> None:
     """A q̈ + b + Σ J_iᵀ φ_i = Sᵀ τ, with A and b by pinocchio."""
-    state = moving(name, count)
+    state = moving_state(name, count)
     contacts = contacts_of(state)
-    command = solved(as_written(state, contacts, equality_tasks(state)), state)
+    command = solve_command(paper_hierarchy(state, contacts, equality_tasks(state)), state)
     model, data = state.robot.model, state.robot.model.createData()
     A = pinocchio.crba(model, data, state.q)
     A = np.triu(A) + np.triu(A, 1).T
@@ -117,9 +117,9 @@ def test_equation_3_and_9_hold(name: str, count: int) -> None:
 @COUNTS
 def test_equation_4_holds(name: str, count: int) -> None:
     """J_c q̈ = -J̇_c q̇, with the right side by finite differences along the motion."""
-    state = moving(name, count)
+    state = moving_state(name, count)
     contacts = contacts_of(state)
-    command = solved(as_written(state, contacts, equality_tasks(state)), state)
+    command = solve_command(paper_hierarchy(state, contacts, equality_tasks(state)), state)
     step = 1e-5
     for contact in contacts:
         places = [pinocchio.integrate(state.robot.model, state.q, s * state.v) for s in (-step, step)]
@@ -131,10 +131,10 @@ def test_equation_4_holds(name: str, count: int) -> None:
 @ROBOTS
 @COUNTS
 def test_equation_8_holds(name: str, count: int) -> None:
-    """Q_c (φ_c, f⊥) = 0 and f⊥ >= 0, with Q_c written out: the normal forces make what they can of the wrench."""
-    state = moving(name, count)
+    """Q_c (φ_c, f⊥) = 0 and f⊥ >= 0, with Q_c written out: the normal forces produce their components of the wrench."""
+    state = moving_state(name, count)
     contacts = contacts_of(state)
-    command = solved(as_written(state, contacts, equality_tasks(state)), state)
+    command = solve_command(paper_hierarchy(state, contacts, equality_tasks(state)), state)
     first = state.robot.model.nv
     for contact in contacts:
         unknowns = state.robot.mass * not_none(command.solution).x[first : first + contact.size]
@@ -151,11 +151,11 @@ def test_equation_8_holds(name: str, count: int) -> None:
 @COUNTS
 def test_equation_6_holds_for_every_task(name: str, count: int) -> None:
     """ë = J q̈ + J̇ q̇ is the reference acceleration, by finite differences of the errors themselves."""
-    state, wanted = moving(name, count), equality_tasks(moving(name, count))
-    command = solved(as_written(state, contacts_of(state), wanted), state)
+    state, motion_tasks = moving_state(name, count), equality_tasks(moving_state(name, count))
+    command = solve_command(paper_hierarchy(state, contacts_of(state), motion_tasks), state)
     levels = slack(command)
     assert max(levels[f"(6.{k})"] for k in (1, 2, 3)) < 1e-9
-    hand = wanted[1]
+    hand = motion_tasks[1]
     step = 1e-4
 
     def error(seconds: float) -> np.ndarray:
@@ -171,27 +171,27 @@ def test_equation_6_holds_for_every_task(name: str, count: int) -> None:
 
 @ROBOTS
 @COUNTS
-def test_equation_7_takes_what_is_left(name: str, count: int) -> None:
+def test_equation_7_uses_the_remaining_freedom(name: str, count: int) -> None:
     """q̈ + K q̇ is zero in every direction that (3), (4), (8) and (6) leave free."""
-    state = moving(name, count)
-    command = solved(as_written(state, contacts_of(state), equality_tasks(state)), state)
+    state = moving_state(name, count)
+    command = solve_command(paper_hierarchy(state, contacts_of(state), equality_tasks(state)), state)
     program, nv = not_none(command.solution).program, state.robot.model.nv
     last = program.names.index("(7)")
     rows = program.level_begin[last]
     held = program.A[:rows][np.concatenate(not_none(command.solution).active[:last]) != 0]
     free = null_space(held)[:nv]
-    assert np.linalg.matrix_rank(free, tol=1e-9) > 5, "something is left"
+    assert np.linalg.matrix_rank(free, tol=1e-9) > 5, "some freedom is left"
     assert free.T @ (not_none(command.acceleration) + K * state.v) == pytest.approx(0.0, abs=1e-8)
 
 
 @ROBOTS
-def test_on_one_foot_it_is_what_the_usual_arrangement_gives(name: str) -> None:
+def test_on_one_foot_it_equals_the_usual_arrangement(name: str) -> None:
     """The wrench of one contact follows from the accelerations: forces and torques are the same, too."""
-    state = moving(name, 1)
+    state = moving_state(name, 1)
     (contact,) = contacts_of(state)
-    wanted = equality_tasks(state)
-    paper = solved(as_written(state, [contact], wanted), state)
-    ours = solved(as_usual([Contact(contact.frame)], wanted), state)
+    motion_tasks = equality_tasks(state)
+    paper = solve_command(paper_hierarchy(state, [contact], motion_tasks), state)
+    ours = solve_command(usual_hierarchy([Contact(contact.frame)], motion_tasks), state)
     assert ours.acceleration == pytest.approx(paper.acceleration, abs=1e-6)
     assert ours.torque == pytest.approx(paper.torque, abs=1e-6)
     assert not_none(ours.forces).wrenches == pytest.approx(not_none(paper.forces).wrenches, abs=1e-6)
@@ -199,10 +199,10 @@ def test_on_one_foot_it_is_what_the_usual_arrangement_gives(name: str) -> None:
 
 @ROBOTS
 def test_on_two_feet_accelerations_are_those_of_the_usual_arrangement(name: str) -> None:
-    """How two feet share the load is not decided by the paper; friction, which it leaves out, does not act here."""
-    state, wanted = moving(name, 2), equality_tasks(moving(name, 2))
-    paper = solved(as_written(state, contacts_of(state), wanted), state)
-    ours = solved(as_usual([Contact(foot) for foot in state.robot.feet], wanted), state)
+    """The paper does not determine the load share of two feet; friction limits, which it omits, are inactive here."""
+    state, motion_tasks = moving_state(name, 2), equality_tasks(moving_state(name, 2))
+    paper = solve_command(paper_hierarchy(state, contacts_of(state), motion_tasks), state)
+    ours = solve_command(usual_hierarchy([Contact(foot) for foot in state.robot.feet], motion_tasks), state)
     assert ours.acceleration == pytest.approx(paper.acceleration, abs=1e-6)
     assert not_none(ours.forces).total == pytest.approx(not_none(paper.forces).total, abs=1e-6)
 
@@ -210,10 +210,10 @@ def test_on_two_feet_accelerations_are_those_of_the_usual_arrangement(name: str)
 @ROBOTS
 @COUNTS
 def test_a_task_out_of_reach_costs_physics_and_contacts_nothing(name: str, count: int) -> None:
-    """(3), (4) and (8) hold while (6.1) asks for more than the soles can give; normal forces then reach zero."""
-    state = moving(name, count)
+    """(3), (4) and (8) hold while (6.1) is infeasible on these soles; normal forces then reach zero."""
+    state = moving_state(name, count)
     far = tasks.CenterOfMass(state.center_of_mass[:2] + np.array([2.0, 0.0]), axes="xy")
-    command = solved(as_written(state, contacts_of(state), [far]), state)
+    command = solve_command(paper_hierarchy(state, contacts_of(state), [far]), state)
     levels = slack(command)
     above = ["(3)", *(f"({number}.{i})" for i in range(1, count + 1) for number in (4, 8))]
     assert max(levels[word] for word in above) < 1e-8
@@ -229,7 +229,7 @@ def test_a_task_out_of_reach_costs_physics_and_contacts_nothing(name: str, count
 def test_one_definition_serves_kinematics_and_dynamics(name: str) -> None:
     """Section 3.2: the same stack of tasks is applied to both models of the robot; both hands arrive."""
     start = installed_robot(name).stance("standing")
-    hierarchy = as_written(start, contacts_of(start), equality_tasks(start, reach=0.03))
+    hierarchy = paper_hierarchy(start, contacts_of(start), equality_tasks(start, reach=0.03))
     goal = start.pose(start.robot.hand("right")).translation + np.array([0.03, 0.0, 0.0])
     for controller in (KinematicController(hierarchy, period=0.005), TorqueController(hierarchy, period=0.005)):
         *_, last = steps(controller, IdealPlant(start), 2.0)
@@ -239,7 +239,7 @@ def test_one_definition_serves_kinematics_and_dynamics(name: str) -> None:
 
 
 def _jacobian(state: State, contact: Contact) -> np.ndarray:
-    """Of a contact's point, in world axes, by pinocchio alone."""
+    """Jacobian of a contact's point, in world axes, by pinocchio alone."""
     model, data = state.robot.model, state.robot.model.createData()
     pinocchio.computeJointJacobians(model, data, state.q)
     pinocchio.updateFramePlacements(model, data)

@@ -68,7 +68,7 @@ def test_in_physics_it_keeps_balance_boxes_sole_and_torque_limits(robot: str, pr
     ],
 )
 def test_minimum_jerk_and_ramped_insertion_remove_the_torque_peaks(robot: str, plant: str) -> None:
-    """Section 4.2: "sudden peaks appear in the case of the robot". By 3 at least, and at no cost in effort."""
+    """Section 4.2: "sudden peaks appear in the case of the robot". A third at most, at no more effort."""
     rates, efforts = {}, {}
     for profile in ("exponential", "minimum-jerk"):
         recording, _ = run_reach(robot, "torque", plant, profile)

@@ -95,14 +95,14 @@ def test_feet_never_stand_on_an_edge(name: str, mode: str) -> None:
 
 @scenarios
 def test_actual_loci_follow_the_planned_ones(name: str, mode: str) -> None:
-    """Figures 10 and 11: where a foot was to be put, it is put, to a centimetre or so of slip."""
+    """Figures 10 and 11: feet land as planned, with about a centimetre of slip."""
     recording, _ = run_scenario(name, mode)
     (view,) = recording_views({name: recording})
     found = recording.provenance["segments"]
-    wanted = planned_paths(found)
-    actual_points = actual_paths(view, list(wanted))
+    planned = planned_paths(found)
+    actual_points = actual_paths(view, list(planned))
     assert actual_points is not None
-    assert set(actual_points) == set(wanted) == {"center", "left foot", "right foot", "left hand", "right hand"}
+    assert set(actual_points) == set(planned) == {"center", "left foot", "right foot", "left hand", "right hand"}
     feet = [f"{side} foot" for side in ("left", "right")]
     for each, after in pairwise(found):
         now = min(int(np.searchsorted(recording.time, after["time"] - 1e-6)), recording.samples - 1)

@@ -13,10 +13,10 @@ from poise.plans import CenterState, DcmReference, FootstepPlan, SinusoidReferen
 TICK = 0.001
 
 
-def places(
+def center_targets(
     sinusoid: SinusoidReference, plan: FootstepPlan, speed: tuple[float, float, float], most: int = 8
 ) -> list[complex]:
-    """Where the centre of mass should be, at every millisecond of a walk and one second longer."""
+    """Target of the centre of mass at every millisecond of a walk and one second longer."""
     found = []
     for phase in phases(plan, most, speed):
         seconds = phase.seconds if math.isfinite(phase.seconds) else 1.0
@@ -25,7 +25,7 @@ def places(
 
 
 @pytest.mark.parametrize("feedback", [0.0, 1.0, 4.0, 15.0])
-def test_an_error_of_the_divergent_component_decays_at_the_rate_of_the_feedback(feedback: float) -> None:
+def test_a_dcm_error_decays_at_the_rate_of_the_feedback(feedback: float) -> None:
     """ξ̇ - ξ̇_ref = -k (ξ - ξ_ref), with ξ̇ = ω (ξ - z): by the definition of z."""
     plan = FootstepPlan(plain_gait((0.3, 0.0, 0.0)), 6)
     omega, off = plan.gait.omega, 0.01 + 0.02j
@@ -42,7 +42,7 @@ def test_an_error_of_the_divergent_component_decays_at_the_rate_of_the_feedback(
 @pytest.mark.parametrize("shift", [0.0, 0.6, -0.6])
 def test_the_sinusoid_is_continuous_from_standing_to_standing(speed: tuple[float, float, float], shift: float) -> None:
     plan = FootstepPlan(plain_gait(speed), 6)
-    found = places(SinusoidReference(0.05, shift), plan, speed)
+    found = center_targets(SinusoidReference(0.05, shift), plan, speed)
     # No faster than foot and sway together; the foot moves by minimum jerk, which peaks at 15/8 of its mean.
     timing, step_geometry = plan.gait.timing, plan.gait.step_geometry
     fastest = (
@@ -57,14 +57,14 @@ def test_the_sinusoid_is_continuous_from_standing_to_standing(speed: tuple[float
 
 @pytest.mark.parametrize("amplitude", [0.02, 0.08])
 @pytest.mark.parametrize("shift", [0.0, 0.4, -0.4])
-def test_the_sway_has_the_amplitude_and_the_phase_that_were_asked_for(amplitude: float, shift: float) -> None:
-    """Greatest so many radians of the cycle of two steps after the middle of a single support."""
+def test_the_sway_has_its_target_amplitude_and_phase(amplitude: float, shift: float) -> None:
+    """The phase is that of the largest displacement after the middle of a single support, in a cycle of two steps."""
     plan = FootstepPlan(plain_gait((0.0, 0.0, 0.0)), math.inf)
     timing = plan.gait.timing
     middles = [
         phase.begin + 0.5 * phase.seconds for phase in phases(plan, 8) if phase.kind == "single" and phase.steps >= 2
     ]
-    found = np.array(places(SinusoidReference(amplitude, shift), plan, (0.0, 0.0, 0.0))).imag
+    found = np.array(center_targets(SinusoidReference(amplitude, shift), plan, (0.0, 0.0, 0.0))).imag
     time = TICK * np.arange(len(found))
     walking = (time >= middles[0] - 0.1) & (time < middles[-1])
     sign = (

@@ -43,7 +43,7 @@ def load_walker(robot: str) -> poise.Robot:
 
 
 def walks_in_physics(robot: str, style: Style, center: str, steps: int = 6, speed: Speed | None = None) -> bool:
-    """Whether it does, in physics."""
+    """Return whether a style walks in physics."""
     walk = Walk(load_walker(robot), style, speed, steps, WalkSettings(com_reference=center))  # type: ignore[arg-type]
     plant = MujocoPlant(walk.start)
     for _ in poise.steps(poise.TorqueController(walk), plant, walk.seconds):
@@ -53,7 +53,7 @@ def walks_in_physics(robot: str, style: Style, center: str, steps: int = 6, spee
 
 
 def single_support_on_right(now: CenterState, speed: float = 0.3) -> tuple[FootstepPlan, GaitPhase]:
-    """On the right foot, half a second before the left one lands."""
+    """Single support on the right foot, half a second before the left one lands."""
     plan = FootstepPlan(gait_of_style(STYLES["neutral"], BODY, (speed, 0.0, 0.0)), math.inf)
     right, left = Footstep("right", 0.0, -0.12), Footstep("left", -0.1, 0.12)
     return plan, GaitPhase("single", 0.0, plan.gait.timing.single_support, right, left, plan.footstep(right, 1))
@@ -78,7 +78,7 @@ def test_a_walk_on_its_plan_is_steady_by_half_a_sole() -> None:
 @pytest.mark.parametrize(
     ("push", "word"), [(0.05, "inner side of the right foot"), (-0.05, "outer side of the right foot")]
 )
-def test_it_says_on_which_side_the_pressure_would_have_to_be(push: float, word: str) -> None:
+def test_the_reason_names_the_side_that_the_zmp_would_have_to_leave(push: float, word: str) -> None:
     plan, phase = single_support_on_right(CenterState(0j, 0j))
     xi, _ = plan.dcm_reference(phase, 0.0)
     off = (xi + 1j * push - phase.support.place) * plan.gait.omega
@@ -92,7 +92,7 @@ def test_steps_that_the_legs_cannot_make_are_named_as_such() -> None:
     assert "cannot swing" in check_walk(HASTY, BODY).reason
 
 
-def test_what_walks_is_left_alone() -> None:
+def test_repair_does_not_change_a_feasible_style() -> None:
     found = repair_style(STYLES["neutral"], BODY)
     assert found.style == STYLES["neutral"]
     assert found.changes == ()
@@ -104,59 +104,59 @@ def test_what_walks_is_left_alone() -> None:
     + [pytest.param(*each, marks=pytest.mark.slow) for each in [("cautious", "dcm"), ("proud", "sinusoid")]],
 )
 def test_a_repair_touches_the_balance_alone_and_is_safe(style: str, center: str) -> None:
-    wanted = STYLES[style].replace(step_length=0.35, single_support=0.25) if center == "dcm" else STYLES[style]
-    found = repair_style(wanted, BODY, center)
+    original = STYLES[style].replace(step_length=0.35, single_support=0.25) if center == "dcm" else STYLES[style]
+    found = repair_style(original, BODY, center)
     assert found.check.margin >= 0.99 * SAFE_MARGIN * min(BODY.sole_size)
-    changed = {name for name in wanted.__dataclass_fields__ if getattr(wanted, name) != getattr(found.style, name)}
+    changed = {name for name in original.__dataclass_fields__ if getattr(original, name) != getattr(found.style, name)}
     assert changed <= set(BALANCE_PARAMETERS)
     assert len(found.changes) == len(changed) > 0
 
 
-@pytest.mark.parametrize(("center", "wanted"), [("dcm", (1.2, 0.0, 0.3)), ("sinusoid", (0.3, 0.0, 0.1))])
-def test_a_walk_that_is_too_fast_becomes_slower(center: str, wanted: tuple[float, float, float]) -> None:
-    assert not check_walk(STYLES["neutral"], BODY, center, wanted).feasible
-    found = repair_style(STYLES["neutral"], BODY, center, wanted)
+@pytest.mark.parametrize(("center", "speed"), [("dcm", (1.2, 0.0, 0.3)), ("sinusoid", (0.3, 0.0, 0.1))])
+def test_a_walk_that_is_too_fast_becomes_slower(center: str, speed: tuple[float, float, float]) -> None:
+    assert not check_walk(STYLES["neutral"], BODY, center, speed).feasible
+    found = repair_style(STYLES["neutral"], BODY, center, speed)
     assert found.speed is not None
-    assert 0.1 * wanted[0] < found.speed[0] < wanted[0]
-    assert found.speed[2] / found.speed[0] == pytest.approx(wanted[2] / wanted[0]), "on the same curve"
+    assert 0.1 * speed[0] < found.speed[0] < speed[0]
+    assert found.speed[2] / found.speed[0] == pytest.approx(speed[2] / speed[0]), "on the same curve"
     assert check_walk(found.style, BODY, center, found.speed).margin >= 0.99 * SAFE_MARGIN * min(BODY.sole_size)
     assert any(line.startswith("speed 1 -> ") for line in found.changes)
-    assert found.style.step_length == STYLES["neutral"].step_length, "which is not what it walks with"
+    assert found.style.step_length == STYLES["neutral"].step_length, "it repairs the speed, not the style"
 
 
-def test_half_of_a_repair_would_not_do() -> None:
+def test_half_of_a_repair_is_not_sufficient() -> None:
     found = repair_style(HASTY, BODY).style
     assert not check_walk(HASTY.blend(found, 0.5), BODY).feasible
 
 
 def test_a_better_check_decides_on_a_repair() -> None:
-    """Here it demands slow steps, which the pendulum does not."""
-    asked = []
+    """The check of this test demands slow steps, unlike the pendulum."""
+    styles = []
 
     def check(style: Style, speed: object) -> FeasibilityCheck:
-        asked.append(style)
+        styles.append(style)
         return FeasibilityCheck(style.single_support - 0.45, 0.0, "made up", True)
 
     found = repair_style(HASTY, BODY, check=check)
     assert found.check.simulated
     assert found.style.single_support >= 0.45
     assert check_walk(found.style, BODY).feasible
-    assert 0 < len(asked) <= 2 + REPAIR_CHECKS + REPAIR_BISECTIONS
+    assert 0 < len(styles) <= 2 + REPAIR_CHECKS + REPAIR_BISECTIONS
 
     found = repair_style(HASTY, BODY, check=lambda style, speed: FeasibilityCheck(-1.0, 0.0, "never", True))
     assert found.style == HASTY
     assert not found.check.feasible
 
 
-def test_the_sway_of_a_sinusoid_leads_by_what_the_body_lags() -> None:
+def test_the_sway_of_a_sinusoid_compensates_the_lag_of_the_body() -> None:
     plan = FootstepPlan(gait_of_style(STYLES["sad"], BODY), math.inf)
-    asked = SinusoidReference(0.03, 0.1)
-    amplitude, phase = asked.lead_compensation(plan)
+    reference = SinusoidReference(0.03, 0.1)
+    amplitude, phase = reference.lead_compensation(plan)
     turn = math.pi / plan.gait.timing.step
-    late = 1.0 / (1.0 + 1j * turn / math.sqrt(asked.gain)) ** 2
-    assert amplitude * abs(late) == pytest.approx(asked.amplitude)
+    late = 1.0 / (1.0 + 1j * turn / math.sqrt(reference.gain)) ** 2
+    assert amplitude * abs(late) == pytest.approx(reference.amplitude)
     # A greater phase of `SinusoidReference` comes later.
-    assert phase - math.atan2(late.imag, late.real) == pytest.approx(asked.phase)
+    assert phase - math.atan2(late.imag, late.real) == pytest.approx(reference.phase)
 
 
 @pytest.mark.parametrize("robot", ["g1", pytest.param("nao", marks=pytest.mark.slow)])

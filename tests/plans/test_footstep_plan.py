@@ -34,7 +34,7 @@ def duration(phase: GaitPhase) -> float:
 
 
 @each_walk
-def test_in_every_phase_the_reference_obeys_the_dynamics(name: str) -> None:
+def test_in_every_phase_the_reference_satisfies_the_dynamics(name: str) -> None:
     plan, found = plan_walk(name, 8)
     for phase in found:
         begin, end = (plan.dcm_reference(phase, elapsed)[0] for elapsed in (0.0, duration(phase)))
@@ -45,7 +45,7 @@ def test_in_every_phase_the_reference_obeys_the_dynamics(name: str) -> None:
 @each_walk
 @pytest.mark.parametrize("steps", [1, 2, 8, math.inf])
 def test_from_phase_to_phase_it_hardly_jumps(name: str, steps: float) -> None:
-    """Only where the end comes into sight, two steps ahead; less than anybody can measure."""
+    """Only when the end comes into the preview, two steps ahead, and by less than can be measured."""
     plan, found = plan_walk(name, steps, most=10)
     ends = [plan.dcm_reference(phase, duration(phase))[0] for phase in found]
     begins = [plan.dcm_reference(phase, 0.0)[0] for phase in found[1:]]
@@ -53,7 +53,7 @@ def test_from_phase_to_phase_it_hardly_jumps(name: str, steps: float) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WALKS if name != "up stairs"])
-def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
+def test_the_reference_of_an_endless_walk_never_jumps(name: str) -> None:
     plan, found = plan_walk(name, math.inf, most=10)
     for phase, after in pairwise(found):
         end, begin = plan.dcm_reference(phase, phase.seconds)[0], plan.dcm_reference(after, 0.0)[0]
@@ -63,7 +63,7 @@ def test_a_walk_that_goes_on_for_ever_never_jumps(name: str) -> None:
 @each_walk
 @pytest.mark.parametrize("push", [0j, 0.02 - 0.01j])
 def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str, push: complex) -> None:
-    """c̈ = ω² (c - z) with the pressure z that the plan asks for, wherever the pendulum starts."""
+    """c̈ = ω² (c - z) with the pressure z that the plan asks for, for any start of the pendulum."""
     plan, found = plan_walk(name, 6)
     omega, period = plan.gait.omega, 0.002
     c, v, time, worst = 0.0 + push, 0j, 0.0, 0.0
@@ -76,7 +76,7 @@ def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str
             c, v, time = c + period * (v + 0.5 * period * a), v + period * a, time + period
     assert worst < 3e-3 + 0.1 * abs(push)
     assert found[-1].kind == "standing"
-    assert c == pytest.approx(found[-1].middle, abs=2e-2), "the convergent part follows at its own pace, omega"
+    assert c == pytest.approx(found[-1].middle, abs=2e-2), "the convergent component decays at the rate omega"
     assert c + v / omega == pytest.approx(found[-1].middle, abs=2e-4)
 
 
@@ -84,9 +84,9 @@ def test_with_feedback_a_pendulum_walks_and_ends_at_rest_in_the_middle(name: str
 def test_a_walk_ends_side_by_side(name: str) -> None:
     plan, found = plan_walk(name, 7)
     support, last = found[-1].support, found[-1].other_foot
-    seen = (last.place - support.place) * support.heading.conjugate()
-    assert abs(seen) == pytest.approx(plan.gait.step_geometry.width, abs=1e-9)
-    assert seen.real == pytest.approx(0.0, abs=1e-9)
+    offset = (last.place - support.place) * support.heading.conjugate()
+    assert abs(offset) == pytest.approx(plan.gait.step_geometry.width, abs=1e-9)
+    assert offset.real == pytest.approx(0.0, abs=1e-9)
     assert support.yaw == pytest.approx(last.yaw)
     assert found[-1].steps == 7
 
@@ -108,7 +108,7 @@ def test_on_a_slope_the_next_foot_lands_as_much_higher() -> None:
 
 
 @pytest.mark.parametrize(("xi", "steps"), [(0.3 + 0.05j, "right"), (0.3 - 0.05j, "left"), (-0.3 - 0.01j, "left")])
-def test_the_foot_that_is_further_from_the_body_catches_it(xi: complex, steps: str) -> None:
+def test_the_foot_further_from_the_body_takes_the_capture_step(xi: complex, steps: str) -> None:
     _, found = plan_walk("forward", 4)
     support_foot, swing_foot = capture_feet(found[0], xi)
     assert swing_foot.side == steps

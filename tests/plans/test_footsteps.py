@@ -15,7 +15,7 @@ from poise.plans.footsteps import StepGeometry
 @pytest.mark.parametrize(
     "speed", [(0.3, 0.0, 0.0), (-0.2, 0.0, 0.0), (0.0, 0.15, 0.0), (0.0, -0.15, 0.0), (0.2, 0.1, 0.0)]
 )
-def test_footsteps_go_at_the_speed_that_was_asked_for(speed: tuple[float, float, float]) -> None:
+def test_footsteps_advance_at_the_commanded_speed(speed: tuple[float, float, float]) -> None:
     step_geometry, step = StepGeometry.from_speed(speed, 0.5, 0.2), Footstep("right", 0.0, -0.1)
     for _ in range(20):
         step = step_geometry.next_footstep(step)
@@ -38,19 +38,19 @@ def test_feet_never_cross(side: str, sideways: float) -> None:
     step = Footstep(side, 0.0, 0.0, 0.4)  # type: ignore[arg-type]
     for _ in range(6):
         after = StepGeometry(forward=0.2, sideways=sideways, width=0.2).next_footstep(step)
-        seen = (after.place - step.place) * step.heading.conjugate()
-        assert (seen.imag if after.side == "left" else -seen.imag) >= 0.2 - 1e-9
+        offset = (after.place - step.place) * step.heading.conjugate()
+        assert (offset.imag if after.side == "left" else -offset.imag) >= 0.2 - 1e-9
         step = after
 
 
-def test_beside_is_side_by_side() -> None:
+def test_the_footstep_beside_a_foot_is_parallel_to_it() -> None:
     support = Footstep("left", 1.0, 0.5, 0.3, 0.05)
     found = StepGeometry(forward=0.3, sideways=0.1, turn=0.2, width=0.22).footstep_beside(support)
     assert found.place - support.place == pytest.approx(-0.22j * cmath.exp(0.3j))
     assert (found.side, found.yaw, found.z) == ("right", 0.3, 0.05)
 
 
-def test_a_footstep_says_the_same_in_all_its_forms() -> None:
+def test_all_representations_of_a_footstep_agree() -> None:
     step = Footstep("left", 0.3, -0.2, 0.6, 0.1)
     assert step.rotation @ [1.0, 0.0, 0.0] == pytest.approx([step.heading.real, step.heading.imag, 0.0])
     assert step.rotation.T @ step.rotation == pytest.approx(np.eye(3))

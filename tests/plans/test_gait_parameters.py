@@ -17,7 +17,7 @@ SPEEDS = [(0.1, 0.0, 0.0), (0.4, 0.0, 0.0), (-0.3, 0.0, 0.0), (0.0, 0.15, 0.0), 
 
 
 def scaled_body(leg: float) -> BodyDimensions:
-    """The same body, of another size."""
+    """The same body, scaled."""
     k = leg / BODY.leg_length
     return BodyDimensions(
         leg,
@@ -36,7 +36,7 @@ def test_times_are_those_of_a_pendulum_of_the_leg_and_lengths_shares_of_it(leg: 
     assert gait.step_geometry.forward == pytest.approx(0.25 * leg)
     assert gait.step_height == pytest.approx(STYLE.step_height * leg)
     assert gait.omega * gait.timing.step == pytest.approx(plain_gait().omega * plain_gait().timing.step), (
-        "so all bodies are as dynamic"
+        "all bodies have the same dimensionless step time"
     )
 
 
@@ -59,13 +59,13 @@ def test_faster_walks_have_longer_and_quicker_steps() -> None:
     assert all(after < before for before, after in pairwise(wholes[1:]))
     assert lengths == sorted(lengths)
     ratios = [length / whole for length, whole in zip(lengths, wholes, strict=True)]
-    assert lengths[3] / lengths[1] == pytest.approx(wholes[1] / wholes[3]), "length and quickness grow alike"
+    assert lengths[3] / lengths[1] == pytest.approx(wholes[1] / wholes[3]), "length and rate grow by the same factor"
     assert ratios == sorted(ratios)
 
 
 @pytest.mark.parametrize("name", STYLES)
 @pytest.mark.parametrize("vx", [0.2, 0.6, 1.5, 3.0])
-def test_nobody_hurries_beyond_what_legs_can(name: str, vx: float) -> None:
+def test_step_times_stay_above_their_minimum_at_every_speed(name: str, vx: float) -> None:
     usual, gait = gait_of_style(STYLES[name], BODY), gait_of_style(STYLES[name], BODY, (vx, 0.0, 0.0))
     assert gait.timing.step >= SHORTEST_STEP_SHARE * usual.timing.step - 1e-9
     assert gait.timing.double_support >= min(SHORTEST_DOUBLE_SUPPORT, usual.timing.double_support) - 1e-9
@@ -79,7 +79,7 @@ def test_longer_steps_take_lower_hips() -> None:
     for length in (0.0, 0.25, 0.35):
         gait = plain_gait(step_length=length)
         hip, away = BODY.hip_height - (BODY.com_height - gait.com_height), 0.5 * length * BODY.leg_length
-        assert math.hypot(hip, away) < BODY.leg_length, "no leg is stretched to its end"
+        assert math.hypot(hip, away) < BODY.leg_length, "no leg is fully stretched"
         assert gait.omega == pytest.approx(natural_frequency(gait.com_height))
 
 

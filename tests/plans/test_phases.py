@@ -28,7 +28,7 @@ def test_a_walk_goes_through_its_phases_in_order() -> None:
     ]
 
 
-def test_only_the_foot_that_does_not_bear_moves() -> None:
+def test_only_the_swing_foot_moves() -> None:
     for phase in phases(FootstepPlan(plain_gait(), 6), 10):
         assert {phase.support.side, phase.other_foot.side} == {"left", "right"}
         if phase.kind == "single":
@@ -40,7 +40,7 @@ def test_only_the_foot_that_does_not_bear_moves() -> None:
             assert phase.middle == pytest.approx(0.5 * (phase.support.place + phase.other_foot.place))
 
 
-def test_the_foot_that_landed_bears_next_where_it_landed() -> None:
+def test_the_landed_foot_is_the_next_stance_foot() -> None:
     found = list(phases(FootstepPlan(plain_gait(), 5), 10))
     for swing, after in pairwise(found):
         if swing.kind == "single":

@@ -25,16 +25,16 @@ WALKS = pytest.mark.parametrize("speed", SPEEDS.values(), ids=SPEEDS.keys())
 SIDES = pytest.mark.parametrize("reference", ["left", "right"])
 LEFT, RIGHT = Footstep("left", 0.0, 0.5 * BODY.stance_width), Footstep("right", 0.0, -0.5 * BODY.stance_width)
 STEPS = 6
-#: Of finite differences (s): a few of the grid.
+#: Step of finite differences (s): a few periods of the grid.
 H = 4 * SAMPLE_PERIOD
 
 
-def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **given: Any) -> WalkingPattern:
-    return WalkingPattern(FootstepPlan(plain_gait(speed), steps), LEFT, RIGHT, BODY.com_height, **given)
+def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **options: Any) -> WalkingPattern:
+    return WalkingPattern(FootstepPlan(plain_gait(speed), steps), LEFT, RIGHT, BODY.com_height, **options)
 
 
 def times(walk: WalkingPattern, spacing: float = 0.01) -> np.ndarray:
-    """On the grid, from before it begins until after its end."""
+    """Times of the grid, from before the start until after the end."""
     count = round((walk.seconds + 0.5) / spacing)
     return np.round(np.arange(-0.1, count * spacing, spacing), 3)
 
@@ -45,13 +45,13 @@ def near_phase_change(walk: WalkingPattern, time: float) -> bool:
 
 
 def goals(walk: WalkingPattern) -> list[Footstep]:
-    """The footsteps that its route asks for, one after the other."""
+    """The footsteps of its footstep plan, in order."""
     first = walk.phases[2].goal.side
-    support, asked = (RIGHT if first == "left" else LEFT), []
+    support, footsteps = (RIGHT if first == "left" else LEFT), []
     for number in range(1, int(walk.footstep_plan.steps) + 1):
         support = walk.footstep_plan.footstep(support, number)
-        asked.append(support)
-    return asked
+        footsteps.append(support)
+    return footsteps
 
 
 # -- continuous, with rates that are derivatives -----------------------------------------------------------------------
@@ -72,7 +72,7 @@ def test_positions_are_continuous(speed: tuple[float, float, float] | None, refe
 @WALKS
 @SIDES
 def test_rates_are_the_derivatives_of_positions(speed: tuple[float, float, float] | None, reference: str) -> None:
-    """Seen from a sole that itself swings and turns."""
+    """Relative to a sole that itself swings and turns."""
     walk = pattern(speed, reference=reference)
     for time in times(walk):
         before, now, after = (walk.sample(float(time) + s) for s in (-H, 0.0, H))
@@ -84,7 +84,7 @@ def test_rates_are_the_derivatives_of_positions(speed: tuple[float, float, float
         assert now.other_sole_rate[3:] == pytest.approx(turned, abs=slack), time
 
 
-def test_both_soles_see_the_same_walk() -> None:
+def test_the_walk_is_the_same_relative_to_either_sole() -> None:
     left, right = (pattern(SPEEDS["to the left"], reference=side) for side in ("left", "right"))
     for time in times(left, 0.05):
         a, b = left.sample(float(time)), right.sample(float(time))
@@ -93,7 +93,7 @@ def test_both_soles_see_the_same_walk() -> None:
         assert b.load_share == pytest.approx(1.0 - a.load_share, abs=1e-12)
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_samples_do_not_depend_on_their_order() -> None:
     walk = pattern()
     late = walk.sample(3.0)
     walk.sample(0.5)
@@ -104,11 +104,11 @@ def test_asking_twice_gives_the_same_answer() -> None:
 
 
 @WALKS
-def test_feet_stand_where_the_route_has_them(speed: tuple[float, float, float] | None) -> None:
+def test_feet_stand_on_the_footstep_plan(speed: tuple[float, float, float] | None) -> None:
     walk = pattern(speed)
-    asked, steps = goals(walk), [phase for phase in walk.phases if phase.kind == "single"]
+    footsteps, steps = goals(walk), [phase for phase in walk.phases if phase.kind == "single"]
     assert len(steps) == STEPS
-    for phase, goal in zip(steps, asked, strict=True):
+    for phase, goal in zip(steps, footsteps, strict=True):
         assert phase.goal == goal
         (place, yaw), (velocity, turning) = walk.foot(goal.side, phase.begin + phase.seconds)
         assert [*place, yaw] == pytest.approx([*goal.position, goal.yaw], abs=1e-9)
@@ -116,7 +116,7 @@ def test_feet_stand_where_the_route_has_them(speed: tuple[float, float, float] |
 
 
 @WALKS
-def test_the_foot_that_bears_does_not_move(speed: tuple[float, float, float] | None) -> None:
+def test_the_stance_foot_does_not_move(speed: tuple[float, float, float] | None) -> None:
     walk = pattern(speed)
     for phase in walk.phases:
         for foot in phase.stance_feet:
@@ -127,7 +127,7 @@ def test_the_foot_that_bears_does_not_move(speed: tuple[float, float, float] | N
                 assert not np.any(np.concatenate([rates[0], [rates[1]]]))
 
 
-def test_a_foot_that_swings_is_lifted_as_high_as_the_pace_has_it_and_never_sinks() -> None:
+def test_a_swing_foot_reaches_the_step_height_and_never_sinks() -> None:
     walk = pattern()
     phase = next(phase for phase in walk.phases if phase.kind == "single")
     heights = [walk.foot(phase.goal.side, phase.begin + t)[0][0][2] for t in np.linspace(0.0, phase.seconds, 101)]
@@ -139,23 +139,23 @@ def test_a_foot_that_swings_is_lifted_as_high_as_the_pace_has_it_and_never_sinks
 
 
 def zmp_of(walk: WalkingPattern, time: float) -> np.ndarray:
-    """z of c̈ = ω² (c - z), by differences of the velocity: what the ground has to bear."""
+    """z of c̈ = ω² (c - z), by differences of the velocity: the ZMP."""
     center = walk.center(time)[0][:2]
     acceleration = (walk.center(time + H)[1] - walk.center(time - H)[1])[:2] / (2.0 * H)
     return center - acceleration / walk.footstep_plan.gait.omega**2
 
 
 def distance(point: np.ndarray, feet: tuple[Footstep, ...]) -> float:
-    """From the line between the middles of soles (m), or from the one there is."""
+    """Distance from the line between the middles of the soles (m), or from the middle of the only one."""
     a, b = feet[0].position_xy, feet[-1].position_xy
-    way = b - a
-    share = np.clip((point - a) @ way / (way @ way), 0.0, 1.0) if way.any() else 0.0
-    return float(np.linalg.norm(point - a - share * way))
+    difference = b - a
+    share = np.clip((point - a) @ difference / (difference @ difference), 0.0, 1.0) if difference.any() else 0.0
+    return float(np.linalg.norm(point - a - share * difference))
 
 
 @WALKS
-def test_the_soles_that_stand_bear_the_center_of_mass(speed: tuple[float, float, float] | None) -> None:
-    """On one foot in its middle, on both between them; half a sole's width is what is left to the regulation."""
+def test_the_zmp_stays_between_the_stance_soles(speed: tuple[float, float, float] | None) -> None:
+    """On one foot in its middle, on both between them; half of a sole's width remains for the regulation."""
     walk = pattern(speed)
     for time in times(walk):
         phase = walk.phase(float(time))
@@ -178,7 +178,7 @@ def test_it_starts_and_ends_at_rest_between_the_feet(speed: tuple[float, float, 
     assert np.linalg.norm(feet[0] - feet[1]) == pytest.approx(BODY.stance_width), "side by side"
 
 
-def test_the_height_passes_to_that_of_the_pace() -> None:
+def test_the_height_changes_to_that_of_the_gait() -> None:
     walk = pattern()
     assert walk.center(0.0)[0][2] == pytest.approx(BODY.com_height)
     assert walk.center(walk.seconds)[0][2] == pytest.approx(walk.footstep_plan.gait.com_height)
@@ -202,7 +202,7 @@ def test_the_share_is_all_or_nothing_on_one_foot_and_between_on_both(
 
 
 def test_the_share_is_that_of_a_pressure_between_the_feet() -> None:
-    """With s on the left sole, the lever says z = s left + (1 - s) right."""
+    """With s on the left sole, the lever rule is z = s left + (1 - s) right."""
     walk = pattern()
     for time in times(walk):
         phase = walk.phase(float(time))
@@ -240,7 +240,7 @@ def test_one_step_brings_the_feet_side_by_side() -> None:
     assert place[:2] == pytest.approx(walk.footstep_plan.gait.step_geometry.footstep_beside(support_foot).position_xy)
 
 
-def test_an_endless_route_is_refused_in_one_line() -> None:
+def test_an_endless_footstep_plan_is_refused_in_one_line() -> None:
     with pytest.raises(PoiseError, match="a walking pattern needs a finite number of steps") as caught:
         pattern(steps=math.inf)
     assert "\n" not in str(caught.value)

@@ -19,11 +19,11 @@ def squats() -> SquatReference:
     return SquatReference(CENTER, OTHER, DEPTH, FREQUENCY, CYCLES, BEGIN)
 
 
-def test_who_stands_stays() -> None:
-    course = StandReference(CENTER, OTHER, seconds=7.0)
-    assert course.seconds == 7.0
+def test_a_stand_reference_is_constant() -> None:
+    reference = StandReference(CENTER, OTHER, seconds=7.0)
+    assert reference.seconds == 7.0
     for time in (-1.0, 0.0, 3.0, 100.0):
-        sample = course.sample(time)
+        sample = reference.sample(time)
         assert np.array_equal(sample.center, CENTER)
         assert sample.other_sole == OTHER
         assert not sample.center_rate.any()
@@ -31,11 +31,11 @@ def test_who_stands_stays() -> None:
         assert sample.load_share == 0.5
 
 
-def test_a_standing_course_keeps_what_it_was_given() -> None:
-    given = CENTER.copy()
-    course = StandReference(given, OTHER)
-    given[:] = 9.0
-    assert np.array_equal(course.sample(1.0).center, CENTER)
+def test_a_stand_reference_copies_its_center() -> None:
+    center = CENTER.copy()
+    reference = StandReference(center, OTHER)
+    center[:] = 9.0
+    assert np.array_equal(reference.sample(1.0).center, CENTER)
 
 
 @pytest.mark.parametrize("time", np.linspace(-0.5, 8.0, 35))
@@ -50,16 +50,16 @@ def test_only_the_height_changes_in_a_squat_and_feet_stay(time: float) -> None:
 
 @pytest.mark.parametrize("cycle", range(CYCLES))
 def test_each_squat_goes_from_the_top_to_its_depth_and_back(cycle: int) -> None:
-    course = squats()
+    reference = squats()
     for turns, down in ((0.0, 0.0), (0.25, 0.5), (0.5, 1.0), (0.75, 0.5), (1.0, 0.0)):
-        sample = course.sample(BEGIN + (cycle + turns) / FREQUENCY)
+        sample = reference.sample(BEGIN + (cycle + turns) / FREQUENCY)
         assert sample.center[2] == pytest.approx(CENTER[2] - down * DEPTH)
 
 
 def test_squats_are_periodic() -> None:
-    course = squats()
+    reference = squats()
     for time in np.linspace(BEGIN, BEGIN + 1.0 / FREQUENCY, 21):
-        first, second = course.sample(float(time)), course.sample(float(time) + 1.0 / FREQUENCY)
+        first, second = reference.sample(float(time)), reference.sample(float(time) + 1.0 / FREQUENCY)
         assert first.center == pytest.approx(second.center, abs=1e-12)
 
 
@@ -70,16 +70,16 @@ def test_the_rate_of_a_squat_is_its_derivative(time: float) -> None:
 
 
 def test_a_squat_begins_and_ends_at_rest() -> None:
-    course = squats()
-    assert course.seconds == BEGIN + CYCLES / FREQUENCY
-    for time in (0.0, BEGIN, course.seconds, course.seconds + 5.0):
-        sample = course.sample(time)
+    reference = squats()
+    assert reference.seconds == BEGIN + CYCLES / FREQUENCY
+    for time in (0.0, BEGIN, reference.seconds, reference.seconds + 5.0):
+        sample = reference.sample(time)
         assert sample.center == pytest.approx(CENTER, abs=1e-12)
         assert sample.center_rate == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("elapsed", np.linspace(-1.0, 3.0, 41) + 0.011)
-def test_what_is_eased_goes_from_zero_to_one_with_its_derivative(elapsed: float) -> None:
+def test_a_minimum_jerk_step_goes_from_zero_to_one_with_its_derivative(elapsed: float) -> None:
     (before, _), (value, rate), (after, _) = (minimum_jerk_step(float(elapsed) + s, 2.0) for s in (-STEP, 0.0, STEP))
     assert 0.0 <= value <= 1.0
     assert rate == pytest.approx((after - before) / (2.0 * STEP), abs=1e-6)

@@ -13,7 +13,7 @@ from poise.plans.footsteps import TREAD_CLEARANCE
 
 
 def tread(stairs: Stairway, x: float) -> int:
-    """How many edges lie behind a point, counted."""
+    """Number of edges behind a point."""
     return sum(1 for i in range(stairs.count) if x >= stairs.begin + i * stairs.run)
 
 
@@ -34,8 +34,8 @@ def test_a_whole_sole_has_one_tread_under_it(
     assert len(treads) == 1
     assert found.z == pytest.approx(rise * treads.pop())
     assert (found.side, found.y, found.yaw) == ("left", 0.1, 0.0)
-    assert abs(found.x - x) <= max(back, front) + TREAD_CLEARANCE + 1e-9, "no further than it must"
-    assert stairs.place_on_tread(found).x == pytest.approx(found.x, abs=1e-9), "asking twice gives the same answer"
+    assert abs(found.x - x) <= max(back, front) + TREAD_CLEARANCE + 1e-9, "no further than necessary"
+    assert stairs.place_on_tread(found).x == pytest.approx(found.x, abs=1e-9), "idempotent"
 
 
 @given(x=st.floats(-1.0, 3.0))
@@ -45,7 +45,7 @@ def test_a_sole_that_is_clear_of_edges_stays(x: float) -> None:
     assert stairs.place_on_tread(Footstep("right", x, 0.0)).x == x
 
 
-def test_on_stairs_too_narrow_for_a_sole_feet_go_where_they_were_meant_to() -> None:
+def test_on_treads_too_short_for_a_sole_footsteps_are_not_moved() -> None:
     stairs = Stairway(0.4, 0.05, 0.15, 5, 0.1, 0.1)
     for i in range(40):
         x = 0.05 * i

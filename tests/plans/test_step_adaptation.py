@@ -18,7 +18,7 @@ PLANNED = dcm_in_single_support(0j, STEP + OFFSET, LEFT, OMEGA)
 
 
 def cost(step: complex, seconds: float, xi: complex, pressure: complex, command: complex) -> float:
-    """As the docstring has it, with ξ at touchdown by the dynamics."""
+    """The cost of the docstring, with ξ at touchdown by the DCM dynamics."""
     off = dcm_in_single_support(pressure, xi, -seconds, OMEGA) - step - OFFSET
     growth = math.exp(OMEGA * seconds) - math.exp(OMEGA * LEFT)
     return PLACE_WEIGHT * abs(step - command) ** 2 + TIME_WEIGHT * growth**2 + END_WEIGHT * abs(off) ** 2

@@ -22,7 +22,7 @@ def load_style(text: str, folder: Path) -> Style:
     return Style.load(folder / "odd.toml")
 
 
-# -- what there is ----------------------------------------------------------------------------------------------------
+# -- library -----------------------------------------------------------------------------------------------------------
 
 
 def test_the_styles_of_the_paper_and_three_of_our_own_are_there() -> None:
@@ -32,7 +32,7 @@ def test_the_styles_of_the_paper_and_three_of_our_own_are_there() -> None:
     assert all(STYLES[name].name == name for name in STYLES)
 
 
-def test_styles_are_what_section_vi_of_the_paper_says() -> None:
+def test_styles_agree_with_section_vi_of_the_paper() -> None:
     neutral, relaxed, cautious, proud, sad = (
         STYLES[name] for name in ("neutral", "relaxed", "cautious", "proud", "sad")
     )
@@ -59,7 +59,7 @@ def test_every_number_has_a_unit_a_range_and_a_sentence() -> None:
         assert len(parameter.description.split()) > 3
 
 
-# -- files ------------------------------------------------------------------------------------------------------------
+# -- files -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_style_comes_back_from_its_file_as_it_was(style: Style, tmp_path: Path
     assert Style.load(tmp_path / "style.toml") == style
 
 
-def test_a_file_says_what_its_numbers_are() -> None:
+def test_a_file_documents_its_parameters() -> None:
     text = OWN.to_toml()
     for name, parameter in PARAMETERS.items():
         (line,) = (line for line in text.splitlines() if line.startswith(f"{name} ="))
@@ -80,7 +80,7 @@ def test_a_file_says_what_its_numbers_are() -> None:
     assert "[rest_posture]" not in NEUTRAL.to_toml()
 
 
-def test_what_a_file_does_not_name_is_as_in_the_neutral_style(tmp_path: Path) -> None:
+def test_parameters_missing_in_a_file_are_those_of_the_neutral_style(tmp_path: Path) -> None:
     style = load_style("step_height = 0.1\n[rest_posture]\nelbow = 1\n", tmp_path)
     assert style == NEUTRAL.replace(name="odd", step_height=0.1, rest_posture={"elbow": 1})
 
@@ -101,7 +101,7 @@ def test_what_a_file_does_not_name_is_as_in_the_neutral_style(tmp_path: Path) ->
         ("[rest_posture]\nelbow = inf", "expected joints and their angles in rad"),
     ],
 )
-def test_a_style_that_makes_no_sense_is_named(text: str, evidence: str, tmp_path: Path) -> None:
+def test_an_invalid_style_is_refused(text: str, evidence: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as found:
         load_style(text, tmp_path)
     assert evidence in str(found.value)
@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
         Style.load(tmp_path / "picture.toml")
 
 
-# -- others made of them ----------------------------------------------------------------------------------------------
+# -- blends and changes ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.9])
@@ -152,7 +152,7 @@ def test_rest_postures_mix_joint_by_joint() -> None:
     assert OWN.blend(other, 0.75).torque_joints == other.torque_joints
 
 
-def test_but_changes_what_it_is_told_and_nothing_else() -> None:
+def test_replace_changes_the_given_parameters_only() -> None:
     style = OWN.replace(step_height=0.1, torque_joints="arms")
     assert style.step_height == 0.1
     assert style.replace(step_height=OWN.step_height, torque_joints="head") == OWN
@@ -163,17 +163,17 @@ def test_but_changes_what_it_is_told_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("word", TORQUE_JOINTS)
-def test_torque_may_be_kept_little_in_arms_and_head_but_not_in_legs(word: str) -> None:
+def test_torque_can_be_minimised_in_arms_and_head_but_not_in_legs(word: str) -> None:
     """Section III.B.3 of the paper: in legs it led to unstable walks."""
     assert Style(torque_joints=word).torque_joints == word
     assert "leg" not in word
 
 
-# -- files of earlier versions ----------------------------------------------------------------------------------------
+# -- files of earlier versions -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("former", "name"), Style.former_names.items())
-def test_a_former_key_of_a_file_gives_the_style_that_todays_key_gives(former: str, name: str, tmp_path: Path) -> None:
+def test_a_former_key_of_a_file_gives_the_style_of_the_current_key(former: str, name: str, tmp_path: Path) -> None:
     value = "{ elbow = 0.5 }" if name == "rest_posture" else "0.01"
     style = load_style(f"{former} = {value}\n", tmp_path)
     assert style == load_style(f"{name} = {value}\n", tmp_path)
@@ -182,7 +182,7 @@ def test_a_former_key_of_a_file_gives_the_style_that_todays_key_gives(former: st
 
 
 @pytest.mark.parametrize(("former", "name"), Style.former_names.items())
-def test_a_former_key_beside_todays_is_refused(former: str, name: str, tmp_path: Path) -> None:
+def test_a_former_key_beside_the_current_one_is_refused(former: str, name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"'{former}' is the former name of '{name}'; give only"):
         load_style(f"{former} = 0.01\n{name} = 0.02\n", tmp_path)
 

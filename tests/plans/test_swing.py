@@ -20,7 +20,7 @@ STAIR = Footstep("left", 0.3, 0.12, 0.0, 0.08)
 def swing_samples(
     start: Footstep, goal: Footstep, later: Footstep | None = None, late: float = 0.0
 ) -> list[SwingTrajectory]:
-    """All of a swing; half way the goal may move, and in the end there may be no ground."""
+    """All samples of a swing; the goal may move halfway, and there may be no ground at the end."""
     swing = SwingTrajectory.of(start, goal, LIFT)
     found = [swing]
     for tick in range(round((SECONDS + late) / PERIOD)):
@@ -47,7 +47,7 @@ def test_toward_is_the_quintic_between_two_motions(seed: int, after: float) -> N
 
 
 def test_going_on_from_where_it_is_stays_on_the_same_curve() -> None:
-    """What makes it safe to plan anew at every tick."""
+    """So it is safe to plan again at every tick."""
     now, end = (0j, 0.1 + 0.2j, 1.0 + 0j), (0.3 + 0.1j, 0j, 0j)
     halfway = quintic_point(now, end, 0.5, 0.2)
     assert quintic_point(halfway, end, 0.3, 0.1) == pytest.approx(quintic_point(now, end, 0.5, 0.3))
@@ -60,7 +60,7 @@ def test_a_swing_lands_on_its_footstep_and_never_jumps(later: Footstep | None) -
     for before, after in pairwise(found):
         for part in ("plane", "height", "yaw"):
             (x, v, _), (y, w, _) = getattr(before, part), getattr(after, part)
-            assert abs(y - x - 0.5 * PERIOD * (v + w)) < 2e-4, "its rate is the rate of its value"
+            assert abs(y - x - 0.5 * PERIOD * (v + w)) < 2e-4, "its rate is the derivative of its value"
             assert abs(y - x) < 3.0 * PERIOD
     assert found[-1].plane[0] == pytest.approx(goal.place, abs=2e-3)
     assert found[-1].yaw[0].real == pytest.approx(goal.yaw, abs=2e-3)
@@ -75,7 +75,7 @@ def test_it_lands_slowly() -> None:
     assert abs(last.plane[1]) < 0.05
 
 
-def test_a_foot_that_finds_no_ground_goes_on_down_and_never_fast() -> None:
+def test_without_ground_contact_the_foot_keeps_moving_down_slowly() -> None:
     found = swing_samples(START, GOAL, late=0.3)
     after = found[round(SECONDS / PERIOD) + 1 :]
     rates = np.array([swing.height[1].real for swing in after])
@@ -91,7 +91,7 @@ def test_onto_a_stair_the_foot_is_lifted_before_it_goes_ahead() -> None:
     edge = STAIR.x - 0.1
     assert places[round(0.2 * SECONDS / PERIOD)] == START.x
     assert heights(found).max() == pytest.approx(STAIR.z + LIFT, abs=4e-3)
-    assert (heights(found)[places > edge] > STAIR.z - 3e-3).all(), "above the tread when it comes over it"
+    assert (heights(found)[places > edge] > STAIR.z - 3e-3).all(), "above the tread when it arrives over it"
     assert found[-1].plane[0] == pytest.approx(STAIR.place, abs=2e-3)
     assert heights(found)[-1] == pytest.approx(STAIR.z, abs=3e-3)
 

@@ -16,7 +16,7 @@ from robot_states import installed_robot
 from simulated_robots import airborne_state, biped, run_standing, torque_command
 
 
-def standing(robot: Robot) -> Hierarchy:
+def standing_hierarchy(robot: Robot) -> Hierarchy:
     start = robot.stance("standing")
     return Hierarchy(
         always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
@@ -34,20 +34,20 @@ def standing(robot: Robot) -> Hierarchy:
 def test_torques_beyond_their_limits_are_cut_off_and_counted_by_joint() -> None:
     robot = biped()
     plant = MujocoPlant(airborne_state(robot))
-    asked = np.zeros(len(robot.joints))
-    asked[[1, 4]] = 3.0 * robot.limits.torque[[1, 4]] * [1.0, -1.0]
-    asked[2] = robot.limits.torque[2]  # to the last bit
+    torques = np.zeros(len(robot.joints))
+    torques[[1, 4]] = 3.0 * robot.limits.torque[[1, 4]] * [1.0, -1.0]
+    torques[2] = robot.limits.torque[2]  # to the last bit
     for _ in range(5):
-        plant.apply(torque_command(robot, asked))
+        plant.apply(torque_command(robot, torques))
         plant.advance()
-    given = plant.data.actuator_force
-    assert given[[1, 4]] == pytest.approx(robot.limits.torque[[1, 4]] * [1.0, -1.0])
-    assert given[2] == pytest.approx(robot.limits.torque[2])
-    assert plant.saturation_counts.tolist() == [5 * (i in (1, 4)) for i in range(len(asked))]
+    applied = plant.data.actuator_force
+    assert applied[[1, 4]] == pytest.approx(robot.limits.torque[[1, 4]] * [1.0, -1.0])
+    assert applied[2] == pytest.approx(robot.limits.torque[2])
+    assert plant.saturation_counts.tolist() == [5 * (i in (1, 4)) for i in range(len(torques))]
     assert plant.counts == {"torque saturated": 5}
 
 
-def test_motors_without_torques_are_told_of_servos() -> None:
+def test_a_command_without_torques_on_motors_is_noted_with_a_hint_to_servos() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
     plant.apply(Command(np.zeros(robot.model.nv), None, None, 0.002))
@@ -60,7 +60,7 @@ def test_the_summary_of_a_kinematic_controller_on_motors_names_the_fall_and_its_
     robot = biped()
     plant = MujocoPlant(robot)
     path = tmp_path / "fall.poise"
-    recording = record(KinematicController(standing(robot)), plant, seconds=1.5, path=path)
+    recording = record(KinematicController(standing_hierarchy(robot)), plant, seconds=1.5, path=path)
     assert plant.fall
     for text in (recording.summary(), load_recording(path).summary()):
         lines = text.splitlines()
@@ -74,13 +74,13 @@ def test_the_summary_of_a_kinematic_controller_on_motors_names_the_fall_and_its_
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name: str) -> None:
-    """A tenth of what throws it over: an impulse of 0.1 m/s."""
+    """A tenth of the push that causes a fall: an impulse of 0.1 m/s."""
     robot = installed_robot(name)
     start = robot.stance("standing")
     push = Push((robot.mass, 0, 0), duration=0.1, time=0.5)
     plant = MujocoPlant(robot, actuators=PositionServos(), pushes=[push])
     sway = []
-    for _ in steps(KinematicController(standing(robot), period=0.005), plant, 3.0):
+    for _ in steps(KinematicController(standing_hierarchy(robot), period=0.005), plant, 3.0):
         sway.append(float(np.abs(plant.truth().center_of_mass - start.center_of_mass)[:2].max()))
     assert not plant.fallen
     assert max(sway[:100]) < 1e-3  # before the push
@@ -89,7 +89,7 @@ def test_a_kinematic_controller_stands_on_servos_and_survives_a_small_push(name:
     assert plant.readings().forces.total[2] == pytest.approx(9.81 * robot.mass, rel=0.01)
 
 
-def test_servos_hold_their_start_without_being_told() -> None:
+def test_servos_hold_their_start_without_position_targets() -> None:
     robot = biped()
     plant = MujocoPlant(robot, actuators=PositionServos())
     for _ in range(200):
@@ -113,7 +113,7 @@ def test_servos_follow_the_velocities_of_commands() -> None:
 
 
 def test_a_target_stays_within_reach_of_its_joint() -> None:
-    """A joint at its end stop is pressed by no more than its servo can give, and turns back at once."""
+    """The torque of a joint at its end stop stays within the limit of its servo, and the joint turns back at once."""
     robot = biped()
     plant = MujocoPlant(airborne_state(robot, height=20.0), actuators=PositionServos())
     away = np.zeros(robot.model.nv)
@@ -148,11 +148,11 @@ def test_usual_gains_are_critical_and_give_the_full_torque_at_a_degree() -> None
     assert (D == 7.0).all()
 
 
-# -- looks -------------------------------------------------------------------------------------------------------------
+# -- visual meshes -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.needs_models
-def test_what_is_drawn_does_not_change_the_motion() -> None:
+def test_visual_meshes_do_not_change_the_motion() -> None:
     robot = installed_robot("g1")
     plain, drawn = MujocoPlant(robot), MujocoPlant(robot, visuals=True)
     assert drawn.model.nmesh > 20

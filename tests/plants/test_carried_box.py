@@ -21,19 +21,19 @@ SHARE = 0.1
 
 
 @cache
-def two_handed() -> Robot:
+def biped_with_hands() -> Robot:
     """The small biped with two hands, both on its trunk."""
     hands = {"hands": {"frame": "head", "name": "{side}_hand", "position": [0.2, 0.15, -0.2]}}
     with TemporaryDirectory() as folder:
         return load_robot(write_urdf(Path(folder), BIPED), **{**BIPED_PARTS, **hands})
 
 
-def middle(plant: MujocoPlant) -> np.ndarray:
-    """Between the hands, where the engine last saw them (m)."""
+def middle_of_hands(plant: MujocoPlant) -> np.ndarray:
+    """Middle of the hands at the last step of the engine (m)."""
     return np.mean([plant.data.site(hand.name).xpos for hand in plant.robot.hands], axis=0)
 
 
-def pulls(plant: MujocoPlant) -> np.ndarray:
+def box_forces(plant: MujocoPlant) -> np.ndarray:
     """Forces of the box on the left and the right hand, in world axes (2, 3, N)."""
     assert (plant.data.efc_type[:12] == mujoco.mjtConstraint.mjCNSTR_EQUALITY).all()
     return plant.data.efc_force[:12].reshape(2, 6)[:, :3]
@@ -44,47 +44,47 @@ def pulls(plant: MujocoPlant) -> np.ndarray:
     params=["hoap3", "nao", pytest.param("g1", marks=pytest.mark.needs_models)],
     ids=["hoap3", "nao", "g1"],
 )
-def carrying(request: pytest.FixtureRequest) -> tuple[MujocoPlant, list[float], list[float]]:
-    """A robot that has stood for 3 s with a tenth of its mass in its hands: where the box was, and its tilt."""
+def carrying_robot(request: pytest.FixtureRequest) -> tuple[MujocoPlant, list[float], list[float]]:
+    """A robot that stood for 3 s with a tenth of its mass in its hands; positions and tilts of the box."""
     robot = load_robot(request.param)
     stand = Stand(robot, start=robot.stance("carrying"))
     plant = MujocoPlant(stand.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE))
     away, turned = [], []
     for _ in steps(TorqueController(stand), plant, 3.0):
-        away.append(float(np.linalg.norm(plant.data.body("carried").xpos - middle(plant))))
+        away.append(float(np.linalg.norm(plant.data.body("carried").xpos - middle_of_hands(plant))))
         line = plant.data.site(robot.hand("left").name).xpos - plant.data.site(robot.hand("right").name).xpos
         turned.append(float(np.linalg.norm(line / np.linalg.norm(line) - plant.data.body("carried").xmat[1::3])))
     return plant, away, turned
 
 
-def test_a_robot_stands_with_a_tenth_of_its_mass_in_its_hands(carrying: tuple) -> None:
-    plant, _, _ = carrying
+def test_a_robot_stands_with_a_tenth_of_its_mass_in_its_hands(carrying_robot: tuple) -> None:
+    plant, _, _ = carrying_robot
     assert not plant.fallen, plant.fall
     assert not plant.notes
 
 
-def test_feet_carry_the_robot_and_the_box(carrying: tuple) -> None:
-    plant, _, _ = carrying
+def test_feet_carry_the_robot_and_the_box(carrying_robot: tuple) -> None:
+    plant, _, _ = carrying_robot
     expected = 9.81 * plant.robot.mass * (1.0 + SHARE)
     assert plant.readings().forces.total[2] == pytest.approx(expected, rel=0.005)
 
 
-def test_the_box_stays_between_the_hands(carrying: tuple) -> None:
-    """Bar: 1 cm. A tenth of a millimetre is what welds give way, and its y stays on the line of the hands."""
-    _, away, turned = carrying
+def test_the_box_stays_between_the_hands(carrying_robot: tuple) -> None:
+    """Bar: 1 cm. Weld constraints deflect by a tenth of a millimetre; y stays on the line of the hands."""
+    _, away, turned = carrying_robot
     assert max(away) < 1e-3
     assert max(turned) < 1e-2
 
 
-def test_both_arms_bear_half_of_it(carrying: tuple) -> None:
-    plant, _, _ = carrying
+def test_both_arms_carry_half_of_its_weight(carrying_robot: tuple) -> None:
+    plant, _, _ = carrying_robot
     half = 0.5 * 9.81 * SHARE * plant.robot.mass
-    assert pulls(plant)[:, 2] == pytest.approx([-half, -half], rel=0.02)
+    assert box_forces(plant)[:, 2] == pytest.approx([-half, -half], rel=0.02)
 
 
-def test_the_box_is_seen_by_nobody_but_the_engine(carrying: tuple) -> None:
-    """States are those of the robot alone, and hands that hold feel no contact."""
-    plant, _, _ = carrying
+def test_the_box_is_part_of_neither_the_state_nor_the_contacts(carrying_robot: tuple) -> None:
+    """States are those of the robot alone, and holding hands have no contact."""
+    plant, _, _ = carrying_robot
     state = plant.truth()
     assert len(state.q) == plant.robot.model.nq == plant.model.nq - 7
     assert set(state.contacts) == set(plant.robot.feet)
@@ -99,13 +99,13 @@ def test_a_robot_squats_with_it() -> None:
     heights = []
     for _ in steps(TorqueController(squat), plant, squat.seconds):
         heights.append(float(plant.data.body("carried").xpos[2]))
-        assert np.linalg.norm(plant.data.body("carried").xpos - middle(plant)) < 0.01
+        assert np.linalg.norm(plant.data.body("carried").xpos - middle_of_hands(plant)) < 0.01
     assert not plant.fallen, plant.fall
     assert np.ptp(heights) > 0.8 * squat.depth
 
 
 def test_servos_hold_it_where_it_was() -> None:
-    """Stiff servos under a controller that does not know of the box: the hands sink by millimetres, not more."""
+    """Stiff servos under a controller without a model of the box: the hands sink by millimetres only."""
     robot = load_robot("hoap3")
     stand = Stand(robot, start=robot.stance("carrying"))
     plant = MujocoPlant(stand.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE), actuators=PositionServos())
@@ -121,7 +121,7 @@ def test_servos_hold_it_where_it_was() -> None:
 
 
 def test_it_starts_midway_between_the_hands_and_level() -> None:
-    robot, size = two_handed(), (0.1, 0.2, 0.3)
+    robot, size = biped_with_hands(), (0.1, 0.2, 0.3)
     plant = MujocoPlant(robot, carried_box=CarriedBox(2.0, size))
     box, start = plant.data.body("carried"), plant.start
     expected = np.mean([start.pose(hand).translation for hand in robot.hands], axis=0)
@@ -135,18 +135,16 @@ def test_it_starts_midway_between_the_hands_and_level() -> None:
 
 
 def test_the_ground_carries_it_from_the_first_tick() -> None:
-    robot = two_handed()
+    robot = biped_with_hands()
     plant = MujocoPlant(robot, carried_box=CarriedBox(2.0))
     assert plant.readings().forces.total[2] == pytest.approx(9.81 * (robot.mass + 2.0), rel=1e-3)
 
 
-def test_servos_start_with_what_bears_it() -> None:
-    """By virtual work: a joint of an arm that turns a little lifts half of the weight with its hand."""
+def test_servos_start_with_the_torques_that_carry_it() -> None:
+    """By virtual work: a small rotation of an arm joint lifts half of the weight with its hand."""
     robot, turn = load_robot("hoap3"), 1e-6
     start, mass = robot.stance("carrying"), SHARE * robot.mass
-    held, bare = (
-        MujocoPlant(start, carried_box=given)._simulation.holding_torque for given in (CarriedBox(mass), None)
-    )
+    held, bare = (MujocoPlant(start, carried_box=box)._simulation.holding_torque for box in (CarriedBox(mass), None))
     for i, joint in enumerate(robot.joints):
         turned = start.q.copy()
         turned[joint.q] += turn
@@ -159,7 +157,7 @@ def test_servos_start_with_what_bears_it() -> None:
             ), joint.name
 
 
-def totals(plant: MujocoPlant) -> tuple[np.ndarray, float]:
+def total_momentum_and_energy(plant: MujocoPlant) -> tuple[np.ndarray, float]:
     """Momentum of robot and box, linear and about their center of mass, and their kinetic energy."""
     model, data = plant.model, plant.data
     mujoco.mj_forward(model, data)
@@ -171,7 +169,7 @@ def totals(plant: MujocoPlant) -> tuple[np.ndarray, float]:
 
 
 def test_in_flight_holding_it_changes_neither_momentum_nor_energy() -> None:
-    """The pull of the hands on the box and of the box on the hands add up to nothing, and a grip only takes energy."""
+    """Forces between hands and box sum to zero, and the grip only dissipates energy."""
     robot = load_robot("hoap3")
     start = robot.stance("carrying")
     q, v = start.q.copy(), np.zeros(robot.model.nv)
@@ -181,18 +179,22 @@ def test_in_flight_holding_it_changes_neither_momentum_nor_energy() -> None:
         start.replace(q=q, v=v, contacts=()), carried_box=CarriedBox.of_mass_fraction(robot, SHARE), period=2e-4
     )
     plant.model.opt.gravity[:] = 0.0
-    momentum, energy = totals(plant)
+    momentum, energy = total_momentum_and_energy(plant)
     for _ in range(5):
         run_torques(plant, 0.02)
-        now, left = totals(plant)
+        now, left = total_momentum_and_energy(plant)
         assert now == pytest.approx(momentum, abs=2e-3 * np.abs(momentum).max())
         assert left <= energy * (1.0 + 1e-6)
         energy = left
-    assert energy > 0.9 * totals(MujocoPlant(plant.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE)))[1]
+    assert (
+        energy
+        > 0.9
+        * total_momentum_and_energy(MujocoPlant(plant.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE)))[1]
+    )
 
 
 def test_it_moves_with_the_hands_from_the_start() -> None:
-    robot = two_handed()
+    robot = biped_with_hands()
     v = np.zeros(robot.model.nv)
     v[:6] = 0.3, -0.2, 0.1, 0.4, 0.5, -0.6
     plant = MujocoPlant(airborne_state(robot, v=v), carried_box=CarriedBox(2.0), period=1e-4)
@@ -212,12 +214,12 @@ def test_hands_that_are_driven_apart_do_not_part_from_it() -> None:
         plant.apply(Command(velocity, None, None, 0.002))
         plant.advance()
     assert not plant.failure
-    assert np.linalg.norm(plant.data.body("carried").xpos - middle(plant)) < 0.02
+    assert np.linalg.norm(plant.data.body("carried").xpos - middle_of_hands(plant)) < 0.02
 
 
 def test_it_can_be_set_down_on_a_table() -> None:
-    """What is carried touches the ground and things, and a robot whose box touches the ground has not fallen."""
-    robot = two_handed()
+    """A carried box collides with ground and objects, and a box on the ground is no fall."""
+    robot = biped_with_hands()
     start = robot.stance("standing")
     below = CarriedBox(2.0, (0.1, 0.1, 0.1)).pose_and_size(start)[0].translation - [0.0, 0.0, 0.05]
     plant = MujocoPlant(start, carried_box=CarriedBox(2.0, (0.1, 0.1, 0.1)), objects=[Table(below, size=(0.2, 0.2))])
@@ -226,7 +228,7 @@ def test_it_can_be_set_down_on_a_table() -> None:
     assert plant._fall_detector._geom_kind[plant.model.geom("carried").id] == 0
 
 
-# -- what cannot be carried --------------------------------------------------------------------------------------------
+# -- invalid objects ---------------------------------------------------------------------------------------------------
 
 
 def test_its_mass_may_be_given_as_a_share_of_the_robot() -> None:

@@ -27,7 +27,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
 
 
 def hands(robot: Robot) -> list[np.ndarray]:
-    """Where the left and the right hand are (m)."""
+    """Positions of the left and the right hand (m)."""
     return [robot.stance("carrying").pose(robot.hand(side)).translation for side in ("left", "right")]
 
 
@@ -47,7 +47,7 @@ def test_hands_are_before_chest_and_base_and_no_wider_than_the_shoulders(robot: 
 
 
 def shoulder(robot: Robot) -> float:
-    """How far to the left the arm begins to reach: the widest of its joints above the elbow (m)."""
+    """Lateral position of the shoulder: of the outermost joint above the elbow (m)."""
     state, chain = robot.stance("standing"), robot.model.supports[robot.hand("left").joint]
     arm = [joint for joint in chain if joint not in list(robot.model.supports[robot.hand("right").joint])]
     return max(float(robot._kinematics(state).oMi[joint].translation[1]) for joint in arm[:3])
@@ -60,7 +60,7 @@ def arms(robot: Robot) -> set[int]:
 
 
 def test_legs_and_trunk_stand_as_in_standing(robot: Robot) -> None:
-    """Balanced anew, since the arms weigh something: ankles and hips differ by a few degrees."""
+    """Balanced again because of the mass of the arms: ankles and hips differ by a few degrees."""
     standing, carrying = robot.stance("standing"), robot.stance("carrying")
     for joint in robot.joints:
         if joint.index not in arms(robot):

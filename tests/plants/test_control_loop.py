@@ -43,7 +43,7 @@ def test_a_velocity_is_taken_at_once_and_held_for_the_period() -> None:
 
 
 def test_many_short_periods_are_one_long_one() -> None:
-    """The base's rotation is integrated exactly: a constant twist may be cut as one likes."""
+    """The base's rotation is integrated exactly: a constant twist may be divided into any periods."""
     v = np.random.default_rng(3).normal(size=ROBOT.model.nv)
     ends = []
     for count in (1, 50):
@@ -67,7 +67,7 @@ def test_an_acceleration_is_constant_over_the_period() -> None:
 
 
 def test_accelerations_follow_a_polynomial_without_drift() -> None:
-    """A joint under the acceleration of a curve of third order, sampled in the middle, ends where the curve does."""
+    """A joint with the acceleration of a cubic, sampled at the middle of each period, ends on the cubic."""
     plant = IdealPlant(START.replace(v=np.zeros(ROBOT.model.nv), time=0.0))
     joint = ROBOT.joints[10]
     for k in range(200):
@@ -137,10 +137,10 @@ def test_a_plant_starts_from_a_state(start: object) -> None:
     assert "\n" not in str(caught.value)
 
 
-# -- the loop ---------------------------------------------------------------------------------------------------------
+# -- the loop ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_step_holds_the_state_that_was_measured_and_the_command_that_answered_it() -> None:
+def test_a_step_has_the_measured_state_and_its_command() -> None:
     plant = IdealPlant(START)
     found = list(steps(KinematicController(STILL), plant, 0.05))
     assert len(found) == 10
@@ -174,8 +174,8 @@ def test_seconds_are_a_number(seconds: object) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_any_plant_and_any_controller_will_do() -> None:
-    class Wall(Plant):
+def test_a_custom_plant_and_controller_run_in_the_loop() -> None:
+    class MotionlessPlant(Plant):
         """A robot that does not move."""
 
         robot = ROBOT
@@ -187,12 +187,12 @@ def test_any_plant_and_any_controller_will_do() -> None:
 
         def advance(self) -> None: ...
 
-    class Sleeper(Controller):
+    class IdleController(Controller):
         period = 0.01
 
         def step(self, state: State) -> Command:
             return velocity_command(np.zeros(ROBOT.model.nv), self.period)
 
-    found = list(steps(Sleeper(), Wall(), 0.1))
+    found = list(steps(IdleController(), MotionlessPlant(), 0.1))
     assert len(found) == 10
     assert all(step.state is START for step in found)

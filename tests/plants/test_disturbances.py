@@ -12,8 +12,8 @@ PUSH = np.array([40.0, -25.0, 10.0])
 
 
 def pushed_momentum(push: Push, period: float = 1e-4) -> np.ndarray:
-    """Change of momentum by a push, in flight, beyond what gravity does."""
-    plants = [MujocoPlant(airborne_state(biped()), pushes=given, period=period) for given in ([push], [])]
+    """Change of momentum by a push in flight, without the effect of gravity."""
+    plants = [MujocoPlant(airborne_state(biped()), pushes=pushes, period=period) for pushes in ([push], [])]
     with_push, without = (run_torques(plant, 0.05)[-1] for plant in plants)
     return momentum(with_push) - momentum(without)
 
@@ -24,7 +24,7 @@ def pushed_momentum(push: Push, period: float = 1e-4) -> np.ndarray:
 @pytest.mark.parametrize("duration", [0.02, 0.0137, 0.00042])
 @pytest.mark.parametrize("time", [0.005, 0.00871])
 def test_a_push_changes_the_momentum_by_force_times_duration(duration: float, time: float) -> None:
-    """Also where it begins and ends within steps of the simulation."""
+    """Also for a push that begins and ends within steps of the simulation."""
     change = pushed_momentum(Push(PUSH, duration, time))
     assert change[:3] == pytest.approx(duration * PUSH, rel=2e-3, abs=1e-6)
 
@@ -40,7 +40,7 @@ def test_a_push_at_a_frame_turns_the_robot_about_its_center_of_mass() -> None:
     for frame in (robot.foot("left"), robot.hand("left"), robot.frame("right_shank")):
         start = airborne_state(robot)
         arm = start.pose(frame).translation - start.center_of_mass
-        plants = [MujocoPlant(start, pushes=given, period=1e-5) for given in ([Push(PUSH, duration, 0.0, frame)], [])]
+        plants = [MujocoPlant(start, pushes=pushes, period=1e-5) for pushes in ([Push(PUSH, duration, 0.0, frame)], [])]
         with_push, without = (run_torques(plant, duration)[-1] for plant in plants)
         change = momentum(with_push) - momentum(without)
         assert change[:3] == pytest.approx(duration * PUSH, rel=1e-3)
@@ -53,7 +53,7 @@ def test_a_push_without_a_frame_acts_at_the_center_of_mass_of_the_base() -> None
     robot, duration = biped(), 1e-3
     start = airborne_state(robot)
     center = start.pose(robot.frame("root_joint")).act(robot.model.inertias[1].lever)
-    plants = [MujocoPlant(start, pushes=given, period=1e-5) for given in ([Push(PUSH, duration, 0.0)], [])]
+    plants = [MujocoPlant(start, pushes=pushes, period=1e-5) for pushes in ([Push(PUSH, duration, 0.0)], [])]
     with_push, without = (run_torques(plant, duration)[-1] for plant in plants)
     change = momentum(with_push) - momentum(without)
     assert change[3:] == pytest.approx(duration * np.cross(center - start.center_of_mass, PUSH), abs=1e-5)
@@ -140,7 +140,7 @@ def test_joints_are_found_beside_those_of_a_load() -> None:
         assert with_load.data.qfrc_actuator[address] == pytest.approx(value)
 
 
-# -- errors of the model -----------------------------------------------------------------------------------------------
+# -- model errors ------------------------------------------------------------------------------------------------------
 
 
 def test_a_heavier_robot_is_heavier_in_every_link() -> None:
@@ -155,7 +155,7 @@ def test_a_heavier_robot_is_heavier_in_every_link() -> None:
     assert heavy.readings().forces.total[2] == pytest.approx(1.1 * 9.81 * robot.mass, rel=1e-3)
 
 
-def test_other_errors_are_where_they_belong() -> None:
+def test_friction_damping_and_armature_errors_are_applied_to_the_model() -> None:
     robot = biped()
     error = ModelError(friction=-0.25, damping=0.5, dry_friction=0.3, armature=0.01)
     plant = MujocoPlant(robot, friction=0.8, model_error=error)

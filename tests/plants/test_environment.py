@@ -44,7 +44,7 @@ def top(ground: Terrain, x: float, y: float, seed: int = 0) -> float:
 @pytest.mark.parametrize(
     "ground", [FlatTerrain(), Slope(7.0), Slope(-7.0), Stairs(0.1, 0.3, 4), Stairs(-0.15, 0.25, 3)]
 )
-def test_elevation_is_the_height_of_what_is_built(ground: Terrain) -> None:
+def test_elevation_is_the_height_of_the_built_ground(ground: Terrain) -> None:
     for x in np.random.default_rng(1).uniform(-2.0, 3.0, 50):
         assert ground.elevation(x, 0.1) == pytest.approx(top(ground, x, 0.1), abs=1e-9)
     assert ground.elevation(0.0, 0.0) == 0.0
@@ -96,7 +96,7 @@ def test_a_robot_is_set_down_on_a_slope_and_stands_there(name: str, degrees: flo
     assert not plant.fallen
 
 
-def test_a_start_that_lies_on_the_slope_is_left_as_it_is() -> None:
+def test_a_start_on_the_slope_is_not_changed() -> None:
     first = MujocoPlant(biped(), ground=Slope(6.0))
     again = MujocoPlant(first.start, ground=Slope(6.0))
     assert again.start is first.start
@@ -115,7 +115,7 @@ def test_without_enough_friction_it_slides_down_as_a_block_does(degrees: float, 
     assert speed == pytest.approx(expected, rel=0.05)
 
 
-# -- things ------------------------------------------------------------------------------------------------------------
+# -- objects -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_plate_is_a_box_behind_its_face() -> None:
@@ -130,7 +130,7 @@ def test_a_plate_is_a_box_behind_its_face() -> None:
     assert Wall((1, 0, 1), (-2, 0, 0)).box.rotation[:, 2] == pytest.approx([-1.0, 0.0, 0.0])
 
 
-def test_a_foot_on_a_plate_feels_what_a_foot_on_the_ground_feels() -> None:
+def test_a_foot_on_a_plate_has_the_contact_force_of_a_foot_on_the_ground() -> None:
     """The ground is a centimetre below the left foot, which stands on a plate."""
     robot = biped()
     start = robot.stance("standing")
@@ -144,7 +144,7 @@ def test_a_foot_on_a_plate_feels_what_a_foot_on_the_ground_feels() -> None:
 
 
 def test_a_hand_pressed_on_a_wall_is_pushed_back_along_its_normal() -> None:
-    """The hand of the biped sits on its head; a wall that leans on it stops a robot that is thrown at it."""
+    """The hand of the biped is on its head; a wall stops the robot, which moves towards it."""
     robot = biped()
     hand = robot.hand("left")
     start = robot.stance("standing")
@@ -180,7 +180,7 @@ def test_touching_a_table_is_no_fall() -> None:
     assert not plant.fallen
 
 
-# -- text --------------------------------------------------------------------------------------------------------------
+# -- parsing -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

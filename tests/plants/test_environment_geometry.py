@@ -34,7 +34,7 @@ WALL = Wall(position=(0.8, 0.1, 1.0), normal=(-1.0, 0.5, 0.0), size=(1.0, 2.0))
 
 
 def boxes_of(plant: MujocoPlant, word: str) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Position, rotation and size of the engine's geoms with a name that begins with a word and a number."""
+    """Position, rotation and size of the engine's geoms whose name is a prefix and a number."""
     model, data = plant.model, plant.data
     names = [model.geom(i).name for i in range(model.ngeom)]
     found = [i for i, name in enumerate(names) if name.startswith(f"{word} ")]
@@ -61,7 +61,7 @@ def test_a_recording_has_the_ground_and_the_objects_of_the_engine(terrain: objec
     assert np.allclose(found.plane.rotation.ravel(), plant.data.geom_xmat[ground], atol=1e-5)
 
 
-def test_a_box_in_the_hands_is_where_the_engine_has_it_while_the_robot_moves() -> None:
+def test_a_box_in_the_hands_has_the_pose_of_the_engine_while_the_robot_moves() -> None:
     robot = installed_robot("nao")
     stand = Stand(robot, start=robot.stance("carrying"))
     box, push = CarriedBox.of_mass_fraction(robot, 0.05), Push((5.0, 3.0, 0.0), 0.1, time=0.2)
@@ -101,8 +101,8 @@ def test_a_former_recording_of_the_studio_names_the_stairs_and_the_door() -> Non
     assert (len(found.ground), len(found.objects)) == (3, 2)
 
 
-def test_a_plant_of_ones_own_shows_its_ground() -> None:
-    class Still(poise.plants.Plant):
+def test_a_custom_plant_shows_its_ground() -> None:
+    class PlantOnStairs(poise.plants.Plant):
         def __init__(self) -> None:
             self.robot = installed_robot("nao")
             self.start, self.ground = self.robot.stance("standing"), Stairs(0.02, 0.2, 2)
@@ -114,7 +114,7 @@ def test_a_plant_of_ones_own_shows_its_ground() -> None:
 
         def advance(self) -> None: ...
 
-    assert len(Still().environment.ground) == 2
+    assert len(PlantOnStairs().environment.ground) == 2
 
 
 def test_a_motion_of_the_environment_moves_all_of_it() -> None:
@@ -139,7 +139,7 @@ def test_a_motion_of_the_environment_moves_all_of_it() -> None:
         ["stairs"],
     ],
 )
-def test_a_damaged_environment_is_told_in_one_line_and_shown_as_flat_ground(facts: object) -> None:
+def test_a_damaged_environment_is_refused_in_one_line_and_shown_as_flat_ground(facts: object) -> None:
     robot = installed_robot("nao")
     with pytest.raises(PlantError) as caught:
         EnvironmentGeometry.from_facts(facts, robot)  # type: ignore[arg-type]

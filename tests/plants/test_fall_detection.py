@@ -30,7 +30,7 @@ def g1_state(base: tuple[float, float, float], pitch: float = 0.0, **joints: flo
 
 
 def detected(state: State, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0), **options: object) -> str:
-    """What the detector says of one state of the simulation, with the base moving at a velocity (m/s)."""
+    """The result of the detector for one state of the simulation, with a base velocity (m/s)."""
     stance = state.robot.stance("standing")
     plant = MujocoPlant(stance, **options)  # type: ignore[arg-type]
     frames = options.get("contact_frames", ())

@@ -33,7 +33,7 @@ PUSH = Push((20.0, 5.0, 0.0), 0.1, 0.0)
 
 
 def pushed_steps(seconds: float = 0.1, sensors: Sensors = Sensors(), **changes: Any) -> list[ControlStep]:  # noqa: B008
-    """A biped that stands and is pushed, so that every cell says something else at every tick."""
+    """A standing biped that is pushed, so that every cell changes at every tick."""
     return run_standing(MujocoPlant(biped(), pushes=[PUSH], sensors=sensors, seed=4, **changes), seconds)
 
 
@@ -46,7 +46,7 @@ def wrenches(steps: list[ControlStep], side: str) -> np.ndarray:
 
 
 def steps_before(steps: list[ControlStep], time: float = BREAKS) -> int:
-    """How many steps come before a time."""
+    """Number of steps before a time."""
     return sum(step.state.time < time - 1e-9 for step in steps)
 
 
@@ -54,20 +54,20 @@ def steps_before(steps: list[ControlStep], time: float = BREAKS) -> int:
 
 
 @pytest.mark.parametrize("sensors", [Sensors(), Sensors(noise=0.01, force_step=0.25)], ids=["exact", "noisy"])
-@pytest.mark.parametrize("says", ["dead", "stuck", "nan"])
-def test_a_broken_cell_says_its_word_and_all_others_what_they_feel(says: str, sensors: Sensors) -> None:
+@pytest.mark.parametrize("fault", ["dead", "stuck", "nan"])
+def test_a_faulty_cell_gives_its_fault_value_and_all_others_measure(fault: str, sensors: Sensors) -> None:
     whole = pushed_steps(sensors=sensors)
-    broken = pushed_steps(sensors=sensors, faults=[ForceCellFault(BREAKS, "left", 2, says)])  # type: ignore[arg-type]
+    broken = pushed_steps(sensors=sensors, faults=[ForceCellFault(BREAKS, "left", 2, fault)])  # type: ignore[arg-type]
     n, expected = steps_before(whole), cells(whole, "left")
     assert 0 < n < len(whole)
-    expected[n:, 2] = {"dead": 0.0, "stuck": expected[n - 1, 2], "nan": np.nan}[says]
+    expected[n:, 2] = {"dead": 0.0, "stuck": expected[n - 1, 2], "nan": np.nan}[fault]
     assert np.array_equal(cells(broken, "left"), expected, equal_nan=True)
     assert np.array_equal(cells(broken, "right"), cells(whole, "right"))
     for side in ("left", "right"):  # the ankle has a sensor of its own
         assert np.array_equal(wrenches(broken, side), wrenches(whole, side))
 
 
-def test_a_cell_that_was_stuck_from_the_beginning_says_what_it_said_first() -> None:
+def test_a_cell_stuck_from_the_beginning_repeats_its_first_value() -> None:
     whole, broken = pushed_steps(), pushed_steps(faults=[ForceCellFault(-1.0, "right", 0, "stuck")])
     assert (cells(broken, "right")[:, 0] == cells(whole, "right")[0, 0]).all()
 
@@ -77,38 +77,40 @@ def test_a_dead_cell_that_gets_stuck_stays_at_zero() -> None:
     assert (cells(broken, "left")[steps_before(broken) :, 1] == 0.0).all()
 
 
-def test_cells_that_get_stuck_one_tick_after_the_other_say_what_each_said_last() -> None:
+def test_cells_that_get_stuck_in_turn_repeat_their_last_values() -> None:
     faults = [ForceCellFault(BREAKS + i * PERIOD, "left", i, "stuck") for i in range(4)]
     whole, broken = pushed_steps(), pushed_steps(faults=faults)
     n = steps_before(whole)
     assert np.array_equal(cells(broken, "left")[-1], np.diag(cells(whole, "left")[n - 1 : n + 3]))
 
 
-def test_a_breakdown_is_seen_as_late_as_all_else() -> None:
+def test_a_fault_is_delayed_like_every_measurement() -> None:
     sensors = Sensors(delay=0.006)
-    whole, broken = (pushed_steps(sensors=sensors, faults=given) for given in ([], [ForceCellFault(BREAKS, "left", 0)]))
+    whole, broken = (
+        pushed_steps(sensors=sensors, faults=faults) for faults in ([], [ForceCellFault(BREAKS, "left", 0)])
+    )
     differ = cells(whole, "left")[:, 0] != cells(broken, "left")[:, 0]
     assert int(differ.argmax()) == steps_before(whole, BREAKS + 0.006)
 
 
-def test_what_was_sensed_before_a_breakdown_does_not_change_when_it_is_read_later() -> None:
-    given = [ForceCellFault(BREAKS, "left", 0, "nan"), SwappedSoleSensors(0.07)]
-    plant = MujocoPlant(biped(), pushes=[PUSH], faults=given)
-    kept, read = [], []
+def test_readings_from_before_a_fault_do_not_change_later() -> None:
+    faults = [ForceCellFault(BREAKS, "left", 0, "nan"), SwappedSoleSensors(0.07)]
+    plant = MujocoPlant(biped(), pushes=[PUSH], faults=faults)
+    all_readings, read = [], []
     controller = StandingController(plant.start)
     for _ in range(50):
-        kept.append(plant.readings())
+        all_readings.append(plant.readings())
         read.append(plant.readings().cells[biped().foot("left").name].copy())
         plant.apply(controller.step(plant.state()))
         plant.advance()
-    later = [readings.cells[biped().foot("left").name] for readings in kept]
+    later = [readings.cells[biped().foot("left").name] for readings in all_readings]
     assert np.array_equal(later, read, equal_nan=True)
 
 
 # -- soles -------------------------------------------------------------------------------------------------------------
 
 
-def test_swapped_soles_tell_of_each_other() -> None:
+def test_swapped_sole_sensors_exchange_their_readings() -> None:
     whole, broken = pushed_steps(), pushed_steps(faults=[SwappedSoleSensors(BREAKS)])
     n = steps_before(whole)
     for side, other in (("left", "right"), ("right", "left")):
@@ -122,17 +124,19 @@ def test_swapped_soles_tell_of_each_other() -> None:
     assert np.array_equal(points[0], points[1])
 
 
-def test_a_wrench_that_is_told_at_the_other_foot_is_the_same_in_axes_of_the_sole() -> None:
-    """Sensors turn with their soles: ``R_rᵀ F_told = R_lᵀ F_felt``, also where one foot is turned out."""
+def test_a_swapped_wrench_is_the_same_in_the_axes_of_the_sole() -> None:
+    """Sensors turn with their soles: ``R_rᵀ F_faulty = R_lᵀ F_true``, also with one foot turned out."""
     random = np.random.default_rng(0)
     turns = np.array([exp3(random.standard_normal(3)) for _ in range(3)])
-    felt = ContactForces(("left", "hand", "right"), random.standard_normal((3, 6)), random.standard_normal((3, 3)))
-    told = SensorFaults({}, ("left", "right")).faulty_forces(felt, turns)
+    true_forces = ContactForces(
+        ("left", "hand", "right"), random.standard_normal((3, 6)), random.standard_normal((3, 3))
+    )
+    faulty = SensorFaults({}, ("left", "right")).faulty_forces(true_forces, turns)
     for one, other in ((0, 2), (2, 0)):
-        inside = turns[other].T @ felt.wrenches[other].reshape(2, 3).T
-        assert inside == pytest.approx(turns[one].T @ told.wrenches[one].reshape(2, 3).T)
-    assert np.array_equal(told["hand"], felt["hand"])
-    assert np.array_equal(told.points, felt.points)
+        inside = turns[other].T @ true_forces.wrenches[other].reshape(2, 3).T
+        assert inside == pytest.approx(turns[one].T @ faulty.wrenches[one].reshape(2, 3).T)
+    assert np.array_equal(faulty["hand"], true_forces["hand"])
+    assert np.array_equal(faulty.points, true_forces.points)
 
 
 def test_soles_that_are_swapped_twice_are_right_again() -> None:
@@ -141,7 +145,7 @@ def test_soles_that_are_swapped_twice_are_right_again() -> None:
     assert np.array_equal(cells(broken, "left")[n:], cells(whole, "left")[n:])
 
 
-def test_a_broken_cell_of_swapped_soles_is_told_at_the_other_foot() -> None:
+def test_a_faulty_cell_of_swapped_soles_appears_at_the_other_foot() -> None:
     broken = pushed_steps(faults=[ForceCellFault(0.0, "left", 3, "nan"), SwappedSoleSensors(BREAKS)])
     n = steps_before(broken)
     assert np.isnan(cells(broken, "left")[:n, 3]).all()
@@ -149,24 +153,24 @@ def test_a_broken_cell_of_swapped_soles_is_told_at_the_other_foot() -> None:
     assert np.isfinite(cells(broken, "left")[n:]).all()
 
 
-def test_broken_sensors_do_not_move_a_robot_that_does_not_listen_to_them() -> None:
-    """Only what is sensed changes: states, contacts and forces of the engine are the same to the last bit."""
-    given = [
+def test_sensor_faults_do_not_move_a_robot_without_sensor_feedback() -> None:
+    """Only the readings change: states, contacts and forces of the engine are the same to the last bit."""
+    faults = [
         ForceCellFault(0.0, "left", 0, "nan"),
         ForceCellFault(0.02, "right", 1, "stuck"),
         SwappedSoleSensors(BREAKS),
     ]
-    for whole, broken in zip(pushed_steps(), pushed_steps(faults=given), strict=True):
+    for whole, broken in zip(pushed_steps(), pushed_steps(faults=faults), strict=True):
         assert np.array_equal(whole.state.q, broken.state.q)
         assert np.array_equal(whole.state.v, broken.state.v)
         assert whole.state.contacts == broken.state.contacts
 
 
-def test_a_recording_keeps_what_broken_cells_said(tmp_path: Path) -> None:
+def test_a_recording_contains_the_readings_of_faulty_cells(tmp_path: Path) -> None:
     plant = MujocoPlant(biped(), faults=[ForceCellFault(0.01, "left", 0, "nan")])
     record(StandingController(plant.start), plant, 0.03).save(tmp_path / "broken.poise")
-    told = load_recording(tmp_path / "broken.poise")[f"measured/cells/{biped().foot('left').name}"]
-    assert np.isnan(told[-1]).tolist() == [True, False, False, False]
+    cell_readings = load_recording(tmp_path / "broken.poise")[f"measured/cells/{biped().foot('left').name}"]
+    assert np.isnan(cell_readings[-1]).tolist() == [True, False, False, False]
 
 
 # -- motors ------------------------------------------------------------------------------------------------------------
@@ -177,12 +181,12 @@ def test_a_weak_motor_gives_its_share_from_its_time_on() -> None:
     joint, share = robot.joints[3], 0.25
     limit = float(robot.limits.torque[3])
     plant = MujocoPlant(airborne_state(robot), faults=[WeakMotor(0.005, joint.name, share)])
-    given = []
+    torques = []
     for _ in range(10):
         run_torques(plant, 0.001, lambda time: 0.9 * limit)
-        given.append(float(plant.data.actuator(joint.name).force[0]))
-    assert given == pytest.approx([0.9 * limit] * 5 + [share * limit] * 5)
-    assert plant.saturation_counts[3] == 4  # of the five commands, the first was given before it broke
+        torques.append(float(plant.data.actuator(joint.name).force[0]))
+    assert torques == pytest.approx([0.9 * limit] * 5 + [share * limit] * 5)
+    assert plant.saturation_counts[3] == 4  # the first of the five commands was applied before the fault
 
 
 def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
@@ -190,8 +194,8 @@ def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
     knee = next(i for i, joint in enumerate(robot.joints) if joint.name == "left_knee")
     limit, share = float(robot.limits.torque[knee]), 0.05
     plants = [
-        MujocoPlant(robot, actuators=PositionServos(), faults=given)
-        for given in ([], [WeakMotor(0.02, "left_knee", share)])
+        MujocoPlant(robot, actuators=PositionServos(), faults=faults)
+        for faults in ([], [WeakMotor(0.02, "left_knee", share)])
     ]
     forces = np.zeros((2, 40))
     for k, plant in enumerate(plants):
@@ -203,14 +207,14 @@ def test_a_weak_servo_gives_its_share_and_counts_it() -> None:
     assert np.array_equal(whole[:20], weak[:20])
     assert weak[20:] == pytest.approx(share * limit)
     assert (whole[20:] > 2.0 * share * limit).all()
-    assert plants[1].saturation_counts[knee] == 19  # it is seen at the next command
-    assert robot.limits.torque[knee] == limit  # the robot that the controller knows is whole
+    assert plants[1].saturation_counts[knee] == 19  # it takes effect at the next command
+    assert robot.limits.torque[knee] == limit  # the model of the controller has no fault
 
 
 def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None:
     robot = biped()
-    given = [WeakMotor(0.006, "left_knee", 1.0), WeakMotor(0.002, "left_knee", 0.0)]
-    plant = MujocoPlant(airborne_state(robot), faults=given)
+    faults = [WeakMotor(0.006, "left_knee", 1.0), WeakMotor(0.002, "left_knee", 0.0)]
+    plant = MujocoPlant(airborne_state(robot), faults=faults)
     forces = []
     for _ in range(9):
         run_torques(plant, 0.001, lambda time: 1.0)
@@ -218,7 +222,7 @@ def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None
     assert forces == pytest.approx([1.0] * 2 + [0.0] * 4 + [1.0] * 3)
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
+# -- parsing and errors ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -231,7 +235,7 @@ def test_a_motor_without_torque_hangs_loose_and_may_become_whole_again() -> None
         ("weak:left_knee:0.3@1", WeakMotor(1.0, "left_knee", 0.3)),
     ],
 )
-def test_a_breakdown_is_read_from_the_command_line(text: str, expected: HardwareFault) -> None:
+def test_a_fault_is_read_from_the_command_line(text: str, expected: HardwareFault) -> None:
     assert HardwareFault.parse(text) == expected
 
 
@@ -258,7 +262,7 @@ def test_a_breakdown_is_read_from_the_command_line(text: str, expected: Hardware
         "weak:left_knee:half@1",
     ],
 )
-def test_a_bad_breakdown_is_refused_in_one_line(text: str) -> None:
+def test_a_malformed_fault_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(
         UsageError, match=r"is not a hardware fault; expected cell:SIDE:CORNER.* like cell:left:2:"
     ) as caught:
@@ -266,7 +270,7 @@ def test_a_bad_breakdown_is_refused_in_one_line(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_joint_that_a_robot_lacks_is_told_when_the_plant_is_built() -> None:
+def test_an_unknown_joint_is_refused_when_the_plant_is_built() -> None:
     with pytest.raises(RobotError, match="has no joint 'left_kne'; did you mean 'left_knee'"):
         MujocoPlant(biped(), faults=[WeakMotor(1.0, "left_kne", 0.3)])
 
@@ -292,7 +296,7 @@ def test_a_robot_without_feet_has_no_soles_to_break(tmp_path: Path, fault: Hardw
         (lambda: MujocoPlant(biped(), faults=["swapped@1"]), "faults is"),  # type: ignore[list-item]
     ],
 )
-def test_what_cannot_break_is_refused_in_one_line(wrong: object, message: str) -> None:
+def test_an_invalid_fault_is_refused_in_one_line(wrong: object, message: str) -> None:
     with pytest.raises(PlantError, match=message) as caught:
         wrong()  # type: ignore[operator]
     assert "\n" not in str(caught.value)

@@ -29,7 +29,7 @@ from small_robots import PENDULUM, write_urdf
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
-def swinging(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]:
+def swing_torques(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]:
     """Torques of every joint that swing at their own rates, up to a share of their limits: no end stop is reached."""
     rates = np.linspace(20.0, 60.0, len(robot.joints))
     return lambda time: share * robot.limits.torque * np.cos(rates * time)
@@ -41,7 +41,7 @@ def swinging(robot: Robot, share: float = 0.04) -> Callable[[float], np.ndarray]
 @pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_forces_at_rest_carry_the_weight_evenly(name: str) -> None:
-    """Half a percent is asked for; a hundredth of that is found."""
+    """Bar: half a percent; measured: a hundredth of that."""
     robot = installed_robot(name)
     plant = MujocoPlant(robot)
     last = run_standing(plant, 1.0)[-1]
@@ -59,7 +59,7 @@ def test_forces_at_rest_carry_the_weight_evenly(name: str) -> None:
 @pytest.mark.needs_models
 @pytest.mark.parametrize("name", library_names())
 def test_the_first_tick_is_as_quiet_as_the_last(name: str) -> None:
-    """A start is pressed into the ground by what the contacts give way, so that no foot has to land first."""
+    """The start is lowered by the static penetration of the contacts, so that no foot has to land first."""
     robot = installed_robot(name)
     plant = MujocoPlant(robot)
     weight = 9.81 * robot.mass
@@ -107,13 +107,13 @@ def test_energy_changes_by_the_work_of_the_torques(weightless: bool) -> None:
         plant = MujocoPlant(airborne_state(robot), period=period)
         if weightless:
             plant.model.opt.gravity[:] = 0.0
-        measure, torque = kinetic_energy if weightless else energy, swinging(robot)
+        measure, torque = kinetic_energy if weightless else energy, swing_torques(robot)
         states = run_torques(plant, 0.3, torque)
         power = [torque(a.time) @ (a.v + b.v)[6:] / 2 for a, b in pairwise(states)]
         work, done = period * float(np.sum(power)), period * float(np.sum(np.abs(power)))
         assert plant.data.nefc == 0
-        assert done > 1.0  # though much of it is taken back
-        # Falling turns a hundred times as much energy into motion, which is what the error is measured by then.
+        assert done > 1.0  # although much of the work is negative
+        # A fall converts a hundred times as much energy, so the error is relative to that.
         scale = done if weightless else kinetic_energy(states[-1])
         errors.append(abs(measure(states[-1]) - measure(states[0]) - work) / scale)
     assert errors[1] < 1e-3
@@ -121,12 +121,12 @@ def test_energy_changes_by_the_work_of_the_torques(weightless: bool) -> None:
 
 
 def test_in_flight_only_gravity_changes_the_momentum() -> None:
-    """Whatever the joints do: the center of mass falls on a parabola, angular momentum stays."""
+    """With any joint torques, the center of mass falls on a parabola, and angular momentum is constant."""
     robot = biped()
     spin = np.zeros(robot.model.nv)
     spin[:6] = [0.3, -0.2, 1.0, 0.5, 0.4, -0.6]
     plant = MujocoPlant(airborne_state(robot, v=spin), period=1e-4)
-    states = run_torques(plant, 0.3, swinging(robot))
+    states = run_torques(plant, 0.3, swing_torques(robot))
     first, last = states[0], states[-1]
     drop = momentum(last)[:3] - momentum(first)[:3]
     assert drop == pytest.approx(0.3 * robot.mass * GRAVITY, abs=1e-3 * robot.mass)
@@ -149,12 +149,12 @@ def test_a_robot_without_torques_falls_and_lies_on_the_ground() -> None:
     assert plant.fallen
     assert plant.fall.startswith("fell at 0.")
     assert "\n" not in plant.fall
-    assert plant.data.contact.dist.min() > -0.01  # nothing sinks in
+    assert plant.data.contact.dist.min() > -0.01  # no penetration
     assert plant.truth().q[2] > 0.05
     assert not plant.failure
 
 
-def crouching(robot: Robot) -> State:
+def crouching_state(robot: Robot) -> State:
     """Talos with its knees bent as far as they go, soles on the ground."""
     stance = robot.stance("standing")
     q = np.array(stance.q)
@@ -170,7 +170,7 @@ def crouching(robot: Robot) -> State:
 def test_a_body_that_touches_the_ground_is_a_fall_unless_it_may() -> None:
     """Talos sinks down from a crouch: its thighs touch first."""
     robot = installed_robot("talos")
-    start = crouching(robot)
+    start = crouching_state(robot)
     plant = MujocoPlant(start)
     for _ in steps(OpenLoopTorques(robot), plant, 1.0):
         if plant.fallen:
@@ -220,7 +220,7 @@ def test_without_a_command_nothing_moves() -> None:
     assert np.array_equal(plant.truth().q, plant.start.q)
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_reading_twice_gives_the_same_values() -> None:
     plant = MujocoPlant(biped(), sensors=Sensors(noise=0.01))
     assert plant.state() is plant.state()
     assert plant.truth() is plant.truth()
@@ -229,8 +229,8 @@ def test_asking_twice_gives_the_same_answer() -> None:
     assert np.array_equal(first.imu.acceleration, second.imu.acceleration)
 
 
-def test_what_was_sensed_stays_as_it_was() -> None:
-    """A step is looked at after the plant has moved on."""
+def test_readings_do_not_change_later() -> None:
+    """Readings of a step are read after the plant has advanced."""
     robot = biped()
     plant = MujocoPlant(robot)
     readings = plant.readings()
@@ -254,7 +254,7 @@ def test_seed_and_commands_decide_everything() -> None:
     assert not np.array_equal(run(3)[-1], run(4)[-1])
 
 
-# -- whatever comes ----------------------------------------------------------------------------------------------------
+# -- invalid commands --------------------------------------------------------------------------------------------------
 
 
 BAD: list[tuple[object, str]] = [
@@ -268,7 +268,7 @@ BAD: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("torque", "name"), BAD, ids=[f"{torque} is {name}" for torque, name in BAD])
-def test_a_bad_torque_is_replaced_counted_and_told_once(torque: object, name: str) -> None:
+def test_a_bad_torque_is_replaced_counted_and_noted_once(torque: object, name: str) -> None:
     robot = biped()
     if isinstance(torque, float):
         torque = np.full(len(robot.joints), torque)
@@ -296,7 +296,7 @@ def test_a_bad_period_is_that_of_the_command_before(period: object) -> None:
 
 @pytest.mark.parametrize("delay", [0.0, 0.003])
 @pytest.mark.parametrize("value", [math.nan, 1e12])
-def test_a_simulation_that_fails_is_frozen_and_says_so(
+def test_a_failed_simulation_is_frozen_and_reported(
     value: float, delay: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -316,5 +316,5 @@ def test_a_simulation_that_fails_is_frozen_and_says_so(
     assert plant.fallen
     assert plant.time == pytest.approx(0.1)
     assert not plant.truth().v.any()
-    assert not list(tmp_path.iterdir())  # no log of the engine's
+    assert not list(tmp_path.iterdir())  # no log file of the engine
     assert capfd.readouterr() == ("", "")

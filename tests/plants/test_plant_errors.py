@@ -1,7 +1,7 @@
 """Invalid arguments of plants raise an error at construction: one line with what was given and expected."""
 
 # mypy: disable-error-code="arg-type, list-item"
-# Wrong arguments are what is tested here.
+# This file tests wrong arguments.
 
 from collections.abc import Callable
 from typing import Any
@@ -112,8 +112,8 @@ def test_a_slope_that_a_robot_cannot_stand_on_is_refused() -> None:
         MujocoPlant(installed_robot("romeo"), ground=Slope(45.0))
 
 
-def test_a_robot_without_meshes_says_that_only_its_parts_touch() -> None:
-    """There is nothing to say where a URDF has no shapes at all."""
+def test_for_a_robot_without_meshes_a_note_states_that_only_its_parts_collide() -> None:
+    """A URDF without any shapes causes no note."""
     assert MujocoPlant(ROBOT).notes == []
     assert all(isinstance(part, Foot) for part in MujocoPlant(ROBOT).state().contacts)
 

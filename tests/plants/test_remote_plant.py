@@ -37,7 +37,7 @@ from waiting import wait_until
 
 
 def check_same_motion(one: Recording, other: Recording) -> None:
-    """Two recordings are of one motion, to the last bit; only the clock on the wall may differ."""
+    """Check that two recordings are equal to the last bit, except for computing times."""
     names = [name for name in one.channels if "milliseconds" not in name]
     assert [name for name in other.channels if "milliseconds" not in name] == names
     assert one.samples == other.samples
@@ -48,33 +48,33 @@ def check_same_motion(one: Recording, other: Recording) -> None:
 
 
 @pytest.fixture
-def standing() -> Iterator[PlantServer]:
+def plant_server() -> Iterator[PlantServer]:
     with serve_plant(IdealPlant(biped().stance("standing"))) as server:
         yield server
 
 
 def distance_moved(server: PlantServer) -> float:
-    """How far the robot went from its stance (m)."""
+    """Distance of the robot from its stance (m)."""
     return float(server.plant.state().q[0] - server.plant.robot.stance("standing").q[0])
 
 
-def ideal() -> tuple[Plant, Controller]:
+def ideal_plant() -> tuple[Plant, Controller]:
     robot = biped()
     return IdealPlant(robot.stance("standing")), SwingController(robot)
 
 
-def noisy() -> tuple[Plant, Controller]:
+def noisy_plant() -> tuple[Plant, Controller]:
     sensors, pushes = Sensors(noise=0.01, delay=0.004, encoder_step=1e-4), [Push((20, 0, 0), 0.1, time=0.1)]
     plant = MujocoPlant(biped(), sensors=sensors, pushes=pushes, seed=3)
     return plant, StandingController(plant.start)
 
 
-def on_servos() -> tuple[Plant, Controller]:
+def servo_plant() -> tuple[Plant, Controller]:
     return MujocoPlant(biped(), actuators=PositionServos()), SwingController(biped())
 
 
 class BendingController(Controller):
-    """Moves servos by angles."""
+    """Controller with joint angles for servos."""
 
     period = 0.005
 
@@ -85,11 +85,11 @@ class BendingController(Controller):
         )
 
 
-def on_servo_angles() -> tuple[Plant, Controller]:
+def servo_plant_with_angles() -> tuple[Plant, Controller]:
     return MujocoPlant(biped(), actuators=PositionServos()), BendingController()
 
 
-@pytest.mark.parametrize("make", [ideal, noisy, on_servos, on_servo_angles])
+@pytest.mark.parametrize("make", [ideal_plant, noisy_plant, servo_plant, servo_plant_with_angles])
 def test_a_motion_in_lock_step_is_that_of_the_plant_itself_to_the_last_bit(make: object) -> None:
     plant, controller = make()  # type: ignore[operator]
     expected = poise.record(controller, plant, 0.4)
@@ -100,10 +100,10 @@ def test_a_motion_in_lock_step_is_that_of_the_plant_itself_to_the_last_bit(make:
         assert remote.time == plant.state().time
 
 
-def test_strangers_change_nothing_and_are_counted() -> None:
-    plant, controller = noisy()
+def test_foreign_messages_change_nothing_and_are_counted() -> None:
+    plant, controller = noisy_plant()
     expected = poise.record(controller, plant, 0.2)
-    plant, controller = noisy()
+    plant, controller = noisy_plant()
     robot = biped()
     rubbish = itertools.cycle(
         [
@@ -125,14 +125,14 @@ def test_strangers_change_nothing_and_are_counted() -> None:
     with serve_plant(plant) as server, RawClient(server.address) as stranger:
         with RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
 
-            class Disturbed(Controller):
+            class ControllerWithForeignMessages(Controller):
                 period = controller.period
 
                 def step(self, state: State) -> Command:
                     stranger.send(next(rubbish))
                     return controller.step(state)
 
-            check_same_motion(expected, poise.record(Disturbed(), remote, 0.2))
+            check_same_motion(expected, poise.record(ControllerWithForeignMessages(), remote, 0.2))
         sent = round(0.2 / controller.period)
         counted = ("malformed message", "oversized message", "client refused", "command without a session")
         wait_until(lambda: sum(n for name, n in server.counts.items() if name.startswith(counted)) == sent)
@@ -143,26 +143,28 @@ def test_strangers_change_nothing_and_are_counted() -> None:
         assert server.counts["command"] == sent
 
 
-def test_a_message_beyond_the_wall_is_not_even_received(standing: PlantServer) -> None:
+def test_a_message_above_the_size_limit_ends_its_connection(plant_server: PlantServer) -> None:
     with (
-        RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote,
-        RawClient(standing.address) as stranger,
+        RemotePlant(plant_server.address, biped(), timeout=ANSWER_TIMEOUT) as remote,
+        RawClient(plant_server.address) as stranger,
     ):
         stranger.send(bytes(MAX_RECEIVED_SIZE + 1))
         wait_until(
-            lambda: (list(steps(SwingController(biped()), remote, 0.1)), standing.counts["connection ended"] == 1)[1]
+            lambda: (list(steps(SwingController(biped()), remote, 0.1)), plant_server.counts["connection ended"] == 1)[
+                1
+            ]
         )
-        assert standing.counts["oversized message"] == 0
-        assert standing.counts["command"] % 20 == 0
+        assert plant_server.counts["oversized message"] == 0
+        assert plant_server.counts["command"] % 20 == 0
 
 
-def test_a_command_of_an_old_session_or_of_none_is_not_obeyed(standing: PlantServer) -> None:
+def test_a_command_of_an_old_session_or_without_a_session_is_not_applied(plant_server: PlantServer) -> None:
     robot = biped()
-    with RawClient(standing.address) as first, RawClient(standing.address) as second:
+    with RawClient(plant_server.address) as first, RawClient(plant_server.address) as second:
         old = first.request(hello(robot))["session"]
         first.send({"kind": "bye", "session": old})
         answers = []
-        # The two have sockets of their own: the second's hello may overtake the first's farewell.
+        # Each client has its own socket: the hello of the second may overtake the farewell of the first.
         token = b"2" * 16
         wait_until(lambda: answers.append(second.request(hello(robot, token=token))) or "session" in answers[-1])  # type: ignore[func-returns-value]
         new = answers[-1]["session"]
@@ -175,15 +177,15 @@ def test_a_command_of_an_old_session_or_of_none_is_not_obeyed(standing: PlantSer
         }
         assert first.request({**command, "session": old})["reason"] == "superseded"
         assert first.request({**command, "session": b"3" * 16})["reason"] == "unknown"
-        assert distance_moved(standing) == 0.0
+        assert distance_moved(plant_server) == 0.0
         assert second.request({**command, "session": new})["last_command"] == 1
-        assert distance_moved(standing) == pytest.approx(0.005)
-        assert standing.counts["command of an old session"] == standing.counts["command without a session"] == 1
+        assert distance_moved(plant_server) == pytest.approx(0.005)
+        assert plant_server.counts["command of an old session"] == plant_server.counts["command without a session"] == 1
 
 
-def test_a_command_is_obeyed_once_however_often_it_arrives_and_an_earlier_one_not_at_all(standing: PlantServer) -> None:
+def test_a_repeated_command_is_applied_once_and_an_outdated_one_never(plant_server: PlantServer) -> None:
     robot = biped()
-    with RawClient(standing.address) as client:
+    with RawClient(plant_server.address) as client:
         session = client.request(hello(robot))["session"]
         assert client.request(hello(robot))["session"] == session  # a hello that was sent twice
         command = {
@@ -197,13 +199,13 @@ def test_a_command_is_obeyed_once_however_often_it_arrives_and_an_earlier_one_no
         assert len({answer["state"]["q"] for answer in answers}) == 1
         client.send({**command, "sequence": 4})
         assert client.request({**command, "sequence": 6})["last_command"] == 6
-        assert distance_moved(standing) == pytest.approx(0.010)
-        assert standing.counts["late command"] == 3
+        assert distance_moved(plant_server) == pytest.approx(0.010)
+        assert plant_server.counts["late command"] == 3
 
 
-def test_a_client_goes_on_over_a_new_connection(standing: PlantServer) -> None:
+def test_a_client_continues_its_session_over_a_new_connection(plant_server: PlantServer) -> None:
     robot = biped()
-    with RawClient(standing.address) as before, RawClient(standing.address) as after:
+    with RawClient(plant_server.address) as before, RawClient(plant_server.address) as after:
         session = before.request(hello(robot))["session"]
         command = {
             "kind": "command",
@@ -234,20 +236,20 @@ def test_a_client_goes_on_over_a_new_connection(standing: PlantServer) -> None:
     ],
     ids=str,
 )
-def test_a_command_that_is_not_whole_and_finite_is_refused(standing: PlantServer, change: dict[str, Any]) -> None:
+def test_a_command_that_is_not_whole_and_finite_is_refused(plant_server: PlantServer, change: dict[str, Any]) -> None:
     robot = biped()
-    with RawClient(standing.address) as client:
+    with RawClient(plant_server.address) as client:
         session = client.request(hello(robot))["session"]
         command = {"kind": "command", "session": session, "sequence": 1, "state_sequence": 0, "notes_received": 0}
         answer = client.request({**command, **command_message(forward_command(robot)), **change})
         assert (answer["kind"], answer["reason"], answer["sequence"]) == ("refused", "malformed", 1)
-        assert standing.plant.state().time == 0.0
-        assert standing.counts["malformed message"] + standing.counts["message not finite"] == 1
+        assert plant_server.plant.state().time == 0.0
+        assert plant_server.counts["malformed message"] + plant_server.counts["message not finite"] == 1
 
 
-def test_a_controller_that_asks_for_the_impossible_gets_its_state_again(standing: PlantServer) -> None:
+def test_an_invalid_command_is_refused_and_the_state_stays(plant_server: PlantServer) -> None:
     robot = biped()
-    with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as remote:
+    with RemotePlant(plant_server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
         remote.apply(Command(np.full(robot.model.nv, np.nan), None, None, 0.005))
         remote.advance()
         assert remote.state().time == 0.0
@@ -257,7 +259,7 @@ def test_a_controller_that_asks_for_the_impossible_gets_its_state_again(standing
         assert remote.state().time == 0.005
 
 
-def test_a_remote_plant_shows_what_the_served_one_has() -> None:
+def test_a_remote_plant_has_the_state_counts_and_notes_of_the_served_one() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
     with serve_plant(plant) as server, RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
@@ -279,8 +281,8 @@ def test_a_remote_plant_shows_what_the_served_one_has() -> None:
         assert remote.truth().q.tobytes() == plant.truth().q.tobytes()
 
 
-def test_an_ideal_plant_has_no_sensors_elsewhere_either(standing: PlantServer) -> None:
-    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
+def test_a_remote_ideal_plant_has_no_sensors(plant_server: PlantServer) -> None:
+    with RemotePlant(plant_server.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         remote.advance()  # nothing was commanded
         assert remote.readings() is None
         assert remote.truth() is remote.state()
@@ -288,54 +290,54 @@ def test_an_ideal_plant_has_no_sensors_elsewhere_either(standing: PlantServer) -
         assert remote.connected
 
 
-def test_one_client_at_a_time_and_the_next_when_it_has_left(standing: PlantServer) -> None:
-    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
+def test_the_server_accepts_one_client_at_a_time(plant_server: PlantServer) -> None:
+    with RemotePlant(plant_server.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         with pytest.raises(PlantError, match="another client commands this robot"):
-            RemotePlant(standing.address, biped(), connect_timeout=1.0)
+            RemotePlant(plant_server.address, biped(), connect_timeout=1.0)
         list(steps(SwingController(biped()), remote, 0.01))
-    with RemotePlant(standing.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
+    with RemotePlant(plant_server.address, biped(), timeout=ANSWER_TIMEOUT) as remote:
         assert remote.state().time == 0.01
 
 
-def test_who_brings_another_robot_or_protocol_is_told_so(
-    standing: PlantServer, monkeypatch: pytest.MonkeyPatch
+def test_a_client_with_another_robot_or_protocol_is_refused_with_the_reason(
+    plant_server: PlantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nao = load_robot("nao")
     with pytest.raises(PlantError, match=f"has '{biped().name}', not 'nao'; load the same robot") as caught:
-        RemotePlant(standing.address, nao)
+        RemotePlant(plant_server.address, nao)
     assert "\n" not in str(caught.value)
     monkeypatch.setattr("poise.plants.remote.remote_plant.PROTOCOL", 99)
     with pytest.raises(PlantError, match=f"uses protocol {PROTOCOL}, not 99"):
-        RemotePlant(standing.address, biped())
+        RemotePlant(plant_server.address, biped())
 
 
-def test_a_client_of_another_version_is_refused_in_one_line_with_keys_that_it_knows(standing: PlantServer) -> None:
+def test_a_client_of_another_version_is_refused_in_one_line_with_keys_of_its_version(plant_server: PlantServer) -> None:
     """Protocol 1 read the keys reason, text and token of a refusal."""
-    with RawClient(standing.address) as client:
+    with RawClient(plant_server.address) as client:
         answer = client.request(hello(biped(), protocol=1))
     assert (answer["kind"], answer["reason"], answer["token"]) == ("refused", "protocol", bytes(16))
     assert answer["text"] == f"the server uses protocol {PROTOCOL}, not 1; use the same version of Poise on both sides"
 
 
-def test_a_server_of_another_version_is_refused_in_one_line(standing: PlantServer) -> None:
-    """As if it had accepted a client of any version."""
-    welcome = standing._server_socket.answer
-    standing._server_socket.answer = lambda peer, message: welcome(peer, {**message, "protocol": 1})  # type: ignore[method-assign]
+def test_a_server_of_another_version_is_refused_in_one_line(plant_server: PlantServer) -> None:
+    """As if the server had accepted a client of any version."""
+    welcome = plant_server._server_socket.answer
+    plant_server._server_socket.answer = lambda peer, message: welcome(peer, {**message, "protocol": 1})  # type: ignore[method-assign]
     with pytest.raises(PlantError) as caught:
-        RemotePlant(standing.address, biped())
+        RemotePlant(plant_server.address, biped())
     expected = f"the server uses protocol 1, not {PROTOCOL}; use the same version of Poise on both sides"
-    assert str(caught.value) == f"'{standing.address}': {expected}"
+    assert str(caught.value) == f"'{plant_server.address}': {expected}"
 
 
-def test_a_robot_with_other_joints_under_the_same_name_is_refused(standing: PlantServer) -> None:
-    with RawClient(standing.address) as client:
+def test_a_robot_with_other_joints_under_the_same_name_is_refused(plant_server: PlantServer) -> None:
+    with RawClient(plant_server.address) as client:
         answer = client.request(hello(biped(), joints=["knee"]))
-        assert (answer["reason"], standing.counts["client refused: robot"]) == ("robot", 1)
+        assert (answer["reason"], plant_server.counts["client refused: robot"]) == ("robot", 1)
 
 
-def test_where_nobody_answers_one_line_says_what_to_do() -> None:
+def test_without_an_answering_server_the_error_is_one_line() -> None:
     with PlantServer(IdealPlant(biped().stance("standing")), FREE_ADDRESS) as server:
-        address = server.address  # it listens, but nobody serves
+        address = server.address  # it listens, but does not serve
         with pytest.raises(PlantError, match=r"no answer from .* within 0\.2 s; is 'poise serve") as caught:
             RemotePlant(address, biped(), connect_timeout=0.2)
         assert "\n" not in str(caught.value)
@@ -346,32 +348,32 @@ def test_where_nobody_answers_one_line_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     "address", ["", "127.0.0.1:5560", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "tcp://a b:1", "udp://1:1", None, 3]
 )
-def test_what_is_no_address_is_refused(address: object) -> None:
-    for make in (lambda: RemotePlant(address, biped()), lambda: PlantServer(ideal()[0], address)):  # type: ignore[arg-type]
+def test_an_invalid_address_is_refused(address: object) -> None:
+    for make in (lambda: RemotePlant(address, biped()), lambda: PlantServer(ideal_plant()[0], address)):  # type: ignore[arg-type]
         with pytest.raises(PlantError, match="is not an address; expected tcp://HOST:PORT"):
             make()
 
 
 @pytest.mark.parametrize("address", ["tcp://0.0.0.0:0", "tcp://*:0", "tcp://192.168.0.1:5560", "tcp://[::]:0"])
-def test_a_server_that_others_could_reach_must_be_asked_for(address: str) -> None:
+def test_a_server_reachable_from_other_machines_needs_permission(address: str) -> None:
     with pytest.raises(PlantError, match="allow_remote=True or 'poise serve --bind"):
-        PlantServer(ideal()[0], address)
+        PlantServer(ideal_plant()[0], address)
     assert check_address(address) == address
     for here in ("tcp://127.0.0.1:0", "tcp://localhost:0", "tcp://127.1.2.3:0", "tcp://[::1]:0", "ipc:///tmp/robot"):
         check_address(here, allow_remote=False)
 
 
-def test_a_robot_must_be_a_robot_and_limits_positive(standing: PlantServer) -> None:
+def test_a_robot_must_be_a_robot_and_limits_positive(plant_server: PlantServer) -> None:
     with pytest.raises(PlantError, match="expected a Robot"):
-        RemotePlant(standing.address, "g1")  # type: ignore[arg-type]
+        RemotePlant(plant_server.address, "g1")  # type: ignore[arg-type]
     with pytest.raises(PlantError, match="timeout"):
-        RemotePlant(standing.address, biped(), timeout=0.0)
+        RemotePlant(plant_server.address, biped(), timeout=0.0)
     with pytest.raises(PlantError, match="period"):
-        PlantServer(ideal()[0], FREE_ADDRESS, period=-1.0)
+        PlantServer(ideal_plant()[0], FREE_ADDRESS, period=-1.0)
 
 
 class ForgetfulSocket(ServerSocket):
-    """Loses the answer to every seventh command, and sends rubbish before every fifth."""
+    """Socket that loses the answer to every seventh command, and sends malformed data before every fifth."""
 
     def answer(self, peer: bytes, message: dict[str, Any]) -> None:
         number = self._counts["command"]
@@ -383,21 +385,21 @@ class ForgetfulSocket(ServerSocket):
         super().answer(peer, message)
 
 
-def test_an_answer_that_is_lost_is_asked_for_again_and_rubbish_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_answer_is_requested_again_and_malformed_answers_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.plants.remote.plant_server.ServerSocket", ForgetfulSocket)
     robot = biped()
     plant = IdealPlant(robot.stance("standing"))
     with serve_plant(plant) as server, RemotePlant(server.address, robot, timeout=0.02) as remote:
-        seen = [step.state.time for step in steps(SwingController(robot), remote, 0.5)]
-        assert seen == sorted(seen)
+        times = [step.state.time for step in steps(SwingController(robot), remote, 0.5)]
+        assert times == sorted(times)
         assert remote.counts["no state"] >= 5
         assert remote.counts["malformed message"] == 2 * remote.counts["oversized message"] > 0
         assert any(note.startswith("no state: ") for note in remote.notes)
         wait_until(lambda: (remote.advance(), remote.connected)[1])  # type: ignore[func-returns-value]
-        assert round(remote.state().time / 0.005) == remote.counts["server: command"]  # none was obeyed twice
+        assert round(remote.state().time / 0.005) == remote.counts["server: command"]  # no command was applied twice
 
 
-def test_without_a_server_the_loop_goes_on_with_the_last_state_and_never_waits_for_long() -> None:
+def test_without_a_server_the_loop_continues_with_the_last_state_without_long_waits() -> None:
     robot, limit, period = biped(), 0.1, 0.005
     with serve_plant(IdealPlant(robot.stance("standing"))) as server:
         remote = RemotePlant(server.address, robot, timeout=limit)
@@ -412,20 +414,20 @@ def test_without_a_server_the_loop_goes_on_with_the_last_state_and_never_waits_f
     assert remote.state() is before
     assert remote.counts["no state"] == 10
     assert not remote.connected
-    assert np.median(waits[1:]) < limit  # a period, and what a busy machine adds
+    assert np.median(waits[1:]) < limit  # a period, plus the delay of a busy machine
     remote.close()
     remote.apply(torque_command(robot))
     remote.advance()  # even now
     remote.close()
 
 
-def test_a_server_that_begins_anew_is_joined_again() -> None:
+def test_a_client_reconnects_to_a_restarted_server() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing"))) as server:
         address = server.address
         remote = RemotePlant(address, robot, timeout=0.05)
         list(steps(SwingController(robot), remote, 0.1))
-    list(steps(SwingController(robot), remote, 0.01))  # nobody is there
+    list(steps(SwingController(robot), remote, 0.01))  # no server
     with remote, serve_plant(IdealPlant(robot.stance("standing")), address) as server:
         wait_until(lambda: (list(steps(SwingController(robot), remote, 0.01)), server.counts["command"] > 5)[1])
         assert remote.counts["session lost"] <= 1
@@ -433,24 +435,24 @@ def test_a_server_that_begins_anew_is_joined_again() -> None:
         assert remote.state().time == server.plant.state().time
 
 
-def test_who_was_taken_over_stays_away(standing: PlantServer) -> None:
+def test_a_client_whose_session_was_taken_over_does_not_reconnect(plant_server: PlantServer) -> None:
     robot = biped()
-    with RemotePlant(standing.address, robot, timeout=0.02) as first:
-        standing._session.timeout = 0.0  # as if it had been silent for long
-        with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as second:
-            standing._session.timeout = ANSWER_TIMEOUT
+    with RemotePlant(plant_server.address, robot, timeout=0.02) as first:
+        plant_server._session.timeout = 0.0  # as if it had been silent for a long time
+        with RemotePlant(plant_server.address, robot, timeout=ANSWER_TIMEOUT) as second:
+            plant_server._session.timeout = ANSWER_TIMEOUT
             for _ in range(5):
                 first.apply(forward_command(robot))
                 first.advance()
             assert first.counts["session taken over"] == 1
             assert "connection ended: another client took over" in first.notes
-            assert standing.plant.state().time == 0.0
+            assert plant_server.plant.state().time == 0.0
             list(steps(SwingController(robot), second, 0.01))
-            assert standing.plant.state().time == 0.01
+            assert plant_server.plant.state().time == 0.01
 
 
-def test_both_sides_need_the_same_robot_not_the_same_object(standing: PlantServer) -> None:
+def test_both_sides_need_the_same_robot_not_the_same_object(plant_server: PlantServer) -> None:
     robot: Robot = biped.__wrapped__()
     assert robot is not biped()
-    with RemotePlant(standing.address, robot, timeout=ANSWER_TIMEOUT) as remote:
+    with RemotePlant(plant_server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
         assert remote.state().robot is robot

@@ -21,7 +21,7 @@ from poise.plants.remote.protocol import MAX_MESSAGE_SIZE
 from robot_states import installed_robot, not_none
 from waiting import wait_for_exit, wait_until
 
-#: A controller that stands G1 for some seconds, tells when it begins, and at the end how it went.
+#: A controller that stands G1 for some seconds; it prints the start and the final result.
 CLIENT = """
 import json, sys, poise
 from poise.behaviors import Stand
@@ -48,7 +48,7 @@ def controller_for(actuators: str) -> Controller:
 
 @pytest.mark.parametrize("clock", [[], ["--realtime"]], ids=["lock-step", "realtime"])
 @pytest.mark.parametrize("actuators", ["torque", "servos"])
-def test_g1_stands_by_a_controller_in_another_process(actuators: str, clock: list[str]) -> None:
+def test_g1_stands_with_a_controller_in_another_process(actuators: str, clock: list[str]) -> None:
     with (
         serve_process("--actuators", actuators, *clock) as (_, address),
         RemotePlant(
@@ -62,7 +62,7 @@ def test_g1_stands_by_a_controller_in_another_process(actuators: str, clock: lis
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are stopped by a signal")
-def test_a_client_that_is_stopped_for_half_a_second_finds_its_robot_standing_and_goes_on() -> None:
+def test_a_client_stopped_for_half_a_second_continues_with_a_standing_robot() -> None:
     with serve_process("--realtime") as (_, address):
         command = [sys.executable, "-c", CLIENT, address]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as client:
@@ -76,12 +76,12 @@ def test_a_client_that_is_stopped_for_half_a_second_finds_its_robot_standing_and
             finally:
                 client.kill()
     assert result["fall"] == ""
-    assert result["counts"]["server: command timeout"] >= 2  # before it came, and while it was stopped
+    assert result["counts"]["server: command timeout"] >= 2  # before the client connected, and while it was stopped
     assert result["went_on"] > 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are stopped by a signal")
-def test_while_a_server_is_stopped_the_loop_goes_on_and_afterwards_so_does_the_robot() -> None:
+def test_while_a_server_is_stopped_the_loop_continues_and_afterwards_the_robot() -> None:
     controller = controller_for("torque")
     with (
         serve_process("--realtime") as (server, address),
@@ -96,7 +96,7 @@ def test_while_a_server_is_stopped_the_loop_goes_on_and_afterwards_so_does_the_r
         assert not plant.fallen
 
 
-def test_rubbish_from_a_third_socket_is_counted_and_the_robot_stands() -> None:
+def test_malformed_messages_of_a_third_socket_are_counted_and_the_robot_stands() -> None:
     controller = controller_for("torque")
     with (
         serve_process("--realtime") as (_, address),
@@ -138,13 +138,13 @@ def test_serving_ends_after_its_seconds_or_with_ctrl_c() -> None:
         (["--seconds", "nan"], "not a time"),
     ],
 )
-def test_what_cannot_be_served_is_refused_in_one_line(
+def test_invalid_arguments_of_serve_are_refused_in_one_line(
     capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     assert words in error_line(capsys, "serve", *arguments)
 
 
-def test_other_machines_are_listened_to_when_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bind_option_listens_to_other_machines(capsys: pytest.CaptureFixture[str]) -> None:
     from poise import cli
 
     arguments = ["--robot", "nao", "--address", "tcp://127.0.0.1:0", "--bind", "0.0.0.0", "--seconds", "0.01"]

@@ -57,7 +57,7 @@ def test_a_command_arrives_to_the_last_bit(seed: int, present: set[str]) -> None
 
 
 @pytest.mark.parametrize("step", [0.001, 0.002, 0.005, 0.01])
-def test_in_shorter_steps_servos_are_where_they_should_be_when_the_period_is_over(step: float) -> None:
+def test_in_shorter_steps_servos_reach_their_targets_at_the_end_of_the_period(step: float) -> None:
     robot, random = biped(), np.random.default_rng(5)
     plant = MujocoPlant(robot, actuators=PositionServos(), period=0.001)
     rates = np.concatenate([np.zeros(6), random.normal(0.0, 0.1, len(robot.joints))])
@@ -108,7 +108,7 @@ def test_values_that_are_no_message_are_malformed_and_nothing_worse(value: objec
 
 
 @given(st.data())
-def test_whatever_one_entry_of_a_command_or_report_becomes_it_is_read_or_malformed(data: st.DataObject) -> None:
+def test_a_message_with_any_changed_entry_is_read_or_malformed(data: st.DataObject) -> None:
     robot = biped()
     plant = MujocoPlant(robot) if data.draw(st.booleans()) else IdealPlant(robot.stance("standing"))
     command = command_message(Command(np.zeros(robot.model.nv), None, np.zeros(len(robot.joints)), 0.002))

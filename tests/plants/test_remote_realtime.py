@@ -18,29 +18,33 @@ from simulated_robots import StandingController, biped
 from waiting import wait_until
 
 
-def at_rest(state: State) -> bool:
+def is_at_rest(state: State) -> bool:
     return not state.v.any()
 
 
-def test_a_robot_that_nobody_commands_any_more_holds_and_goes_on_when_somebody_does() -> None:
+def test_without_commands_the_robot_holds_and_it_continues_with_the_next_command() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server:
-        wait_until(lambda: server.timed_out)  # nobody was there yet
+        wait_until(lambda: server.timed_out)  # no client yet
         with RemotePlant(server.address, robot) as remote:
             assert remote.realtime
             for _ in range(2):
                 held = server.counts["command timeout"]
-                wait_until(lambda: (list(steps(Walking(), remote, 0.05)), not at_rest(remote.state()))[1])
+                wait_until(
+                    lambda: (list(steps(ConstantVelocityController(), remote, 0.05)), not is_at_rest(remote.state()))[1]
+                )
                 assert not server.timed_out
-                wait_until(lambda held=held: server.counts["command timeout"] > held and at_rest(server.plant.state()))  # type: ignore[misc]
+                wait_until(
+                    lambda held=held: server.counts["command timeout"] > held and is_at_rest(server.plant.state())  # type: ignore[misc]
+                )
                 place = server.plant.state()
                 wait_until(lambda place=place: server.plant.state().time > place.time + 0.1)  # type: ignore[misc]
                 assert server.plant.state().q.tobytes() == place.q.tobytes()
-            list(steps(Walking(), remote, 0.05))
+            list(steps(ConstantVelocityController(), remote, 0.05))
             assert remote.counts["server: command timeout"] >= 3
 
 
-class Walking(Controller):
+class ConstantVelocityController(Controller):
     period = 0.005
 
     def step(self, state: State) -> Command:
@@ -51,8 +55,10 @@ def test_a_client_that_leaves_is_not_waited_for() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True, timeout=ANSWER_TIMEOUT) as server:
         with RemotePlant(server.address, robot) as remote:
-            wait_until(lambda: (list(steps(Walking(), remote, 0.02)), not at_rest(remote.state()))[1])
-        wait_until(lambda: server.timed_out and at_rest(server.plant.state()))
+            wait_until(
+                lambda: (list(steps(ConstantVelocityController(), remote, 0.02)), not is_at_rest(remote.state()))[1]
+            )
+        wait_until(lambda: server.timed_out and is_at_rest(server.plant.state()))
 
 
 @pytest.mark.parametrize("actuators", ["torque", "servos"])
@@ -71,7 +77,7 @@ def test_without_any_client_a_robot_in_physics_stays_up(actuators: str) -> None:
     assert np.linalg.norm(plant.state().center_of_mass - plant.start.center_of_mass) < 0.01
 
 
-def test_a_hold_asks_for_torques_only_where_commands_had_them_and_never_beyond_the_limits() -> None:
+def test_a_hold_has_torques_only_if_commands_had_them_and_within_the_limits() -> None:
     robot = biped()
     hold, state = CommandTimeoutHold(robot, 0.002), robot.stance("standing")
     hold.release(forward_command(robot))
@@ -93,21 +99,21 @@ def test_a_hold_takes_in_a_foot_that_comes_down_later() -> None:
     assert tuple(contact.frame for contact in hold._hold.forces.contacts) == robot.feet
 
 
-def test_a_loop_keeps_the_pace_of_the_robots_clock() -> None:
+def test_a_loop_runs_at_the_rate_of_the_robot_clock() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True, period=0.002) as server:
         with RemotePlant(server.address, robot, timeout=ANSWER_TIMEOUT) as remote:
             begin = time.monotonic()
-            seen = np.array([step.state.time for step in steps(SwingController(robot, period=0.005), remote, 0.5)])
-            # The robot's clock is never ahead of the one on the wall by more than it catches up.
-            assert seen[-1] - seen[0] <= time.monotonic() - begin + 0.1
+            times = np.array([step.state.time for step in steps(SwingController(robot, period=0.005), remote, 0.5)])
+            # The clock of the robot is never ahead of real time by more than it catches up.
+            assert times[-1] - times[0] <= time.monotonic() - begin + 0.1
         # Never less than 5 ms on average, though states come every 2 ms; more where the machine was busy.
-        assert (np.diff(seen) > 0.003).all()
-        assert seen[-1] - seen[0] >= 99 * 0.005 - 0.002
+        assert (np.diff(times) > 0.003).all()
+        assert times[-1] - times[0] >= 99 * 0.005 - 0.002
         assert remote.counts["no state"] == 0
 
 
-def test_a_command_for_a_state_that_is_long_past_is_not_obeyed() -> None:
+def test_a_command_for_an_outdated_state_is_not_applied() -> None:
     robot = biped()
     with (
         serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server,
@@ -130,16 +136,16 @@ def test_a_command_for_a_state_that_is_long_past_is_not_obeyed() -> None:
         wait_until(lambda: server.counts["late command"] == 2)
 
 
-def test_when_the_server_ends_the_loop_goes_on_and_a_new_server_is_joined() -> None:
+def test_when_the_server_ends_the_loop_continues_and_connects_to_a_new_server() -> None:
     robot = biped()
     with serve_plant(IdealPlant(robot.stance("standing")), realtime=True) as server:
         address = server.address
         remote = RemotePlant(address, robot, timeout=0.05)
-        list(steps(Walking(), remote, 0.1))
+        list(steps(ConstantVelocityController(), remote, 0.1))
     before = remote.state()
-    list(steps(Walking(), remote, 0.1))
+    list(steps(ConstantVelocityController(), remote, 0.1))
     assert remote.counts["no state"] > 0
     assert remote.state().time <= before.time + 0.1
     with remote, serve_plant(IdealPlant(robot.stance("standing")), address, realtime=True) as server:
-        wait_until(lambda: (list(steps(Walking(), remote, 0.05)), server.counts["command"] > 5)[1])
+        wait_until(lambda: (list(steps(ConstantVelocityController(), remote, 0.05)), server.counts["command"] > 5)[1])
         assert remote.connected

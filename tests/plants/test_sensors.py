@@ -11,17 +11,17 @@ from simulated_robots import PERIOD, OpenLoopTorques, airborne_state, biped, run
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
-def swings(time: float) -> np.ndarray:
+def swing_torques(time: float) -> np.ndarray:
     return 8.0 * np.cos(np.linspace(5.0, 25.0, 10) * time)
 
 
-# -- exact -------------------------------------------------------------------------------------------------------------
+# -- ideal sensors -----------------------------------------------------------------------------------------------------
 
 
-def test_perfect_sensors_tell_the_truth() -> None:
+def test_ideal_sensors_measure_the_true_state() -> None:
     robot = biped()
     plant = MujocoPlant(robot)
-    for step in steps(OpenLoopTorques(robot, swings), plant, 0.1):
+    for step in steps(OpenLoopTorques(robot, swing_torques), plant, 0.1):
         readings = step.readings
         assert readings is not None
         assert step.state is readings.truth
@@ -29,7 +29,7 @@ def test_perfect_sensors_tell_the_truth() -> None:
         assert np.array_equal(readings.velocities, step.state.v[6:])
 
 
-def test_cells_and_ankle_sensor_feel_the_same() -> None:
+def test_force_cells_and_ankle_sensor_agree() -> None:
     """Cells add up to the ankle's normal force, and their lever arms to its moment about the sole's axes."""
     robot = biped()
     plant = MujocoPlant(robot, pushes=[Push((20, 5, 0), 0.2, 0.0)])
@@ -43,16 +43,16 @@ def test_cells_and_ankle_sensor_feel_the_same() -> None:
         assert cells.sum() == pytest.approx(force[2], rel=1e-6)
         arms = foot.corners - foot.sole.center
         assert moment[:2] == pytest.approx([cells @ arms[:, 1], -cells @ arms[:, 0]], abs=0.01 * cells.sum() * 0.1)
-        assert np.ptp(cells) > 1.0  # the push presses some more than others
+        assert np.ptp(cells) > 1.0  # the push loads the cells unequally
 
 
-def test_forces_are_what_changes_the_momentum() -> None:
+def test_measured_forces_explain_the_change_of_momentum() -> None:
     """``d/dt (m ċ) = Σ F + m g``, over a motion with impacts."""
     robot = biped()
     plant = MujocoPlant(airborne_state(robot, height=0.05), period=5e-4)
     impulse, states = np.zeros(3), [plant.truth()]
     for _ in range(600):
-        plant.apply(torque_command(robot, swings(plant.time), 5e-4))
+        plant.apply(torque_command(robot, swing_torques(plant.time), 5e-4))
         plant.advance()
         impulse += 5e-4 * (plant.readings().forces.total + robot.mass * GRAVITY)
         states.append(plant.truth())
@@ -61,7 +61,7 @@ def test_forces_are_what_changes_the_momentum() -> None:
     assert impulse == pytest.approx(change[1] - change[0], abs=0.03 * 0.3 * 9.81 * robot.mass)
 
 
-def test_the_accelerometer_feels_gravity_at_rest_and_nothing_in_flight() -> None:
+def test_the_accelerometer_measures_gravity_at_rest_and_zero_in_flight() -> None:
     robot = biped()
     assert MujocoPlant(robot).readings().imu.acceleration == pytest.approx([0.0, 0.0, 9.81], abs=1e-6)
     standing = MujocoPlant(robot)
@@ -76,26 +76,26 @@ def test_the_accelerometer_feels_gravity_at_rest_and_nothing_in_flight() -> None
     assert np.array_equal(imu.angular_velocity, truth.v[3:6])
 
 
-# -- late --------------------------------------------------------------------------------------------------------------
+# -- delay -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("delay", [0.001, 0.004, 0.017])
 def test_a_delay_is_exact(delay: float) -> None:
-    """What is seen at a tick is what was true that much before, to the last bit; before that, the start."""
+    """The measured state is the true one of the delay before, to the last bit; at first, the start."""
     robot = biped()
     start = airborne_state(robot)
     late = MujocoPlant(start, sensors=Sensors(delay=delay))
-    seen = [step.state for step in steps(OpenLoopTorques(robot, swings), late, 0.06)]
+    states = [step.state for step in steps(OpenLoopTorques(robot, swing_torques), late, 0.06)]
     true = MujocoPlant(start)
     past = {0: true.truth()}
     for n in range(1, 61):
         torque = torque_command(
-            robot, swings(PERIOD * ((n - 1) // 2)), 0.001
-        )  # as the blind controller gave at its tick
+            robot, swing_torques(PERIOD * ((n - 1) // 2)), 0.001
+        )  # as commanded in open loop at that tick
         true.apply(torque)
         true.advance()
         past[n] = true.truth()
-    for n, state in enumerate(seen):
+    for n, state in enumerate(states):
         before = past[max(2 * n - round(delay / 0.001), 0)]
         assert np.array_equal(state.q, before.q)
         assert np.array_equal(state.v, before.v)
@@ -105,7 +105,9 @@ def test_a_delay_is_exact(delay: float) -> None:
 def test_forces_and_imu_are_as_late_as_the_rest() -> None:
     robot = biped()
     plants = [MujocoPlant(robot, sensors=Sensors(delay=delay)) for delay in (0.0, 0.006)]
-    prompt, late = ([step.readings for step in steps(OpenLoopTorques(robot, swings), plant, 0.05)] for plant in plants)
+    prompt, late = (
+        [step.readings for step in steps(OpenLoopTorques(robot, swing_torques), plant, 0.05)] for plant in plants
+    )
     for now, then in zip(late[3:], prompt, strict=False):
         assert now is not None
         assert then is not None
@@ -114,15 +116,13 @@ def test_forces_and_imu_are_as_late_as_the_rest() -> None:
         assert np.array_equal(now.positions, then.positions)
 
 
-# -- noisy -------------------------------------------------------------------------------------------------------------
+# -- noise -------------------------------------------------------------------------------------------------------------
 
 
 def test_noise_has_the_deviations_of_the_table() -> None:
     robot, level = biped(), 0.02
     plant = MujocoPlant(robot, sensors=Sensors(noise=level), seed=5)
-    command = Command(
-        np.zeros(robot.model.nv), None, plant._simulation.holding_torque, 0.0001
-    )  # time all but stands still
+    command = Command(np.zeros(robot.model.nv), None, plant._simulation.holding_torque, 0.0001)  # nearly no time passes
     q, v, forces, cells, shakes = [], [], [], [], []
     for _ in range(3000):
         plant.apply(command)
@@ -149,13 +149,13 @@ def test_noise_is_of_the_sensors_and_not_of_the_robot() -> None:
     robot = biped()
     quiet, noisy = MujocoPlant(robot), MujocoPlant(robot, sensors=Sensors(noise=0.05))
     for plant in (quiet, noisy):
-        for _ in steps(OpenLoopTorques(robot, swings), plant, 0.1):
+        for _ in steps(OpenLoopTorques(robot, swing_torques), plant, 0.1):
             pass
     assert np.array_equal(quiet.truth().q, noisy.truth().q)
     assert not np.array_equal(noisy.truth().q, noisy.state().q)
 
 
-# -- coarse ------------------------------------------------------------------------------------------------------------
+# -- resolution --------------------------------------------------------------------------------------------------------
 
 
 def test_angles_and_forces_come_in_steps() -> None:

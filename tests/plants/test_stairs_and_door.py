@@ -23,7 +23,7 @@ def test_it_is_as_large_for_every_robot(name: str) -> None:
     assert stage.run > 2.0 * (stage.sole_half_size[0] + stage.edge_clearance)
 
 
-def test_it_is_for_mighty_what_the_brief_of_a_small_robot_says() -> None:
+def test_its_dimensions_for_mighty_are_the_specified_ones() -> None:
     stage = StairsAndDoor.of(installed_robot("mighty"))
     assert stage.rise == pytest.approx(0.02, abs=1e-3)
     assert stage.run == pytest.approx(0.13, abs=1e-3)
@@ -49,7 +49,7 @@ def test_all_corners_of_a_footstep_are_on_one_tread(name: str, yaw: float) -> No
         turn = complex(math.cos(yaw), math.sin(yaw))
         corners = [foot.place + complex(a, b) * turn for a in (-long, long) for b in (-wide, wide)]
         if 2.0 * (long * math.cos(yaw) + wide * abs(math.sin(yaw)) + stage.edge_clearance) > stage.run:
-            continue  # no tread is so deep
+            continue  # deeper than any tread
         assert {stage.elevation(corner.real, corner.imag) for corner in corners} == {stage.elevation(foot.x, foot.y)}
         assert foot.z == pytest.approx(stage.elevation(foot.x, foot.y))
 
@@ -62,7 +62,7 @@ def test_footsteps_that_are_on_one_tread_stay_where_they_are() -> None:
 
 
 @robots
-def test_the_boxes_are_as_high_as_the_ground_says(name: str) -> None:
+def test_the_boxes_have_the_height_of_the_ground(name: str) -> None:
     stage = StairsAndDoor.of(installed_robot(name))
     for box in stage.boxes(0, np.zeros((2, 2))):
         (x, y, z), (_, _, tall) = np.asarray(box.position), np.asarray(box.size)
@@ -79,7 +79,7 @@ def test_a_robot_stands_on_it_and_does_not_touch_the_door() -> None:
 
 
 @robots
-def test_the_hand_is_led_to_just_before_the_face_of_the_door(name: str) -> None:
+def test_the_hand_target_is_just_before_the_face_of_the_door(name: str) -> None:
     stage = StairsAndDoor.of(installed_robot(name))
     door, wall = stage.objects
     away = float(np.asarray(door.position)[0] - stage.target[0])

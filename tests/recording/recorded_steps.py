@@ -106,7 +106,7 @@ class Motion:
     """Motion of a knee that bends at its speed limit, with tasks that may change.
 
     Attributes:
-        tasks: what the errors speak of.
+        tasks: tasks of the errors.
         torque: whether commands have a torque.
     """
 
@@ -124,8 +124,8 @@ class Motion:
         for level, task, unit, labels in self.tasks:
             A = np.zeros((len(labels), NV))
             A[:, 6 : 6 + len(labels)] = np.eye(len(labels))[:, : len(JOINTS)]
-            wanted = np.linspace(2.0, 0.1, len(labels))
-            rows = Rows(A, wanted, wanted, name=task, unit=f"{unit}/s", labels=labels)
+            targets = np.linspace(2.0, 0.1, len(labels))
+            rows = Rows(A, targets, targets, name=task, unit=f"{unit}/s", labels=labels)
             if level in names:
                 levels[names.index(level)].append(rows)
             else:

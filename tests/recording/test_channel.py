@@ -1,4 +1,4 @@
-"""A channel is a named quantity with a unit, and says at once what is wrong with it."""
+"""Channel: a named quantity with a unit; invalid ones are refused at construction."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def message(*arguments: object, **keywords: Any) -> str:
     return str(caught.value)
 
 
-def test_a_channel_of_columns_answers_to_its_labels() -> None:
+def test_a_channel_of_columns_is_indexed_by_its_labels() -> None:
     channel = Channel("center_of_mass", "m", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], labels=("x", "y", "z"))
     assert channel.column("y").tolist() == [2.0, 5.0]
     assert (channel.unit, channel.units, len(channel)) == ("m", ("m", "m", "m"), 2)
@@ -34,22 +34,22 @@ def test_the_unit_of_columns_that_differ_names_each_once() -> None:
     assert join_units(["m, rad", "rad", "N"]) == "m, rad, N"
 
 
-def test_numbers_are_floats_small_codes_stay_and_words_are_texts() -> None:
+def test_numbers_become_floats_codes_stay_integers_and_texts_stay_texts() -> None:
     assert Channel("iterations", "", [1, 2]).values.dtype == np.float64
     assert Channel("side", "", np.array([1, -1], dtype=np.int8)).values.dtype == np.int8
     assert Channel("status", "", ["optimal", ""]).values.tolist() == ["optimal", ""]
 
 
 def test_a_channel_cannot_be_written_to_and_keeps_no_alias() -> None:
-    given = np.zeros(2)
-    channel = Channel("time", "s", given)
-    given[:] = 7.0
+    times = np.zeros(2)
+    channel = Channel("time", "s", times)
+    times[:] = 7.0
     assert channel.values.tolist() == [0.0, 0.0]
     with pytest.raises(ValueError, match="read-only"):
         channel.values[0] = 1.0
 
 
-def test_what_is_wrong_with_a_channel_is_said_with_its_name() -> None:
+def test_an_invalid_channel_is_refused_with_its_name() -> None:
     assert "'q' has 2 columns" in message("q", "rad", np.zeros((3, 2)), labels=("a",))
     assert "labels ('a', 'a')" in message("q", "rad", np.zeros((3, 2)), labels=("a", "a"))
     assert "2 columns and 1 units" in message("q", ["rad"], np.zeros((3, 2)))
@@ -93,7 +93,7 @@ def test_a_key_is_made_from_the_names_in_a_label(label: str, key: str) -> None:
     assert channel_key(label) == key
 
 
-def test_names_that_make_the_same_word_are_numbered_alike_in_all_their_channels() -> None:
+def test_names_with_the_same_key_are_numbered_alike_in_all_their_channels() -> None:
     keys = ChannelKeys()
     assert keys["slack/free foot"] == "slack/free_foot"
     assert keys["slack/free_foot"] == "slack/free_foot_2"
@@ -109,10 +109,10 @@ BEGINNINGS = some.sampled_from(["", "error/", "error_norm/", "slack/", "active/"
 @given(some.lists(some.builds(str.__add__, BEGINNINGS, some.text(LETTERS, min_size=1, max_size=5)), unique=True))
 def test_different_labels_have_different_keys_and_the_same_labels_the_same(labels: list[str]) -> None:
     keys, again = ChannelKeys(), ChannelKeys()
-    made = [keys[label] for label in labels]
-    assert len(set(made)) == len(made)
-    assert all(map(is_channel_key, made))
-    assert [keys[label] for label in labels] == made == [again[label] for label in labels]
+    label_keys = [keys[label] for label in labels]
+    assert len(set(label_keys)) == len(label_keys)
+    assert all(map(is_channel_key, label_keys))
+    assert [keys[label] for label in labels] == label_keys == [again[label] for label in labels]
 
 
 @given(some.from_regex(r"[a-z0-9_]{1,8}(/[a-z0-9_]{1,8}){0,2}", fullmatch=True))
@@ -120,11 +120,11 @@ def test_a_key_is_its_own_label(key: str) -> None:
     assert channel_key(key) == key
 
 
-def test_words_that_were_there_before_are_numbered() -> None:
+def test_repeated_names_are_numbered() -> None:
     assert make_unique(["a", "b", "a", "a", "a (2)"]) == ("a", "b", "a (2)", "a (3)", "a (2) (2)")
 
 
-def test_what_a_part_does_not_have_is_absent_in_the_whole() -> None:
+def test_missing_channels_of_a_part_are_filled_in_the_concatenation() -> None:
     first = [Channel("time", "s", [0.0, 1.0]), Channel("error", "m", [[1.0], [2.0]], labels=("x",))]
     second = [
         Channel("time", "s", [2.0]),

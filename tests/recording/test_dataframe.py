@@ -1,4 +1,4 @@
-"""A recording as a pandas DataFrame holds the same numbers under readable names."""
+"""A recording as a pandas DataFrame has the same values under readable names."""
 
 import numpy as np
 import pandas
@@ -52,7 +52,7 @@ def test_a_channel_that_does_not_exist_is_refused_with_those_that_resemble_it(re
         recording.to_dataframe("q")
 
 
-def test_columns_of_the_same_name_are_told_apart() -> None:
+def test_columns_of_the_same_name_are_numbered() -> None:
     channels = [Channel("a/b", "m", [1.0]), Channel("a", "m", [[2.0]], ("b",))]
     frame = Recording([Channel("time", "s", [0.0]), *channels]).to_dataframe()
     assert frame.iloc[0].to_dict() == {"a/b": 1.0, "a/b (2)": 2.0}

@@ -1,4 +1,4 @@
-"""A file gives back what was written, bit by bit, or says what is wrong with it."""
+"""Recording files: written values are read back bit by bit, and damaged files are refused with a reason."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from poise.recording import Channel, Recorder, Recording, load_recording, record
 from poise.recording.file_format import FORMAT_VERSION, FileWriter, append_facts
 
 words = some.text(some.characters(exclude_categories=["Cs"]), max_size=6)
-#: None of those whose contents Poise prescribes.
+#: Channels without prescribed contents.
 keys = some.from_regex(r"[a-z0-9_]{1,4}(/[a-z0-9_]{1,2})?", fullmatch=True).filter(
     lambda key: key not in ("time", "q", "v") and not key.startswith("true/")
 )
@@ -84,14 +84,14 @@ def test_facts_cannot_be_appended_where_nothing_can_be_written(tmp_path: Path) -
         append_facts(tmp_path / "none" / "a.poise", {})
 
 
-def test_what_a_channel_without_a_value_holds_survives_saving(tmp_path: Path) -> None:
+def test_missing_values_survive_saving(tmp_path: Path) -> None:
     steps = [Motion(tasks=(REACH,)).step(0), Motion(tasks=(POSTURE,)).step(1)]
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
     load_recording(tmp_path / "a.poise").save(tmp_path / "b.poise")
     assert identical(load_recording(tmp_path / "b.poise"), recording)
 
 
-def refusal(path: Path, **keywords: bool) -> str:
+def refusal_message(path: Path, **keywords: bool) -> str:
     with pytest.raises(RecordingError) as caught:
         load_recording(path, **keywords)  # type: ignore[arg-type]
     assert caught.value.path == str(path)
@@ -101,12 +101,12 @@ def refusal(path: Path, **keywords: bool) -> str:
 
 
 @pytest.mark.parametrize("partial", [False, True])
-def test_what_is_no_recording_is_refused_in_one_clear_line(tmp_path: Path, partial: bool) -> None:
+def test_a_file_that_is_no_recording_is_refused_in_one_line(tmp_path: Path, partial: bool) -> None:
     path = tmp_path / "a.poise"
-    assert "does not exist" in refusal(path, partial=partial)
-    assert "is a directory" in refusal(tmp_path, partial=partial)
+    assert "does not exist" in refusal_message(path, partial=partial)
+    assert "is a directory" in refusal_message(tmp_path, partial=partial)
     path.touch()
-    assert "is empty" in refusal(path, partial=partial)
+    assert "is empty" in refusal_message(path, partial=partial)
     for foreign in (
         b"x",
         b"time,q\n0,1\n",
@@ -117,11 +117,11 @@ def test_what_is_no_recording_is_refused_in_one_clear_line(tmp_path: Path, parti
         b"ARROW1\0\0",
     ):
         path.write_bytes(foreign)
-        assert "is not a Poise recording" in refusal(path, partial=partial)
+        assert "is not a Poise recording" in refusal_message(path, partial=partial)
     table = pyarrow.table({"a": [1, 2, 3]})
     with pyarrow.ipc.new_stream(path, table.schema) as stream:
         stream.write_table(table)
-    assert "is not a Poise recording" in refusal(path, partial=partial)
+    assert "is not a Poise recording" in refusal_message(path, partial=partial)
 
 
 def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
     path.chmod(0)
     if os.access(path, os.R_OK):
         pytest.skip("this user may read everything")
-    assert "cannot be read: Permission denied" in refusal(path)
+    assert "cannot be read: Permission denied" in refusal_message(path)
 
 
 @pytest.mark.parametrize("partial", [False, True])
@@ -138,12 +138,12 @@ def test_a_later_format_is_refused_and_named(tmp_path: Path, partial: bool) -> N
     head = {"poise.recording": str(FORMAT_VERSION + 1), "poise.something": "new"}
     with pyarrow.ipc.new_stream(tmp_path / "a.poise", pyarrow.schema([], metadata=head)):
         pass
-    text = refusal(tmp_path / "a.poise", partial=partial)
+    text = refusal_message(tmp_path / "a.poise", partial=partial)
     assert f"format {FORMAT_VERSION + 1}" in text
     assert "update Poise" in text
 
 
-def test_the_file_is_plain_arrow_for_those_who_do_not_have_poise(tmp_path: Path) -> None:
+def test_the_file_can_be_read_with_arrow_alone(tmp_path: Path) -> None:
     recording = record_steps(Motion().steps(60), ROBOT, tmp_path / "a.poise")
     with pyarrow.OSFile(str(tmp_path / "a.poise")) as file:
         head = pyarrow.ipc.open_stream(file)
@@ -164,7 +164,7 @@ def two_segments(path: Path) -> Recording:
     return recorder.finish()
 
 
-def small(path: Path) -> Recording:
+def small_recording(path: Path) -> Recording:
     """A file of some kilobytes: two segments, four batches."""
     writer = FileWriter(path, {"robot": "figure"})
     gap = np.array([[0.5, 1.5]])
@@ -178,9 +178,9 @@ def small(path: Path) -> Recording:
 
 
 def intact_part(path: Path, whole: Recording, complete: bool = True) -> int | None:
-    """Samples in the intact part of a spoiled file, checked against the whole; None if the file is refused.
+    """Return the samples in the intact part of a damaged file, compared with the original; None if it is refused.
 
-    With ``complete=False`` the file must not pass for a whole one.
+    With ``complete=False`` the file must not be loaded as a complete one.
     """
     try:
         part = load_recording(path, partial=True)
@@ -197,35 +197,35 @@ def intact_part(path: Path, whole: Recording, complete: bool = True) -> int | No
 
 
 def test_a_file_cut_anywhere_gives_the_samples_before_the_cut_or_is_refused(tmp_path: Path) -> None:
-    whole = small(tmp_path / "a.poise")
+    whole = small_recording(tmp_path / "a.poise")
     data = (tmp_path / "a.poise").read_bytes()
     lengths = []
     for cut in range(len(data)):
         (tmp_path / "b.poise").write_bytes(data[:cut])
         # The last eight bytes only say that nothing follows.
         lengths.append(intact_part(tmp_path / "b.poise", whole, complete=cut >= len(data) - 8))
-    kept = [length for length in lengths if length is not None]
-    assert kept == sorted(kept)
-    assert set(kept) == {0, 1, 2, 3, 4}
-    assert lengths.index(0) + len(kept) == len(lengths)  # refused only as long as the head is not there
+    readable = [length for length in lengths if length is not None]
+    assert readable == sorted(readable)
+    assert set(readable) == {0, 1, 2, 3, 4}
+    assert lengths.index(0) + len(readable) == len(lengths)  # refused only if the header is missing
 
 
 def test_a_real_recording_cut_anywhere_keeps_whole_batches(tmp_path: Path) -> None:
     whole = two_segments(tmp_path / "a.poise")
     data = (tmp_path / "a.poise").read_bytes()
     found = set()
-    for cut in range(0, len(data), 251):  # a prime, to meet every kind of place
+    for cut in range(0, len(data), 251):  # a prime, to hit every kind of position
         (tmp_path / "b.poise").write_bytes(data[:cut])
         found.add(intact_part(tmp_path / "b.poise", whole))
     assert found == {None, 0, 50, 52, 102, 104}
 
 
 @given(some.data())
-def test_a_spoiled_file_gives_nothing_that_was_not_recorded(
+def test_a_damaged_file_gives_recorded_values_only(
     tmp_path_factory: pytest.TempPathFactory, data: some.DataObject
 ) -> None:
     folder = tmp_path_factory.mktemp("spoiled")
-    whole = small(folder / "a.poise")
+    whole = small_recording(folder / "a.poise")
     spoiled = bytearray((folder / "a.poise").read_bytes())
     for _ in range(data.draw(some.integers(1, 3))):
         at = data.draw(some.integers(0, len(spoiled) - 1))
@@ -235,7 +235,7 @@ def test_a_spoiled_file_gives_nothing_that_was_not_recorded(
     intact_part(folder / "b.poise", whole)
 
 
-def test_a_stretch_of_zeros_as_a_power_cut_leaves_is_not_taken_for_numbers(tmp_path: Path) -> None:
+def test_a_block_of_zeros_after_a_power_cut_is_not_read_as_data(tmp_path: Path) -> None:
     whole = two_segments(tmp_path / "a.poise")
     data = bytearray((tmp_path / "a.poise").read_bytes())
     at = bytes(data).index(np.float64(whole.time[20]).tobytes())
@@ -257,7 +257,7 @@ def test_the_intact_part_can_be_saved_and_stays_incomplete(tmp_path: Path) -> No
 
 def test_saving_leaves_the_old_file_or_the_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.poise"
-    whole = small(path)
+    whole = small_recording(path)
 
     def fails(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -270,7 +270,7 @@ def test_saving_leaves_the_old_file_or_the_new_one(tmp_path: Path, monkeypatch: 
 
 
 def test_saving_follows_a_link_and_overwrites(tmp_path: Path) -> None:
-    whole = small(tmp_path / "a.poise")
+    whole = small_recording(tmp_path / "a.poise")
     (tmp_path / "link.poise").symlink_to(tmp_path / "a.poise")
     Recording([Channel("time", "s", [0.0])]).save(tmp_path / "link.poise")
     assert load_recording(tmp_path / "a.poise").samples == 1 != whole.samples

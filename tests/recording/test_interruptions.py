@@ -1,4 +1,4 @@
-"""Whatever ends a recording early, what was recorded until then is there."""
+"""Recordings that end early contain all samples up to that time."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from waiting import wait_for_exit
 SOURCE = str(Path(poise.recording.__file__).parent)
 
 
-def until(count: int, error: BaseException) -> Iterator[Any]:
+def steps_before_error(count: int, error: BaseException) -> Iterator[Any]:
     yield from Motion().steps(count)
     raise error
 
 
-def test_ctrl_c_brings_what_was_recorded_and_closes_the_file(tmp_path: Path) -> None:
+def test_ctrl_c_returns_the_recording_and_closes_the_file(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt) as caught:
-        record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "a.poise")
+        record_steps(steps_before_error(70, KeyboardInterrupt()), ROBOT, tmp_path / "a.poise")
     assert isinstance(caught.value, RecordingInterrupted)
     recording = caught.value.recording
     assert (recording.samples, recording.complete, recording.provenance["outcome"]) == (70, True, "interrupted")
@@ -49,24 +49,24 @@ def test_ctrl_c_in_the_progress_report_is_the_same() -> None:
     assert caught.value.recording.samples == 12
 
 
-def test_progress_hears_the_time_of_every_step() -> None:
+def test_progress_receives_the_time_of_every_step() -> None:
     times: list[float] = []
     recording = record_steps(Motion().steps(20), ROBOT, progress=times.append)
     assert times == recording.time.tolist()
 
 
-def test_an_error_in_the_loop_goes_through_and_the_file_tells_of_it(tmp_path: Path) -> None:
+def test_an_error_in_the_loop_is_raised_and_stored_in_the_file(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
-        record_steps(until(30, ZeroDivisionError("no ground")), ROBOT, tmp_path / "a.poise")
+        record_steps(steps_before_error(30, ZeroDivisionError("no ground")), ROBOT, tmp_path / "a.poise")
     assert "a.poise" in caught.value.__notes__[0]
     recording = load_recording(tmp_path / "a.poise")
     assert (recording.samples, recording.provenance["outcome"]) == (30, "ZeroDivisionError: no ground")
 
 
 def interrupted_at(line: int, call: Any) -> bool:
-    """Calls with a KeyboardInterrupt at the given line of code in this room; whether it got that far.
+    """Call with a KeyboardInterrupt at the given line of code; return whether the line was reached.
 
-    A line that runs again and again, channel after channel, counts twice at most.
+    A line that runs repeatedly, once per channel, counts twice at most.
     """
     count, visits = 0, Counter[tuple[str, int]]()
 
@@ -92,7 +92,7 @@ def interrupted_at(line: int, call: Any) -> bool:
 
 
 @pytest.mark.parametrize("change", [False, True], ids=["the block is full", "the hierarchy changes"])
-def test_wherever_ctrl_c_strikes_the_recorder_a_step_counts_whole_or_not_at_all(tmp_path: Path, change: bool) -> None:
+def test_ctrl_c_at_any_line_of_the_recorder_leaves_no_partial_step(tmp_path: Path, change: bool) -> None:
     steps, last = list(Motion().steps(49)), Motion().step(49)
     if change:  # for the third time, so that a stream of the file ends and another begins
         steps[20:] = [Motion(tasks=(POSTURE,)).step(i) for i in range(20, 49)]
@@ -145,7 +145,7 @@ def test_a_disk_that_fails_does_not_stop_the_motion(tmp_path: Path, monkeypatch:
     assert caught.value.recording.samples == 120
     assert load_recording(tmp_path / "a.poise", partial=True).samples == 50
     with pytest.raises(RecordingInterrupted) as interrupted:
-        record_steps(until(70, KeyboardInterrupt()), ROBOT, tmp_path / "b.poise")
+        record_steps(steps_before_error(70, KeyboardInterrupt()), ROBOT, tmp_path / "b.poise")
     assert interrupted.value.recording.samples == 70
 
 
@@ -167,21 +167,21 @@ except KeyboardInterrupt as interruption:
 """
 
 
-def child(path: Path) -> subprocess.Popen[str]:
+def start_recording_process(path: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", CHILD, str(path)],
         cwd=Path(__file__).parent,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # Tests that are started in the background may be told to ignore Ctrl-C, and children inherit that.
+        # Processes started in the background may ignore Ctrl-C, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
 def test_a_process_that_is_killed_leaves_all_but_the_last_quarter_of_a_second(tmp_path: Path) -> None:
     path = tmp_path / "a.poise"
-    process = child(path)
+    process = start_recording_process(path)
     try:
         assert process.stdout is not None
         time = next(float(line) for line in process.stdout if float(line) >= 2.0)
@@ -202,7 +202,7 @@ def test_a_process_that_is_killed_leaves_all_but_the_last_quarter_of_a_second(tm
 
 def test_a_process_that_receives_ctrl_c_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "a.poise"
-    process = child(path)
+    process = start_recording_process(path)
     try:
         assert process.stdout is not None
         next(line for line in process.stdout if float(line) >= 0.6)

@@ -1,4 +1,4 @@
-"""A file whose channels have our names but not what belongs there is refused; whatever else is in it may stay."""
+"""A file whose known channels have other contents is refused; other channels may hold anything."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_a_known_name_with_something_else_in_it_is_refused(odd: str, tmp_path: P
         load_recording(tmp_path / "odd.poise")
 
 
-def test_channels_of_ones_own_may_hold_anything(tmp_path: Path) -> None:
+def test_custom_channels_may_hold_anything(tmp_path: Path) -> None:
     own = [Channel("mine", "", ["a", "b"]), Channel("q_of_mine", "", [1, 2]), Channel("errors", "m", [0.0, 1.0])]
     Recording([CLOCK, *own]).save(tmp_path / "own.poise")
     assert "2 samples" in load_recording(tmp_path / "own.poise").summary()

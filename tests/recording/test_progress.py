@@ -1,4 +1,4 @@
-"""The progress bar speaks to people at terminals, after a while, and leaves no trace."""
+"""ProgressBar: shown at terminals only, after a delay, and cleared at the end."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Terminal(io.StringIO):
 
     @property
     def line(self) -> str:
-        """What stands on the line in the end."""
+        """The final text of the line."""
         *_, last = self.getvalue().rstrip("\r").rpartition("\r")
         return last.rstrip()
 
 
 class Clock:
-    """Goes on by a while whenever somebody looks at it."""
+    """Clock that advances at every call."""
 
     def __init__(self, tick: float) -> None:
         self.tick, self.now = tick, 0.0
@@ -46,7 +46,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def test_the_bar_tells_how_far_and_how_long_still(clock: Clock) -> None:
+def test_the_bar_shows_progress_and_remaining_time(clock: Clock) -> None:
     terminal = Terminal()
     bar = ProgressBar("reach on g1", 10.0, terminal)
     for done in (1.0, 2.0, 5.0):
@@ -61,7 +61,7 @@ def test_a_short_run_shows_nothing(clock: Clock) -> None:
     assert terminal.getvalue() == ""
 
 
-def test_what_follows_finds_a_clean_line(clock: Clock) -> None:
+def test_the_bar_clears_its_line_at_the_end(clock: Clock) -> None:
     terminal = Terminal()
     with ProgressBar("reach", 10.0, terminal) as bar:
         for _ in range(5):
@@ -79,7 +79,7 @@ def test_no_line_is_wider_than_a_terminal(clock: Clock) -> None:
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None])
-def test_where_nobody_looks_nothing_is_written(
+def test_without_a_terminal_nothing_is_written(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: io.StringIO | None
 ) -> None:
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
@@ -91,7 +91,7 @@ def test_where_nobody_looks_nothing_is_written(
 
 
 class LostTerminal(Terminal):
-    """Refuses to be written to once it is gone."""
+    """Terminal that raises when it is written to after its end."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -114,7 +114,7 @@ def test_a_terminal_that_goes_away_does_not_stop_the_motion(clock: Clock, error:
         terminal.gone = True
         for _ in range(5):
             bar(0.75)
-        assert terminal.refused == 1  # it is tried once more, and then no longer
+        assert terminal.refused == 1  # one more attempt, and no other
     assert "0.5 of 1.0 s" in shown
     assert terminal.getvalue() == shown
 
@@ -157,7 +157,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 def test_record_shows_a_bar_on_a_terminal(clock: Clock, terminal: Terminal) -> None:
     plant = FakePlant()
     recording = record(FakeController(), plant, 20 * PERIOD)
-    assert (recording.samples, plant.count) == (20, 19)  # asked for no state beyond those of its steps
+    assert (recording.samples, plant.count) == (20, 19)  # no state is read beyond those of its steps
     assert "recording figure [##############################] 0.1 of 0.1 s" in terminal.getvalue()
     assert terminal.line == ""
 
@@ -169,7 +169,7 @@ def test_the_bar_is_gone_after_ctrl_c(clock: Clock, terminal: Terminal) -> None:
     assert terminal.line == ""
 
 
-def test_who_listens_to_the_progress_sees_no_bar(clock: Clock, terminal: Terminal) -> None:
+def test_with_a_progress_callback_no_bar_is_shown(clock: Clock, terminal: Terminal) -> None:
     times: list[float] = []
     record(FakeController(), FakePlant(), 5 * PERIOD, progress=times.append)
     assert len(times) == 5
@@ -177,6 +177,6 @@ def test_who_listens_to_the_progress_sees_no_bar(clock: Clock, terminal: Termina
 
 
 @pytest.mark.parametrize("seconds", ["long", -1.0, float("nan")])
-def test_a_time_that_makes_no_sense_is_refused_at_a_terminal_too(terminal: Terminal, seconds: Any) -> None:
+def test_an_invalid_time_is_refused_at_a_terminal_too(terminal: Terminal, seconds: Any) -> None:
     with pytest.raises(PoiseError, match="expected a number, zero or more"):
         record(FakeController(), FakePlant(), seconds)

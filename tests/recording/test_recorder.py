@@ -1,4 +1,4 @@
-"""The recorder keeps every number of every step under its name, also when tasks come and go."""
+"""Recorder: every value of every step is stored under its name, also when tasks change."""
 
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def test_the_nearest_joint_limit_is_named_with_its_margin() -> None:
     assert recording["joint_limit/nearest"].tolist() == ["right_knee_joint lower"]
 
 
-def changing() -> tuple[list, Recording]:
+def changing_hierarchy() -> tuple[list, Recording]:
     """Posture alone, then reach above it, then posture alone again."""
     motion = Motion(tasks=(POSTURE,))
     steps: list[Any] = []
@@ -76,8 +76,8 @@ def changing() -> tuple[list, Recording]:
     return steps, record_steps(steps, ROBOT)
 
 
-def test_a_task_that_comes_and_goes_is_nan_where_it_was_not() -> None:
-    steps, recording = changing()
+def test_a_task_is_nan_while_it_is_absent() -> None:
+    steps, recording = changing_hierarchy()
     inside = np.zeros(120, dtype=bool)
     inside[40:80] = True
     for name in ("error/reach/left_hand", "error_norm/reach/left_hand", "slack/reach", "active_count/reach"):
@@ -89,7 +89,7 @@ def test_a_task_that_comes_and_goes_is_nan_where_it_was_not() -> None:
 
 
 def test_the_file_of_a_changing_hierarchy_is_the_same_recording(tmp_path: Path) -> None:
-    steps, in_memory = changing()
+    steps, in_memory = changing_hierarchy()
     recording = record_steps(steps, ROBOT, tmp_path / "a.poise", provenance={"date": in_memory.provenance["date"]})
     assert identical(recording, in_memory)
     assert identical(load_recording(tmp_path / "a.poise"), recording)
@@ -103,7 +103,7 @@ def test_a_hierarchy_that_changes_at_every_step_is_recorded_too(tmp_path: Path) 
     assert identical(load_recording(tmp_path / "a.poise"), recording)
 
 
-def test_a_fallback_without_solution_is_counted_and_absent_elsewhere() -> None:
+def test_a_fallback_without_a_solution_is_counted_and_has_no_solver_values() -> None:
     motion = Motion()
     steps = list(motion.steps(5))
     steps[2] = motion.step(2, solution=None, errors=None, fallback="hold")
@@ -133,7 +133,7 @@ def test_a_command_that_is_not_finite_is_counted(bad: float) -> None:
     assert recording["command/nonfinite"].tolist() == [0, NV, 1]
 
 
-def test_a_robot_that_went_astray_is_recorded_as_it_is() -> None:
+def test_a_state_that_is_not_finite_is_recorded_as_it_is() -> None:
     step = Motion().step(0)
     step.state.q[7:9] = [np.nan, np.inf]
     step.state.v[:] = -np.inf
@@ -143,7 +143,7 @@ def test_a_robot_that_went_astray_is_recorded_as_it_is() -> None:
     assert "non-finite commands: 0" in recording.summary()
 
 
-def test_tasks_of_the_same_name_are_told_apart() -> None:
+def test_tasks_of_the_same_name_are_numbered() -> None:
     recording = record_steps([Motion(tasks=(REACH, REACH)).step(0)], ROBOT)
     assert "error/reach/left_hand" in recording.channels
     assert recording.channels["error/reach/left_hand_2"].label == "error/reach/left_hand (2)"
@@ -186,7 +186,7 @@ def test_finishing_twice_gives_the_same_and_ends_the_recorder() -> None:
         recorder(Motion().step(1))
 
 
-def test_the_provenance_tells_version_date_robot_machine_and_what_was_given() -> None:
+def test_the_provenance_has_version_date_robot_machine_and_given_facts() -> None:
     facts = record_steps([], ROBOT, provenance={"seed": 7, "command_line": "poise run reach"}).provenance
     assert facts["robot"] == "figure"
     assert facts["source"] == "made up for tests"
@@ -205,8 +205,8 @@ def test_the_file_is_never_more_than_a_quarter_of_a_second_behind(tmp_path: Path
         object.__setattr__(step.state, "time", i * period)
         recorder(step)
         if i > 1 and (period > 0.01 or i % 7 == 0):
-            kept = load_recording(path, partial=True)
-            assert i * period - (kept.time[-1] if kept.samples else -period) <= 0.25 + 1e-9
+            partial = load_recording(path, partial=True)
+            assert i * period - (partial.time[-1] if partial.samples else -period) <= 0.25 + 1e-9
 
 
 def test_a_clock_that_is_set_back_is_recorded_as_it_is() -> None:

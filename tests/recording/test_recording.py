@@ -1,4 +1,4 @@
-"""A recording answers to the names of its channels and columns, and cannot change."""
+"""Recording: access by names of channels and columns; it is immutable."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ def test_a_name_gives_an_array_and_a_label_one_of_its_columns(recording: Recordi
     assert recording["error/reach/left/hand/y/z"].tolist() == [1.0] * 4
 
 
-def test_units_and_labels_answer_to_the_same_names(recording: Recording) -> None:
+def test_units_and_labels_are_indexed_by_the_same_names(recording: Recording) -> None:
     assert recording.units["q"] == "m, rad"
     assert recording.units["q/left_knee_joint"] == "rad"
     assert recording.labels["center_of_mass"] == ("x", "y", "z")
@@ -68,7 +68,7 @@ def test_the_clock_gives_period_and_duration(recording: Recording) -> None:
     assert (recording.period, recording.duration, recording.samples) == (0.5, 2.0, 4)
 
 
-def test_a_name_that_does_not_exist_brings_those_that_resemble_it(recording: Recording) -> None:
+def test_an_unknown_name_is_refused_with_similar_names(recording: Recording) -> None:
     with pytest.raises(RecordingError) as caught:
         recording["q/left_kne_joint"]
     assert "did you mean 'q/left_knee_joint'" in str(caught.value)
@@ -119,12 +119,12 @@ def test_a_state_needs_a_robot_with_the_recorded_joints(recording: Recording) ->
         recording.state(0)
 
 
-# -- channels of earlier versions -------------------------------------------------------------------------------------
+# -- channels of earlier versions --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("former", "name"), FORMER_LEVELS.items())
 @pytest.mark.parametrize("prefix", ["slack", "active_count"])
-def test_the_level_of_a_former_recording_is_found_by_its_name_of_today(prefix: str, former: str, name: str) -> None:
+def test_the_level_of_a_former_recording_is_found_by_its_current_name(prefix: str, former: str, name: str) -> None:
     recording = Recording([Channel("time", "s", [0.0]), Channel(f"{prefix}/{former}", "m", [2.0])])
     assert recording[f"{prefix}/{name}"] is recording[f"{prefix}/{former}"]
     assert list(recording.channels) == ["time", f"{prefix}/{former}"]
@@ -132,7 +132,7 @@ def test_the_level_of_a_former_recording_is_found_by_its_name_of_today(prefix: s
 
 @pytest.mark.parametrize(("former", "name"), FORMER_TASKS.items())
 @pytest.mark.parametrize(("former_level", "level"), [*FORMER_LEVELS.items(), ("style", "style")])
-def test_the_task_of_a_former_recording_is_found_by_its_name_of_today(
+def test_the_task_of_a_former_recording_is_found_by_its_current_name(
     former_level: str, level: str, former: str, name: str
 ) -> None:
     channel = Channel(f"error/{former_level}/{former}", "m", [[2.0, 3.0]], ("x", "y"))
@@ -142,7 +142,7 @@ def test_the_task_of_a_former_recording_is_found_by_its_name_of_today(
     assert recording.units[f"error/{level}/{name}"] == "m"
 
 
-def test_a_channel_of_today_is_found_before_a_former_one() -> None:
+def test_a_current_channel_takes_precedence_over_a_former_one() -> None:
     former, now = Channel("slack/center", "m", [1.0]), Channel("slack/balance", "m", [2.0])
     recording = Recording([Channel("time", "s", [0.0]), former, now])
     assert (recording["slack/center"].tolist(), recording["slack/balance"].tolist()) == ([1.0], [2.0])

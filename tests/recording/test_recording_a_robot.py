@@ -1,4 +1,4 @@
-"""A real robot, controller and plant are recorded whole, and their states come back."""
+"""Recording of a real robot, controller and plant, and its states read back."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def reach(robot: Robot, start: State) -> Hierarchy:
 
 def test_the_states_of_a_file_are_those_of_the_motion(robot: Robot, tmp_path: Path) -> None:
     start = robot.stance("standing")
-    seen = list(steps(KinematicController(reach(robot, start)), IdealPlant(start), 0.3))
-    record_steps(seen, robot, tmp_path / "a.poise")
-    for step, state in zip(seen, load_recording(tmp_path / "a.poise", robot).states(), strict=True):
+    motion_steps = list(steps(KinematicController(reach(robot, start)), IdealPlant(start), 0.3))
+    record_steps(motion_steps, robot, tmp_path / "a.poise")
+    for step, state in zip(motion_steps, load_recording(tmp_path / "a.poise", robot).states(), strict=True):
         assert np.array_equal(state.q, step.state.q)
         assert np.array_equal(state.v, step.state.v)
         assert (state.time, state.contacts, state.robot) == (step.state.time, step.state.contacts, robot)
@@ -65,7 +65,7 @@ def test_a_robot_is_recorded_with_errors_limits_and_provenance(robot: Robot, tmp
     assert (facts["plant"], facts["seed"]) == ("IdealPlant", 5)
 
 
-def test_the_hierarchy_of_a_behavior_is_told_once_it_is_known(robot: Robot) -> None:
+def test_the_hierarchy_of_a_behavior_is_stored_in_the_provenance(robot: Robot) -> None:
     start = robot.stance("standing")
     hierarchy = reach(robot, start)
 
@@ -76,7 +76,7 @@ def test_the_hierarchy_of_a_behavior_is_told_once_it_is_known(robot: Robot) -> N
     assert recording.provenance["controller"]["hierarchy"] == str(hierarchy)
 
 
-def test_levels_that_a_behavior_adds_and_drops_are_absent_elsewhere(robot: Robot, tmp_path: Path) -> None:
+def test_levels_that_a_behavior_adds_and_removes_are_absent_at_other_times(robot: Robot, tmp_path: Path) -> None:
     start = robot.stance("standing")
     whole = reach(robot, start)
     without = whole.without_level("reach")

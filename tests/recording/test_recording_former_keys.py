@@ -60,12 +60,12 @@ NAVIGATE = Path(__file__).parent / "files" / "navigate_format_2.poise"
 
 
 @pytest.fixture(scope="module")
-def former() -> Recording:
+def former_recording() -> Recording:
     return load_recording(FILE)
 
 
 @pytest.fixture(scope="module")
-def guided() -> Recording:
+def guided_recording() -> Recording:
     return load_recording(NAVIGATE)
 
 
@@ -80,36 +80,36 @@ def test_the_file_is_of_format_2_and_has_every_former_key() -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "first"), CHANNELS)
-def test_a_channel_is_found_by_its_key_of_today_and_has_its_values(
-    former: Recording, old: str, new: str, first: float
+def test_a_channel_is_found_by_its_current_key_and_has_its_values(
+    former_recording: Recording, old: str, new: str, first: float
 ) -> None:
-    values = former[new]
+    values = former_recording[new]
     assert np.array_equal(values.ravel(), first + np.arange(values.size))
-    assert old == new or old not in former
+    assert old == new or old not in former_recording
 
 
 @pytest.mark.parametrize(("old", "new", "value"), FACTS)
-def test_a_fact_is_found_by_its_key_of_today(former: Recording, old: str, new: str, value: Any) -> None:
-    assert former.provenance[new] == value
-    assert old == new or old not in former.provenance
+def test_a_fact_is_found_by_its_current_key(former_recording: Recording, old: str, new: str, value: Any) -> None:
+    assert former_recording.provenance[new] == value
+    assert old == new or old not in former_recording.provenance
 
 
-def test_labels_are_renamed_with_their_keys(former: Recording) -> None:
-    assert former.channels["contact_point/left_heel_1"].label == "contact_point/left heel 1"
-    assert former.channels["measured/cells/lfoot"].label == "measured/cells/LFoot"
+def test_labels_are_renamed_with_their_keys(former_recording: Recording) -> None:
+    assert former_recording.channels["contact_point/left_heel_1"].label == "contact_point/left heel 1"
+    assert former_recording.channels["measured/cells/lfoot"].label == "measured/cells/LFoot"
 
 
-def test_a_key_that_only_begins_like_a_former_one_stays(former: Recording) -> None:
-    assert former["sensed_again"].tolist() == [1.0, 2.0]
+def test_a_key_that_only_begins_like_a_former_one_stays(former_recording: Recording) -> None:
+    assert former_recording["sensed_again"].tolist() == [1.0, 2.0]
 
 
-def test_the_file_can_be_saved_again(former: Recording, tmp_path: Path) -> None:
-    former.save(tmp_path / "a.poise")
-    assert identical(load_recording(tmp_path / "a.poise"), former)
+def test_the_file_can_be_saved_again(former_recording: Recording, tmp_path: Path) -> None:
+    former_recording.save(tmp_path / "a.poise")
+    assert identical(load_recording(tmp_path / "a.poise"), former_recording)
 
 
 def test_keys_of_a_new_file_are_not_renamed(tmp_path: Path) -> None:
-    """A user may have a channel or a fact of such a name."""
+    """A user may have a channel or a fact with such a name."""
     recording = Recording([Channel("time", "s", [0.0]), Channel("sensed/rates", "m", [1.0])], {"ended": "by hand"})
     recording.save(tmp_path / "a.poise")
     assert identical(load_recording(tmp_path / "a.poise"), recording)
@@ -136,30 +136,30 @@ def test_a_table_is_not_taken_for_the_text_that_had_its_key() -> None:
 # -- Guided motions ----------------------------------------------------------------------------------------------------
 
 
-def test_the_segments_of_a_former_file_have_the_keys_that_are_written_today(guided: Recording) -> None:
+def test_the_segments_of_a_former_file_have_current_keys(guided_recording: Recording) -> None:
     assert FileContents(NAVIGATE.read_bytes()).version == 2
     now, _ = runs.Navigate(robot="mighty", mode="kinematic", plant="ideal", seconds=0.1).run()
-    assert [list(each) for each in guided.provenance["segments"]] == [list(now.provenance["segments"][0])] * 5
-    first = guided.provenance["segments"][0]
+    assert [list(each) for each in guided_recording.provenance["segments"]] == [list(now.provenance["segments"][0])] * 5
+    first = guided_recording.provenance["segments"][0]
     assert not set(FORMER_SEGMENT_KEYS) & set(first)
     assert (first["duration"], first["swing_foot"], first["foot_in_air"]) == (0.6, "right", "right")
     assert list(first["planned_paths"])[:3] == ["time", "center", "zmp"]
-    outcomes = [each["outcome"] for each in guided.provenance["segments"]]
+    outcomes = [each["outcome"] for each in guided_recording.provenance["segments"]]
     assert outcomes == ["commanded", "commanded", *(FORMER_OUTCOMES[word] for word in ("kept", "held", "caught"))]
     assert set(get_args(Outcome)) == {"commanded", *FORMER_OUTCOMES.values()}
 
 
-def test_the_other_facts_of_a_former_motion_have_their_keys_of_today(guided: Recording) -> None:
-    assert (guided.provenance["operator"], guided.provenance["squat_begin"]) == ("random", 4.0)
-    assert not {"guide", "begin"} & set(guided.provenance)
+def test_the_other_facts_of_a_former_motion_have_current_keys(guided_recording: Recording) -> None:
+    assert (guided_recording.provenance["operator"], guided_recording.provenance["squat_begin"]) == ("random", 4.0)
+    assert not {"guide", "begin"} & set(guided_recording.provenance)
 
 
-def test_levels_and_tasks_of_a_former_motion_are_found_by_their_names_of_today(guided: Recording) -> None:
+def test_levels_and_tasks_of_a_former_motion_are_found_by_their_current_names(guided_recording: Recording) -> None:
     names = ("dcm", "center_of_mass_height", "angular_momentum")
-    assert [guided[f"error/balance/{name}"].shape for name in names] == [(2, 2), (2, 1), (2, 2)]
-    assert guided["slack/contact"] is guided["slack/feet"]
-    assert np.isfinite(guided["error/swing/swing_foot"]).all()
-    assert np.isfinite(guided["error/sole/swing_foot_orientation"]).all()
+    assert [guided_recording[f"error/balance/{name}"].shape for name in names] == [(2, 2), (2, 1), (2, 2)]
+    assert guided_recording["slack/contact"] is guided_recording["slack/feet"]
+    assert np.isfinite(guided_recording["error/swing/swing_foot"]).all()
+    assert np.isfinite(guided_recording["error/sole/swing_foot_orientation"]).all()
 
 
 @pytest.mark.parametrize("segments", [3, [None], [[]], [{"outcome": 3}]])

@@ -1,4 +1,4 @@
-"""The summary says in numbers what was met, what stood in the way, and how long it took to find out."""
+"""Summary of a recording: met and violated levels, saturated rows, and computing times."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_the_residual_of_a_level_is_the_size_of_all_its_errors() -> None:
     assert [(task.name, task.max, task.unit) for task in level.tasks] == [("left_hand", 3.0, "m"), ("gaze", 4.0, "rad")]
 
 
-def test_a_level_is_judged_while_it_was_there() -> None:
+def test_the_residual_of_a_level_counts_only_samples_with_that_level() -> None:
     without, with_reach = Motion(tasks=(POSTURE,)), Motion()
     steps = [without.step(0), with_reach.step(1, errors=errors(2.0, 0.0)), without.step(2)]
     level = record_steps(steps, ROBOT).levels()["reach"]
@@ -37,7 +37,7 @@ def test_without_errors_of_tasks_the_slack_is_the_residual() -> None:
     assert recording.levels()["reach"] == {"rms": pytest.approx(1.0), "max": pytest.approx(1.0), "unit": "m/s"}
 
 
-def test_rows_at_a_bound_are_told_with_their_share_and_longest_time() -> None:
+def test_saturated_rows_are_listed_with_their_share_and_longest_time() -> None:
     motion = Motion()
     steps = [motion.step(i) for i in range(100)]
     for i, step in enumerate(steps):
@@ -71,7 +71,7 @@ def test_the_summary_names_levels_tasks_limits_times_and_fallbacks() -> None:
     assert lines[-2:] == ["fallbacks: hold 1 time (first at 0.020 s: hold: no solution)", "non-finite commands: 0"]
 
 
-def test_errors_and_slack_that_nobody_could_measure_are_not_listed_as_numbers() -> None:
+def test_errors_and_slack_below_the_resolution_are_not_listed_as_numbers() -> None:
     motion = Motion()
     steps = [motion.step(i, errors=errors(3e-5, 0.5)) for i in range(3)]
     lines = [line.split() for line in record_steps(steps, ROBOT).summary().splitlines()]
@@ -83,7 +83,7 @@ def test_errors_and_slack_that_nobody_could_measure_are_not_listed_as_numbers() 
     assert levels["reach"][-2:] == ["1", "m/s"]
 
 
-def timed(milliseconds: list[float], controller: dict[str, float] | None = None) -> Recording:
+def timed_recording(milliseconds: list[float], controller: dict[str, float] | None = None) -> Recording:
     """Return a recording of 5 ms per sample with these computing times, from 1 s on."""
     n = len(milliseconds)
     channels = [
@@ -93,26 +93,26 @@ def timed(milliseconds: list[float], controller: dict[str, float] | None = None)
     return Recording(channels, {} if controller is None else {"controller": controller})
 
 
-def test_the_summary_says_how_many_steps_were_late_the_slowest_and_when() -> None:
-    late = timed([0.1, 7.0, 0.2, 31.5, np.nan, 4.9])
+def test_the_summary_counts_late_steps_with_the_slowest_and_its_time() -> None:
+    late = timed_recording([0.1, 7.0, 0.2, 31.5, np.nan, 4.9])
     found = not_none(late.overruns())
     assert (found.ticks, found.steps, found.worst_ms) == (2, 5, 31.5)
     assert found.period_ms == pytest.approx(5.0)
     assert found.worst_time_s == pytest.approx(1.015)
     sentence = "2 of 5 control steps took longer than the control period of 5 ms, the slowest 31.5 ms at 1.015 s"
     assert f"real time: {sentence}" in late.summary().splitlines()
-    early = timed([0.1, 0.2])
+    early = timed_recording([0.1, 0.2])
     assert "real time: all 2 control steps took less than the control period of 5 ms" in early.summary().splitlines()
 
 
 def test_the_period_of_the_controller_counts_where_only_some_of_its_steps_are_recorded() -> None:
-    assert not_none(timed([0.1, 1.5, 0.2], {"period": 0.001}).overruns()).ticks == 1
-    assert not_none(timed([0.1, 1.5, 0.2], {"period": 0.002}).overruns()).ticks == 0
+    assert not_none(timed_recording([0.1, 1.5, 0.2], {"period": 0.001}).overruns()).ticks == 1
+    assert not_none(timed_recording([0.1, 1.5, 0.2], {"period": 0.002}).overruns()).ticks == 0
 
 
 def test_without_computing_times_there_are_no_late_steps_to_count() -> None:
     assert Recording([Channel("time", "s", [0.0, 0.1])]).overruns() is None
-    assert timed([np.nan, np.nan]).overruns() is None
+    assert timed_recording([np.nan, np.nan]).overruns() is None
 
 
 def test_the_summary_counts_commands_that_are_not_finite() -> None:
@@ -133,7 +133,7 @@ def test_a_recording_of_something_else_has_a_summary_too() -> None:
     assert recording.summary().startswith("recording: 0.02 s, 2 samples every 10 ms")
 
 
-def test_times_are_told_as_median_99th_percentile_and_maximum() -> None:
+def test_times_are_summarised_by_median_99th_percentile_and_maximum() -> None:
     recording = record_steps(Motion().steps(101), ROBOT)
     spread = recording.milliseconds()
     assert spread == {"median": pytest.approx(0.25), "p99": pytest.approx(0.299), "max": pytest.approx(0.3)}

@@ -1,4 +1,4 @@
-"""A camera knows where points appear."""
+"""Camera: projection of points."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_axes_of_a_picture_are_a_rotation_with_z_up(direction: tuple[float, 
     assert up[2] >= -1e-12
 
 
-def test_the_target_is_in_the_middle_and_left_of_a_robot_is_right_of_one_who_faces_it() -> None:
+def test_the_target_is_in_the_middle_and_the_left_side_appears_on_the_right() -> None:
     camera = Camera((1.0, 0.0, 0.0), target=(0.0, 0.0, 1.0), distance=2.0)
     (x, y), (left, _), (_, top) = camera.project([(0, 0, 1), (0, 0.1, 1), (0, 0, 1.1)], 200, 100)
     assert (x, y) == pytest.approx((100, 50))
@@ -46,12 +46,12 @@ def test_the_target_is_in_the_middle_and_left_of_a_robot_is_right_of_one_who_fac
     assert top < 50
 
 
-def test_a_point_behind_the_camera_is_nowhere() -> None:
+def test_a_point_behind_the_camera_projects_to_nan() -> None:
     camera = Camera((1.0, 0.0, 0.0), target=(0.0, 0.0, 0.0), distance=2.0)
     assert np.isnan(camera.project([(3.0, 0.0, 0.0)], 200, 100)).all()
 
 
-def test_what_is_given_is_kept_when_framed() -> None:
+def test_fitting_does_not_change_a_given_target_and_distance() -> None:
     camera = Camera(target=(1.0, 2.0, 3.0), distance=4.0)
     assert camera.fit_to([(0.0, 0.0, 0.0)], 200, 100) == camera
 
@@ -66,11 +66,11 @@ def test_what_is_given_is_kept_when_framed() -> None:
         ({"distance": "far"}, "positive"),
     ],
 )
-def test_a_camera_that_sees_nothing_is_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_of_a_camera_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(PoiseError, match=message):
         Camera(**options)
 
 
-def test_a_camera_without_a_place_projects_nothing() -> None:
+def test_a_camera_without_a_target_cannot_project() -> None:
     with pytest.raises(PoiseError, match="fit_to"):
         Camera().project([(0, 0, 0)], 200, 100)

@@ -58,8 +58,8 @@ def dynamic_recording(robot: Robot, seconds: float = 0.6, reach: float = 0.1, no
 def with_dynamics(steps: list[ControlStep], noise: float = 2.0, seed: int = 1) -> Iterator[ControlStep]:
     """Yield steps with the torques and contact forces that the motion needs, and with noisy sensor readings of them.
 
-    The wrench that the base needs, ``M v̇ + h`` in its six rows, is shared equally by the contacts; what they give is
-    taken off the torques. Noise is the standard deviation of forces (N) and, by the hundred, of moments (N m).
+    The wrench that the base needs, ``M v̇ + h`` in its six rows, is shared equally by the contacts; their effect is
+    subtracted from the torques. Noise is the standard deviation of forces (N) and, by the hundred, of moments (N m).
     """
     rng = np.random.default_rng(seed)
     v = np.array([step.state.v for step in steps])

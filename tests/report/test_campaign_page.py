@@ -1,4 +1,4 @@
-"""The page of a campaign tells what its table says, whatever is missing from it."""
+"""The page of a campaign has the values of its table, also of an incomplete one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TITLES = {
 
 
 def run_row(run: int, succeeded: bool, **more: Any) -> dict[str, Any]:
-    """A run as a campaign writes it down."""
+    """The row of a run in the table of a campaign."""
     outcome, reason = ("succeeded", "") if succeeded else ("failed", f"fell after {run}.5 s")
     outcome_columns = {
         "outcome": outcome,
@@ -41,16 +41,16 @@ def run_row(run: int, succeeded: bool, **more: Any) -> dict[str, Any]:
 
 
 def results(rows: list[dict[str, Any]], **facts: Any) -> Results:
-    """A campaign that found these rows."""
+    """Results of a campaign with these rows."""
     names = [name for name in (rows[0] if rows else {}) if name not in RUN_COLUMNS and name not in COLUMNS]
     parameters = {name: infer_column(each.get(name) for each in rows) for name in names}
     table = build_table(rows, {**RUN_COLUMNS, **parameters, **COLUMNS})
     costs = build_table([{"run": each["run"], "seconds": 2.0} for each in rows], COST_COLUMNS)
-    given = {"title": "Pushes", "kind": "walk", "planned_runs": len(rows), "spec": "a < b & c", **facts}
-    return Results(Path("made"), given, parameters, COLUMNS, table, costs)
+    all_facts = {"title": "Pushes", "kind": "walk", "planned_runs": len(rows), "spec": "a < b & c", **facts}
+    return Results(Path("made"), all_facts, parameters, COLUMNS, table, costs)
 
 
-def pushed() -> Results:
+def push_campaign() -> Results:
     """Two robots, two styles, four directions, three sizes; the largest size always fails, the smallest never."""
     rows = []
     for run in range(96):
@@ -67,23 +67,23 @@ def pushed() -> Results:
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return campaign_page(pushed(), {2: RunFiles("c/recordings/2.poise", "page_replays/000002.html", "a <note>")})
+    return campaign_page(push_campaign(), {2: RunFiles("c/recordings/2.poise", "page_replays/000002.html", "a <note>")})
 
 
 @pytest.fixture(scope="module")
-def read(text: str) -> Page:
+def page(text: str) -> Page:
     return Page(text)
 
 
-def test_it_has_every_section_and_fetches_nothing(text: str, read: Page) -> None:
-    assert set(read.sections) == TITLES
+def test_it_has_every_section_and_fetches_nothing(text: str, page: Page) -> None:
+    assert set(page.sections) == TITLES
     assert not any(word in text for word in ("http://", "https://", "<script", "src="))
     assert "a &lt; b &amp; c" in text
 
 
-def test_the_success_rate_is_told_with_its_interval(read: Page) -> None:
-    assert read.cell("Overview", "succeeded", 1) == "40"
-    assert read.cell("Overview", "succeeded (95 % interval)", 1) == "42 % (32 to 52 %)"
+def test_the_success_rate_is_shown_with_its_interval(page: Page) -> None:
+    assert page.cell("Overview", "succeeded", 1) == "40"
+    assert page.cell("Overview", "succeeded (95 % interval)", 1) == "42 % (32 to 52 %)"
 
 
 def test_the_ends_of_a_wilson_interval_are_where_the_score_test_rejects() -> None:
@@ -97,7 +97,7 @@ def test_the_ends_of_a_wilson_interval_are_where_the_score_test_rejects() -> Non
 
 
 def test_cells_of_a_map_hold_every_run_once() -> None:
-    runs = RunTable(pushed())
+    runs = RunTable(push_campaign())
     sizes, around = group_runs(runs, "push.size"), group_runs(runs, "push.direction")
     count, good = cross_tabulate(sizes, around, runs.succeeded)
     assert (count == 8).all()
@@ -131,33 +131,35 @@ def test_directions_of_one_angle_are_one_and_random_ones_become_sectors() -> Non
     assert np.abs(off).max() <= 22.5
 
 
-def test_a_style_is_compared_with_the_neutral_one(read: Page) -> None:
-    assert read.sections["Measures of the runs"].count(f"({TIMES}0.500)") == 2  # one table for each robot
+def test_a_style_is_compared_with_the_neutral_one(page: Page) -> None:
+    assert page.sections["Measures of the runs"].count(f"({TIMES}0.500)") == 2  # one table for each robot
 
 
-def test_reasons_that_differ_in_numbers_are_one(read: Page) -> None:
+def test_reasons_that_differ_in_numbers_are_one(page: Page) -> None:
     assert reason_pattern("g1 fell after 3.21 s at -1.5e-3 m") == "g1 fell after # s at # m"
-    assert [cells[:4] for cells in read.tables["Failure reasons"]][1:] == [["failed", "56", "100 %", "fell after # s"]]
+    assert [cells[:4] for cells in page.tables["Failure reasons"]][1:] == [["failed", "56", "100 %", "fell after # s"]]
 
 
 def test_the_worst_fell_soonest_and_then_had_the_smallest_margin() -> None:
-    made = pushed()
-    failed = [k for k, good in enumerate(made["succeeded"]) if not good]
-    assert worst_runs(made) == failed[:10]  # later runs moved longer
-    good = [k for k, good in enumerate(made["succeeded"]) if good]
-    assert worst_runs(made, 58)[56:] == good[:2]
+    results = push_campaign()
+    failed = [k for k, good in enumerate(results["succeeded"]) if not good]
+    assert worst_runs(results) == failed[:10]  # later runs moved longer
+    good = [k for k, good in enumerate(results["succeeded"]) if good]
+    assert worst_runs(results, 58)[56:] == good[:2]
 
 
-def test_the_worst_have_their_command_and_links(text: str, read: Page) -> None:
-    assert "poise run walk --seed 2" in read.sections["Worst runs"]
-    links = [value for tag, name, value in read.attributes if tag == "a" and name == "href"]
+def test_the_worst_have_their_command_and_links(text: str, page: Page) -> None:
+    assert "poise run walk --seed 2" in page.sections["Worst runs"]
+    links = [value for tag, name, value in page.attributes if tag == "a" and name == "href"]
     assert {"c/recordings/2.poise", "page_replays/000002.html"} <= set(links)
     assert "a &lt;note&gt;" in text
 
 
-def test_a_campaign_that_is_not_finished_says_so() -> None:
-    page = Page(campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned_runs=20)))
-    assert "12 of 20 runs are missing" in page.sections["Overview"]
+def test_an_unfinished_campaign_is_marked() -> None:
+    unfinished_page = Page(
+        campaign_page(results([run_row(k, k > 2, friction=0.1 * k) for k in range(8)], planned_runs=20))
+    )
+    assert "12 of 20 runs are missing" in unfinished_page.sections["Overview"]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_a_campaign_that_is_not_finished_says_so() -> None:
     ],
     ids=["none", "one", "one failed", "all failed", "constant", "holes", "one number and holes", "many words"],
 )  # fmt: skip
-def test_a_page_is_made_of_whatever_there_is(rows: list[dict[str, Any]]) -> None:
+def test_a_page_is_made_of_incomplete_results(rows: list[dict[str, Any]]) -> None:
     text = campaign_page(results(rows))
     assert set(Page(text).sections) == TITLES
     assert ">nan<" not in text

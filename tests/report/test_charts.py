@@ -1,4 +1,4 @@
-"""Curves lose points but no peaks, numbers keep the digits that count, SVG stands alone."""
+"""Charts: decimated curves keep their peaks, numbers keep their significant digits, SVG is self-contained."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from poise.html.charts import inline_svg
 def test_thinning_keeps_every_peak_of_every_bin(count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = np.arange(count, dtype=float), rng.normal(size=count)
-    fewer, kept = decimate(x, y, 50)
+    fewer, values = decimate(x, y, 50)
     assert len(fewer) <= max(100, 2 * 50)
-    assert np.array_equal(kept, y[fewer.astype(int)])
+    assert np.array_equal(values, y[fewer.astype(int)])
     assert (np.diff(fewer) > 0).all()
     if count:
-        assert (kept.min(), kept.max()) == (y.min(), y.max())
+        assert (values.min(), values.max()) == (y.min(), y.max())
 
 
 def test_thinning_keeps_gaps() -> None:
     y = np.sin(np.arange(5000.0))
     y[1000:2000] = np.nan
     y[3333] = np.nan
-    x, kept = decimate(np.arange(5000.0), y)
-    assert np.isnan(kept[(x >= 1000) & (x < 2000)]).all()
+    x, values = decimate(np.arange(5000.0), y)
+    assert np.isnan(values[(x >= 1000) & (x < 2000)]).all()
     assert 3333.0 in x
 
 
-def test_the_points_of_a_curve_are_where_its_numbers_say() -> None:
+def test_the_points_of_a_curve_are_drawn_at_its_values() -> None:
     with new_chart("a line", 400.0, 200.0, 50.0) as chart:
         curve(chart.axes, [0.0, 1.0, 2.0], [0.0, 10.0, 5.0], color="#123456")
         chart.axes.set(xlim=(0.0, 2.0), ylim=(0.0, 10.0), xlabel="time (s)", ylabel="torque (N m)")
@@ -62,7 +62,7 @@ def test_the_points_of_a_curve_are_where_its_numbers_say() -> None:
     assert numbers.reshape(-1, 2) == pytest.approx(np.array([[50.0, 166.0], [220.0, 13.0], [390.0, 89.5]]), abs=0.11)
 
 
-def test_phases_are_named_where_their_names_fit_and_numbered_elsewhere() -> None:
+def test_phases_are_named_if_their_names_fit_and_else_numbered() -> None:
     def texts(*names: str) -> str:
         with new_chart("phases") as chart:
             chart.axes.set_xlim(0.0, len(names))
@@ -105,7 +105,7 @@ def test_numbers_in_styles_keep_their_digits() -> None:
         ([], []),
     ],
 )
-def test_joints_lose_what_all_have_in_common(names: list[str], expected: list[str]) -> None:
+def test_common_parts_of_joint_names_are_removed(names: list[str], expected: list[str]) -> None:
     assert short_joint_names(names) == expected
 
 
@@ -116,7 +116,7 @@ def test_a_number_is_right_to_its_digits(size: float, sign: float) -> None:
     assert len(text) <= 10
 
 
-def test_numbers_read_well() -> None:
+def test_numbers_are_formatted_readably() -> None:
     values = [0.0, 1234.6, 45.67, 0.012345, 1.2e-7, 999.9, 0.09996, None, float("nan"), float("inf")]
     words = ["0", "1235", "45.7", "0.0123", f"1.20e{MINUS}07", "1000", "0.100", DASH, DASH, "∞"]
     assert [number(each) for each in values] == words

@@ -1,4 +1,4 @@
-"""A page shows how strongly each sole was pressed and where, as its force cells told."""
+"""A page shows the load and the ZMP of each sole, from its force cells."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_section(recordings: dict[str, Recording]) -> Page:
 
 
 def with_left_cells(recording: Recording, change: Callable[[np.ndarray], np.ndarray]) -> Recording:
-    """With other cells under the left foot."""
+    """The recording with changed cells under the left foot."""
     old = recording.channels[CELLS]
     new = Channel(CELLS, old.units, change(recording[CELLS].copy()), old.labels)
     channels = [new if c.key == CELLS else c for c in recording.channels.values()]
@@ -52,7 +52,7 @@ def table_row(section_page: Page, name: str) -> list[str]:
     return next(cells for cells in section_page.tables[TITLE] if cells[0] == name)
 
 
-def test_it_is_absent_where_no_cells_were_recorded_and_tells_who_has_none(robot: Robot) -> None:
+def test_it_is_absent_without_cells_and_lists_recordings_without_cells(robot: Robot) -> None:
     still = kinematic_recording(robot, 0.3)
     assert sole_pressure_section(recording_views({"still": still})) is None
     mixed = read_section({"still": still, "felt": dynamic_recording(robot, 0.3)})
@@ -69,7 +69,7 @@ def test_each_foot_has_its_force_and_both_directions_of_its_zmp_over_time() -> N
     assert all({"toes", "heel"} <= set(figure) for figure in section_page.labels[2:4])
 
 
-def test_the_table_holds_what_smoothed_cells_tell() -> None:
+def test_the_table_has_the_values_of_the_smoothed_cells() -> None:
     recording = pushed_recording()
     section_page, robot = read_section({"stand": recording}), recording.robot
     assert robot is not None
@@ -82,7 +82,7 @@ def test_the_table_holds_what_smoothed_cells_tell() -> None:
         assert cells[5] == "100 %"
 
 
-def test_both_soles_bear_the_weight_and_the_push_moves_the_zmp_to_the_toes() -> None:
+def test_both_soles_carry_the_weight_and_the_push_moves_the_zmp_to_the_toes() -> None:
     (view,) = recording_views({"stand": pushed_recording()})
     left, right = sole_pressures(view)
     assert view.robot is not None
@@ -93,22 +93,22 @@ def test_both_soles_bear_the_weight_and_the_push_moves_the_zmp_to_the_toes() -> 
         assert pressure.zmp[during, 0].max() > 5e-3
 
 
-def test_pushes_are_those_of_the_recording_and_are_said_to_be_marked() -> None:
+def test_pushes_of_the_recording_are_marked() -> None:
     (view,) = recording_views({"stand": pushed_recording()})
     (push,) = recorded_pushes(view)
     assert (push.time, push.duration) == (0.3, 0.1)
     assert "Bands mark pushes." in read_section({"stand": pushed_recording()}).sections[TITLE]
 
 
-@pytest.mark.parametrize("told", ["hard", ["hard"], 3, None])
-def test_words_that_are_no_pushes_are_passed_over(robot: Robot, told: object) -> None:
+@pytest.mark.parametrize("push", ["hard", ["hard"], 3, None])
+def test_invalid_pushes_are_ignored(robot: Robot, push: object) -> None:
     recording = dynamic_recording(robot, 0.2)
-    odd = Recording(recording.channels.values(), {**recording.provenance, "push": told}, robot)
+    odd = Recording(recording.channels.values(), {**recording.provenance, "push": push}, robot)
     assert "Bands mark pushes." not in read_section({"odd": odd}).sections[TITLE]
 
 
 def test_smoothing_is_a_lag_of_first_order() -> None:
-    """τ ẏ = x - y: after a step y = 1 - exp(-t / τ); and what does not change stays as it is."""
+    """τ ẏ = x - y: after a step y = 1 - exp(-t / τ); a constant input is not changed."""
     period = 0.001
     step = np.ones((100, 4))
     step[0] = 0.0
@@ -125,14 +125,14 @@ def test_smoothing_holds_through_gaps_and_takes_a_dead_cell_for_zero() -> None:
     assert low_pass_cells(cells, 0.002) == pytest.approx(np.tile([5.0, 0.0, 5.0, 5.0], (40, 1)))
 
 
-def test_a_foot_in_the_air_has_no_zmp_and_one_that_was_never_felt_no_row(robot: Robot) -> None:
+def test_a_foot_in_the_air_has_no_zmp_and_an_unloaded_one_no_row(robot: Robot) -> None:
     recording = dynamic_recording(robot, 0.3)
 
-    def lifted(cells: np.ndarray) -> np.ndarray:
+    def lift_foot(cells: np.ndarray) -> np.ndarray:
         cells[len(cells) // 2 :] = 0.0
         return cells
 
-    (view,) = recording_views({"run": with_left_cells(recording, lifted)})
+    (view,) = recording_views({"run": with_left_cells(recording, lift_foot)})
     left = sole_pressures(view)[0]
     assert np.isfinite(left.zmp[: recording.samples // 2]).all()
     assert np.isnan(left.zmp[-1]).all()
@@ -143,12 +143,12 @@ def test_a_foot_in_the_air_has_no_zmp_and_one_that_was_never_felt_no_row(robot: 
     assert table_row(idle, "run, left")[1:] == ["0", *["\N{EN DASH}"] * 4]
 
 
-def test_a_zmp_on_the_edge_is_not_inside_and_all_means_all(robot: Robot) -> None:
-    def tipping(cells: np.ndarray) -> np.ndarray:
-        cells[-1, 1:3] = -1e6  # nothing presses behind
+def test_a_zmp_on_the_edge_is_not_inside_and_only_all_samples_are_100_per_cent(robot: Robot) -> None:
+    def tip_forward(cells: np.ndarray) -> np.ndarray:
+        cells[-1, 1:3] = -1e6  # no load at the back
         return cells
 
-    recording = with_left_cells(dynamic_recording(robot, 0.6), tipping)
+    recording = with_left_cells(dynamic_recording(robot, 0.6), tip_forward)
     (view,) = recording_views({"run": recording})
     left, right = sole_pressures(view)
     assert left.zmp[-1, 0] == pytest.approx(left.half_size[0])

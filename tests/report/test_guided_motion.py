@@ -1,4 +1,4 @@
-"""A page of a guided motion shows where its points were to go and went, and what became of its segments."""
+"""The page of a guided motion shows planned and actual paths, and the outcomes of its segments."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ def guided_recording() -> Recording:
 
 
 @pytest.fixture(scope="module")
-def read() -> Page:
+def page() -> Page:
     return Page(recording_page({"guided": guided_recording()}))
 
 
-def test_the_section_stands_after_the_key_frames(read: Page) -> None:
-    assert list(read.sections)[3] == TITLE
+def test_the_section_stands_after_the_key_frames(page: Page) -> None:
+    assert list(page.sections)[3] == TITLE
 
 
-def test_it_is_absent_where_nobody_is_guided() -> None:
+def test_it_is_absent_without_guidance() -> None:
     still = kinematic_recording(load_robot(BIPED, **PARTS), 0.3)
     assert guided_motion_section(recording_views({"still": still})) is None
 
 
-def test_there_are_loci_from_above_and_from_the_side_planned_and_actual(read: Page) -> None:
-    captions = read.captions[TITLE]
+def test_there_are_loci_from_above_and_from_the_side_planned_and_actual(page: Page) -> None:
+    captions = page.captions[TITLE]
     for view in ("above", "the side"):
         for word in ("planned", "actual"):
             assert f"guided: {word} paths, from {view}." in captions
@@ -62,25 +62,25 @@ def test_there_are_loci_from_above_and_from_the_side_planned_and_actual(read: Pa
     assert any("zero-moment point" in caption for caption in captions)
 
 
-def test_every_segment_has_a_row(read: Page) -> None:
+def test_every_segment_has_a_row(page: Page) -> None:
     found = guided_recording().provenance["segments"]
-    rows = [row for row in read.tables[TITLE] if row[0].isdigit()]
+    rows = [row for row in page.tables[TITLE] if row[0].isdigit()]
     assert [row[2] for row in rows] == [each["mode"] for each in found]
     assert [float(row[3]) for row in rows] == pytest.approx([each["duration"] for each in found], abs=0.006)
     assert [row[5] for row in rows] == [each["outcome"] for each in found]
 
 
-def test_of_many_segments_those_are_shown_of_which_there_is_something_to_say() -> None:
+def test_of_many_segments_only_the_remarkable_ones_are_shown() -> None:
     (view,) = recording_views({"guided": guided_recording()})
     dull = {**guided_recording().provenance["segments"][0], "corrections": 0, "notes": [], "outcome": "commanded"}
     held = {**dull, "outcome": "stopped", "notes": ["stopped: a <reason>"]}
-    read = Page("<section><h2>S</h2>" + segment_summary(view, [dull] * 2 * MAX_TABLE_ROWS + [held]) + "</section>")
-    rows = [row for row in read.tables["S"] if row[0].isdigit()]
+    page = Page("<section><h2>S</h2>" + segment_summary(view, [dull] * 2 * MAX_TABLE_ROWS + [held]) + "</section>")
+    rows = [row for row in page.tables["S"] if row[0].isdigit()]
     assert [row[0] for row in rows] == [str(2 * MAX_TABLE_ROWS + 1)]
     assert rows[0][-1] == "stopped: a <reason>"
 
 
-def test_planned_ways_are_those_of_the_recording_with_a_gap_between_segments() -> None:
+def test_planned_paths_are_those_of_the_recording_with_a_gap_between_segments() -> None:
     found = guided_recording().provenance["segments"]
     paths = planned_paths(found)
     assert set(paths) == set(POINT_COLORS)
@@ -90,7 +90,7 @@ def test_planned_ways_are_those_of_the_recording_with_a_gap_between_segments() -
         assert (path[: len(first)] == first).all()
 
 
-def test_actual_ways_are_where_the_model_says() -> None:
+def test_actual_paths_are_those_of_the_model() -> None:
     recording, robot = guided_recording(), installed_robot("mighty")
     (view,) = recording_views({"guided": recording})
     actual_points = actual_paths(view, list(POINT_COLORS))
@@ -103,16 +103,16 @@ def test_actual_ways_are_where_the_model_says() -> None:
         assert actual_points["center"][i] == pytest.approx(state.center_of_mass)
 
 
-def test_without_a_model_what_was_planned_is_still_shown() -> None:
+def test_without_a_model_the_planned_paths_are_still_shown() -> None:
     section = guided_motion_section([RecordingView("guided", guided_recording(), None)])
     assert section is not None
-    read = Page(f"<section><h2>{section.title}</h2>{section.html}</section>")
-    assert any("planned paths" in caption for caption in read.captions[TITLE])
-    assert not any("actual paths" in caption for caption in read.captions[TITLE])
-    assert "since the model of its robot is missing" in read.sections[TITLE]
+    page = Page(f"<section><h2>{section.title}</h2>{section.html}</section>")
+    assert any("planned paths" in caption for caption in page.captions[TITLE])
+    assert not any("actual paths" in caption for caption in page.captions[TITLE])
+    assert "since the model of its robot is missing" in page.sections[TITLE]
 
 
-def test_the_world_is_drawn_where_the_recording_tells_of_it() -> None:
+def test_the_world_is_drawn_if_the_recording_describes_it() -> None:
     recording = guided_recording()
     world = {
         "profile": [[-1, 0], [0.1, 0], [0.1, -0.1]],
@@ -120,7 +120,7 @@ def test_the_world_is_drawn_where_the_recording_tells_of_it() -> None:
         "door": [],
         "target": [[0.2, 0, 0]],
     }
-    told = Recording(tuple(recording.channels.values()), {**recording.provenance, "world": world}, recording.robot)
-    chart = [read_sections({"guided": each}, guided_motion_section).labels for each in (recording, told)]
+    described = Recording(tuple(recording.channels.values()), {**recording.provenance, "world": world}, recording.robot)
+    chart = [read_sections({"guided": each}, guided_motion_section).labels for each in (recording, described)]
     goals = [sum("goal B" in label for labels in each for label in labels) for each in chart]
     assert goals == [0, 4]

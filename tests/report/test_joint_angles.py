@@ -1,4 +1,4 @@
-"""A page shows the angles of every joint, and of a squat whether its cycles repeat."""
+"""A page shows the angles of every joint, and the differences between the cycles of a squat."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ def test_one_cycle_is_not_compared(cycles: float) -> None:
     assert "From cycle to cycle" not in read_section({"squat": squat_recording(cycles)}).sections[TITLE]
 
 
-def test_nothing_is_said_of_cycles_where_nothing_is_asked_to_repeat_itself(robot: Robot) -> None:
+def test_a_motion_without_cycles_has_no_cycle_comparison(robot: Robot) -> None:
     assert "cycle" not in read_section({"reach": kinematic_recording(robot, 0.4)}).sections[TITLE]
 
 
-def test_recordings_stand_side_by_side_and_who_lacks_angles_says_so(robot: Robot) -> None:
+def test_recordings_are_compared_and_those_without_angles_are_listed(robot: Robot) -> None:
     bare = Recording([Channel("time", "s", np.arange(5) * 0.1)])
     section_page = read_section({"reach": kinematic_recording(robot, 0.4), "squat": squat_recording(), "bare": bare})
     assert "bare: no joint angles were recorded." in section_page.sections[TITLE]

@@ -41,47 +41,47 @@ def text(recording: Recording) -> str:
 
 
 @pytest.fixture(scope="module")
-def read(text: str) -> Page:
+def page(text: str) -> Page:
     return Page(text)
 
 
-def test_a_fitted_trial_has_its_sections_and_none_of_a_controller(read: Page) -> None:
+def test_a_fitted_trial_has_its_sections_and_none_of_a_controller(page: Page) -> None:
     first = ["Summary", "Overview", "Key frames", "Stick figure", "Markers", "Gait angles"]
-    assert list(read.sections) == [*first, "Joint angles by limb", "Smoothness"]
-    assert "measured motion of a person" in read.sections["Summary"].lower()
-    assert read.cell("Summary", "complete gait cycles", 1).isdigit()
+    assert list(page.sections) == [*first, "Joint angles by limb", "Smoothness"]
+    assert "measured motion of a person" in page.sections["Summary"].lower()
+    assert page.cell("Summary", "complete gait cycles", 1).isdigit()
 
 
-def test_distances_of_markers_are_those_of_the_fit(read: Page) -> None:
+def test_distances_of_markers_are_those_of_the_fit(page: Page) -> None:
     fit = person()
-    row = next(cells for cells in read.tables["Markers"] if cells and cells[0] == "walk")
+    row = next(cells for cells in page.tables["Markers"] if cells and cells[0] == "walk")
     size, label, time = fit.largest_error
     assert int(row[1]) == len(fit.marker_placement.labels)
     assert value(row[2]) == pytest.approx(1e3 * fit.rms, rel=1e-2)
     assert f"{label} at {time:.2f} s" in row[4]
     assert value(row[4].partition(",")[0]) == pytest.approx(1e3 * size, rel=1e-2)
     for name, rms in list(fit.rms_by_marker.items())[:12]:
-        assert value(read.cell("Markers", name, 2)) == pytest.approx(1e3 * rms, rel=1e-2)
+        assert value(page.cell("Markers", name, 2)) == pytest.approx(1e3 * rms, rel=1e-2)
 
 
-def test_every_marker_has_a_bar_with_its_name(read: Page) -> None:
-    bars = next(texts for texts in read.labels if "distance (mm)" in texts and "LASIS" in texts)
+def test_every_marker_has_a_bar_with_its_name(page: Page) -> None:
+    bars = next(texts for texts in page.labels if "distance (mm)" in texts and "LASIS" in texts)
     assert set(person().marker_placement.labels) <= set(bars)
 
 
-def test_every_note_of_the_fit_is_on_the_page(read: Page) -> None:
+def test_every_note_of_the_fit_is_on_the_page(page: Page) -> None:
     notes = person().notes
     assert len(notes) > 3
     for note in notes:
-        assert note in read.sections["Markers"]
+        assert note in page.sections["Markers"]
 
 
-def test_the_overview_says_who_was_measured(read: Page) -> None:
-    assert read.cell("Overview", "person", 1) == "sample 0, 1.70 m, 64.0 kg, female"
-    assert read.cell("Overview", "frame rate (Hz)", 1) == "100"
+def test_the_overview_describes_the_subject(page: Page) -> None:
+    assert page.cell("Overview", "person", 1) == "sample 0, 1.70 m, 64.0 kg, female"
+    assert page.cell("Overview", "frame rate (Hz)", 1) == "100"
 
 
-def test_ranges_of_motion_are_those_of_the_angles_over_the_cycles(read: Page, recording: Recording) -> None:
+def test_ranges_of_motion_are_those_of_the_angles_over_the_cycles(page: Page, recording: Recording) -> None:
     fit = person()
     cycles = gait_cycles(fit.trial.events)
     for rotation in TABLE_I:
@@ -90,15 +90,15 @@ def test_ranges_of_motion_are_those_of_the_angles_over_the_cycles(read: Page, re
         angle = np.degrees(fit.angles()[rotation.joint])
         fine = [np.linspace(cycle.initial_contact, cycle.end, 101) for cycle in own]
         mean = np.mean([np.interp(at, fit.time, angle) for at in fine], axis=0)
-        assert value(read.cell("Gait angles", rotation.title, 2)) == pytest.approx(np.ptp(mean), abs=0.3)
+        assert value(page.cell("Gait angles", rotation.title, 2)) == pytest.approx(np.ptp(mean), abs=0.3)
     knee = np.degrees(normative_band("right_knee_flexion").range_of_motion)
-    assert value(read.cell("Gait angles", "Right knee flexion", 1)) == pytest.approx(knee, abs=0.1)
-    assert normative_band("right_knee_flexion").source in read.sections["Gait angles"]
+    assert value(page.cell("Gait angles", "Right knee flexion", 1)) == pytest.approx(knee, abs=0.1)
+    assert normative_band("right_knee_flexion").source in page.sections["Gait angles"]
 
 
-def test_events_of_the_trial_come_before_those_of_the_rule(read: Page, recording: Recording) -> None:
+def test_events_of_the_trial_come_before_those_of_the_rule(page: Page, recording: Recording) -> None:
     fit = person()
-    assert EVENT_RULE not in read.sections["Gait angles"]
+    assert EVENT_RULE not in page.sections["Gait angles"]
     assert len(stored_events(recording.provenance)) == len(fit.trial.events)
     facts = {key: value for key, value in recording.provenance.items() if key != "events"}
     found = recorded_gait(Recording(recording.channels.values(), facts, fit.robot), fit.robot)
@@ -106,14 +106,14 @@ def test_events_of_the_trial_come_before_those_of_the_rule(read: Page, recording
     theirs = gait_cycles(fit.trial.events)
     assert len(found.cycles) >= len(theirs) - 1
     nearest = [min(abs(ours.initial_contact - each.initial_contact) for each in theirs) for ours in found.cycles]
-    assert max(nearest) < 0.08  # a contact of the sample and a strike by the rule
+    assert max(nearest) < 0.08  # an event of the sample and one detected by the rule
 
 
 def test_without_events_the_page_states_the_rule(recording: Recording) -> None:
     facts = {**recording.provenance, "events": [["soon", "left", "initial_contact"], [0.1, "both", "toe_off"]]}
     walk = Recording(recording.channels.values(), facts, person().robot)
-    read = read_sections({"walk": walk}, gait_angles_section)
-    assert EVENT_RULE in " ".join(read.sections["Gait angles"].split())
+    page = read_sections({"walk": walk}, gait_angles_section)
+    assert EVENT_RULE in " ".join(page.sections["Gait angles"].split())
 
 
 def test_phases_follow_each_other_and_name_the_feet(recording: Recording) -> None:
@@ -125,36 +125,36 @@ def test_phases_follow_each_other_and_name_the_feet(recording: Recording) -> Non
     assert all(a != b for a, b in itertools.pairwise(single))
 
 
-def test_a_person_who_stands_has_a_stick_figure_and_no_gait() -> None:
+def test_a_standing_person_has_a_stick_figure_and_no_gait() -> None:
     sections = (stick_figure_section, markers_section, gait_angles_section)
-    read = read_sections({"standing": standing_person().recording()}, *sections)
-    assert list(read.sections) == ["Stick figure", "Markers"]
+    page = read_sections({"standing": standing_person().recording()}, *sections)
+    assert list(page.sections) == ["Stick figure", "Markers"]
 
 
-def test_two_people_stand_side_by_side() -> None:
+def test_two_people_are_compared() -> None:
     people = {"one": person(0).recording(), "two & <co>": person(1).recording()}
-    read = read_sections(people, stick_figure_section, gait_angles_section)
-    assert any("two & <co>, left foot" in cells for cells in read.tables["Gait angles"])
-    assert len([caption for caption in read.captions["Stick figure"] if caption.startswith("two")]) == 2
+    page = read_sections(people, stick_figure_section, gait_angles_section)
+    assert any("two & <co>, left foot" in cells for cells in page.tables["Gait angles"])
+    assert len([caption for caption in page.captions["Stick figure"] if caption.startswith("two")]) == 2
 
 
-def test_markers_that_were_never_seen_are_no_trouble(recording: Recording) -> None:
-    apart, seen = np.array(recording["markers/distance"]), np.array(recording["markers/measured"])
-    apart[:, 4], seen[:, 12:15] = np.nan, np.nan
-    apart[:3], seen[:3] = np.nan, np.nan
-    changed = {"markers/distance": apart, "markers/measured": seen}
+def test_markers_that_are_never_visible_cause_no_error(recording: Recording) -> None:
+    apart, measured = np.array(recording["markers/distance"]), np.array(recording["markers/measured"])
+    apart[:, 4], measured[:, 12:15] = np.nan, np.nan
+    apart[:3], measured[:3] = np.nan, np.nan
+    changed = {"markers/distance": apart, "markers/measured": measured}
     channels = [
         Channel(c.key, c.units, changed.get(name, c.values), c.labels) if name in changed else c
         for name, c in recording.channels.items()
     ]
     with warnings.catch_warnings(action="error", category=RuntimeWarning):
         walk = Recording(channels, recording.provenance, person().robot)
-        read = read_sections({"walk": walk}, markers_section, stick_figure_section)
-    row = next(cells for cells in read.tables["Markers"] if cells and cells[0] == "walk")
+        page = read_sections({"walk": walk}, markers_section, stick_figure_section)
+    row = next(cells for cells in page.tables["Markers"] if cells and cells[0] == "walk")
     assert int(row[1]) == apart.shape[1]
     assert value(row[2]) == pytest.approx(1e3 * np.sqrt(np.nanmean(apart**2)), rel=1e-2)
     assert value(row[5]) == pytest.approx(100.0 * np.isfinite(apart).mean(), abs=1.0)
-    assert recording.labels["markers/distance"][4] in read.sections["Markers"]
+    assert recording.labels["markers/distance"][4] in page.sections["Markers"]
 
 
 def test_lines_of_the_stick_figure_are_as_long_as_the_bones() -> None:

@@ -1,4 +1,4 @@
-"""A report has the sections that apply to what the motion was, and no others."""
+"""A report has the sections of its motion and no others."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ MOTIONS: dict[str, tuple[type[runs.Motion], dict[str, Any], set[str]]] = {
 
 
 @cache
-def recorded(name: str) -> Recording:
+def run_and_record(name: str) -> Recording:
     motion, parameters, _ = MOTIONS[name]
     return motion(robot="nao", **parameters).run().recording
 
 
 @pytest.mark.parametrize("name", MOTIONS)
 def test_a_report_has_the_sections_of_its_motion_and_no_others(name: str) -> None:
-    views = recording_views({"motion": recorded(name)})
+    views = recording_views({"motion": run_and_record(name)})
     sections = {each.__name__.removesuffix("_section"): each for each in RECORDING_SECTIONS}
     expected = CONTROLLED | MOTIONS[name][2]
     for title, section in sections.items():
         if section in SECTION_NEEDS or title in ("summary", "overview"):
             assert applies(section, views) == (title in expected), title
-        else:  # these look for their data themselves
+        else:  # these find their data themselves
             assert (section(views) is not None) == (title in expected), title
 
 
 def test_a_comparison_needs_two_recordings() -> None:
     comparison = next(each for each in RECORDING_SECTIONS if each.__name__ == "comparison_section")
-    one, two = recorded("reach, kinematic"), recorded("squat, kinematic")
+    one, two = run_and_record("reach, kinematic"), run_and_record("squat, kinematic")
     assert not applies(comparison, recording_views({"one": one}))
     assert applies(comparison, recording_views({"one": one, "two": two}))

@@ -1,4 +1,4 @@
-"""The page of a study tells what was asked, what came out, and what the tests can tell."""
+"""The page of a study: methods, results, and the limits of its tests."""
 
 from __future__ import annotations
 
@@ -31,48 +31,48 @@ def text() -> str:
 
 
 @pytest.fixture(scope="module")
-def read(text: str) -> Page:
+def page(text: str) -> Page:
     return Page(text)
 
 
-def test_it_is_whole_and_fetches_nothing(text: str, read: Page) -> None:
-    assert "Methods" in read.sections
+def test_it_is_whole_and_fetches_nothing(text: str, page: Page) -> None:
+    assert "Methods" in page.sections
     assert not any(address in text for address in ("http://", "https://", "src='", "<script", "url(http"))
 
 
-def test_it_states_its_rules_and_what_a_t_test_does_not_show(read: Page) -> None:
-    said = {name: " ".join(section.split()) for name, section in read.sections.items()}
-    assert EVENT_RULE[1:] in said["Methods"]
-    assert "6 Hz" in said["Methods"]
-    assert EQUIVALENCE_REMARK in said["Statistics"]
+def test_it_states_its_rules_and_the_limits_of_a_t_test(page: Page) -> None:
+    sections = {name: " ".join(section.split()) for name, section in page.sections.items()}
+    assert EVENT_RULE[1:] in sections["Methods"]
+    assert "6 Hz" in sections["Methods"]
+    assert EQUIVALENCE_REMARK in sections["Statistics"]
 
 
-def test_every_walk_has_a_row_and_a_failed_one_its_reason(read: Page) -> None:
-    names = [cells[0] for cells in read.tables["Walks"]]
+def test_every_walk_has_a_row_and_a_failed_one_its_reason(page: Page) -> None:
+    names = [cells[0] for cells in page.tables["Walks"]]
     assert {"sample 0", "sample 1"} <= set(names)
-    assert read.cell("Walks", "bad & <broken>.c3d", 1) == "the file is empty"
-    rms = [cells[4] for cells in read.tables["Walks"] if cells[0].startswith("sample ")]
+    assert page.cell("Walks", "bad & <broken>.c3d", 1) == "the file is empty"
+    rms = [cells[4] for cells in page.tables["Walks"] if cells[0].startswith("sample ")]
     assert [value(cell) for cell in rms] == pytest.approx([1e3 * person(k).rms for k in range(2)], rel=0.05)
 
 
-def test_table_one_stands_beside_the_printed_one(read: Page) -> None:
+def test_table_one_stands_beside_the_printed_one(page: Page) -> None:
     study = gait_study()
     paper, best = study.result("paper"), study.result("best")
     for k, rotation in enumerate(TABLE_I):
-        row = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == rotation.title)
+        row = next(cells for cells in page.tables["Ranges of motion"] if cells[0] == rotation.title)
         assert [value(cell) for cell in row[1:3]] == [rotation.simulation, rotation.reference]
         assert value(row[4]) == pytest.approx(paper.ranges[:, k].mean(), abs=0.051)
         assert value(row[5]) == pytest.approx(paper.reference_ranges[:, k].mean(), abs=0.051)
         assert value(row[6]) == pytest.approx(paper.differences[:, k].mean(), abs=0.051)
         assert value(row[9]) == pytest.approx(best.differences[:, k].mean(), abs=0.051)
-    printed = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == "Left knee flexion")
-    assert value(printed[3]) == -9.0  # as the paper has it, though 54 - 66 is -12
-    mean = next(cells for cells in read.tables["Ranges of motion"] if cells[0] == "mean absolute difference")
+    printed = next(cells for cells in page.tables["Ranges of motion"] if cells[0] == "Left knee flexion")
+    assert value(printed[3]) == -9.0  # as printed in the paper, although 54 - 66 is -12
+    mean = next(cells for cells in page.tables["Ranges of motion"] if cells[0] == "mean absolute difference")
     assert value(mean[3]) == pytest.approx(5.8)
 
 
-def test_variants_are_compared_in_one_table_with_the_measured_motion(read: Page) -> None:
-    rows = {cells[0]: cells for cells in read.tables["Variants side by side"][1:]}
+def test_variants_are_compared_in_one_table_with_the_measured_motion(page: Page) -> None:
+    rows = {cells[0]: cells for cells in page.tables["Variants side by side"][1:]}
     assert list(rows) == [*(variant.name for variant in VARIANTS), "measured motion"]
     for each in gait_study().results:
         row = rows[each.variant.name]
@@ -85,9 +85,9 @@ def test_variants_are_compared_in_one_table_with_the_measured_motion(read: Page)
     assert value(rows["measured motion"][10]) == pytest.approx(100 * inside, abs=0.51)
 
 
-def test_the_verdict_is_the_interval(read: Page) -> None:
+def test_the_verdict_is_the_interval(page: Page) -> None:
     best = gait_study().result("best")
-    rows = [cells for cells in read.tables["Statistics"] if cells and cells[0] == "Right hip flexion"]
+    rows = [cells for cells in page.tables["Statistics"] if cells and cells[0] == "Right hip flexion"]
     test = best.tests[TABLE_I_JOINTS.index("right_hip_flexion")]
     assert test.interval is not None
     low, high = rows[-1][3].replace("\N{NO-BREAK SPACE}", " ").split(" to ")
@@ -95,37 +95,37 @@ def test_the_verdict_is_the_interval(read: Page) -> None:
     assert rows[-1][4].replace("\N{NO-BREAK SPACE}", " ") == test.verdict
 
 
-def test_the_straight_knee_is_told_with_its_numbers(read: Page) -> None:
+def test_the_straight_knee_is_shown_with_its_numbers(page: Page) -> None:
     title, k = "Swing knee with two phases", TABLE_I_JOINTS.index("right_knee_flexion")
     two = gait_study().result("two phases")
-    assert value(read.cell(title, "Right knee flexion", 1)) == pytest.approx(
+    assert value(page.cell(title, "Right knee flexion", 1)) == pytest.approx(
         two.reference_ranges[:, k].mean(), rel=1e-2
     )
-    assert value(read.cell(title, "Right knee flexion", 3)) == pytest.approx(two.ranges[:, k].mean(), rel=1e-2)
+    assert value(page.cell(title, "Right knee flexion", 3)) == pytest.approx(two.ranges[:, k].mean(), rel=1e-2)
 
 
-def test_figures_four_to_seven_of_the_paper_are_there(read: Page) -> None:
-    captions = read.captions["Curves over the gait cycle"]
+def test_figures_four_to_seven_of_the_paper_are_there(page: Page) -> None:
+    captions = page.captions["Curves over the gait cycle"]
     for number, title in ((4, "hip flexion"), (5, "hip adduction"), (6, "knee flexion"), (7, "ankle inversion")):
         assert any(f"Figure {number} of the paper. Right {title}" in caption for caption in captions)
     assert len(captions) == 4 + 12
 
 
-def test_measured_and_reproduced_stand_in_one_figure_and_missing_pictures_say_why(read: Page) -> None:
-    assert [c.partition(" in front")[0] for c in read.captions["Measured and reproduced"]] == [
+def test_measured_and_reproduced_motions_share_a_figure_and_missing_pictures_have_a_reason(page: Page) -> None:
+    assert [c.partition(" in front")[0] for c in page.captions["Measured and reproduced"]] == [
         "'best'",
         "'paper'",
         "'two phases'",
     ]
-    assert "pictures are missing" in read.sections["Measured and reproduced"]
+    assert "pictures are missing" in page.sections["Measured and reproduced"]
 
 
-def test_one_walk_alone_makes_a_page_that_judges_nothing() -> None:
-    read = Page(study_page(gait_study(1)))
-    verdicts = {cells[4] for cells in read.tables["Statistics"] if len(cells) > 4 and cells[0] in TABLE_I_JOINTS}
+def test_the_page_of_one_walk_has_no_verdict() -> None:
+    page = Page(study_page(gait_study(1)))
+    verdicts = {cells[4] for cells in page.tables["Statistics"] if len(cells) > 4 and cells[0] in TABLE_I_JOINTS}
     assert verdicts <= {"cannot be judged"}
-    assert "one person" in read.sections["Statistics"]
-    assert np.isfinite(value(read.cell("Walks", "sample 0", 2)))
+    assert "one person" in page.sections["Statistics"]
+    assert np.isfinite(value(page.cell("Walks", "sample 0", 2)))
 
 
 def test_a_page_that_cannot_be_written_is_named_before_it_is_made(tmp_path: Path) -> None:

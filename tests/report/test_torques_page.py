@@ -1,4 +1,4 @@
-"""The page of a person's torques: moments, plates, what the file says, what stays unexplained, and robots beside."""
+"""The page of the torques of a person: moments, plates, stored moments, residual, and comparison with robots."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ def without_graphics() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def read() -> Page:
+def page() -> Page:
     return Page(torques_page(torques(), {"itself": torques().recording(), "no torques": person().recording()}))
 
 
-def test_every_moment_has_its_figures_with_its_extremes(read: Page) -> None:
-    captions = read.captions["Joint moments of the legs"]
+def test_every_moment_has_its_figures_with_its_extremes(page: Page) -> None:
+    captions = page.captions["Joint moments of the legs"]
     own = internal_joint_moments(torques())
     for each in LEG_MOMENTS:
         for side in ("Left", "Right"):
-            said = next(caption for caption in captions if caption.startswith(f"{side} {each.title}:"))
-            low, high = said.partition(": ")[2].removesuffix(" N m/kg.").split(" to ")
+            text = next(caption for caption in captions if caption.startswith(f"{side} {each.title}:"))
+            low, high = text.partition(": ")[2].removesuffix(" N m/kg.").split(" to ")
             values = own[f"{side.lower()} {each.title}"]
             assert value(low) == pytest.approx(np.nanmin(values), rel=0.06)
             assert value(high) == pytest.approx(np.nanmax(values), rel=0.06)
-    assert len(read.captions["Moments of the lower back"]) == 3
+    assert len(page.captions["Moments of the lower back"]) == 3
 
 
-def test_the_residual_is_told_in_newtons_and_as_a_share_of_the_weight(read: Page) -> None:
+def test_the_residual_is_shown_in_newtons_and_as_a_share_of_the_weight(page: Page) -> None:
     rms, weight = torques().residual_rms, GRAVITY * torques().mass
     for k, axis in enumerate(("x", "y", "z, up")):
         title = "Residual at the pelvis"
-        assert value(read.cell(title, axis, 1)) == pytest.approx(rms[k], rel=1e-2)
-        assert value(read.cell(title, axis, 2)) == pytest.approx(100 * rms[k] / weight, rel=0.06, abs=0.5)
-        assert value(read.cell(title, axis, 3)) == pytest.approx(rms[k + 3], rel=1e-2)
+        assert value(page.cell(title, axis, 1)) == pytest.approx(rms[k], rel=1e-2)
+        assert value(page.cell(title, axis, 2)) == pytest.approx(100 * rms[k] / weight, rel=0.06, abs=0.5)
+        assert value(page.cell(title, axis, 3)) == pytest.approx(rms[k + 3], rel=1e-2)
 
 
-def test_a_file_without_moments_says_so(read: Page) -> None:
-    assert "stores no moments" in read.sections["Comparison with the moments in the file"]
+def test_a_file_without_moments_is_reported(page: Page) -> None:
+    assert "stores no moments" in page.sections["Comparison with the moments in the file"]
 
 
 def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
@@ -61,22 +61,22 @@ def test_moments_of_the_file_are_compared_where_it_has_some() -> None:
     fit = person()
     trial = fit.trial.replace(moments={"LAnkleMoment": ankle})
     found = compute_torques(replace(fit, trial=trial))
-    read = Page(torques_page(found))
+    page = Page(torques_page(found))
     (row,) = (each for each in compare_stored_moments(found) if each.title == "ankle plantarflexor")
     assert row.agreement.correlation == pytest.approx(1.0)
-    assert value(read.cell("Comparison with the moments in the file", "Left ankle plantarflexor", 2)) == pytest.approx(
+    assert value(page.cell("Comparison with the moments in the file", "Left ankle plantarflexor", 2)) == pytest.approx(
         1.0
     )
-    assert value(read.cell("Comparison with the moments in the file", "Left ankle plantarflexor", 6)) == pytest.approx(
+    assert value(page.cell("Comparison with the moments in the file", "Left ankle plantarflexor", 6)) == pytest.approx(
         111, abs=1
     )
-    assert "Dashed, black" in read.sections["Joint moments of the legs"]
-    assert "Comparison with robots" not in read.sections
+    assert "Dashed, black" in page.sections["Joint moments of the legs"]
+    assert "Comparison with robots" not in page.sections
 
 
-def test_a_walk_against_itself_is_alike_in_every_joint(read: Page) -> None:
+def test_a_walk_compared_with_itself_agrees_in_every_joint(page: Page) -> None:
     title = "Comparison with robots"
-    rows = [cells for cells in read.tables[title] if len(cells) == 11 and cells[0].startswith(("hip", "knee", "ankle"))]
+    rows = [cells for cells in page.tables[title] if len(cells) == 11 and cells[0].startswith(("hip", "knee", "ankle"))]
     assert len(rows) == 6
     for cells in rows:
         assert value(cells[1]) > 0.95
@@ -84,13 +84,13 @@ def test_a_walk_against_itself_is_alike_in_every_joint(read: Page) -> None:
         assert abs(value(cells[7]) - value(cells[10])) < 3.0
 
 
-def test_a_recording_that_cannot_be_compared_says_why_and_does_no_harm(read: Page) -> None:
-    assert "no torques: " in read.sections["Comparison with robots"]
+def test_a_recording_without_torques_is_reported_in_the_comparison(page: Page) -> None:
+    assert "no torques: " in page.sections["Comparison with robots"]
 
 
 def test_the_report_of_its_recording_has_torques_and_ground_forces() -> None:
-    read = Page(recording_page({"walk": torques().recording()}))
-    assert {"Torques by limb", "Contact forces", "Gait angles"} <= set(read.sections)
-    assert "Task errors by level" not in read.sections
+    page = Page(recording_page({"walk": torques().recording()}))
+    assert {"Torques by limb", "Contact forces", "Gait angles"} <= set(page.sections)
+    assert "Task errors by level" not in page.sections
     foot = torques().robot.foot("left").name
-    assert any(cells[0] == f"walk, {foot}" for cells in read.tables["Contact forces"])
+    assert any(cells[0] == f"walk, {foot}" for cells in page.tables["Contact forces"])

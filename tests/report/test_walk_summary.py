@@ -1,4 +1,4 @@
-"""A page of walks shows footprints, gait cycles and momentum, and tells the measures of the analysis."""
+"""A page of walks shows footprints, gait cycles and momentum, with the measures of the analysis."""
 
 from __future__ import annotations
 
@@ -49,22 +49,25 @@ def robot() -> Robot:
 
 @pytest.fixture(scope="module")
 def walks(robot: Robot) -> dict[str, Recording]:
-    return {name: synthetic_recording(robot, rails, 0.2 * (k + 1)) for k, (name, rails) in enumerate(RAILS.items())}
+    return {
+        name: synthetic_recording(robot, synthetic_walk, 0.2 * (k + 1))
+        for k, (name, synthetic_walk) in enumerate(RAILS.items())
+    }
 
 
 @pytest.fixture(scope="module")
-def read(walks: dict[str, Recording]) -> Page:
+def page(walks: dict[str, Recording]) -> Page:
     return Page(recording_page(walks))
 
 
-def test_walks_have_their_sections_after_the_key_frames(read: Page, walks: dict[str, Recording]) -> None:
-    titles = list(read.sections)
+def test_walks_have_their_sections_after_the_key_frames(page: Page, walks: dict[str, Recording]) -> None:
+    titles = list(page.sections)
     assert titles[3:7] == TITLES
     alone = read_sections({"neutral": walks["neutral"]}, *WALK_SECTIONS)
     assert list(alone.sections) == TITLES
 
 
-def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(walks: dict[str, Recording]) -> None:
+def test_walk_sections_are_absent_without_a_walk_and_list_recordings_without_one(walks: dict[str, Recording]) -> None:
     still = kinematic_recording(load_robot(BIPED, **PARTS), 0.3)
     assert not read_sections({"still": still}, *WALK_SECTIONS).sections
     mixed = read_sections({"still": still, "walk": walks["neutral"]}, *WALK_SECTIONS)
@@ -72,13 +75,13 @@ def test_sections_of_walks_are_absent_where_nobody_walks_and_tell_who_does_not(w
     assert "still: no walk with two or more steps" in mixed.sections["Style measures"]
 
 
-def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, walks: dict[str, Recording]) -> None:
+def test_the_table_of_style_holds_the_measures_and_compares_them(page: Page, walks: dict[str, Recording]) -> None:
     found = {
         name: style_measures(analyze_walk(recording, not_none(recording.robot))) for name, recording in walks.items()
     }
     for name, measure in STYLE_MEASURES.items():
         values = [getattr(own, name) for own in found.values()]
-        row = next((cells for cells in read.tables["Style measures"] if measure.description in cells[0]), None)
+        row = next((cells for cells in page.tables["Style measures"] if measure.description in cells[0]), None)
         if all(map(math.isnan, values)):
             assert row is None, name
             continue
@@ -88,14 +91,14 @@ def test_the_table_of_style_holds_the_measures_and_compares_them(read: Page, wal
             *(format_measure(measure, each) for each in values),
             compare_measure(measure, values[1], values[0]),
         ]
-    cadence = next(cells for cells in read.tables["Style measures"] if cells[0].startswith("cadence"))
+    cadence = next(cells for cells in page.tables["Style measures"] if cells[0].startswith("cadence"))
     assert value(cadence[1]) == pytest.approx(120.0, rel=0.02)
     assert value(cadence[3].removeprefix("\N{MULTIPLICATION SIGN}")) == pytest.approx(0.5 / 0.9, rel=0.02)
 
 
-def test_steps_are_told_with_their_spread(read: Page) -> None:
-    assert read.cell("Footprints", "steps", 1) == "neutral"
-    rows = {cells[0]: cells[1:] for cells in read.tables["Footprints"][1:]}
+def test_steps_are_shown_with_their_spread(page: Page) -> None:
+    assert page.cell("Footprints", "steps", 1) == "neutral"
+    rows = {cells[0]: cells[1:] for cells in page.tables["Footprints"][1:]}
     assert rows["steps"] == ["8", "8"]
     assert rows["of which steady"] == ["4", "4"]
     assert [value(cell.split(" (")[0]) for cell in rows["length (mm)"]] == pytest.approx([200.0, 100.0])
@@ -111,32 +114,32 @@ def test_soles_are_drawn_as_large_and_where_they_are(robot: Robot, walks: dict[s
         assert corners.mean(axis=0) == pytest.approx(place[:2], abs=1e-8)
 
 
-def test_the_range_of_a_joint_over_the_gait_cycle_is_told(
-    read: Page, robot: Robot, walks: dict[str, Recording]
+def test_the_range_of_a_joint_over_the_gait_cycle_is_shown(
+    page: Page, robot: Robot, walks: dict[str, Recording]
 ) -> None:
     recording = walks["neutral"]
     walk = analyze_walk(recording, robot)
     own = [np.ptp(walk.curves(np.degrees(recording[f"q/{side}_knee"]), side).mean) for side in ("left", "right")]
-    caption = next(text for text in read.captions["Gait cycle"] if text.startswith("knee"))
+    caption = next(text for text in page.captions["Gait cycle"] if text.startswith("knee"))
     match = re.search(r"neutral ([\d.]+) deg", caption)
     assert match is not None
     assert float(match[1]) == pytest.approx(np.mean(own), rel=0.05)
 
 
-def test_every_figure_of_a_walk_has_axes_with_units(read: Page) -> None:
-    texts = [figure for figure in read.labels if "gait cycle (%)" in figure]
+def test_every_figure_of_a_walk_has_axes_with_units(page: Page) -> None:
+    texts = [figure for figure in page.labels if "gait cycle (%)" in figure]
     assert len(texts) == 10  # five joints of a leg, angles and torques
-    assert all(len(axes) == 2 for axes, figure in zip(read.axes(), read.labels, strict=True) if figure in texts)
-    assert any("L (kg m²/s)" in figure for figure in read.labels)
+    assert all(len(axes) == 2 for axes, figure in zip(page.axes(), page.labels, strict=True) if figure in texts)
+    assert any("L (kg m²/s)" in figure for figure in page.labels)
 
 
-def test_phases_of_a_walk_are_counted_and_not_listed(read: Page) -> None:
-    rows = {cells[0]: cells[1:] for cells in read.tables["Overview"] if cells}
+def test_phases_of_a_walk_are_counted_and_not_listed(page: Page) -> None:
+    rows = {cells[0]: cells[1:] for cells in page.tables["Overview"] if cells}
     assert rows["left support"][0] == "4"
     assert value(rows["right support"][1]) == pytest.approx(0.4, abs=0.02)
 
 
-def test_a_walk_without_torques_says_so(walks: dict[str, Recording], robot: Robot) -> None:
+def test_a_walk_without_torques_is_reported(walks: dict[str, Recording], robot: Robot) -> None:
     bare = [c for c in walks["neutral"].channels.values() if c.key != "command/torque"]
     text = read_sections({"bare": Recording(bare, {}, robot)}, gait_cycle_section).sections["Gait cycle"]
     assert "bare: no torques were recorded" in text

@@ -1,4 +1,4 @@
-"""The library by name: what is there, what was meant, and what to install."""
+"""The robot library by name: available robots, similar names, and packages to install."""
 
 from importlib import metadata
 
@@ -20,11 +20,11 @@ def without_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "distribution", missing)
 
 
-def test_the_library_holds_what_it_promises() -> None:
+def test_the_library_contains_the_documented_robots() -> None:
     assert {"g1", "talos", "romeo", "icub", "nao", "hoap3", "mighty", "human"} <= set(library_names())
 
 
-def test_an_unknown_name_comes_with_what_may_have_been_meant() -> None:
+def test_an_unknown_name_is_refused_with_a_similar_name() -> None:
     with pytest.raises(RobotError, match="did you mean 'talos'") as caught:
         load_robot("tallos")
     assert caught.value.near == ("talos",)
@@ -33,7 +33,7 @@ def test_an_unknown_name_comes_with_what_may_have_been_meant() -> None:
 
 
 @pytest.mark.usefixtures("without_models")
-def test_without_the_models_there_is_one_line_on_what_to_install() -> None:
+def test_without_the_models_the_error_names_the_package_to_install() -> None:
     with pytest.raises(RobotError, match=r"pip install poise\[robots\]") as caught:
         load_robot("g1")
     assert "\n" not in str(caught.value)
@@ -44,13 +44,13 @@ def test_without_the_models_there_is_one_line_on_what_to_install() -> None:
 
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.usefixtures("without_models")
-def test_a_robot_whose_model_is_our_own_needs_nothing_installed(name: str) -> None:
+def test_a_bundled_robot_needs_no_other_package(name: str) -> None:
     robot = load_robot(name)
     assert robot.stance("standing").contacts == robot.feet
     assert robot.visual_geometry.ngeoms > 10
 
 
-def test_the_listing_has_what_the_command_shows() -> None:
+def test_the_listing_has_the_columns_of_the_command() -> None:
     robots = {robot["name"]: robot for robot in listing()}
     assert list(robots) == library_names()
     assert set(robots["g1"]) == {"name", "dof", "mass", "height", "source", "available", "message"}

@@ -1,4 +1,4 @@
-"""Capsules around the links of a robot: they hold every vertex, and little else."""
+"""Capsules around the links of a robot: they contain every vertex and little else."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_every_vertex_of_every_collision_shape_is_inside_a_capsule_of_its_link(r
 
 
 @LIBRARY
-def test_capsules_are_about_as_bulky_as_what_they_hold(robot: Robot) -> None:
+def test_capsules_have_about_the_volume_of_their_shapes(robot: Robot) -> None:
     solids = capsules(robot)
     hulls = sum(ConvexHull(solid.points).volume for solid in solids)
     assert sum(solid.volume for solid in solids) < 2.5 * hulls  # a cube's capsule is a ball, 2.7 times the cube

@@ -1,4 +1,4 @@
-"""Capsules and meshes are made once for all robots with the same shapes, and capsules around meshes once for all."""
+"""Capsules and meshes are computed once for all robots with the same shapes; capsules are cached on disk."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def urdf(tmp_path: Path) -> Path:
     return write_urdf(tmp_path, text, "arm.urdf")
 
 
-def forget() -> None:
-    """As in another process."""
+def clear_memory_cache() -> None:
+    """Clear the cache in memory, as in another process."""
     module._recent_capsules.clear()
 
 
-def never(robot: Robot) -> tuple[Capsule, ...]:
-    raise AssertionError("these capsules were to be there already")
+def fail_if_fitted(robot: Robot) -> tuple[Capsule, ...]:
+    raise AssertionError("the capsules should have been read from the cache")
 
 
-def same(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:
+def equal_capsules(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:
     def bits(found: tuple[Capsule, ...]) -> list[tuple[object, ...]]:
         return [
             (c.links, c.joint, c.radius, *(part.tobytes() for part in (c.center, c.half_axis, c.points))) for c in found
@@ -48,19 +48,19 @@ def same(some: tuple[Capsule, ...], others: tuple[Capsule, ...]) -> bool:
     return bits(some) == bits(others)
 
 
-def test_what_is_read_from_disk_is_what_was_fitted(urdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_capsules_read_from_disk_are_the_fitted_ones(urdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = capsules(load_robot(urdf))
     assert {link for capsule in fresh for link in capsule.links} == {"base", "bob"}
-    monkeypatch.setattr(module, "_fit_capsules", never)
+    monkeypatch.setattr(module, "_fit_capsules", fail_if_fitted)
     assert capsules(load_robot(urdf)) is fresh
-    forget()
-    assert same(capsules(load_robot(urdf)), fresh)
+    clear_memory_cache()
+    assert equal_capsules(capsules(load_robot(urdf)), fresh)
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "not finite", "no such link", "short"])
-def test_a_damaged_file_is_ignored_and_mended(urdf: Path, folder: Path, damage: str) -> None:
+def test_a_damaged_file_is_ignored_and_replaced(urdf: Path, folder: Path, damage: str) -> None:
     fresh = capsules(load_robot(urdf))
-    forget()
+    clear_memory_cache()
     (file,) = folder.iterdir()
     arrays = load_arrays(file.stem)
     assert arrays is not None
@@ -73,7 +73,7 @@ def test_a_damaged_file_is_ignored_and_mended(urdf: Path, folder: Path, damage: 
             save_arrays(file.stem, {**arrays, "points": arrays["points"][:-1]})
         case _:
             DAMAGES[damage](file)
-    assert same(capsules(load_robot(urdf)), fresh)
+    assert equal_capsules(capsules(load_robot(urdf)), fresh)
     assert damage == "folder" or module._from_arrays(load_arrays(file.stem), load_robot(urdf)) is not None
 
 
@@ -96,7 +96,7 @@ def test_robots_with_the_same_shapes_share_meshes_but_not_where_they_are(urdf: P
     assert not np.any(other.placement.translation)
 
 
-def test_a_mesh_in_a_folder_that_only_its_reader_knows_is_read_each_time(
+def test_a_mesh_in_a_custom_package_folder_is_read_each_time(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = robot(link("base", shape=mesh("package://far/one.stl")), link("bob"), joint("hinge", "base", "bob"))
@@ -110,7 +110,7 @@ def test_a_mesh_in_a_folder_that_only_its_reader_knows_is_read_each_time(
     assert not folder.exists()
 
 
-def test_only_so_many_shapes_stay(urdf: Path) -> None:
+def test_the_number_of_cached_shapes_is_bounded(urdf: Path) -> None:
     from poise.robots import urdf as shapes
 
     for number in range(CACHE_SIZE + 3):

@@ -1,4 +1,4 @@
-"""Mistakes in a description are found where it is read: one line with file, place and what was meant."""
+"""Errors in a robot description are one line with file, key and a suggestion."""
 
 import textwrap
 import tomllib
@@ -46,13 +46,13 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("parts", "complaint", "element"), MISTAKES, ids=[str(m[0])[:60] for m in MISTAKES])
-def test_a_mistake_is_one_line_that_names_it(tmp_path: Path, parts: dict, complaint: str, element: str) -> None:
+@pytest.mark.parametrize(("parts", "expected", "element"), MISTAKES, ids=[str(m[0])[:60] for m in MISTAKES])
+def test_a_mistake_is_one_line_that_names_it(tmp_path: Path, parts: dict, expected: str, element: str) -> None:
     path = write_urdf(tmp_path, BIPED)
     with pytest.raises(RobotError) as caught:
         load_robot(path, **parts)
     message = str(caught.value)
-    assert complaint in message
+    assert expected in message
     assert message.startswith(str(tmp_path))
     assert "\n" not in message
     assert caught.value.element == element
@@ -66,7 +66,7 @@ def test_the_page_that_explains_the_keys_is_itself_a_description(tmp_path: Path)
     assert parsed.stances["standing"].joints == {"left_knee": 0.4, "right_knee": 0.4}
 
 
-def test_a_toml_that_is_none_is_named(tmp_path: Path) -> None:
+def test_an_invalid_toml_file_is_named(tmp_path: Path) -> None:
     path = write_urdf(tmp_path, BIPED)
     write_urdf(tmp_path, "feet = = 2", "small.toml")
     with pytest.raises(RobotError, match="not a TOML file") as caught:

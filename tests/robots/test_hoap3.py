@@ -1,4 +1,4 @@
-"""The robot HOAP-3 is that of [Galdeano2014]: against the public model, where that is at hand, and the paper."""
+"""HOAP-3 is the robot of [Galdeano2014]: compared with the public model, if available, and with the paper."""
 
 from xml.etree import ElementTree
 
@@ -49,8 +49,8 @@ def hoap3() -> Robot:
 
 
 @pytest.fixture(scope="module")
-def published() -> Published:
-    """Joints of the public model, and masses (kg) and centres of mass (m) by link, whose tags no parser knows."""
+def public_model() -> Published:
+    """Joints of the public model, and masses (kg) and centres of mass (m) by link, in tags that no parser supports."""
     found = require_data(REFERENCE)
     tree, bodies = ElementTree.fromstring(found.read_text(encoding="utf-8")), {}
     for link in tree.iter("link"):
@@ -65,27 +65,27 @@ def published() -> Published:
     return pinocchio.buildModelFromXML(ElementTree.tostring(tree, encoding="unicode")), bodies
 
 
-def joint_there(model: pinocchio.Model, link: str) -> int:
+def public_joint(model: pinocchio.Model, link: str) -> int:
     return int(model.frames[model.getBodyId(link)].parentJoint)
 
 
 # -- as published ------------------------------------------------------------------------------------------------------
 
 
-def test_its_joints_are_where_those_of_the_public_model_are(hoap3: Robot, published: Published) -> None:
-    """In any posture; joints turn the same way, and palms, soles and eyes are where they are there."""
-    theirs, random = published[0], np.random.default_rng(7)
+def test_its_joints_are_where_those_of_the_public_model_are(hoap3: Robot, public_model: Published) -> None:
+    """In any posture; joints have the same signs, and palms, soles and eyes the same positions."""
+    theirs, random = public_model[0], np.random.default_rng(7)
     data, other, zero = hoap3.model.createData(), theirs.createData(), theirs.createData()
     pinocchio.forwardKinematics(theirs, zero, np.zeros(theirs.nq))
     for _ in range(5):
         angles = random.uniform(hoap3.limits.lower, hoap3.limits.upper)
         q = np.zeros(theirs.nq)
         for link, name in PUBLISHED.items():
-            q[theirs.idx_qs[joint_there(theirs, link)]] = angles[hoap3.joint(name).v - 6]
+            q[theirs.idx_qs[public_joint(theirs, link)]] = angles[hoap3.joint(name).v - 6]
         pinocchio.framesForwardKinematics(theirs, other, q)
         pinocchio.framesForwardKinematics(hoap3.model, data, np.array([*BEFORE, 0.0, 0.0, 0.0, 1.0, *angles]))
         for link, name in PUBLISHED.items():
-            pose, there = data.oMi[hoap3.joint(name).index], joint_there(theirs, link)
+            pose, there = data.oMi[hoap3.joint(name).index], public_joint(theirs, link)
             assert pose.translation == pytest.approx(other.oMi[there].translation, abs=1e-6), name
             turned = other.oMi[there].rotation @ zero.oMi[there].rotation.T
             assert pose.rotation == pytest.approx(turned, abs=1e-6), name
@@ -95,10 +95,10 @@ def test_its_joints_are_where_those_of_the_public_model_are(hoap3: Robot, publis
             assert data.oMf[part.index].translation == pytest.approx(place, abs=1e-6), link
 
 
-def test_its_ranges_are_those_of_the_public_model(hoap3: Robot, published: Published) -> None:
-    theirs = published[0]
+def test_its_ranges_are_those_of_the_public_model(hoap3: Robot, public_model: Published) -> None:
+    theirs = public_model[0]
     for link, name in PUBLISHED.items():
-        i, k = hoap3.joint(name).v - 6, theirs.idx_qs[joint_there(theirs, link)]
+        i, k = hoap3.joint(name).v - 6, theirs.idx_qs[public_joint(theirs, link)]
         here = [hoap3.limits.lower[i], hoap3.limits.upper[i]]
         there = [theirs.lowerPositionLimit[k], theirs.upperPositionLimit[k]]
         if name in UNEQUAL:
@@ -107,16 +107,16 @@ def test_its_ranges_are_those_of_the_public_model(hoap3: Robot, published: Publi
             assert here == pytest.approx(there, abs=1e-5), name
 
 
-def test_its_masses_are_those_of_the_public_model(hoap3: Robot, published: Published) -> None:
-    """With their centres, to 0.3 mm, by which left and right differ there; trunk and head are up to 1.6 mm aside."""
-    theirs, bodies = published
+def test_its_masses_are_those_of_the_public_model(hoap3: Robot, public_model: Published) -> None:
+    """With their centres, to 0.3 mm, the asymmetry of the public model; trunk and head are up to 1.6 mm off centre."""
+    theirs, bodies = public_model
     data, other = hoap3.model.createData(), theirs.createData()
     pinocchio.framesForwardKinematics(theirs, other, np.zeros(theirs.nq))
     pinocchio.forwardKinematics(hoap3.model, data, np.array([*BEFORE, 0.0, 0.0, 0.0, 1.0, *np.zeros(28)]))
     assert sum(mass for mass, _ in bodies.values()) == pytest.approx(hoap3.mass)
     for link, name in (PUBLISHED | {"WAIST": "root_joint"}).items():
         mass, place = bodies.get(link, (0.0, None))
-        if place is None or not mass:  # wrists are with the forearm there, the tilt of the neck with the head
+        if place is None or not mass:  # there wrists are part of the forearm, and the neck tilt of the head
             continue
         joints = [hoap3.model.getJointId(part) for part in PARTS.get(link, (name,))]
         inertias = [data.oMi[joint].act(hoap3.model.inertias[joint]) for joint in joints]
@@ -149,7 +149,7 @@ def test_the_middle_of_every_range_bends_the_waist(hoap3: Robot) -> None:
 # -- bodies ------------------------------------------------------------------------------------------------------------
 
 
-def test_every_body_can_exist(hoap3: Robot) -> None:
+def test_every_inertia_is_physical(hoap3: Robot) -> None:
     """Inertias are positive definite, and no principal moment is more than the other two together."""
     for name, body in zip(hoap3.model.names[1:], list(hoap3.model.inertias)[1:], strict=True):
         small, middle, large = np.linalg.eigvalsh(body.inertia)

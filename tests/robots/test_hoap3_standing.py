@@ -1,4 +1,4 @@
-"""HOAP-3 stands: its legs and arms are strong enough, its feet apart, and its servos hold it on eight force cells."""
+"""HOAP-3 stands: torques of legs and arms suffice, its feet are apart, and its servos hold it on eight force cells."""
 
 import numpy as np
 import pinocchio
@@ -34,14 +34,14 @@ def torques_at_rest(state: State, forces: list[tuple[int, np.ndarray]]) -> dict[
     return {joint.name: float(abs(torque[joint.v])) for joint in state.robot.joints}
 
 
-def on_feet(state: State) -> dict[str, float]:
+def static_torques(state: State) -> dict[str, float]:
     """Torques of a state that stands still, its centre of mass above the middle of its feet, evenly on all of them."""
     share = np.array([0.0, 0.0, GRAVITY * state.robot.mass / len(state.contacts)])
     return torques_at_rest(state, [(foot.index, share) for foot in state.contacts])
 
 
-def lower_start(hoap3: Robot, start: State, by: float) -> State:
-    """The same stance with the centre of mass lower (m), the feet where they are."""
+def lowered_stance(hoap3: Robot, start: State, by: float) -> State:
+    """The same stance with a lower centre of mass (m) and unchanged feet."""
     middle = np.mean([start.pose(foot).translation for foot in start.contacts], axis=0)
     target = np.array([*middle[:2], start.center_of_mass[2] - by])
     levels = [
@@ -58,18 +58,18 @@ def lower_start(hoap3: Robot, start: State, by: float) -> State:
 def test_it_can_go_up_by_one_and_down_by_seven_centimetres(hoap3: Robot) -> None:
     start = hoap3.stance("standing")
     for by in (-0.01, 0.05, 0.07):
-        state = lower_start(hoap3, start, by)
+        state = lowered_stance(hoap3, start, by)
         assert state.center_of_mass[2] == pytest.approx(start.center_of_mass[2] - by, abs=1e-4)
 
 
 def test_legs_have_twice_the_torque_of_squats_and_of_standing_on_one_leg(hoap3: Robot) -> None:
     one_leg = one_foot_stance(hoap3)
-    states = [lower_start(hoap3, hoap3.stance("standing"), by) for by in (0.0, 0.05, 0.07)]
-    states += [one_leg, lower_start(hoap3, one_leg, 0.03)]
-    most = {joint.name: max(on_feet(state)[joint.name] for state in states) for joint in hoap3.joints}
+    states = [lowered_stance(hoap3, hoap3.stance("standing"), by) for by in (0.0, 0.05, 0.07)]
+    states += [one_leg, lowered_stance(hoap3, one_leg, 0.03)]
+    most = {joint.name: max(static_torques(state)[joint.name] for state in states) for joint in hoap3.joints}
     for joint, limit in zip(hoap3.joints, hoap3.limits.torque, strict=True):
         assert 2.0 * most[joint.name] < limit, joint.name
-    assert 3.0 < max(most.values()) < 5.0  # and no giant's: a third of what they have is used
+    assert 3.0 < max(most.values()) < 5.0  # and not oversized: at least a third of the torque is used
 
 
 def test_an_ankle_can_carry_all_weight_on_the_toes_of_one_foot(hoap3: Robot) -> None:
@@ -92,7 +92,7 @@ def test_arms_stretched_forward_can_hold_a_tenth_of_its_mass(hoap3: Robot) -> No
 
 
 def test_the_frame_of_a_sole_is_at_its_middle(hoap3: Robot) -> None:
-    """Where the paper measures from: its centres of pressure are wanted at (0, 0)."""
+    """The origin of the paper: its targets of the centre of pressure are (0, 0)."""
     for foot in hoap3.feet:
         assert foot.sole.center == pytest.approx([0.0, 0.0, 0.0])
         assert np.ptp(foot.corners, axis=0)[:2] == pytest.approx([0.101, 0.066])
@@ -112,7 +112,7 @@ def test_nothing_touches_in_standing(hoap3: Robot) -> None:
     constraint = constraints.SelfCollision(hoap3)
     gaps = constraint.gaps(hoap3.stance("standing"))
     assert min(gaps.values()) > 0.0
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
+    assert all(gaps[pair] > min_gap for pair, min_gap in zip(constraint.pairs, constraint.min_gaps, strict=True))
     assert not MujocoPlant(hoap3, self_collision=True).notes
 
 

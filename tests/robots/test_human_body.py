@@ -27,7 +27,7 @@ def human(sex: Sex) -> Robot:
 
 
 def frame_position(robot: Robot, frame: str, **angles: float) -> np.ndarray:
-    """Where a frame is with the base at the origin and some joints turned, all others at zero (m)."""
+    """Position of a frame with the base at the origin and some joints turned, all others at zero (m)."""
     q = pinocchio.neutral(robot.model)
     for name, angle in angles.items():
         q[robot.joint(name).q] = angle
@@ -52,14 +52,14 @@ def test_it_has_forty_two_degrees_of_freedom_split_as_in_the_paper(human: Robot)
 
 
 @pytest.mark.parametrize(("height", "mass"), [(1.5, 48.0), (1.77, 75.0), (1.95, 110.0)])
-def test_height_and_mass_are_those_asked_for(sex: Sex, height: float, mass: float) -> None:
+def test_height_and_mass_are_the_given_ones(sex: Sex, height: float, mass: float) -> None:
     robot = load_robot("human", height=height, mass=mass, sex=sex)
     lowest, highest = vertical_extent(robot.model, pinocchio.neutral(robot.model), robot.visual_geometry)
     assert robot.mass == pytest.approx(mass, rel=1e-9)
     assert highest - lowest == pytest.approx(height, abs=0.006)  # the tables add up to the stature within that
 
 
-def test_segments_weigh_what_the_table_says(sex: Sex) -> None:
+def test_segment_masses_are_those_of_the_table(sex: Sex) -> None:
     shape = BodyShape.of(mass=80.0, sex=sex)
     found, share = link_inertias(shape), mass_fractions(sex)
     assert sum(share[name] * (1 if name in ("head", "torso", "pelvis") else 2) for name in share) == pytest.approx(1.0)
@@ -86,7 +86,7 @@ def test_foot_and_toes_together_are_the_foot_of_the_table(sex: Sex) -> None:
     found, row = link_inertias(shape), SEGMENT_TABLE[sex]["foot"]
     root = next(np.array(joint.position) for joint in human_joints(shape) if joint.child == "right_toes")
     foot, toes = found["right_foot"], found["right_toes"].translate(root)
-    foot = foot._replace(mass=foot.mass + DUMMY_MASS * shape.mass / 75.0)  # the speck of the ankle is taken from it
+    foot = foot._replace(mass=foot.mass + DUMMY_MASS * shape.mass / 75.0)  # minus the dummy mass of the ankle
     center = (foot.mass * foot.center + toes.mass * toes.center) / (foot.mass + toes.mass)
     assert center == pytest.approx(row.center * shape.foot[1], abs=1e-4)
     whole = foot.inertia_about(center) + toes.inertia_about(center)
@@ -107,24 +107,27 @@ def test_left_and_right_bodies_are_mirror_images(human: Robot) -> None:
 @pytest.mark.parametrize("side", SIDES)
 def test_signs_are_those_of_anatomy_on_both_sides(human: Robot, side: str) -> None:
     """Flexion, adduction, internal rotation, dorsiflexion, inversion, pronation are positive."""
-    out = 1.0 if side == "left" else -1.0  # y of what goes outwards
+    out = 1.0 if side == "left" else -1.0  # y of outward motion
 
-    def moved(frame: str, joint: str, angle: float = 0.3) -> np.ndarray:
+    def displacement(frame: str, joint: str, angle: float = 0.3) -> np.ndarray:
         name = f"{side}_{frame}" if frame not in ("head", "left_palm") else frame
         return np.asarray(frame_position(human, name, **{f"{side}_{joint}": angle}) - frame_position(human, name))
 
-    assert moved("shank", "hip_flexion")[0] > 0.1
-    assert out * moved("shank", "hip_adduction")[1] < -0.1
-    assert out * moved("toe_tip", "hip_rotation")[1] < -0.02
-    assert moved("foot", "knee_flexion")[0] < -0.1
-    assert moved("toe_tip", "ankle_dorsiflexion")[2] > 0.02
-    assert moved("first_metatarsal", "ankle_inversion")[2] > moved("fifth_metatarsal", "ankle_inversion")[2] + 0.01
-    assert moved("toe_tip", "toes_extension")[2] > 0.01
-    assert moved("forearm", "shoulder_flexion")[0] > 0.05
-    assert out * moved("forearm", "shoulder_adduction")[1] < -0.03
-    assert moved("hand", "elbow_flexion")[0] > 0.05
-    assert moved("fingers", "wrist_flexion")[0] > 0.01
-    assert out * moved("fingers", "wrist_deviation")[1] < -0.01
+    assert displacement("shank", "hip_flexion")[0] > 0.1
+    assert out * displacement("shank", "hip_adduction")[1] < -0.1
+    assert out * displacement("toe_tip", "hip_rotation")[1] < -0.02
+    assert displacement("foot", "knee_flexion")[0] < -0.1
+    assert displacement("toe_tip", "ankle_dorsiflexion")[2] > 0.02
+    assert (
+        displacement("first_metatarsal", "ankle_inversion")[2]
+        > displacement("fifth_metatarsal", "ankle_inversion")[2] + 0.01
+    )
+    assert displacement("toe_tip", "toes_extension")[2] > 0.01
+    assert displacement("forearm", "shoulder_flexion")[0] > 0.05
+    assert out * displacement("forearm", "shoulder_adduction")[1] < -0.03
+    assert displacement("hand", "elbow_flexion")[0] > 0.05
+    assert displacement("fingers", "wrist_flexion")[0] > 0.01
+    assert out * displacement("fingers", "wrist_deviation")[1] < -0.01
     palm = frame_position(human, f"{side}_palm", **{f"{side}_forearm_pronation": 1.5}) - frame_position(
         human, f"{side}_hand", **{f"{side}_forearm_pronation": 1.5}
     )
@@ -138,7 +141,7 @@ def test_spine_and_neck_lean_back_and_right_and_turn_left(human: Robot) -> None:
     assert (frame_position(human, "eyes", neck_rotation=0.3) - frame_position(human, "eyes"))[1] > 0.02
 
 
-def test_torsion_turns_the_toes_out_and_varus_brings_the_feet_together() -> None:
+def test_torsion_turns_the_toes_out_and_varus_moves_the_feet_together() -> None:
     straight = load_robot("human")
     twisted = load_robot("human", shape={"tibial_torsion": 0.3, "knee_varus": 0.1})
     assert frame_position(twisted, "left_toe_tip")[1] - frame_position(twisted, "left_foot")[1] > 0.03
@@ -196,7 +199,7 @@ def test_landmarks_lie_on_links_and_left_mirrors_right(human: Robot, sex: Sex) -
         ({"shape": 3}, "table of numbers"),
     ],
 )
-def test_a_body_that_nobody_has_is_refused_in_one_line(parts: dict[str, Any], words: str) -> None:
+def test_an_implausible_body_is_refused_in_one_line(parts: dict[str, Any], words: str) -> None:
     with pytest.raises(RobotError, match=words) as caught:
         load_robot("human", **parts)
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Bodies made of points of mass are physical; others are refused or repaired."""
+"""Inertias of point masses are physical; others are refused or repaired."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ def body_of(points: np.ndarray, mass: float = 2.0) -> pinocchio.Inertia:
 
 
 def any_body(mass: float, inertia: np.ndarray, lever: np.ndarray = ORIGIN) -> SimpleNamespace:
-    """What a file may contain; pinocchio itself makes no body that is impossible."""
+    """Any inertia that a file may contain; pinocchio itself refuses impossible ones."""
     return SimpleNamespace(mass=mass, lever=lever, inertia=inertia)
 
 
@@ -80,6 +80,6 @@ def test_a_body_without_twin_becomes_compact(tmp_path: Path) -> None:
     assert pendulum.model.inertias[2].inertia == pytest.approx(np.eye(3) * 0.4 * radius**2, rel=1e-3, abs=1e-9)
 
 
-def test_a_massless_body_is_given_a_gram(tmp_path: Path) -> None:
+def test_a_massless_body_gets_one_gram(tmp_path: Path) -> None:
     path = write_urdf(tmp_path, robot(link("base"), '<link name="bob"/>', joint("hinge", "base", "bob")))
     assert load_robot(path, repair_inertias=True).mass == pytest.approx(1.001)

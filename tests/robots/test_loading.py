@@ -1,4 +1,4 @@
-"""Any URDF becomes a Robot; whatever is wrong with it is one line that names file and element."""
+"""Any URDF becomes a Robot; errors are one line that names file and element."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_a_urdf_without_parts_is_a_robot_without_feet_and_hands(tmp_path: Path) 
         (lambda r: r.stance("standing"), "stances={'standing'"),
     ],
 )
-def test_asking_for_a_part_that_was_not_declared_says_how_to_declare_it(
+def test_the_error_for_an_undeclared_part_explains_how_to_declare_it(
     tmp_path: Path, ask: Callable[[Robot], object], word: str
 ) -> None:
     with pytest.raises(RobotError, match="small") as caught:
@@ -71,7 +71,7 @@ def test_parts_come_from_arguments_or_from_the_toml_beside_it_and_arguments_win(
     assert load_robot(path, feet=BIPED_PARTS["feet"]).foot("left").sole.x_min == -0.08
 
 
-def test_what_is_given_once_is_mirrored_for_the_right(tmp_path: Path) -> None:
+def test_parts_of_the_left_side_are_mirrored_to_the_right(tmp_path: Path) -> None:
     biped = load_robot(write_urdf(tmp_path, BIPED), **BIPED_PARTS)
     left, right = biped.feet
     assert (left.name, left.side, right.name, right.side) == ("left_sole", "left", "right_sole", "right")
@@ -113,7 +113,7 @@ def test_limits_are_read_and_corrected(tmp_path: Path) -> None:
     assert (limits.upper == 1.5).all()
     assert (limits.velocity == 8.0).all()
     assert (limits.torque == 50.0).all()
-    assert limits.acceleration == pytest.approx(80.0)  # full speed in a tenth of a second
+    assert limits.acceleration == pytest.approx(80.0)  # full speed within a tenth of a second
     corrected = {"velocity": {"*": 100.0, "left_knee": 3.0}, "torque": {"{side}_knee": [1.0, 2.0]}}
     biped = load_robot(path, limits=corrected)
     left, right = (biped.joint(f"{side}_knee").v - 6 for side in ("left", "right"))
@@ -147,13 +147,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("complaint", "text", "element"), [(key, *value) for key, value in BROKEN.items()])
+@pytest.mark.parametrize(("expected", "text", "element"), [(key, *value) for key, value in BROKEN.items()])
 def test_a_broken_urdf_is_one_line_with_file_and_element(
-    tmp_path: Path, complaint: str, text: str, element: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, expected: str, text: str, element: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = write_urdf(tmp_path, text)
     error = load_error(path)
-    assert complaint in str(error)
+    assert expected in str(error)
     assert str(error).startswith(f"{path}: ")
     assert (error.file, error.element) == (str(path), element)
     assert capfd.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""The robot mighty is that of [Sugihara2008]: against the model of its author, where that is at hand, and the paper."""
+"""mighty is the robot of [Sugihara2008]: compared with the model of its author, if available, and with the paper."""
 
 import re
 
@@ -19,7 +19,7 @@ from standing_checks import check_standing_on_cells
 REFERENCE = "robots/mighty_reference.ztk"
 #: The trunk's frame is this far before that of the public model (m): above the hips.
 BEFORE = np.array([0.039, 0.0, 0.0])
-#: What the public model lacks to the mass in the paper (kg), as a box at the trunk's centre of mass (m).
+#: Mass missing in the public model compared with the paper (kg), as a box at the trunk's centre of mass (m).
 MISSING, BOX = 6.5 - 5.531071, np.array([0.08, 0.12, 0.10])
 GRAVITY = 9.81
 Blocks = dict[str, dict[str, str]]
@@ -31,7 +31,7 @@ def mighty() -> Robot:
 
 
 @pytest.fixture(scope="module")
-def published() -> dict[str, Blocks]:
+def public_model() -> dict[str, Blocks]:
     """Links and motors of the public model by name, their keys as text."""
     found = require_data(REFERENCE)
     kinds: dict[str, Blocks] = {"link": {}, "motor": {}}
@@ -48,7 +48,7 @@ def numbers(text: str) -> np.ndarray:
 
 
 def poses(links: Blocks, angles: dict[str, float]) -> dict[str, pinocchio.SE3]:
-    """Where the links of the public model are, by name; each turns about the z of its own frame."""
+    """Poses of the links of the public model by name; each turns about the z axis of its frame."""
     found: dict[str, pinocchio.SE3] = {}
     for name, keys in links.items():
         placed = numbers(keys["frame"]).reshape(3, 4)
@@ -61,13 +61,13 @@ def poses(links: Blocks, angles: dict[str, float]) -> dict[str, pinocchio.SE3]:
 # -- as published ------------------------------------------------------------------------------------------------------
 
 
-def test_its_joints_are_where_those_of_the_public_model_are(mighty: Robot, published: dict[str, Blocks]) -> None:
-    """In any posture; joints turn the same way, and hands and soles are where they are there."""
+def test_its_joints_are_where_those_of_the_public_model_are(mighty: Robot, public_model: dict[str, Blocks]) -> None:
+    """In any posture; joints have the same signs, and hands and soles the same positions."""
     random = np.random.default_rng(7)
-    data, zero = mighty.model.createData(), poses(published["link"], {})
+    data, zero = mighty.model.createData(), poses(public_model["link"], {})
     for _ in range(5):
         angles = random.uniform(mighty.limits.lower, mighty.limits.upper)
-        theirs = poses(published["link"], dict(zip([joint.name for joint in mighty.joints], angles, strict=True)))
+        theirs = poses(public_model["link"], dict(zip([joint.name for joint in mighty.joints], angles, strict=True)))
         pinocchio.framesForwardKinematics(mighty.model, data, np.array([*BEFORE, 0.0, 0.0, 0.0, 1.0, *angles]))
         for joint in mighty.joints:
             pose, other = data.oMi[joint.index], theirs[joint.name]
@@ -81,13 +81,13 @@ def test_its_joints_are_where_those_of_the_public_model_are(mighty: Robot, publi
 
 
 def test_its_bodies_are_those_of_the_public_model_and_a_box_in_the_trunk(
-    mighty: Robot, published: dict[str, Blocks]
+    mighty: Robot, public_model: dict[str, Blocks]
 ) -> None:
-    zero = poses(published["link"], {})
+    zero = poses(public_model["link"], {})
     for joint in range(1, mighty.model.njoints):
         name = mighty.model.names[joint]
         trunk = name == "root_joint"
-        keys, R = published["link"]["body" if trunk else name], zero["body" if trunk else name].rotation
+        keys, R = public_model["link"]["body" if trunk else name], zero["body" if trunk else name].rotation
         body = mighty.model.inertias[joint]
         box = np.diag(MISSING / 12 * (BOX @ BOX - BOX**2)) if trunk else np.zeros((3, 3))
         assert body.mass == pytest.approx(float(keys["mass"]) + MISSING * trunk, abs=1e-6), name
@@ -98,13 +98,13 @@ def test_its_bodies_are_those_of_the_public_model_and_a_box_in_the_trunk(
         assert np.abs(body.inertia - inertia).max() < (5e-6 if trunk else 1e-9), name
 
 
-def test_its_motors_are_those_of_the_public_model(mighty: Robot, published: dict[str, Blocks]) -> None:
+def test_its_motors_are_those_of_the_public_model(mighty: Robot, public_model: dict[str, Blocks]) -> None:
     """Range, stall torque k Y N V, speed V / (k N) and armature J N² of each joint; both ankles have the large one."""
     for i, joint in enumerate(mighty.joints):
-        keys = published["link"][joint.name]
+        keys = public_model["link"][joint.name]
         motor = "RE-max24-belt" if "ankle_flexion" in joint.name else keys["motor"]
         words = ("motorconstant", "admittance", "gearratio", "maxvoltage", "rotorinertia", "gearinertia")
-        k, Y, N, V, rotor, gear = (float(published["motor"][motor][word]) for word in words)
+        k, Y, N, V, rotor, gear = (float(public_model["motor"][motor][word]) for word in words)
         limits = mighty.limits
         assert np.rad2deg([limits.lower[i], limits.upper[i]]) == pytest.approx(
             [float(keys["min"]), float(keys["max"])], abs=1e-3
@@ -130,7 +130,7 @@ def test_it_is_as_in_the_paper(mighty: Robot) -> None:
     assert len(mighty.joints) == 20
 
 
-def test_every_body_can_exist(mighty: Robot) -> None:
+def test_every_inertia_is_physical(mighty: Robot) -> None:
     """Inertias are positive definite, and no principal moment is more than the other two together."""
     for name, body in zip(mighty.model.names[1:], list(mighty.model.inertias)[1:], strict=True):
         small, middle, large = np.linalg.eigvalsh(body.inertia)
@@ -168,12 +168,12 @@ def test_nothing_touches_in_standing(mighty: Robot) -> None:
     constraint = constraints.SelfCollision(mighty)
     gaps = constraint.gaps(mighty.stance("standing"))
     assert min(gaps.values()) > 0.0
-    assert all(gaps[pair] > wanted for pair, wanted in zip(constraint.pairs, constraint.min_gaps, strict=True))
+    assert all(gaps[pair] > min_gap for pair, min_gap in zip(constraint.pairs, constraint.min_gaps, strict=True))
     assert not MujocoPlant(mighty, self_collision=True).notes
 
 
 def test_one_leg_can_carry_it_on_its_toes(mighty: Robot) -> None:
-    """With all weight at the front edge of one sole; the small motor, published for one ankle, could not."""
+    """With all weight at the front edge of one sole; the small motor, published for one ankle, is too weak."""
     start, data = mighty.stance("standing"), mighty.model.createData()
     weight = GRAVITY * mighty.mass
     pinocchio.computeJointJacobians(mighty.model, data, start.q)
@@ -189,7 +189,7 @@ def test_one_leg_can_carry_it_on_its_toes(mighty: Robot) -> None:
 # -- position servos and force cells -----------------------------------------------------------------------------------
 
 
-def standing(robot: Robot) -> Hierarchy:
+def standing_hierarchy(robot: Robot) -> Hierarchy:
     start = robot.stance("standing")
     return Hierarchy(
         always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
@@ -203,7 +203,7 @@ def standing(robot: Robot) -> Hierarchy:
 
 def test_it_stands_on_its_servos(mighty: Robot) -> None:
     plant = MujocoPlant(mighty, actuators=PositionServos())
-    for _ in steps(KinematicController(standing(mighty), period=0.005), plant, 5.0):
+    for _ in steps(KinematicController(standing_hierarchy(mighty), period=0.005), plant, 5.0):
         assert not plant.fallen
     check_standing_on_cells(plant)
 

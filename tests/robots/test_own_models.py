@@ -1,4 +1,4 @@
-"""The models that Poise holds itself are symmetric and solid, and say where they are from."""
+"""Bundled models are symmetric and physical, and document their sources."""
 
 import numpy as np
 import pytest
@@ -16,15 +16,15 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return load_robot(request.param)
 
 
-def sides(robot: Robot) -> list[tuple[int, int]]:
-    """Joints with a twin on the other side, both by number."""
+def joint_pairs(robot: Robot) -> list[tuple[int, int]]:
+    """Joints with a counterpart on the other side, both by number."""
     names = list(robot.model.names)
     return [(i, names.index(other)) for i, name in enumerate(names) if (other := mirrored_name(name, names))]
 
 
 def test_left_and_right_bodies_are_mirror_images(robot: Robot) -> None:
-    assert sides(robot)
-    for joint, other in sides(robot):
+    assert joint_pairs(robot)
+    for joint, other in joint_pairs(robot):
         image = mirrored_inertia(robot.model, joint)
         assert image is not None, robot.model.names[joint]
         assert image[1] == robot.model.names[other]
@@ -36,7 +36,7 @@ def test_left_and_right_bodies_are_mirror_images(robot: Robot) -> None:
 
 
 def test_the_trunk_and_the_head_are_symmetric(robot: Robot) -> None:
-    paired = {joint for joint, _ in sides(robot)}
+    paired = {joint for joint, _ in joint_pairs(robot)}
     for joint in set(range(1, robot.model.njoints)) - paired:
         body = robot.model.inertias[joint]
         assert body.lever[1] == 0.0
@@ -55,12 +55,12 @@ def test_the_center_of_mass_of_every_body_is_inside_its_shape(robot: Robot) -> N
         assert solids[joint].depth(center)[0] > 0.0, robot.model.names[joint]
 
 
-def test_rotors_are_seen_through_every_gear(robot: Robot) -> None:
-    """No joint is without one: they steady a light body as they do in the real robot."""
+def test_every_joint_has_a_rotor_inertia(robot: Robot) -> None:
+    """Rotor inertias stabilise a light body, as in the real robot."""
     assert (robot.model.armature[6:] > 0.0).all()
 
 
-def test_its_files_say_where_the_numbers_are_from(robot: Robot) -> None:
+def test_its_files_document_the_sources_of_their_numbers(robot: Robot) -> None:
     text = (LIBRARY / f"{robot.name}.urdf").read_text(encoding="utf-8")
     assert "Numbers:" in text
     assert "differs from" in text

@@ -34,7 +34,7 @@ SHAPE: dict[str, Any] = {
 CASES = [(section, old, new) for section, table in FORMER_KEYS.items() for old, new in table.items()]
 
 
-def described(section: str, key: str, value: Any) -> Description:
+def describe_robot(section: str, key: str, value: Any) -> Description:
     """Describe a robot with one key of a section."""
     values = {"urdf": "robot.urdf", "stances": {"standing": {}}}
     return parse_description({**values, **({section: {key: value}} if section else {key: value})}, "ben", "", Path())
@@ -43,9 +43,9 @@ def described(section: str, key: str, value: Any) -> Description:
 @pytest.mark.parametrize(("section", "old", "new"), CASES)
 def test_a_former_key_of_a_description_gives_the_same_robot(section: str, old: str, new: str) -> None:
     value = VALUES[section][old]
-    assert described(section, old, value) == described(section, new, value)
+    assert describe_robot(section, old, value) == describe_robot(section, new, value)
     plain = parse_description({"urdf": "robot.urdf", "stances": {"standing": {}}}, "ben", "", Path())
-    assert described(section, new, value) != plain
+    assert describe_robot(section, new, value) != plain
 
 
 def test_both_names_of_a_key_are_refused_in_one_line() -> None:

@@ -1,4 +1,4 @@
-"""A state is checked when it is made, cannot change, and knows where its robot is."""
+"""State: checked at construction, immutable, with the poses of its robot."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -66,7 +66,7 @@ def test_a_state_cannot_change_and_keeps_its_own_numbers(biped: Robot, start: St
         state.time = 1.0  # type: ignore[misc]
 
 
-def test_replace_changes_only_what_it_is_told(start: State) -> None:
+def test_replace_changes_the_given_fields_only(start: State) -> None:
     later = start.replace(time=2.0, contacts=start.robot.foot("left"))
     assert (later.time, later.contacts) == (2.0, (start.robot.foot("left"),))
     assert later.q == pytest.approx(start.q)
@@ -97,16 +97,16 @@ def test_poses_and_center_of_mass_are_those_of_pinocchio(biped: Robot) -> None:
         assert state.center_of_mass == pytest.approx(np.sum(weights, axis=0) / biped.mass)
 
 
-def test_a_pose_is_a_value_and_not_a_window(biped: Robot, start: State) -> None:
+def test_a_pose_is_a_copy(biped: Robot, start: State) -> None:
     before = start.pose(biped.feet[0])
-    kept = before.copy()
+    copy = before.copy()
     q = start.q.copy()
     q[0] += 1.0
-    assert start.replace(q=q).pose(biped.feet[0]).translation[0] == pytest.approx(kept.translation[0] + 1.0)
-    assert before == kept
+    assert start.replace(q=q).pose(biped.feet[0]).translation[0] == pytest.approx(copy.translation[0] + 1.0)
+    assert before == copy
 
 
-def test_states_can_be_asked_from_many_threads(biped: Robot, start: State) -> None:
+def test_states_can_be_read_from_many_threads(biped: Robot, start: State) -> None:
     def distance(step: int) -> float:
         q = start.q.copy()
         q[0] = step
@@ -158,7 +158,7 @@ def test_without_contacts_there_is_no_support(start: State) -> None:
     assert "no support" in error_message("contacts", lambda: flying.support_center)
 
 
-def test_the_weight_is_what_the_model_feels_at_rest(biped: Robot, start: State) -> None:
+def test_the_weight_is_the_gravity_force_of_the_model(biped: Robot, start: State) -> None:
     lifting = pinocchio.computeGeneralizedGravity(biped.model, biped.model.createData(), start.q)
     assert biped.weight == pytest.approx(lifting[:3] @ start.pose(biped.frame("root_joint")).rotation[2], rel=1e-12)
 

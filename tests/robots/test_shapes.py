@@ -1,4 +1,4 @@
-"""Shapes are read when they are asked for, from wherever their addresses point."""
+"""Shapes are read on first use, from the addresses in the URDF."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def test_a_mesh_is_found_in_a_named_package_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["package://arm_description/meshes/two.stl", "two.stl", "bad.stl"])
-def test_a_missing_mesh_matters_only_when_shapes_are_asked_for(
+def test_a_missing_mesh_is_an_error_only_when_shapes_are_loaded(
     tmp_path: Path, address: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = with_mesh(tmp_path, address)

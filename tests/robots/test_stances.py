@@ -1,4 +1,4 @@
-"""A balanced stance stands: soles flat, weight over their middle, x forward, base as upright as it was drawn."""
+"""Balanced stances: soles flat, weight over their middle, x forward, base as upright as in the URDF."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from small_robots import BIPED, BIPED_PARTS, PENDULUM, write_urdf
 CROOKED = {"{side}_hip_pitch": -0.5, "{side}_knee": 0.6, "{side}_ankle_pitch": -0.2, "{side}_hip_roll": [0.1, -0.1]}
 
 
-def test_a_seed_is_corrected_until_it_stands(tmp_path: Path) -> None:
+def test_an_initial_stance_is_corrected_until_it_is_balanced(tmp_path: Path) -> None:
     parts = BIPED_PARTS | {"stances": {"seed": {"joints": BIPED_PARTS["stances"]["standing"]["joints"]}}}
     biped = load_robot(write_urdf(tmp_path, BIPED), **parts)
     state = biped.stance("seed")

@@ -1,4 +1,4 @@
-"""TOML files that nobody means are refused in one line, by every reader of one."""
+"""Malformed TOML files are refused in one line by every reader."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +24,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("damage", DAMAGED)
-def test_a_file_that_nobody_means_is_refused_in_one_line(reader: str, damage: str, tmp_path: Path) -> None:
+def test_a_malformed_file_is_refused_in_one_line(reader: str, damage: str, tmp_path: Path) -> None:
     path, text = tmp_path / "given.toml", DAMAGED[damage]
     path.write_bytes(text if isinstance(text, bytes) else text.encode())  # type: ignore[attr-defined]
     with pytest.raises(PoiseError, match=r"given.toml'?:? (is )?not a TOML file: ") as caught:
@@ -32,7 +32,7 @@ def test_a_file_that_nobody_means_is_refused_in_one_line(reader: str, damage: st
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_what_people_write_is_read() -> None:
+def test_valid_files_are_read() -> None:
     deep = "x" + " = [" + "[" * (MAX_DEPTH - 3) + "]" * (MAX_DEPTH - 3) + "]"
     assert "x" in parse_toml(deep.encode())
     assert parse_toml(b"x = 9223372036854775807\ny.z = 1") == {"x": 2**63 - 1, "y": {"z": 1}}

@@ -1,4 +1,4 @@
-"""Settings under the names of earlier versions, in campaign specs and on the command line, mean what they meant."""
+"""Settings of earlier versions, in campaign specs and on the command line, have their former meaning."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def another_value(cls: type, name: str) -> Any:
 
 
 @pytest.mark.parametrize(("motion", "former", "name"), former_settings())
-def test_a_former_setting_gives_the_settings_that_todays_gives(motion: str, former: str, name: str) -> None:
+def test_a_former_setting_gives_the_same_settings_as_the_current_one(motion: str, former: str, name: str) -> None:
     request = MOTIONS[motion]
     value = another_value(request.settings_type, name)
     assert former not in parameters(request.settings_type)
@@ -61,7 +61,7 @@ def test_a_former_setting_gives_the_settings_that_todays_gives(motion: str, form
         replace(request, settings={former: value, name: value})
 
 
-def test_a_former_value_of_a_setting_is_todays() -> None:
+def test_a_former_value_of_a_setting_becomes_the_current_one() -> None:
     for former, value in WalkSettings.former_values["com_reference"].items():
         walk = runs.Walk(settings={"center": former})
         assert walk.settings == {"com_reference": value}
@@ -70,9 +70,9 @@ def test_a_former_value_of_a_setting_is_todays() -> None:
 
 
 def test_settings_of_another_mode_keep_their_meaning() -> None:
-    """`spin` and `center` were settings of other things with torques and on servos."""
-    given = {"spin": 0.5, "center": "sinusoid"}
-    assert current_settings(WalkSettings, given) == {"angular_momentum_tolerance": 0.5, "com_reference": "sinusoid"}
+    """`spin` and `center` had different meanings in torque mode and on servos."""
+    former = {"spin": 0.5, "center": "sinusoid"}
+    assert current_settings(WalkSettings, former) == {"angular_momentum_tolerance": 0.5, "com_reference": "sinusoid"}
     assert current_settings(ZmpBalanceSettings, {"spin": 0.5, "center": 9.0}) == {
         "momentum_recovery_gain": 0.5,
         "com_gain": 9.0,

@@ -1,4 +1,4 @@
-"""What a motion can be given, and how it refuses the rest."""
+"""Motion definitions: valid parameters, and refusal of invalid ones."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_a_motion_that_does_not_exist_is_named(name: str, evidence: str) -> None
 
 
 @pytest.mark.parametrize("choice", [{"mode": "position"}, {"mode": "kinematic", "plant": "mujoco"}])
-def test_a_mode_that_it_does_not_run_in_says_which_there_are(choice: dict[str, Any]) -> None:
+def test_an_unsupported_mode_is_refused_with_the_supported_ones(choice: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="it runs with --mode kinematic --plant ideal or --mode torque"):
         runs.Reach(**choice)
 
 
 @pytest.mark.parametrize(
-    ("motion", "given", "mode", "plant"),
+    ("motion", "arguments", "mode", "plant"),
     [
         (runs.Reach, {}, "kinematic", "ideal"),
         (runs.Reach, {"plant": "mujoco"}, "torque", "mujoco"),
@@ -49,10 +49,10 @@ def test_a_mode_that_it_does_not_run_in_says_which_there_are(choice: dict[str, A
     ],
 )
 def test_mode_and_plant_follow_from_each_other(
-    motion: type[runs.Motion], given: dict[str, Any], mode: str, plant: str
+    motion: type[runs.Motion], arguments: dict[str, Any], mode: str, plant: str
 ) -> None:
-    made = motion(**given)
-    assert (made.mode, made.plant) == (mode, plant)
+    definition = motion(**arguments)
+    assert (definition.mode, definition.plant) == (mode, plant)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_mode_and_plant_follow_from_each_other(
         ({"carried_mass": 5.0}, "carried-mass"),
     ],
 )
-def test_an_ideal_plant_refuses_what_takes_physics(disturbance: dict[str, Any], word: str) -> None:
+def test_an_ideal_plant_refuses_disturbances(disturbance: dict[str, Any], word: str) -> None:
     with pytest.raises(UsageError, match=f"an ideal plant does not support --{word}; give --plant mujoco"):
         runs.Stand(mode="torque", plant="ideal", **disturbance)
 
@@ -81,7 +81,7 @@ def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "evidence"),
+    ("arguments", "evidence"),
     [
         ({"stile": "proud"}, "walk has no parameter 'stile'; did you mean 'style'"),
         ({"push": "hard"}, "'hard' is not a push"),
@@ -92,9 +92,9 @@ def test_fields_of_the_world_are_arguments_of_a_motion() -> None:
         ({"mode": "kinematic"}, "it runs with --mode torque --plant mujoco or --mode position"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(given: dict[str, Any], evidence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_line(arguments: dict[str, Any], evidence: str) -> None:
     with pytest.raises(UsageError) as error:
-        runs.Walk(**given)
+        runs.Walk(**arguments)
     assert evidence in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -119,15 +119,15 @@ def test_booleans_are_booleans_and_old_numbers_still_mean_them() -> None:
         settings_from(WalkSettings, {"adapt_steps": 0.5})
 
 
-@pytest.mark.parametrize(("given", "lasts"), [(0.005, 0.005), (0.004, 0.005), (1.0, 1.0), (0.012, 0.010)])
-def test_a_run_lasts_whole_periods(given: float, lasts: float) -> None:
-    assert whole_periods(given, 0.005) == pytest.approx(lasts)
+@pytest.mark.parametrize(("seconds", "lasts"), [(0.005, 0.005), (0.004, 0.005), (1.0, 1.0), (0.012, 0.010)])
+def test_a_run_lasts_whole_periods(seconds: float, lasts: float) -> None:
+    assert whole_periods(seconds, 0.005) == pytest.approx(lasts)
 
 
-@pytest.mark.parametrize("given", [0.001, 0.0, -1.0, float("inf"), float("nan")])
-def test_a_run_without_a_step_is_refused(given: float) -> None:
+@pytest.mark.parametrize("seconds", [0.001, 0.0, -1.0, float("inf"), float("nan")])
+def test_a_run_without_a_step_is_refused(seconds: float) -> None:
     with pytest.raises(UsageError, match="no control step"):
-        whole_periods(given, 0.005)
+        whole_periods(seconds, 0.005)
 
 
 def test_the_usual_duration_follows_the_settings() -> None:

@@ -1,4 +1,4 @@
-"""Parameters by name mean what the command line means."""
+"""Parameters by name have the meaning of the command-line options."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def parse_motion(command: str) -> runs.Motion:
     """The motion that the command line makes of a command, before it runs."""
     options = vars(parse(shlex.split(command)[1:]))
     names = {*options["motion"].__dataclass_fields__, *runs.World.__dataclass_fields__} - {"settings", "world"}
-    given = {name: options[name] for name in names if name in options}
-    motion: runs.Motion = options["motion"](**given, settings=dict(options["settings"]))
+    arguments = {name: options[name] for name in names if name in options}
+    motion: runs.Motion = options["motion"](**arguments, settings=dict(options["settings"]))
     return motion
 
 
@@ -70,9 +70,9 @@ def test_the_command_runs_the_same_motion() -> None:
     assert motion.speed == (1 / 3, 0.0, -0.1)
 
 
-def test_the_command_leaves_out_what_is_empty_and_takes_numbers_below_zero_however_written() -> None:
-    given: dict[str, Any] = {"push": "", "fault": "", "mass_error": -1e-05, "robot": "nao"}
-    world = parse_motion(command_line("stand", given)).world
+def test_the_command_omits_empty_parameters_and_accepts_negative_numbers() -> None:
+    parameters: dict[str, Any] = {"push": "", "fault": "", "mass_error": -1e-05, "robot": "nao"}
+    world = parse_motion(command_line("stand", parameters)).world
     assert (world.push, world.faults, world.mass_error) == ((), (), -1e-05)
 
 
@@ -94,10 +94,10 @@ def subparser(parser: argparse.ArgumentParser, *words: str) -> argparse.Argument
 
 def test_every_number_of_a_style_is_a_parameter() -> None:
     for name, declared in STYLE_PARAMETERS.items():
-        given = {f"style.{name}": declared.high}
+        style = {f"style.{name}": declared.high}
         reference = {"com_reference": "sinusoid"} if name in SINUSOID_PARAMETERS else {}
-        motion = motion_from("walk", {**given, **{f"set.{key}": value for key, value in reference.items()}})
-        assert motion.settings == {**given, **reference}
+        motion = motion_from("walk", {**style, **{f"set.{key}": value for key, value in reference.items()}})
+        assert motion.settings == {**style, **reference}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +173,7 @@ def test_a_push_has_its_size_and_its_direction(direction: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "evidence"),
+    ("parameters", "evidence"),
     [
         ({"frction": 1}, "did you mean 'friction'?"),
         ({"style.step_lenght": 1}, "did you mean 'style.step_length'?"),
@@ -185,7 +185,7 @@ def test_a_push_has_its_size_and_its_direction(direction: float) -> None:
         ({"set.x": "nan"}, "set.x: 'nan' is not a number"),
     ],
 )
-def test_what_makes_no_sense_is_said(given: dict[str, Any], evidence: str) -> None:
+def test_invalid_parameters_are_refused(parameters: dict[str, Any], evidence: str) -> None:
     with pytest.raises(UsageError) as error:
-        motion_from("walk", given)
+        motion_from("walk", parameters)
     assert evidence in str(error.value)

@@ -1,4 +1,4 @@
-"""Guided robots that are asked for by a request: run, recorded and judged."""
+"""Navigation runs: recording, result and exit status."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @cache
-def run_navigate(**asked: Any) -> tuple[Recording, runs.Result]:
-    return runs.Navigate(**{"robot": "mighty", **asked}).run()
+def run_navigate(**parameters: Any) -> tuple[Recording, runs.Result]:
+    return runs.Navigate(**{"robot": "mighty", **parameters}).run()
 
 
-# -- what is run ------------------------------------------------------------------------------------------------------
+# -- robots, controllers and plants ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("robot", "asked", "mode", "plant"),
+    ("robot", "parameters", "mode", "plant"),
     [
         ("mighty", {}, "position", "mujoco"),
         ("nao", {}, "position", "mujoco"),
@@ -61,9 +61,9 @@ def run_navigate(**asked: Any) -> tuple[Recording, runs.Result]:
         ("g1", {"plant": "ideal"}, "torque", "ideal"),
     ],
 )
-def test_robots_with_servos_are_run_on_them(robot: str, asked: dict[str, str], mode: str, plant: str) -> None:
-    request = runs.Navigate(robot=robot, **asked)  # type: ignore[arg-type]
-    assert (request.mode, request.plant) == (mode, plant)
+def test_robots_with_servos_are_run_on_them(robot: str, parameters: dict[str, str], mode: str, plant: str) -> None:
+    motion = runs.Navigate(robot=robot, **parameters)  # type: ignore[arg-type]
+    assert (motion.mode, motion.plant) == (mode, plant)
 
 
 def test_other_behaviors_run_on_mighty_as_on_any_robot() -> None:
@@ -89,17 +89,17 @@ def test_a_plant_in_position_mode_has_servos() -> None:
     assert (ours.model.actuator_gainprm == theirs.model.actuator_gainprm).all()  # type: ignore[attr-defined]
 
 
-# -- what is told -----------------------------------------------------------------------------------------------------
+# -- results -----------------------------------------------------------------------------------------------------------
 
 
-def test_it_tells_what_became_of_the_commands() -> None:
+def test_the_result_counts_segments_outcomes_and_modes() -> None:
     recording, result = run_navigate(seconds=4.0, seed=3)
     assert (result["behavior"], result["fell"], result["reason"]) == ("navigate", False, None)
-    told = result["navigate"]
-    assert told["segments"] == sum(told["outcomes"].values()) == sum(told["modes"].values())
-    assert told["segments"] == len(recording.provenance["segments"])
-    assert told["planned_margin_m"] >= 0.0
-    assert 0.5 <= told["longest_segment_s"] <= 3.0
+    facts = result["navigate"]
+    assert facts["segments"] == sum(facts["outcomes"].values()) == sum(facts["modes"].values())
+    assert facts["segments"] == len(recording.provenance["segments"])
+    assert facts["planned_margin_m"] >= 0.0
+    assert 0.5 <= facts["longest_segment_s"] <= 3.0
     assert result["steps"] >= 0
     assert result["nonfinite_commands"] == 0
     assert json.loads(json.dumps(result, allow_nan=False)) == result
@@ -136,20 +136,20 @@ def test_a_script_is_followed_to_its_end(script: str) -> None:
     assert runs.Navigate(robot="mighty", script=script).usual_seconds == 2.5
 
 
-def test_kinematics_know_nothing_of_pressure(script: str) -> None:
+def test_a_kinematic_run_has_no_zmp_margin(script: str) -> None:
     _, result = run_navigate(script=script, mode="kinematic", seconds=2.0)
     assert (result["zmp_margin_m"], result["limits"], result["reason"]) == (None, None, None)
 
 
 def test_segments_in_the_recording_join() -> None:
-    """What one segment plans for its end is where the next begins, but for what the robot did otherwise."""
+    """Each segment begins at the planned end of the last one, apart from tracking errors."""
     found = run_navigate(seconds=2.0, mode="kinematic", seed=1)[0].provenance["segments"]
     assert len(found) >= 3
     for before, after in pairwise(found):
         assert after["time"] == pytest.approx(before["time"] + before["duration"], abs=0.006)
-        for point, way in before["planned_paths"].items():
+        for point, displacement in before["planned_paths"].items():
             if point not in ("time", "zmp"):
-                assert np.linalg.norm(np.subtract(way[-1], after["planned_paths"][point][0])) < 5e-3
+                assert np.linalg.norm(np.subtract(displacement[-1], after["planned_paths"][point][0])) < 5e-3
 
 
 def test_zero_moment_points_are_planned_within_the_soles() -> None:
@@ -170,7 +170,7 @@ def test_zero_moment_points_are_planned_within_the_soles() -> None:
         )
 
 
-def test_who_falls_is_told_when_and_why(script: str) -> None:
+def test_a_fall_is_reported_with_time_and_reason(script: str) -> None:
     _, result = run_navigate(script=script, seconds=3.0, push=("0,60,0,0.3@0.5",))
     assert result["fell"]
     assert re.match(r"fell at [0-2]\.\d+ s", result["reason"])
@@ -189,7 +189,7 @@ def test_the_summary_counts_segments_and_steps(script: str, capsys: pytest.Captu
     assert re.search(r"guided points move +\d\.\d\d s after the start of a segment", out)
 
 
-# -- what is refused --------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_a_bad_script_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
-    said = error_line(capsys, "run", "navigate", "--robot", "mighty", "--script", path)
-    assert evidence in said
-    assert "bad.json" in said
+    message = error_line(capsys, "run", "navigate", "--robot", "mighty", "--script", path)
+    assert evidence in message
+    assert "bad.json" in message
 
 
 @pytest.mark.parametrize(
@@ -231,14 +231,14 @@ def test_a_bad_script_is_refused_in_one_line(
         (["run", "navigate", "--robot", "nao", "--scenario"], "cannot step from tread to tread"),
     ],
 )
-def test_what_does_not_go_together_is_refused_in_one_line(
+def test_incompatible_options_are_refused_in_one_line(
     words: list[str], evidence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     robot = [] if "--robot" in words else ["--robot", "mighty"]
     assert evidence in error_line(capsys, *words, *robot)
 
 
-def test_gains_of_the_stabilizer_are_given_like_all_settings() -> None:
+def test_gains_of_the_stabilizer_are_settings_like_all_others() -> None:
     numbers = settings_from(NavigateSettings, {"swing_gain": 15.0, "admittance": 4.0})
     assert (numbers.swing_gain, numbers.stabilizer.admittance) == (15.0, 4.0)
     assert numbers.stabilizer.servo_dcm_gain == NavigateSettings().stabilizer.servo_dcm_gain
@@ -246,7 +246,7 @@ def test_gains_of_the_stabilizer_are_given_like_all_settings() -> None:
         settings_from(NavigateSettings, {"shift_decai": 1.0})
 
 
-# -- another process, and Ctrl-C --------------------------------------------------------------------------------------
+# -- another process, and Ctrl-C ---------------------------------------------------------------------------------------
 
 
 def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:
@@ -270,7 +270,7 @@ def restore_interrupt() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
-def test_ctrl_c_keeps_what_was_recorded_with_its_segments(tmp_path: Path) -> None:
+def test_ctrl_c_preserves_the_recording_with_its_segments(tmp_path: Path) -> None:
     path = tmp_path / "guided.poise"
     command = [sys.executable, "-m", "poise", "run", "navigate", "--robot", "mighty", "--seconds", "900"]
     process = subprocess.Popen([*command, "--out", str(path)], stderr=subprocess.PIPE, preexec_fn=restore_interrupt)

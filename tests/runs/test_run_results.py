@@ -1,4 +1,4 @@
-"""What a run hands back: a recording, and numbers that judge it."""
+"""Results of a run: the recording and its evaluation."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_a_reach_that_succeeds_has_no_reason() -> None:
     assert max(result["reach_errors_m"]) < 0.005
 
 
-def test_a_reach_without_the_time_for_it_says_what_was_missed() -> None:
+def test_a_reach_that_ends_too_early_names_the_missed_target() -> None:
     _, result = hurried_reach()
     assert result["seconds"] == pytest.approx(1.0)
     assert "target 1 missed by" in result["reason"]
     assert max(result["reach_errors_m"]) > 0.005
 
 
-def test_only_targets_whose_phase_is_over_are_judged() -> None:
+def test_only_targets_with_a_completed_phase_are_evaluated() -> None:
     _, result = runs.Reach(seconds=4.1).run()
     assert len(result["reach_errors_m"]) == 1
     assert result["seconds"] == pytest.approx(4.1)
@@ -110,12 +110,12 @@ def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:
     np.testing.assert_allclose(times, recording.time)
 
 
-def test_two_runs_of_one_request_are_the_same_motion() -> None:
+def test_two_runs_with_the_same_parameters_are_the_same_motion() -> None:
     one, other = (runs.Reach(seconds=0.5).run()[0] for _ in range(2))
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
-def test_of_a_robot_at_rest_the_zmp_lies_below_its_centre_of_mass() -> None:
+def test_the_zmp_of_a_robot_at_rest_is_below_its_centre_of_mass() -> None:
     recording, _ = runs.Reach(settings={"speed_share": 1e-9}, seconds=0.1).run()
     robot = installed_robot("g1")
     sole = robot.foot("right").sole
@@ -135,7 +135,7 @@ def test_the_tilt_of_a_robot_that_stands_is_zero() -> None:
     assert largest_trunk_tilt([robot.stance("standing")], robot) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_numbers_that_json_does_not_know_become_none() -> None:
+def test_numbers_that_json_does_not_support_become_none() -> None:
     assert json_ready({"a": [1.0, float("nan")], "b": {"c": float("-inf")}, "d": "inf", "e": 3}) == {
         "a": [1.0, None],
         "b": {"c": None},

@@ -1,4 +1,4 @@
-"""The summary of a run says first whether it succeeded, then what matters for its motion."""
+"""Summary of a run: the verdict first, then the figures of its motion."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_stand_has_no_figures_of_walks_or_reaches() -> None:
     assert list(figures()) == ["displacement of the base", "smallest ZMP margin", "computing time per control step"]
 
 
-def test_a_margin_outside_the_soles_is_said_to_be_outside() -> None:
+def test_a_negative_margin_is_described_as_outside() -> None:
     assert figures()["smallest ZMP margin"] == "50 mm"
     assert figures(zmp_margin_m=-0.14)["smallest ZMP margin"] == "-140 mm, outside the support polygon"
     assert figures(zmp_margin_m=-1e-5)["smallest ZMP margin"] == "0 mm"
@@ -83,6 +83,6 @@ def test_motors_at_their_limit_are_listed_by_time_and_only_the_first_of_them() -
         ({"warnings": ["a foot slips by 20 mm (at most 10)"]}, "a foot slips by 20 mm (at most 10)"),
     ],
 )
-def test_what_a_user_should_know_is_a_warning_in_words(changes: dict[str, Any], sentence: str) -> None:
+def test_conspicuous_results_are_warnings(changes: dict[str, Any], sentence: str) -> None:
     assert summarize_run(COMMON).warnings == ()
     assert sentence in summarize_run({**COMMON, **changes}).warnings

@@ -1,4 +1,4 @@
-"""Walks that are asked for by a request: run, recorded and judged."""
+"""Walk runs: recording and result."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.needs_models
 
 
 @cache
-def run_walk(**asked: Any) -> tuple[Recording, runs.Result]:
-    return runs.Walk(**asked).run()
+def run_walk(**parameters: Any) -> tuple[Recording, runs.Result]:
+    return runs.Walk(**parameters).run()
 
 
-def test_a_walk_says_how_it_went() -> None:
+def test_the_result_of_a_walk_has_its_measures() -> None:
     recording, result = run_walk(steps=6)
     assert (result["fell"], result["reason"], result["steps"]) == (False, None, 6)
     walk = result["walk"]
@@ -41,7 +41,7 @@ def test_a_walk_says_how_it_went() -> None:
     assert result["distance_m"] == pytest.approx(np.linalg.norm((last.q - first.q)[:2]))
 
 
-def test_its_recording_knows_phases_and_circumstances() -> None:
+def test_its_recording_has_phases_and_provenance() -> None:
     recording, _ = run_walk(steps=6)
     assert set(recording["phase"]) >= {"standing", "starting", "left support", "right support", "double support"}
     facts = recording.provenance
@@ -56,43 +56,43 @@ def test_without_steps_it_stands() -> None:
     assert result["walk"]["speed"] is None
 
 
-def test_a_speed_is_asked_for_and_met() -> None:
+def test_a_commanded_speed_is_reached() -> None:
     _, result = run_walk(steps=6, speed=(0.3, 0.0, 0.0), style="relaxed")
     assert result["reason"] is None
     assert result["walk"]["commanded_speed"] == [0.3, 0.0, 0.0]
     assert result["walk"]["speed"][0] == pytest.approx(0.3, rel=0.3)
 
 
-def test_too_strong_a_push_throws_it_over_and_the_reason_says_so() -> None:
+def test_too_strong_a_push_causes_a_fall_that_is_reported() -> None:
     _, result = run_walk(steps=4, push=("0,500,0,0.1@1.5",))
     assert result["fell"]
     assert "fell at" in result["reason"]
     assert result["nonfinite_commands"] == 0
 
 
-def test_who_is_about_to_fall_when_the_run_ends_has_not_succeeded() -> None:
+def test_a_run_that_ends_while_falling_has_failed() -> None:
     _, result = run_walk(steps=4, push=("0,500,0,0.1@1.5",), seconds=1.7)
     assert not result["fell"]
     assert "about to fall" in result["reason"]
 
 
-def test_a_walk_that_is_cut_short_is_judged_by_what_it_did() -> None:
+def test_a_shortened_walk_is_evaluated_by_its_completed_steps() -> None:
     _, result = run_walk(steps=20, seconds=2.5)
     assert result["reason"] is None
     assert 0 < result["steps"] < 20
 
 
-def test_the_same_request_gives_the_same_walk() -> None:
+def test_the_same_parameters_give_the_same_walk() -> None:
     one, other = (runs.Walk(robot="nao", steps=1, seconds=1.0, noise=0.01, seed=2).run()[0] for _ in range(2))  # type: ignore[call-arg]
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
-def test_it_walks_on_a_robot_that_does_as_it_is_told() -> None:
+def test_it_walks_on_an_ideal_plant() -> None:
     _, result = run_walk(steps=3, plant="ideal")
     assert (result["reason"], result["steps"]) == (None, 3)
 
 
-# -- what it is asked for ---------------------------------------------------------------------------------------------
+# -- parameters ------------------------------------------------------------------------------------------------------
 
 
 def test_a_style_is_named_or_read(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_style_is_named_or_read(tmp_path: Path) -> None:
     assert find_style(str(tmp_path / "own.toml")) == own
 
 
-def test_a_style_that_is_neither_says_what_there_is(tmp_path: Path) -> None:
+def test_an_unknown_style_is_refused_with_the_available_names(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no style 'angry'; there are neutral, .* \(or give a \.toml file\)"):
         find_style("angry")
     (tmp_path / "own.txt").write_text("")

@@ -23,36 +23,36 @@ def test_a_pushed_robot_stands_and_its_zmp_comes_back() -> None:
     assert not result["fell"]
     assert result["reason"] is None
     assert result["nonfinite_commands"] == 0
-    told = result["regulation"]
-    assert told["zmp_regulated"]
-    assert told["recovery_time_s"] < 1.0
-    assert told["sensor_faults"] == []
-    assert recording.provenance["regulation"]["stiffness"] == told["stiffness"] < 1.0
+    regulation = result["regulation"]
+    assert regulation["zmp_regulated"]
+    assert regulation["recovery_time_s"] < 1.0
+    assert regulation["sensor_faults"] == []
+    assert recording.provenance["regulation"]["stiffness"] == regulation["stiffness"] < 1.0
     assert recording.period == pytest.approx(0.001)
 
 
 def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
     request = runs.Squat(robot="hoap3", mode="position", settings={"depth": 0.2, "cycles": 2.0, "frequency": 1.0})
     recording, result = request.run()
-    told = result["regulation"]
+    regulation = result["regulation"]
     assert not result["fell"]
-    assert len(told["cycle_rms_rad"]) == 1
-    assert told["cycle_rms_rad"][0] < 0.02
+    assert len(regulation["cycle_rms_rad"]) == 1
+    assert regulation["cycle_rms_rad"][0] < 0.02
     sole = runs.library_robot("hoap3").feet[0].sole
-    assert told["zmp_max_m"] < 0.3 * sole.x_max
+    assert regulation["zmp_max_m"] < 0.3 * sole.x_max
     low, high = np.ptp(recording["center_of_mass"][4000:, 2]), 0.2 * 0.26
     assert low == pytest.approx(high, rel=0.2)
 
 
 def test_squats_that_do_not_repeat_have_not_succeeded() -> None:
-    """Half of the leg is too deep for HOAP-3: its heels lift, and each squat differs from the one before."""
+    """A depth of half a leg is too much for HOAP-3: its heels lift, and each squat differs from the one before."""
     request = runs.Squat(robot="hoap3", mode="position", settings={"depth": 0.5, "cycles": 2.0})
     _, result = request.run()
     assert "the squats do not repeat" in result["reason"]
     assert any("arm joint" in warning for warning in result["warnings"])
 
 
-def test_the_closed_form_and_the_strict_order_squat_alike_where_no_limit_is_near() -> None:
+def test_closed_form_and_strict_solver_give_the_same_squat_away_from_limits() -> None:
     numbers = {"depth": 0.15, "cycles": 0.5, "frequency": 1.0, "zmp_regulation": 0.0, "momentum_recovery_gain": 0.0}
     ends = [
         runs.Squat(robot="hoap3", mode="position", solver=solver, settings=numbers, noise=0.0).run()[0]["q"]  # type: ignore[call-arg]
@@ -71,7 +71,7 @@ def test_a_box_is_carried_in_both_hands() -> None:
     assert result["levels"][hands]["max"] < 0.02
 
 
-def test_torques_carry_a_box_too_and_the_ground_feels_its_weight() -> None:
+def test_a_box_carried_in_torque_mode_adds_its_weight_to_the_ground_force() -> None:
     recording, result = runs.Stand(robot="nao", mode="torque", carried_mass=10.0, seconds=1.5).run()  # type: ignore[call-arg]
     assert (result["fell"], result["reason"]) == (False, None)
     robot = runs.library_robot("nao")
@@ -92,15 +92,15 @@ def test_a_walk_with_a_box_holds_its_arms_as_in_the_stance_that_carries() -> Non
 
 
 @pytest.mark.parametrize(
-    ("motion", "robot", "complaint"),
+    ("motion", "robot", "message"),
     [("reach", "nao", "'reach' does not carry a box"), ("stand", "mighty", "has no stance 'carrying' for a box")],
 )
-def test_a_box_that_cannot_be_carried_is_refused_in_one_line(motion: str, robot: str, complaint: str) -> None:
-    with pytest.raises(UsageError, match=complaint):
+def test_a_box_that_cannot_be_carried_is_refused_in_one_line(motion: str, robot: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         runs.MOTIONS[motion](robot=robot, mode="torque", plant="mujoco", carried_mass=10.0).build()  # type: ignore[call-arg]
 
 
-def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
+def test_a_faulty_cell_is_named_and_the_robot_does_not_fall() -> None:
     _, result = runs.Stand(robot="hoap3", mode="position", faults=["cell:left:2:nan@1"], seconds=2.0).run()  # type: ignore[call-arg]
     assert not result["fell"]
     assert result["regulation"]["sensor_faults"] == [
@@ -110,7 +110,7 @@ def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("motion", "given", "complaint"),
+    ("motion", "parameters", "message"),
     [
         ("stand", {"solver": "weighted"}, "does not run with --solver weighted"),
         ("stand", {"mode": "torque", "solver": "null-space"}, "does not run with --solver null-space"),
@@ -118,9 +118,11 @@ def test_a_broken_cell_is_named_and_the_robot_stays_up() -> None:
         ("walk", {"terrain": "slope:5"}, "leave --terrain out"),
     ],
 )
-def test_what_servos_do_not_do_is_refused_in_one_line(motion: str, given: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(UsageError, match=complaint):
-        runs.MOTIONS[motion](**{"robot": "hoap3", "mode": "position", **given})
+def test_motions_that_servos_do_not_support_are_refused_in_one_line(
+    motion: str, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        runs.MOTIONS[motion](**{"robot": "hoap3", "mode": "position", **parameters})
 
 
 @pytest.mark.parametrize(
@@ -134,11 +136,13 @@ def test_what_servos_do_not_do_is_refused_in_one_line(motion: str, given: dict[s
         ["--carried-mass", "lots"],
     ],
 )
-def test_bad_words_are_one_line_and_status_two(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_arguments_are_refused_in_one_line_with_status_two(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert _status(["run", "stand", "--robot", "hoap3", "--mode", "position", "--seconds", "0.01", *words]) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said
-    assert "Traceback" not in "\n".join(said)
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert lines
+    assert "Traceback" not in "\n".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -157,17 +161,17 @@ def test_the_command_line_prints_and_records_a_walk_on_servos(
     file = tmp_path / "walk.poise"
     words = ["run", "walk", "--robot", "hoap3", "--mode", "position", "--steps", "2", "--json", "--out", str(file)]
     assert _status(words) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["mode"] == "position"
-    assert told["steps"] == 2
-    assert not told["fell"]
-    assert told["distance_m"] > 0.02
-    kept = load_recording(file)
-    assert kept.provenance["mode"] == "position"
-    assert "measured/cells/left_sole" in kept
+    result = json.loads(capsys.readouterr().out)
+    assert result["mode"] == "position"
+    assert result["steps"] == 2
+    assert not result["fell"]
+    assert result["distance_m"] > 0.02
+    recording = load_recording(file)
+    assert recording.provenance["mode"] == "position"
+    assert "measured/cells/left_sole" in recording
 
 
-def test_the_time_of_return_is_that_after_which_nothing_leaves_again() -> None:
+def test_the_recovery_time_lasts_until_the_error_stays_inside_the_tolerance() -> None:
     time = np.arange(0.0, 3.0, 0.01)
     error = np.where((time > 1.2) & (time < 1.7), 0.02, 0.001)
     assert recovery_time(time, error, 1.0) == pytest.approx(0.7, abs=0.011)

@@ -1,4 +1,4 @@
-"""The check of a walk by a short simulation, against what the pendulum says and against the worker process."""
+"""Check of a walk by a short simulation, compared with the pendulum and with the worker process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from poise.runs.walk_motion import style_warnings
 pytestmark = pytest.mark.needs_models
 
 NEUTRAL = runs.Walk(robot="g1", steps=4)
-#: Stairs of a knee's height, which no pendulum knows of.
+#: Stairs of knee height, which the pendulum model ignores.
 HIGH_STAIRS = runs.Walk(robot="g1", speed=(0.3, 0.0, 0.0), terrain="stairs:0.3,0.3,3")  # type: ignore[call-arg]
 
 
@@ -42,10 +42,10 @@ def test_stairs_that_are_too_high_fail_although_the_pendulum_passes_them(
     check = runs.check_walk(HIGH_STAIRS)
     assert not check.feasible
     assert "falls" in check.reason or "about to fall" in check.reason
-    assert runs.first_check(HIGH_STAIRS) == check, "once it is known, the simulated answer comes first"
+    assert runs.first_check(HIGH_STAIRS) == check, "the simulated result takes precedence once it is known"
 
 
-def test_a_slow_machine_gives_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_machine_gives_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     robot = NEUTRAL.load()
     known = walk_check.simulate_walk(NEUTRAL, robot)
     calls = itertools.count()
@@ -55,13 +55,13 @@ def test_a_slow_machine_gives_the_same_answer(monkeypatch: pytest.MonkeyPatch) -
     assert "4 simulated steps" in known.reason
 
 
-def test_a_walk_that_ends_before_its_first_step_is_answered_by_the_pendulum() -> None:
+def test_a_walk_that_ends_before_its_first_step_is_checked_by_the_pendulum() -> None:
     check = runs.check_walk(replace(NEUTRAL, seconds=0.1))
     assert check.feasible
     assert not check.simulated
 
 
-def test_the_same_question_is_answered_from_memory_and_from_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_check_is_read_from_memory_and_from_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     known = runs.check_walk(NEUTRAL)
 
     def refuse(*_: Any) -> FeasibilityCheck:
@@ -85,11 +85,11 @@ def test_the_same_question_is_answered_from_memory_and_from_disk(monkeypatch: py
     ],
     ids=str,
 )
-def test_all_that_changes_the_walk_is_part_of_the_question(other: dict[str, Any]) -> None:
+def test_the_cache_key_contains_everything_that_changes_the_walk(other: dict[str, Any]) -> None:
     assert walk_check._question(runs.Walk(**{"robot": "g1", "steps": 4, **other})) != walk_check._question(NEUTRAL)
 
 
-def test_a_worker_gives_the_same_answer_while_the_program_goes_on() -> None:
+def test_a_worker_gives_the_same_result_while_the_program_continues() -> None:
     checker = runs.WalkChecker(runs.check_walk)
     checker.request(NEUTRAL)
     assert checker.answer() is None, "it does not wait"
@@ -100,7 +100,7 @@ def test_a_worker_gives_the_same_answer_while_the_program_goes_on() -> None:
     assert process.poll() is not None
 
 
-def test_a_walk_and_its_answer_can_be_sent_to_a_worker() -> None:
+def test_a_walk_and_its_result_can_be_sent_to_a_worker() -> None:
     assert pickle.loads(pickle.dumps(HIGH_STAIRS)) == HIGH_STAIRS
 
 

@@ -10,17 +10,17 @@ from poise.solvers import BlockShape, Cascade, Lexicographic, NullSpace, Program
 def random_program(seed: int, center: bool = True) -> Program:
     random = np.random.default_rng(seed)
     n = int(random.integers(4, 12))
-    rows, wanted = random.normal(size=(2, n)), random.normal(size=2)
+    rows, targets = random.normal(size=(2, n)), random.normal(size=2)
     levels = [
         Rows.bounds(np.full(n, -1.0), np.full(n, 1.0)),
-        Rows(rows, wanted, wanted),
+        Rows(rows, targets, targets),
         Rows(random.normal(size=(2, n)), -0.2, 0.3),
     ]
     return Program(levels, center=0.5 * random.normal(size=n) if center else None)
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_left_goes_to_the_point_nearest_to_the_center(seed: int) -> None:
+def test_the_remaining_freedom_minimises_the_distance_to_the_center(seed: int) -> None:
     program = random_program(seed)
     ours, reference = Lexicographic().solve(program), Cascade().solve(program)
     assert ours.x == pytest.approx(reference.x, abs=1e-8)
@@ -53,6 +53,6 @@ def test_a_stack_has_one_too() -> None:
 
 
 @pytest.mark.parametrize("center", [[1.0], [np.nan, 0.0], np.zeros((2, 2))])
-def test_what_is_no_point_is_refused(center: object) -> None:
+def test_an_invalid_center_is_refused(center: object) -> None:
     with pytest.raises(RowsError, match="center"):
         Program([Rows([[1.0, 0.0]], 0.0, 0.0)], center=center)  # type: ignore[arg-type]

@@ -12,18 +12,18 @@ from poise.solvers import Cascade, Lexicographic, Program, Rows
 UP_TO_ONE = Rows.bounds([-5, -5], [1, 1], name="box")
 
 
-def sum_is(value: float) -> Program:
+def program_with_sum(value: float) -> Program:
     """Both unknowns at most one, their sum at a value, then both at zero."""
     return Program([UP_TO_ONE, Rows([[1.0, 1.0]], value, value, name="sum"), Rows(np.eye(2), 0, 0, name="rest")])
 
 
-def test_a_sum_that_two_bounds_hold_is_not_given_away_for_what_would_leave_them() -> None:
+def test_a_sum_fixed_by_two_bounds_is_not_traded_for_a_step_away_from_them() -> None:
     solver = Lexicographic()
-    assert solver.solve(sum_is(3.0)).x == pytest.approx([1, 1])  # the solver now expects both bounds to hold
-    assert solver.solve(sum_is(2.0)).x == pytest.approx([1, 1])
+    assert solver.solve(program_with_sum(3.0)).x == pytest.approx([1, 1])  # the solver now expects both bounds to hold
+    assert solver.solve(program_with_sum(2.0)).x == pytest.approx([1, 1])
 
 
-def test_a_difference_that_two_bounds_hold_lets_both_be_left_together() -> None:
+def test_two_bounds_that_fix_a_difference_can_be_left_together() -> None:
     solver = Lexicographic()
     far, together = Rows([[1.0, 1.0]], 3, 3), Rows([[1.0, -1.0]], 0, 0)
     rest = Rows(np.eye(2), 0, 0, weight=[1.0, 2.0])
@@ -32,7 +32,7 @@ def test_a_difference_that_two_bounds_hold_lets_both_be_left_together() -> None:
 
 
 def whole_numbers(random: np.random.Generator, variables: int, rows: list[int]) -> Program:
-    """Entries and bounds that are small whole numbers, so that many rows meet; equalities and inequalities."""
+    """Entries and bounds are small integers, so that many rows intersect; equalities and inequalities."""
     levels = []
     for m in rows:
         A, b = random.integers(-1, 2, (m, variables)).astype(float), random.integers(-2, 3, m).astype(float)
@@ -43,7 +43,7 @@ def whole_numbers(random: np.random.Generator, variables: int, rows: list[int]) 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_programs_of_whole_numbers_have_the_costs_of_the_reference(seed: int) -> None:
-    """New and again: what a solver remembers of the program before makes no difference."""
+    """With cold and warm starts: the active set of the previous program makes no difference."""
     random = np.random.default_rng(seed)
     variables = int(random.integers(2, 7))
     rows = [int(random.integers(1, 4)) for _ in range(int(random.integers(2, 5)))]

@@ -32,7 +32,7 @@ def stack_of(sequence: Path) -> list[Program]:
 
 
 def certify(seeds: range) -> dict[str, list[int]]:
-    """Solves random programs and sorts their seeds by what went wrong."""
+    """Solve random programs and group the seeds by failure."""
     wrong: dict[str, list[int]] = {"status": [], "not finite": [], "residual": [], "residual, well conditioned": []}
     for seed in seeds:
         program = random_program(seed)
@@ -48,7 +48,7 @@ def certify(seeds: range) -> dict[str, list[int]]:
 
 
 def assert_certified(count: int) -> None:
-    """All random programs are certified, but for very few whose multipliers nobody can tell from zero.
+    """All random programs are certified, except for very few with multipliers indistinguishable from zero.
 
     Rows that are independent by 1e-8 or less of their length, on several levels at once, leave it to rounding (and so
     to the compiler) which rows count as settled. The default build has none among the first 10,000; see docs/solver.md.
@@ -71,7 +71,7 @@ def test_ten_thousand_random_programs_are_solved_to_the_certificate() -> None:
 @pytest.mark.parametrize("name", SEQUENCES)
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_steps_of_a_recorded_sequence_are_certified(hqp_data: Path, name: str, every: int) -> None:
-    """Each is solved from where the one before ended, as in a control loop."""
+    """Each is warm-started from the one before, as in a control loop."""
     solver = Lexicographic()
     for step, program in enumerate(stack_of(hqp_data / f"{name}.npz")[::every]):
         solution = solver.solve(program)
@@ -190,7 +190,7 @@ def test_small_programs_of_every_kind_are_certified(seed: int) -> None:
 
 def test_the_answer_to_a_program_does_not_depend_on_another_one_before_it() -> None:
     solver = Lexicographic()
-    for seed in range(200):  # every shape differs, so nothing may be carried over
+    for seed in range(200):  # every shape differs, so no warm start is possible
         program = random_program(seed, variables=(5, 20))
         np.testing.assert_array_equal(solver.solve(program).x, Lexicographic().solve(program).x)
 
@@ -208,7 +208,7 @@ def budget_programs() -> list[Program]:
 
 
 @pytest.mark.parametrize("budget", [0.0, 1e-5, 3e-5, 1e-4, 3e-4])
-def test_out_of_budget_the_levels_already_solved_are_kept(budget: float) -> None:
+def test_when_the_budget_ends_the_solved_levels_stay_solved(budget: float) -> None:
     stopped = 0
     for program in budget_programs():
         full, partial = Lexicographic().solve(program), Lexicographic(budget=budget).solve(program)
@@ -269,7 +269,7 @@ def test_solving_for_long_does_not_grow_the_process() -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
-def test_damping_means_the_same_at_every_scale_of_the_rows(scale: float) -> None:
+def test_damping_has_the_same_effect_at_every_scale_of_the_rows(scale: float) -> None:
     rng = np.random.default_rng(0)
     A, b = rng.standard_normal((3, 6)), rng.standard_normal(3)
     solution = Lexicographic(damping=0.2 * scale).solve(Program([Rows(scale * A, scale * b, scale * b)]))
@@ -278,7 +278,7 @@ def test_damping_means_the_same_at_every_scale_of_the_rows(scale: float) -> None
 
 
 @pytest.mark.parametrize("spoil", [np.nan, np.inf, 1e300])
-def test_numbers_spoiled_after_construction_still_give_a_finite_answer(spoil: float) -> None:
+def test_invalid_numbers_written_after_construction_give_a_finite_answer(spoil: float) -> None:
     solver = Lexicographic()
     for seed in range(20):
         program, good = well_conditioned(seed), well_conditioned(seed)

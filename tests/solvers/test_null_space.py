@@ -55,7 +55,7 @@ def test_on_equalities_it_agrees_with_the_reference(kind: str, damping: float | 
 
 
 def recursion(program: Program) -> Array:
-    """The two displayed equations, as they stand."""
+    """The two displayed equations."""
     x, N = np.zeros(program.variables), np.eye(program.variables)
     for k in range(len(program)):
         root = np.sqrt(program.weight[program.slice(k)])
@@ -86,7 +86,7 @@ def test_a_lower_level_acts_in_the_null_space_of_the_higher_ones() -> None:
     assert B @ other.x == pytest.approx([5.0] * 3)
 
 
-def test_inequalities_are_ignored_and_the_solution_says_so() -> None:
+def test_inequalities_are_ignored_with_a_status() -> None:
     program = Program([Rows.bounds([-1, -1], [1, 1]), Rows([1.0, 0.0], 3, 3)])
     solution = NullSpace().solve(program)
     assert not NullSpace.accepts(program)
@@ -126,7 +126,7 @@ def test_directions_below_the_rank_tolerance_are_not_used() -> None:
         Program([Rows([[1e-310, 0.0]], 1, 1)]),
     ],
 )
-def test_odd_programs_have_finite_answers(program: Program) -> None:
+def test_degenerate_programs_have_finite_answers(program: Program) -> None:
     solution = NullSpace().solve(program)
     assert solution.x.shape == (program.variables,)
     assert np.isfinite(solution.x).all()

@@ -30,7 +30,7 @@ def recursion(program: Program, damping: float | list[float] = 0.0) -> Array:
     return x
 
 
-def agree(program: Program, solution: Solution, x: Array, tolerance: float = 1e-9) -> None:
+def check_agreement(program: Program, solution: Solution, x: Array, tolerance: float = 1e-9) -> None:
     assert solution.x == pytest.approx(x, abs=tolerance * (1.0 + np.abs(x).max(initial=0.0)))
     rows = UnitRows.from_program(program)
     assert solution.status == ("optimal" if (rows.equality | ~rows.relevant).all() else "relaxed")
@@ -67,24 +67,24 @@ def whole_body(random: np.random.Generator) -> Program:
 def test_it_agrees_with_the_recursion_on_whole_body_programs(seed: int) -> None:
     program = whole_body(np.random.default_rng(seed))
     for damping in (0.0, 0.1, [0.0, 0.3]):
-        agree(program, NullSpace(damping).solve(program), recursion(program, damping))
+        check_agreement(program, NullSpace(damping).solve(program), recursion(program, damping))
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_unknowns_of_which_no_row_speaks_are_left_to_the_levels_below(seed: int) -> None:
-    """A base, where all is seen from a foot: a posture settles all but the base, and a level below it may move that."""
+def test_unknowns_that_no_row_constrains_are_left_to_the_levels_below(seed: int) -> None:
+    """A base with all tasks relative to a foot: a posture fixes all but the base, which a lower level may move."""
     random = np.random.default_rng(seed)
     n, free = int(random.integers(12, 40)), int(random.integers(1, 7))
     tasks = random.normal(size=(int(random.integers(1, 9)), n))
     tasks[:, :free] = 0.0
-    wish, goal, center = random.normal(size=len(tasks)), random.normal(size=n - 6), random.normal(size=n)
-    levels = [Rows(tasks, wish, wish), Rows(np.eye(n)[6:], goal, goal)]
+    target, goal, center = random.normal(size=len(tasks)), random.normal(size=n - 6), random.normal(size=n)
+    levels = [Rows(tasks, target, target), Rows(np.eye(n)[6:], goal, goal)]
     last = Program(levels, center=center)
     solution = NullSpace().solve(last)
-    agree(last, solution, recursion(last))
+    check_agreement(last, solution, recursion(last))
     assert solution.x[:free] == pytest.approx(center[:free], abs=1e-9)
     below = Program([*levels, Rows(random.normal(size=(2, n)), 1.0, 1.0)], center=center)
-    agree(below, NullSpace().solve(below), recursion(below))
+    check_agreement(below, NullSpace().solve(below), recursion(below))
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 3e-10, 1e-11])
@@ -95,15 +95,15 @@ def test_nearly_dependent_rows_count_by_their_singular_values(size: float, dampi
         random = np.random.default_rng(seed)
         A = random.normal(size=(5, 12))
         A[4] = A[0] - 2.0 * A[3] + size * random.normal(size=12)
-        wish = random.normal(size=12)
-        b = A @ wish + 1e-2 * size * random.normal(size=5)  # far from what the rows can meet would be far from home
+        target = random.normal(size=12)
+        b = A @ target + 1e-2 * size * random.normal(size=5)  # close to the range of the rows, so that x stays bounded
         last = random.normal(size=12)
         program = Program([Rows(A, b, b, random.uniform(0.5, 2.0, 5)), Rows.bounds(last, last)])
-        if size < RANK_TOLERANCE:  # a direction that counts for neither, and is left to the posture by both
+        if size < RANK_TOLERANCE:  # a direction that both solutions leave to the posture
             assert np.linalg.svd(UnitRows.from_program(program).A[:5])[1][-1] < RANK_TOLERANCE
         # The recursion itself carries the rounding of rows over the smallest singular value.
         x = recursion(program, damping)
-        agree(
+        check_agreement(
             program,
             NullSpace(damping).solve(program),
             x,
@@ -120,10 +120,10 @@ def test_rows_of_a_stack_that_have_no_line_are_the_same_rows(weight: float | tup
     stack.lower[:] = stack.upper[:] = random.normal(size=8)
     stack.blocks[1].weight[:] = weight
     program = stack.program()
-    agree(program, NullSpace().solve(program), recursion(program))
+    check_agreement(program, NullSpace().solve(program), recursion(program))
 
 
-def test_what_it_was_asked_before_changes_nothing() -> None:
+def test_earlier_programs_do_not_change_the_answer() -> None:
     solver = NullSpace(0.01)
     programs = [whole_body(np.random.default_rng(seed)) for seed in range(8)]
     first = [solver.solve(program).x for program in programs]
@@ -141,7 +141,7 @@ def test_numbers_that_overflow_leave_the_levels_above_as_they_are() -> None:
 
 
 def test_a_posture_of_even_weight_takes_one_small_factorisation() -> None:
-    """And one of uneven weight two of its own size: both give the answer of the recursion, as shown above."""
+    """With unequal weights two of full size; both give the solution of the recursion, as shown above."""
     goal = np.arange(24.0)
     rows = np.random.default_rng(0).normal(size=(9, 30))
     even = Program([Rows(rows, 1.0, 1.0), Rows(np.eye(30)[6:], goal, goal)])
@@ -150,7 +150,7 @@ def test_a_posture_of_even_weight_takes_one_small_factorisation() -> None:
     assert NullSpace().solve(uneven).counters["factorizations"] == 3
 
 
-def test_without_the_kernel_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_kernel_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.solvers.lexicographic._kernel", None)
     with pytest.raises(Exception, match="install a C\\+\\+17 compiler"):
         NullSpace()

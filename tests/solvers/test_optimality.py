@@ -31,7 +31,7 @@ def test_a_feasible_point_that_does_not_serve_the_second_level_is_refused() -> N
     program = Program([Rows([1.0], 0, 1), Rows([1.0], 5, 5)])
     assert certificate(program, np.array([1.0])).residual == 0.0
     assert certificate(program, np.array([0.7])).levels[1] > 0.1
-    assert certificate(program, np.array([0.0])).levels[1] > 0.1  # at a bound, but at the wrong one
+    assert certificate(program, np.array([0.0])).levels[1] > 0.1  # at the wrong bound
 
 
 def test_a_point_longer_than_needed_is_refused() -> None:
@@ -41,8 +41,8 @@ def test_a_point_longer_than_needed_is_refused() -> None:
     assert certificate(program, np.array([1.0, 0.1])).least_norm > 0.01
 
 
-def test_a_row_given_up_by_a_higher_level_must_not_move_for_a_lower_one() -> None:
-    # Level 0 settles x = 0.5 between two contradictory rows; level 1 would like x = 0.
+def test_a_violated_row_of_a_higher_level_must_not_move_for_a_lower_one() -> None:
+    # Level 0 fixes x = 0.5 between two contradictory rows; the target of level 1 is x = 0.
     program = Program([Rows([[1.0], [1.0]], [0, 1], [0, 1]), Rows([1.0], 0, 0)])
     assert certificate(program, np.array([0.5])).residual <= 1e-15
     assert certificate(program, np.array([0.4])).levels[0] > 1e-2

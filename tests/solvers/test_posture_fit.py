@@ -16,11 +16,11 @@ def posture_program(seed: int) -> Program:
     limit = random.uniform(0.3, 3.0)
     posture = random.normal(size=len(chosen))
     sign = random.choice([-1.0, 1.0], size=len(chosen)) * random.uniform(0.5, 2.0)
-    wanted = random.normal(size=len(held))
+    targets = random.normal(size=len(held))
     return Program(
         [
             Rows.bounds(np.full(n, -limit), np.full(n, limit), name="limits"),
-            Rows(held, wanted, wanted, name="tasks"),
+            Rows(held, targets, targets, name="tasks"),
             Rows(sign[0] * np.eye(n)[chosen], sign[0] * posture, sign[0] * posture, name="posture"),
             Rows(random.normal(size=(3, n)), -0.1, 0.1, name="what is left"),
         ]

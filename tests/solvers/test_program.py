@@ -55,11 +55,11 @@ def test_only_the_first_offending_rows_are_listed() -> None:
     assert "..." in text
 
 
-@pytest.mark.parametrize("what", ["lower", "upper", "weight"])
-def test_a_column_of_the_wrong_length_is_refused(what: str) -> None:
-    columns = {"lower": 0.0, "upper": 1.0, "weight": 1.0, what: [1.0, 1.0]}
+@pytest.mark.parametrize("column", ["lower", "upper", "weight"])
+def test_a_column_of_the_wrong_length_is_refused(column: str) -> None:
+    columns = {"lower": 0.0, "upper": 1.0, "weight": 1.0, column: [1.0, 1.0]}
     text = message(np.eye(3), **columns, name="reach")
-    assert what in text
+    assert column in text
     assert "3 values" in text
 
 
@@ -67,7 +67,7 @@ def test_labels_are_one_per_row() -> None:
     assert "2 labels were given for 3 rows" in message(np.eye(3), 0, 1, labels=["a", "b"])
 
 
-def test_a_matrix_of_three_dimensions_or_of_words_is_refused() -> None:
+def test_a_matrix_of_three_dimensions_or_of_texts_is_refused() -> None:
     assert "3 dimensions" in message(np.zeros((1, 2, 3)), 0, 1)
     assert "not an array of numbers" in message([["a", "b"]], 0, 1)
     assert "not an array of numbers" in message([[1.0, 2.0], [3.0]], 0, 1)
@@ -95,7 +95,7 @@ def test_scalars_stand_for_all_rows() -> None:
     assert rows.weight.tolist() == [5, 5, 5]
 
 
-def test_rows_keep_no_alias_of_the_bounds_they_were_given() -> None:
+def test_rows_copy_their_bounds() -> None:
     lower = np.zeros(2)
     rows = Rows(np.eye(2), lower, 1.0)
     lower[:] = 7.0
@@ -115,7 +115,7 @@ def test_simple_bounds_are_rows_of_the_identity() -> None:
     assert rows.upper.tolist() == [1, 2]
 
 
-def test_all_rows_of_a_program_speak_of_the_same_x() -> None:
+def test_all_rows_of_a_program_have_the_same_variables() -> None:
     with pytest.raises(RowsError, match="'reach' of level 1 have 3 variables"):
         Program([Rows(np.eye(2), 0, 1, name="limits"), Rows(np.eye(3), 0, 1, name="reach")])
     with pytest.raises(RowsError, match="the program has 4"):

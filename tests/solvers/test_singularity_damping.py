@@ -8,7 +8,7 @@ from poise.solvers import Lexicographic, Program, Rows
 
 
 def stretched_arm_program(angle: float, singularity_damping: float) -> Program:
-    """Two rows with a small angle between them, that ask for different things."""
+    """Two nearly parallel rows with different targets."""
     A = np.array([[1.0, 0.0, 0.2], [np.cos(angle), np.sin(angle), 0.2]])
     return Program([Rows(A, [0.0, 1.0], [0.0, 1.0])], singularity_damping=[singularity_damping])
 
@@ -24,7 +24,7 @@ def test_a_level_away_from_singularities_is_solved_exactly() -> None:
 @pytest.mark.parametrize("angle", [1e-1, 1e-2, 1e-4, 1e-6, 0.0])
 def test_near_a_singularity_the_answer_stays_short(angle: float) -> None:
     first_damped_level = Lexicographic().solve(stretched_arm_program(angle, 0.3))
-    # What damped least squares can reach at most: |b| / (2 damping), with damping up to the singularity damping.
+    # Bound of damped least squares: |b| / (2 damping), with damping up to the singularity damping.
     assert np.linalg.norm(first_damped_level.x) <= 1.0 / 0.3
     if angle > 0.0:
         assert np.linalg.norm(Lexicographic().solve(stretched_arm_program(angle, 0.0)).x) > 0.9 / angle
@@ -45,7 +45,7 @@ def test_it_sets_in_continuously() -> None:
     assert jumps.max() < 0.06  # over a step of 0.0005 rad; it would be thousands without
 
 
-def test_higher_levels_lose_nothing_to_the_caution_of_lower_ones() -> None:
+def test_damping_of_lower_levels_does_not_degrade_higher_ones() -> None:
     above = Rows([[0.0, 1.0, 1.0]], 0.4, 0.4)
     below = Rows([[0.0, 1.0, 1.0001]], 5.0, 5.0)
     solution = Lexicographic().solve(Program([above, below], singularity_damping=[0.0, 0.5]))
@@ -53,6 +53,6 @@ def test_higher_levels_lose_nothing_to_the_caution_of_lower_ones() -> None:
 
 
 @pytest.mark.parametrize("singularity_damping", [[0.1, 0.2], [-0.1], [np.nan]])
-def test_what_is_no_caution_is_refused(singularity_damping: list[float]) -> None:
+def test_an_invalid_singularity_damping_is_refused(singularity_damping: list[float]) -> None:
     with pytest.raises(RowsError, match="singularity_damping"):
         Program([Rows([[1.0]], 0.0, 0.0)], singularity_damping=singularity_damping)

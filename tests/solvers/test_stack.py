@@ -88,7 +88,7 @@ def test_a_program_keeps_its_numbers_when_the_stack_is_written_again() -> None:
 
 @pytest.mark.parametrize("solver", [Lexicographic, Cascade, Weighted, NullSpace])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_solver_answers_a_stack_as_it_answers_rows(solver: type, seed: int) -> None:
+def test_a_solver_gives_the_same_solution_for_a_stack_and_for_rows(solver: type, seed: int) -> None:
     program = random_program(seed, levels=(2, 5), variables=(4, 12))
     expected, found = solver().solve(program), solver().solve(stack_of_program(program).program())
     assert found.status == expected.status
@@ -117,11 +117,11 @@ def test_rows_that_are_single_unknowns_need_no_lines_and_change_no_answer(solver
     assert (plain.A.shape, compact.A.shape) == ((12, 6), (3, 6))
     plain.A[np.arange(6), picked] = 1.0
     plain.A[np.arange(9, 12), last] = 1.0
-    kept = [solver(), solver()]
+    warm_solvers = [solver(), solver()]
     for _ in range(5):
         A, b, c = random.normal(size=(3, 6)), 3.0 * random.normal(size=3), random.normal(size=3)
         answers = []
-        for stack, own in zip((plain, compact), kept, strict=True):
+        for stack, own in zip((plain, compact), warm_solvers, strict=True):
             stack.lower[:6], stack.upper[:6] = -1.0, 1.0
             (stack.A[6:9] if stack is plain else stack.A)[:] = A
             stack.lower[6:9] = stack.upper[6:9] = b
@@ -146,7 +146,7 @@ def test_notes_go_with_the_program_and_change_no_answer() -> None:
     assert np.array_equal(Lexicographic().solve(program).x, Lexicographic().solve(plain.program()).x)
 
 
-def test_a_solver_that_is_warm_answers_a_sequence_of_a_stack_as_a_new_one_would() -> None:
+def test_a_warm_solver_gives_the_solutions_of_a_new_one_for_a_sequence_of_stacks() -> None:
     stack, warm = random_stack(variables=6, seed=3), Lexicographic()
     random = np.random.default_rng(4)
     for _ in range(30):

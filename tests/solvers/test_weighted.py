@@ -10,7 +10,7 @@ from poise.solvers.weighted import REGULARIZATION, RELAXED_WEIGHT
 
 
 def feasible_program(seed: int, levels: int = 3, scale: float = 0.0) -> Program:
-    """Level 0 has bounds, inequalities and an equality that hold together; below, anything."""
+    """Level 0 has compatible bounds, inequalities and an equality; the levels below are random."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 10))
     x = rng.standard_normal(n)
@@ -34,7 +34,7 @@ def cost(program: Program, weights: Array, x: Array) -> float:
 
 
 def as_two_levels(program: Program, weights: Array, hard: bool) -> tuple[Program, list[float]]:
-    """The same question for the reference: level 0, then one level with all weights, damped as Weighted is."""
+    """The same program for the reference: level 0, then one level with all weights, damped like Weighted."""
     soft = [
         Rows(rows.A, rows.lower, rows.upper, weights[k] * rows.weight)
         for k, level in enumerate(program.levels)
@@ -99,7 +99,7 @@ def test_heavier_weights_come_closer_to_strict_priorities() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_an_infeasible_level_0_is_relaxed_and_the_solution_says_so(seed: int) -> None:
+def test_an_infeasible_level_0_is_relaxed_with_a_status(seed: int) -> None:
     program = feasible_program(seed)
     a = np.random.default_rng(seed).standard_normal(program.variables)
     impossible = [*program.levels[0], Rows([a, a], [0, 1], [0, 1], name="impossible")]
@@ -109,7 +109,7 @@ def test_an_infeasible_level_0_is_relaxed_and_the_solution_says_so(seed: int) ->
     two, damping = as_two_levels(program, solver.level_weights(len(program)), hard=False)
     assert solution.status == "relaxed"
     assert solution.x == pytest.approx(Cascade(damping).solve(two).x, abs=1e-6)
-    # Nearly what strict priorities would do: the weights of a relaxed level are 1e4 times those below.
+    # Nearly strict priorities: the weights of a relaxed level are 1e4 times those below.
     assert solution.slack[0] == pytest.approx(Cascade().solve(program).slack[0], abs=0.1)
 
 
@@ -131,7 +131,7 @@ def test_a_reused_workspace_gives_the_answers_of_a_fresh_one() -> None:
         x += 0.1 * rng.standard_normal(6)
         G, J, S = rng.standard_normal((5, 6)), rng.standard_normal((3, 6)), rng.standard_normal((2, 6))
         lower = G @ x - 0.3
-        if step % 20 == 19:  # now and then impossible: the next step must not suffer from it
+        if step % 20 == 19:  # sometimes infeasible: the next step must not be affected
             G[1], lower[1] = -G[0], 0.5 - lower[0]
         box = Rows.bounds(x - 1, x + 1) if step % 7 else Rows.bounds(x, x)  # another pattern: equalities
         program = Program([[box, Rows(G, lower, np.inf)], Rows(J, 1, 1), Rows(S, 0, 0.1)])
@@ -149,7 +149,7 @@ def test_one_solver_takes_programs_of_different_shapes_in_turn() -> None:
         assert solver.solve(program).x == pytest.approx(Weighted().solve(program).x, abs=1e-7)
 
 
-def test_a_bound_given_backwards_or_twice_is_the_same_bound() -> None:
+def test_a_negated_or_repeated_bound_is_the_same_bound() -> None:
     reach = Rows([1.0, 1.0], 9, 9)
     plain = Weighted().solve(Program([Rows.bounds([0, 0], [1, 2]), reach]))
     other = Weighted().solve(Program([Rows([[-4.0, 0.0], [0.0, 1.0], [0.0, 3.0]], [-4, 0, -30], [0, 5, 6]), reach]))
@@ -188,7 +188,7 @@ ODD = {
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ODD)
-def test_odd_programs_have_finite_answers(name: str) -> None:
+def test_degenerate_programs_have_finite_answers(name: str) -> None:
     program = ODD[name]
     solver = Weighted()
     for _ in range(2):
@@ -201,7 +201,7 @@ def test_without_any_cost_the_answer_is_the_shortest_x_that_keeps_level_0() -> N
     assert Weighted().solve(ODD["only level 0"]).x == pytest.approx([0.5, 0.5], abs=1e-9)
 
 
-def test_when_daqp_fails_altogether_the_answer_is_clipped_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_daqp_fails_the_answer_is_clipped_with_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.solvers.weighted._Workspace.solve", lambda *_: (None, 0))
     program = Program([Rows.bounds([-1, -1], [1, 1]), Rows([[1.0, 0.0], [0.0, 2.0]], [3, 1], [3, 1])])
     solution = Weighted().solve(program)

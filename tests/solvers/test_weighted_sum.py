@@ -9,7 +9,7 @@ from poise.solvers import EQUALITY, INSIDE, BlockShape, Program, Rows, Stack, We
 from poise.solvers.unit_rows import UnitRows, sides_at
 from poise.solvers.weighted import REGULARIZATION
 
-#: In the language of daqp.
+#: Constants of daqp.
 SOFT, NO_BOUND = 8, 1e30
 
 
@@ -33,7 +33,7 @@ class DaqpArrays:
         return np.append(x[: self.bounds], self.A @ x)
 
     def gradient(self, x: Array) -> Array:
-        """Of the cost, soft rows with what they are violated by."""
+        """Gradient of the cost, with the violations of soft rows."""
         values, lines = self.values(x), self.sense[self.bounds :] == SOFT
         violation = (values - np.clip(values, self.lower, self.upper))[self.bounds :][lines]
         return self.H @ x + self.f + self.A[lines].T @ (violation / self.rho[self.bounds :][lines])
@@ -78,14 +78,14 @@ def test_its_hard_rows_are_level_0(seed: int) -> None:
         assert np.sort(found[found > -NO_BOUND / 2]) == pytest.approx(np.sort(expected), abs=1e-12)
 
 
-def test_relaxed_nothing_is_hard() -> None:
+def test_a_relaxed_program_has_no_hard_rows() -> None:
     arrays = DaqpArrays(feasible_program(3), relaxed=True)
     assert arrays.bounds == 0
     assert (arrays.sense == SOFT).all()
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_an_answer_stands_where_its_sides_say(seed: int) -> None:
+def test_the_sides_of_a_solution_are_those_of_its_x(seed: int) -> None:
     program = centered(feasible_program(seed, levels=4), seed)
     moved, solution = program.relative_to_center(), Weighted().solve(program)
     assert (
@@ -148,7 +148,7 @@ def test_arrays_of_another_program_are_refused() -> None:
         _kernel.WeightedSum(False, REGULARIZATION).read(program.memory, np.ones(len(program)))
 
 
-def test_without_the_kernel_it_answers_with_clipped_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_kernel_the_solution_is_clipped_least_squares(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("poise.solvers.weighted._kernel", None)
     program = Program([Rows.bounds([-1, -1], [1, 1]), Rows([[1.0, 0.0], [0.0, 2.0]], [3, 1], [3, 1])])
     solution = Weighted().solve(program)

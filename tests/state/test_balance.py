@@ -1,4 +1,4 @@
-"""Measures of balance obey Newton and Euler, and each other."""
+"""Balance measures are consistent with the Newton-Euler equations and with each other."""
 
 import doctest
 import math
@@ -50,7 +50,7 @@ def test_the_moment_about_the_zero_moment_point_has_no_horizontal_part(seed: int
 
 
 @given(seeds)
-def test_for_a_body_that_obeys_newton_and_euler_it_is_the_centre_of_pressure(seed: int) -> None:
+def test_for_a_body_that_satisfies_newton_and_euler_it_is_the_centre_of_pressure(seed: int) -> None:
     random = np.random.default_rng(seed)
     r, forces, moments = random.normal(size=(3, 5, 3))
     forces[:, 2] = np.abs(forces[:, 2]) + 0.1
@@ -125,7 +125,7 @@ def test_whole_recordings_are_measured_at_once() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_where_nothing_presses_there_is_no_such_point_and_no_error() -> None:
+def test_without_forces_the_centre_of_pressure_is_undefined_without_an_error() -> None:
     fall = balance.zmp([0.0, 0.0, 1.0], [0.0, 0.0, -9.81], np.zeros(3), 30.0)
     swing = balance.sole_center_of_pressure(np.zeros(6))
     air = balance.center_of_pressure(FOOT, np.zeros((4, 3)))
@@ -140,7 +140,7 @@ def test_where_nothing_presses_there_is_no_such_point_and_no_error() -> None:
 
 
 @given(seeds)
-def test_the_divergent_component_runs_away_from_the_zero_moment_point_and_draws_the_centre_of_mass(seed: int) -> None:
+def test_the_dcm_diverges_from_the_zmp_and_attracts_the_centre_of_mass(seed: int) -> None:
     random = np.random.default_rng(seed)
     c, v, p = random.normal(size=(3, 2))
     z = random.uniform(0.2, 2.0)
@@ -178,16 +178,16 @@ def test_a_robot_at_rest_is_its_own_capture_point() -> None:
 # --- static support on any ground
 
 
-def stands(patches: list[Patch], place: Array, facets: int = 16) -> bool:
-    """Whether forces exist, by non-negative least squares: what is left of forces and moments in weights and metres."""
+def is_static_equilibrium(patches: list[Patch], place: Array, facets: int = 16) -> bool:
+    """Return whether balancing forces exist, by non-negative least squares; residuals in weights and metres."""
     columns = [
         np.concatenate([edge, np.cross(corner, edge)])
         for patch in patches
         for corner in patch.corners
         for edge in patch.edges(facets)
     ]
-    wanted = np.array([0.0, 0.0, 1.0, place[1], -place[0], 0.0])
-    return nnls(np.array(columns).T, wanted)[1] < 1e-6
+    load = np.array([0.0, 0.0, 1.0, place[1], -place[0], 0.0])
+    return nnls(np.array(columns).T, load)[1] < 1e-6
 
 
 def slope(corners: Array, angle: float, friction: float) -> Patch:
@@ -211,7 +211,7 @@ def test_it_does_not_depend_on_where_the_robot_stands() -> None:
 
 
 @pytest.mark.parametrize("angle", [0.1, 0.3, 0.5])
-def test_on_one_slope_it_is_the_polygon_seen_from_above_if_friction_holds_and_empty_if_not(angle: float) -> None:
+def test_on_one_slope_it_is_the_projected_polygon_with_enough_friction_and_else_empty(angle: float) -> None:
     enough, little = math.tan(angle) / math.cos(math.pi / 16) + 1e-3, math.tan(angle) - 1e-3
     patch = slope(LEFT, angle, enough)
     assert_same_polygon(static_support_region([patch], 30.0).inner, hull(patch.corners))
@@ -237,7 +237,7 @@ def test_on_steep_stairs_friction_widens_the_region_and_without_it_only_the_hull
     assert max(-polygon.margin(soles, vertex) for vertex in rough.inner) > 0.01
 
 
-def test_a_hand_on_a_wall_lets_the_robot_lean_on_it_as_far_as_the_hand_bears() -> None:
+def test_a_hand_on_a_wall_extends_the_region_according_to_its_maximum_force() -> None:
     wall = np.array([[0.6, 0.0, 1.2]])
 
     def front(force: float) -> float:
@@ -249,7 +249,7 @@ def test_a_hand_on_a_wall_lets_the_robot_lean_on_it_as_far_as_the_hand_bears() -
     assert front(50.0) == pytest.approx(0.15 + 50.0 * (1.2 + 0.5 * 0.45) / (30.0 * 9.81), abs=1e-4)
 
 
-def test_a_foot_that_bears_only_part_of_the_weight_keeps_the_centre_of_mass_from_it() -> None:
+def test_a_foot_with_a_limited_force_keeps_the_centre_of_mass_away_from_it() -> None:
     weight = 30.0 * 9.81
     feet = [Patch([[0.0, y, 0.0]], largest_force=0.75 * weight) for y in (0.1, -0.1)]
     found = static_support_region(feet, 30.0)
@@ -257,14 +257,14 @@ def test_a_foot_that_bears_only_part_of_the_weight_keeps_the_centre_of_mass_from
     assert not len(static_support_region([Patch(FOOT, largest_force=0.9 * weight)], 30.0).inner)
 
 
-def test_who_holds_on_with_both_hands_is_limited_by_reach_only() -> None:
+def test_with_both_hands_on_walls_the_region_is_limited_by_reach_only() -> None:
     palm = np.array([[0.0, y, z] for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
     walls = [Patch(palm + np.array([x, 0.0, 1.0]), (-np.sign(x), 0.0, 0.0), 1.0) for x in (-0.5, 0.5)]
     found = static_support_region(walls, 30.0, reach=0.7)
     assert_same_polygon(found.inner, np.array([[-1.2, -0.8], [1.2, -0.8], [1.2, 0.8], [-1.2, 0.8]]))
 
 
-def test_nothing_supports_who_touches_nothing() -> None:
+def test_without_contacts_the_support_region_is_empty() -> None:
     assert len(static_support_region([], 30.0).outer) == 0
 
 
@@ -281,9 +281,9 @@ def test_a_place_is_in_the_region_exactly_if_forces_exist_that_hold_the_robot_th
     places = np.concatenate([p.corners[:, :2] for p in patches])
     for place in [*places, *random.uniform(-0.7, 0.7, (20, 2))]:
         if polygon.margin(found.inner, place) > 1e-4:
-            assert stands(patches, place)
+            assert is_static_equilibrium(patches, place)
         if -math.inf < polygon.margin(found.outer, place) < -1e-3 or not len(found.outer):
-            assert not stands(patches, place)
+            assert not is_static_equilibrium(patches, place)
     assert found.gap < 0.01
 
 
@@ -310,7 +310,7 @@ def test_the_edges_of_the_pyramid_lie_on_the_friction_cone(seed: int) -> None:
         ({"corners": FOOT, "largest_force": math.nan}, "force"),
     ],
 )
-def test_a_patch_that_cannot_be_is_refused(arguments: dict[str, Any], word: str) -> None:
+def test_an_invalid_patch_is_refused(arguments: dict[str, Any], word: str) -> None:
     with pytest.raises(StateError, match=word) as caught:
         Patch(**arguments)
     assert caught.value.element == "contacts"
@@ -318,7 +318,7 @@ def test_a_patch_that_cannot_be_is_refused(arguments: dict[str, Any], word: str)
 
 
 @pytest.mark.parametrize("bad", [{"mass": 0.0}, {"mass": 30.0, "facets": 2}, {"mass": 30.0, "reach": -1.0}])
-def test_settings_that_make_no_sense_are_refused(bad: dict[str, float]) -> None:
+def test_invalid_settings_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(StateError, match=str(list(bad.values())[-1])):
         static_support_region([Patch(FOOT)], **bad)  # type: ignore[arg-type]
 

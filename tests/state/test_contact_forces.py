@@ -1,4 +1,4 @@
-"""Contact: its own axes, the wrench that its unknowns make, and what cannot be a contact."""
+"""Contact: its axes, the wrench of its force variables, and refusal of invalid contacts."""
 
 from collections.abc import Callable
 
@@ -48,19 +48,19 @@ def test_the_basis_makes_the_wrench_of_the_unknowns(kind: str, seed: int) -> Non
     assert contact.normal_row @ at.unknowns[contact] == pytest.approx(at.wrench(contact)[2], abs=1e-9)
 
 
-def test_how_many_unknowns_it_has() -> None:
+def test_the_number_of_force_variables_follows_from_the_force_model() -> None:
     sizes = {kind: contact.size for kind, contact in example_contacts(ROBOT).items()}
     assert sizes == {"wrench": 6, "vertices": 12, "normals": 10, "triangle": 9, "point": 3}
 
 
-def test_a_point_is_written_as_a_force_whatever_is_asked_for() -> None:
+def test_a_point_contact_always_has_a_single_force() -> None:
     for forces in ("wrench", "vertices", "normals"):
         contact = Contact(HAND, forces=forces)
         assert contact.point_like
         assert (contact.forces, contact.size, contact.rectangle) == ("vertices", 3, None)
 
 
-def test_a_sole_is_a_rectangle_and_a_turned_or_odd_one_is_not() -> None:
+def test_a_sole_is_a_rectangle_and_a_rotated_or_irregular_one_is_not() -> None:
     assert Contact(FOOT).rectangle == pytest.approx((0.085, 0.025))
     turned = FOOT.corners @ np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
     assert Contact(FOOT, turned).rectangle is None
@@ -90,7 +90,7 @@ def test_contacts_with_the_same_facts_are_the_same_contact() -> None:
     assert Contact(FOOT) != FOOT
 
 
-def test_it_says_what_it_is() -> None:
+def test_it_has_a_readable_repr() -> None:
     assert repr(Contact(FOOT, friction=0.5)) == "Contact(left_sole, 4 corners, friction 0.5, wrench)"
     assert Contact(FOOT, name="toes").name == "toes"
 
@@ -118,7 +118,7 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> None:
+def test_the_error_names_the_given_and_the_expected_value_in_one_line(case: str) -> None:
     build, words = WRONG[case]
     with pytest.raises(StateError) as caught:
         build()

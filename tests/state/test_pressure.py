@@ -1,4 +1,4 @@
-"""Sole pressure: the amplitude and the ZMP of four cells, whatever these tell."""
+"""Sole pressure: total force and ZMP of four cells, for any readings."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ FEET = pytest.mark.parametrize(
 
 
 def forces(seed: int, count: int = 1) -> np.ndarray:
-    """Of four cells at some instants (N)."""
+    """Forces of four cells at some samples (N)."""
     return np.random.default_rng(seed).uniform(0.5, 40.0, (count, 4))
 
 
@@ -49,7 +49,7 @@ def test_the_front_cells_pull_it_forward_and_the_left_ones_to_the_left(foot: Foo
 
 
 @FEET
-def test_many_instants_are_told_as_each_of_them(foot: Foot) -> None:
+def test_an_array_of_samples_gives_the_values_of_single_samples(foot: Foot) -> None:
     cells = forces(5, 20)
     amplitude, zmp = sole_pressure(foot, cells)
     assert (amplitude.shape, zmp.shape) == ((20,), (20, 2))
@@ -63,7 +63,7 @@ def test_many_instants_are_told_as_each_of_them(foot: Foot) -> None:
 
 @FEET
 @pytest.mark.parametrize("nothing", [0.0, -3.0, np.nan, np.inf, -np.inf])
-def test_where_nothing_presses_it_is_the_middle(foot: Foot, nothing: float) -> None:
+def test_without_load_it_is_the_middle(foot: Foot, nothing: float) -> None:
     amplitude, zmp = sole_pressure(foot, np.full(4, nothing))
     assert amplitude == 0.0
     assert zmp.tolist() == [0.0, 0.0]
@@ -72,15 +72,15 @@ def test_where_nothing_presses_it_is_the_middle(foot: Foot, nothing: float) -> N
 @FEET
 @pytest.mark.parametrize("dead", [-5.0, np.nan, np.inf])
 @pytest.mark.parametrize("which", range(4))
-def test_a_cell_that_pulls_or_tells_no_number_counts_as_zero(foot: Foot, dead: float, which: int) -> None:
+def test_a_negative_or_invalid_cell_counts_as_zero(foot: Foot, dead: float, which: int) -> None:
     cells = forces(which, 3)
     silent = cells.copy()
     cells[1, which], silent[1, which] = dead, 0.0
-    given = cells.copy()
+    copy = cells.copy()
     for one, other in zip(sole_pressure(foot, cells), sole_pressure(foot, silent), strict=True):
         assert np.isfinite(one).all()
         assert one == pytest.approx(other)
-    assert np.array_equal(cells, given, equal_nan=True), "what was given stays as it is"
+    assert np.array_equal(cells, copy, equal_nan=True), "the argument is not changed"
 
 
 @FEET

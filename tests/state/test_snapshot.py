@@ -1,4 +1,4 @@
-"""Everything that a snapshot says, against pinocchio's other algorithms and against finite differences."""
+"""Every quantity of a snapshot against other algorithms of pinocchio and finite differences."""
 
 from collections.abc import Callable
 from typing import Any
@@ -51,13 +51,13 @@ def snapshot(state: State) -> Snapshot:
 
 @pytest.fixture
 def data(state: State) -> pinocchio.Data:
-    """Work space of the oracle, with which the snapshot has nothing to do."""
+    """Data of the oracle, independent of the snapshot."""
     return state.robot.model.createData()
 
 
-def slope(state: State, what: Callable[[State], np.ndarray]) -> np.ndarray:
+def slope(state: State, function: Callable[[State], np.ndarray]) -> np.ndarray:
     """Central difference of a quantity along the velocity of the state."""
-    ahead, behind = (what(integrate_state(state, state.v, s)) for s in (STEP, -STEP))
+    ahead, behind = (function(integrate_state(state, state.v, s)) for s in (STEP, -STEP))
     return (ahead - behind) / (2 * STEP)
 
 
@@ -95,7 +95,7 @@ def test_a_drift_is_the_slope_of_the_velocity(robot: Robot, state: State, snapsh
         assert snapshot.drift(frame) == pytest.approx(expected, abs=1e-7)
 
 
-def test_a_drift_is_what_pinocchio_calls_the_classical_acceleration(
+def test_a_drift_is_the_classical_acceleration_of_pinocchio(
     robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
 ) -> None:
     pinocchio.forwardKinematics(robot.model, data, state.q, state.v, np.zeros(robot.model.nv))
@@ -173,7 +173,7 @@ def test_mass_matrix_and_nonlinear_effects_are_inverse_dynamics(
 
 
 def test_newton_and_euler_hold(robot: Robot, state: State, snapshot: Snapshot) -> None:
-    """The first six rows of M v̇ + h are the momentum's rate and the weight, seen from the base."""
+    """The first six rows of M v̇ + h are the momentum's rate and the weight, in the frame of the base."""
     a = np.random.default_rng(2).normal(0, 1, robot.model.nv)
     force = (snapshot.mass_matrix @ a + snapshot.nonlinear_effects)[:3]
     rate = (snapshot.momentum_matrix @ a + snapshot.momentum_drift)[:3]
@@ -183,15 +183,15 @@ def test_newton_and_euler_hold(robot: Robot, state: State, snapshot: Snapshot) -
 
 
 @given(order=st.permutations(list(QUANTITIES)), again=st.permutations(list(QUANTITIES)))
-def test_the_order_of_asking_changes_nothing(order: list[str], again: list[str]) -> None:
+def test_the_order_of_queries_changes_nothing(order: list[str], again: list[str]) -> None:
     robot = installed_robot("g1")
     first, second = random_state(robot, 1), random_state(robot, 2)
     snapshot = Snapshot(robot)
-    for state, asked in ((first, order), (second, again)):
+    for state, query_order in ((first, order), (second, again)):
         snapshot.at(state)
-        for name in asked:
+        for name in query_order:
             QUANTITIES[name](snapshot)
-        for name in asked:  # what was there first must not be overwritten by what came later
+        for name in query_order:  # later quantities must not overwrite earlier ones
             alone = QUANTITIES[name](Snapshot(robot).at(state))
             assert QUANTITIES[name](snapshot) == pytest.approx(alone, abs=1e-9), name
 
@@ -226,7 +226,7 @@ def test_each_quantity_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(pinocchio, name, counted)
     robot = installed_robot("g1")
     snapshot = Snapshot(robot).at(random_state(robot, 0))
-    assert calls == {}, "nothing is computed before it is asked for"
+    assert calls == {}, "quantities are computed on first use"
     for _ in range(3):
         for quantity in QUANTITIES.values():
             quantity(snapshot)
@@ -237,7 +237,7 @@ def test_each_quantity_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None
         QUANTITIES["position"](snapshot)
         QUANTITIES["center of mass"](snapshot)
         QUANTITIES["momentum"](snapshot)
-    assert calls["computeAllTerms"] == 2, "the dynamics know the frames, the centre of mass and the momentum too"
+    assert calls["computeAllTerms"] == 2, "the dynamics include the frames, the centre of mass and the momentum"
     assert calls["computeJointJacobians"] == calls["ccrba"] == 1
 
 

@@ -26,8 +26,8 @@ class CommandCase:
         assembly = Assembly(self.snapshot, [("physics", [EquationOfMotion()])], layout)
         assembly.write()
         program = assembly.stack.program()
-        wish = np.random.default_rng(seed).normal(size=program.variables)
-        self.x = wish + np.linalg.lstsq(program.A, program.lower - program.A @ wish, rcond=None)[0]
+        target = np.random.default_rng(seed).normal(size=program.variables)
+        self.x = target + np.linalg.lstsq(program.A, program.lower - program.A @ target, rcond=None)[0]
         self.torque, self.velocity = np.empty(nv - 6), np.empty(nv)
         self.expected = self.forces.generalised_forces(self.x, np.empty(nv))
 

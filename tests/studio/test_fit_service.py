@@ -1,4 +1,4 @@
-"""Fits of the scene Human in their own process: good and bad files, and what happens to those that take too long."""
+"""Fits of the scene Human in their own process: valid and invalid files, timeouts and cancellation."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from robot_states import installed_robot
 from shared_data import require_data
 from waiting import wait_until
 
-#: Files that are no trials, or damaged ones, where there are any.
+#: Damaged files and files that are no trials, if available.
 
 
 def process_ended(number: int | None) -> bool:
-    """Whether no process has this number any more."""
+    """Return whether the process with this id has ended."""
     try:
         os.kill(number or 0, 0)
     except ProcessLookupError:
@@ -36,25 +36,25 @@ def process_ended(number: int | None) -> bool:
     return False
 
 
-# -- one job, with work that a test has made up: these functions run in another process ------------------------------
+# -- one job, with functions of this file that run in another process ------------------------------
 
 
-def sleeps(connection: Connection, request: Any) -> None:
+def sleep_forever(connection: Connection, request: Any) -> None:
     connection.send(("progress", "sleeps", 0.5))
     time.sleep(600.0)
 
 
-def dies(connection: Connection, request: Any) -> None:
+def abort_process(connection: Connection, request: Any) -> None:
     os.abort()
 
 
-def refuses(connection: Connection, request: Any) -> None:
+def refuse_request(connection: Connection, request: Any) -> None:
     connection.send(("refused", f"'{request}' is nothing"))
 
 
-def test_what_a_process_refuses_is_the_error_of_its_job() -> None:
+def test_an_error_in_the_process_is_the_error_of_its_job() -> None:
     ended: list[FitProcess] = []
-    fit_process = FitProcess("it", ended.append, refuses)
+    fit_process = FitProcess("it", ended.append, refuse_request)
     assert fit_process.wait() == "'it' is nothing"
     assert ended == [fit_process]
     assert fit_process.result is None
@@ -62,8 +62,8 @@ def test_what_a_process_refuses_is_the_error_of_its_job() -> None:
 
 
 def test_a_job_that_takes_too_long_is_ended() -> None:
-    for timeout in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0):  # however long a process takes to begin
-        fit_process = FitProcess(None, lambda fit_process: None, sleeps, timeout=timeout)
+    for timeout in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0):  # independent of the start time of a process
+        fit_process = FitProcess(None, lambda fit_process: None, sleep_forever, timeout=timeout)
         assert f"stopped after {timeout:g} s" in fit_process.wait()
         if fit_process.activity == "sleeps":
             break
@@ -72,21 +72,21 @@ def test_a_job_that_takes_too_long_is_ended() -> None:
     assert process_ended(fit_process.pid)
 
 
-def test_a_job_that_is_given_up_is_ended_at_once() -> None:
-    fit_process = FitProcess(None, lambda fit_process: None, sleeps)
+def test_a_cancelled_job_ends_at_once() -> None:
+    fit_process = FitProcess(None, lambda fit_process: None, sleep_forever)
     assert not process_ended(fit_process.pid)
     fit_process.cancel()
     assert "cancelled" in fit_process.wait()
     assert process_ended(fit_process.pid)
 
 
-def test_a_reader_that_breaks_down_is_an_error_in_one_line() -> None:
-    error = FitProcess(None, lambda fit_process: None, dies).wait()
+def test_a_crashed_process_is_an_error_in_one_line() -> None:
+    error = FitProcess(None, lambda fit_process: None, abort_process).wait()
     assert "crashed" in error
     assert "\n" not in error
 
 
-# -- what is made ----------------------------------------------------------------------------------------------------
+# -- results ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -102,10 +102,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in ("walk", "static", "bare")}
 
 
-def test_an_exhibit_has_the_angles_of_fit_and_reproduction(files: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_result_has_the_angles_of_fit_and_reproduction(files: dict[str, bytes], tmp_path: Path) -> None:
     for name in ("walk", "static"):
         (tmp_path / f"{name}.trc").write_bytes(files[name])
-    told: list[tuple[str, float]] = []
+    progress: list[tuple[str, float]] = []
     request = FitRequest(
         UploadedFile(tmp_path / "walk.trc", "my walk.trc"),
         UploadedFile(tmp_path / "static.trc", "me.trc"),
@@ -113,9 +113,9 @@ def test_an_exhibit_has_the_angles_of_fit_and_reproduction(files: dict[str, byte
         61.0,
         "female",
     )
-    result = fit_and_reproduce(request, lambda words, share: told.append((words, share)))
-    assert [share for _, share in told] == sorted(share for _, share in told)
-    assert {words for words, _ in told} == {
+    result = fit_and_reproduce(request, lambda words, share: progress.append((words, share)))
+    assert [share for _, share in progress] == sorted(share for _, share in progress)
+    assert {words for words, _ in progress} == {
         "reading the file",
         "fitting the body",
         "tracking the markers",
@@ -149,14 +149,14 @@ def test_an_exhibit_has_the_angles_of_fit_and_reproduction(files: dict[str, byte
         assert knee["norm"] == pytest.approx(np.degrees(normative_band("right_knee_flexion").mean), abs=0.06)
 
 
-def test_what_can_be_chosen_is_what_is_made() -> None:
+def test_the_controls_offer_the_computed_variants() -> None:
     assert set(VARIANTS) <= {variant.name for variant in gait.VARIANTS}
     controls = {control.name: control for control in find_scene("human")(installed_robot("human")).controls()}
     assert controls["variant"].options == VARIANTS  # type: ignore[attr-defined]
     assert all(controls[name].kind == "button" for name in BUTTONS)
 
 
-def test_somebody_who_stands_is_shown_without_a_gait(files: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_static_trial_is_shown_without_a_gait(files: dict[str, bytes], tmp_path: Path) -> None:
     (tmp_path / "a.trc").write_bytes(files["static"])
     result = fit_and_reproduce(FitRequest(UploadedFile(tmp_path / "a.trc", "a.trc")), lambda words, share: None)
     assert result.cycle is None
@@ -165,17 +165,17 @@ def test_somebody_who_stands_is_shown_without_a_gait(files: dict[str, bytes], tm
     assert result.as_json()["rows"] == []
 
 
-# -- the desk --------------------------------------------------------------------------------------------------------
+# -- fit service -----------------------------------------------------------------------------------------------------
 
 
 class ServiceLog:
-    """A desk, and what it said and showed."""
+    """A fit service that records its messages and results."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
-        self.said: list[tuple[str, str]] = []
+        self.messages: list[tuple[str, str]] = []
         self.shown: list[Any] = []
-        self.service = FitService(lambda *line: self.said.append(line), self.shown.append, lambda: self.values)
+        self.service = FitService(lambda *line: self.messages.append(line), self.shown.append, lambda: self.values)
 
     def wait_until(self, condition: Callable[[], Any]) -> None:
         wait_until(condition, progress=lambda: self.service._fit_process and self.service._fit_process.progress)
@@ -189,7 +189,7 @@ def log() -> Iterator[ServiceLog]:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "complaint"),
+    ("name", "data", "expected"),
     [
         ("noise.c3d", bytes(np.random.default_rng(0).integers(0, 256, 9000, dtype=np.uint8)), "C3D"),
         ("noise.trc", bytes(np.random.default_rng(1).integers(0, 256, 9000, dtype=np.uint8)), "text"),
@@ -199,11 +199,9 @@ def log() -> Iterator[ServiceLog]:
         ("line\nfeed.trc", b"PathFileType\t4\n", "TRC"),
     ],
 )
-def test_a_file_that_is_no_trial_is_refused_in_one_line(
-    log: ServiceLog, name: str, data: bytes, complaint: str
-) -> None:
+def test_a_file_that_is_no_trial_is_refused_in_one_line(log: ServiceLog, name: str, data: bytes, expected: str) -> None:
     error = log.service.upload("trial", name, data)
-    assert complaint in error
+    assert expected in error
     assert "\n" not in error
     assert name.replace("\n", "?") in error
     assert str(log.service._folder) not in error
@@ -226,7 +224,7 @@ def test_a_trial_without_a_pelvis_is_refused_and_the_one_before_stays(log: Servi
     assert error.startswith("'bare.trc'")
     assert "pelvis" in error
     assert log.service.result_data()["title"] == "walk.trc"
-    assert log.service.upload("static", "me.trc", files["static"]) == "", "for the trial that is still there"
+    assert log.service.upload("static", "me.trc", files["static"]) == "", "of the trial that is still loaded"
     assert "'walk.trc', with 'me.trc'" in log.service.player.result.summary[0]
     assert len(list(log.service._folder.iterdir())) == 2
 
@@ -245,7 +243,7 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     assert first is not None
     assert process_ended(first.pid)
     log.wait_until(lambda: log.shown)
-    assert log.said == []
+    assert log.messages == []
     assert log.service.result_data()["title"] == "sample walk"
     assert log.service.player is not None
     assert (log.service.player.robot.mass, log.service.player.result.shape.sex) == (pytest.approx(50.0), "female")  # type: ignore[comparison-overlap]
@@ -254,16 +252,16 @@ def test_a_new_fit_ends_the_one_before(files: dict[str, bytes]) -> None:
     folder = log.service._folder
     log.service.close()
     assert last is not None
-    assert process_ended(last.pid), "who leaves the scene does not leave it behind"
+    assert process_ended(last.pid), "the fit ends with the scene"
     assert not folder.exists()
     assert len(log.shown) == 1
     assert "closed" in log.service.upload("trial", "walk.trc", files["walk"])
 
 
-def test_buttons_say_what_they_cannot_do() -> None:
+def test_unavailable_buttons_report_the_reason() -> None:
     log = ServiceLog()
     log.service.handle_button("refit")
     log.service.handle_button("refit_without_static")
-    assert [kind for kind, _ in log.said] == ["error", "info"]
+    assert [kind for kind, _ in log.messages] == ["error", "info"]
     assert log.service._fit_process is None
     log.service.close()

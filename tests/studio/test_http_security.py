@@ -1,4 +1,4 @@
-"""Who may come in."""
+"""Access control of the studio server: hosts, origins and tokens."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LOCAL = AccessControl("127.0.0.1", 8080)
 AWAY = AccessControl("0.0.0.0", 8080, "secret")
 
 
-def headers(**given: str) -> Callable[[str], Sequence[str]]:
-    return lambda name: [given[name]] if name in given else []
+def headers(**values: str) -> Callable[[str], Sequence[str]]:
+    return lambda name: [values[name]] if name in values else []
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.3.2.1", "LOCALHOST"])
@@ -23,19 +23,19 @@ def test_loopback_is_reached_from_this_machine_only(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["", "0.0.0.0", "::", "192.168.1.4", "robot.example", "localhost.example"])
-def test_everything_else_is_not_loopback(host: str) -> None:
+def test_other_hosts_are_not_loopback(host: str) -> None:
     assert not is_loopback(host)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "LocalHost:8080"])
-def test_a_name_of_loopback_with_our_port_is_let_in(host: str) -> None:
+def test_a_loopback_host_with_our_port_is_accepted(host: str) -> None:
     assert LOCAL.request_error(headers(Host=host)) == ""
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example:8080", "localhost", "localhost:80", "localhost.evil.example:8080", "x y", ""]
 )
-def test_any_other_name_is_refused_so_that_a_stranger_cannot_point_his_own_here(host: str) -> None:
+def test_other_host_names_are_refused_against_dns_rebinding(host: str) -> None:
     assert LOCAL.request_error(headers(Host=host)) != ""
 
 
@@ -57,23 +57,23 @@ def test_a_page_of_another_origin_is_refused(gate: AccessControl, origin: str) -
 
 
 @pytest.mark.parametrize("gate", [LOCAL, AWAY])
-def test_our_own_page_and_programs_without_an_origin_are_let_in(gate: AccessControl) -> None:
+def test_our_own_page_and_requests_without_an_origin_are_accepted(gate: AccessControl) -> None:
     assert gate.request_error(headers(Host="localhost:8080", Origin="http://localhost:8080")) == ""
     assert gate.request_error(headers(Host="localhost:8080")) == ""
 
 
-def test_elsewhere_any_name_will_do_but_the_cookie_is_needed() -> None:
+def test_beyond_loopback_any_host_is_accepted_but_the_cookie_is_required() -> None:
     assert AWAY.request_error(headers(Host="robot.example:8080")) == ""
     assert "token" in AWAY.authentication_error(headers(Host="robot.example:8080"))
     assert "token" in AWAY.authentication_error(headers(Cookie="poise_studio_8080=wrong; other=secret"))
     assert AWAY.authentication_error(headers(Cookie="other=1; poise_studio_8080=secret")) == ""
 
 
-def test_only_the_very_token_opens() -> None:
+def test_only_the_exact_token_matches() -> None:
     assert AWAY.token_matches("secret")
     assert not any(AWAY.token_matches(token) for token in ("", "secre", "secret ", "sécret", "\udcff"))
 
 
-def test_a_gate_without_a_token_is_opened_by_none_and_asks_for_none() -> None:
+def test_without_a_token_no_token_matches_and_none_is_required() -> None:
     assert not LOCAL.token_matches("")
     assert LOCAL.authentication_error(headers()) == ""

@@ -1,6 +1,6 @@
-"""The scene Human as its users meet it: files, the view, curves and tables in a real browser.
+"""The scene Human in a real browser: files, the view, curves and tables.
 
-With POISE_SCREENSHOTS the view is there too, and pictures of the page are kept in that folder.
+With POISE_SCREENSHOTS the view is opened too, and screenshots of the page are saved in that folder.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
-#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
+#: Folder for screenshots; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
-#: How many pixels of the six plots are blue: lines of the reproduction, for all else is grey, black or red.
+#: Number of blue pixels in the six plots: lines of the reproduction; all others are grey, black or red.
 INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     let blue = 0;
@@ -43,7 +43,7 @@ def page(hub: Hub) -> Iterator[Any]:
     server = Server(hub, "127.0.0.1", 0)
     server.start()
     with chromium(with_3d=bool(PICTURES)) as browser, open_page(browser, server, viser=bool(PICTURES)) as page:
-        page.set_default_timeout(180_000)  # fits are of low importance, and a busy machine lets them wait
+        page.set_default_timeout(180_000)  # fits have a low priority, and wait on a busy machine
         page.get_by_role("tab", name="Human").click()
         wait_until(lambda: hub.hello()["scene"] == "human" and hub.hello()["controls"])
         if PICTURES:
@@ -54,8 +54,8 @@ def page(hub: Hub) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def trc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A trial that Poise itself has written."""
+def trc_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trial written by Poise."""
     walk, _ = sample_trial(1.68, 61.0, "female", cycles=2)
     path = tmp_path_factory.mktemp("trials") / "my walk.trc"
     human.write_trc(walk, path)
@@ -63,18 +63,18 @@ def trc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def take_screenshot(page: Any, name: str) -> None:
-    """A picture of the page, if somebody wants one."""
+    """Save a screenshot of the page, if enabled."""
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         page.wait_for_timeout(3000)
         page.screenshot(path=str(Path(PICTURES) / f"studio_{name}.png"))
 
 
-def load(page: Any, label: str, file: Any) -> None:
+def load_file(page: Any, label: str, file: Any) -> None:
     page.get_by_label(label, exact=True).set_input_files(file)
 
 
-def table(page: Any) -> dict[str, list[float]]:
+def read_angle_table(page: Any) -> dict[str, list[float]]:
     """Measured, reproduced and difference (degrees) by rotation, as the page shows them."""
     rows = page.locator("#gait-ranges tr").all_inner_texts()
     found, side = {}, ""
@@ -104,7 +104,7 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     page.locator("#jobs progress").wait_for()
     page.locator("#status-lines").get_by_text("sample walk").wait_for()
     page.locator("#jobs").wait_for(state="hidden")
-    ranges = wait_until(lambda: table(page))
+    ranges = wait_until(lambda: read_angle_table(page))
     assert len(ranges) == 12
     for measured, reproduced, difference in ranges.values():
         assert reproduced - measured == pytest.approx(difference, abs=0.11)
@@ -117,7 +117,7 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     take_screenshot(page, "human")
 
     page.get_by_label("reproduced as").select_option("two phases")
-    wait_until(lambda: table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
+    wait_until(lambda: read_angle_table(page)["right knee flexion"][2] < -30.0)  # its swing knee stays straight
     page.get_by_label("distance of the ghost as a number").fill("0")
     page.get_by_label("distance of the ghost as a number").press("Enter")
     wait_until(lambda: wait_until(hub.frame)["values"]["ghost_offset"] == 0.0)
@@ -130,17 +130,17 @@ def test_the_sample_walks_beside_its_reproduction(page: Any, hub: Hub) -> None:
     wait_until(lambda: wait_until(hub.frame)["cycle_share"] != before)
 
 
-def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_goes_on(
-    page: Any, hub: Hub, trc: Path
+def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_during_the_walk(
+    page: Any, hub: Hub, trc_file: Path
 ) -> None:
-    load(page, "load a trial", trc)
+    load_file(page, "load a trial", trc_file)
     page.locator(".message").get_by_text("'my walk.trc' is loaded").wait_for()
     page.locator("#status-lines").get_by_text("49 of 49 markers used").wait_for()
     assert hub.hello()["gait"]["title"] == "my walk.trc"
     page.locator("#replay-file").get_by_text("my walk.trc", exact=True).wait_for()
     page.locator(".message button").first.click()
     for name, data in {"noise.c3d": os.urandom(5000), "empty.trc": b"", "walk.pdf": b"%PDF"}.items():
-        load(page, "load a trial", {"name": name, "mimeType": "application/octet-stream", "buffer": data})
+        load_file(page, "load a trial", {"name": name, "mimeType": "application/octet-stream", "buffer": data})
         page.locator(".message.error").get_by_text(name).wait_for()
         assert page.locator(".message").count() == 1
         page.locator(".message button").click()
@@ -152,25 +152,25 @@ def test_a_file_is_loaded_and_a_bad_one_is_refused_in_one_line_while_the_walk_go
     wait_until(lambda: wait_until(hub.frame)["replay"]["duration"] > 2.0)
     page.get_by_role("button", name="Back to live").click()
     page.locator("#status-lines").get_by_text("No trial loaded").wait_for()
-    page.get_by_role("button", name="Reset").click()  # and there it is again
+    page.get_by_role("button", name="Reset").click()  # it is shown again
     page.locator("#status-lines").get_by_text("my walk.trc").wait_for()
 
 
 @pytest.mark.slow
 def test_a_real_trial_is_fitted_with_its_static_trial(page: Any, hub: Hub) -> None:
-    load(page, "load a trial", require_data("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
+    load_file(page, "load a trial", require_data("mocap/pig_one/PiG_Motion-FlatFoot-One.c3d"))
     page.locator("#status-lines").get_by_text("35 of 35 markers used").wait_for()
-    load(page, "load a static trial", require_data("mocap/pig_one/PiG_Calibration-FlatFoot-One.c3d"))
+    load_file(page, "load a static trial", require_data("mocap/pig_one/PiG_Calibration-FlatFoot-One.c3d"))
     page.locator("#status-lines").get_by_text("with 'PiG_Calibration-FlatFoot-One.c3d'").wait_for()
     page.get_by_label("reproduced as").select_option("best")
-    wait_until(lambda: table(page) and max(abs(row[2]) for row in table(page).values()) < 6.0)
+    wait_until(lambda: read_angle_table(page) and max(abs(row[2]) for row in read_angle_table(page).values()) < 6.0)
     page.get_by_label("play", exact=True).select_option("gait cycle")
     wait_until(lambda: wait_until(hub.frame)["replay"]["duration"] < 2.0)
     pause_at(page, hub, 0.3)
     take_screenshot(page, "human_c3d")
 
 
-def test_a_fit_is_cancelled_and_who_leaves_the_scene_ends_its_fits(page: Any, hub: Hub) -> None:
+def test_a_fit_can_be_cancelled_and_ends_with_its_scene(page: Any, hub: Hub) -> None:
     before = hub.hello()["gait"]["title"]
     page.get_by_role("button", name="take the sample").click()
     page.get_by_role("button", name="Cancel fit").click()

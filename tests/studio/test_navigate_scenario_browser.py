@@ -1,6 +1,6 @@
-"""The whole scenario of [Sugihara2008] in a real browser: a pad leads mighty down the steps and to the door.
+"""The scenario of [Sugihara2008] in a real browser: a gamepad guides mighty down the stairs and to the door.
 
-The hands on the pad are those of `poise.devices.GoalOperator`, which looks at the pictures that the view is given.
+`poise.devices.GoalOperator` moves the gamepad and observes the frames that are sent to the view.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from test_navigate_scene_browser import (
     X,
     Y,
     current_frame,
-    guided,
+    guided_page,
     hub,
     page,
-    press,
+    press_button,
 )
 
 from poise.devices import GoalOperator
@@ -33,13 +33,13 @@ from poise.studio import Hub
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 
-#: Buttons of the pad that choose a point, and how a mode is spoken of.
+#: Buttons of the gamepad that choose a point, and the names of the modes.
 BUTTONS = {"left foot": LEFT_SHOULDER, "right foot": 5, "trunk": Y, "left hand": X}
-__all__ = ["guided", "hub", "page"]  # fixtures
+__all__ = ["guided_page", "hub", "page"]  # fixtures
 
 
 def frame_pose(hub: Hub, frame: Frame, robot: Robot) -> pinocchio.SE3:
-    """Of a part of the robot, in the picture that was shown last."""
+    """Pose of a part of the robot in the last frame."""
     view_frame = hub._latest_view
     assert view_frame is not None
     x, y, z, *turn = view_frame.poses["robot"][frame.joint]
@@ -48,7 +48,7 @@ def frame_pose(hub: Hub, frame: Frame, robot: Robot) -> pinocchio.SE3:
 
 
 def observed_points(hub: Hub, robot: Robot) -> NavigationPoints:
-    """The navigation points as somebody sees them who looks at the view."""
+    """The navigation points in the last frame of the view."""
     feet = {}
     for foot in robot.feet:
         there = frame_pose(hub, foot, robot)
@@ -62,14 +62,16 @@ def observed_points(hub: Hub, robot: Robot) -> NavigationPoints:
 
 
 def hold_gamepad(page: Any, stick: OperatorCommand) -> None:
-    """Holds the pad as a stick says: left stick ahead and aside, right stick to turn, triggers up and down."""
+    """Move the gamepad by a command: left stick ahead and aside, right stick to turn, triggers up and down."""
     forward, left, up, _, _, yaw = stick.axes
     buttons = f"{{ [{RIGHT_TRIGGER}]: {max(up, 0.0)}, [{LEFT_TRIGGER}]: {max(-up, 0.0)} }}"
     page.evaluate(f"held = [{-left}, {-forward}, {-yaw}, 0]; down = {buttons}")
 
 
-def test_a_pad_leads_it_down_the_steps_across_the_room_and_its_hand_to_the_door(guided: Any, hub: Hub) -> None:
-    page, robot = guided, hub._load_robot("mighty")
+def test_a_gamepad_guides_it_down_the_stairs_through_the_room_and_its_hand_to_the_door(
+    guided_page: Any, hub: Hub
+) -> None:
+    page, robot = guided_page, hub._load_robot("mighty")
     page.get_by_label("world", exact=True).select_option("stairs and door")
     page.get_by_text("m to go").wait_for()
     scenario = Scenario.of(robot)
@@ -81,7 +83,7 @@ def test_a_pad_leads_it_down_the_steps_across_the_room_and_its_hand_to_the_door(
         stick = pilot.read(0.0)
         if stick.mode != mode:
             page.evaluate("held = [0, 0, 0, 0]; down = {}")
-            press(page, hub, BUTTONS[stick.mode], stick.mode)
+            press_button(page, hub, BUTTONS[stick.mode], stick.mode)
             mode = stick.mode
         used.add(mode)
         hold_gamepad(page, stick)

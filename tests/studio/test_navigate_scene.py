@@ -1,4 +1,4 @@
-"""The scene Navigate without a browser: what is held, what it means, what becomes of it and what is shown of that."""
+"""The scene Navigate without a browser: operator input, commands, their outcomes and what is drawn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REST = Gamepad(True, (0.0,) * 4, (0.0,) * 17)
 
 
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that is advanced by the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
@@ -42,16 +42,16 @@ def standard_gamepad(axes: tuple[float, ...] = (0.0,) * 4, **pressed: float) -> 
 
 
 def input_message(keys: tuple[str, ...] = (), gamepad: Any = None, axes: tuple[float, ...] = STILL) -> dict[str, Any]:
-    """As a page says it."""
+    """The message of a page."""
     return {"keys": list(keys), "gamepad": gamepad, "axes": list(axes)}
 
 
-# -- what is held ------------------------------------------------------------------------------------------------------
+# -- operator input ----------------------------------------------------------------------------------------------------
 
 
-def test_a_standard_pad_is_read_as_the_gamepad_layout_has_it() -> None:
-    given = standard_gamepad((0.0, -1.0, 0.5, 0.0), b7=1.0, b15=1.0, b2=1.0)
-    stick = Operator(GAMEPAD).update(given.reading)
+def test_a_standard_gamepad_is_read_with_the_gamepad_layout() -> None:
+    gamepad = standard_gamepad((0.0, -1.0, 0.5, 0.0), b7=1.0, b15=1.0, b2=1.0)
+    stick = Operator(GAMEPAD).update(gamepad.reading)
     forward, left, up, roll, _, yaw = stick.axes
     assert (forward, left, up, roll) == (1.0, 0.0, 1.0, 1.0)
     assert yaw == pytest.approx(-(0.5 - GAMEPAD.dead_zone) / (1.0 - GAMEPAD.dead_zone))
@@ -71,7 +71,7 @@ def test_any_other_device_is_read_as_the_flight_stick_of_the_paper() -> None:
     [None, 7, [], {"keys": 3, "gamepad": 4, "axes": "abcdef"}, {"axes": [1.0]}, {"axes": [math.nan] * 6},
      {"gamepad": {"axes": ["a", None], "buttons": {}}}],
 )  # fmt: skip
-def test_nonsense_is_not_held(nonsense: object) -> None:
+def test_invalid_input_is_ignored(nonsense: object) -> None:
     operator_input = OperatorInput.from_page(nonsense)
     assert operator_input.is_idle
     operator = PageOperator()
@@ -79,7 +79,7 @@ def test_nonsense_is_not_held(nonsense: object) -> None:
     assert operator.stick.axes == STILL
 
 
-def test_only_hands_get_through_to_the_simulation() -> None:
+def test_only_well_formed_input_reaches_the_simulation() -> None:
     good = '{"command": "operator_input", "value": {"keys": ["KeyW"], "gamepad": null, "axes": [0, 0, 0, 0, 0, 1]}}'
     assert parse_command(good) == ("operator_input", {"keys": ["KeyW"], "gamepad": None, "axes": [0, 0, 0, 0, 0, 1]})
     padded = '{"keys": [], "gamepad": {"standard": true, "axes": [0.5], "buttons": [1]}, "axes": [0, 0, 0, 0, 0, 0]}'
@@ -102,7 +102,7 @@ def test_the_legend_names_every_key_that_the_page_takes() -> None:
         assert all(used and does for used, does in control_legend(layout))
 
 
-def test_the_legend_names_first_what_the_first_key_does() -> None:
+def test_the_legend_lists_directions_in_the_order_of_the_keys() -> None:
     legend = {does: used for used, does in control_legend(KEYBOARD)}
     directions = {  # axes: forward, left, up, roll to the right, bow, turn to the left
         "forward, back": (0, 1), "left, right": (1, 1), "up, down": (2, 1), "lean left, right": (3, -1),
@@ -118,7 +118,7 @@ def test_the_legend_names_first_what_the_first_key_does() -> None:
     assert {does: used for used, does in control_legend(GAMEPAD)}["up, down"] == "right trigger, left trigger"
 
 
-# -- a person at a page ------------------------------------------------------------------------------------------------
+# -- page operator -----------------------------------------------------------------------------------------------------
 
 
 def test_of_all_devices_the_strongest_counts() -> None:
@@ -130,7 +130,7 @@ def test_of_all_devices_the_strongest_counts() -> None:
     assert (forward, left, yaw) == (-1.0, 0.25, 1.0)
 
 
-def test_the_guided_point_is_the_one_that_was_chosen_last_wherever() -> None:
+def test_the_guided_point_is_the_last_one_chosen_on_any_device() -> None:
     operator = PageOperator()
     operator.set_input(OperatorInput(frozenset({"Digit1"})))
     assert operator.mode == "left foot"
@@ -145,11 +145,11 @@ def test_the_guided_point_is_the_one_that_was_chosen_last_wherever() -> None:
     assert operator.mode == "left hand", "the one after the trunk"
 
 
-def test_a_tap_is_heard_once_and_what_is_let_go_after_it_was_heard_is_over() -> None:
+def test_a_short_key_press_counts_once_and_a_released_key_no_longer() -> None:
     operator = PageOperator()
     operator.set_input(OperatorInput(frozenset({"KeyW"})))
     operator.set_input(OperatorInput())
-    assert operator.read(0.0).axes[0] == 1.0, "pressed and let go before it was asked"
+    assert operator.read(0.0).axes[0] == 1.0, "pressed and released before it was read"
     assert operator.read(0.5).axes == STILL
     operator.set_input(OperatorInput(frozenset({"KeyW"})))
     assert operator.read(1.0).axes[0] == 1.0
@@ -157,7 +157,7 @@ def test_a_tap_is_heard_once_and_what_is_let_go_after_it_was_heard_is_over() -> 
     assert operator.read(1.5).axes == STILL
 
 
-def test_the_lift_is_that_of_the_page_and_what_a_device_adds() -> None:
+def test_the_lift_is_the_sum_of_page_and_device() -> None:
     operator = PageOperator()
     operator.lift = 0.3
     operator.set_input(OperatorInput(gamepad=REST))
@@ -166,10 +166,10 @@ def test_the_lift_is_that_of_the_page_and_what_a_device_adds() -> None:
     assert operator.stick.lift == pytest.approx(0.8)
 
 
-# -- dead-man ----------------------------------------------------------------------------------------------------------
+# -- dead-man switch ---------------------------------------------------------------------------------------------------
 
 
-def test_half_a_second_after_the_last_word_the_stick_is_centred(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_a_second_after_the_last_message_the_stick_is_centred(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     runner = SceneRunner(find_scene("navigate")(installed_robot("mighty")))
     operator = runner.scene.operator  # type: ignore[attr-defined]
@@ -186,7 +186,7 @@ def test_half_a_second_after_the_last_word_the_stick_is_centred(monkeypatch: pyt
     assert not runner.deadman.timed_out
 
 
-def test_a_pad_that_nobody_touches_may_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_gamepad_does_not_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     watch = scene_runner.DeadManSwitch()
     watch.set_input(OperatorInput(gamepad=REST))
@@ -195,14 +195,14 @@ def test_a_pad_that_nobody_touches_may_be_silent(monkeypatch: pytest.MonkeyPatch
     watch.set_input(OperatorInput(gamepad=standard_gamepad((0.0, -1.0, 0.0, 0.0))))
     clock.now += 0.6
     assert watch.input_timed_out
-    assert not watch.input_timed_out, "told once"  # type: ignore[unreachable]
+    assert not watch.input_timed_out, "reported once"  # type: ignore[unreachable]
 
 
 # -- the scene ---------------------------------------------------------------------------------------------------------
 
 
 def run_for(runner: SceneRunner, operator_input: dict[str, Any], seconds: float) -> list[str]:
-    """Holds something for some seconds; all notes that were given."""
+    """Run with an input for some seconds; return all notes."""
     notes: list[str] = []
     for _ in range(round(seconds / runner.period)):
         runner.set_input(operator_input)  # each time: a busy machine may need half a second for a few periods
@@ -218,9 +218,9 @@ def soles(runner: SceneRunner) -> list[float]:
     return [float(state.pose(robot.foot(side)).act(robot.foot(side).sole.center)[2]) for side in ("left", "right")]
 
 
-def test_mighty_walks_reaches_and_stands_on_one_foot_as_it_is_told() -> None:
-    """The trunk is pushed ahead: it walks. The left hand: it moves, the feet do not. The left foot: up, and down again.
-    What is beyond a boundary is projected, and the page is told.
+def test_mighty_walks_reaches_and_stands_on_one_foot_on_command() -> None:
+    """Trunk forward: it walks. Left hand: it moves, the feet do not. Left foot: up, and down again. Goals beyond a
+    boundary are projected, and the page shows it.
     """
     runner = SceneRunner(find_scene("navigate")(installed_robot("mighty")))
     robot, plant = installed_robot("mighty"), runner.primary.plant
@@ -250,7 +250,7 @@ def test_mighty_walks_reaches_and_stands_on_one_foot_as_it_is_told() -> None:
     assert left == pytest.approx(right, abs=0.004)
 
 
-def test_what_is_going_to_be_is_drawn_before_it_is() -> None:
+def test_a_planned_step_is_drawn_before_it_begins() -> None:
     """A segment with a step is drawn when it begins, with the footprint where the foot then lands."""
     robot = installed_robot("mighty")
     runner = SceneRunner(find_scene("navigate")(robot))
@@ -280,7 +280,7 @@ def test_what_is_going_to_be_is_drawn_before_it_is() -> None:
     assert there[:2] == pytest.approx((foot.x, foot.y), abs=0.01)
 
 
-def test_standing_still_draws_nothing_and_tells_of_nothing() -> None:
+def test_standing_still_has_no_plans_and_no_segments() -> None:
     runner = SceneRunner(find_scene("navigate")(installed_robot("mighty")))
     run_for(runner, input_message(), 1.2)
     assert runner.scene.plans() == {}
@@ -297,7 +297,7 @@ def test_discarding_is_a_choice() -> None:
     assert runner.scene.guidance_status()["segments"][0]["outcome"] == "discarded"  # type: ignore[index]
 
 
-def test_the_stairs_stand_where_the_guidance_thinks_and_the_door_is_told_of() -> None:
+def test_the_stairs_are_those_of_the_guidance_and_the_distance_to_the_door_is_shown() -> None:
     runner = SceneRunner(find_scene("navigate")(installed_robot("mighty")))
     runner.scene.set_control("world", "stairs and door")
     assert runner.scene.needs_reset
@@ -316,11 +316,11 @@ def test_the_stairs_stand_where_the_guidance_thinks_and_the_door_is_told_of() ->
     assert (len(environment.ground), len(environment.objects)) == (3, 2)
 
 
-def test_there_are_words_for_every_outcome() -> None:
+def test_every_outcome_has_a_text() -> None:
     assert {*get_args(Outcome)} - {"commanded"} < OUTCOME_TEXT.keys()
 
 
-def test_a_scenery_without_plans_is_still_one() -> None:
+def test_a_frame_of_a_state_has_no_plans() -> None:
     assert ViewFrame.from_state(installed_robot("mighty").stance("standing")).plans is None
 
 
@@ -331,7 +331,7 @@ def test_every_point_has_a_hint(mode: str) -> None:
 
 @pytest.mark.needs_models
 @pytest.mark.parametrize("name", ["g1", "talos", "romeo", "icub", "nao"])
-def test_robots_with_motors_and_with_servos_are_guided_and_told_of(name: str) -> None:
+def test_robots_with_motors_and_with_servos_are_guided_and_shown(name: str) -> None:
     robot = installed_robot(name)
     runner = SceneRunner(find_scene("navigate")(robot))
     assert isinstance(runner.primary.controller, PositionController) == (name == "nao")
@@ -342,6 +342,6 @@ def test_robots_with_motors_and_with_servos_are_guided_and_told_of(name: str) ->
     assert not list(runner.events)
     telemetry = Telemetry(robot)
     numbers = telemetry.page_data(runner, "left leg")
-    assert any(numbers["plots"]["torques"].values()), "who stands strains his legs, on servos too"
+    assert any(numbers["plots"]["torques"].values()), "standing needs leg torques, on servos too"
     assert {"contact", "balance", "hands", "trunk"} <= {level["name"] for level in numbers["levels"]}
     assert np.isfinite(telemetry.view_frame(runner).plans["next"].support).all()  # type: ignore[index]

@@ -1,6 +1,6 @@
-"""Navigate as its users meet it: the real simulation in a real browser, guided with a gamepad through a whole scenario.
+"""The scene Navigate in a real browser with the real simulation, guided by a gamepad through a whole scenario.
 
-With POISE_SCREENSHOTS the view is there too, and pictures of the page are kept in that folder.
+With POISE_SCREENSHOTS the view is opened too, and screenshots of the page are saved in that folder.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
-#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
+#: Folder for screenshots; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
-#: A standard pad that stands at `window.held`, with buttons pressed as `window.down` says.
+#: A standard gamepad with the axes `window.held` and the pressed buttons `window.down`.
 PAD = """
     window.held = [0, 0, 0, 0];
     window.down = {};
@@ -56,8 +56,8 @@ def page(hub: Hub) -> Iterator[Any]:
 
 
 @pytest.fixture
-def guided(page: Any, hub: Hub) -> Any:
-    """mighty in the scene Navigate, chosen on the page, from the beginning; nothing is held."""
+def guided_page(page: Any, hub: Hub) -> Any:
+    """mighty in the scene Navigate, chosen on the page, after a reset and without input."""
     page.evaluate("held = [0, 0, 0, 0]; down = {}")
     if hub.hello()["robot"] != "mighty":
         page.get_by_label("Robot", exact=True).select_option("mighty")
@@ -70,7 +70,7 @@ def guided(page: Any, hub: Hub) -> Any:
     began = current_frame(hub)["time"]
     page.get_by_role("button", name="Reset").click()
     wait_until(lambda: current_frame(hub)["time"] < max(began, 0.2) or current_frame(hub)["time"] < 0.5)
-    press(page, hub, Y, "trunk")
+    press_button(page, hub, Y, "trunk")
     if PICTURES:
         page.frame_locator("#view").locator("canvas").last.wait_for()
     return page
@@ -80,8 +80,8 @@ def current_frame(hub: Hub) -> dict[str, Any]:
     return wait_until(hub.frame)
 
 
-def press(page: Any, hub: Hub, button: int, mode: str) -> None:
-    """Presses a button of the pad until the robot has heard it, and the page shows it."""
+def press_button(page: Any, hub: Hub, button: int, mode: str) -> None:
+    """Press a button of the gamepad until the simulation has received it and the page shows it."""
     page.evaluate(f"down = {{ [{button}]: 1 }}")
     wait_until(lambda: current_frame(hub)["guidance"]["mode"] == mode)
     page.evaluate("down = {}")
@@ -89,7 +89,7 @@ def press(page: Any, hub: Hub, button: int, mode: str) -> None:
 
 
 def frame_position(hub: Hub, frame: Frame) -> np.ndarray:
-    """Where a part of the robot is, in the picture that was shown last."""
+    """Position of a part of the robot in the last frame."""
     view_frame, robot = hub._latest_view, hub._load_robot("mighty")
     assert view_frame is not None
     x, y, z, *turn = view_frame.poses["robot"][frame.joint]
@@ -97,8 +97,8 @@ def frame_position(hub: Hub, frame: Frame) -> np.ndarray:
     return np.asarray((joint * robot.model.frames[frame.index].placement).translation)
 
 
-def steps(hub: Hub) -> bool:
-    """Whether a step is going to be made, and it can be seen where to."""
+def step_is_planned(hub: Hub) -> bool:
+    """Whether a step is planned and drawn."""
     accepted = (hub._latest_view.plans or {}).get("accepted")  # type: ignore[union-attr]
     if accepted is None or not len(accepted.footprints):
         return False
@@ -106,12 +106,12 @@ def steps(hub: Hub) -> bool:
     return bool(np.linalg.norm(feet[:, :2] - accepted.footprints[0].mean(axis=0)[:2], axis=1).min() > 0.05)
 
 
-def stands(hub: Hub) -> bool:
+def robot_stands(hub: Hub) -> bool:
     return bool(current_frame(hub)["status_lines"][0].startswith("stands"))
 
 
 def take_screenshot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] | None = None) -> None:
-    """A picture of the page, if somebody wants one; time stands still until the view has drawn it."""
+    """Save a screenshot of the page, if enabled; the simulation is paused until the view has drawn it."""
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         if when is not None:
@@ -125,8 +125,8 @@ def take_screenshot(page: Any, hub: Hub, name: str, when: Callable[[Hub], bool] 
         hub.handle_command("play", True)
 
 
-def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_projected(guided: Any, hub: Hub) -> None:
-    page, robot = guided, hub._load_robot("mighty")
+def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_shows_projections(guided_page: Any, hub: Hub) -> None:
+    page, robot = guided_page, hub._load_robot("mighty")
     page.get_by_role("heading", name="Gamepad: pad of a test").wait_for()
     left, right = robot.foot("left"), robot.foot("right")
     start = {foot.side: frame_position(hub, foot) for foot in robot.feet}
@@ -134,12 +134,12 @@ def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_project
     page.evaluate("held = [0, -1, 0, 0]")  # the trunk ahead: it walks, one foot after the other
     wait_until(lambda: hub._latest_view.plans.get("accepted") is not None)  # type: ignore[union-attr]
     wait_until(lambda: all(frame_position(hub, foot)[0] > start[foot.side][0] + 0.06 for foot in robot.feet))
-    take_screenshot(page, hub, "", steps)
+    take_screenshot(page, hub, "", step_is_planned)
     page.evaluate("held = [0, 0, 0, 0]")
-    wait_until(lambda: stands(hub))
+    wait_until(lambda: robot_stands(hub))
     assert {row["mode"] for row in current_frame(hub)["guidance"]["segments"]} == {"trunk"}
 
-    press(page, hub, X, "left hand")
+    press_button(page, hub, X, "left hand")
     hand, stood = frame_position(hub, robot.hand("left")), frame_position(hub, right)
     page.evaluate(f"held = [0, -1, 0, 0]; down = {{ [{RIGHT_TRIGGER}]: 1 }}")
     wait_until(lambda: frame_position(hub, robot.hand("left"))[2] > hand[2] + 0.04)
@@ -147,15 +147,15 @@ def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_project
     assert np.linalg.norm(frame_position(hub, right) - stood) < 0.02, "the arm is long enough: no step"
     page.evaluate("held = [0, 0, 0, 0]; down = {}")
 
-    press(page, hub, LEFT_SHOULDER, "left foot")
+    press_button(page, hub, LEFT_SHOULDER, "left foot")
     page.evaluate(f"down = {{ [{RIGHT_TRIGGER}]: 1 }}")
     wait_until(lambda: frame_position(hub, left)[2] > frame_position(hub, right)[2] + 0.015)
     page.locator("#guidance-notes").get_by_text("beyond its boundary, projected").first.wait_for()  # higher than it can
     page.locator("#segments td.projected").first.wait_for()
     take_screenshot(page, hub, "_foot")
     page.evaluate("down = {}")
-    wait_until(lambda: stands(hub))
-    assert "left foot in the air" in current_frame(hub)["status_lines"][0], "it stays there, whoever lets go"
+    wait_until(lambda: robot_stands(hub))
+    assert "left foot in the air" in current_frame(hub)["status_lines"][0], "it stays there after the release"
     page.evaluate(f"down = {{ [{LEFT_TRIGGER}]: 1 }}")
     wait_until(
         lambda: (
@@ -167,8 +167,8 @@ def test_a_gamepad_guides_trunk_hand_and_foot_and_the_page_says_what_was_project
     assert not current_frame(hub)["fall_reason"]
 
 
-def test_a_key_is_a_step_of_its_own_however_short_it_is_pressed(guided: Any, hub: Hub) -> None:
-    page = guided
+def test_a_short_key_press_makes_one_step(guided_page: Any, hub: Hub) -> None:
+    page = guided_page
     page.locator("#guidance-move").focus()
     page.keyboard.press("4")
     wait_until(lambda: current_frame(hub)["guidance"]["mode"] == "left hand")
@@ -176,8 +176,8 @@ def test_a_key_is_a_step_of_its_own_however_short_it_is_pressed(guided: Any, hub
     wait_until(lambda: any(row["mode"] == "left hand" for row in current_frame(hub)["guidance"]["segments"]))
 
 
-def test_a_page_that_freezes_leaves_the_stick_centred(guided: Any, hub: Hub) -> None:
-    page = guided
+def test_a_page_that_freezes_leaves_the_stick_centred(guided_page: Any, hub: Hub) -> None:
+    page = guided_page
     page.evaluate("held = [0, -1, 0, 0]")
     wait_until(lambda: current_frame(hub)["guidance"]["axes"][0] == 1.0)
     page.evaluate("() => { setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }, 0); }")
@@ -185,12 +185,12 @@ def test_a_page_that_freezes_leaves_the_stick_centred(guided: Any, hub: Hub) -> 
     assert current_frame(hub)["guidance"]["axes"] == [0.0] * 6
     wait_until(lambda: current_frame(hub)["guidance"]["axes"][0] == 1.0)  # it is back, and the stick is still held
     page.evaluate("held = [0, 0, 0, 0]")
-    wait_until(lambda: stands(hub))
+    wait_until(lambda: robot_stands(hub))
     assert not current_frame(hub)["fall_reason"]
 
 
-def test_the_stairs_and_the_door_are_chosen_on_the_page_and_stepped_down(guided: Any, hub: Hub) -> None:
-    page, robot = guided, hub._load_robot("mighty")
+def test_the_stairs_and_the_door_are_chosen_on_the_page_and_stepped_down(guided_page: Any, hub: Hub) -> None:
+    page, robot = guided_page, hub._load_robot("mighty")
     page.get_by_label("world", exact=True).select_option("stairs and door")
     wait_until(lambda: current_frame(hub)["guidance"]["has_target"])
     page.get_by_text("m to go").wait_for()
@@ -198,7 +198,7 @@ def test_the_stairs_and_the_door_are_chosen_on_the_page_and_stepped_down(guided:
     page.evaluate("held = [0, -1, 0, 0]")
     start = min(frame_position(hub, foot)[2] for foot in robot.feet)
     wait_until(lambda: min(frame_position(hub, foot)[2] for foot in robot.feet) < start - 0.015)  # a step is 2 cm
-    take_screenshot(page, hub, "_stairs", steps)
+    take_screenshot(page, hub, "_stairs", step_is_planned)
     page.evaluate("held = [0, 0, 0, 0]")
     assert not current_frame(hub)["fall_reason"]
     page.get_by_label("world", exact=True).select_option("flat")

@@ -1,4 +1,4 @@
-"""The page of a guided scene in a real browser, without a simulation: what is held is sent, what is told is shown."""
+"""The page of a guided scene in a real browser, without a simulation: inputs are sent, guidance is shown."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def page_and_hub(shared_page_and_hub: tuple[Any, FakeHub]) -> Iterator[tuple[Any
 
 
 def last_input(hub: FakeHub) -> OperatorInput:
-    """What is held, as the simulation hears it."""
+    """The last input that the simulation received."""
     return OperatorInput.from_page((hub.command_values("operator_input") or [None])[-1])
 
 
@@ -71,7 +71,7 @@ def test_a_page_without_a_guided_scene_shows_nothing_of_it(browser: Any, tmp_pat
         assert hub.command_values("operator_input") == []
 
 
-def test_keys_are_sent_as_they_are_again_and_again_until_they_are_let_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_pressed_keys_are_sent_repeatedly_until_they_are_released(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.keyboard.down("w")
     page.keyboard.down("r")
@@ -83,18 +83,18 @@ def test_keys_are_sent_as_they_are_again_and_again_until_they_are_let_go(page_an
     wait_until(lambda: last_input(hub).is_idle)
     count, alive = len(hub.command_values("operator_input")), len(hub.command_values("keep_alive"))
     wait_until(lambda: len(hub.command_values("keep_alive")) >= alive + 3)
-    assert len(hub.command_values("operator_input")) == count, "silence is told once"
-    assert hub.command_values("stick") == [], "the other kind of driving is not meant"
+    assert len(hub.command_values("operator_input")) == count, "the release is sent once"
+    assert hub.command_values("stick") == [], "no stick commands are sent"
 
 
-def test_a_gamepad_is_sent_as_it_is_and_that_it_was_pulled_out(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_the_state_of_a_gamepad_and_its_removal_are_sent(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.evaluate("pads.push(pad('standard', 4))")
     page.get_by_role("heading", name="Gamepad: Pad").wait_for()
     page.get_by_text("right trigger, left trigger").wait_for()
     page.evaluate("pads[0].axes[1] = -1; pads[0].buttons[7].value = 0.5; pads[0].buttons[2].value = 1")
 
-    def heard() -> bool:
+    def gamepad_received() -> bool:
         gamepad = last_input(hub).gamepad
         return (
             gamepad is not None
@@ -104,7 +104,7 @@ def test_a_gamepad_is_sent_as_it_is_and_that_it_was_pulled_out(page_and_hub: tup
             and gamepad.buttons[2] == 1
         )
 
-    wait_until(heard)
+    wait_until(gamepad_received)
     page.evaluate("pads[0] = pad('standard', 4); pads[0].axes[0] = 0.05")
     wait_until(lambda: last_input(hub).is_idle)
     assert last_input(hub).gamepad is not None
@@ -113,7 +113,7 @@ def test_a_gamepad_is_sent_as_it_is_and_that_it_was_pulled_out(page_and_hub: tup
     page.get_by_role("heading", name="Keyboard").wait_for()
 
 
-def test_a_device_without_the_standard_layout_is_a_flight_stick_whose_levers_may_stay(
+def test_a_device_without_the_standard_layout_is_a_flight_stick_with_fixed_levers(
     page_and_hub: tuple[Any, FakeHub],
 ) -> None:
     page, hub = page_and_hub
@@ -168,7 +168,7 @@ def test_a_rebuilt_panel_shows_the_guided_point_of_a_paused_simulation(page_and_
     wait_until(lambda: page.locator('#modes [aria-pressed="true"]').all_inner_texts() == ["trunk"])
 
 
-def test_what_became_of_commands_is_told_and_why(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_outcomes_of_commands_are_shown_with_their_reasons(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     assert page.locator("#guidance-notes").is_hidden()
     page.get_by_text("None yet: move a stick.").wait_for()
@@ -181,14 +181,14 @@ def test_what_became_of_commands_is_told_and_why(page_and_hub: tuple[Any, FakeHu
     page.locator("#guidance-notes").wait_for(state="hidden")
 
 
-def test_knobs_follow_what_is_heard_from_elsewhere(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_knobs_follow_the_commands_of_other_devices(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     hub.show_frame(6, guidance={**REST, "axes": [1, 0, 0, 0, 0, 0]})
     knob = page.locator("#guidance-move .knob")
     wait_until(lambda: knob.bounding_box()["y"] < page.locator("#guidance-move").bounding_box()["y"] + 20)
 
 
-def test_a_page_that_is_left_lets_go_of_everything(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_a_page_without_focus_releases_all_inputs(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.keyboard.down("w")
     wait_until(lambda: last_input(hub).keys == {"KeyW"})

@@ -1,4 +1,4 @@
-"""What is going to be, in the view, without a browser: each plan in its place and colour, and gone in time."""
+"""Planned motions in the view, without a browser: position, colour and removal of each plan."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def viewer(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def nodes(viewer: Viewer, word: str) -> dict[str, Any]:
-    """What is in the scene, by the end of its name."""
+    """Nodes of the scene, by the end of their names."""
     found = viewer._server.scene._handle_from_node_name.items()
     return {name.rsplit("/", 2)[-1]: node for name, node in found if "/plans" in name and word in name}
 
@@ -49,7 +49,7 @@ def show_plans(viewer: Viewer, robot: Robot, **plans: Plan) -> None:
     viewer.show(ViewFrame.from_state(robot.stance("standing"), plans=plans))
 
 
-def test_a_plan_is_drawn_where_it_will_be_and_vanishes_with_it(viewer: Viewer, robot: Robot) -> None:
+def test_a_plan_is_drawn_at_its_position_and_removed_afterwards(viewer: Viewer, robot: Robot) -> None:
     show_plans(viewer, robot, accepted=PLAN)
     drawn = nodes(viewer, "/accepted/")
     assert drawn["soles"].visible
@@ -62,13 +62,13 @@ def test_a_plan_is_drawn_where_it_will_be_and_vanishes_with_it(viewer: Viewer, r
     for point in PLAN.paths[0]:
         assert np.abs(ends - point).sum(axis=1).min() < 1e-6
     shadow = np.append(PLAN.center_of_mass[:2], 0.0)
-    assert np.abs(ends - shadow).sum(axis=1).min() < 0.01, "on the ground as well, where nothing hides it"
+    assert np.abs(ends - shadow).sum(axis=1).min() < 0.01, "also drawn on the ground, where it is visible"
     assert not any(node.visible for name, node in nodes(viewer, "/next/").items())
     show_plans(viewer, robot)
     assert not any(node.visible for node in nodes(viewer, "/accepted/").values())
 
 
-def test_what_is_done_and_what_may_be_done_have_colours_of_their_own(viewer: Viewer, robot: Robot) -> None:
+def test_accepted_and_next_plans_have_different_colours(viewer: Viewer, robot: Robot) -> None:
     show_plans(viewer, robot, accepted=PLAN, next=PLAN)
     colors = {name: tuple(nodes(viewer, f"/{name}/")["soles"].color) for name in PLAN_COLORS}
     assert len(set(colors.values())) == len(PLAN_COLORS)
@@ -85,7 +85,7 @@ def test_a_plan_that_stays_is_not_sent_again(viewer: Viewer, robot: Robot) -> No
 
 
 @pytest.mark.parametrize("part", ["footprints", "hands", "center_of_mass", "support"])
-def test_what_is_not_finite_is_not_drawn_and_the_rest_is(viewer: Viewer, robot: Robot, part: str) -> None:
+def test_parts_that_are_not_finite_are_hidden_and_the_others_drawn(viewer: Viewer, robot: Robot, part: str) -> None:
     show_plans(viewer, robot, accepted=PLAN._replace(**{part: np.full_like(getattr(PLAN, part), np.nan)}))
     drawn = nodes(viewer, "/accepted/")
     assert drawn["lines"].visible
@@ -94,7 +94,7 @@ def test_what_is_not_finite_is_not_drawn_and_the_rest_is(viewer: Viewer, robot: 
     assert drawn["ball1"].visible == (part not in ("hands", "center_of_mass"))
 
 
-def test_walls_can_be_seen_through_and_the_camera_goes_where_the_stairs_are_seen(viewer: Viewer, robot: Robot) -> None:
+def test_walls_are_transparent_and_the_camera_shows_the_stairs(viewer: Viewer, robot: Robot) -> None:
     stage = StairsAndDoor.of(robot)
     viewer.set_environment(EnvironmentGeometry.of(stage, robot.stance("standing"), objects=stage.objects))
     handles = viewer._server.scene._handle_from_node_name

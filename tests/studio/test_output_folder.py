@@ -1,4 +1,4 @@
-"""The output folder: exactly its own files, and exports that appear whole."""
+"""The output folder: it lists its own files only, and exports appear when they are complete."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def output(tmp_path: Path) -> Iterator[OutputFolder]:
 
 
 @pytest.fixture(scope="module")
-def walk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def walk_recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A short recording of a library robot that needs no other package."""
     assert "nao" in library_names()
     robot = poise.load_robot("nao")
@@ -97,7 +97,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     assert issubclass(OutputError, PoiseError)
 
 
-def test_fresh_names_are_never_given_twice(output: OutputFolder) -> None:
+def test_new_file_names_are_unique(output: OutputFolder) -> None:
     write_file(output, "walk-g1-1.poise")
     (output.folder / "walk-g1-2.poise").symlink_to("nowhere")
     assert [output.new_path("walk-g1", ".poise").name for _ in range(2)] == ["walk-g1-3.poise", "walk-g1-4.poise"]
@@ -108,46 +108,48 @@ def test_fresh_names_are_never_given_twice(output: OutputFolder) -> None:
             output.new_path("walk", suffix)
 
 
-def test_changed_grows_with_the_files_and_only_then(output: OutputFolder) -> None:
-    seen = [output.revision, output.revision]
+def test_the_revision_grows_only_with_changes_of_the_files(output: OutputFolder) -> None:
+    revisions = [output.revision, output.revision]
     write_file(output, "a.poise")
-    seen += [output.revision, output.revision]
+    revisions += [output.revision, output.revision]
     with open(output.folder / "a.poise", "ab") as file:  # it is being written
         file.write(b"more")
-    seen += [output.revision]
-    os.utime(output.folder / "a.poise", (1e9, 1e9))  # it is not, any more
-    seen += [output.revision, output.revision]
+    revisions += [output.revision]
+    os.utime(output.folder / "a.poise", (1e9, 1e9))  # it has ended
+    revisions += [output.revision, output.revision]
     (output.folder / "a.poise").unlink()
-    seen += [output.revision]
-    assert np.diff(seen).tolist() == [0, 1, 0, 0, 1, 0, 1]
+    revisions += [output.revision]
+    assert np.diff(revisions).tolist() == [0, 1, 0, 0, 1, 0, 1]
 
 
-def test_exports_appear_and_load_two_at_a_time_and_show_their_progress(output: OutputFolder, walk: Path) -> None:
-    write_file(output, "w-1.poise", walk.read_bytes())
-    heard, before, most = MessageLog(), output.revision, 0
+def test_exports_appear_and_load_two_at_a_time_and_show_their_progress(
+    output: OutputFolder, walk_recording: Path
+) -> None:
+    write_file(output, "w-1.poise", walk_recording.read_bytes())
+    messages, before, most = MessageLog(), output.revision, 0
     shares: set[float | None] = set()
     for format in ("csv", "npz", "bvh", "html"):
-        output.export("w-1.poise", format, heard)
+        output.export("w-1.poise", format, messages)
     assert [job["name"] for job in output.exports()] == ["w-1.csv", "w-1.npz", "w-1.bvh", "w-1.html"]
     assert output.exports()[3]["activity"] == "w-1.html: waiting"
-    output.export("w-1.poise", "bvh", heard)
-    assert heard == [("error", "w-1.bvh is already being written; wait until it is complete")]
+    output.export("w-1.poise", "bvh", messages)
+    assert messages == [("error", "w-1.bvh is already being written; wait until it is complete")]
     assert output.cancel_export("w-1.html")
-    assert heard[1:] == [("info", "w-1.html: export cancelled")]
+    assert messages[1:] == [("info", "w-1.html: export cancelled")]
 
-    def ended() -> bool:
+    def exports_ended() -> bool:
         nonlocal most
         most = max(most, len(output._exports._running))
         shares.update(job["progress"] for job in output.exports())
-        return len(heard) == 5
+        return len(messages) == 5
 
-    wait_until(ended, "the end of three exports", lambda: len(heard), pause=0.002)
+    wait_until(exports_ended, "the end of three exports", lambda: len(messages), pause=0.002)
     assert most == 2
-    assert {kind for kind, _ in heard[2:]} == {"info"}, heard
+    assert {kind for kind, _ in messages[2:]} == {"info"}, messages
     assert all(share is None or 0.0 <= share <= 1.0 for share in shares)
     assert shares - {None, 0.0}, "the share of a running export is known"
     assert output.exports() == []
-    recording = poise.load_recording(walk)
+    recording = poise.load_recording(walk_recording)
     for format in ("csv", "npz"):
         back = exports.read_trajectory(output.path(f"w-1.{format}"))
         assert np.allclose(back.q, recording["q"], atol=1e-6)
@@ -156,21 +158,23 @@ def test_exports_appear_and_load_two_at_a_time_and_show_their_progress(output: O
     assert sorted(os.listdir(output.folder)) == ["w-1.bvh", "w-1.csv", "w-1.npz", "w-1.poise"]
 
 
-def test_a_report_appears(output: OutputFolder, walk: Path) -> None:
-    write_file(output, "w.poise", walk.read_bytes())
-    heard = MessageLog()
-    output.export("w.poise", "report", heard)
-    wait_until(lambda: heard, "the end of the report")
-    assert heard[0][0] == "info", heard
+def test_a_report_appears(output: OutputFolder, walk_recording: Path) -> None:
+    write_file(output, "w.poise", walk_recording.read_bytes())
+    messages = MessageLog()
+    output.export("w.poise", "report", messages)
+    wait_until(lambda: messages, "the end of the report")
+    assert messages[0][0] == "info", messages
     assert "<html" in output.path("w-report.html").read_text()[:200]
 
 
-def test_what_cannot_be_exported_is_said_and_nothing_raises(output: OutputFolder, walk: Path, tmp_path: Path) -> None:
-    write_file(output, "w.poise", walk.read_bytes())
+def test_failed_exports_are_reported_without_raising(
+    output: OutputFolder, walk_recording: Path, tmp_path: Path
+) -> None:
+    write_file(output, "w.poise", walk_recording.read_bytes())
     write_file(output, "bad.poise", b"not a recording")
     write_file(output, "table.csv")
-    (tmp_path / "outside.poise").write_bytes(walk.read_bytes())
-    heard = MessageLog()
+    (tmp_path / "outside.poise").write_bytes(walk_recording.read_bytes())
+    messages = MessageLog()
     for name, format, words in (
         ("none.poise", "csv", "is not in the output folder"),
         ("../outside.poise", "csv", "is not in the output folder"),
@@ -178,19 +182,19 @@ def test_what_cannot_be_exported_is_said_and_nothing_raises(output: OutputFolder
         ("w.poise", "exe", "unknown export format"),
         ("w.poise", None, "unknown export format"),
     ):
-        output.export(name, format, heard)  # type: ignore[arg-type]
-        assert heard[-1][0] == "error"
-        assert words in heard[-1][1]
-    output.export("bad.poise", "csv", heard)
-    wait_until(lambda: len(heard) == 6, "the end of the export of no recording")
-    assert heard[-1][0] == "error"
-    assert "bad.csv could not be written" in heard[-1][1]
-    assert "\n" not in heard[-1][1]
+        output.export(name, format, messages)  # type: ignore[arg-type]
+        assert messages[-1][0] == "error"
+        assert words in messages[-1][1]
+    output.export("bad.poise", "csv", messages)
+    wait_until(lambda: len(messages) == 6, "the end of the export of no recording")
+    assert messages[-1][0] == "error"
+    assert "bad.csv could not be written" in messages[-1][1]
+    assert "\n" not in messages[-1][1]
     assert sorted(os.listdir(output.folder)) == ["bad.poise", "table.csv", "w.poise"]
 
 
-def test_exports_end_with_whoever_asked_for_them(walk: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "poise.studio.export_worker", str(walk), str(tmp_path / "w.mp4"), "mp4"]
+def test_exports_end_with_the_process_that_started_them(walk_recording: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "poise.studio.export_worker", str(walk_recording), str(tmp_path / "w.mp4"), "mp4"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
     process.stdin.close()  # as the system does for a process that is killed
@@ -207,25 +211,25 @@ def running_process(output: OutputFolder) -> subprocess.Popen[str]:
     return job.process
 
 
-def test_an_export_is_cancelled_and_leaves_nothing(output: OutputFolder, walk: Path) -> None:
-    write_file(output, "w.poise", walk.read_bytes())
-    heard = MessageLog()
-    output.export("w.poise", "mp4", heard)
+def test_an_export_is_cancelled_and_leaves_nothing(output: OutputFolder, walk_recording: Path) -> None:
+    write_file(output, "w.poise", walk_recording.read_bytes())
+    messages = MessageLog()
+    output.export("w.poise", "mp4", messages)
     process = running_process(output)
     assert output.cancel_export("w.mp4")
-    wait_until(lambda: heard, "the end of the export")
-    assert heard == [("info", "w.mp4: export cancelled")]
+    wait_until(lambda: messages, "the end of the export")
+    assert messages == [("info", "w.mp4: export cancelled")]
     assert process.poll() is not None
     assert os.listdir(output.folder) == ["w.poise"]
     assert not output.cancel_export("w.mp4")
 
 
-def test_stopping_ends_exports_that_are_under_way(walk: Path, tmp_path: Path) -> None:
-    output, heard = OutputFolder(tmp_path), MessageLog()
-    write_file(output, "w.poise", walk.read_bytes())
-    output.export("w.poise", "mp4", heard)
+def test_stopping_ends_exports_that_are_under_way(walk_recording: Path, tmp_path: Path) -> None:
+    output, messages = OutputFolder(tmp_path), MessageLog()
+    write_file(output, "w.poise", walk_recording.read_bytes())
+    output.export("w.poise", "mp4", messages)
     process = running_process(output)
     output.stop()
     assert process.poll() is not None
-    output.export("w.poise", "csv", heard)
-    assert heard == [("error", "the studio is closing")]
+    output.export("w.poise", "csv", messages)
+    assert messages == [("error", "the studio is closing")]

@@ -1,4 +1,4 @@
-"""Live: what pages hear, what they may ask for, and that nobody holds up anybody."""
+"""Page sessions: messages to pages, commands from pages, and slow pages that delay no other."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def connect_page(server: Server, path: str = "live", **settings: Any) -> Connect
 
 
 def next_message(page: Connection, kind: str) -> Any:
-    """The next thing of that kind."""
+    """The next message of a kind."""
     while True:
-        said = json.loads(page.recv(timeout=STALL_SECONDS))
-        if kind in said:
-            return said[kind]
+        message = json.loads(page.recv(timeout=STALL_SECONDS))
+        if kind in message:
+            return message[kind]
 
 
-def test_a_page_hears_hello_then_frames_and_messages(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_a_page_receives_hello_then_frames_and_messages(hub_and_server: tuple[FakeHub, Server]) -> None:
     hub, server = hub_and_server
     with connect_page(server) as page:
         assert json.loads(page.recv())["hello"] == hub.hello()
@@ -72,14 +72,19 @@ def test_a_message_that_another_page_has_shown_comes_to_a_new_page_as_old(
             assert [next_message(another, "message")["already_shown"] for _ in range(2)] == [True, True]
 
 
-def test_what_a_page_asks_for_reaches_the_hub(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_commands_of_a_page_reach_the_hub(hub_and_server: tuple[FakeHub, Server]) -> None:
     hub, server = hub_and_server
-    wishes = [("stick", [1, -0.5, 0]), ("control", ["style.step_length", 0.3]), ("replay", None), ("keep_alive", None)]
+    commands = [
+        ("stick", [1, -0.5, 0]),
+        ("control", ["style.step_length", 0.3]),
+        ("replay", None),
+        ("keep_alive", None),
+    ]
     with connect_page(server) as page:
-        for name, value in wishes:
+        for name, value in commands:
             page.send(json.dumps({"command": name, "value": value}))
-        wait_until(lambda: len(hub.commands) == len(wishes))
-    assert hub.commands == wishes
+        wait_until(lambda: len(hub.commands) == len(commands))
+    assert hub.commands == commands
 
 
 @pytest.mark.parametrize(
@@ -94,9 +99,7 @@ def test_what_a_page_asks_for_reaches_the_hub(hub_and_server: tuple[FakeHub, Ser
         '{"command": "replay", "value": {"file": "a", "time": 1e999}}',
     ],
 )  # fmt: skip
-def test_nonsense_goes_no_further_and_is_answered_in_one_line(
-    hub_and_server: tuple[FakeHub, Server], text: str | bytes
-) -> None:
+def test_invalid_commands_are_refused_in_one_line(hub_and_server: tuple[FakeHub, Server], text: str | bytes) -> None:
     hub, server = hub_and_server
     with connect_page(server) as page:
         page.send(text)
@@ -107,7 +110,7 @@ def test_nonsense_goes_no_further_and_is_answered_in_one_line(
         wait_until(lambda: hub.commands == [("keep_alive", None)])
 
 
-def test_every_command_takes_what_it_says_it_expects() -> None:
+def test_every_command_accepts_its_documented_value() -> None:
     examples = {
         "stick": [0, -1, 1], "play": True, "time_scale": 0.1, "scene": "walk", "robot": "g1", "record": False,
         "limb": "left leg", "control": ["a", [1, 2]], "replay": {"file": "a.poise", "time": 0.5}, "loop": True,
@@ -123,7 +126,7 @@ def test_numbers_that_are_not_finite_reach_a_page_as_null() -> None:
     assert json.loads(to_json({"a": [1.5, float("nan"), {"b": float("-inf")}]})) == {"a": [1.5, None, {"b": None}]}
 
 
-def test_the_hub_knows_how_many_pages_there_are(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_the_hub_knows_the_number_of_pages(hub_and_server: tuple[FakeHub, Server]) -> None:
     hub, server = hub_and_server
     with connect_page(server):
         wait_until(lambda: hub.page_counts == [1])
@@ -132,7 +135,9 @@ def test_the_hub_knows_how_many_pages_there_are(hub_and_server: tuple[FakeHub, S
     wait_until(lambda: hub.page_counts == [1, 2, 1, 0])
 
 
-def test_a_slow_page_gets_only_the_latest_frame_and_holds_up_nobody(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_a_slow_page_gets_only_the_latest_frame_and_delays_no_other_page(
+    hub_and_server: tuple[FakeHub, Server],
+) -> None:
     hub, server = hub_and_server
     last = 60
     # Room for one message: the client stops reading, as a page on a poor network does.
@@ -150,7 +155,7 @@ def test_a_slow_page_gets_only_the_latest_frame_and_holds_up_nobody(hub_and_serv
 
 
 def upload(server: Server, data: bytes, control: str = "load", name: str = "a.toml", piece: int = 700) -> str:
-    """What the server says to an upload."""
+    """The answer of the server to an upload."""
     with connect_page(server, f"upload/{control}?name={name}") as page:
         try:
             for begin in range(0, len(data), piece):
@@ -168,7 +173,7 @@ def test_a_file_arrives_whole(hub_and_server: tuple[FakeHub, Server]) -> None:
     assert hub_and_server[0].uploads == [("load", "my style.toml", data)]
 
 
-def test_what_is_wrong_with_a_file_is_told(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_the_error_of_an_uploaded_file_is_reported(hub_and_server: tuple[FakeHub, Server]) -> None:
     assert "is no TOML" in upload(hub_and_server[1], b"nonsense")
 
 

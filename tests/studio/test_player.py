@@ -1,4 +1,4 @@
-"""A walk and its reproduction on the stage: where both bodies and the markers are at which time."""
+"""Playback of a walk and its reproduction: positions of both bodies and of the markers over time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     return Clock
 
 
-def test_both_bodies_are_where_fit_and_reproduction_have_them(result: GaitResult) -> None:
+def test_both_bodies_have_the_poses_of_fit_and_reproduction(result: GaitResult) -> None:
     values: dict[str, Any] = {"variant": "paper", "ghost_offset": 0.7, "show_markers": True}
     play = GaitPlayer(result, lambda: values)
     assert result.cycle is not None
@@ -56,7 +56,7 @@ def test_both_bodies_are_where_fit_and_reproduction_have_them(result: GaitResult
     other = result.reproductions["paper"]
     n = int(np.argmin(np.abs(other.time - begin - 0.5)))
     ghost = State(play.robot, other.q[n]).pose(heel).translation
-    assert ghost[:2] == pytest.approx(placed[:2], abs=0.02), "in its own place it treads where the person trod"
+    assert ghost[:2] == pytest.approx(placed[:2], abs=0.02), "without an offset its feet are those of the person"
     left = np.array([-result.heading[1], result.heading[0], 0.0])
     assert view_frame.poses["ghost"][1, :3] == pytest.approx(other.q[n, :3] + 0.7 * left)
     values["variant"], values["show_markers"] = "two phases", False
@@ -93,8 +93,8 @@ def test_a_cycle_is_played_over_and_over_and_the_whole_trial_has_no_ghost_beyond
     assert set(play.view_frame().poses) == {"robot", "ghost"}
 
 
-def test_who_walks_elsewhere_is_seen_from_the_same_side(result: GaitResult, clock: Any) -> None:
-    """Turned by a quarter, so is the view, and the ghost still goes to the left."""
+def test_the_camera_shows_every_walking_direction_from_the_same_side(result: GaitResult, clock: Any) -> None:
+    """A quarter turn of the walk turns the view as well, and the ghost is still to the left."""
     turned = dataclasses.replace(result, heading=np.array([0.0, 1.0, 0.0]))
     straight = dataclasses.replace(result, heading=np.array([1.0, 0.0, 0.0]))
     (x, y, z), (a, b, c) = GaitPlayer(straight, dict).camera_direction, GaitPlayer(turned, dict).camera_direction
@@ -105,7 +105,7 @@ def test_who_walks_elsewhere_is_seen_from_the_same_side(result: GaitResult, cloc
 
 
 @pytest.mark.parametrize("nonsense", [None, "x", float("nan"), [], -1e9])
-def test_nonsense_in_controls_does_no_harm(result: GaitResult, nonsense: object) -> None:
+def test_invalid_control_values_are_ignored(result: GaitResult, nonsense: object) -> None:
     names = ("variant", "play_range", "ghost_offset", "show_markers")
     play = GaitPlayer(result, lambda: dict.fromkeys(names, nonsense))
     assert np.isfinite(play.view_frame().poses["ghost"]).all()
@@ -120,22 +120,22 @@ def test_a_single_frame_can_be_shown(result: GaitResult) -> None:
     assert play.page_data()["replay"]["time"] == 0.0
 
 
-def test_the_view_draws_markers_that_are_seen_and_hides_who_is_not_there() -> None:
+def test_the_view_draws_visible_markers_and_hides_absent_figures() -> None:
     robot = installed_robot("human")
     viewer = Viewer()
     try:
         viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.9, 0.3))})
         state = robot.stance("standing")
-        seen = np.array([[0.1, 0.2, 0.3], [np.nan] * 3, [0.4, 0.5, 0.6]])
-        viewer.show(ViewFrame.from_state(state, markers={"known": seen, "unknown": np.zeros((0, 3))}))
+        markers = np.array([[0.1, 0.2, 0.3], [np.nan] * 3, [0.4, 0.5, 0.6]])
+        viewer.show(ViewFrame.from_state(state, markers={"known": markers, "unknown": np.zeros((0, 3))}))
         balls = not_none(viewer._marker_spheres)._balls["known"]
         assert [ball.visible for ball in balls] == [True, False, True]
-        assert [balls[0].position, balls[2].position] == pytest.approx(seen[[0, 2]])
+        assert [balls[0].position, balls[2].position] == pytest.approx(markers[[0, 2]])
         assert viewer._figures["robot"]._root.visible
         assert not viewer._figures["ghost"]._root.visible
-        viewer.show(ViewFrame.from_state(state, markers={"known": seen[2:]}))
+        viewer.show(ViewFrame.from_state(state, markers={"known": markers[2:]}))
         assert [ball.visible for ball in balls] == [True, False, False]
-        viewer.show(ViewFrame.from_state(state, markers={"known": seen[1:2]}))
+        viewer.show(ViewFrame.from_state(state, markers={"known": markers[1:2]}))
         assert not any(ball.visible for ball in balls)
         viewer.show(ViewFrame.from_state(state))
         assert not any(ball.visible for ball in balls)
@@ -143,7 +143,7 @@ def test_the_view_draws_markers_that_are_seen_and_hides_who_is_not_there() -> No
         viewer.close()
 
 
-def test_a_replay_tells_the_fallback_of_its_moment() -> None:
+def test_a_replay_shows_the_fallback_of_its_sample() -> None:
     robot = installed_robot("mighty")
     start = robot.stance("standing")
     controller = poise.KinematicController(poise.Hierarchy(levels=[poise.Level("posture", [tasks.Posture(start)])]))
@@ -163,8 +163,8 @@ def test_a_replay_tells_the_fallback_of_its_moment() -> None:
 
 
 @pytest.mark.needs_models
-def test_a_replay_shows_what_the_page_showed_live(tmp_path: Path, clock: Any) -> None:
-    """Forces, torques, plots and hierarchy of the replayed moment, not of another one."""
+def test_a_replay_shows_the_live_values(tmp_path: Path, clock: Any) -> None:
+    """Forces, torques, plots and hierarchy of the replayed sample."""
     runner = SceneRunner(find_scene("walk")(installed_robot("g1")))
     runner.scene.set_control("walking", True)
     telemetry = Telemetry(runner.scene.robot)

@@ -82,7 +82,7 @@ def test_a_slider_sends_its_value_from_mouse_keys_and_field(page: Any, hub: Fake
     assert slider.input_value() == "0.6"
 
 
-def test_a_choice_a_switch_and_a_button_send_what_they_are_for(page: Any, hub: FakeHub) -> None:
+def test_a_choice_a_switch_and_a_button_send_their_values(page: Any, hub: FakeHub) -> None:
     page.get_by_role("combobox", name="preset").select_option("proud")
     page.get_by_role("switch", name="arms swing").uncheck()
     page.get_by_role("button", name="push", exact=True).click()
@@ -108,7 +108,7 @@ def test_a_slider_marks_where_the_motion_ends(page: Any, hub: FakeHub) -> None:
     assert "16.6667%" in gradient, "0.1 of 0 to 0.6"
     assert "75%" in gradient
     assert "Keeps balance" in page.get_by_role("slider", name="step length").get_attribute("aria-description")
-    assert page.locator(".range-marks:visible").count() == 1, "where no range is known there are no marks"
+    assert page.locator(".range-marks:visible").count() == 1, "without a range there are no marks"
     hub.show_frame(2, feasible_ranges={})
     marks.wait_for(state="hidden")
 
@@ -133,7 +133,7 @@ def test_fits_and_exports_show_their_progress_and_are_cancelled(page: Any, hub: 
     jobs.get_by_text("fitting the body").wait_for()
     bars = jobs.get_by_role("progressbar")
     assert bars.first.evaluate("bar => bar.value") == 0.25
-    assert not bars.last.evaluate("bar => bar.hasAttribute('value')"), "its share is not known"
+    assert not bars.last.evaluate("bar => bar.hasAttribute('value')"), "its progress is unknown"
     assert "12 s" in jobs.inner_text()
     jobs.get_by_role("button", name="Cancel w.mp4").click()
     wait_until(lambda: hub.command_values("cancel_job") == ["w.mp4"])
@@ -150,7 +150,7 @@ def test_the_time_of_steps_is_compared_with_the_period(page: Any, hub: FakeHub) 
     assert page.locator("#timing-late.highlighted").count() == 0
 
 
-def test_a_browser_without_webgl_says_so_and_the_rest_of_the_page_works(
+def test_a_browser_without_webgl_shows_a_notice_and_the_rest_of_the_page_works(
     browser: Any, hub: FakeHub, hub_and_server: Any
 ) -> None:
     hub.reset()
@@ -266,8 +266,15 @@ def test_the_bar_sends_play_pace_reset_record_scene_robot_and_limb(page: Any, hu
     page.get_by_role("combobox", name="Robot").select_option("nao")
     page.get_by_role("combobox", name="Limb whose torques are shown").select_option("left arm")
     wait_until(lambda: hub.command_values("limb"))
-    wanted = {"record": False, "time_scale": 0.25, "reset": None, "scene": "reach", "robot": "nao", "limb": "left arm"}
-    assert {name: hub.command_values(name) for name in wanted} == {name: [value] for name, value in wanted.items()}
+    expected = {
+        "record": False,
+        "time_scale": 0.25,
+        "reset": None,
+        "scene": "reach",
+        "robot": "nao",
+        "limb": "left arm",
+    }
+    assert {name: hub.command_values(name) for name in expected} == {name: [value] for name, value in expected.items()}
 
 
 def test_controls_follow_the_simulation_but_not_while_they_are_held(page: Any, hub: FakeHub) -> None:
@@ -294,14 +301,14 @@ def test_controls_follow_the_simulation_but_not_while_they_are_held(page: Any, h
     wait_until(follows_frames)
 
 
-def test_controls_are_drawn_anew_only_when_they_are_others(page: Any, hub: FakeHub) -> None:
+def test_controls_are_redrawn_only_when_they_change(page: Any, hub: FakeHub) -> None:
     page.get_by_role("slider", name="step length").evaluate("element => element.dataset.mine = 'yes'")
     hub.scene, hub.hello_version = "stand", hub.hello_version + 1
     page.locator('[role="tab"][aria-selected="true"]', has_text="Stand").wait_for()
     assert page.locator("[data-mine]").count() == 1
 
 
-def test_tables_words_and_plots_show_the_frame(page: Any, hub: FakeHub) -> None:
+def test_tables_status_texts_and_plots_show_the_frame(page: Any, hub: FakeHub) -> None:
     page.get_by_text("balanced: 2.3 cm to spare").wait_for()
     rows = page.locator("#levels tbody tr").all_inner_texts()
     assert [re.split(r"\s+", row)[0] for row in rows] == [
@@ -353,7 +360,7 @@ def test_numbers_that_are_missing_break_nothing(page: Any, hub: FakeHub) -> None
     page.get_by_text("odd", exact=True).wait_for()
 
 
-def test_messages_are_shown_in_a_live_region_and_kept_among_the_events(page: Any, hub: FakeHub) -> None:
+def test_messages_are_shown_in_a_live_region_and_listed_among_the_events(page: Any, hub: FakeHub) -> None:
     hub.post_message("error", "the simulation was restarted: it did not answer")
     message = page.get_by_role("log", name="Messages").get_by_text("it did not answer")
     message.wait_for()
@@ -376,10 +383,14 @@ def test_a_file_is_uploaded(page: Any, hub: FakeHub) -> None:
     assert hub.uploads == [("load", "mine.toml", b"name = 'mine'\n")]
 
 
-@pytest.mark.parametrize(("content", "said"), [(b"=" * 900_000, "too large: the limit is 2 kB"), (b"?", "is no TOML")])
-def test_a_file_that_is_too_large_or_malformed_shows_why(page: Any, hub: FakeHub, content: bytes, said: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "expected"), [(b"=" * 900_000, "too large: the limit is 2 kB"), (b"?", "is no TOML")]
+)
+def test_a_file_that_is_too_large_or_malformed_shows_why(
+    page: Any, hub: FakeHub, content: bytes, expected: str
+) -> None:
     choose_file(page, content)
-    page.get_by_role("log").get_by_text(said).wait_for()
+    page.get_by_role("log").get_by_text(expected).wait_for()
 
 
 def test_a_save_control_and_a_file_are_downloaded(page: Any) -> None:
@@ -444,30 +455,30 @@ def test_every_control_has_a_name_and_every_id_is_one_elements(page: Any, hub: F
     assert unnamed == []
 
 
-def test_everything_is_reached_by_the_keyboard_and_the_focus_is_seen(page: Any) -> None:
-    wanted = page.evaluate(
+def test_every_control_is_reached_by_the_keyboard_and_the_focus_is_visible(page: Any) -> None:
+    focusable = page.evaluate(
         """[...document.querySelectorAll('button, input, select, a[href], summary, .stick')].filter((element) =>
              element.tabIndex >= 0 && !element.disabled && element.checkVisibility()).map((element, number) =>
-             (element.dataset.wanted = number))"""
+             (element.dataset.focusNumber = number))"""
     )
-    seen, outlined = set(), True
-    for _ in range(3 * len(wanted)):
+    focused, outlined = set(), True
+    for _ in range(3 * len(focusable)):
         page.keyboard.press("Tab")
         number, outline = page.evaluate(
             """(() => { const element = document.activeElement;
                const shown = element.type === 'file' ? element.nextElementSibling : element;
-               return [element.dataset.wanted ?? '', getComputedStyle(shown).outlineStyle]; })()"""
+               return [element.dataset.focusNumber ?? '', getComputedStyle(shown).outlineStyle]; })()"""
         )
         if number:
-            seen.add(int(number))
+            focused.add(int(number))
             outlined &= outline != "none"
-        if len(seen) == len(wanted):
+        if len(focused) == len(focusable):
             break
-    assert seen == set(wanted)
+    assert focused == set(focusable)
     assert outlined
 
 
-def test_a_page_says_that_the_studio_is_gone_and_finds_it_again(browser: Any, tmp_path: Path) -> None:
+def test_a_page_reports_a_lost_connection_and_reconnects(browser: Any, tmp_path: Path) -> None:
     with studio(tmp_path) as (_, server), open_page(browser, server) as page:
         server.stop()
         notice = page.get_by_role("log").get_by_text("The studio does not respond")
@@ -480,7 +491,7 @@ def test_a_page_says_that_the_studio_is_gone_and_finds_it_again(browser: Any, tm
             wait_until(lambda: hub.command_values("reset") == [None])
 
 
-def test_two_pages_see_the_same_and_one_that_leaves_takes_nothing_along(
+def test_two_pages_show_the_same_and_closing_one_does_not_change_the_other(
     page: Any, browser: Any, hub_and_server: Any
 ) -> None:
     hub, server = hub_and_server

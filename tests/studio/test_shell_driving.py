@@ -1,4 +1,4 @@
-"""Sticks, keys and gamepads in a real browser: what they ask for, and that letting go is heard."""
+"""Sticks, keys and gamepads in a real browser: the commands that they send, and release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from open_studio import begin_again, chromium, open_page, studio
 from waiting import wait_until
 
 ZEROS = [0, 0, 0]
-#: Gamepads that the test moves: `pads[0].axes[1] = -1`.
+#: Gamepads moved by the test: `pads[0].axes[1] = -1`.
 PADS = """
 window.pads = [];
 navigator.getGamepads = () => [...window.pads, ...Array(4)].slice(0, 4);
@@ -55,14 +55,14 @@ def test_a_page_is_alive(page_and_hub: tuple[Any, FakeHub]) -> None:
     assert page_and_hub[1].command_values("stick") == []
 
 
-def test_a_gamepad_drives_and_its_silence_is_sent_once(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_a_gamepad_drives_and_its_centred_stick_is_sent_once(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.evaluate(f"pads.push({STANDARD})")
     page.get_by_text("gamepad: Pad").wait_for()
     page.evaluate("pads[0].axes = [0.05, -1, 0, 0]")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
     count = len(hub.command_values("stick"))
-    wait_until(lambda: len(hub.command_values("stick")) >= count + 3)  # said again and again while it is held
+    wait_until(lambda: len(hub.command_values("stick")) >= count + 3)  # sent repeatedly while it is held
     page.evaluate("pads[0].axes = [1, 0, 0, 0]")
     wait_until(lambda: last_stick(hub) == [0, -1, 0])
     page.evaluate("pads[0].axes = [0, 0, -0.56, 0]")
@@ -75,7 +75,7 @@ def test_a_gamepad_drives_and_its_silence_is_sent_once(page_and_hub: tuple[Any, 
     assert last_stick(hub) == ZEROS
 
 
-def test_a_gamepad_that_is_unplugged_lets_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_an_unplugged_gamepad_releases_the_stick(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.evaluate(f"pads.push({STANDARD}); pads[0].axes = [0, -1, 0, 0]")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
@@ -87,7 +87,7 @@ def test_an_unknown_device_is_assigned_by_moving_it_and_remembered(page_and_hub:
     page, hub = page_and_hub
     dialog = page.get_by_role("dialog", name="Assign the axes")
 
-    def moved(axes: list[float], step: str) -> None:
+    def move_axis(axes: list[float], step: str) -> None:
         dialog.get_by_text(step).wait_for()
         page.evaluate(f"pads[0].axes = {axes}")
         dialog.get_by_text("Let it go").wait_for()
@@ -98,10 +98,10 @@ def test_an_unknown_device_is_assigned_by_moving_it_and_remembered(page_and_hub:
     page.evaluate("pads[0].axes = [0, 0.9, -1, 0]")
     dialog.get_by_text("Let it go").wait_for()
     page.evaluate("pads[0].axes = [0, 0, -1, 0]")
-    moved([-0.9, 0, -1, 0], "fully left")
-    moved([0, 0, 0.5, 0], "should turn")
+    move_axis([-0.9, 0, -1, 0], "fully left")
+    move_axis([0, 0, 0.5, 0], "should turn")
     dialog.wait_for(state="hidden")
-    assert all(stick == ZEROS for stick in hub.command_values("stick"))  # assigning drives nothing
+    assert all(stick == ZEROS for stick in hub.command_values("stick"))  # no stick commands during assignment
     page.evaluate("pads[0].axes = [0, 1, -1, 0]")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.evaluate("pads[0].axes = [1, 0, -1, 0]")
@@ -138,7 +138,7 @@ KEYS = {
 }  # fmt: skip
 
 
-def test_keys_drive_until_they_are_let_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_keys_drive_until_they_are_released(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     for key, stick in KEYS.items():
         page.keyboard.down(key)
@@ -178,7 +178,7 @@ def test_only_text_and_number_fields_hold_the_keyboard(page_and_hub: tuple[Any, 
     wait_until(lambda: len(hub.command_values("keep_alive")) > count)
     assert hub.command_values("stick") == []
     number.focus()
-    page.keyboard.press("Enter")  # the number is set, and the keys are the robot's again
+    page.keyboard.press("Enter")  # the number is set, and the keys drive the robot again
     page.keyboard.down("w")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
     page.keyboard.up("w")
@@ -200,7 +200,7 @@ def test_keys_drive_after_a_slider_a_choice_or_a_panel_was_used_with_the_mouse(
             wait_until(lambda: last_stick(hub) == ZEROS)
         assert slider.input_value() == value
     page.get_by_role("combobox", name="preset").focus()
-    page.keyboard.down("s")  # a letter is no choice
+    page.keyboard.down("s")  # a letter does not change the choice
     wait_until(lambda: last_stick(hub) == [-1, 0, 0])
     page.keyboard.up("s")
     assert page.get_by_role("combobox", name="preset").input_value() == "neutral"
@@ -244,7 +244,7 @@ def test_undo_and_the_help_of_keys_have_a_key_each(page_and_hub: tuple[Any, Fake
 
 
 @pytest.mark.parametrize("event", ["blur", "pagehide"])
-def test_a_page_that_is_left_lets_go(page_and_hub: tuple[Any, FakeHub], event: str) -> None:
+def test_a_page_without_focus_releases_the_stick(page_and_hub: tuple[Any, FakeHub], event: str) -> None:
     page, hub = page_and_hub
     page.keyboard.down("w")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])
@@ -252,7 +252,7 @@ def test_a_page_that_is_left_lets_go(page_and_hub: tuple[Any, FakeHub], event: s
     wait_until(lambda: last_stick(hub) == ZEROS)
 
 
-def test_closing_the_page_lets_go(page_and_hub: tuple[Any, FakeHub]) -> None:
+def test_closing_the_page_releases_the_stick(page_and_hub: tuple[Any, FakeHub]) -> None:
     page, hub = page_and_hub
     page.keyboard.down("w")
     wait_until(lambda: last_stick(hub) == [1, 0, 0])

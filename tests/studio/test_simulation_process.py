@@ -1,4 +1,4 @@
-"""The simulation of the studio: pacing, the dead-man switch, scenes, recording, the process and what it survives."""
+"""The simulation of the studio: pacing, dead-man switch, scenes, recording, and crashes of its process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.needs_models
 
 
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that is advanced by the test."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
         self.now = 100.0
@@ -49,7 +49,7 @@ def test_simulated_time_runs_beside_the_clock(monkeypatch: pytest.MonkeyPatch, t
     assert pacer.real_time_factor == pytest.approx(time_scale, rel=0.1)
 
 
-def test_what_is_too_late_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulated_time_beyond_the_maximum_lag_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, scene_runner)
     pacer = scene_runner.RealTimePacer(0.002)
     clock.now += 5.0
@@ -58,10 +58,10 @@ def test_what_is_too_late_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pacer.periods_due() == 0
 
 
-# -- dead-man ----------------------------------------------------------------------------------------------------------
+# -- dead-man switch ---------------------------------------------------------------------------------------------------
 
 
-def test_a_stick_counts_as_long_as_somebody_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stick_is_centred_after_its_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, scene_runner)
     stick = scene_runner.DeadManSwitch()
     stick.set_stick([1.0, 0.0, -0.5])
@@ -76,7 +76,7 @@ def test_a_stick_counts_as_long_as_somebody_holds_it(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("value", [None, [1.0], [1.0, float("nan"), 0.0], "ahead", [9.0, "a", 0.0]])
-def test_nonsense_is_a_stick_that_is_let_go(value: object) -> None:
+def test_an_invalid_stick_is_centred(value: object) -> None:
     stick = scene_runner.DeadManSwitch()
     stick.set_stick(value)
     assert stick.stick == scene_runner.CENTERED
@@ -93,7 +93,7 @@ def test_a_stick_has_an_end() -> None:
 
 @pytest.mark.parametrize("robot", ["g1", "talos", "romeo", "icub", "nao"])
 @pytest.mark.parametrize("name", [each.name for each in all_scenes()])
-def test_a_scene_plays_and_can_be_told_of(name: str, robot: str) -> None:
+def test_a_scene_runs_and_has_telemetry(name: str, robot: str) -> None:
     runner = SceneRunner(find_scene(name)(installed_robot(robot)))
     for _ in range(40):
         runner.step()
@@ -103,13 +103,13 @@ def test_a_scene_plays_and_can_be_told_of(name: str, robot: str) -> None:
     numbers, view_frame = telemetry.page_data(runner, "left leg"), telemetry.view_frame(runner)
     assert numbers["time"] == pytest.approx(39 * runner.period)
     assert len(numbers["plots"]["support"]) >= 3
-    assert any(numbers["plots"]["torques"].values()), "who stands strains his legs"
+    assert any(numbers["plots"]["torques"].values()), "standing needs leg torques"
     table = {level["name"]: level for level in numbers["levels"]}
     assert {"contact", "balance"} <= table.keys() or {"feet", "balance"} <= table.keys()
     assert all(task["error"] >= 0.0 for level in table.values() for task in level["tasks"])
     for controlled, poses in view_frame.poses.items():
         plant, foot = runner.controlled_plants[controlled].plant, runner.scene.robot.feet[0]
-        state = plant.truth() if hasattr(plant, "truth") else plant.state()  # as it is, not as it is sensed
+        state = plant.truth() if hasattr(plant, "truth") else plant.state()  # the true state, not the measured one
         x, y, z, *turn = poses[foot.joint]
         joint = pinocchio.SE3(pinocchio.Quaternion(*turn).matrix(), np.array([x, y, z]))
         placed = joint * runner.scene.robot.model.frames[foot.index].placement
@@ -122,7 +122,7 @@ def test_a_scene_plays_and_can_be_told_of(name: str, robot: str) -> None:
 
 
 @pytest.mark.parametrize("name", [each.name for each in all_scenes()])
-def test_every_control_has_a_name_a_label_and_a_value_that_is_told_again(name: str) -> None:
+def test_every_control_has_a_name_a_label_and_a_value_in_the_scene(name: str) -> None:
     runner = SceneRunner(find_scene(name)(installed_robot("g1")))
     controls = [control.as_json() for control in runner.scene.controls()]
     assert len({control["name"] for control in controls}) == len(controls)
@@ -137,7 +137,7 @@ def test_every_control_has_a_name_a_label_and_a_value_that_is_told_again(name: s
 
 @pytest.mark.parametrize("nonsense", [None, "x", float("nan"), [], {}, -1e9, True])
 @pytest.mark.parametrize("name", [each.name for each in all_scenes()])
-def test_nonsense_from_a_page_does_no_harm(name: str, nonsense: object) -> None:
+def test_invalid_control_values_do_not_stop_a_scene(name: str, nonsense: object) -> None:
     runner = SceneRunner(find_scene(name)(installed_robot("g1")))
     for control in runner.scene.controls():
         if control.kind not in ("upload", "save"):
@@ -155,7 +155,7 @@ def test_nonsense_from_a_page_does_no_harm(name: str, nonsense: object) -> None:
 # -- walking by stick --------------------------------------------------------------------------------------------------
 
 
-def test_a_stick_walks_the_robot_and_silence_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stick_walks_the_robot_and_it_stops_after_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, scene_runner)
     runner = SceneRunner(find_scene("walk")(installed_robot("g1")))
     walk = runner.scene.walk  # type: ignore[attr-defined]
@@ -175,7 +175,7 @@ def test_a_stick_walks_the_robot_and_silence_stops_it(monkeypatch: pytest.Monkey
     assert not runner.fall_reason
 
 
-def test_a_robot_that_nobody_watches_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_robot_without_a_page_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch, scene_runner)
     runner = SceneRunner(find_scene("walk")(installed_robot("g1")))
     runner.scene.set_control("walking", True)
@@ -215,8 +215,8 @@ def test_a_dragged_hand_is_reached_in_physics_and_in_kinematics() -> None:
         assert hand == pytest.approx((x + 0.1, y - 0.05, z + 0.2), abs=2e-3)
 
 
-def test_the_order_of_tasks_decides_who_gives_way() -> None:
-    """Both hands are pulled apart further than arms are long: the one that stands higher in the order is served."""
+def test_the_order_of_tasks_decides_which_task_yields() -> None:
+    """Both hands are pulled apart further than arms are long: the task of higher priority is met."""
     missed = {}
     for first in ("left hand", "right hand"):
         runner = SceneRunner(find_scene("reach")(installed_robot("g1")))
@@ -267,10 +267,10 @@ def test_a_handle_that_is_drawn_away_pulls_like_a_rubber_band() -> None:
     assert moved[0.2] > 1.5 * moved[0.1] > 0.005
 
 
-# -- the tape ----------------------------------------------------------------------------------------------------------
+# -- recording ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_recorded_can_be_loaded(tmp_path: Path) -> None:
+def test_a_recording_of_the_scene_can_be_loaded(tmp_path: Path) -> None:
     runner = SceneRunner(find_scene("stand")(installed_robot("g1")))
     runner.start_recording(tmp_path / "a.poise")
     for _ in range(100):
@@ -288,38 +288,38 @@ def test_what_is_recorded_can_be_loaded(tmp_path: Path) -> None:
 
 
 class Listener:
-    """Hears what a simulation says."""
+    """Receives the messages of a simulation."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[Any, ...]] = []
-        self.client = SimulationClient(lambda *what: self.messages.append(what))
+        self.client = SimulationClient(lambda *message: self.messages.append(message))
 
     def wait(self, good: Any) -> tuple[Any, ...]:
-        """The first thing that is so, from now on or before."""
+        """The first message that satisfies a condition, past or future."""
         return wait_until(
-            lambda: next((what for what in list(self.messages) if good(what)), None), inspect.getsource(good)
+            lambda: next((message for message in list(self.messages) if good(message)), None), inspect.getsource(good)
         )
 
 
-def test_a_simulation_runs_beside_us_and_its_death_is_heard(tmp_path: Path) -> None:
+def test_a_simulation_runs_in_its_process_and_its_crash_is_reported(tmp_path: Path) -> None:
     listener = Listener()
     listener.client.start(SimulationStart("stand", "g1", {"depth": 0.2}))
     try:
-        ready = listener.wait(lambda what: what[0] == "ready")
+        ready = listener.wait(lambda message: message[0] == "ready")
         assert {control["name"]: control for control in ready[1]["controls"]}["depth"]["value"] == 0.2
         listener.client.send("record", str(tmp_path / "died.poise"))
-        listener.wait(lambda what: what[0] == "frame" and what[1]["recording"]["seconds"] > 0.6)
+        listener.wait(lambda message: message[0] == "frame" and message[1]["recording"]["seconds"] > 0.6)
         number = listener.client.pid
         assert number is not None
         os.kill(number, signal.SIGKILL)
-        assert listener.wait(lambda what: what[0] == "exited")[1] == -signal.SIGKILL
+        assert listener.wait(lambda message: message[0] == "exited")[1] == -signal.SIGKILL
         assert poise.load_recording(tmp_path / "died.poise", partial=True).samples > 100
     finally:
         listener.client.stop()
 
 
-def test_pictures_are_sent_only_when_they_are_asked_for() -> None:
-    """The latest wins: whoever is slow finds one picture on the wire, not a queue of old ones."""
+def test_frames_are_sent_only_on_request() -> None:
+    """A slow receiver gets the latest frame only, not a queue of old ones."""
     from multiprocessing import Pipe
     from threading import Thread
 

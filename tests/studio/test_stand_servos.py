@@ -1,4 +1,4 @@
-"""Stand & squat on position servos, without a browser: what drives, what regulates, what is told of the soles."""
+"""Stand & squat on position servos, without a browser: actuation, ZMP regulation and sole pressure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from robot_states import installed_robot, not_none
 
 
 def runner_of(name: str = "hoap3", **chosen: Any) -> SceneRunner:
-    """The scene, with what was chosen before it began."""
+    """The scene with initial control values."""
     scene = find_scene("stand")(installed_robot(name))
     for control, value in chosen.items():
         scene.set_control(control, value)
@@ -33,11 +33,11 @@ def runner_of(name: str = "hoap3", **chosen: Any) -> SceneRunner:
 
 def run_for(runner: SceneRunner, seconds: float) -> None:
     for _ in range(round(seconds / runner.period)):
-        runner.deadman.keep_alive()  # each time: nobody has left, however busy the machine
+        runner.deadman.keep_alive()  # each time: no timeout, even on a busy machine
         runner.step()
 
 
-# -- what drives -------------------------------------------------------------------------------------------------------
+# -- actuation ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["hoap3", "nao", "mighty"])
@@ -51,7 +51,7 @@ def test_a_robot_with_motors_gets_servos_only_when_they_are_chosen() -> None:
     assert [uses_servos(installed_robot("g1"), actuation) for actuation in ACTUATION] == [False, False, True]
 
 
-def test_steps_take_torque_motors_and_that_is_said() -> None:
+def test_recovery_steps_switch_to_torque_motors_with_a_message() -> None:
     scene = find_scene("stand")(installed_robot("hoap3"))
     assert "torque motors" in scene.set_control("balance_strategy", "steps")
     assert (scene.values()["actuation"], scene.values()["balance_strategy"]) == ("torque motors", "steps")
@@ -59,8 +59,8 @@ def test_steps_take_torque_motors_and_that_is_said() -> None:
     assert scene.values()["balance_strategy"] == "ankles"
 
 
-def test_what_was_chosen_for_motors_is_made_to_fit_a_robot_on_servos() -> None:
-    """Another robot gets the values of the one before, in their order."""
+def test_settings_for_motors_are_adapted_to_a_robot_on_servos() -> None:
+    """Another robot gets the control values of the one before, in their order."""
     before = {"balance_strategy": "steps", "actuation": "as built", "depth": 0.3}
     scene = runner_of("hoap3", **before).scene
     assert {name: scene.values()[name] for name in before} == {
@@ -83,13 +83,13 @@ def test_sliders_of_squats_have_the_ranges_that_the_settings_declare() -> None:
         frequency = sliders["frequency"]
         assert (frequency["low"], frequency["high"], frequency["unit"]) == (0.1, 1.0, "1/s")
         assert (frequency["low"], frequency["high"]) == declared["frequency"].typical_range
-        for given, slider in ((9.0, "high"), (-1.0, "low")):
+        for value, slider in ((9.0, "high"), (-1.0, "low")):
             for name in ("depth", "frequency"):
-                scene.set_control(name, given)
+                scene.set_control(name, value)
                 assert scene.values()[name] == sliders[name][slider]
 
 
-def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() -> None:
+def test_another_actuation_changes_the_period_but_not_the_speed_of_time() -> None:
     here, _there = Pipe()
     simulation = SimulationLoop(here, SimulationStart("stand", "hoap3", {}))
     for actuation, period in (("torque motors", 0.002), ("position servos", 0.001)):
@@ -97,13 +97,13 @@ def test_other_drives_have_another_period_and_time_goes_on_at_the_same_pace() ->
         assert simulation._pacer.period == simulation._runner.period == period
 
 
-def test_a_recording_tells_what_drove_and_whether_the_zmp_was_regulated() -> None:
+def test_the_provenance_has_the_actuation_and_the_zmp_regulation() -> None:
     provenance = {"behavior": "stand", "mode": "position", "zmp_regulation": "off"}
     assert runner_of(zmp_regulation=False).scene.provenance() == provenance
     assert runner_of(actuation="torque motors").scene.provenance() == {"behavior": "stand", "mode": "torque"}
 
 
-# -- what regulates ----------------------------------------------------------------------------------------------------
+# -- ZMP regulation ----------------------------------------------------------------------------------------------------
 
 
 def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
@@ -122,11 +122,11 @@ def test_the_regulation_is_switched_while_it_stands_and_fades() -> None:
     scene.set_control("zmp_regulation", True)
     run_for(runner, 0.3)
     assert body.fault_detector.trust == 1.0
-    assert not scene.needs_reset, "without a new beginning"
+    assert not scene.needs_reset, "without a reset"
     assert not runner.fall_reason
 
 
-def test_a_force_cell_that_breaks_is_told_of_in_words() -> None:
+def test_a_force_cell_fault_is_reported() -> None:
     scene = find_scene("stand")(installed_robot("hoap3"))
     scene.parameters.overrides["faults"] = "cell:left:1:nan@0.2"  # type: ignore[attr-defined]
     runner = SceneRunner(scene)
@@ -136,7 +136,7 @@ def test_a_force_cell_that_breaks_is_told_of_in_words() -> None:
     assert np.isfinite([runner.scene.sole_pressure.force(side) for side in ("left", "right")]).all()  # type: ignore[union-attr]
 
 
-def test_with_torque_motors_nothing_is_regulated_and_nothing_told_of_soles() -> None:
+def test_with_torque_motors_there_is_no_regulation_and_no_sole_pressure() -> None:
     runner = runner_of(actuation="torque motors")
     assert "servos only" in runner.scene.set_control("zmp_regulation", False)
     run_for(runner, 0.02)
@@ -146,7 +146,7 @@ def test_with_torque_motors_nothing_is_regulated_and_nothing_told_of_soles() -> 
 
 
 @pytest.mark.parametrize("direction", [0.0, 45.0, 90.0, 180.0])
-def test_hoap3_withstands_the_push_that_is_set_at_first(direction: float) -> None:
+def test_hoap3_withstands_the_default_push(direction: float) -> None:
     runner = runner_of()
     run_for(runner, 1.0)
     runner.scene.set_control("push.direction", direction)
@@ -158,22 +158,22 @@ def test_hoap3_withstands_the_push_that_is_set_at_first(direction: float) -> Non
 # -- squats ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_rate_of_squats_is_that_of_their_height_whatever_is_changed_meanwhile() -> None:
+def test_the_rate_of_squats_is_the_derivative_of_their_height_during_changes() -> None:
     """Against differences of the height, and of the rate for the acceleration; neither jumps."""
     squats, period = SquatOscillator(), 1e-4
-    told = []
+    samples = []
     for depth, frequency in ((0.05, 0.5), (0.02, 0.5), (0.02, 1.0), (0.05, 0.1), (0.0, 0.5)):
         for _ in range(round(1.3 / period)):
             squats.advance(period, depth, frequency)
-            told.append((squats.height, squats.rate, squats.acceleration))
-    height, rate, acceleration = np.array(told).T
+            samples.append((squats.height, squats.rate, squats.acceleration))
+    height, rate, acceleration = np.array(samples).T
     assert np.abs(np.diff(height) / period - 0.5 * (rate[1:] + rate[:-1])).max() < 1e-3  # m/s
     assert np.abs(np.diff(rate)).max() < 2.0 * period * np.abs(acceleration).max()
     assert height.min() < -0.045
     assert height.max() <= 0.0
 
 
-def test_squats_reach_the_depth_that_is_wanted_as_often_as_is_wanted_and_come_to_rest() -> None:
+def test_squats_reach_their_depth_at_their_frequency_and_come_to_rest() -> None:
     squats, period = SquatOscillator(), 1e-3
     for _ in range(4000):
         squats.advance(period, 0.04, 0.5)
@@ -189,7 +189,7 @@ def test_squats_reach_the_depth_that_is_wanted_as_often_as_is_wanted_and_come_to
     assert (squats.height, squats.rate, squats.acceleration) == (0.0, 0.0, 0.0)
 
 
-def test_hoap3_squats_on_servos_as_deep_as_it_is_told_once_it_has_settled() -> None:
+def test_hoap3_squats_on_servos_to_the_given_depth_after_settling() -> None:
     runner = runner_of(squatting=True, depth=0.2, frequency=1.0)
     plant, sole_pressure = runner.primary.plant, runner.scene.sole_pressure
     assert sole_pressure is not None
@@ -209,8 +209,8 @@ def test_hoap3_squats_on_servos_as_deep_as_it_is_told_once_it_has_settled() -> N
 # -- soles -------------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
-    """Cells against the six-axis sensors, which share nothing with them but the ground."""
+def test_the_shown_sole_pressure_agrees_with_the_ankle_sensors() -> None:
+    """Cells against the six-axis sensors, which are independent of them."""
     runner = runner_of()
     run_for(runner, 1.5)
     robot, plant = runner.scene.robot, runner.primary.plant
@@ -232,7 +232,7 @@ def test_what_is_told_of_soles_is_what_the_sensors_of_the_ankles_feel() -> None:
         assert under.load_shares[number] == pytest.approx(numbers["force"][side] / (9.81 * robot.mass), abs=1e-3)
 
 
-def test_a_sole_that_bears_nothing_has_no_zmp() -> None:
+def test_an_unloaded_sole_has_no_zmp() -> None:
     robot = installed_robot("hoap3")
     sole_pressure = SolePressure(robot)
     for _ in range(500):
@@ -246,7 +246,7 @@ def test_a_sole_that_bears_nothing_has_no_zmp() -> None:
     assert np.allclose(under.zmps[1], under.centers[1])
 
 
-def test_the_view_shows_how_the_robot_is_and_not_how_noisy_sensors_see_it() -> None:
+def test_the_view_shows_the_true_state_and_not_the_noisy_measurement() -> None:
     runner = runner_of()
     run_for(runner, 0.01)
     plant = runner.primary.plant

@@ -1,6 +1,6 @@
-"""Stand & squat on position servos as its users meet it: the real simulation in a real browser.
+"""Stand & squat on position servos in a real browser with the real simulation.
 
-With POISE_SCREENSHOTS the view is there too, and pictures of the page are kept in that folder.
+With POISE_SCREENSHOTS the view is opened too, and screenshots of the page are saved in that folder.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.timeout(600)]
 
-#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
+#: Folder for screenshots; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 #: Numbers of a legend, as the page shows them: left, then right.
 LEGEND = "name => [...document.querySelectorAll(`#legend-sole-${name} b`)].map((each) => Number(each.textContent))"
-#: How many pixels of a plot are in colour: lines of the feet, for all else is grey.
+#: Number of coloured pixels of a plot: lines of the feet; all others are grey.
 INK = """name => {
     const canvas = document.getElementById(`plot-sole-${name}`);
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -55,7 +55,7 @@ def current_frame(hub: Hub) -> dict[str, Any]:
 
 
 def sole_data(hub: Hub) -> dict[str, Any]:
-    """What the page is told of the soles."""
+    """Sole pressure in the last frame."""
     return current_frame(hub)["plots"]["sole_pressure"]
 
 
@@ -65,7 +65,7 @@ def set_number(page: Any, label: str, value: float) -> None:
 
 
 def take_screenshot(page: Any, hub: Hub, name: str) -> None:
-    """A picture of the page, if somebody wants one; time stands still until the view has drawn it."""
+    """Save a screenshot of the page, if enabled; the simulation is paused until the view has drawn it."""
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         hub.handle_command("play", False)
@@ -75,7 +75,7 @@ def take_screenshot(page: Any, hub: Hub, name: str) -> None:
         hub.handle_command("play", True)
 
 
-def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_tell_what_its_soles_feel(page: Any, hub: Hub) -> None:
+def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_show_the_sole_pressure(page: Any, hub: Hub) -> None:
     page.locator("#status-lines").get_by_text("stands on position servos").wait_for()
     wait_until(lambda: current_frame(hub)["time"] > 1.5)
     assert page.get_by_role("switch", name="ZMP regulation").is_checked()
@@ -83,13 +83,13 @@ def test_hoap3_on_servos_is_pushed_and_squats_and_the_plots_tell_what_its_soles_
         assert page.locator(f"#plot-sole-{name}").is_visible()
         wait_until(lambda name=name: page.evaluate(INK, name) > 50)  # type: ignore[misc]
     loads = page.evaluate(LEGEND, "force")
-    assert sum(loads) == pytest.approx(9.81 * hub._load_robot("hoap3").mass, rel=0.1), "the cells bear its weight"
+    assert sum(loads) == pytest.approx(9.81 * hub._load_robot("hoap3").mass, rel=0.1), "the cells carry its weight"
     assert sole_data(hub)["half_size"] == [0.0505, 0.033]
 
     set_number(page, "force", 22.0)
     wait_until(lambda: current_frame(hub)["values"]["push.force"] == 22.0)
     rested = max(map(abs, page.evaluate(LEGEND, "x")))
-    page.get_by_label("Slow motion").select_option("0.25")  # lest a busy machine misses it
+    page.get_by_label("Slow motion").select_option("0.25")  # so that a busy machine does not miss it
     page.get_by_role("button", name="push", exact=True).click()
     wait_until(lambda: max(map(abs, page.evaluate(LEGEND, "x"))) > rested + 10.0)  # mm: towards the toes
     take_screenshot(page, hub, "stand_servos")
@@ -115,11 +115,11 @@ def test_the_regulation_is_switched_on_the_page_without_a_new_beginning(page: An
     page.locator("#status-lines").get_by_text("no ZMP regulation").wait_for()
     switch.click()
     page.locator("#status-lines").get_by_text("the ZMP is regulated").wait_for()
-    assert current_frame(hub)["time"] > before, "it went on standing"
+    assert current_frame(hub)["time"] > before, "it kept standing"
     assert not current_frame(hub)["fall_reason"]
 
 
-def test_with_torque_motors_the_plots_of_the_soles_make_room(page: Any, hub: Hub) -> None:
+def test_with_torque_motors_the_plots_of_the_soles_are_hidden(page: Any, hub: Hub) -> None:
     page.get_by_label("joints are driven by").select_option("torque motors")
     page.locator("#status-lines").get_by_text("stands, balanced by the ankles").wait_for()
     page.locator("#plot-sole-x").wait_for(state="hidden")

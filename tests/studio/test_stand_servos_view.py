@@ -1,4 +1,4 @@
-"""What soles feel, in the view, without a browser: dots where the ZMP is, crosses where it should be, feet of glass."""
+"""Sole pressure in the view, without a browser: dots at the ZMP, crosses at its target, transparent feet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def viewer(robot: Robot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def nodes(viewer: Viewer, word: str) -> dict[str, Any]:
-    """What is in the scene, by the end of its name."""
+    """Nodes of the scene, by the end of their names."""
     found = viewer._server.scene._handle_from_node_name.items()
     return {name.rsplit("/", 1)[-1]: node for name, node in found if f"/{word}" in name}
 
@@ -45,7 +45,7 @@ def sole_frame(robot: Robot, **pressed: SoleLoad) -> SolePressureFrame:
 
 
 def opacities(viewer: Viewer, robot: Robot) -> dict[int, set[float | None]]:
-    """Of the pieces of each joint."""
+    """Opacities of the meshes of each joint."""
     found = viewer._server.scene._handle_from_node_name.items()
     meshes = [(name.split("/"), node) for name, node in found if "/figure" in name and name.count("/") == 4]
     return {int(parts[3]): {n.opacity for p, n in meshes if p[3] == parts[3]} for parts, _ in meshes}  # type: ignore[attr-defined]
@@ -73,7 +73,7 @@ def test_a_dot_is_where_the_zmp_is_and_as_large_as_the_force(viewer: Viewer, rob
         assert np.allclose(corners[:, :2], sole[:, :2], atol=1e-4)
 
 
-def test_a_sole_without_load_has_no_dot_and_nonsense_is_not_drawn(viewer: Viewer, robot: Robot) -> None:
+def test_an_unloaded_sole_has_no_dot_and_invalid_values_are_not_drawn(viewer: Viewer, robot: Robot) -> None:
     start = robot.stance("standing")
     under = sole_frame(robot, left=SoleLoad(80.0, 0j), right=SoleLoad(0.0, 0j))
     viewer.show(ViewFrame.from_state(start, sole_pressure=under))
@@ -84,7 +84,7 @@ def test_a_sole_without_load_has_no_dot_and_nonsense_is_not_drawn(viewer: Viewer
     assert not any(drawn[name].visible for name in ("zmp0", "zmp1", "lines0", "lines1"))
 
 
-def test_feet_are_of_glass_only_while_there_is_something_to_see_under_them(viewer: Viewer, robot: Robot) -> None:
+def test_feet_are_transparent_only_while_sole_pressure_is_shown(viewer: Viewer, robot: Robot) -> None:
     start = robot.stance("standing")
     before = opacities(viewer, robot)
     viewer.show(

@@ -1,4 +1,4 @@
-"""The studio as its users meet it: the real simulation in a real browser; its view is in test_studio_view.py."""
+"""The studio in a real browser with the real simulation; its view is tested in test_studio_view.py."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.timeout(600),
 ]
 
-#: A pad that stands at `window.held`.
+#: A gamepad with the axes `window.held`.
 PAD = """
     window.held = [0, 0, 0, 0];
     navigator.getGamepads = () => window.held && [{
@@ -72,7 +72,7 @@ def shared_page(browser: Any, server: Server) -> Iterator[Any]:
 
 @pytest.fixture
 def page(shared_page: Any, hub: Hub) -> Iterator[Any]:
-    """The shell on a robot that stands, in the scene Walk; nothing is held."""
+    """The shell with a standing robot in the scene Walk, without input."""
     shared_page.evaluate("held = [0, 0, 0, 0]; document.querySelectorAll('.message').forEach((each) => each.remove())")
     open_scene(shared_page, hub, "Walk")
     yield shared_page
@@ -80,15 +80,15 @@ def page(shared_page: Any, hub: Hub) -> Iterator[Any]:
 
 
 def open_scene(page: Any, hub: Hub, title: str) -> None:
-    """To a scene, from its beginning."""
+    """Open a scene and reset it."""
     name = next(each.name for each in all_scenes() if each.title == title)
     if hub.hello()["scene"] != name:
         page.get_by_role("tab", name=title).click()
         wait_until(lambda: hub.hello()["scene"] == name and hub.hello()["controls"])
     for control, value in (("walking", False), ("squatting", False), ("preset", "neutral")):
         hub.handle_command("control", [control, value])
-    hub.handle_command("play", False)  # else a busy page returns from its click when the beginning is long past
-    page.get_by_role("button", name="Play", exact=True).wait_for()  # the bar has its final layout: no click goes astray
+    hub.handle_command("play", False)  # otherwise a busy page returns from its click long after the start
+    page.get_by_role("button", name="Play", exact=True).wait_for()  # the bar has its final layout: no click misses
     page.get_by_role("button", name="Reset").click()
     wait_until(lambda: (hub.frame() or {"time": 9.0})["time"] < 0.1)
     hub.handle_command("play", True)
@@ -100,7 +100,7 @@ def current_frame(hub: Hub) -> dict[str, Any]:
 
 
 def pitch(hub: Hub) -> float:
-    """How far the chest leans ahead, in degrees."""
+    """Forward pitch of the chest, in degrees."""
     robot = hub._load_robot(hub.hello()["robot"])
     assert robot.chest is not None
     view_frame = hub._latest_view
@@ -139,7 +139,7 @@ def _highest_step(hub: Hub, since: float, seconds: float = 2.0) -> float:
     return highest
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
+@pytest.mark.slow  # page and scene have their own tests
 def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
     page.get_by_role("switch", name="walk").click()
     upright = wait_until(lambda: current_frame(hub)["time"] > 1.0 and pitch(hub))
@@ -148,8 +148,8 @@ def test_choosing_proud_leans_the_chest_back(page: Any, hub: Hub) -> None:
     wait_until(lambda: float(page.get_by_label("chest pitch", exact=True).input_value()) < 0.0)  # the slider follows
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
-def test_a_gamepad_walks_the_robot_and_silence_stops_it(page: Any, hub: Hub) -> None:
+@pytest.mark.slow  # page and scene have their own tests
+def test_a_gamepad_walks_the_robot_and_unplugging_it_stops_the_walk(page: Any, hub: Hub) -> None:
     page.evaluate("held = [0, -1, 0, 0]")
     wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
     begin = not_none(hub._latest_view.camera_target)[0]  # type: ignore[union-attr]
@@ -160,7 +160,7 @@ def test_a_gamepad_walks_the_robot_and_silence_stops_it(page: Any, hub: Hub) -> 
 
 
 def test_a_page_that_freezes_leaves_no_robot_walking(page: Any, hub: Hub) -> None:
-    """The page is as if it were frozen: its script waits, without using the processor."""
+    """The script of the page waits, without using the processor."""
     page.evaluate("held = [0, -1, 0, 0]")
     wait_until(lambda: current_frame(hub)["phase"].endswith(" support"))
     debugger = page.context.new_cdp_session(page)
@@ -195,16 +195,16 @@ def test_the_push_button_pushes(page: Any, hub: Hub) -> None:
     page.get_by_text("pushed with").first.wait_for()
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
+@pytest.mark.slow  # page and scene have their own tests
 def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> None:
-    """Told of a drag by the view (which a mouse does in its own tests), the simulation brings the hand there."""
+    """After a drag in the view (tested with a mouse elsewhere), the simulation moves the hand to the target."""
     with open_page(browser, server) as page:
         open_scene(page, hub, "Reach")
         robot = hub._load_robot("g1")
         before = np.array(hub._latest_view.drag_handles["right hand"])  # type: ignore[union-attr]
         hub._on_drag("right hand", tuple(before + np.array([0.1, -0.05, 0.2])))
 
-        def reached() -> bool:
+        def hand_reached_target() -> bool:
             view_frame = hub._latest_view
             assert view_frame is not None
             target = np.array(view_frame.drag_handles["right hand"])
@@ -217,10 +217,10 @@ def test_a_dragged_target_is_reached(browser: Any, server: Server, hub: Hub) -> 
                 np.linalg.norm(target - before) > 0.1 and np.linalg.norm((place * local).translation - target) < 0.01
             )
 
-        wait_until(reached)
+        wait_until(hand_reached_target)
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
+@pytest.mark.slow  # page and scene have their own tests
 def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
     open_scene(page, hub, "Reach")
     names = [item["name"] for item in current_frame(hub)["values"]["task_order"]]
@@ -229,11 +229,11 @@ def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
         lambda: [item["name"] for item in current_frame(hub)["values"]["task_order"]][1:3] == [names[2], names[1]]
     )
 
-    def ordered() -> bool:
+    def tasks_are_ordered() -> bool:
         levels = [level["name"] for level in current_frame(hub)["levels"]]
         return {names[1], names[2]} <= set(levels) and levels.index(names[2]) < levels.index(names[1])
 
-    wait_until(ordered)
+    wait_until(tasks_are_ordered)
     page.locator(f'[data-item="{names[1]}"] select').select_option("box")
     wait_until(
         lambda: (
@@ -244,7 +244,7 @@ def test_tasks_are_reordered_and_become_boxes(page: Any, hub: Hub) -> None:
     assert not current_frame(hub)["fall_reason"]
 
 
-def test_a_style_is_saved_and_loaded_and_nonsense_is_refused(page: Any, hub: Hub, tmp_path: Path) -> None:
+def test_a_style_is_saved_and_loaded_and_an_invalid_one_is_refused(page: Any, hub: Hub, tmp_path: Path) -> None:
     page.get_by_label("style", exact=True).select_option("sad")
     wait_until(lambda: current_frame(hub)["values"]["preset"] == "sad")
     with page.expect_download() as waited:
@@ -270,7 +270,7 @@ def test_a_style_is_saved_and_loaded_and_nonsense_is_refused(page: Any, hub: Hub
     page.get_by_label("load a style").set_input_files(large)
     page.get_by_text("too large").first.wait_for()
     assert current_frame(hub)["values"]["style.step_height"] == 0.1, "nothing was lost"
-    assert page.get_by_label("style", exact=True).input_value() == "mine", "an own style keeps its name"
+    assert page.get_by_label("style", exact=True).input_value() == "mine", "a custom style keeps its name"
 
 
 def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_a_recording_is_downloaded_replayed_and_exported(page: Any, hub: Hub, tm
     wait_until(lambda: any(file["name"].endswith(".bvh") for file in hub.hello()["files"]))
 
 
-def test_a_crash_is_told_and_nothing_recorded_is_lost(page: Any, hub: Hub, folder: Path) -> None:
+def test_a_crash_is_reported_and_the_recording_is_preserved(page: Any, hub: Hub, folder: Path) -> None:
     page.get_by_label("style", exact=True).select_option("cautious")
     wait_until(lambda: current_frame(hub)["values"]["preset"] == "cautious")
     page.get_by_role("button", name="Record").click()
@@ -337,8 +337,8 @@ def test_a_crash_is_told_and_nothing_recorded_is_lost(page: Any, hub: Hub, folde
     assert poise.load_recording(folder / name).samples > 100
 
 
-@pytest.mark.slow  # its parts have tests of their own: the page, and the scene
-def test_two_pages_see_the_same_and_either_drives(browser: Any, page: Any, server: Server, hub: Hub) -> None:
+@pytest.mark.slow  # page and scene have their own tests
+def test_two_pages_show_the_same_and_either_drives(browser: Any, page: Any, server: Server, hub: Hub) -> None:
     with open_page(browser, server) as other:
         other.get_by_label("style", exact=True).select_option("proud")
         wait_until(lambda: page.get_by_label("style", exact=True).input_value() == "proud")
@@ -349,7 +349,7 @@ def test_two_pages_see_the_same_and_either_drives(browser: Any, page: Any, serve
         wait_until(lambda: current_frame(hub)["time"] > stopped + 0.2)
 
 
-def test_another_robot_takes_the_stage(page: Any, hub: Hub) -> None:
+def test_another_robot_can_be_chosen(page: Any, hub: Hub) -> None:
     page.get_by_label("Robot").select_option("nao")
     wait_until(lambda: hub.hello()["robot"] == "nao" and "left leg" in hub.hello()["limbs"])
     wait_until(lambda: current_frame(hub)["time"] > 0.5 and current_frame(hub)["plots"]["support"])

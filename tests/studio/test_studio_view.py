@@ -25,7 +25,7 @@ pytestmark = [
 
 __all__ = ["folder", "hub", "server"]  # fixtures
 
-#: Folder for screenshots to look at; those of the documentation are made by docs/pictures/screenshots.py.
+#: Folder for screenshots; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 
 
@@ -41,7 +41,7 @@ def page(server: Server) -> Iterator[Any]:
 
 
 def take_screenshot(page: Any, name: str) -> np.ndarray:
-    """A picture of the page, kept if somebody wants to look at it."""
+    """Save a screenshot of the page, if enabled."""
     data = page.screenshot()
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def test_dark_pages_have_a_dark_view(page: Any) -> None:
 
 
 def pose(page: Any, hub: Hub, title: str) -> None:
-    """Does something worth a picture."""
+    """Bring the scene into a state for a screenshot."""
     if title == "Walk":
         page.get_by_label("style", exact=True).select_option("proud")
         page.get_by_role("switch", name="walk").click()

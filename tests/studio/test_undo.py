@@ -15,7 +15,7 @@ from poise.studio.simulation_process import SimulationLoop, SimulationStart
 pytestmark = pytest.mark.needs_models
 
 
-class Commands:
+class CommandLog:
     """A simulation that does not run: it only executes the commands of a page."""
 
     def __init__(self, loop: SimulationLoop, page_end: Any) -> None:
@@ -37,13 +37,13 @@ class Commands:
 
 
 @contextmanager
-def commands(scene: str, monkeypatch: pytest.MonkeyPatch, merge_time: float = -1.0) -> Iterator[Commands]:
+def commands(scene: str, monkeypatch: pytest.MonkeyPatch, merge_time: float = -1.0) -> Iterator[CommandLog]:
     """A simulation in which changes within `merge_time` (s) are undone together; negative: none are."""
     monkeypatch.setattr(simulation_process, "UNDO_MERGE_TIME", merge_time)
     page_end, loop_end = Pipe()
     loop = SimulationLoop(loop_end, SimulationStart(scene, "g1", {}))
     page_end.recv()
-    yield Commands(loop, page_end)
+    yield CommandLog(loop, page_end)
 
 
 def test_undo_goes_back_one_change_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_a_reset_resets_the_stack_of_tasks_and_its_targets(monkeypatch: pytest.M
         command("control", ["task_order", order])
         command("move_handle", ("left hand", (0.5, 0.4, 1.2)))
         assert command.values["task_order"] == order
-        command("control", ["display", "physics"])  # builds the plants anew, which is no reset by the user
+        command("control", ["display", "physics"])  # rebuilds the plants, which is no reset by the user
         assert command.values["task_order"] == order
         command("reset")
         assert command.values["task_order"] == start["task_order"]

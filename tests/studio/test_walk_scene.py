@@ -1,4 +1,4 @@
-"""The scene Walk: which parameters of a style it offers, and whose answer about the balance it shows."""
+"""The scene Walk: parameters of a style that it offers, and results of the balance check that it shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.needs_models
 
 
 class AnsweringChecker:
-    """Stands for the worker process: the answer is known at once."""
+    """Replacement for the worker process, with immediate answers."""
 
     def __init__(self, answer: Any) -> None:
         self._answer, self.requests = answer, list[runs.Walk]()
@@ -40,22 +40,22 @@ def _scene() -> WalkScene:
 
 
 def status(scene: WalkScene) -> list[str]:
-    """Lines of the next check, whatever the time."""
+    """Status lines of the next check, independent of the time."""
     scene._last_check = -math.inf
     return scene.status_lines()
 
 
-def offered(scene: WalkScene) -> set[str]:
+def offered_controls(scene: WalkScene) -> set[str]:
     names = {control.name for control in scene.controls()}
     return {name.removeprefix("style.") for name in names if name.startswith("style.")}
 
 
 def test_sway_is_offered_only_with_the_sinusoid_which_starts_from_its_repaired_defaults(scene: WalkScene) -> None:
-    assert not offered(scene) & set(SINUSOID_PARAMETERS)
+    assert not offered_controls(scene) & set(SINUSOID_PARAMETERS)
     scene.set_control("com_reference", "sinusoid")
     assert scene.needs_reset
     scene.controlled_plants()
-    assert offered(scene) >= set(SINUSOID_PARAMETERS)
+    assert offered_controls(scene) >= set(SINUSOID_PARAMETERS)
     assert scene.values()["style.sway"] > 2.0 * STYLES["neutral"].sway
     assert scene.walk is not None
     assert replace(scene.style, name=scene.walk.style.name) == scene.walk.style

@@ -72,13 +72,13 @@ def test_a_blend_shows_both_styles_and_the_share(scene: WalkScene) -> None:
     assert shown["style.chest_pitch"] == pytest.approx(expected)
 
 
-def test_an_own_style_keeps_its_name_and_can_be_chosen_again(scene: WalkScene) -> None:
+def test_a_custom_style_keeps_its_name_and_can_be_chosen_again(scene: WalkScene) -> None:
     text = STYLES["proud"].replace(name="my walk", arm_lift=0.2).to_toml()
     message = scene.set_control("file", WalkScene.parse_upload("file", "any.toml", text.encode()))
-    assert message == "", "the page says already that the file is loaded"
+    assert message == "", "the page already shows that the file is loaded"
     assert scene.values()["preset"] == scene.values()["style_name"] == "my walk"
     scene.set_control("style.chest_pitch", 0.1)
-    assert scene.values()["style_name"] == "my walk", "a change of an own style keeps its name"
+    assert scene.values()["style_name"] == "my walk", "a change of a custom style keeps its name"
     assert scene.controls_changed
     scene.set_control("preset", "sad")
     options = {control.name: control.as_json().get("options", ()) for control in scene.controls()}
@@ -109,7 +109,7 @@ def test_a_saved_style_is_loaded_as_it_was(scene: WalkScene) -> None:
     assert Style.from_toml(text.encode(), name) == style
 
 
-def test_what_is_saved_of_the_scene_brings_styles_and_blend_back(scene: WalkScene) -> None:
+def test_the_saved_state_of_the_scene_restores_styles_and_blend(scene: WalkScene) -> None:
     scene.set_control("style.chest_pitch", 0.1)
     scene.set_control("blend_style", "sad")
     scene.set_control("blend_share", 0.3)
@@ -121,7 +121,7 @@ def test_what_is_saved_of_the_scene_brings_styles_and_blend_back(scene: WalkScen
     assert other.style == style
 
 
-def test_keep_balance_repairs_a_style_before_the_robot_walks_with_it_and_says_so(scene: WalkScene) -> None:
+def test_keep_balance_repairs_a_style_before_the_robot_walks_and_reports_it(scene: WalkScene) -> None:
     assert scene.walk is not None
     body = scene.walk.body
     scene.set_control("style.lateral_step", TOO_WIDE)
@@ -148,14 +148,14 @@ def test_without_keep_balance_every_style_is_walked(scene: WalkScene) -> None:
     assert scene.before_frame() == ["nothing to repair"]
 
 
-def test_what_does_not_matter_for_balance_is_applied_at_once_and_not_checked(scene: Any) -> None:
+def test_parameters_that_do_not_affect_balance_are_applied_at_once_without_a_check(scene: Any) -> None:
     count = len(scene.checker.requests)
     scene.set_control("style.chest_pitch", 0.2)
     assert scene.walk.style.chest_pitch == 0.2
     assert len(scene.checker.requests) == count
 
 
-def test_a_worker_that_fails_leaves_the_sliders_in_charge(scene: Any) -> None:
+def test_after_a_failed_worker_the_sliders_apply_directly(scene: Any) -> None:
     scene.checker.running = scene.checker.available = False
     scene.checker.request = lambda *_, **__: 0
     scene.set_control("style.lateral_step", TOO_WIDE)
@@ -163,7 +163,7 @@ def test_a_worker_that_fails_leaves_the_sliders_in_charge(scene: Any) -> None:
     assert scene.walk.style.lateral_step == TOO_WIDE
 
 
-def test_marks_of_a_slider_are_where_walking_ends(scene: Any) -> None:
+def test_slider_marks_are_at_the_limits_of_feasible_walking(scene: Any) -> None:
     body, style = scene.walk.body, STYLES["neutral"]
     request = StyleRequest(1, style, body, "dcm", repair=False)
     ranges = {reply.parameter: reply for reply in replies(request) if isinstance(reply, RangeReply)}
@@ -199,7 +199,7 @@ def test_the_worker_process_checks_repairs_and_finds_ranges() -> None:
         scene.checker.close()
 
 
-def test_grounds_have_names(scene: WalkScene) -> None:
+def test_terrains_have_names(scene: WalkScene) -> None:
     (terrain,) = (control.as_json() for control in scene.controls() if control.name == "terrain")
     assert len(terrain["option_labels"]) == len(terrain["options"])
     assert dict(zip(terrain["options"], terrain["option_labels"], strict=True))["flat"] == "flat floor"

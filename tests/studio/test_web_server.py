@@ -1,4 +1,4 @@
-"""The server: what it gives, and what it keeps to itself."""
+"""The web server of the studio: served files, and refused requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def hub_and_server(tmp_path: Path) -> Iterator[tuple[FakeHub, Server]]:
 
 
 def request(server: Server, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body. The path goes out as it is given."""
+    """Status, headers and body. The path is sent unchanged."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=STALL_SECONDS)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
@@ -40,7 +40,7 @@ def request(server: Server, path: str, **headers: str) -> tuple[int, dict[str, s
     return answer.status, dict(answer.getheaders()), body
 
 
-def test_the_shell_page_and_all_that_it_names_are_served(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_the_shell_page_and_all_its_files_are_served(hub_and_server: tuple[FakeHub, Server]) -> None:
     status, headers, body = request(hub_and_server[1], "/")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     named = [part.split(b'"')[0].decode() for part in body.split(b'"/page/')[1:]]
@@ -58,7 +58,7 @@ def test_no_file_of_the_page_names_an_outside_address() -> None:
         assert "https://" not in text
 
 
-def test_every_answer_is_fenced_in(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_every_answer_has_security_headers(hub_and_server: tuple[FakeHub, Server]) -> None:
     for path in ("/", "/page/main.js", "/viser/", "/files/walk-g1-1.poise", "/save/save", "/nothing"):
         _, headers, _ = request(hub_and_server[1], path)
         assert headers["X-Content-Type-Options"] == "nosniff"
@@ -109,9 +109,7 @@ def test_a_save_control_offers_its_text(hub_and_server: tuple[FakeHub, Server]) 
 
 
 @pytest.mark.parametrize("path", ["/", "/viser/", "/files/walk-g1-1.poise", "/live"])
-def test_a_request_under_a_strange_name_is_refused_in_one_line(
-    hub_and_server: tuple[FakeHub, Server], path: str
-) -> None:
+def test_a_request_for_another_host_is_refused_in_one_line(hub_and_server: tuple[FakeHub, Server], path: str) -> None:
     status, _, body = request(hub_and_server[1], path, Host=f"evil.example:{hub_and_server[1].port}")
     assert (status, body.count(b"\n")) == (403, 1)
     assert b"evil.example" in body
@@ -131,7 +129,7 @@ def test_there_are_no_other_websockets(hub_and_server: tuple[FakeHub, Server]) -
     assert refused.value.response.status_code == 404
 
 
-def test_methods_other_than_get_are_not_answered_and_do_no_harm(hub_and_server: tuple[FakeHub, Server]) -> None:
+def test_methods_other_than_get_are_refused(hub_and_server: tuple[FakeHub, Server]) -> None:
     with socket.create_connection(("127.0.0.1", hub_and_server[1].port), timeout=STALL_SECONDS) as raw:
         raw.sendall(b"POST /upload/load HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nabcd")
         assert b"200" not in raw.recv(100)
@@ -147,18 +145,20 @@ def test_a_port_that_is_taken_is_one_clear_line(hub_and_server: tuple[FakeHub, S
 
 
 @pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70000), ("127.0.0.1", -1), ("192.0.2.1", 0)])
-def test_what_cannot_be_bound_is_one_clear_line(tmp_path: Path, host: str, port: int) -> None:
+def test_an_invalid_host_or_port_is_refused(tmp_path: Path, host: str, port: int) -> None:
     with pytest.raises(UsageError, match="expected"):
         Server(FakeHub(tmp_path), host, port)
 
 
-def test_without_visers_client_the_studio_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_the_viser_client_the_error_names_the_package_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(http_security, "VISER_CLIENT", Path("client/elsewhere.html"))
     with pytest.raises(UsageError, match=r"viser has no 'client/elsewhere.html'.*pip install"):
         Server(FakeHub(tmp_path), "127.0.0.1", 0)
 
 
-def test_elsewhere_than_on_loopback_a_token_is_made_and_opens(tmp_path: Path) -> None:
+def test_beyond_loopback_a_token_is_created_and_required(tmp_path: Path) -> None:
     server = Server(FakeHub(tmp_path), "0.0.0.0", 0)
     server.start()
     try:

@@ -18,7 +18,7 @@ FREE = random_state(ROBOT, 1, speed=0.0).replace(time=0.0)
 
 
 def at_angle(state: State, angle: float, around: float) -> np.ndarray:
-    """A direction of the world at an angle to the z axis of the chest, on some side."""
+    """A world direction at an angle to the z axis of the chest, to a random side."""
     side = np.array([np.cos(around), np.sin(around), 0.0])
     return state.pose(not_none(ROBOT.chest)).rotation @ (
         np.cos(angle) * np.array([0.0, 0.0, 1.0]) + np.sin(angle) * side
@@ -71,7 +71,7 @@ def test_a_target_at_the_eye_itself_gives_finite_rows(order: int) -> None:
         assert np.isfinite(not_none(step.command.solution).program.A).all()
 
 
-def test_a_gaze_does_not_care_how_far_its_target_is() -> None:
+def test_a_gaze_does_not_depend_on_the_distance_of_its_target() -> None:
     eye, snapshot = FREE.pose(ROBOT.gaze), Snapshot(ROBOT).at(FREE)
     direction = np.array([0.6, 0.5, -0.2])
     near, far = (tasks.Gaze(ROBOT.gaze, eye.translation + s * direction).value(snapshot).copy() for s in (0.5, 50.0))

@@ -35,7 +35,7 @@ class SameHeight(tasks.MotionTask):
 
 
 class Height(tasks.MotionTask):
-    """Height of the left hand; what each method returns can be replaced."""
+    """Height of the left hand; the return value of each method can be replaced."""
 
     def __init__(self, **returned: Any) -> None:
         self.returned = returned
@@ -80,7 +80,7 @@ def error_message(build: Any) -> str:
 # -- defaults --------------------------------------------------------------------------------------------------------
 
 
-def test_two_methods_and_no_constructor_of_the_base_are_a_whole_task() -> None:
+def test_two_methods_without_a_constructor_are_a_complete_task() -> None:
     task = SameHeight(LEFT, RIGHT)
     assert (task.name, task.unit, task.weight, task.tolerance, task.target) == ("same height", "", 1.0, None, None)
     assert task.dynamics.gains(0.0) == tasks.Decay().gains(0.0)
@@ -90,14 +90,14 @@ def test_two_methods_and_no_constructor_of_the_base_are_a_whole_task() -> None:
     assert task.row_unit(ACCELERATION) == "1/s²"
 
 
-def test_a_class_gives_other_defaults_and_hands_them_down() -> None:
-    class Level(SameHeight):
+def test_class_attributes_are_defaults_that_subclasses_inherit() -> None:
+    class TrayTask(SameHeight):
         name, unit, weight, dynamics = "tray", "m", 4.0, tasks.Decay(2.0)
 
-    class Below(Level):
+    class DerivedTrayTask(TrayTask):
         pass
 
-    for kind in (Level, Below):
+    for kind in (TrayTask, DerivedTrayTask):
         task = kind(LEFT, RIGHT)
         assert (task.name, task.unit) == ("tray", "m")
         rows = task.rows(Snapshot(ROBOT).at(random_state(ROBOT, 1)), layout(ROBOT, VELOCITY))
@@ -105,7 +105,7 @@ def test_a_class_gives_other_defaults_and_hands_them_down() -> None:
         assert rows.lower == pytest.approx(-2.0 * task.value(Snapshot(ROBOT).at(random_state(ROBOT, 1))))
 
 
-def test_the_name_is_that_of_the_class_in_words() -> None:
+def test_the_default_name_is_derived_from_the_class_name() -> None:
     class ZMPInside2Feet(SameHeight):
         pass
 
@@ -115,30 +115,30 @@ def test_the_name_is_that_of_the_class_in_words() -> None:
 
 
 def test_the_constructor_of_the_base_takes_all_by_name() -> None:
-    class Own(Height):
+    class CustomTask(Height):
         def __init__(self) -> None:
             tasks.MotionTask.__init__(self, tolerance=0.01, dimension=1)
             self.returned = {}
 
-    assert Own().name == "own"
-    assert Own().tolerance == 0.01
+    assert CustomTask().name == "custom task"
+    assert CustomTask().tolerance == 0.01
 
 
 @pytest.mark.parametrize("rows", [1, 3, 6])
 def test_the_dimension_is_that_of_the_value(rows: int) -> None:
-    class Some(tasks.MotionTask):
+    class PartialPositions(tasks.MotionTask):
         def value(self, snapshot: Snapshot) -> np.ndarray:
             return np.concatenate([snapshot.position(LEFT), snapshot.position(RIGHT)])[:rows]
 
         def jacobian(self, snapshot: Snapshot) -> np.ndarray:
             return np.vstack([snapshot.jacobian(LEFT)[:3], snapshot.jacobian(RIGHT)[:3]])[:rows]
 
-    assert len(Some().labels(ROBOT)) == rows
-    written = Some().rows(Snapshot(ROBOT).at(START), layout(ROBOT, ACCELERATION))
+    assert len(PartialPositions().labels(ROBOT)) == rows
+    written = PartialPositions().rows(Snapshot(ROBOT).at(START), layout(ROBOT, ACCELERATION))
     assert written.A.shape == (rows, NV)
 
 
-# -- at work ---------------------------------------------------------------------------------------------------------
+# -- in a control loop -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -152,15 +152,15 @@ def test_it_holds_in_a_hierarchy_at_both_orders(order: int) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("always", [True, False])
-def test_within_makes_a_constraint_of_the_same_two_methods(order: int, always: bool) -> None:
-    """The hand is asked 8 cm up and may go 3 cm."""
+def test_a_tolerance_makes_a_constraint_of_the_same_two_methods(order: int, always: bool) -> None:
+    """The target of the hand is 8 cm higher, the limit 3 cm."""
     floor = float(START.pose(LEFT).translation[2])
 
-    class Below(Height):
+    class LimitedHeight(Height):
         unit, tolerance = "m", (-np.inf, floor + 0.03)
 
-    plain = hierarchy(Below())
-    limited = plain.without_level("own").replace(always=(*plain.always, Below())) if always else plain
+    plain = hierarchy(LimitedHeight())
+    limited = plain.without_level("own").replace(always=(*plain.always, LimitedHeight())) if always else plain
     recording = poise.record(poise.KinematicController(limited, order=order), poise.IdealPlant(START), seconds=1.5)
     heights = np.array([recording.state(i).pose(LEFT).translation[2] for i in range(len(recording["time"]))])
     assert heights.max() <= floor + 0.03 + 1e-4
@@ -170,7 +170,7 @@ def test_within_makes_a_constraint_of_the_same_two_methods(order: int, always: b
 def test_a_jacobian_that_changes_with_time_has_the_drift_of_its_motion_and_of_its_time() -> None:
     """``e = s(t) z`` with s = sin t: ``J̇ v = ṡ J_z v + s J̇_z v``."""
 
-    class Swelling(Height):
+    class TimeVaryingHeight(Height):
         def jacobian(self, snapshot: Snapshot) -> np.ndarray:
             return np.sin(snapshot.time) * snapshot.jacobian(LEFT)[2:3]
 
@@ -178,10 +178,10 @@ def test_a_jacobian_that_changes_with_time_has_the_drift_of_its_motion_and_of_it
         snapshot = Snapshot(ROBOT).at(random_state(ROBOT, 5).replace(time=time))
         rate, drift = snapshot.velocity(LEFT)[2], snapshot.drift(LEFT)[2]
         expected = np.cos(time) * rate + np.sin(time) * drift
-        assert Swelling().drift(snapshot) == pytest.approx([expected], abs=1e-6)
+        assert TimeVaryingHeight().drift(snapshot) == pytest.approx([expected], abs=1e-6)
 
 
-def test_binding_makes_what_the_drift_needs_and_the_loop_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_binding_allocates_the_snapshots_of_the_drift_and_the_loop_none(monkeypatch: pytest.MonkeyPatch) -> None:
     snapshot = Snapshot(ROBOT).at(random_state(ROBOT, 1))
     two = [SameHeight(LEFT, RIGHT), SameHeight(RIGHT, LEFT)]
     assembly = Assembly(snapshot, [("own", two)], layout(ROBOT, ACCELERATION))
@@ -200,7 +200,7 @@ def test_a_velocity_controller_makes_no_second_snapshot(monkeypatch: pytest.Monk
     assert Assembly(snapshot, [("own", [SameHeight(LEFT, RIGHT)])], layout(ROBOT, VELOCITY)).write()
 
 
-# -- refused ---------------------------------------------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None:
@@ -215,8 +215,8 @@ def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None
         def value(self, snapshot: Snapshot) -> np.ndarray:
             return np.zeros(1)
 
-    class Neither(tasks.MotionTask):
-        """Extends the writers, and has nothing to write."""
+    class EmptyWriter(tasks.MotionTask):
+        """Extends the writers without value and jacobian."""
 
         def bind_error(self, snapshot: Snapshot, task_rows: tasks.TaskRows, layout: tasks.VariableLayout) -> Any:
             return [*super().bind_error(snapshot, task_rows, layout)]
@@ -225,15 +225,15 @@ def test_a_class_without_value_or_jacobian_is_refused_when_it_is_built() -> None
     assert "NoValue does not define value" in error_message(NoValue)
     assert "NoJacobian does not define jacobian" in error_message(NoJacobian)
     assert "value(snapshot)" in error_message(Empty)
-    built = Neither()
-    assert "Neither does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
+    built = EmptyWriter()
+    assert "EmptyWriter does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
     built.dimension = 1
-    assert "Neither does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
+    assert "EmptyWriter does not define" in error_message(lambda: built.rows(Snapshot(ROBOT), layout(ROBOT, VELOCITY)))
 
 
 NAN_ROW = np.full((1, NV), np.nan)
 
-#: What a method returns, and words that the refusal must hold: the method, what was returned, what was expected.
+#: Return value of a method, and words of the error: the method, the returned and the expected value.
 WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "no array": ({"value": 0.5}, ("Height.value", "0.5", "float", "array")),
     "nothing": ({"value": None}, ("Height.value", "None", "array")),
@@ -255,7 +255,7 @@ WRONG: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("case", WRONG)
-def test_what_a_method_returns_is_refused_before_the_first_tick(case: str, order: int) -> None:
+def test_an_invalid_return_value_is_refused_before_the_first_tick(case: str, order: int) -> None:
     returned, words = WRONG[case]
     controller = poise.KinematicController(hierarchy(Height(**returned)), order=order)
     plant = poise.IdealPlant(START)
@@ -267,14 +267,14 @@ def test_what_a_method_returns_is_refused_before_the_first_tick(case: str, order
 
 
 @pytest.mark.parametrize("drift", [0.0, np.zeros(2), np.zeros((1, 1)), np.array([np.inf])])
-def test_a_drift_of_ones_own_is_refused_likewise(drift: Any) -> None:
+def test_an_invalid_custom_drift_is_refused(drift: Any) -> None:
     task = HeightWithDrift(drift=drift)
     snapshot = Snapshot(ROBOT).at(START)
     assert "HeightWithDrift.drift returned" in error_message(lambda: task.rows(snapshot, layout(ROBOT, ACCELERATION)))
-    task.rows(snapshot, layout(ROBOT, VELOCITY))  # not asked for there
+    task.rows(snapshot, layout(ROBOT, VELOCITY))  # not evaluated at velocity order
 
 
-#: Attributes that a class sets wrongly, without the constructor that would have looked at them.
+#: Invalid attributes of a class, set without the constructor that checks them.
 MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "weight": ({"weight": -1.0}, ("weight is -1.0", "not negative")),
     "weights": ({"weight": (1.0, 2.0)}, ("2 weights", "1 rows")),
@@ -287,7 +287,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", MISTAKES)
-def test_attributes_are_looked_at_when_the_task_is_bound(case: str) -> None:
+def test_attributes_are_checked_when_the_task_is_bound(case: str) -> None:
     attributes, words = MISTAKES[case]
     task = Height()
     vars(task).update(attributes)

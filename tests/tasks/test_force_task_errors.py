@@ -1,7 +1,7 @@
 """Invalid arguments of force tasks raise an error at construction: one line with what was given and expected."""
 
 # mypy: disable-error-code="arg-type, list-item"
-# Wrong arguments are what is tested here.
+# This file tests wrong arguments.
 
 from collections.abc import Callable
 
@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> None:
+def test_the_error_names_the_given_and_the_expected_value_in_one_line(case: str) -> None:
     build, words = WRONG[case]
     with pytest.raises(PoiseError) as caught:
         build()

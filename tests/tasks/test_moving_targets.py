@@ -16,7 +16,7 @@ STATE = random_state(ROBOT, 5)
 
 
 class PassingTarget:
-    """A target whose value, rate and acceleration are given numbers, as lists if asked to."""
+    """A target with given value, rate and acceleration, optionally as lists."""
 
     def __init__(self, value: Any, size: int, as_list: bool = False) -> None:
         random = np.random.default_rng(size)

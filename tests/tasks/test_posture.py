@@ -21,7 +21,7 @@ STEP = 1e-5
 
 
 class TurningConfiguration:
-    """A body carried about by constant accelerations of its base and joints."""
+    """A configuration that moves with constant accelerations of base and joints."""
 
     def __init__(self, seed: int) -> None:
         random = np.random.default_rng(seed)
@@ -46,7 +46,7 @@ def rows(task: tasks.Configuration, state: State, order: int) -> np.ndarray:
 
 
 def rate(target: TurningConfiguration, state: State) -> np.ndarray:
-    """What velocity rows ask for where no error is to be undone."""
+    """Right side of velocity rows without error feedback."""
     return rows(tasks.Configuration(target, dynamics=tasks.FeedForward()), state, VELOCITY)
 
 
@@ -62,14 +62,14 @@ def test_a_body_that_moves_as_its_target_keeps_its_distance(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_acceleration_of_the_target_is_the_slope_of_its_rate_as_the_body_sees_it(seed: int) -> None:
+def test_the_acceleration_of_the_target_is_the_slope_of_its_rate_in_the_body_frame(seed: int) -> None:
     target, state = TurningConfiguration(seed), off_target(seed)
-    seen = [
+    rates = [
         rate(target, State(ROBOT, pinocchio.integrate(MODEL, state.q, dt * state.v), state.v, state.time + dt))
         for dt in (-STEP, STEP)
     ]
-    asked = rows(tasks.Configuration(target, dynamics=tasks.FeedForward()), state, ACCELERATION)
-    assert asked == pytest.approx((seen[1] - seen[0]) / (2 * STEP), abs=1e-5)
+    acceleration = rows(tasks.Configuration(target, dynamics=tasks.FeedForward()), state, ACCELERATION)
+    assert acceleration == pytest.approx((rates[1] - rates[0]) / (2 * STEP), abs=1e-5)
 
 
 def test_an_error_of_the_base_decays_as_one_of_a_joint() -> None:
@@ -81,7 +81,7 @@ def test_an_error_of_the_base_decays_as_one_of_a_joint() -> None:
     assert after == pytest.approx(before * (1.0 - 4.0 * 0.005) ** 100, abs=1e-9)
 
 
-def test_what_is_no_whole_configuration_is_refused() -> None:
+def test_an_incomplete_configuration_is_refused() -> None:
     with pytest.raises(TaskError, match="expected a State, a configuration q"):
         tasks.Configuration([0.0, 1.0])
     with pytest.raises(TaskError, match="expected a State, a configuration q"):
@@ -103,9 +103,9 @@ def test_a_momentum_may_follow_a_path() -> None:
     state, k = off_target(2), 7.0
     task = tasks.AngularMomentum(MomentumTarget(), axes="xz", dynamics=tasks.Decay(k))
     snapshot = Snapshot(ROBOT).at(state)
-    asked = task.rows(snapshot, VariableLayout(ACCELERATION, 0.005, MODEL.nv, MODEL.nv))
+    program_rows = task.rows(snapshot, VariableLayout(ACCELERATION, 0.005, MODEL.nv, MODEL.nv))
     h, ahead, _ = MomentumTarget().sample(state.time)
     have = snapshot.momentum[[3, 5]]
-    assert asked.lower + snapshot.momentum_drift[[3, 5]] == pytest.approx(ahead - k * (have - h))
+    assert program_rows.lower + snapshot.momentum_drift[[3, 5]] == pytest.approx(ahead - k * (have - h))
     with pytest.raises(TaskError, match="shapes"):
         tasks.AngularMomentum(MomentumTarget(), axes="xyz")

@@ -72,8 +72,8 @@ def test_error_rows_and_drift_are_those_that_the_task_defines(robot: Robot, name
             assert assembly.column("drift") == pytest.approx(task.drift(snapshot), abs=1e-10)
         rate, acceleration = task.target_rate(0.0), task.target_acceleration(0.0)
         assert assembly.column("target_rate") == pytest.approx(0.0 if rate is None else rate, abs=0.0)
-        wanted = 0.0 if acceleration is None else acceleration
-        assert assembly.column("target_acceleration") == pytest.approx(wanted, abs=0.0)
+        target_acceleration = 0.0 if acceleration is None else acceleration
+        assert assembly.column("target_acceleration") == pytest.approx(target_acceleration, abs=0.0)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -94,7 +94,7 @@ def test_the_drift_is_how_the_rate_changes_when_no_joint_accelerates(robot: Robo
     assert assembly.column("drift") == pytest.approx(difference, abs=1e-5 * (1.0 + np.abs(difference).max()))
 
 
-def test_joints_that_carry_both_frames_have_no_part_in_how_one_sees_the_other(robot: Robot) -> None:
+def test_joints_that_carry_both_frames_do_not_change_the_relative_pose(robot: Robot) -> None:
     task = tasks.RelativePose(robot.foot("right"), robot.foot("left"), POSE)
     rows = task.rows(Snapshot(robot).at(random_state(robot, 3)), layout(robot, VELOCITY))
     both = set(robot.model.supports[robot.foot("left").joint]) & set(robot.model.supports[robot.foot("right").joint])
@@ -103,8 +103,8 @@ def test_joints_that_carry_both_frames_have_no_part_in_how_one_sees_the_other(ro
     assert not rows.A[:, columns].any()
 
 
-def test_a_target_that_is_led_is_followed_from_tick_to_tick(robot: Robot) -> None:
-    """What is written is what the target says now, not what it said when the hierarchy was bound."""
+def test_a_feed_forward_target_is_followed_from_tick_to_tick(robot: Robot) -> None:
+    """The rows have the current value of the target, not that at the time of binding."""
     start = robot.stance("standing")
     left, right = robot.feet
     foot, center = tasks.FeedForwardTarget(start.pose(left).actInv(start.pose(right))), tasks.FeedForwardTarget(POINT)

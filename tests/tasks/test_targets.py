@@ -29,7 +29,7 @@ def random_pose(seed: int) -> pinocchio.SE3:
 
 
 def same_slopes(target: tasks.Target, time: float, jerk: float) -> None:
-    """Both derivatives against central differences, which err by as much as the acceleration bends."""
+    """Both derivatives against central differences, whose error is proportional to the jerk."""
     (before, rate_before, _), (_, rate, acceleration), (after, rate_after, _) = (
         target.sample(time + s) for s in (-STEP, 0.0, STEP)
     )
@@ -71,51 +71,53 @@ def test_a_path_of_numbers_is_one_of_vectors_with_one_component() -> None:
 
 
 @given(seed=st.integers(0, 1000), time=TIMES, duration=st.floats(0.3, 3.0), begin=st.floats(-0.5, 0.5))
-def test_rate_and_acceleration_of_a_passage_of_vectors_are_its_slopes(
+def test_rate_and_acceleration_of_a_minimum_jerk_target_of_vectors_are_its_slopes(
     seed: int, time: float, duration: float, begin: float
 ) -> None:
     start, goal = np.random.default_rng(seed).normal(0, 1, (2, 3))
-    passage = tasks.MinimumJerkTarget(start, goal, duration, begin)
-    same_slopes(passage, time, jerk=60.0 * np.abs(goal - start).max() / duration**3)
+    minimum_jerk_target = tasks.MinimumJerkTarget(start, goal, duration, begin)
+    same_slopes(minimum_jerk_target, time, jerk=60.0 * np.abs(goal - start).max() / duration**3)
 
 
 @given(seed=st.integers(0, 1000), time=st.floats(0.0, 1.5), kind=st.sampled_from(["rotation", "pose"]))
-def test_rate_and_acceleration_of_a_passage_of_poses_are_its_twists(seed: int, time: float, kind: str) -> None:
+def test_rate_and_acceleration_of_a_minimum_jerk_target_of_poses_are_its_twists(
+    seed: int, time: float, kind: str
+) -> None:
     start, goal = random_pose(seed), random_pose(seed + 1)
     if kind == "rotation":
-        passage = tasks.MinimumJerkTarget(start.rotation, goal.rotation, duration=1.5)
+        minimum_jerk_target = tasks.MinimumJerkTarget(start.rotation, goal.rotation, duration=1.5)
     else:
-        passage = tasks.MinimumJerkTarget(start, goal, duration=1.5)
+        minimum_jerk_target = tasks.MinimumJerkTarget(start, goal, duration=1.5)
 
     def place(s: float) -> tuple[np.ndarray, np.ndarray]:
-        value = passage.sample(time + s)[0]
+        value = minimum_jerk_target.sample(time + s)[0]
         return (np.zeros(3), value) if kind == "rotation" else (value.translation, value.rotation)
 
     def twist(s: float) -> np.ndarray:
-        rate = passage.sample(time + s)[1]
+        rate = minimum_jerk_target.sample(time + s)[1]
         return np.append(np.zeros(3), rate) if kind == "rotation" else rate
 
     (p0, R0), (p1, R1) = place(-STEP), place(STEP)
     turning = pinocchio.log3(R1 @ R0.T) / (2 * STEP)
     assert twist(0.0) == pytest.approx(np.append((p1 - p0) / (2 * STEP), turning), abs=1e-6)
-    _, _, acceleration = passage.sample(time)
+    _, _, acceleration = minimum_jerk_target.sample(time)
     if kind == "rotation":
         acceleration = np.append(np.zeros(3), acceleration)
     assert acceleration == pytest.approx((twist(STEP) - twist(-STEP)) / (2 * STEP), abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["vector", "rotation", "pose", "matrix"])
-def test_a_passage_starts_and_ends_at_rest_where_it_should(kind: str) -> None:
+def test_a_minimum_jerk_target_starts_and_ends_at_rest_at_its_given_values(kind: str) -> None:
     start, goal = random_pose(1), random_pose(2)
-    given = {
+    ends = {
         "vector": (start.translation, goal.translation),
         "rotation": (start.rotation, goal.rotation),
         "pose": (start, goal),
         "matrix": (start.homogeneous, goal.homogeneous),
     }[kind]
-    passage = tasks.MinimumJerkTarget(*given, duration=2.0, begin=1.0)
-    for time, end in ((-3.0, given[0]), (1.0, given[0]), (3.0, given[1]), (9.0, given[1])):
-        value, rate, acceleration = passage.sample(time)
+    minimum_jerk_target = tasks.MinimumJerkTarget(*ends, duration=2.0, begin=1.0)
+    for time, end in ((-3.0, ends[0]), (1.0, ends[0]), (3.0, ends[1]), (9.0, ends[1])):
+        value, rate, acceleration = minimum_jerk_target.sample(time)
         if isinstance(value, pinocchio.SE3):
             value = value.homogeneous
         if isinstance(end, pinocchio.SE3):
@@ -125,33 +127,36 @@ def test_a_passage_starts_and_ends_at_rest_where_it_should(kind: str) -> None:
         assert acceleration == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_passage_goes_straight_and_turns_about_one_axis() -> None:
+def test_a_minimum_jerk_target_moves_straight_and_turns_about_one_axis() -> None:
     start, goal = random_pose(3), random_pose(4)
-    passage = tasks.MinimumJerkTarget(start, goal, duration=1.0)
-    way, turn = goal.translation - start.translation, pinocchio.log3(goal.rotation @ start.rotation.T)
+    minimum_jerk_target = tasks.MinimumJerkTarget(start, goal, duration=1.0)
+    displacement, turn = goal.translation - start.translation, pinocchio.log3(goal.rotation @ start.rotation.T)
     for time in np.linspace(0.1, 0.9, 7):
-        _, rate, _ = passage.sample(time)
-        assert np.cross(rate[:3], way) == pytest.approx(0.0, abs=1e-9)
+        _, rate, _ = minimum_jerk_target.sample(time)
+        assert np.cross(rate[:3], displacement) == pytest.approx(0.0, abs=1e-9)
         assert np.cross(rate[3:], turn) == pytest.approx(0.0, abs=1e-9)
 
 
 @given(path=paths(), time=TIMES)
-def test_asking_twice_gives_the_same_answer(path: tasks.SplineTarget, time: float) -> None:
+def test_sampling_twice_gives_the_same_values(path: tasks.SplineTarget, time: float) -> None:
     first, second = path.sample(time), path.sample(time)
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
-def test_a_target_keeps_no_alias_of_what_it_was_given() -> None:
+def test_a_target_copies_its_arguments() -> None:
     pose, points = random_pose(5), np.zeros((2, 3))
     expected = pose.homogeneous.copy()
-    passage, path = tasks.MinimumJerkTarget(pose, random_pose(6), 1.0), tasks.SplineTarget([0.0, 1.0], points)
+    minimum_jerk_target, path = (
+        tasks.MinimumJerkTarget(pose, random_pose(6), 1.0),
+        tasks.SplineTarget([0.0, 1.0], points),
+    )
     pose.translation = np.full(3, 9.0)
     points[:] = 9.0
-    assert passage.sample(0.0)[0].homogeneous == pytest.approx(expected)
+    assert minimum_jerk_target.sample(0.0)[0].homogeneous == pytest.approx(expected)
     assert path.sample(0.5)[0] == pytest.approx(0.0)
 
 
-def test_paths_and_passages_are_targets_and_numbers_are_not() -> None:
+def test_spline_and_minimum_jerk_targets_are_targets_and_numbers_are_not() -> None:
     assert isinstance(tasks.SplineTarget([0.0, 1.0], [[0.0], [1.0]]), tasks.Target)
     assert isinstance(tasks.MinimumJerkTarget([0.0], [1.0], 1.0), tasks.Target)
     assert not isinstance(np.zeros(3), tasks.Target)

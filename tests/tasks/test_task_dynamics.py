@@ -15,10 +15,10 @@ from poise.tasks import ACCELERATION, VELOCITY, MotionTask
 from robot_states import installed_robot, layout, not_none, random_state, run_closed_loop
 from task_examples import TASKS_AT_TARGET
 
-FINE = 0.001  # s: what a simulated curve differs from the continuous one is proportional to it
+FINE = 0.001  # s: the error of a simulated curve is proportional to it
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
 
-#: Tasks whose error vanishes exactly as the reference says, from anywhere.
+#: Tasks whose error follows the task dynamics exactly, from any start.
 EXACT = (
     "position",
     "position xz",
@@ -45,7 +45,7 @@ def single_task(task: tasks.Task) -> Hierarchy:
 def follow(
     task: MotionTask, start: State, seconds: float, order: int, period: float = FINE
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times, errors and rates of a task that has the robot for itself."""
+    """Times, errors and rates of the only task of a robot."""
     steps = run_closed_loop(single_task(task), start, seconds, order=order, period=period, ramp=0.0)
     assert not any(step.command.fallback for step in steps)
     times = np.array([step.state.time for step in steps]) - start.time
@@ -61,7 +61,7 @@ def with_dynamics(name: str, robot: Robot, seed: int, dynamics: object) -> tuple
     return task, random_state(robot, seed).replace(v=np.zeros(robot.model.nv), time=0.0)
 
 
-# -- Decay ------------------------------------------------------------------------------------------------------------
+# -- Decay -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -102,13 +102,13 @@ def test_joints_near_the_end_of_a_wide_range_drift_slower_to_its_middle(robot: R
     assert rows.lower == pytest.approx(-1.5 * epsilon * (1.0 if order == VELOCITY else 1.5))
 
 
-# -- MinimumJerk ------------------------------------------------------------------------------------------------------
+# -- MinimumJerk -------------------------------------------------------------------------------------------------------
 
 
 @ORDERS
 @pytest.mark.parametrize("name", ["position", "orientation", "center of mass", "posture"])
 def test_the_error_follows_the_minimum_jerk_curve(robot: Robot, name: str, order: int) -> None:
-    """e(t) = e(begin) (1 - s((t - begin) / duration)), until what is left is too little for the largest gain."""
+    """e(t) = e(begin) (1 - s((t - begin) / duration)), until the largest gain is reached."""
     dynamics = tasks.MinimumJerk(duration=1.2, begin=0.2, rate=40.0)
     task, start = with_dynamics(name, robot, 5, dynamics)
     times, errors, rates = follow(task, start, 1.6, order)
@@ -117,12 +117,12 @@ def test_the_error_follows_the_minimum_jerk_curve(robot: Robot, name: str, order
     assert errors == pytest.approx((1.0 - s)[:, None] * errors[0], abs=6e-3 * size)
     assert np.abs(errors[-1]).max() < 2e-3 * size
     if name != "orientation":  # whose Jacobian gives angular velocities
-        wanted = -s_rate[:, None] / 1.2 * errors[0]
-        assert rates == pytest.approx(wanted, abs=0.04 * np.abs(wanted).max())
+        expected = -s_rate[:, None] / 1.2 * errors[0]
+        assert rates == pytest.approx(expected, abs=0.04 * np.abs(expected).max())
 
 
 @ORDERS
-def test_minimum_jerk_asks_for_nothing_before_it_begins(robot: Robot, order: int) -> None:
+def test_minimum_jerk_demands_no_motion_before_it_begins(robot: Robot, order: int) -> None:
     task, start = with_dynamics("position", robot, 6, tasks.MinimumJerk(duration=1.0, begin=0.5))
     _, errors, rates = follow(task, start, 0.49, order)
     assert errors[-1] == pytest.approx(errors[0], abs=1e-9)
@@ -131,7 +131,7 @@ def test_minimum_jerk_asks_for_nothing_before_it_begins(robot: Robot, order: int
 
 @ORDERS
 def test_minimum_jerk_starts_softer_than_a_decay(robot: Robot, order: int) -> None:
-    """What [Saab2012] wants it for: no peak of acceleration at the start."""
+    """Its purpose in [Saab2012]: no peak of acceleration at the start."""
     peaks = []
     for dynamics in (tasks.Decay(5.0), tasks.MinimumJerk(duration=0.9)):
         task, start = with_dynamics("position", robot, 7, dynamics)
@@ -154,7 +154,7 @@ def test_the_gain_of_minimum_jerk_is_its_own_derivative_and_never_more_than_the_
     assert dynamics.gains(2.0) == (20.0, 0.0, 12.0)
 
 
-# -- limits on speed and acceleration ---------------------------------------------------------------------------------
+# -- limits on speed and acceleration ----------------------------------------------------------------------------------
 
 
 @ORDERS
@@ -215,11 +215,11 @@ def test_intervals_are_limited_side_by_side(robot: Robot, order: int) -> None:
     assert np.abs(errors[-1]).max() < 1e-2
 
 
-# -- intervals --------------------------------------------------------------------------------------------------------
+# -- intervals ---------------------------------------------------------------------------------------------------------
 
 
 @ORDERS
-def test_inside_an_interval_a_task_asks_for_nothing(robot: Robot, order: int) -> None:
+def test_inside_an_interval_a_task_demands_no_motion(robot: Robot, order: int) -> None:
     start = random_state(robot, 13, speed=0.0)
     place = start.pose(robot.hand("left")).translation
     task = tasks.Position(robot.hand("left"), place + np.array([0.03, -0.01, 0.0]), tolerance=(0.05, 0.05, 0.05))
@@ -240,10 +240,10 @@ def test_from_outside_a_task_comes_to_the_nearest_bound_and_not_beyond(robot: Ro
     task = tasks.Position(hand, place, tolerance=(low, high), dynamics=tasks.Decay(8.0))
     still = single_task(task).with_level(Level("rest", [tasks.LeastVelocity(damping=30.0)]))
     steps = run_closed_loop(still, start, 1.5, order=order, period=FINE, ramp=0.0)
-    way = np.array([step.state.pose(hand).translation for step in steps]) - place
-    assert way[-1, [0, 2]] == pytest.approx([-0.2, 0.2], abs=5e-3)
-    assert (np.diff(way[:, 2]) >= -1e-9).all(), "it comes from below and does not turn back"
-    assert (np.diff(way[:, 0]) <= 1e-9).all(), "it comes from above and does not turn back"
+    displacement = np.array([step.state.pose(hand).translation for step in steps]) - place
+    assert displacement[-1, [0, 2]] == pytest.approx([-0.2, 0.2], abs=5e-3)
+    assert (np.diff(displacement[:, 2]) >= -1e-9).all(), "it comes from below and does not turn back"
+    assert (np.diff(displacement[:, 0]) <= 1e-9).all(), "it comes from above and does not turn back"
 
 
 @ORDERS
@@ -257,7 +257,7 @@ def test_the_bounds_of_an_interval_never_cross(robot: Robot, order: int, dynamic
         assert (rows.lower <= rows.upper).all()
 
 
-# -- moving targets ---------------------------------------------------------------------------------------------------
+# -- moving targets ----------------------------------------------------------------------------------------------------
 
 
 def circle(center: np.ndarray, axes: int = 3) -> tasks.SplineTarget:
@@ -325,11 +325,11 @@ def test_an_error_beside_a_moving_target_decays_as_beside_one_at_rest(robot: Rob
 
 @ORDERS
 def test_rates_are_followed_at_both_orders(robot: Robot, order: int) -> None:
-    wanted = np.array([4.0, 0.0, -2.0])
+    momentum = np.array([4.0, 0.0, -2.0])
     start = random_state(robot, 17, speed=0.0)
-    steps = run_closed_loop(single_task(tasks.LinearMomentum(wanted)), start, 1.5, order=order, ramp=0.0)
+    steps = run_closed_loop(single_task(tasks.LinearMomentum(momentum)), start, 1.5, order=order, ramp=0.0)
     snapshot = Snapshot(robot).at(steps[-1].state)
-    assert snapshot.momentum[:3] == pytest.approx(wanted, abs=0.02)
+    assert snapshot.momentum[:3] == pytest.approx(momentum, abs=0.02)
     assert not not_none(steps[-1].command.errors).values(0).any(), "a rate has no error in position"
 
 
@@ -349,8 +349,8 @@ def test_regions_are_approached_like_any_bound(robot: Robot, order: int) -> None
     wall = constraints.HalfSpace(hand, (1.0, 0.0, 0.0), x + 0.2, dynamics=tasks.Decay(6.0))
     push = tasks.Position(hand, start.pose(hand).translation + np.array([1.0, 0.0, 0.0]), dynamics=tasks.Decay(30.0))
     steps = run_closed_loop(Hierarchy([wall], [Level("push", [push])]), start, 1.5, order=order, period=FINE, ramp=0.0)
-    way = np.array([step.state.pose(hand).translation[0] - x for step in steps])
+    displacement = np.array([step.state.pose(hand).translation[0] - x for step in steps])
     times = np.array([step.state.time for step in steps]) - start.time
-    assert (way <= 0.2 + 1e-4).all()
-    assert (way <= 0.2 * (1.0 - np.exp(-6.0 * times)) + 2e-3).all()
-    assert way[-1] == pytest.approx(0.2, abs=2e-3)
+    assert (displacement <= 0.2 + 1e-4).all()
+    assert (displacement <= 0.2 * (1.0 - np.exp(-6.0 * times)) + 2e-3).all()
+    assert displacement[-1] == pytest.approx(0.2, abs=2e-3)

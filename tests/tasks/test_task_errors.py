@@ -1,7 +1,7 @@
 """Invalid arguments of tasks raise an error at construction: one line with what was given and expected."""
 
 # mypy: disable-error-code="arg-type, list-item"
-# Wrong arguments are what is tested here.
+# This file tests wrong arguments.
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ START = ROBOT.stance("standing")
 HAND, FOOT, CHEST = ROBOT.hand("left"), ROBOT.foot("left"), ROBOT.chest
 POINT, POSE = (0.3, 0.2, 0.9), START.pose(HAND)
 NAN = float("nan")
-LONG = np.linspace(0.0, 1.0, 500)  # must not fill a screen
+LONG = np.linspace(0.0, 1.0, 500)  # the message must stay short
 
 
 class MisshapenTarget:
@@ -31,7 +31,7 @@ class MisshapenTarget:
         return np.zeros(3), np.zeros(2), np.zeros(3)
 
 
-#: What is built, and words that its error must hold: the part at fault, what was given, what was expected.
+#: Constructor, and words of its error: the argument, the given and the expected value.
 WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     # frames and axes
     "no frame": (
@@ -189,7 +189,7 @@ def error_message(build: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_the_error_says_what_was_given_and_expected_in_one_line(case: str) -> None:
+def test_the_error_names_the_given_and_the_expected_value_in_one_line(case: str) -> None:
     build, words = WRONG[case]
     text = error_message(build)
     assert "\n" not in text
@@ -207,7 +207,7 @@ def test_errors_of_tasks_are_errors_of_poise_and_carry_the_name_of_the_task() ->
     assert str(caught.value).startswith("reach for the cup:")
 
 
-#: What only the robot can tell: found when a task is bound to one, which a controller does at its first step.
+#: Errors that depend on the robot: detected when a task is bound, at the first step of a controller.
 MISFITS: dict[str, tuple[tasks.Task, tuple[str, ...]]] = {
     "angles for other joints": (tasks.Posture([0.0, 0.1]), ("2 angles", "29 joints", "36 numbers")),
     "weights for other joints": (tasks.Posture(START, weight=np.ones(7)), ("7 weights", "29 rows")),
@@ -218,7 +218,7 @@ MISFITS: dict[str, tuple[tasks.Task, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", MISFITS)
-def test_a_task_that_does_not_fit_the_robot_says_so_when_it_is_bound(case: str) -> None:
+def test_a_task_that_does_not_fit_the_robot_is_refused_when_it_is_bound(case: str) -> None:
     task, words = MISFITS[case]
     text = error_message(lambda: task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY)))
     assert "\n" not in text
@@ -226,7 +226,7 @@ def test_a_task_that_does_not_fit_the_robot_says_so_when_it_is_bound(case: str) 
         assert word in text
 
 
-def test_every_way_to_give_an_interval_means_what_it_says() -> None:
+def test_every_form_of_a_tolerance_gives_its_interval() -> None:
     def bounds(tolerance: object) -> tuple[np.ndarray, np.ndarray]:
         task = tasks.Position(HAND, START.pose(HAND).translation, tolerance=tolerance)
         rows = task.rows(Snapshot(ROBOT).at(START), layout(ROBOT, VELOCITY))
@@ -249,7 +249,7 @@ def test_every_way_to_give_an_interval_means_what_it_says() -> None:
     assert upper == pytest.approx(0.5, abs=1e-9)
 
 
-def test_a_task_keeps_no_alias_of_its_target() -> None:
+def test_a_task_copies_its_target() -> None:
     point, pose, q = np.array(POINT), START.pose(HAND), START.q.copy()
     held = [tasks.Position(HAND, point), tasks.Pose(HAND, pose), tasks.Posture(q)]
     before = [task.value(Snapshot(ROBOT).at(START)).copy() for task in held]

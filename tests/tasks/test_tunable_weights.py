@@ -22,73 +22,76 @@ JOINTS = (ROBOT.joint("left_elbow_joint"), ROBOT.joint("right_elbow_joint"))
 ANGLES = np.array([START.q[joint.q] for joint in JOINTS])
 
 
-# -- dials ------------------------------------------------------------------------------------------------------------
+# -- tunable weights ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf, "much", [1.0, -2.0], [[1.0]], None])
-def test_a_dial_begins_at_a_weight(value: object) -> None:
+def test_an_invalid_initial_tunable_weight_is_refused(value: object) -> None:
     with pytest.raises(TaskError, match="TunableWeight: weight is"):
         tasks.TunableWeight(value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, [1.0, math.inf], [1.0, 2.0, 3.0], [1.0], "much"])
-def test_a_dial_is_turned_to_a_weight_of_its_size_or_stays(value: object) -> None:
-    dial = tasks.TunableWeight([1.0, 2.0])
+def test_an_invalid_value_does_not_change_a_tunable_weight(value: object) -> None:
+    tunable_weight = tasks.TunableWeight([1.0, 2.0])
     with pytest.raises(TaskError, match="TunableWeight"):
-        dial.set(value)  # type: ignore[arg-type]
-    assert np.asarray(dial) == pytest.approx([1.0, 2.0])
+        tunable_weight.set(value)  # type: ignore[arg-type]
+    assert np.asarray(tunable_weight) == pytest.approx([1.0, 2.0])
 
 
-def test_a_dial_is_turned_to_one_number_for_all_or_one_each() -> None:
-    dial = tasks.TunableWeight([1.0, 2.0])
-    dial.set(5.0)
-    assert np.asarray(dial) == pytest.approx([5.0, 5.0])
-    dial.set([0.0, 3.0])
-    assert np.asarray(dial) == pytest.approx([0.0, 3.0])
+def test_a_tunable_weight_is_set_to_one_number_for_all_rows_or_one_each() -> None:
+    tunable_weight = tasks.TunableWeight([1.0, 2.0])
+    tunable_weight.set(5.0)
+    assert np.asarray(tunable_weight) == pytest.approx([5.0, 5.0])
+    tunable_weight.set([0.0, 3.0])
+    assert np.asarray(tunable_weight) == pytest.approx([0.0, 3.0])
 
 
-def test_a_dial_that_is_turned_does_not_follow_the_array_that_it_was_given() -> None:
-    given = np.array([1.0, 2.0])
-    dial = tasks.TunableWeight(given)
-    given[:] = 9.0
-    assert np.asarray(dial) == pytest.approx([1.0, 2.0])
+def test_a_tunable_weight_copies_its_array() -> None:
+    values = np.array([1.0, 2.0])
+    tunable_weight = tasks.TunableWeight(values)
+    values[:] = 9.0
+    assert np.asarray(tunable_weight) == pytest.approx([1.0, 2.0])
 
 
-def test_a_dial_of_the_wrong_size_is_refused_by_its_task() -> None:
+def test_a_tunable_weight_of_the_wrong_size_is_refused_by_its_task() -> None:
     with pytest.raises(TaskError, match="3 weights for 2 rows"):
         tasks.Posture(ANGLES, JOINTS, weight=tasks.TunableWeight([1.0, 2.0, 3.0]))
 
 
 @pytest.mark.parametrize("value", [2.0, [2.0, 3.0]])
-def test_a_program_shows_the_weight_that_the_dial_is_at(value: object) -> None:
-    dial = tasks.TunableWeight(np.ones(2))
-    task = tasks.Posture(ANGLES, JOINTS, weight=dial)
+def test_a_program_has_the_current_tunable_weight(value: object) -> None:
+    tunable_weight = tasks.TunableWeight(np.ones(2))
+    task = tasks.Posture(ANGLES, JOINTS, weight=tunable_weight)
     snapshot = Snapshot(ROBOT).at(START)
     assembly = Assembly(snapshot, [("posture", [task])], layout(ROBOT, VELOCITY))
     for turned in (np.ones(2), value):
-        dial.set(turned)  # type: ignore[arg-type]
+        tunable_weight.set(turned)  # type: ignore[arg-type]
         assembly.write()
         (rows,) = assembly.stack.program().levels[0]
         assert rows.weight == pytest.approx(np.broadcast_to(np.asarray(turned), 2))
 
 
-def test_one_dial_turns_all_tasks_that_it_was_given_to() -> None:
-    """Two elbows that are torn between two angles: the weights decide how far they give in."""
-    dial = tasks.TunableWeight(1.0)
-    apart = [tasks.Posture(ANGLES + 0.4, JOINTS, weight=dial, name="up"), tasks.Posture(ANGLES, JOINTS, name="down")]
+def test_one_tunable_weight_changes_all_its_tasks() -> None:
+    """Two contradicting targets of two elbows: the weights decide the compromise."""
+    tunable_weight = tasks.TunableWeight(1.0)
+    apart = [
+        tasks.Posture(ANGLES + 0.4, JOINTS, weight=tunable_weight, name="up"),
+        tasks.Posture(ANGLES, JOINTS, name="down"),
+    ]
     hierarchy = Hierarchy(levels=[Level("both", apart), Level("posture", [tasks.Posture(START)])])
     controller, plant = KinematicController(hierarchy, period=0.005), IdealPlant(START)
     for weight in (1.0, 3.0, 0.0):
-        dial.set(weight)
+        tunable_weight.set(weight)
         *_, last = steps(controller, plant, 4.0)
         expected = ANGLES + 0.4 * weight / (weight + 1.0)
         assert [last.state.q[joint.q] for joint in JOINTS] == pytest.approx(expected, abs=2e-3)
 
 
-# -- live postures ----------------------------------------------------------------------------------------------------
+# -- live postures -----------------------------------------------------------------------------------------------------
 
 
-def test_a_live_posture_is_followed_at_once_and_without_binding_anew() -> None:
+def test_a_live_posture_is_followed_at_once_without_binding_again() -> None:
     target = tasks.LiveTarget(ANGLES)
     task = tasks.Posture(target, JOINTS)
     snapshot = Snapshot(ROBOT).at(START)

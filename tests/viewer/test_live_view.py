@@ -87,14 +87,14 @@ def test_a_view_that_is_closed_has_left_its_port(start: poise.State) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("arguments", "words"),
     [({"robot": "g1"}, "expected a robot or a state"), ({"speed": -1.0}, "expected a number, zero or more")],
 )
 def test_an_invalid_robot_or_speed_is_refused_in_one_line(
-    given: dict[str, Any], words: str, start: poise.State
+    arguments: dict[str, Any], words: str, start: poise.State
 ) -> None:
     with pytest.raises(poise.PoiseError, match=words) as caught:
-        poise.view(**{"robot": start, "open_browser": False, **given})
+        poise.view(**{"robot": start, "open_browser": False, **arguments})
     assert "\n" not in str(caught.value)
 
 
@@ -106,7 +106,7 @@ def test_record_opens_a_view_and_closes_it(
     assert "view: http://127.0.0.1:" in capsys.readouterr().err
 
 
-def test_a_browser_sees_the_robot_move_and_its_target(
+def test_a_browser_shows_the_moving_robot_and_its_target(
     view: LiveView, start: poise.State, controller: poise.KinematicController
 ) -> None:
     with chromium(with_3d=True) as browser:

@@ -41,7 +41,7 @@ def fail_if_called(robot: Robot, max_triangles: int) -> None:
 
 
 def sample_surface(mesh: Mesh, count: int) -> np.ndarray:
-    """Points on a surface, everywhere equally likely."""
+    """Points on a surface with uniform density."""
     random = np.random.default_rng(0)
     areas = view_meshes._areas(mesh)
     which = random.choice(len(areas), count, p=areas / areas.sum())
@@ -68,10 +68,10 @@ def test_a_robot_of_few_triangles_is_within_a_hundredth_of_its_height_of_the_ori
     for part in mesh_parts(robot):
         few = Mesh(part.points.astype(float), part.faces.astype(np.int64))
         original = whole[part.joint, part.color]
-        count = 50 + int(5e3 * view_meshes._areas(original).sum())  # as many points as it has surface
+        count = 50 + int(5e3 * view_meshes._areas(original).sum())  # in proportion to its surface
         away.append(cKDTree(sample_surface(original, 20_000)).query(sample_surface(few, count))[0])
         missing.append(cKDTree(sample_surface(few, 20_000)).query(sample_surface(original, count))[0])
-    # Points that were drawn at random are some mm from each other, and screws may go.
+    # Random points are some mm from each other, and screws may be simplified away.
     for distances in map(np.concatenate, (away, missing)):
         assert np.quantile(distances, 0.98) < 0.01 * robot.height
 
@@ -85,7 +85,7 @@ def test_meshes_read_from_the_cache_are_equal_to_the_computed_ones(
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "faces beyond", "not finite"])
-def test_a_damaged_cache_is_ignored_and_mended(robot: Robot, folder: Path, damage: str) -> None:
+def test_a_damaged_cache_is_ignored_and_replaced(robot: Robot, folder: Path, damage: str) -> None:
     fresh = mesh_parts(robot)
     (file,) = folder.iterdir()
     arrays = load_arrays(file.stem)
@@ -109,7 +109,9 @@ def test_without_a_writable_cache_the_meshes_are_computed(
     assert same_parts(mesh_parts(robot), mesh_parts(robot))
 
 
-def test_another_limit_or_another_description_is_another_entry(robot: Robot, folder: Path, tmp_path: Path) -> None:
+def test_the_cache_key_contains_the_triangle_limit_and_the_description(
+    robot: Robot, folder: Path, tmp_path: Path
+) -> None:
     mesh_parts(robot)
     mesh_parts(robot, 100)
     assert len(list(folder.iterdir())) == 2

@@ -56,12 +56,12 @@ def standing(robot: Robot) -> ViewFrame:
 
 
 def nodes(viewer: Viewer, word: str = "") -> dict[str, Any]:
-    """What is in the scene, by name."""
+    """Nodes of the scene, by name."""
     return {name: node for name, node in viewer._server.scene._handle_from_node_name.items() if word in name}
 
 
 def world_from(viewer: Viewer, joint: int) -> pinocchio.SE3:
-    """The pose of a link as clients see it, but for the following of the camera."""
+    """The pose of a link at the clients, without the motion of the world node."""
     (frame,) = (node for name, node in nodes(viewer, "/figure").items() if name.split("/")[3:] == [str(joint)])
     w, x, y, z = frame.wxyz
     return pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), np.array(frame.position))
@@ -83,7 +83,7 @@ class DragLog(list[tuple[str, tuple[float, float, float]]]):
         self.append((name, place))
 
 
-def test_links_are_where_pinocchio_has_them(viewer: Viewer, robot: Robot) -> None:
+def test_poses_of_links_are_those_of_pinocchio(viewer: Viewer, robot: Robot) -> None:
     random, data = np.random.default_rng(0), robot.model.createData()
     for _ in range(5):
         step = 0.5 * random.normal(size=robot.model.nv)
@@ -124,7 +124,7 @@ def test_an_unchanged_robot_is_not_sent_again(viewer: Viewer, robot: Robot) -> N
     assert not before & set(nodes(viewer, "/figure")), "in another colour"
 
 
-def test_a_ghost_has_one_colour_and_can_be_seen_through(viewer: Viewer, robot: Robot) -> None:
+def test_a_ghost_has_one_colour_and_is_transparent(viewer: Viewer, robot: Robot) -> None:
     viewer.set_figures({"ghost": (robot, (0.0, 0.4, 1.0, 0.3))})
     meshes = [node for name, node in nodes(viewer, "/figure").items() if name.count("/") == 4]
     assert {(mesh.color, mesh.opacity) for mesh in meshes} == {((0, 102, 255), 0.3)}
@@ -150,7 +150,7 @@ def test_forces_support_and_balance_are_drawn_where_they_are_and_vanish_with_the
 
 
 @pytest.mark.parametrize("direction", [(0, 0, -1), (1, 0, 0), (0, -1, 0), (0.3, -0.4, 0.5), (-0.3, 0.2, -0.9)])
-def test_an_arrow_leads_from_its_begin_to_its_end(
+def test_an_arrow_goes_from_its_begin_to_its_end(
     viewer: Viewer, standing: ViewFrame, direction: tuple[float, float, float]
 ) -> None:
     begin = np.array([0.1, -0.2, 0.3])
@@ -159,7 +159,7 @@ def test_an_arrow_leads_from_its_begin_to_its_end(
     assert np.allclose(arrow_ends(viewer, "/force0"), ends, atol=1e-3)
 
 
-def test_what_moves_with_the_body_is_moved_by_poses_alone(viewer: Viewer, robot: Robot) -> None:
+def test_shapes_on_the_body_are_moved_by_poses_alone(viewer: Viewer, robot: Robot) -> None:
     """Clients draw new shapes one picture after new poses, so shapes would trail the body on a slow client."""
     start = robot.stance("standing")
     shift = np.array([0.03, 0.02, 0.0])
@@ -184,7 +184,7 @@ def test_what_moves_with_the_body_is_moved_by_poses_alone(viewer: Viewer, robot:
     assert kinds <= {"SetPositionMessage", "SetOrientationMessage"}
     moved = {message["name"].rpartition("/")[2] for message in batches[0]}
     assert {"force0", "center", "below", "plumb", "known0", "known1"} <= moved
-    assert "known2" not in moved, "a marker that is not seen is not moved"
+    assert "known2" not in moved, "an invisible marker is not moved"
 
 
 def test_a_ghost_is_hidden_where_it_coincides_with_the_robot(viewer: Viewer, robot: Robot) -> None:
@@ -199,10 +199,10 @@ def test_a_ghost_is_hidden_where_it_coincides_with_the_robot(viewer: Viewer, rob
     }
     viewer.show(ViewFrame.from_state(start, poses=poses))
     ghost = viewer._figures["ghost"]
-    seen = {joint for joint, frame in ghost._frames.items() if joint > 0 and frame.visible}
+    visible = {joint for joint, frame in ghost._frames.items() if joint > 0 and frame.visible}
     moved = {j for j in ghost._frames if not np.allclose(poses["robot"][j], poses["ghost"][j])}
-    assert seen == moved
-    assert elbow.index in seen
+    assert visible == moved
+    assert elbow.index in visible
     robots = viewer._figures["robot"]._frames
     assert all(frame.visible for joint, frame in robots.items() if joint > 0)
     viewer.show(ViewFrame.from_state(start, poses={**poses, "ghost": poses["robot"]}))
@@ -237,10 +237,10 @@ def test_the_world_node_follows_the_robot_smoothly_jumps_after_a_reset_and_rises
         return -np.array(world.position) - [base[0], base[1], floor[0, 2]]
 
     assert np.allclose(follow_to(0.0), 0.0, atol=1e-6)
-    way = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a metre a second
-    assert (np.diff(way) >= -1e-9).all()
-    assert np.abs(np.diff(way, n=2)).max() < 0.5 / 30  # no step
-    assert 0.5 * 149 / 30 - way[-1] == pytest.approx(0.5 * viewer_module.CAMERA_LAG, abs=0.02)
+    displacement = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a metre a second
+    assert (np.diff(displacement) >= -1e-9).all()
+    assert np.abs(np.diff(displacement, n=2)).max() < 0.5 / 30  # no step
+    assert 0.5 * 149 / 30 - displacement[-1] == pytest.approx(0.5 * viewer_module.CAMERA_LAG, abs=0.02)
     assert np.array_equal(follow_to(99.0, camera_target=False), follow_to(99.0, camera_target=False))
     assert follow_to(50.0)[0] == pytest.approx(50.0, abs=1e-6)
     for _ in range(120):
@@ -257,7 +257,7 @@ def test_the_grid_stays_on_the_ground_and_under_the_robot(viewer: Viewer, standi
             viewer.show(standing._replace(camera_target=np.array([x, 3.0, 0.5])))
             local = ground.plane.actInv(np.array(grid.position))
             assert local[2] == pytest.approx(-0.001)
-            assert np.abs(local[:2] - np.round(local[:2])).max() < 1e-9  # whole squares: nobody sees it move
+            assert np.abs(local[:2] - np.round(local[:2])).max() < 1e-9  # whole squares: the motion is invisible
             assert math.hypot(grid.position[0] - x, grid.position[1] - 3.0) < 1.5
         assert bool(nodes(viewer, "/all")) == text.startswith("stairs")
 
@@ -281,7 +281,7 @@ def test_a_box_is_drawn_between_the_hands_and_goes_with_the_environment(viewer: 
     environment = EnvironmentGeometry.of(None, start, carried_box=CarriedBox(0.3))
     viewer.set_environment(environment)
     (frame,) = (node for name, node in nodes(viewer, "/held").items() if not name.endswith("/box"))
-    assert not frame.visible  # nobody knows yet where the hands are
+    assert not frame.visible  # the positions of the hands are still unknown
     q = np.array(start.q)
     q[:2] += (0.5, 0.2)
     moved = start.replace(q=q)
@@ -313,7 +313,7 @@ def test_drags_are_reported_in_order_and_the_simulation_does_not_move_a_dragged_
         assert np.allclose(handle.position, places[-1])
         drag(page, name, "DragEnd")
         wait_until(lambda: len(moved) == len(places) + 1, "the end was told")
-        viewer.show(simulated)  # it has not heard yet
+        viewer.show(simulated)  # it has not received the message yet
         assert np.allclose(handle.position, places[-1])
     assert moved == [("left hand", place) for place in [*places, places[-1]]]
     wait_until(lambda: viewer.show(simulated) or np.allclose(handle.position, [0.0, 0.0, 0.9]), "it went on")  # type: ignore[func-returns-value]
@@ -333,7 +333,7 @@ def test_a_push_is_reported_while_it_is_held_drawn_as_an_arrow_and_ends_on_relea
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
         wait_until(lambda: moved, "it was told")
         count, step = len(moved), np.array([0.1, 0.0, 0.0])
-        for k in range(1, 4):  # the simulation may say that the point is where it was drawn to, and the body moves
+        for k in range(1, 4):  # the simulation may report the dragged position, and the body moves
             viewer.show(
                 standing._replace(drag_handles={"push": np.array([0.6, 0.0, 0.4])}, camera_target=body + step * k)
             )
@@ -355,7 +355,7 @@ def test_a_client_that_disconnects_while_dragging_releases_the_point(viewer: Vie
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
         wait_until(lambda: moved, "it was told")
-        page.socket.shutdown(SHUT_RDWR)  # without a word
+        page.socket.shutdown(SHUT_RDWR)  # without a message
     wait_until(lambda: moved[-1][1] == pytest.approx((0.1, 0.0, 0.4)), "the push ended")
     count = len(moved)
     viewer.show(standing)

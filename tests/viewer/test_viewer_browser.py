@@ -52,7 +52,7 @@ def open_view(browser: Any, viewer: Viewer, console_errors: list[str]) -> Any:
     page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: console_errors.append(str(error)))
     count = len(viewer._server.get_clients())
-    page.goto(f"http://127.0.0.1:{viewer.port}/?fixedDpr=1")  # else it draws coarser when the machine is busy
+    page.goto(f"http://127.0.0.1:{viewer.port}/?fixedDpr=1")  # otherwise it draws coarser on a busy machine
     wait_until(lambda: page.wait_for_timeout(50) or len(viewer._server.get_clients()) > count, "the page's client")
     return page
 
@@ -61,9 +61,9 @@ def picture(page: Any) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), dtype=np.int16)
 
 
-def wait_for_picture(page: Any, good: Callable[[np.ndarray], bool], what: str) -> np.ndarray:
-    """A picture that is as it should be and stays the same."""
-    stall_timer, last = StallTimer(what), picture(page)
+def wait_for_picture(page: Any, good: Callable[[np.ndarray], bool], description: str) -> np.ndarray:
+    """A picture that satisfies a condition and does not change."""
+    stall_timer, last = StallTimer(description), picture(page)
     while True:
         page.wait_for_timeout(200)
         now = picture(page)
@@ -74,7 +74,7 @@ def wait_for_picture(page: Any, good: Callable[[np.ndarray], bool], what: str) -
 
 
 def difference(some: np.ndarray, more: np.ndarray) -> float:
-    """Share of the points of two pictures that differ to the eye."""
+    """Share of the pixels of two pictures that differ visibly."""
     return float((np.abs(some - more).max(axis=2) > 12).mean())
 
 
@@ -87,15 +87,15 @@ def show_nothing(viewer: Viewer, page: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_every_robot_is_seen_in_the_middle_and_whole(
+def test_every_robot_is_completely_visible_in_the_middle(
     viewer: Viewer, page: Any, console_errors: list[str], name: str
 ) -> None:
     before = show_nothing(viewer, page)
     viewer.set_figures({"robot": (load_robot(name), None)})
     viewer.show(ViewFrame.from_state(load_robot(name).stance("standing")))
-    seen = wait_for_picture(page, lambda now: difference(now, before) > 0.03, f"{name} is there")
+    picture_with_robot = wait_for_picture(page, lambda now: difference(now, before) > 0.03, f"{name} is there")
     # The camera, and with it the grid of the ground, moves with the robot: the opening removes its thin lines.
-    changed = binary_opening(np.abs(seen - before).max(axis=2) > 60, np.ones((4, 4)))
+    changed = binary_opening(np.abs(picture_with_robot - before).max(axis=2) > 60, np.ones((4, 4)))
     rows, columns = np.nonzero(changed)
     top, bottom = np.quantile(rows, [0.005, 0.995])
     assert 0.01 < changed.mean() < 0.4
@@ -105,14 +105,14 @@ def test_every_robot_is_seen_in_the_middle_and_whole(
     assert console_errors == []
 
 
-def test_neither_panel_nor_logo_nor_note_of_viser_is_seen(viewer: Viewer, page: Any) -> None:
+def test_neither_panel_nor_logo_nor_note_of_viser_is_visible(viewer: Viewer, page: Any) -> None:
     show_nothing(viewer, page)
     assert page.get_by_role("button").locator("visible=true").count() == 0
     assert page.get_by_text("Connected").locator("visible=true").count() == 0
     assert page.locator("a").locator("visible=true").count() == 0
 
 
-def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, console_errors: list[str]) -> None:
+def test_a_second_client_shows_the_same(viewer: Viewer, browser: Any, page: Any, console_errors: list[str]) -> None:
     robot = load_robot("nao")
     before = show_nothing(viewer, page)
     viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
@@ -137,13 +137,13 @@ def test_a_second_client_sees_the_same(viewer: Viewer, browser: Any, page: Any, 
 
 
 def test_a_point_dragged_with_the_mouse_reports_its_position(viewer: Viewer, page: Any) -> None:
-    before, told = show_nothing(viewer, page), []
+    before, drags = show_nothing(viewer, page), []
     robot = load_robot("nao")
     viewer.set_figures({"robot": (robot, None)})
     start = np.array(
         [0.0, 0.0, 0.5 * viewer._robot_height]
     )  # in the middle of the picture, which is framed on the robot
-    viewer.set_drag_handles({"target": tuple(start)}, lambda name, place: told.append((name, place)))
+    viewer.set_drag_handles({"target": tuple(start)}, lambda name, place: drags.append((name, place)))
     view_frame = ViewFrame.from_state(robot.stance("standing"), camera_target=np.zeros(3))
     viewer.show(view_frame)
     wait_for_picture(page, lambda now: difference(now, before) > 0.03, "the point is there")
@@ -157,10 +157,10 @@ def test_a_point_dragged_with_the_mouse_reports_its_position(viewer: Viewer, pag
     for k in range(1, 11):
         page.mouse.move(x, y - 40 - 4 * k)
         page.wait_for_timeout(60)
-    wait_until(lambda: page.wait_for_timeout(50) or told, "the drag")
+    wait_until(lambda: page.wait_for_timeout(50) or drags, "the drag")
     page.mouse.up()
     page.wait_for_timeout(500)
-    names, places = zip(*told, strict=True)
+    names, places = zip(*drags, strict=True)
     assert set(names) == {"target"}
     assert np.allclose(np.array(places)[:, :2], start[:2], atol=1e-6)
     assert (np.diff([start[2], *np.array(places)[:, 2]]) > -1e-9).all()

@@ -30,7 +30,7 @@ def test_any_hierarchy_is_controlled_or_refused_in_one_clear_line(controller: st
     assert failed == {}
 
 
-#: Seeds that once failed: the robot, and what was wrong.
+#: Seeds that failed formerly: the robot and the failure.
 FIXED_FAILURES = {("g1", 164): "a ramp softened the range of joints", ("talos", 401): "a ramp softened their speed"}
 
 
@@ -66,7 +66,7 @@ def test_every_task_and_constraint_can_be_drawn() -> None:
 
 
 def patch_step(controller: type[Any], monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], Command]) -> None:
-    """Lets a controller answer something else."""
+    """Replace the command of a controller."""
     step = controller.step
 
     def answer(self: KinematicController, state: State | None) -> Command:
@@ -129,7 +129,9 @@ def test_an_explanation_that_fails_is_caught(monkeypatch: pytest.MonkeyPatch) ->
     assert "explain() at tick 0 returns no text" in all_reasons("kinematic")
 
 
-@pytest.mark.parametrize("given", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}])
-def test_settings_that_make_no_sense_are_refused(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "parameters", [{"robot": "g2"}, {"controller": "position"}, {"ticks": 0}, {"levels": 99}, {"x": 1}]
+)
+def test_invalid_settings_are_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        KIND.check_parameters(given, Path())
+        KIND.check_parameters(parameters, Path())

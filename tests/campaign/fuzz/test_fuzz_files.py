@@ -45,7 +45,7 @@ def test_a_seed_makes_the_same_file_and_the_same_row_each_time(format_name: str)
         assert dict(rows[0].values) == dict(rows[1].values)
 
 
-#: What a reader may do wrong, and what is to be said of it.
+#: Failures of a reader, and the expected reason.
 BROKEN = {
     "traceback": (ZeroDivisionError("by nothing"), "read_bvh: ZeroDivisionError in no file of Poise: by nothing"),
     "silence": (PoiseError(""), "read_bvh: PoiseError that says too little: ''"),
@@ -79,7 +79,7 @@ def test_a_reader_that_refuses_a_sound_file_is_caught(monkeypatch: pytest.Monkey
     assert failure_reason("bvh", "bits", 0) == ""
 
 
-def test_the_file_of_a_run_can_be_kept(tmp_path: Path) -> None:
+def test_the_file_of_a_run_can_be_saved(tmp_path: Path) -> None:
     outcome = KIND.run({"format": "trc", "mutation": "bits"}, 3)
     assert outcome.suffix == ".trc"
     assert outcome.save is not None
@@ -87,7 +87,7 @@ def test_the_file_of_a_run_can_be_kept(tmp_path: Path) -> None:
     assert (tmp_path / "kept.trc").read_bytes() == mutated_file("trc", "bits", 3)
 
 
-@pytest.mark.parametrize("given", [{"format": "bvq"}, {"format": "bvh", "mutation": "bit"}, {"colour": "red"}, {}])
-def test_parameters_that_make_no_sense_are_refused(given: dict[str, str]) -> None:
+@pytest.mark.parametrize("parameters", [{"format": "bvq"}, {"format": "bvh", "mutation": "bit"}, {"colour": "red"}, {}])
+def test_invalid_parameters_are_refused(parameters: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=r"there (is no|are)"):
-        KIND.check_parameters(given, Path())
+        KIND.check_parameters(parameters, Path())

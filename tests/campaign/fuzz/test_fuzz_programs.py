@@ -56,11 +56,11 @@ def test_a_reference_that_differs_and_is_not_proven_is_caught(monkeypatch: pytes
 
 @pytest.mark.parametrize("seed", [1560, 1734, 2277])
 def test_two_different_verified_solutions_are_reported_as_ambiguous(seed: int) -> None:
-    """Rows of one level pull by forces that differ by twelve orders of magnitude: which ones give way is rounding."""
+    """Rows of one level with weights that differ by twelve orders of magnitude: rounding decides which are violated."""
     outcome = run_seed("random", seed)
     assert outcome.reason == ""
     assert outcome.values["worst_residual"] < 1e-12
-    if outcome.values["reference_gap"] > 1e-6:  # it is rounding: other machines may see one answer
+    if outcome.values["reference_gap"] > 1e-6:  # depends on rounding: other machines may find one solution
         assert outcome.values["ambiguous"]
 
 
@@ -75,7 +75,7 @@ def test_an_answer_that_is_not_finite_is_caught(monkeypatch: pytest.MonkeyPatch)
     assert "the cold solution is not finite" in run_seed("random", 1).reason
 
 
-@pytest.mark.parametrize("given", [{"generator": "odd"}, {"solver": "odd"}, {"x": 1}])
-def test_a_generator_or_solver_that_is_not_there_is_refused(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("parameters", [{"generator": "odd"}, {"solver": "odd"}, {"x": 1}])
+def test_an_unknown_generator_or_solver_is_refused(parameters: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="there"):
-        KIND.check_parameters(given, Path())
+        KIND.check_parameters(parameters, Path())

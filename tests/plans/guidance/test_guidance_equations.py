@@ -59,7 +59,7 @@ def test_equations_5_to_7_of_the_traction(hand, shoulder, center, longest) -> No
     assert goal_center_of_traction(center, found, shoulder) == pytest.approx(p_B + (dp_LS - p_LS), abs=1e-12)
 
 
-def test_a_goal_of_the_foot_guided_mode_obeys_equation_3() -> None:
+def test_a_goal_of_the_foot_guided_mode_satisfies_equation_3() -> None:
     points, (workspace, legs) = start_of("talos"), limits_of("talos")
     stepped = guided_goal(points, OperatorCommand("left foot", (0.5, 0.1, 0, 0, 0, 0)), workspace, legs).points
     left, right = (stepped.feet[side].position for side in ("left", "right"))
@@ -70,7 +70,7 @@ def test_a_goal_of_the_foot_guided_mode_obeys_equation_3() -> None:
     assert lifted.center == pytest.approx(right + ((points.center - right) @ GRAVITY) * GRAVITY, abs=1e-9)
 
 
-def test_a_step_of_the_trunk_guided_mode_obeys_equation_4() -> None:
+def test_a_step_of_the_trunk_guided_mode_satisfies_equation_4() -> None:
     points, (workspace, legs) = start_of("g1"), limits_of("g1")
     goal = guided_goal(points, OperatorCommand("trunk", (1, 0, 0, 0, 0, 0)), workspace, legs)
     assert goal.step is not None

@@ -18,7 +18,7 @@ each_count = pytest.mark.parametrize("count", [1000, pytest.param(2000, marks=py
 @each_robot
 @each_count
 @pytest.mark.parametrize("discard", [False, True])
-def test_every_goal_of_random_sticks_can_be_stood_in(name: str, discard: bool, count: int) -> None:
+def test_every_goal_of_random_commands_is_a_feasible_stance(name: str, discard: bool, count: int) -> None:
     workspace, legs = limits_of(name)
     for index, (points, stick, goal) in enumerate(random_goals(name, count, seed=7, discard=discard)):
         assert not faults(goal, workspace, legs), (index, stick, points.lifted, goal.notes)
@@ -26,7 +26,7 @@ def test_every_goal_of_random_sticks_can_be_stood_in(name: str, discard: bool, c
 
 @each_robot
 @each_count
-def test_every_goal_on_stairs_can_be_stood_in(name: str, count: int) -> None:
+def test_every_goal_on_stairs_is_a_feasible_stance(name: str, count: int) -> None:
     workspace, legs = limits_of(name)
     half = workspace.sole_half.real
     stairs = Stairway(
@@ -48,7 +48,7 @@ def test_a_foot_that_is_moved_is_the_only_one_that_moves(name: str) -> None:
 
 
 @each_robot
-def test_asking_twice_gives_the_same_goal(name: str) -> None:
+def test_guiding_twice_gives_the_same_goal(name: str) -> None:
     workspace, legs = limits_of(name)
     for points, stick, goal in random_goals(name, 200, seed=2):
         again = guided_goal(points, stick, workspace, legs)
@@ -67,7 +67,7 @@ def test_a_stick_that_is_no_number_moves_nothing(name: str) -> None:
         assert goal.points.center[:2] == pytest.approx(points.center[:2], abs=1e-9)
 
 
-def lifted(name: str) -> NavigationPoints:
+def one_foot_points(name: str) -> NavigationPoints:
     workspace, legs = limits_of(name)
     return guided_goal(start_of(name), OperatorCommand("right foot", (0, 0, 1, 0, 0, 0)), workspace, legs).points
 
@@ -82,11 +82,11 @@ def guide_point(
 
 
 @each_robot
-@pytest.mark.parametrize("begin", [start_of, lifted])
+@pytest.mark.parametrize("begin", [start_of, one_foot_points])
 @pytest.mark.parametrize(("axis", "sign"), [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)])
 def test_a_constant_stick_carries_the_trunk_along(name: str, begin, axis: int, sign: float) -> None:  # type: ignore[no-untyped-def]
-    """Forward, 40 segments lead at least nine tenths as far as the stick says; sideways, where feet are in each other's
-    way, a tenth of a leg in every three of them.
+    """Forward, 40 segments move at least nine tenths of the commanded distance; sideways, where feet limit each other,
+    a tenth of a leg in every three segments.
     """
     workspace, _ = limits_of(name)
     start = begin(name)
@@ -99,7 +99,7 @@ def test_a_constant_stick_carries_the_trunk_along(name: str, begin, axis: int, s
 
 
 @each_robot
-@pytest.mark.parametrize("begin", [start_of, lifted])
+@pytest.mark.parametrize("begin", [start_of, one_foot_points])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_constant_yaw_stick_turns_trunk_and_feet(name: str, begin, sign: float) -> None:  # type: ignore[no-untyped-def]
     workspace, _ = limits_of(name)
@@ -112,7 +112,7 @@ def test_a_constant_yaw_stick_turns_trunk_and_feet(name: str, begin, sign: float
 @each_robot
 @pytest.mark.parametrize("axes", [(1, 0), (-1, 0), (0, 1), (0, -1)])
 def test_a_hand_carries_the_body_along_in_every_direction(name: str, axes: tuple[float, float]) -> None:
-    """By more than a leg in 40 segments: inwards and backwards, where its box ends, as well as where its arm does."""
+    """By more than a leg in 40 segments, also inwards and backwards, where the box of the hand ends."""
     workspace, _ = limits_of(name)
     start = start_of(name)
     end = guide_point(start, name, "left hand", (*axes, 0, 0, 0, 0))
@@ -131,14 +131,14 @@ def test_with_discarding_a_constant_forward_stick_still_walks(name: str) -> None
 
 
 def ground_with_hole(step: Footstep) -> Footstep:
-    """Ground that has a place only behind x = 0.01: whatever is ahead of that is pushed back."""
+    """Ground that exists only behind x = 0.01: footsteps ahead of it are moved back."""
     return step.with_place(complex(min(step.x, 0.01), step.y), 0.0)
 
 
 @each_robot
 def test_a_lifted_foot_always_finds_a_place_to_land(name: str) -> None:
     workspace, legs = limits_of(name)
-    points = lifted(name)
+    points = one_foot_points(name)
     for axes in ((1, 0, 0, 0, 0, 0), (1, -1, 0, 0, 0, -1), (1, 0, 1, 0, 0, 0)):
         points = guided_goal(points, OperatorCommand("right foot", axes), workspace, legs, ground_with_hole).points
     goal = guided_goal(points, OperatorCommand("right foot", (1, 0, -1, 0, 0, 0)), workspace, legs, ground_with_hole)

@@ -30,7 +30,7 @@ def test_a_hand_within_reach_moves_alone(name: str) -> None:
     assert np.array_equal(goal.points.hands["right"].position, points.hands["right"].position)
 
 
-def test_the_attitude_of_a_hand_is_guided_or_said_to_be_ignored() -> None:
+def test_the_attitude_of_a_hand_is_guided_or_reported_as_ignored() -> None:
     workspace, _ = limits_of("g1")
     points = start_of("g1")
     for _ in range(9):
@@ -43,7 +43,7 @@ def test_the_attitude_of_a_hand_is_guided_or_said_to_be_ignored() -> None:
     assert "too few joints" in goal.notes[0]
 
 
-def test_a_robot_without_hands_says_so_and_does_not_move() -> None:
+def test_a_robot_without_hands_reports_it_and_does_not_move() -> None:
     workspace, legs = limits_of("g1")
     points = start_of("g1").replace(hands={})
     handless: Workspace = replace(workspace, home_hands={}, shoulders={}, hand_box={}, arm_reach=0.0)

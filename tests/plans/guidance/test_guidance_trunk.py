@@ -47,7 +47,7 @@ def test_feet_abreast_take_turns(name: str) -> None:
 
 @each_robot
 def test_sideways_the_foot_on_that_side_steps_first(name: str) -> None:
-    """The farther one would step into it."""
+    """The other foot would step into it."""
     for sign, side in ((1.0, "left"), (-1.0, "right")):
         sides, points = [], start_of(name)
         for _ in range(20):
@@ -64,7 +64,7 @@ def test_on_one_foot_the_trunk_makes_the_lifted_foot_land(name: str) -> None:
     goal = guide_point(up, name, "trunk", 1)
     assert goal.step == "right"
     assert goal.points.lifted is None
-    assert guide_point(up, name, "trunk", 0, 0, 0, 0, 0.5).points.lifted == "right"  # bending needs no other foot
+    assert guide_point(up, name, "trunk", 0, 0, 0, 0, 0.5).points.lifted == "right"  # bending needs no step
     assert guide_point(up, name, "trunk").points.lifted == "right"
 
 
@@ -89,7 +89,7 @@ def test_a_trunk_that_goes_too_low_is_projected_onto_its_lowest(name: str) -> No
     assert any(note.startswith("trunk height") and note.endswith("projected") for note in goal.notes)
 
 
-def test_a_body_that_is_too_high_for_its_feet_crouches_and_says_so() -> None:
+def test_a_body_too_high_for_its_feet_crouches_and_reports_it() -> None:
     points = start_of("nao")
     for _ in range(9):
         goal = guide_point(points, "nao", "left foot", 1)

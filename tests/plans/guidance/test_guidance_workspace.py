@@ -44,7 +44,7 @@ def test_standing_is_inside_all_boundaries(name: str) -> None:
 
 @each_robot
 @pytest.mark.parametrize("yaw", [-0.35, -0.1, 0.0, 0.1, 0.35])
-def test_feet_at_the_narrowest_width_do_not_touch_wherever_they_are(name: str, yaw: float) -> None:
+def test_feet_at_the_narrowest_width_never_overlap(name: str, yaw: float) -> None:
     workspace, _ = limits_of(name)
     points = start_of(name)
     for forward in np.linspace(-workspace.longest_step, workspace.longest_step, 21):
@@ -54,7 +54,7 @@ def test_feet_at_the_narrowest_width_do_not_touch_wherever_they_are(name: str, y
 
 
 def test_numbers_of_a_prototype() -> None:
-    """Feet of mighty are 72 mm wide and kept 78 mm apart; those of G1 no wider than its ankles allow, about 0.26 m."""
+    """Feet of mighty are 72 mm wide and stay 78 mm apart; those of G1 at most as far as its ankles allow, 0.26 m."""
     assert limits_of("mighty")[0].widths[0] == pytest.approx(0.078, abs=0.002)
     assert limits_of("g1")[0].widths[1] == pytest.approx(0.26, abs=0.015)
 
@@ -72,8 +72,8 @@ def test_a_robot_without_two_feet_is_refused_in_one_line() -> None:
 
 
 @each_robot
-def test_slack_is_what_the_longest_leg_has_left(name: str) -> None:
-    """The highest centre of mass leaves the spare and no more, in the leg that reaches less far."""
+def test_slack_is_the_extension_margin_of_the_longest_leg(name: str) -> None:
+    """At the highest centre of mass, the leg that reaches less far has exactly the reserve left."""
     _, legs = limits_of(name)
     points = start_of(name)
     points = points.replace(
@@ -132,9 +132,9 @@ def solve_points(name: str, points: NavigationPoints) -> PoseSolution:
 
 
 @each_robot
-def test_inverse_kinematics_reaches_what_the_geometry_says_is_in_reach(name: str) -> None:
+def test_inverse_kinematics_reaches_every_goal_inside_the_geometric_workspace(name: str) -> None:
     """Feet within 2 mm and centre of mass within 5 mm in all of 50 random goals but two; and the legs are as long and
-    lean as much as the geometry says, within a tenth of the leg and 0.15 rad: the centre of mass moves in the trunk.
+    lean as in the geometric model, within a tenth of the leg and 0.15 rad: the centre of mass moves in the trunk.
     """
     robot, (_, legs) = robot_of(name), limits_of(name)
     start = robot.stance("standing")
@@ -160,9 +160,9 @@ def test_inverse_kinematics_reaches_what_the_geometry_says_is_in_reach(name: str
     assert np.percentile(np.abs(leans), 95) < 0.15
 
 
-@pytest.mark.parametrize("name", [name for name in ROBOTS if name != "nao"])  # whose head turns into its shoulders
+@pytest.mark.parametrize("name", [name for name in ROBOTS if name != "nao"])  # its head collides with its shoulders
 def test_no_posture_of_random_goals_collides_with_itself(name: str) -> None:
-    """Hands stay clear of thighs and trunk, legs of each other, with nothing but the boundaries to see to it."""
+    """The boundaries alone keep hands clear of thighs and trunk, and the legs clear of each other."""
     robot = robot_of(name)
     bodies, snapshot = constraints.SelfCollision(robot, shapes="meshes"), Snapshot(robot)
     for index, (_, _, goal) in enumerate(random_goals(name, 400, seed=11)):

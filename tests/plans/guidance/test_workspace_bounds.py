@@ -32,7 +32,7 @@ def random_feet(name: str, seed: int, count: int = 300):  # type: ignore[no-unty
 
 
 @each_robot
-def test_a_foot_is_moved_into_its_region_and_not_a_second_time(name: str) -> None:
+def test_the_projection_of_a_foot_into_its_region_is_idempotent(name: str) -> None:
     workspace, _ = limits_of(name)
     points = start_of(name)
     for stance, target in random_feet(name, 1):
@@ -109,7 +109,7 @@ def test_on_one_foot_the_centre_of_mass_is_above_its_sole(name: str) -> None:
 
 
 @each_robot
-def test_a_hand_is_brought_into_box_and_reach_and_not_a_second_time(name: str) -> None:
+def test_the_projection_of_a_hand_into_box_and_reach_is_idempotent(name: str) -> None:
     workspace, _ = limits_of(name)
     random = Random(8)
     for side in ("left", "right"):

@@ -24,7 +24,7 @@ def test_it_begins_exactly_where_and_as_fast_as_it_must() -> None:
     assert np.allclose(v, START[1], atol=1e-13)
 
 
-def test_it_obeys_its_equation_of_motion_in_all_three_dimensions() -> None:
+def test_it_satisfies_its_equation_of_motion_in_all_three_dimensions() -> None:
     found, h = path(), 1e-4
     for time in np.linspace(0.01, 0.54, 23):
         p, v, a = found.at(time)
@@ -83,7 +83,7 @@ def test_the_knots_are_the_least_squares_of_the_severities() -> None:
         assert np.allclose(found.u[:, axis], u, atol=1e-8)
 
 
-def test_the_divergent_component_arrives_before_the_convergent_one() -> None:
+def test_the_dcm_arrives_before_the_convergent_component() -> None:
     found = path()
     p, v = found.end
     assert np.linalg.norm(p + v / OMEGA - GOAL) < 0.002
@@ -91,7 +91,7 @@ def test_the_divergent_component_arrives_before_the_convergent_one() -> None:
 
 
 def test_a_rising_body_keeps_the_same_time_constant() -> None:
-    """Symmetric: what x does for a goal in x, y does for the same in y."""
+    """Symmetric: x for a goal in x equals y for the same goal in y."""
     maps = linear_maps((0.5,), (False,), OMEGA, RelaxationWeights())
     still = np.zeros((2, 3))
     x = CenterPath.least_relaxation(

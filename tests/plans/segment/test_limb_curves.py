@@ -18,22 +18,22 @@ def foot(rise: float = 0.0, curve: str = "quintic", rate: np.ndarray | None = No
     return SwingCurve(START, np.zeros(4) if rate is None else rate, goal, 0.02, 0.1, 0.4, curve)
 
 
-def test_a_course_from_rest_is_that_of_least_jerk() -> None:
-    course = QuinticCurve(START, np.zeros(4), GOAL, 0.2, 0.5)
+def test_a_curve_from_rest_has_minimum_jerk() -> None:
+    curve = QuinticCurve(START, np.zeros(4), GOAL, 0.2, 0.5)
     times = np.linspace(0.2, 0.7, 11)
-    x, v, a = course.at(times)
+    x, v, a = curve.at(times)
     s, ds, dds = minimum_jerk((times - 0.2) / 0.5)
     assert np.allclose(x, START + s[:, None] * (GOAL - START))
     assert np.allclose(v, ds[:, None] * (GOAL - START) / 0.5)
     assert np.allclose(a, dds[:, None] * (GOAL - START) / 0.25)
 
 
-def test_a_course_that_moves_already_is_the_quintic_of_the_textbooks() -> None:
+def test_a_curve_with_initial_velocity_is_the_textbook_quintic() -> None:
     zero = np.zeros(4)
     oracle = quintic(START, RATE, zero, GOAL, zero, zero, 0.5)
-    course = QuinticCurve(START, RATE, GOAL, 0.0, 0.5)
+    curve = QuinticCurve(START, RATE, GOAL, 0.0, 0.5)
     for time in np.linspace(0.0, 0.5, 9):
-        for mine, theirs in zip(course.at(float(time)), oracle.sample(time), strict=True):
+        for mine, theirs in zip(curve.at(float(time)), oracle.sample(time), strict=True):
             assert np.allclose(mine, theirs, atol=1e-12)
 
 
@@ -41,26 +41,26 @@ def test_a_course_that_moves_already_is_the_quintic_of_the_textbooks() -> None:
 @pytest.mark.parametrize("curve", ["quintic", "cycloid"])
 @pytest.mark.parametrize("moving", [False, True])
 def test_rates_and_accelerations_of_a_swing_are_derivatives(rise: float, curve: str, moving: bool) -> None:
-    course, h = foot(rise, curve, RATE if moving else None), 1e-6
+    swing, h = foot(rise, curve, RATE if moving else None), 1e-6
     for time in np.linspace(0.101, 0.499, 41):
-        before, now, after = (course.at(float(t)) for t in (time - h, time, time + h))
+        before, now, after = (swing.at(float(t)) for t in (time - h, time, time + h))
         assert np.allclose((after[0] - before[0]) / (2 * h), now[1], atol=1e-5)
         assert np.allclose((after[1] - before[1]) / (2 * h), now[2], atol=1e-3)
 
 
 @pytest.mark.parametrize("rise", [0.0, 0.03, -0.03])
 def test_a_swing_leaves_and_meets_the_ground_with_no_speed_and_is_lifted_between(rise: float) -> None:
-    course = foot(rise)
+    swing = foot(rise)
     for time, place in (
         (0.0, START),
         (0.1, START),
         (0.5, GOAL + np.array([0, 0, rise, 0])),
         (0.9, GOAL + np.array([0, 0, rise, 0])),
     ):
-        x, v, _ = course.at(time)
+        x, v, _ = swing.at(time)
         assert np.allclose(x, place)
         assert np.allclose(v, 0.0)
-    highest = course.at(np.linspace(0.1, 0.5, 200))[0][:, 2].max()
+    highest = swing.at(np.linspace(0.1, 0.5, 200))[0][:, 2].max()
     assert highest >= max(0.0, rise) + 0.5 * 0.02
 
 
@@ -73,11 +73,11 @@ def test_a_foot_goes_ahead_over_a_stair_only_when_it_is_above_its_edge() -> None
 
 
 def test_the_cycloid_is_that_of_a_rolling_wheel() -> None:
-    course = foot(curve="cycloid")
+    swing = foot(curve="cycloid")
     for s in (0.2, 0.5, 0.7):
-        x, v, a = course.at(0.1 + 0.4 * s)
-        way, lift = cycloid(s), cycloid_lift(s)
-        assert np.allclose(x[:2], START[:2] + way[0] * (GOAL - START)[:2])
+        x, v, a = swing.at(0.1 + 0.4 * s)
+        displacement, lift = cycloid(s), cycloid_lift(s)
+        assert np.allclose(x[:2], START[:2] + displacement[0] * (GOAL - START)[:2])
         assert x[2] == pytest.approx(0.02 * lift[0])
         assert v[2] == pytest.approx(0.02 * lift[1] / 0.4)
         assert a[2] == pytest.approx(0.02 * lift[2] / 0.16)
@@ -92,5 +92,5 @@ def test_a_higher_lift_takes_longer_and_a_faster_knee_less() -> None:
 def test_the_fastest_lift_is_the_one_that_the_least_time_assumes() -> None:
     lift, shortening = 0.02, 0.2
     seconds = shortest_lift(lift, 0.0, 0.0, shortening)
-    course = SwingCurve(START, np.zeros(4), START, lift, 0.0, seconds)
-    assert np.abs(course.at(np.linspace(0.0, seconds, 2000))[1][:, 2]).max() == pytest.approx(shortening, rel=2e-3)
+    swing = SwingCurve(START, np.zeros(4), START, lift, 0.0, seconds)
+    assert np.abs(swing.at(np.linspace(0.0, seconds, 2000))[1][:, 2]).max() == pytest.approx(shortening, rel=2e-3)

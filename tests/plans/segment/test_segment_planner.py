@@ -13,7 +13,7 @@ from poise.plans.segment.verification import discontinuity, faults, hold_zmp_exc
 
 
 def pushed_state(name: str, by: float, speed: float, side: float = 0.0) -> InitialState:
-    """At rest, and then pushed."""
+    """An initial state at rest with an added velocity."""
     initial = at_rest(name)
     center = initial.points.center + np.array([by, side, 0.0])
     return InitialState(
@@ -22,8 +22,8 @@ def pushed_state(name: str, by: float, speed: float, side: float = 0.0) -> Initi
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_any_input_at_any_time_gives_a_segment_that_can_be_done_and_held(robot: str) -> None:
-    """The induction, by other code: each stays inside, begins where the last one ended, and its end can be held."""
+def test_any_input_at_any_time_gives_a_feasible_segment_with_a_stable_end(robot: str) -> None:
+    """The induction, by other code: each segment is feasible, begins at the end of the last one, and can be held."""
     planner, workspace, legs = planner_of(robot), workspace_of(robot), legs_of(robot)
     initial, device = at_rest(robot), RandomDevice(11)
     for i in range(150):
@@ -34,7 +34,7 @@ def test_any_input_at_any_time_gives_a_segment_that_can_be_done_and_held(robot: 
 
 
 @pytest.mark.parametrize("robot", ["mighty", "g1"])
-def test_whatever_the_noise_a_start_that_can_be_held_is_followed_by_one_that_can(robot: str) -> None:
+def test_after_noise_a_feasible_start_is_followed_by_a_feasible_start(robot: str) -> None:
     planner, workspace, legs, body = planner_of(robot), workspace_of(robot), legs_of(robot), body_of(robot)
     random, device, outcomes = np.random.default_rng(3), RandomDevice(5), set()
     initial = at_rest(robot)
@@ -54,7 +54,7 @@ def test_whatever_the_noise_a_start_that_can_be_held_is_followed_by_one_that_can
     assert outcomes & {"recentered", "stopped"}
 
 
-def test_asking_twice_gives_the_same_answer() -> None:
+def test_planning_twice_gives_the_same_segment() -> None:
     initial = at_rest("mighty")
     goal = step(initial.points, "right", 0.04, -0.01)
     first, other = planner_of("mighty").plan(initial, goal), planner_of("mighty")
@@ -75,8 +75,8 @@ def test_a_step_ends_at_rest_over_its_feet() -> None:
         assert segment.final_state.points.feet["left"].x == pytest.approx(segment.goal.points.feet["left"].x)
 
 
-def test_a_duration_is_prolonged_until_the_ground_can_bear_it() -> None:
-    """Two knots in a hurry: a short first double support asks for more than the soles give."""
+def test_a_duration_is_prolonged_until_the_zmp_is_inside() -> None:
+    """A short first double support needs a ZMP outside the soles."""
     planner = planner_of("mighty", phases=(0.08, 0.7, 0.22), duration=0.4)
     initial = at_rest("mighty")
     goal = step(initial.points, "right", 0.0, -0.03, lift=0.005)
@@ -88,7 +88,7 @@ def test_a_duration_is_prolonged_until_the_ground_can_bear_it() -> None:
     assert faults(found, planner.body, initial) == []
 
 
-def test_a_goal_that_no_duration_reaches_is_given_up_and_the_feet_stay() -> None:
+def test_an_unreachable_goal_is_discarded_and_the_feet_stay() -> None:
     planner = planner_of("mighty", longest=0.6)
     initial = at_rest("mighty")
     goal = step(initial.points, "right", 0.0, -0.03)
@@ -108,7 +108,7 @@ def test_a_body_near_an_edge_goes_back_over_its_feet_instead_of_parking_there() 
     assert np.linalg.norm(segment.center.end[0][:2] - points_of("g1").center[:2]) < 0.01
 
 
-def test_a_hold_goes_to_where_it_is_going_and_nowhere_else() -> None:
+def test_a_hold_converges_to_the_capture_point() -> None:
     initial = pushed_state("mighty", 0.01, 0.1)
     segment = planner_of("mighty").hold(initial)
     xi = initial.points.center + initial.rates.center / body_of("mighty").omega
@@ -128,7 +128,7 @@ def test_legs_that_would_not_reach_on_the_way_bend_before() -> None:
     assert any("crouches" in note for note in segment.notes)
 
 
-def test_a_slow_knee_takes_its_time() -> None:
+def test_a_slow_knee_prolongs_the_segment() -> None:
     planner, initial = planner_of("nao"), at_rest("nao")
     low, high = (
         planner.shortest_duration(initial, step(initial.points, "left", 0.02, 0.0, lift)) for lift in (0.002, 0.03)
@@ -136,8 +136,8 @@ def test_a_slow_knee_takes_its_time() -> None:
     assert high > low >= planner.default_duration
 
 
-def test_a_segment_can_be_left_at_any_time_and_goes_on_smoothly() -> None:
-    """In mid swing: the next one begins with the foot in the air, at its speed."""
+def test_a_segment_can_be_interrupted_at_any_time_and_continues_smoothly() -> None:
+    """In mid-swing: the next segment begins with the foot in the air, at its speed."""
     planner, initial = planner_of("mighty"), at_rest("mighty")
     segment = planner.plan(initial, step(initial.points, "right", 0.05, 0.0))
     swing = segment.swing_phase
@@ -149,7 +149,7 @@ def test_a_segment_can_be_left_at_any_time_and_goes_on_smoothly() -> None:
         assert discontinuity(middle, onward.state_at(0.0)) < 1e-9
 
 
-def test_a_body_that_is_pushed_a_little_is_kept_and_a_lot_takes_a_step() -> None:
+def test_a_small_push_is_recentered_and_a_large_push_takes_a_step() -> None:
     planner, workspace, legs = planner_of("g1"), workspace_of("g1"), legs_of("g1")
     assert capture_segment(pushed_state("g1", 0.0, 0.1), planner, workspace, legs).outcome == "recentered"
     pushed = pushed_state("g1", 0.02, 0.6)
@@ -168,7 +168,7 @@ def test_soles_that_overlap_have_no_gap() -> None:
 
 
 def test_a_foot_that_turns_in_passes_the_other_one_at_a_distance() -> None:
-    """From behind the other foot to before it, toes in all the way: straight, the soles would meet."""
+    """From behind the other foot to before it, toes inwards: on a straight path the soles would collide."""
     planner, body, points = planner_of("mighty"), body_of("mighty"), points_of("mighty")
     stance = points.feet["left"]
     near, far = (Footstep("right", stance.x + x, stance.y - 0.074, 0.1) for x in (-0.105, 0.105))

@@ -23,7 +23,7 @@ def test_the_ground_pushes_under_a_body_at_rest() -> None:
 
 
 def test_about_the_zero_moment_point_no_horizontal_moment_is_left() -> None:
-    """Both sides of Σ m_i (r_i - z) x (r̈_i + g) = 0 for the three masses that the equation stands for."""
+    """Both sides of Σ m_i (r_i - z) x (r̈_i + g) = 0 for the three masses of the model."""
     body, random = body_of("mighty"), np.random.default_rng(0)
     p, a = random.normal(size=(1, 3)) * 0.02 + [0, 0, body.height], random.normal(size=(1, 3))
     feet = [(random.normal(size=(1, 3)) * 0.05, random.normal(size=(1, 3))) for _ in range(2)]
@@ -44,7 +44,7 @@ def test_about_the_zero_moment_point_no_horizontal_moment_is_left() -> None:
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_the_compiled_judge_agrees_with_numpy(robot: str) -> None:
+def test_the_compiled_check_agrees_with_numpy(robot: str) -> None:
     planner, initial = planner_of(robot), at_rest(robot)
     wide = 0.1 * body_of(robot).height
     for goal in (
@@ -69,7 +69,7 @@ def test_margins_on_level_ground_are_those_of_the_polygon() -> None:
     assert np.allclose(found[found >= 0.0], np.asarray(inside)[found >= 0.0])
 
 
-def test_on_two_levels_a_force_is_borne_if_contact_forces_can_sum_to_it() -> None:
+def test_on_two_levels_a_zmp_is_inside_if_contact_forces_can_produce_it() -> None:
     """The oracle: nonnegative forces at the corners, along lines through the centre of mass, by linear programming."""
     feet = (Footstep("left", 0.0, 0.05, 0.1, 0.0), Footstep("right", 0.06, -0.05, 0.0, -0.03))
     support, random = SupportRegion(feet, HALF, 0.0), np.random.default_rng(2)
@@ -90,7 +90,7 @@ def test_on_two_levels_a_force_is_borne_if_contact_forces_can_sum_to_it() -> Non
     assert 10 < count < 140
 
 
-def test_three_masses_tell_more_than_one(tmp_path: object) -> None:
+def test_three_masses_predict_the_zmp_better_than_one(tmp_path: object) -> None:
     """The zero moment point of the whole body, from its momentum, along inverse kinematics of random segments."""
     import poise
     from poise.behaviors import Navigate
@@ -102,7 +102,7 @@ def test_three_masses_tell_more_than_one(tmp_path: object) -> None:
     robot = poise.load_robot("mighty")
     navigate = Navigate(robot, RandomDevice(3))
     controller, plant = poise.KinematicController(navigate, ramp=0.0), poise.IdealPlant(navigate.start)
-    snapshot, momentum, center, plan, one, whose = Snapshot(robot), [], [], [], [], []
+    snapshot, momentum, center, plan, one, segment_ids = Snapshot(robot), [], [], [], [], []
     for tick in steps(controller, plant, 6.0):
         snapshot.at(tick.state)
         momentum.append(snapshot.momentum.copy())
@@ -112,17 +112,17 @@ def test_three_masses_tell_more_than_one(tmp_path: object) -> None:
         plan.append(zmp_path(navigate.body, segment, np.array([elapsed]))[0][0])
         p, _, a = segment.center.at(elapsed)
         one.append(zero_moment_points(p[None], a[None], 0.0, np.zeros((1, 2)))[0][0])
-        whose.append(id(segment))
+        segment_ids.append(id(segment))
     rate = np.gradient(np.array(momentum), controller.period, axis=0)
     real = of_momentum(np.array(center), rate[:, :3] / robot.mass, rate[:, 3:], robot.mass, 0.0)
-    mid = np.array(whose)
+    mid = np.array(segment_ids)
     inner = np.r_[False, (mid[1:-1] == mid[:-2]) & (mid[1:-1] == mid[2:]), False]
     three, single = (np.linalg.norm(real - np.array(w), axis=1)[inner] for w in (plan, one))
     assert np.median(three) < 0.7 * np.median(single)
     assert np.percentile(three, 90) < 0.8 * np.percentile(single, 90)
 
 
-def test_a_standing_body_has_its_pressure_inside() -> None:
+def test_the_zmp_of_a_standing_body_is_inside() -> None:
     assert (
         SupportRegion(points_of("g1").stance_feet, body_of("g1").sole_half, 0.005).margin(
             points_of("g1").center[:2], points_of("g1").center

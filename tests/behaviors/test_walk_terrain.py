@@ -1,4 +1,4 @@
-"""Walks on ground that is not flat: stairs that the plan knows, slopes and bumps that feet have to feel."""
+"""Walks on terrain: stairs known to the plan; slopes and bumps detected by the feet."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def test_it_walks_and_ends_with_both_soles_on_the_ground(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("solver", "seed", "steps"), [("strict", 9, 20), ("weighted", 0, 12)])
-def test_a_foot_on_an_edge_does_not_throw_it_over(solver: str, seed: int, steps: int) -> None:
-    """Boxes of up to 2 cm. A standing foot that is stopped at twice the rate rocks ever more, until the robot falls."""
+def test_a_foot_on_an_edge_causes_no_fall(solver: str, seed: int, steps: int) -> None:
+    """Boxes of up to 2 cm. With twice the contact damping a stance foot rocks more and more, until the robot falls."""
     request = runs.Walk(terrain="rough:0.02", steps=steps, speed=(0.3, 0.0, 0.0), solver=solver, seed=seed)  # type: ignore[call-arg]
     _, result = request.run()
     assert (result["fell"], result["reason"]) == (False, None)

@@ -39,19 +39,19 @@ def test_omega_is_that_of_a_pendulum_of_this_height() -> None:
     assert natural_frequency(0.25) == pytest.approx(2.0 * natural_frequency(1.0))
 
 
-def test_on_one_foot_it_ends_where_it_should() -> None:
+def test_in_single_support_its_integration_ends_at_the_given_end() -> None:
     begin = dcm_in_single_support(FOOT, END, 0.4, OMEGA)
     assert integrate_dcm(begin, lambda t: FOOT, 0.4, OMEGA) == pytest.approx(END, abs=1e-9)
 
 
 @pytest.mark.parametrize("left", [0.1, 0.06, 0.0])
-def test_on_both_feet_it_ends_where_it_should(left: float) -> None:
+def test_in_double_support_its_integration_ends_at_the_given_end(left: float) -> None:
     begin, z = dcm_in_double_support(LAST, FOOT, END, left, 0.1, OMEGA)
     assert integrate_dcm(begin, lambda t: z + (FOOT - LAST) * t / 0.1, left, OMEGA) == pytest.approx(END, abs=1e-9)
     assert z == pytest.approx(LAST + (FOOT - LAST) * (0.1 - left) / 0.1)
 
 
-def test_a_walk_that_begins_right_ends_right() -> None:
+def test_the_initial_dcm_leads_over_all_steps_to_the_given_end() -> None:
     feet = [LAST, FOOT, 0.4 + 0.1j]
     assert dcm_after_steps(initial_dcm(feet, END, TIMING, OMEGA), feet) == pytest.approx(END, abs=1e-8)
 
