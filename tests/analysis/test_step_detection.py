@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from poise.analysis import RecordedWalk, analyze_walk, posture_frames, support_phases
+from poise.analysis.body_trajectories import first_fallen_sample
 from poise.analysis.step_detection import find_footprints
 from poise.errors import RecordingError
 from poise.recording import Channel, Recording
@@ -234,3 +235,25 @@ def test_no_steps_are_counted_after_a_fall(robot: Robot, how: str) -> None:
     assert walk.fall_time == pytest.approx(synthetic_walk.lift_off(5), abs=synthetic_walk.period)
     assert len(walk.steps) == 5
     assert math.isnan(detect_steps(robot, synthetic_walk).fall_time)
+
+
+@pytest.mark.parametrize("how", ["tilted", "low"])
+def test_a_robot_that_bends_down_and_rises_again_has_not_fallen(robot: Robot, how: str) -> None:
+    """Without a fall in the provenance; a second bend, from which it does not rise, is the fall."""
+    synthetic_walk = SyntheticWalk()
+    tracks = synthetic_trajectories(robot, synthetic_walk)
+    assert "fall" not in tracks.recording.provenance
+    chest, samples = tracks.parts.index(posture_frames(robot).chest), tracks.recording.samples
+
+    def bend(begin: int, end: int) -> None:
+        if how == "low":
+            tracks.center_of_mass[begin:end, 2] = 0.2
+        else:
+            tracks.rotations[begin:end, chest] = np.diag([1.0, -1.0, -1.0])
+
+    bend(50, 100)
+    assert first_fallen_sample(tracks) == samples
+    bend(samples - 30, samples)
+    assert first_fallen_sample(tracks) == samples - 30
+    tracks.center_of_mass[-10:] = tracks.rotations[-10:] = np.nan  # invalid states are no recovery
+    assert first_fallen_sample(tracks) == samples - 30

@@ -187,7 +187,8 @@ def test_any_x_of_any_program_can_be_explained(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "invisible", "visible"), [("m", 5e-5, 2e-4), ("rad/s²", 2e-3, 2e-2), ("N", 0.05, 0.2)]
+    ("unit", "invisible", "visible"),
+    [("m", 5e-5, 2e-4), ("rad/s²", 5e-2, 0.2), ("rad/s", 5e-3, 2e-2), ("N", 0.05, 0.2)],
 )
 def test_violations_below_the_resolution_are_not_reported(unit: str, invisible: float, visible: float) -> None:
     def text(miss: float) -> str:

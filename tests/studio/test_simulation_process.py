@@ -354,9 +354,12 @@ def test_frames_are_sent_only_on_request() -> None:
     player.join()
 
 
-@pytest.mark.parametrize("scene", ["walk", "reach"])
-def test_at_rest_all_rows_are_met_and_the_table_agrees(scene: str) -> None:
-    runner = SceneRunner(find_scene(scene)(installed_robot("g1")))
+@pytest.mark.parametrize(
+    ("scene", "robot"),
+    [("walk", "g1"), ("reach", "g1"), ("navigate", "g1"), ("navigate", "nao"), ("navigate", "talos")],
+)
+def test_at_rest_all_rows_are_met_and_the_table_agrees(scene: str, robot: str) -> None:
+    runner = SceneRunner(find_scene(scene)(installed_robot(robot)))
     for _ in range(600):
         runner.step()
     _, lines = solver_explanation(runner.steps["robot"])

@@ -270,7 +270,8 @@ def first_fallen_sample(tracks: BodyTrajectories) -> int:
 
     Recordings of a plant have the time of its fall in their provenance. In others, contacts of the body with the ground
     are unknown; there a fall is a chest tilted by more than 60 degrees, or a center of mass whose height above the
-    lowest foot is less than half of that in the stance.
+    lowest foot is less than half of that in the stance, from which the robot does not recover: it begins with the first
+    sample after which this is so until the end. A robot that bends down to the floor and rises again has not fallen.
     """
     if "fall" in tracks.recording.provenance:
         fall = tracks.recording.provenance["fall"]
@@ -280,7 +281,10 @@ def first_fallen_sample(tracks: BodyTrajectories) -> int:
     soles = [float(stance.pose(foot).translation[2]) for foot in tracks.robot.feet]
     height = float(stance.center_of_mass[2]) - min(soles, default=0.0)
     low = tracks.center_of_mass[:, 2] - tracks.ground_height < FALLEN_HEIGHT * height
-    fallen = np.flatnonzero((up < np.cos(np.radians(FALLEN_TILT))) | low)
+    tilted = up < np.cos(np.radians(FALLEN_TILT))
+    recovered = np.flatnonzero(~(tilted | low) & np.isfinite(up) & np.isfinite(tracks.center_of_mass[:, 2]))
+    after = int(recovered[-1]) + 1 if len(recovered) else 0
+    fallen = after + np.flatnonzero((tilted | low)[after:])
     return int(fallen[0]) if len(fallen) else tracks.recording.samples
 
 

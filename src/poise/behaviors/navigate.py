@@ -218,14 +218,16 @@ class Navigate(Behavior):
         z = polygon.project(self._support, (command.real, command.imag))
         self.zmp_excess = abs(command - complex(*z))
         rate = v + settings.com_gain * (p - c)
+        offset, moving = np.zeros(3), np.zeros(3)  # of the whole body, by the stabilizer
         if observation is not None:
             self._stabilize(observation, sample, complex(*z))
-            shift, moving = self._stabilizer.shift, self._stabilizer.rate
-            rate[:2] += settings.com_gain * np.array([shift.real, shift.imag]) + (moving.real, moving.imag)
+            shift, shift_rate = self._stabilizer.shift, self._stabilizer.rate
+            offset[:2], moving[:2] = (shift.real, shift.imag), (shift_rate.real, shift_rate.imag)
+            rate += settings.com_gain * offset + moving
         pull = (omega**2 * (c[0] - z[0]), omega**2 * (c[1] - z[1]), 0.0)
         task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), rate, pull)
         task_set.com_height.set(p, v, a)
-        task_set.follow(sample)
+        task_set.follow(sample, offset, moving)
 
     # -- position servos -------------------------------------------------------------------------------------------
 

@@ -128,9 +128,16 @@ class NavigateTasks(GaitTasks):
 
     # -- targets ---------------------------------------------------------------------------------------------------
 
-    def follow(self, sample: SegmentSample) -> None:
-        """Set the targets of hands, trunk and feet from a sample of a segment."""
+    def follow(self, sample: SegmentSample, offset: Array | float = 0.0, offset_rate: Array | float = 0.0) -> None:
+        """Set the targets of hands, trunk and feet from a sample of a segment.
+
+        Args:
+            sample: the sample.
+            offset, offset_rate: offset of the centre of mass from its plan (m) and its rate (m/s). The hands have the
+                same, because they are guided relative to the centre of mass.
+        """
         p, v, a = sample.center
+        p, v = p + offset, v + offset_rate
         angles, rates, acceleration_rpy = sample.attitude
         R = np.asarray(pinocchio.rpy.rpyToMatrix(*angles))
         angular_velocity, angular_acceleration = _angular_motion(angles, rates, acceleration_rpy)

@@ -48,6 +48,15 @@ SUBCOMMANDS = {
 }
 
 
+#: Options of earlier versions, with their names today, for the error message.
+FORMER_OPTIONS = {
+    "--against": "--compare-with",
+    "--break": "--fault",
+    "--carry": "--carried-mass",
+    "--lead": "--torque-feedforward",
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status of the process. Never raises for bad input.
 
@@ -161,9 +170,11 @@ class _OneLineErrorParser(argparse.ArgumentParser):
         if unknown and unknown[0] in self.options_of_other_commands:
             self.error(f"{unknown[0]} is an option of '{self.options_of_other_commands[unknown[0]]}'")
         if unknown:
-            near = near_misses(unknown[0].partition("=")[0], self._option_string_actions)
-            if near and unknown[0].startswith("--"):
-                raise UsageError(f"there is no option {unknown[0]}; did you mean {near[0]}?")
+            option, known = unknown[0].partition("=")[0], self._option_string_actions
+            today = FORMER_OPTIONS.get(option, "")
+            near = (today,) if today in known else near_misses(option, known)
+            if near and option.startswith("--"):
+                raise UsageError(f"there is no option {option}; did you mean {near[0]}?")
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return namespace, unknown
 

@@ -1,7 +1,7 @@
 """Check of a walk by a short simulation: the behavior and controller of the walk in MuJoCo, with longer periods.
 
 The pendulum of `poise.plans.feasibility` answers first, within milliseconds; it knows neither torques nor the chest,
-turning or stairs. `check_walk` simulates the robot instead, in at most about a second of processor time, and stores its
+turning or stairs. `check_walk` simulates the robot instead, in about a second of processor time, and stores its
 answers. `repair_walk` finds the nearest walk that passes. `WalkChecker` does either in a worker process, for
 applications that must not wait.
 """
