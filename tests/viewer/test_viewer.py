@@ -297,7 +297,7 @@ def test_a_box_is_drawn_between_the_hands_and_goes_with_the_environment(viewer: 
 def test_every_point_that_can_be_dragged_has_its_name_beside_it(viewer: Viewer, standing: ViewFrame) -> None:
     places = {"left hand": (0.1, 0.2, 0.3), "gaze": (0.9, 0.0, 0.5), "push": (0.2, 0.0, 0.4)}
     viewer.set_drag_handles(places, DragLog())
-    moved = {name: np.array(place) + (0.0, 0.1, 0.2) for name, place in places.items()}
+    moved = {name: np.add(place, (0.0, 0.1, 0.2)) for name, place in places.items()}
     viewer.show(standing._replace(drag_handles=moved))
     labels = {node.text: (name, node) for name, node in nodes(viewer, "/handles").items() if name.endswith("/label")}
     assert set(labels) == set(places)

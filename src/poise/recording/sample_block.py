@@ -43,8 +43,8 @@ class SampleLayout:
     """Names and columns of all recorded values of a step, valid as long as the hierarchy does not change.
 
     The numbers of a step are one row of a matrix, with the columns listed in `numbers`; `commands`, `errors`, `levels`,
-    `forces`, `sensors` and `servo_torques` are the columns of optional values. `fits` tells whether another step has the
-    same layout.
+    `forces`, `sensors` and `servo_torques` are the columns of optional values. `fits` tells whether another step has
+    the same layout.
 
     Args:
         coordinates: labels of q and v.

@@ -97,7 +97,8 @@ class RecordedTelemetry:
 
         As in a running scene, those are robots on position servos, whose force cells were recorded.
         """
-        recording, loads = self._recording, {}
+        recording = self._recording
+        loads: dict[str, tuple[Array, ComplexArray]] = {}
         if "command/torque" in recording or not recording.period > 0.0:
             return {}
         for foot in self._robot.feet:
