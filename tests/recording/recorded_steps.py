@@ -92,6 +92,7 @@ class _Step:
     command: FakeCommand
     milliseconds: float = 0.25
     readings: SensorReadings | None = None
+    servo_torques: np.ndarray | None = None
 
 
 #: A `ControlStep` to the recorder, but not to a type checker.

@@ -104,6 +104,20 @@ def test_every_number_of_the_sensors_is_recorded(tmp_path: Path) -> None:
     assert identical(load_recording(tmp_path / "a.poise"), recording)
 
 
+def test_torques_of_servos_are_recorded_where_the_plant_knows_them(tmp_path: Path) -> None:
+    count = len(JOINTS)
+    torques: list[Any] = [None, np.arange(count) + 0.5, np.zeros(count + 1), -np.arange(count), None]
+    steps = [replace(Motion().step(i), servo_torques=each) for i, each in enumerate(torques)]
+    recording = record_steps(steps, ROBOT, tmp_path / "a.poise")
+    unknown = np.full(count, np.nan)
+    expected = [unknown, torques[1], unknown, torques[3], unknown]  # one of a wrong size is not recorded
+    assert np.array_equal(recording["measured/torque"], expected, equal_nan=True)
+    assert recording.labels["measured/torque"] == JOINTS
+    assert recording.units["measured/torque/neck_slide_joint"] == "N"
+    assert identical(load_recording(tmp_path / "a.poise"), recording)
+    assert "measured/torque" not in record_steps([steps[0]], ROBOT)
+
+
 def test_sensors_that_fall_silent_are_nan_meanwhile() -> None:
     steps = [
         step_with_readings(0, LEFT),

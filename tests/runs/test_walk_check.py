@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 import pickle
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from poise.errors import UsageError
 from poise.plans import STYLES, FeasibilityCheck
 from poise.runs import walk_check
 from poise.runs.walk_motion import style_warnings
+from robot_states import not_none
+from waiting import wait_until
 
 pytestmark = pytest.mark.needs_models
 
@@ -98,6 +102,64 @@ def test_a_worker_gives_the_same_result_while_the_program_continues() -> None:
     checker.close()
     assert process is not None
     assert process.poll() is not None
+
+
+@pytest.fixture
+def checker() -> Iterator[runs.WalkChecker[FeasibilityCheck]]:
+    checker = runs.WalkChecker(runs.check_walk)
+    yield checker
+    checker.close()
+
+
+def kill_worker(checker: runs.WalkChecker[FeasibilityCheck]) -> None:
+    """Kill the worker process and wait for its end."""
+    process = not_none(checker._process)
+    process.kill()
+    process.wait()
+
+
+def test_a_worker_that_dies_during_a_check_is_replaced_at_the_next_request(
+    checker: runs.WalkChecker[FeasibilityCheck],
+) -> None:
+    assert checker.request(HIGH_STAIRS)
+    first = not_none(checker._process)
+    kill_worker(checker)
+    wait_until(lambda: checker._process is None, "the death is noticed")
+    assert checker.answer(timeout=math.inf) is None, "nobody is left to wait for"
+    assert checker.request(NEUTRAL)
+    assert not_none(checker._process).pid != first.pid
+    assert wait_until(checker.answer, "the answer of the second worker") == runs.check_walk(NEUTRAL)
+
+
+def test_a_worker_that_dies_between_two_checks_is_replaced_without_a_lost_request(
+    checker: runs.WalkChecker[FeasibilityCheck],
+) -> None:
+    checker.request(NEUTRAL)
+    known = wait_until(checker.answer, "the first answer")
+    kill_worker(checker)
+    assert checker.request(NEUTRAL)
+    assert checker.answer() == known, "what is known needs no worker"
+    other = replace(NEUTRAL, steps=3)
+    assert checker.request(other)
+    assert wait_until(checker.answer, "the answer of the second worker") == runs.check_walk(other)
+
+
+def test_a_worker_that_keeps_dying_is_started_three_times_in_half_a_minute(
+    checker: runs.WalkChecker[FeasibilityCheck], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, pids = [1000.0], set()
+    monkeypatch.setattr(walk_check.time, "monotonic", lambda: clock[0])
+    for _ in range(3):
+        assert checker.request(NEUTRAL)
+        pids.add(not_none(checker._process).pid)
+        kill_worker(checker)
+        clock[0] += 9.0
+    assert len(pids) == 3
+    assert not checker.request(NEUTRAL)
+    assert checker._process is None
+    clock[0] += 4.0  # 31 s after the first start
+    assert checker.request(NEUTRAL)
+    assert not_none(checker._process).poll() is None
 
 
 def test_a_walk_and_its_result_can_be_sent_to_a_worker() -> None:

@@ -201,6 +201,66 @@ def test_a_replay_shows_the_live_values(tmp_path: Path, clock: Any) -> None:
         assert view.forces == pytest.approx(view_frame.forces, abs=1e-6)
 
 
+@pytest.mark.needs_models
+def test_a_replay_on_servos_shows_soles_and_torques_as_the_page_did_live(tmp_path: Path) -> None:
+    """HOAP-3, pushed: what is under its soles and what its servos do changes from moment to moment."""
+    runner = SceneRunner(find_scene("stand")(installed_robot("hoap3")))
+    telemetry, file = Telemetry(runner.scene.robot), tmp_path / "stand.poise"
+    runner.start_recording(file)
+    live = {}
+    runner.scene.set_control("push.direction", 90.0)
+    for k in range(301):
+        if k == 100:
+            runner.scene.set_control("push", None)
+        runner.step()
+        if k % 50 == 0:
+            live[k * runner.period] = telemetry.page_data(runner, "left leg"), telemetry.view_frame(runner)
+    runner.stop_recording()
+    play = RecordingPlayer("stand.poise", load_recording(file), runner.scene.robot, lambda: "left leg")
+    play.play(False)
+    shown = []
+    for moment, (numbers, view_frame) in live.items():
+        play.seek(moment)
+        plots, view = play.page_data()["plots"], play.view_frame()
+        assert plots["torques"] == pytest.approx(numbers["plots"]["torques"])
+        assert max(map(abs, plots["torques"].values())) > 0.01
+        for name in ("force", "x", "y"):
+            assert plots["sole_pressure"][name] == pytest.approx(numbers["plots"]["sole_pressure"][name], abs=1e-4)
+        assert plots["sole_pressure"]["half_size"] == numbers["plots"]["sole_pressure"]["half_size"]
+        now, then = not_none(view.sole_pressure), not_none(view_frame.sole_pressure)
+        assert now.load_shares == pytest.approx(then.load_shares, abs=1e-6)
+        # The view draws the soles at the true pose, the replay at the measured one.
+        assert now.zmps - now.centers == pytest.approx(then.zmps - then.centers, abs=1e-4)
+        shown.append(plots["sole_pressure"]["force"]["left"])
+    assert np.ptp(shown) > 1.0, "else any moment would do"
+
+
+@pytest.mark.needs_models
+def test_a_replay_tells_of_a_fall_from_its_moment_on(tmp_path: Path) -> None:
+    runner = SceneRunner(find_scene("stand")(installed_robot("hoap3")))
+    file = tmp_path / "fall.poise"
+    runner.scene.set_control("push.force", 1e3)
+    runner.scene.set_control("push.duration", 0.5)
+    runner.start_recording(file)
+    runner.scene.set_control("push", None)
+    while not runner.fall_reason:
+        runner.step()
+        assert runner.time < 5.0, "it does not fall"
+    fallen_at = runner.steps["robot"].state.time
+    for _ in range(100):
+        runner.step()
+    runner.stop_recording()
+    recording = load_recording(file)
+    play = RecordingPlayer("fall.poise", recording, runner.scene.robot)
+    play.play(False)
+    begin = float(recording.time[0])
+    for moment, reason in ((0.0, ""), (fallen_at - begin - 0.01, ""), (fallen_at - begin, runner.fall_reason)):
+        play.seek(moment)
+        assert play.page_data()["fall_reason"] == reason
+    play.seek(play.duration)
+    assert play.page_data()["fall_reason"] == runner.fall_reason != ""
+
+
 def test_a_replay_plays_at_once_and_again_and_stops_at_its_end_without_a_loop(clock: Any) -> None:
     robot = installed_robot("mighty")
     start = robot.stance("standing")

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from poise.studio import simulation_process
+from poise.studio.scenes import find_scene
 from poise.studio.simulation_process import SimulationLoop, SimulationStart
+from robot_states import installed_robot
 
 pytestmark = pytest.mark.needs_models
 
@@ -82,5 +84,40 @@ def test_a_reset_resets_the_stack_of_tasks_and_its_targets(monkeypatch: pytest.M
         command("reset")
         assert command.values["task_order"] == start["task_order"]
         assert scene.drag_handles() == handles
-        command("undo")
+        dragged = {**handles, "left hand": pytest.approx((0.5, 0.4, 1.2))}
+        assert command("undo") == ["undone: reset"]
         assert command.values["task_order"] == order
+        assert scene.drag_handles() == dragged
+
+
+def test_a_dragged_target_is_undone_as_a_whole_and_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with commands("reach", monkeypatch, merge_time=1e6) as command:
+        scene: Any = command.loop._scene
+        handles = scene.drag_handles()
+        command("control", ["box_half_width", 0.2])
+        for height in (1.0, 1.1, 1.2):
+            command("move_handle", ("left hand", (0.5, 0.4, height)))
+        assert command("undo") == ["undone: left hand"]
+        assert scene.drag_handles() == handles
+        assert command.values["box_half_width"] == 0.2
+        assert command("undo") == ["undone: half width of boxes"]
+        assert command("undo") == ["nothing to undo"]
+
+
+def test_a_push_is_nothing_to_undo(monkeypatch: pytest.MonkeyPatch) -> None:
+    with commands("stand", monkeypatch) as command:
+        command("control", ["depth", 0.2])
+        for _ in range(2 * simulation_process.UNDO_DEPTH):
+            command("move_handle", ("push", (0.5, 0.0, 1.0)))
+        assert command("undo") == ["undone: depth"]
+
+
+def test_targets_of_a_scene_come_back_for_the_same_robot_only() -> None:
+    scene = find_scene("reach")(installed_robot("g1"))
+    scene.move_handle("left hand", (0.5, 0.4, 1.2))
+    again, other = find_scene("reach")(installed_robot("g1")), find_scene("reach")(installed_robot("nao"))
+    at_first = other.drag_handles()
+    again.restore(scene.saved_state())
+    other.restore(scene.saved_state())
+    assert again.drag_handles()["left hand"] == pytest.approx((0.5, 0.4, 1.2))
+    assert other.drag_handles() == at_first

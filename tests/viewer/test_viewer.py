@@ -294,6 +294,22 @@ def test_a_box_is_drawn_between_the_hands_and_goes_with_the_environment(viewer: 
     assert not nodes(viewer, "/held")
 
 
+def test_every_point_that_can_be_dragged_has_its_name_beside_it(viewer: Viewer, standing: ViewFrame) -> None:
+    places = {"left hand": (0.1, 0.2, 0.3), "gaze": (0.9, 0.0, 0.5), "push": (0.2, 0.0, 0.4)}
+    viewer.set_drag_handles(places, DragLog())
+    moved = {name: np.add(place, (0.0, 0.1, 0.2)) for name, place in places.items()}
+    viewer.show(standing._replace(drag_handles=moved))
+    labels = {node.text: (name, node) for name, node in nodes(viewer, "/handles").items() if name.endswith("/label")}
+    assert set(labels) == set(places)
+    for text, (name, label) in labels.items():
+        handle = nodes(viewer)[name.removesuffix("/label")]  # the label is drawn in its axes
+        assert np.allclose(handle.position, moved[text])
+        assert np.linalg.norm(label.position) < 0.05
+        assert label.visible
+    viewer.set_drag_handles({}, DragLog())
+    assert not nodes(viewer, "/label")
+
+
 def test_drags_are_reported_in_order_and_the_simulation_does_not_move_a_dragged_point(
     viewer: Viewer, standing: ViewFrame
 ) -> None:

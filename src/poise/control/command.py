@@ -126,9 +126,12 @@ class ControlStep:
         command: the command of the controller.
         milliseconds: computation time of the command.
         readings: sensor readings of the plant; None if it has no sensors.
+        servo_torques: torques of position servos at the end of the tick (nv - 6; N m, N); None if the command is a
+            torque, or if the plant does not know them.
     """
 
     state: State
     command: Command
     milliseconds: float
     readings: SensorReadings | None = None
+    servo_torques: Array | None = None

@@ -128,7 +128,8 @@ def control_step(controller: Controller, plant: Plant) -> ControlStep:
     milliseconds = 1e3 * (time.perf_counter() - start)
     plant.apply(command)
     plant.advance()
-    return ControlStep(state, command, milliseconds, readings)
+    servo_torques = plant.joint_torques() if command.torque is None else None
+    return ControlStep(state, command, milliseconds, readings, servo_torques)
 
 
 # -- IdealPlant ------------------------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ class SampleLayout:
     """Names and columns of all recorded values of a step, valid as long as the hierarchy does not change.
 
     The numbers of a step are one row of a matrix, with the columns listed in `numbers`; `commands`, `errors`, `levels`,
-    `forces` and `sensors` are the columns of optional values. `fits` tells whether another step has the same layout.
+    `forces`, `sensors` and `servo_torques` are the columns of optional values. `fits` tells whether another step has
+    the same layout.
 
     Args:
         coordinates: labels of q and v.
@@ -77,6 +78,7 @@ class SampleLayout:
             self._reserve_levels(step.command.solution.program)
         self.forces: WrenchColumns | None = self._reserve_forces(step, None if previous is None else previous.forces)
         self.sensors: SensorColumns | None = self._reserve_sensors(step, None if previous is None else previous.sensors)
+        self.servo_torques: slice | None = self._reserve_servo_torques(step, previous)
         self.has_phase: bool = bool(step.command.phase) or (previous is not None and previous.has_phase)
 
     def fits(self, step: ControlStep) -> bool:
@@ -86,9 +88,16 @@ class SampleLayout:
             return False
         if readings is not None and (self.sensors is None or not self.sensors.fits(readings, step.state)):
             return False
+        if self.servo_torques is None and self.has_servo_torques(step):
+            return False
         if command.phase and not self.has_phase:
             return False
         return self._fits_hierarchy(command)
+
+    def has_servo_torques(self, step: ControlStep) -> bool:
+        """Return whether a step has one servo torque per joint; a plant of the user may report others."""
+        torques, count = step.servo_torques, len(self.coordinates.joints)
+        return torques is not None and count > 0 and np.shape(torques) == (count,)
 
     def _fits_hierarchy(self, command: Command) -> bool:
         errors, solution = command.errors, command.solution
@@ -137,6 +146,11 @@ class SampleLayout:
             return None
         truth = readings is not None and differs_from_truth(readings, step.state)
         return SensorColumns(self._reserve, self.coordinates, readings, truth, previous)
+
+    def _reserve_servo_torques(self, step: ControlStep, previous: SampleLayout | None) -> slice | None:
+        if not self.has_servo_torques(step) and (previous is None or previous.servo_torques is None):
+            return None
+        return self._reserve("measured/torque", *self.coordinates.effort_labels(len(self.coordinates.joints)))
 
     def _reserve_tasks(self, errors: TaskErrors) -> None:
         self._tasks = errors.tasks
@@ -248,6 +262,8 @@ class SampleBlock:
             self._forces[i] = layout.forces.write(row, command.forces)
         if layout.sensors is not None:
             layout.sensors.write(row, step.readings)
+        if layout.servo_torques is not None:
+            row[layout.servo_torques] = step.servo_torques if layout.has_servo_torques(step) else np.nan
         if layout.has_phase:
             self._phase[i] = printable(command.phase)
         self._status[i] = "" if solution is None else solution.status

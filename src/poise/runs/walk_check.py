@@ -16,7 +16,8 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections import OrderedDict
+import time
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -215,11 +216,17 @@ def _store_answer(motion: Walk, key: str, answer: FeasibilityCheck) -> None:
 
 Answer = TypeVar("Answer")
 
+#: A worker process that ends is replaced by another one at the next request, at most this number of times within this
+#: time (s).
+MAX_WORKER_STARTS, START_WINDOW = 3, 30.0
+
 
 class WalkChecker(Generic[Answer]):
     """Applies a function to walks in a worker process, one at a time; a new request replaces one that still waits.
 
-    The process starts with the first request, and stops with `close` or with the program that started it.
+    The process starts with the first request, and stops with `close` or with the program that started it. If it ends by
+    itself, a request without an answer is forgotten: the next request, of the same walk or another one, starts another
+    process, unless `MAX_WORKER_STARTS` were started within `START_WINDOW`.
 
     Args:
         function: function of this module, `check_walk` or `repair_walk`.
@@ -236,49 +243,95 @@ class WalkChecker(Generic[Answer]):
         self._waiting: Walk | None = None
         self._requested: Walk | None = None
         self._answer: Answer | None = None
+        self._start_times: deque[float] = deque(maxlen=MAX_WORKER_STARTS)
         self._closed = False
 
-    def request(self, motion: Walk) -> None:
-        """Ask for the answer for a walk and return at once; the same walk is not asked for twice in a row."""
+    def request(self, motion: Walk) -> bool:
+        """Ask for the answer for a walk and return at once; the same walk is not asked for twice in a row.
+
+        Returns:
+            Whether an answer can be expected: False after `close`, or if the worker process keeps ending.
+        """
         with self._changed:
-            if motion == self._requested or self._closed:
-                return
+            if self._closed:
+                return False
+            if self._process is not None and self._process.poll() is not None:
+                self._forget_worker()
+            if motion == self._requested:
+                return True
+            if self._process is None and not self._start():
+                return False
             self._requested = self._waiting = motion
             self._answer = None
-            if self._process is None:
-                # Not -m: functions and walks would then belong to the module __main__.
-                command = [sys.executable, "-c", "from poise.runs.walk_check import main; main()"]
-                self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-                threading.Thread(target=self._exchange, daemon=True, name="walk check").start()
-            self._changed.notify()
+            self._changed.notify_all()
+            return True
 
     def answer(self, timeout: float = 0.0) -> Answer | None:
-        """Return the answer to the last request; None if it is not known within `timeout` seconds."""
+        """Return the answer to the last request.
+
+        Returns:
+            None if it is not known within `timeout` seconds, or if the worker process has ended.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._answer is not None or self._closed, timeout)
+            self._changed.wait_for(lambda: self._answer is not None or self._requested is None, timeout)
             return self._answer
 
     def close(self) -> None:
         """Stop the worker process."""
         with self._changed:
             self._closed = True
+            if self._answer is None:
+                self._requested = None
             self._changed.notify_all()
             process = self._process
         if process is not None:
             process.kill()
             process.wait()
 
-    def _exchange(self) -> None:
-        """Send requests to the worker and receive its answers until one of the two ends."""
-        assert self._process is not None
-        to_worker, from_worker = self._process.stdin, self._process.stdout
+    def _start(self) -> bool:
+        """Start a worker process, unless too many have ended; return whether there is one."""
+        now = time.monotonic()
+        if len(self._start_times) == MAX_WORKER_STARTS and now - self._start_times[0] < START_WINDOW:
+            return False
+        self._start_times.append(now)
+        # Not -m: functions and walks would then belong to the module __main__.
+        command = [sys.executable, "-c", "from poise.runs.walk_check import main; main()"]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = process
+        threading.Thread(target=self._exchange, args=(process,), daemon=True, name="walk check").start()
+        return True
+
+    def _exchange(self, process: subprocess.Popen[bytes]) -> None:
+        """Send requests to a worker and receive its answers until one of the two ends."""
+        try:
+            with suppress(OSError, EOFError, ValueError, pickle.UnpicklingError):
+                self._exchange_until_end(process)
+        finally:
+            with self._changed:
+                if self._is_current(process):
+                    self._forget_worker()
+            process.kill()
+            process.wait()
+
+    def _is_current(self, process: subprocess.Popen[bytes]) -> bool:
+        return self._process is process and not self._closed
+
+    def _forget_worker(self) -> None:
+        """Forget a worker that has ended, and its request if that has no answer."""
+        self._process = None
+        if self._answer is None:
+            self._requested = self._waiting = None
+        self._changed.notify_all()
+
+    def _exchange_until_end(self, process: subprocess.Popen[bytes]) -> None:
+        to_worker, from_worker = process.stdin, process.stdout
         assert to_worker is not None
         assert from_worker is not None
-        with suppress(OSError, EOFError, ValueError, pickle.UnpicklingError):
+        with to_worker, from_worker:
             while True:
                 with self._changed:
-                    self._changed.wait_for(lambda: self._waiting is not None or self._closed)
-                    if self._closed:
+                    self._changed.wait_for(lambda: self._waiting is not None or not self._is_current(process))
+                    if not self._is_current(process):
                         return
                     motion, self._waiting = self._waiting, None
                 pickle.dump((self._function, motion), to_worker)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from poise.arrays import Array
 from poise.files import json_ready
-from poise.recording import ABSENT_CODE, Recording
+from poise.recording import ABSENT_CODE, Recording, printable
 from poise.rendering import floor_height
 from poise.robots import Robot, limbs
 from poise.solvers import LOWER, UPPER, negligible
+from poise.state import sole_pressure
 from poise.studio.scene_runner import TIMING_WINDOW, late_steps
+from poise.studio.sole_pressure import ComplexArray, SolePressure, filtered_loads
 from poise.studio.telemetry import MAX_LINES, NOTHING_VIOLATED, balance_points, level_row
 from poise.viewer import ViewFrame, force_arrows
 
 #: Channels of contact wrenches and of their points, the preferred ones first.
 FORCE_CHANNELS = (("measured/force", "measured/contact_point"), ("force", "contact_point"))
+#: Channels of joint torques, the preferred one first: a robot on position servos has no commanded ones.
+TORQUE_CHANNELS = ("command/torque", "measured/torque")
 
 
 class RecordedTelemetry:
@@ -48,6 +53,9 @@ class RecordedTelemetry:
             ),
             [],
         )
+        self._sole_loads = self._filtered_sole_loads()
+        fall = recording.provenance.get("fall")
+        self._fall: Mapping[str, Any] = fall if isinstance(fall, Mapping) else {}
 
     def view_frame(self, index: int) -> ViewFrame:
         """Return the frame of the view at a sample, with the recorded contact forces."""
@@ -57,6 +65,7 @@ class RecordedTelemetry:
             state,
             forces=force_arrows(self._robot, wrenches, points),
             center_of_pressure=None if pressure is None else np.array([*pressure, floor_height(state)]),
+            sole_pressure=self._sole_pressure_at(index).to_frame(state) if self._sole_loads else None,
         )
 
     def page_data(self, index: int, limb: str) -> dict[str, Any]:
@@ -67,6 +76,7 @@ class RecordedTelemetry:
             "time": round(float(recording.time[index]), 3),
             "phase": self._text("phase", index),
             "fallback": self._text("control/fallback", index),
+            "fall_reason": self._fall_reason(index),
             "levels": levels,
             "timing": self._timing(index),
             "limits": self._limits(index)[:MAX_LINES],
@@ -77,14 +87,43 @@ class RecordedTelemetry:
                 "forces": self._vertical_forces(index),
                 "solver_ms": self._number("solver/milliseconds", index),
                 "control_ms": self._number("control/milliseconds", index),
-                "sole_pressure": None,
+                "sole_pressure": self._sole_pressure_at(index).as_json() if self._sole_loads else None,
             },
         }
+
+    # -- soles -----------------------------------------------------------------------------------------------------
+
+    def _filtered_sole_loads(self) -> dict[str, tuple[Array, ComplexArray]]:
+        """Return W and W z by side (see `SolePressure`) at all samples; empty if the robot does not balance by them.
+
+        As in a running scene, those are robots on position servos, whose force cells were recorded.
+        """
+        recording = self._recording
+        loads: dict[str, tuple[Array, ComplexArray]] = {}
+        if "command/torque" in recording or not recording.period > 0.0:
+            return {}
+        for foot in self._robot.feet:
+            name = f"measured/cells/{printable(foot.name)}"
+            cells = np.asarray(recording[name]) if name in recording else np.zeros((0, 0))
+            if cells.shape[1:] == (4,):
+                loads[foot.side] = filtered_loads(*sole_pressure(foot, cells), recording.period)
+        return loads
+
+    def _sole_pressure_at(self, index: int) -> SolePressure:
+        pressure = SolePressure(self._robot)
+        for side, (force, moment) in self._sole_loads.items():
+            pressure.set_filtered(side, float(force[index]), complex(moment[index]))
+        return pressure
 
     # -- channels at a sample --------------------------------------------------------------------------------------
 
     def _text(self, name: str, index: int) -> str:
         return str(self._recording[name][index]) if name in self._recording else ""
+
+    def _fall_reason(self, index: int) -> str:
+        """Return why the robot has fallen; "" before its fall."""
+        fallen = float(self._fall.get("time") or 0.0) <= float(self._recording.time[index])
+        return str(self._fall.get("reason") or "") if fallen else ""
 
     def _number(self, name: str, index: int) -> float | None:
         value = float(self._recording[name][index]) if name in self._recording else np.nan
@@ -118,9 +157,10 @@ class RecordedTelemetry:
 
     def _torque_shares(self, index: int, limb: str) -> dict[str, float]:
         recording, limits = self._recording, self._robot.limits.torque
-        if "command/torque" not in recording:
+        name = next((name for name in TORQUE_CHANNELS if name in recording), None)
+        if name is None:
             return {}
-        torque = recording["command/torque"][index]
+        torque = recording[name][index]
         shares = {
             joint.name: float(torque[joint.v - 6] / max(limits[joint.v - 6], 1e-9)) for joint in self._robot.joints
         }

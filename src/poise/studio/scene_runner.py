@@ -207,6 +207,7 @@ class SceneRunner:
         first = self.steps[next(iter(self.controlled_plants))]
         self.durations.append(first.milliseconds)
         if self.recorder is not None:
+            self.recorder.note_fall(self.primary.plant, first.state.time)
             self.recorder(first)
         self._log_events(first)
         self.scene.after_step(self.steps)

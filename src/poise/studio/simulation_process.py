@@ -157,6 +157,7 @@ class SimulationLoop:
             case "stop_recording":
                 self._connection.send(("recording_saved", runner.stop_recording()))
             case "move_handle":
+                self._remember(value[0])
                 self._scene.move_handle(*value)
             case "control":
                 self._set_control(*value)
@@ -179,14 +180,17 @@ class SimulationLoop:
             self._connection.send(("controls", [control.as_json() for control in self._scene.controls()]))
 
     def _remember(self, name: str) -> None:
-        """Store the state of the controls before a change of one of them."""
+        """Store the state of controls and targets before a change of one of them."""
         now, last_name = time.monotonic(), self._history[-1][0] if self._history else ""
         if name != last_name or now > self._last_change + UNDO_MERGE_TIME:
-            self._history.append((name, self._scene.saved_state()))
+            state = self._scene.saved_state()
+            if self._history and self._history[-1][1] == state:  # the last change made no difference, like a push
+                self._history.pop()
+            self._history.append((name, state))
         self._last_change = now
 
     def _undo(self) -> None:
-        """Bring the controls back to their values before the last change that made a difference."""
+        """Bring controls and targets back to their state before the last change that made a difference."""
         current = self._scene.saved_state()
         while self._history:
             name, saved = self._history.pop()

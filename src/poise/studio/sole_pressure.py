@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.behaviors import SoleLoad
+from poise.extras import scipy
 from poise.recording import MIN_CONTACT_LOAD
 from poise.robots import Robot, State
 from poise.state import CELL_TIME_CONSTANT
 from poise.viewer import SolePressureFrame
+
+ComplexArray = NDArray[np.complex128]
 
 
 class SolePressure:
@@ -39,6 +44,10 @@ class SolePressure:
             W, moment = self._filtered.get(side, (reading.force, reading.force * reading.zmp))
             W, moment = W + share * (reading.force - W), moment + share * (reading.force * reading.zmp - moment)
             self._filtered[side] = W, moment
+
+    def set_filtered(self, side: str, force: float, moment: complex) -> None:
+        """Set W (N) and W z (N m) under the sole of a side, instead of `update`."""
+        self._filtered[side] = force, moment
 
     def force(self, side: str) -> float:
         """Return the filtered force W on the sole of a side (N)."""
@@ -76,3 +85,18 @@ class SolePressure:
             "y": {side: None if z is None else round(z.imag, 5) for side, z in zmps.items()},
             "half_size": [round(float(length), 5) for length in half],
         }
+
+
+def filtered_loads(force: Array, zmp: Array, period: float) -> tuple[Array, ComplexArray]:
+    """Return W and W z of a sole at all samples of a recording, filtered as by `SolePressure.update`.
+
+    Args:
+        force: forces on the sole, n (N).
+        zmp: ZMP from the centre of the sole, n x 2 (m).
+        period: sampling period (s).
+    """
+    share = period / (period + CELL_TIME_CONSTANT)
+    signals = np.column_stack([force, force * (zmp[:, 0] + 1j * zmp[:, 1])])
+    initial = (1.0 - share) * signals[:1]  # the filter starts at the first sample
+    filtered, _ = scipy.signal.lfilter([share], [1.0, share - 1.0], signals, axis=0, zi=initial)
+    return filtered[:, 0].real, filtered[:, 1]

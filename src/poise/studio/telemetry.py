@@ -9,7 +9,6 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.control import ControlStep
-from poise.plants import Plant
 from poise.rendering import floor_height
 from poise.robots import Robot, State, limbs
 from poise.solvers import LOWER, UPPER, negligible, negligible_slack
@@ -95,7 +94,7 @@ class Telemetry:
             "timing": late_steps(runner.durations, runner.period),
             "plots": {
                 **self._balance_data(step.state, step),
-                **self._load_data(step, limb, runner.primary.plant),
+                **self._load_data(step, limb),
                 "sole_pressure": None if sole_pressure is None else sole_pressure.as_json(),
             },
         }
@@ -104,10 +103,10 @@ class Telemetry:
         pressure = None if step is None else pressure_point(step, floor_height(state))
         return balance_points(self.robot, self._data, state, pressure)
 
-    def _load_data(self, step: ControlStep, limb: str, plant: Plant) -> dict[str, Any]:
+    def _load_data(self, step: ControlStep, limb: str) -> dict[str, Any]:
         torque, limits = step.command.torque, self.robot.limits.torque
-        if torque is None:  # position servos: no torque is commanded, but the plant may measure it
-            torque = plant.joint_torques()
+        if torque is None:  # position servos: no torque is commanded, but the plant may know it
+            torque = step.servo_torques
         joints = self.limbs.get(limb, ())
         torque_ratios = (
             {}

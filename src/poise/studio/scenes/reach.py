@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,17 @@ class ReachScene(Scene):
             "box_half_width": self.box_half_width,
             "task_order": items,
         }
+
+    def saved_state(self) -> dict[str, Any]:
+        return {**super().saved_state(), "targets": {"robot": self.robot.name, "positions": self.drag_handles()}}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Set the controls to values that `saved_state` returned, and the targets if they are those of this robot."""
+        super().restore({name: value for name, value in saved.items() if name != "targets"})
+        targets = saved.get("targets", {"robot": ""})
+        if targets["robot"] == self.robot.name:
+            for name, position in targets["positions"].items():
+                self.move_handle(name, position)
 
     def set_control(self, name: str, value: Any) -> str:
         if name == "display":
