@@ -44,6 +44,21 @@ bool Lexicographic::hold_rows(Index begin, Index end) {
   return true;
 }
 
+// Holds the rows of the levels above that became active at this level in the last solution. Rows that depend on others
+// are left out.
+void Lexicographic::hold_guessed_rows(Index level) {
+  for (Index k = 0; k < inequalities_begin_[static_cast<size_t>(level)]; ++k) {
+    const Index i = inequalities_[static_cast<size_t>(k)];
+    const signed char g = guess_[static_cast<size_t>(i)];
+    if (guess_level_[static_cast<size_t>(i)] != level || state(i) != RowState::inactive) continue;
+    if (g != lower_side && g != upper_side) continue;
+    if (!std::isfinite(g == lower_side ? rows_[i].lower : rows_[i].upper) || basis_.freedom() == 0) continue;
+    if (project_row(i) <= guess_rank_) continue;
+    side(i) = g;
+    hold_projected_row(i);
+  }
+}
+
 // Freezes the combinations of soft rows that span the directions of the fit.
 void Lexicographic::hold_directions() {
   const Index rows = static_cast<Index>(soft_.size()), rank = fit_.rank(), begin = combined_;
@@ -119,6 +134,7 @@ void Lexicographic::hold_projected_row(Index row) {
   basis_.append(projected_);
   held_.push_back({row, bound(row), false});
   state(row) = RowState::held;
+  entered_[static_cast<size_t>(row)] = level_;
   ++count_.updates;
 }
 

@@ -5,13 +5,29 @@
 
 namespace poise {
 
-// Dual active-set method: fast, but may cycle if multipliers are as small as rounding errors; then the primal descent
-// takes over.
+// Solves a level with conflicts. The dual active-set method needs one iteration if the guessed active set is right and
+// a few if it is nearly right. Otherwise it may take hundreds: its points are minimisers without the rows that are not
+// active yet, far away if the level is nearly singular. Then the primal method, which never leaves the feasible points,
+// finds an active set, and the dual one proves or corrects it.
 Lexicographic::Outcome Lexicographic::solve_least_squares(Index level) {
-  dual_.setZero();
   ++count_.factorizations;
   if (!damping_decided_) decide_singularity_damping(level);
-  const Index limit = 50 + 3 * (inequalities_up_to(level) + n_);
+  const Index many = inequalities_up_to(level) + n_;
+  Outcome outcome = solve_dual(level, first_dual_iterations_);
+  if (outcome != Outcome::conflict) return outcome;
+  outcome = descend(level, 50 + many);
+  if (outcome == Outcome::budget) return outcome;
+  outcome = solve_dual(level, 50 + 3 * many);
+  if (outcome != Outcome::conflict) return outcome;
+  return descend(level, 200 + 20 * many);
+}
+
+// Dual active-set method, for a number of iterations: fast, but may cycle if multipliers are as small as rounding
+// errors. Outcome::conflict: not finished.
+Lexicographic::Outcome Lexicographic::solve_dual(Index level, Index limit) {
+  dual_.setZero();
+  for (RowState& p : state_)
+    if (p == RowState::ignored) p = RowState::inactive;
   for (Index iteration = 0; iteration < limit; ++iteration) {
     if (out_of_time()) return Outcome::budget;
     ++count_.iterations;
@@ -39,7 +55,7 @@ Lexicographic::Outcome Lexicographic::solve_least_squares(Index level) {
     if (row < 0) return Outcome::done;
     if (!enter(row, level)) break;
   }
-  return descend(level);
+  return Outcome::conflict;
 }
 
 void Lexicographic::fit_level(Index level) {
@@ -265,6 +281,7 @@ bool Lexicographic::enter(Index row, Index level) {
   if (!least_norm(level) && rows_[row].level == level) {
     soft_.push_back(row);
     state(row) = RowState::soft;
+    entered_[static_cast<size_t>(row)] = level;
     dual_[row] = 0.0;
     ++count_.updates;
     return true;

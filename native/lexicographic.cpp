@@ -79,6 +79,8 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     const auto rows = static_cast<size_t>(m_);
     side_.assign(rows, inside);
     guess_.assign(rows, inside);
+    entered_.assign(rows, 0);
+    guess_level_.assign(rows, 0);
     state_.assign(rows, RowState::inactive);
     held_.reserve(static_cast<size_t>(n_) + 1);
     soft_.reserve(rows);
@@ -103,6 +105,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
   if (!x_.allFinite()) x_.setZero();
   view_ = &view;
   guess_ = side_;
+  guess_level_ = entered_;
   std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
   std::fill(state_.begin(), state_.end(), RowState::inactive);
   rows_.read(view);
@@ -123,6 +126,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
 }
 
 Lexicographic::Outcome Lexicographic::solve_level(Index level) {
+  level_ = level;
   start_ = x_;
   x_norm_ = start_norm_ = x_.norm();
   soft_.clear();
@@ -133,6 +137,7 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
     damping_decided_ = true;
     damping_ = first_pass_damping_[static_cast<size_t>(level)];
   }
+  hold_guessed_rows(level);
   if (least_norm(level)) {
     if (basis_.freedom() == 0 && first_free() == basis_.rank()) return Outcome::done;
     return solve_least_squares(level);
@@ -148,8 +153,10 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
     const signed char g = guess_[static_cast<size_t>(i)];
     if (rows_[i].kind != Kind::inequality || (g != lower_side && g != upper_side)) continue;
+    if (guess_level_[static_cast<size_t>(i)] > level) continue;
     if (!std::isfinite(g == lower_side ? rows_[i].lower : rows_[i].upper)) continue;
     side(i) = g;
+    entered_[static_cast<size_t>(i)] = level;
     soft_.push_back(i);
   }
   for (Index i : soft_) state(i) = RowState::soft;

@@ -3,8 +3,9 @@
 // Levels are solved in order. A level is first solved exactly: its equalities and the rows guessed active are held,
 // then the rows found violated; if all of them are independent, the level has no slack and is finished. Otherwise it is
 // solved by weighted least squares of its rows in the null space of the rows held by the levels above, with a dual
-// active set over both (rows with multipliers of the wrong sign leave, the most violated row enters). Rows with nonzero
-// multipliers are frozen for all later levels; the others stay held, but a later level may release them.
+// active set over both (rows with multipliers of the wrong sign leave, the most violated row enters), and with a primal
+// one if that takes long. Rows with nonzero multipliers are frozen for all later levels; the others stay held, but a
+// later level may release them.
 #pragma once
 
 #include <chrono>
@@ -66,6 +67,7 @@ class Lexicographic {
 
   // Held rows, and steps of x onto them (held_rows.cpp).
   bool hold_rows(Index begin, Index end);
+  void hold_guessed_rows(Index level);
   void hold_directions();
   bool depends_on_releasable_rows();
   void freeze_soft_rows_first();
@@ -79,6 +81,7 @@ class Lexicographic {
 
   // Levels with conflicts (least_squares_level.cpp).
   Outcome solve_least_squares(Index level);
+  Outcome solve_dual(Index level, Index limit);
   void fit_level(Index level);
   bool fit_posture();
   void factor_level(double damping, double tolerance);
@@ -92,8 +95,8 @@ class Lexicographic {
   bool enter(Index row, Index level);
   bool exchange(Index row);
 
-  // Fallback if the dual active set may cycle (primal_descent.cpp).
-  Outcome descend(Index level);
+  // If the dual active set takes long (primal_descent.cpp).
+  Outcome descend(Index level, Index limit);
   bool select_violated(Index level);
   double longest_step(Index level, Index& blocking);
   double line_search(Index level, double longest);
@@ -120,12 +123,16 @@ class Lexicographic {
   bool out_of_time() const { return has_deadline_ && std::chrono::steady_clock::now() >= deadline_; }
 
   static constexpr double rank_ = 1e-9;          // smallest independent part of a unit row
+  static constexpr double guess_rank_ = 1e-6;    // the same for guessed rows: a wrong guess must not move x far away
   static constexpr double rounding_ = 1e-13;     // smallest part of a unit row that is not rounding
   static constexpr double feasibility_ = 1e-11;  // of unit rows, relative to their bounds
+  // Iterations of the dual active-set method before the primal one takes over.
+  static constexpr Index first_dual_iterations_ = 8;
   // Largest threshold of significant multipliers, relative to the largest force.
   static constexpr double smallest_multiplier_ = 1e-9;
 
   const ProgramView* view_ = nullptr;
+  Index level_ = 0;  // level that is being solved
   Index n_ = -1, m_ = -1;
   Rows rows_;
   Basis basis_;
@@ -136,6 +143,8 @@ class Lexicographic {
   std::vector<Index> batch_;        // rows being appended to the basis
   std::vector<signed char> side_;   // of every row, as far as known
   std::vector<signed char> guess_;  // sides of the last solution
+  std::vector<Index> entered_;      // level at which a row became active
+  std::vector<Index> guess_level_;  // the same in the last solution
   std::vector<RowState> state_;
   std::vector<Index> levels_before_;       // layout of the last program
   std::vector<Index> inequalities_;        // rows that can be violated, by level

@@ -1,4 +1,4 @@
-// The primal active-set method that takes over if the dual one may cycle.
+// The primal active-set method that takes over if the dual one takes long or cycles.
 #include <algorithm>
 
 #include "lexicographic.hpp"
@@ -8,7 +8,7 @@ namespace poise {
 // Primal active-set method from the optimum of the level above: every step keeps the levels above and lowers the cost
 // of this level, by an exact line search over the piecewise quadratic violation. It can cycle only if steps have length
 // zero; there the row with the smallest index is chosen.
-Lexicographic::Outcome Lexicographic::descend(Index level) {
+Lexicographic::Outcome Lexicographic::descend(Index level, Index limit) {
   x_ = start_;
   x_norm_ = x_.norm();
   dual_.setZero();
@@ -19,7 +19,6 @@ Lexicographic::Outcome Lexicographic::descend(Index level) {
     if (!h.frozen && std::abs(value(h) - h.target) > tolerance(h.row)) release(p);
   }
   Index stalled = 0;
-  const Index limit = 200 + 20 * (inequalities_up_to(level) + n_);
   for (Index iteration = 0; iteration < limit; ++iteration) {
     if (out_of_time()) return Outcome::budget;
     ++count_.iterations;
