@@ -103,13 +103,21 @@ def test_a_name_is_sent_when_it_is_complete_and_its_letters_drive_nothing(page: 
 def test_a_slider_marks_where_the_motion_ends(page: Any, hub: FakeHub) -> None:
     marks = page.locator(".control", has=page.get_by_role("slider", name="step length")).locator(".range-marks")
     marks.wait_for()
-    assert marks.get_attribute("title") == "Keeps balance from 0.10 to 0.45 m"
+    assert marks.get_attribute("title") == "Keeps balance from 0.10 to 0.45 m (simulated)"
     gradient = marks.evaluate("element => getComputedStyle(element).backgroundImage")
     assert "16.6667%" in gradient, "0.1 of 0 to 0.6"
     assert "75%" in gradient
     assert "Keeps balance" in page.get_by_role("slider", name="step length").get_attribute("aria-description")
     assert page.locator(".range-marks:visible").count() == 1, "where no range is known there are no marks"
-    hub.show_frame(2, feasible_ranges={})
+    opacity = "element => Number(getComputedStyle(element).opacity)"
+    simulated_opacity = marks.evaluate(opacity)
+    hub.show_frame(2, feasible_ranges={"style.step_length": [0.1, 0.45, False]})
+    estimate = "Keeps balance from 0.10 to 0.45 m (first estimate, not simulated yet)"
+    wait_until(lambda: marks.get_attribute("title") == estimate)
+    assert marks.evaluate(opacity) < simulated_opacity, "an estimate looks different"
+    hub.show_frame(3, feasible_ranges={"style.step_length": [0.2, 0.2, True]})
+    wait_until(lambda: marks.get_attribute("title") == "Does not keep balance (simulated)")
+    hub.show_frame(4, feasible_ranges={})
     marks.wait_for(state="hidden")
 
 
