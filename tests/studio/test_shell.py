@@ -237,6 +237,17 @@ def test_the_longest_state_takes_no_room_from_the_tabs(page: Any, hub: FakeHub) 
         assert (light["width"], light["height"]) == (10, 10)
 
 
+@pytest.mark.parametrize("size", [(390, 844), (820, 1180), (1023, 768)])
+def test_the_view_keeps_its_size_when_the_state_changes(page: Any, hub: FakeHub, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    heights = []
+    for number, (factor, label) in enumerate(((0.99, "live"), (0.15, "slower than real time"))):
+        hub.show_frame(2 + number, real_time_factor=factor)
+        page.locator(f"#status[title='{label}']").wait_for()
+        heights.append(page.locator("#view").bounding_box()["height"])
+    assert heights[0] == heights[1]
+
+
 def test_messages_do_not_cover_the_robot(page: Any, hub: FakeHub) -> None:
     for number in range(4):
         hub.post_message("error", f"message {number} " + "with many words " * 6)
