@@ -161,7 +161,7 @@ def sample_frame(number: int) -> dict[str, Any]:
             "control_ms": 0.9 + 0.1 * sway,
         },
         "timing": {"late": 3, "steps": 2000, "worst_ms": 7.25, "period_ms": 5.0},
-        "feasible_ranges": {"style.step_length": [0.1, 0.45]},
+        "feasible_ranges": {"style.step_length": [0.1, 0.45, True]},
         "jobs": [],
         "recording": {"active": False, "seconds": 0.0, "file": ""},
         "replay": {"file": "", "time": 0.0, "duration": 0.0, "loop": False, "uses_controls": True},

@@ -24,6 +24,9 @@ from poise.solvers import Program, Rows
 #: Folder of recorded sequences, searched above the current directory and above the source tree.
 DATA_FOLDER = Path("shared/data/hqp")
 
+#: Arrays that a recorded sequence may have beside A, lb, ub and lev.
+OPTIONAL_ARRAYS = ("weight", "damping", "singularity_damping", "center")
+
 BASE, JOINTS = 6, 29
 VARIABLES = BASE + JOINTS
 #: Columns of the joints that move each part.
@@ -63,17 +66,28 @@ class Workload:
         return Workload(self.name, self.source, self.programs[:steps])
 
 
-def stacked_program(A: ArrayLike, lower: ArrayLike, upper: ArrayLike, level: ArrayLike) -> Program:
-    """Return a program from stacked rows; `level` is the level of each row."""
+def stacked_program(
+    A: ArrayLike, lower: ArrayLike, upper: ArrayLike, level: ArrayLike, weight: ArrayLike = 1.0, **options: Array
+) -> Program:
+    """Return a program from stacked rows; `level` is the level of each row.
+
+    Args:
+        A, lower, upper, level, weight: of each row.
+        options: arguments of `Program`: damping, singularity_damping, center.
+    """
     matrix, low, high = (np.asarray(part, dtype=float) for part in (A, lower, upper))
-    levels = np.asarray(level, dtype=int)
-    members = [levels == k for k in range(int(levels.max(initial=-1)) + 1)]
-    return Program([Rows(matrix[rows], low[rows], high[rows]) for rows in members], variables=matrix.shape[1])
+    levels, weights = np.asarray(level, dtype=int), np.broadcast_to(weight, low.shape)
+    members = [levels == k for k in range(len(options.get("damping", range(int(levels.max(initial=-1)) + 1))))]
+    blocks = [Rows(matrix[rows], low[rows], high[rows], weights[rows]) for rows in members]
+    return Program(blocks, variables=matrix.shape[1], **options)  # type: ignore[arg-type]
 
 
 def recorded_workloads(folder: Path) -> list[Workload]:
-    """Load all sequences ``*.npz`` of a folder: arrays ``A[t]``, ``lb[t]``, ``ub[t]``, and ``lev``, the level of each
-    row."""
+    """Load all sequences ``*.npz`` of a folder.
+
+    A file has arrays ``A[t]``, ``lb[t]``, ``ub[t]``, and ``lev``, the level of each row. Optional are ``weight[t]`` of
+    the rows, ``damping[t]`` and ``singularity_damping[t]`` of the levels, and ``center[t]``.
+    """
     return [_load_sequence(path) for path in sorted(folder.glob("*.npz"))]
 
 
@@ -110,6 +124,7 @@ def _load_sequence(path: Path) -> Workload:
     try:
         with np.load(path) as data:
             A, lower, upper, level = (data[key] for key in ("A", "lb", "ub", "lev"))
+            options = {key: data[key] for key in OPTIONAL_ARRAYS if key in data}
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise UsageError(f"'{path}' is not a recorded sequence with A, lb, ub and lev: {error}") from None
     if (
@@ -125,7 +140,10 @@ def _load_sequence(path: Path) -> Workload:
         )
     if (level < 0).any() or (level != level.astype(int)).any():
         raise UsageError(f"'{path}' has levels {sorted(set(level.tolist()))[:8]}; expected whole numbers from 0 on")
-    programs = tuple(stacked_program(A[t], lower[t], upper[t], level) for t in range(len(A)))
+    programs = tuple(
+        stacked_program(A[t], lower[t], upper[t], level, **{key: values[t] for key, values in options.items()})
+        for t in range(len(A))
+    )
     return Workload(path.stem, "recorded", programs)
 
 

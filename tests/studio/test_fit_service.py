@@ -16,6 +16,7 @@ import pytest
 from poise import human
 from poise.analysis import normative_band
 from poise.human import gait, sample_trial
+from poise.studio import Hub
 from poise.studio.fit_data import MANUAL, VARIANTS, FitRequest, UploadedFile
 from poise.studio.fit_service import BUTTONS, FitProcess, FitService
 from poise.studio.fit_worker import fit_and_reproduce
@@ -265,3 +266,19 @@ def test_unavailable_buttons_report_the_reason() -> None:
     assert [kind for kind, _ in log.messages] == ["error", "info"]
     assert log.service._fit_process is None
     log.service.close()
+
+
+def test_the_page_says_that_a_trial_is_being_fitted_not_that_there_is_none(tmp_path: Path) -> None:
+    class Fitting:
+        def jobs(self) -> list[dict[str, Any]]:
+            return [{"name": "fit", "activity": "tracking the markers", "progress": 0.6, "seconds": 3.0}]
+
+    hub = Hub("human", tmp_path, "human")
+    try:
+        hub._latest_frame = {"status_lines": ["No trial loaded: load one, or take the sample."]}
+        assert (hub.frame() or {})["status_lines"] == ["No trial loaded: load one, or take the sample."]
+        hub._fit_service = Fitting()  # type: ignore[assignment]
+        assert (hub.frame() or {})["status_lines"] == ["The trial is being fitted: tracking the markers."]
+    finally:
+        hub._fit_service = None
+        hub.stop()

@@ -103,13 +103,21 @@ def test_a_name_is_sent_when_it_is_complete_and_its_letters_drive_nothing(page: 
 def test_a_slider_marks_where_the_motion_ends(page: Any, hub: FakeHub) -> None:
     marks = page.locator(".control", has=page.get_by_role("slider", name="step length")).locator(".range-marks")
     marks.wait_for()
-    assert marks.get_attribute("title") == "Keeps balance from 0.10 to 0.45 m"
+    assert marks.get_attribute("title") == "Keeps balance from 0.10 to 0.45 m (simulated)"
     gradient = marks.evaluate("element => getComputedStyle(element).backgroundImage")
     assert "16.6667%" in gradient, "0.1 of 0 to 0.6"
     assert "75%" in gradient
     assert "Keeps balance" in page.get_by_role("slider", name="step length").get_attribute("aria-description")
     assert page.locator(".range-marks:visible").count() == 1, "without a range there are no marks"
-    hub.show_frame(2, feasible_ranges={})
+    opacity = "element => Number(getComputedStyle(element).opacity)"
+    simulated_opacity = marks.evaluate(opacity)
+    hub.show_frame(2, feasible_ranges={"style.step_length": [0.1, 0.45, False]})
+    estimate = "Keeps balance from 0.10 to 0.45 m (first estimate, not simulated yet)"
+    wait_until(lambda: marks.get_attribute("title") == estimate)
+    assert marks.evaluate(opacity) < simulated_opacity, "an estimate looks different"
+    hub.show_frame(3, feasible_ranges={"style.step_length": [0.2, 0.2, True]})
+    wait_until(lambda: marks.get_attribute("title") == "Does not keep balance (simulated)")
+    hub.show_frame(4, feasible_ranges={})
     marks.wait_for(state="hidden")
 
 
@@ -227,6 +235,17 @@ def test_the_longest_state_takes_no_room_from_the_tabs(page: Any, hub: FakeHub) 
         assert tabs[0] <= tabs[1], f"the tabs are cut off at {width} pixels"
         light = page.locator(".status-light").bounding_box()
         assert (light["width"], light["height"]) == (10, 10)
+
+
+@pytest.mark.parametrize("size", [(390, 844), (820, 1180), (1023, 768)])
+def test_the_view_keeps_its_size_when_the_state_changes(page: Any, hub: FakeHub, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    heights = []
+    for number, (factor, label) in enumerate(((0.99, "live"), (0.15, "slower than real time"))):
+        hub.show_frame(2 + number, real_time_factor=factor)
+        page.locator(f"#status[title='{label}']").wait_for()
+        heights.append(page.locator("#view").bounding_box()["height"])
+    assert heights[0] == heights[1]
 
 
 def test_messages_do_not_cover_the_robot(page: Any, hub: FakeHub) -> None:

@@ -23,8 +23,9 @@ class AnsweringChecker:
     def __init__(self, answer: Any) -> None:
         self._answer, self.requests = answer, list[runs.Walk]()
 
-    def request(self, motion: runs.Walk) -> None:
+    def request(self, motion: runs.Walk) -> bool:
         self.requests.append(motion)
+        return True
 
     def answer(self) -> Any:
         return self._answer

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from poise.plans import PARAMETERS, STYLES, BodyDimensions, Style, check_walk
+from poise import runs
+from poise.plans import PARAMETERS, STYLES, BodyDimensions, FeasibilityCheck, Style, StyleRepair, check_walk
 from poise.studio.scene_base import terrain_name
 from poise.studio.scene_runner import SceneRunner
-from poise.studio.scenes.walk import WalkScene
-from poise.studio.style_checker import RangeReply, StyleReply, StyleRequest, replies
+from poise.studio.scenes.walk import SEARCHING, WalkScene
+from poise.studio.style_checker import RANGE_BISECTIONS, RangeReply, SimulatedCheck, StyleReply, StyleRequest, replies
 from robot_states import installed_robot
 from waiting import wait_until
 
@@ -38,6 +41,26 @@ class InstantChecker:
         return arrived
 
 
+class InstantSimulation:
+    """Applies a function to walks at once, in this process; None: the answer is not known yet."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function, self.requests = function, list[Any]()
+
+    def request(self, motion: runs.Walk) -> bool:
+        self.requests.append(motion)
+        return True
+
+    def answer(self) -> Any:
+        return self.function(self.requests[-1])
+
+
+def status(scene: WalkScene) -> list[str]:
+    """Status lines after another update of the simulated check, whatever the time."""
+    scene._last_check = -math.inf
+    return scene.status_lines()
+
+
 @pytest.fixture(scope="module")
 def built_scene() -> WalkScene:
     scene = WalkScene(installed_robot("g1"))
@@ -49,6 +72,10 @@ def built_scene() -> WalkScene:
 def scene(built_scene: WalkScene) -> Any:
     """The scene with its first style, and a checker without a process."""
     built_scene.checker = InstantChecker()  # type: ignore[assignment]
+    built_scene.simulated_check = SimulatedCheck()
+    built_scene.simulated_check.checker = InstantSimulation(lambda _: None)  # type: ignore[assignment]
+    built_scene._passed_style = None
+    built_scene._cancel_simulated_repair()
     built_scene.own_styles.clear()
     built_scene.keep_balance = True
     built_scene.set_control("blend_style", "nothing")
@@ -182,6 +209,104 @@ def test_slider_marks_are_at_the_limits_of_feasible_walking(scene: Any) -> None:
     assert ranges["step_turn"][2:] == (PARAMETERS["step_turn"].low, PARAMETERS["step_turn"].high)
 
 
+def test_marks_that_the_pendulum_sets_too_wide_are_narrowed_by_simulation(scene: Any) -> None:
+    """Large steps to the side: the pendulum passes them, the arms of the simulated G1 touch the ground."""
+    scene.checker.with_ranges = True
+    scene.simulated_check.checker = InstantSimulation(runs.check_walk)
+    scene.set_control("keep_balance", False)
+    scene.set_control("style.lateral_step", 0.02)
+    scene.before_frame()
+    first = scene.feasible_ranges()["style.lateral_step"]
+    assert not first.simulated
+
+    def walks(value: float) -> bool:
+        return runs.check_walk(runs.Walk(robot="g1", style=scene.style.replace(lateral_step=value))).feasible
+
+    assert not walks(first.high), "else this test sees nothing"
+    # Only the slider that was moved: all of them take a minute.
+    scene._estimated, known = set(), scene._estimated
+    status(scene), status(scene)
+    assert scene.feasible_ranges()["style.lateral_step"] == first, "there is nothing to begin with"
+    scene._estimated = known
+    answers = InstantSimulation(lambda walk: None if walk.style.lateral_step == 0.02 else runs.check_walk(walk))
+    scene.simulated_check.checker = answers
+    status(scene)
+    marks = scene.feasible_ranges()["style.lateral_step"]
+    assert marks.simulated
+    assert walks(marks.low)
+    assert walks(marks.high)
+    resolution = (first.high - 0.02) / 2**RANGE_BISECTIONS
+    assert not walks(marks.high + resolution)
+    assert 0.02 < marks.high < first.high
+    assert not scene.feasible_ranges()["style.step_length"].simulated
+
+
+def test_a_style_that_falls_in_simulation_is_not_marked_as_balanced(scene: Any) -> None:
+    scene.checker.with_ranges = True
+    scene.set_control("keep_balance", False)
+    scene.set_control("style.lateral_step", 0.15)
+    scene.before_frame()
+    low, high, simulated = scene.feasible_ranges()["style.lateral_step"]
+    assert low < 0.15 < high, "the pendulum passes it"
+    assert not simulated
+    assert not runs.check_walk(runs.Walk(robot="g1", style=scene.style)).feasible
+    scene.simulated_check.checker = InstantSimulation(runs.check_walk)
+    status(scene), status(scene)
+    assert set(scene.feasible_ranges().values()) >= {(0.15, 0.15, True)}
+    assert all(each.simulated and each.low == each.high for each in scene.feasible_ranges().values())
+
+
+def test_keep_balance_repairs_by_simulation_what_passes_the_pendulum_but_falls(scene: Any) -> None:
+    falls = FeasibilityCheck(-0.1, 2.0, "falls after 3 steps", True)
+    walks = FeasibilityCheck(0.05, 5.0, "walks", True)
+    scene.simulated_check.checker = InstantSimulation(lambda walk: falls if walk.style.chest_pitch > 0.2 else walks)
+    repairer = scene.simulated_check.repairer = InstantSimulation(lambda _: None)
+    scene.set_control("style.chest_pitch", 0.1)
+    status(scene), status(scene)
+    scene.set_control("style.chest_pitch", 0.3)
+    assert status(scene)[-1] != SEARCHING, "the slider may still be moving"
+    assert status(scene)[-1] == SEARCHING
+    assert [walk.style.chest_pitch for walk in repairer.requests] == [0.3]
+    assert scene.style.chest_pitch == 0.3
+    assert scene.walk.style.chest_pitch == 0.1, "meanwhile the robot walks as it did"
+    better = scene.style.replace(single_support=0.6, chest_pitch=0.15)
+    repairer.function = lambda _: StyleRepair(better, None, walks, ("single_support 0.5 -> 0.6 s",))
+    assert "Changed to keep balance: single_support 0.5 -> 0.6 s." in status(scene)
+    assert scene.before_frame() == ["repaired: single_support 0.5 -> 0.6 s"]
+    assert scene.walk.style.single_support == scene.style.single_support == 0.6
+
+
+def test_a_simulated_repair_that_finds_nothing_is_tried_once_and_said(scene: Any) -> None:
+    falls = FeasibilityCheck(-0.1, 2.0, "falls after 3 steps", True)
+    scene.simulated_check.checker = InstantSimulation(lambda _: falls)
+    repairer = scene.simulated_check.repairer = InstantSimulation(lambda walk: StyleRepair(walk.style, None, falls, ()))
+    scene.set_control("style.chest_pitch", 0.3)
+    for _ in range(5):
+        lines = status(scene)
+    assert lines[-1] == "No change of steps and timing keeps the robot balanced with this style."
+    assert scene.before_frame() == [lines[-1]]
+    assert len({id(walk) for walk in repairer.requests}) == 1
+
+
+def test_a_simulated_repair_ends_with_keep_balance_and_with_another_style(scene: Any) -> None:
+    falls = FeasibilityCheck(-0.1, 2.0, "falls after 3 steps", True)
+    scene.simulated_check.checker = InstantSimulation(lambda _: falls)
+    repairer = scene.simulated_check.repairer = InstantSimulation(lambda _: None)
+    scene.set_control("style.chest_pitch", 0.3)
+    status(scene), status(scene)
+    assert status(scene)[-1] == SEARCHING
+    scene.set_control("style.chest_pitch", 0.25)
+    assert SEARCHING not in status(scene)
+    assert status(scene)[-1] == SEARCHING
+    scene.set_control("keep_balance", False)
+    assert SEARCHING not in status(scene)
+    changed = scene.style.replace(single_support=0.6)
+    repairer.function = lambda _: StyleRepair(changed, None, falls, ("single_support 0.5 -> 0.6 s",))
+    status(scene)
+    assert scene.style.single_support == STYLES["neutral"].single_support
+    assert scene.walk.style.chest_pitch == 0.25, "the robot walks with every style now"
+
+
 def test_the_worker_process_checks_repairs_and_finds_ranges() -> None:
     scene = WalkScene(installed_robot("g1"))
     SceneRunner(scene)
@@ -191,9 +316,9 @@ def test_the_worker_process_checks_repairs_and_finds_ranges() -> None:
         messages: list[str] = []
         wait_until(lambda: messages.extend(scene.before_frame()) or messages, "the repair")  # type: ignore[func-returns-value]
         assert check_walk(scene.walk.style, scene.walk.body).feasible
-        ranges = scene.feasible_ranges()
+        ranges = scene._ranges
         wait_until(lambda: scene.before_frame() or "style.step_length" in ranges, "a range", lambda: len(ranges))
-        low, high = ranges["style.step_length"]
+        low, high, _ = scene.feasible_ranges()["style.step_length"]
         assert low < scene.style.step_length < high
     finally:
         scene.checker.close()

@@ -128,9 +128,11 @@ class Hub:
         frame, player, service = self._latest_frame, self._player, self._fit_service
         if frame is None:
             return None
-        replay_data = {"replay": NO_REPLAY} if player is None else player.page_data()
-        jobs = [*([] if service is None else service.jobs()), *self.output.exports()]
-        return {**frame, **replay_data, "jobs": jobs}
+        replay_data: dict[str, Any] = {"replay": NO_REPLAY} if player is None else player.page_data()
+        fits = [] if service is None else service.jobs()
+        if fits and player is None:  # the scene itself does not know of the fit
+            replay_data["status_lines"] = [f"The trial is being fitted: {fits[0]['activity']}."]
+        return {**frame, **replay_data, "jobs": [*fits, *self.output.exports()]}
 
     def messages(self, since: int) -> list[dict[str, Any]]:
         """Return the messages after number `since`, oldest first."""

@@ -44,6 +44,19 @@ class ControlledPlant(NamedTuple):
     plant: Plant
 
 
+class FeasibleRange(NamedTuple):
+    """Range of a slider, around its value, in which the motion is expected to succeed.
+
+    Attributes:
+        low, high: ends of the range; both equal to the value if the motion is expected to fail with it.
+        simulated: whether simulations confirm it; False: a first estimate.
+    """
+
+    low: float
+    high: float
+    simulated: bool
+
+
 class Scene(ABC):
     """Base class of scenes; each is one file of `poise.studio.scenes` and runs in the simulation process.
 
@@ -138,7 +151,7 @@ class Scene(ABC):
     def after_step(self, steps: Mapping[str, ControlStep]) -> None:  # noqa: B027  not every scene
         """Called after each control period with the control steps of all plants."""
 
-    def feasible_ranges(self) -> dict[str, tuple[float, float]]:
+    def feasible_ranges(self) -> dict[str, FeasibleRange]:
         """Return the ranges of sliders in which the motion is expected to succeed, by name of the control.
 
         They are marked on the sliders; a slider without a known range has no marks.

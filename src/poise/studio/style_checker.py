@@ -2,7 +2,8 @@
 
 A check takes tens of milliseconds and a repair seconds, too long for the simulation process, which keeps real time.
 `StyleChecker` uses the pendulum, fast enough for a slider that is dragged: its worker, `main`, checks a style, repairs
-it, and finds the ranges of its sliders. `SimulatedCheck` simulates the whole walk once its controls have come to rest.
+it, and finds the ranges of its sliders. `SimulatedCheck` simulates the whole walk once its controls have come to rest,
+and `SimulatedRanges` its neighbours.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import NamedTuple
 
@@ -189,6 +191,7 @@ class SimulatedCheck:
         self.checker = runs.WalkChecker(runs.check_walk)
         self.repairer = runs.WalkChecker(runs.repair_walk)
         self._motion: runs.Walk | None = None
+        self._result: FeasibilityCheck | None = None
         self._repaired_motion: runs.Walk | None = None
 
     def update(self, motion: runs.Walk) -> FeasibilityCheck | None:
@@ -196,22 +199,101 @@ class SimulatedCheck:
         if motion.robot not in library_names():
             return None
         if motion != self._motion:
-            self._motion = motion
-            return None
-        self.checker.request(motion)
-        return self.checker.answer()
+            self._motion, self._result = motion, None
+        elif self._result is None:
+            self._result = self.check(motion)
+        return self._result
+
+    def check(self, motion: runs.Walk) -> FeasibilityCheck | None:
+        """Return the result for a walk if the worker has it, else request it instead of other walks."""
+        return self.checker.answer() if self.checker.request(motion) else None
 
     def request_repair(self, motion: runs.Walk) -> None:
         """Start the search for the nearest walk that passes the check; it takes up to a minute."""
         self._repaired_motion = motion
         self.repairer.request(motion)
 
+    def cancel_repair(self) -> None:
+        """Discard the repair that is being searched for."""
+        self._repaired_motion = None
+
     def repair(self, motion: runs.Walk) -> StyleRepair | None:
         """Return the repair of a walk once, when it is found; None for a walk other than the requested one."""
-        if self._repaired_motion is None or (repair := self.repairer.answer()) is None:
+        requested = self._repaired_motion
+        # Requested again in each update: a worker process may have ended.
+        if requested is None or not self.repairer.request(requested) or (repair := self.repairer.answer()) is None:
             return None
-        requested, self._repaired_motion = self._repaired_motion, None
+        self._repaired_motion = None
         return repair if motion == requested else None
+
+
+#: Number of bisections between a value with which a simulated walk passes the check and one with which it fails.
+RANGE_BISECTIONS = 3
+
+
+class SimulatedRanges:
+    """Ranges of parameters of a style, around their values, whose ends pass the simulated check.
+
+    Each end is searched for from the one that the pendulum gives, one simulation at a time.
+
+    Args:
+        motion: walk that passes the simulated check.
+        estimates: ranges by the pendulum, by name of the parameter, in the order of the search.
+
+    Attributes:
+        motion: as given.
+        found: ranges that are known so far, by name of the parameter.
+    """
+
+    def __init__(self, motion: runs.Walk, estimates: Mapping[str, tuple[float, float]]) -> None:
+        self.motion = motion
+        self.found: dict[str, tuple[float, float]] = {}
+        self._search = self._walks_to_check(estimates)
+        self._next: runs.Walk | None = next(self._search, None)
+
+    def update(self, check: Callable[[runs.Walk], FeasibilityCheck | None]) -> None:
+        """Continue the search as far as results are known; call this a few times per second.
+
+        Args:
+            check: returns the result for a walk if it is known, else requests it.
+        """
+        while self._next is not None and (result := check(self._next)) is not None:
+            try:
+                self._next = self._search.send(result.feasible)
+            except StopIteration:
+                self._next = None
+
+    def _walks_to_check(self, estimates: Mapping[str, tuple[float, float]]) -> Generator[runs.Walk, bool, None]:
+        for name, (low, high) in estimates.items():
+            declared = PARAMETERS[name]
+            self.found[name] = (
+                (yield from self._range_end(name, low, declared.low)),
+                (yield from self._range_end(name, high, declared.high)),
+            )
+
+    def _range_end(self, name: str, estimate: float, limit: float) -> Generator[runs.Walk, bool, float]:
+        """Return an end of a range: the estimate or the limit of the slider if walks pass there, else between those."""
+        style = self.motion.resolved_style()
+
+        def walk(value: float) -> runs.Walk:
+            return replace(self.motion, style=style.replace(**{name: value}))
+
+        inside = float(getattr(style, name))
+        for end in (estimate, limit):
+            if end == inside:
+                continue
+            if (yield walk(end)):
+                inside = end
+                continue
+            outside = end
+            for _ in range(RANGE_BISECTIONS):
+                middle = 0.5 * (inside + outside)
+                if (yield walk(middle)):
+                    inside = middle
+                else:
+                    outside = middle
+            break
+        return inside
 
 
 @functools.cache

@@ -71,18 +71,21 @@ function slider(control, send) {
     sendValue(value);
   });
   showValue(control.value);
-  /** Mark the range [low, high] in which the motion is expected to succeed; undefined: not known. */
+  /** Mark the range [low, high, simulated] in which the motion is expected to succeed; undefined: not known. */
   const showRange = (feasible) => {
     const shown = JSON.stringify(feasible ?? null);
     if (marks.dataset.range === shown) return;
     marks.dataset.range = shown;
     marks.hidden = !feasible;
     if (!feasible) return range.setAttribute("aria-description", control.help);
-    const [low, high] = feasible.map((value) => Number(value).toFixed(digits));
+    const [low, high] = feasible.slice(0, 2).map((value) => Number(value).toFixed(digits));
+    const simulated = feasible[2];
+    marks.classList.toggle("estimated", !simulated);
     const share = (value) => `${(100 * (value - control.low)) / (control.high - control.low)}%`;
     marks.style.setProperty("--low", share(feasible[0]));
     marks.style.setProperty("--high", share(feasible[1]));
-    marks.title = `Keeps balance from ${low} to ${high} ${control.unit}`;
+    const rangeText = feasible[0] === feasible[1] ? "Does not keep balance" : `Keeps balance from ${low} to ${high} ${control.unit}`;
+    marks.title = `${rangeText.trim()} (${simulated ? "simulated" : "first estimate, not simulated yet"})`;
     range.setAttribute("aria-description", `${control.help}. ${marks.title}`);
   };
   return { element, show: (value) => !isHeld() && showValue(value), showRange };

@@ -89,6 +89,7 @@ export class Toolbar {
       : ["live", "live"];
     const status = byId("status");
     status.dataset.state = state;
+    status.title = label;
     setText(status.lastChild, label);
   }
 }

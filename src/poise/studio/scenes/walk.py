@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from poise import runs
 from poise.behaviors import Walk, WalkSettings
 from poise.parameters import parameters
-from poise.plans import PARAMETERS, SINUSOID_PARAMETERS, STYLES, FeasibilityCheck, Style
+from poise.plans import PARAMETERS, SINUSOID_PARAMETERS, STYLES, FeasibilityCheck, Style, StyleRepair
 from poise.robots import Robot
 from poise.studio.controls import (
     Button,
@@ -26,10 +26,11 @@ from poise.studio.controls import (
     control_for,
     option_or_first,
 )
-from poise.studio.scene_base import ControlledPlant, MotionControls, PushableScene
+from poise.studio.scene_base import ControlledPlant, FeasibleRange, MotionControls, PushableScene
 from poise.studio.style_checker import (
     CHECKED_PARAMETERS,
     RangeReply,
+    SimulatedRanges,
     StyleChecker,
     StyleReply,
     shared_simulated_check,
@@ -48,6 +49,11 @@ PARAMETER_GROUPS = {
 #: with the square root of the leg length, like the speed of a pendulum.
 MAX_SPEED = (0.45, 0.15, 0.6)
 NO_STYLE = "nothing"
+#: Status of a simulated repair.
+SEARCHING = (
+    "In simulation the robot falls with this style: searching for the smallest change of steps and timing that keeps "
+    "it balanced, for up to a minute."
+)
 #: Longest name of a style (characters), and largest number of own styles that are kept.
 MAX_NAME_LENGTH, MAX_OWN_STYLES = 40, 20
 
@@ -74,8 +80,15 @@ class WalkScene(PushableScene):
         self.checker = StyleChecker()
         self.simulated_check = shared_simulated_check()
         self._simulated: FeasibilityCheck | None = None  # result for the current walk, if it is known
+        self._simulated_style: Style | None = None  # style of that walk
+        self._simulated_ranges: SimulatedRanges | None = None  # of the current walk, if it passes the check
+        self._passed_style: Style | None = None  # the last style that passed the simulated check
+        self._repaired_motion: runs.Walk | None = None  # walk for which a simulated repair was requested
+        self._last_slider = ""  # parameter of the style that was changed last
+        self._messages: list[str] = []  # for the user, returned by `before_frame`
         self._request = _Request()
-        self._ranges: dict[str, tuple[float, float]] = {}
+        self._ranges: dict[str, tuple[float, float]] = {}  # by the pendulum
+        self._estimated: set[str] = set()  # parameters whose range is that of the last request
         self._repair_line = ""
         self._stick = (0.0, 0.0, 0.0)
         self._balance_line = ""
@@ -90,6 +103,7 @@ class WalkScene(PushableScene):
             self._keep_as_own(replace(self.walk.style, name=self._own_name))
         if self._request.com_reference != self.com_reference:  # else the last check is still valid
             self._request, self._ranges = _Request(com_reference=self.com_reference), {}
+        self._cancel_simulated_repair()
         self._update_walking()
         return {"robot": ControlledPlant(setup.controller, setup.plant)}
 
@@ -185,6 +199,8 @@ class WalkScene(PushableScene):
             return self._rename(value)
         elif name == "keep_balance":
             self.keep_balance = bool(value)
+            if not self.keep_balance:
+                self._cancel_simulated_repair()
             self._apply_style(self.style)
         elif name == "file":
             style = Style(**value)
@@ -196,10 +212,11 @@ class WalkScene(PushableScene):
             return self._repair()
         elif name == "com_reference":
             self.com_reference, self.needs_reset = option_or_first(value, SETTINGS["com_reference"].choices), True
+            self._passed_style = None
         elif name.startswith("style."):
             self._set_style_parameter(name.removeprefix("style."), value)
         elif self.parameters.set(name, value):
-            self.needs_reset = True
+            self.needs_reset, self._passed_style = True, None
         elif self.plant is not None:
             return self.push_controls.set_control(name, value, self.plant)
         return ""
@@ -253,6 +270,7 @@ class WalkScene(PushableScene):
             value = clamp_number(value, PARAMETERS[name].low, PARAMETERS[name].high)
         else:
             return
+        self._last_slider = name
         style = self.style.replace(**{name: value})
         self._keep_as_own(replace(style, name=self._own_name))
         self._apply_style(self.style)
@@ -292,7 +310,7 @@ class WalkScene(PushableScene):
         """Request a check of the style in the worker process; return whether there is one."""
         assert self.walk is not None
         number = self.checker.request(self.style, self.walk.body, self.com_reference, repair)
-        self._request = _Request(number, announce, self.com_reference)
+        self._request, self._estimated = _Request(number, announce, self.com_reference), set()
         self._repair_line = ""
         return number > 0
 
@@ -301,39 +319,77 @@ class WalkScene(PushableScene):
         if self.walk is None:
             return ""
         if self._simulated is not None and not self._simulated.feasible and self.walk.check_feasibility().feasible:
-            self.simulated_check.request_repair(self._motion())
-            return "searching by simulation for the smallest change that keeps the robot balanced: up to a minute"
+            self._start_simulated_repair(self._motion())
+            return SEARCHING
         self._check_style(repair=True, announce=True)
         return ""
 
     def _motion(self) -> runs.Walk:
-        """Return the walk that the controls describe: style, speed and world."""
+        """Return the walk that the controls describe: style, world, and the speed if a stick sets it."""
         assert self.walk is not None
-        speed = None if self.walk.speed is None else tuple(round(part, 2) for part in self.walk.speed)
+        stick_speed = self.walk.speed if any(self._stick) else None
+        speed = None if stick_speed is None else tuple(round(part, 2) for part in stick_speed)
         settings = {"com_reference": self.com_reference}
         motion: runs.Walk = self.parameters.build_motion(style=self.style, speed=speed, settings=settings)
         return motion
 
     def _update_simulated_check(self) -> None:
-        """Show the result of the simulated check, and apply a simulated repair that has arrived."""
-        assert self.walk is not None
-        self._simulated = None
+        """Update the simulated check of the current walk, and what follows from it: repair, and marks of sliders."""
+        motion = self._motion()
+        if self._repaired_motion not in (None, motion):  # the controls were changed meanwhile
+            self._cancel_simulated_repair()
+        if self._simulated_ranges is not None and self._simulated_ranges.motion != motion:
+            self._simulated_ranges = None
+        self._simulated, self._simulated_style = None, self.style
         if self.walking or any(self._stick) or self.style != STYLES["neutral"]:
-            self._simulated = self.simulated_check.update(self._motion())
-        repair = self.simulated_check.repair(self._motion())
-        if repair is None:
-            return
+            self._simulated = self.simulated_check.update(motion)
+        repair = self.simulated_check.repair(motion)
+        if repair is not None:
+            self._apply_simulated_repair(repair)
+        elif self._simulated is not None and not any(self._stick):
+            if self._simulated.feasible:
+                self._passed_style = self.style
+                self._update_simulated_ranges(motion)
+            elif self.keep_balance and self._repaired_motion is None:
+                self._start_simulated_repair(motion)
+                if self._passed_style is not None:
+                    self._set_walk_style(self._passed_style)
+
+    def _start_simulated_repair(self, motion: runs.Walk) -> None:
+        self._repaired_motion, self._repair_line = motion, SEARCHING
+        self.simulated_check.request_repair(motion)
+
+    def _cancel_simulated_repair(self) -> None:
+        self._repaired_motion = None
+        self.simulated_check.cancel_repair()
+        if self._repair_line == SEARCHING:
+            self._repair_line = ""
+
+    def _apply_simulated_repair(self, repair: StyleRepair) -> None:
+        assert self.walk is not None
         if repair.changes:
             self._keep_as_own(replace(repair.style, name=self._own_name))
             self._set_walk_style(self.style)
             self.walk.speed = repair.speed
             self._repair_line = f"Changed to keep balance: {', '.join(repair.changes)}."
+            self._messages.append(f"repaired: {', '.join(repair.changes)}")
+        elif repair.check.feasible:
+            self._repair_line = "nothing to repair"
         else:
-            self._repair_line = (
-                "nothing to repair"
-                if repair.check.feasible
-                else "no change of steps and timing keeps the robot balanced"
+            self._repair_line = "No change of steps and timing keeps the robot balanced with this style."
+            self._messages.append(self._repair_line)
+
+    def _update_simulated_ranges(self, motion: runs.Walk) -> None:
+        """Continue the search for the ranges of sliders by simulation, the slider that was changed last first."""
+        if self._simulated_ranges is None:
+            expected = set(CHECKED_PARAMETERS) - (
+                set() if self.com_reference == "sinusoid" else set(SINUSOID_PARAMETERS)
             )
+            if not expected <= self._estimated:  # the estimates of this style have not arrived yet
+                return
+            names = sorted(expected, key=lambda name: (name != self._last_slider, CHECKED_PARAMETERS.index(name)))
+            self._simulated_ranges = SimulatedRanges(motion, {name: self._ranges[f"style.{name}"] for name in names})
+        self._simulated_ranges.update(self.simulated_check.check)
 
     def before_frame(self) -> list[str]:
         """Apply the results of checks that have arrived; return what was repaired, as text."""
@@ -341,11 +397,12 @@ class WalkScene(PushableScene):
             return []
         if not self._request.number and self.checker.available:
             self._check_style(repair=self.keep_balance)  # also for the ranges of the sliders
-        messages = []
+        messages, self._messages = self._messages, []
         for reply in self.checker.replies():
             if isinstance(reply, RangeReply):
                 if reply.number == self._request.number:
                     self._ranges[f"style.{reply.parameter}"] = (reply.low, reply.high)
+                    self._estimated.add(reply.parameter)
             else:
                 messages += self._apply_reply(reply)
         if not self.checker.running:  # the worker has failed: walk without a check
@@ -368,8 +425,18 @@ class WalkScene(PushableScene):
         self._set_walk_style(self.style)
         return [f"repaired: {', '.join(reply.changes)}"]
 
-    def feasible_ranges(self) -> dict[str, tuple[float, float]]:
-        return self._ranges
+    def feasible_ranges(self) -> dict[str, FeasibleRange]:
+        """Return the ranges by the pendulum as a first answer, and by simulation as soon as they are known."""
+        ranges = {name: FeasibleRange(low, high, False) for name, (low, high) in self._ranges.items()}
+        if self._simulated_style != self.style:  # the last update was before a change of the style
+            return ranges
+        if self._simulated is not None and not self._simulated.feasible:
+            values = {name: float(getattr(self.style, name.removeprefix("style."))) for name in ranges}
+            return {name: FeasibleRange(value, value, True) for name, value in values.items()}
+        if self._simulated_ranges is not None:
+            found = self._simulated_ranges.found.items()
+            ranges.update({f"style.{name}": FeasibleRange(low, high, True) for name, (low, high) in found})
+        return ranges
 
     # -- driving ---------------------------------------------------------------------------------------------------
 
