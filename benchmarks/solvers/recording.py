@@ -1,6 +1,6 @@
 """Record the programs of runs under pushes, as workloads for `benchmarks.solvers`.
 
-    python -m benchmarks.solvers.recording --out programs              # every program of every run below
+    python -m benchmarks.solvers.recording --out programs               # every program of every run below
     python -m benchmarks.solvers.recording --out programs --hardest 40 # of each run, 40 steps around the hardest one
     python -m benchmarks.solvers.recording --runs g1_stand --count     # only the table of iterations
 
