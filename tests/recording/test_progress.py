@@ -128,7 +128,7 @@ class FakeController(Controller):
     def step(self, state: Any) -> Any:
         if state == self.until:
             raise KeyboardInterrupt
-        return state
+        return Motion().step(state).command
 
 
 class FakePlant(Plant):
