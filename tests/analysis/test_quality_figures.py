@@ -188,6 +188,11 @@ def test_arms_deviate_from_where_they_were_before_the_push(robot: Robot) -> None
 
     assert deviation() is None
     assert deviation(push=["30,0,0,0.1@2"]) == pytest.approx(math.degrees(0.1), abs=1e-6)
+    joint = robot.joint(arm.joints[0])
+    middle = 0.5 * (robot.limits.lower[joint.v - 6] + robot.limits.upper[joint.v - 6])
+    towards = 1.0 if middle > robot.stance("standing").q[joint.q] + 0.9 else 0.0  # the drift is on the way there
+    beyond = deviation(push=["30,0,0,0.1@2"], regulation={"comfort_posture": "middle"})
+    assert beyond == pytest.approx((1.0 - towards) * math.degrees(0.1), abs=1e-6)
 
 
 def test_a_spike_of_torque_is_measured_relative_to_the_limit(robot: Robot) -> None:

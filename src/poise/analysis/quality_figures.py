@@ -317,14 +317,24 @@ def _standing_edge_time(walk: RecordedWalk) -> float:
 
 
 def _arm_deviation(recording: Recording, robot: Robot) -> float:
-    """Return the largest difference (deg) of an arm joint between the last sample before the first push and the end."""
+    """Return the largest difference (deg) of an arm joint between the last sample before the first push and the end.
+
+    Joints that drift to the middle of their ranges for comfort, as on servos, may be anywhere on the way there.
+    """
     pushes = _push_times(recording)
     if not pushes or not len(recording.time) or recording.time[-1] < pushes[0][0]:
         return math.nan
     before = max(int(np.searchsorted(recording.time, pushes[0][0])) - 1, 0)
-    arms = [robot.joint(name).q for limb in limbs(robot) if limb.name.endswith(" arm") for name in limb.joints]
-    q = true_state(recording, "q")
-    return math.degrees(float(np.abs(q[-1, arms] - q[before, arms]).max())) if arms else math.nan
+    joints = [robot.joint(name) for limb in limbs(robot) if limb.name.endswith(" arm") for name in limb.joints]
+    if not joints:
+        return math.nan
+    q = true_state(recording, "q")[:, [joint.q for joint in joints]]
+    low = high = q[before]
+    regulation = recording.provenance.get("regulation")
+    if isinstance(regulation, Mapping) and regulation.get("comfort_posture") == "middle":
+        middle = 0.5 * (robot.limits.lower + robot.limits.upper)[[joint.v - 6 for joint in joints]]
+        low, high = np.minimum(low, middle), np.maximum(high, middle)
+    return math.degrees(float(np.maximum(low - q[-1], q[-1] - high).max()))
 
 
 def _saturated_share(recording: Recording, robot: Robot) -> float:
