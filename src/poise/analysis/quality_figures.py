@@ -334,7 +334,7 @@ def _arm_deviation(recording: Recording, robot: Robot) -> float:
     if isinstance(regulation, Mapping) and regulation.get("comfort_posture") == "middle":
         middle = 0.5 * (robot.limits.lower + robot.limits.upper)[[joint.v - 6 for joint in joints]]
         low, high = np.minimum(low, middle), np.maximum(high, middle)
-    return math.degrees(float(np.maximum(low - q[-1], q[-1] - high).max()))
+    return math.degrees(float(np.maximum(low - q[-1], q[-1] - high).max(initial=0.0)))
 
 
 def _saturated_share(recording: Recording, robot: Robot) -> float:
