@@ -119,7 +119,7 @@ def test_after_a_push_the_zmp_is_back_within_a_second_and_the_arms_stay_down(for
 def test_after_a_push_that_needs_arms_and_trunk_they_return_within_two_seconds() -> None:
     """Without rotating arms and trunk it falls after a push of 35 N from behind."""
     time, duration = 3.0, 0.1
-    run = run_balance(time + duration + 2.0, push=Push((41.0, 0.0, 0.0), duration, time))
+    run = run_balance(time + duration + 2.0, push=Push((43.0, 0.0, 0.0), duration, time))
     assert run.fallen == ""
     deviations = run.arm_deviations(time)
     assert deviations.max() > 20.0

@@ -129,3 +129,9 @@ def test_stairs_are_known_to_the_plan_as_they_are_built(rise: float) -> None:
     assert flat.on_ground(Footstep("left", 0.0, 0.1), Footstep("right", 0.5, -0.1)).z == FlatTerrain().elevation(
         0.5, -0.1
     )
+
+
+def test_the_arms_of_a_marching_robot_are_still() -> None:
+    _, result = runs.Walk(robot="g1", style="marching", steps=6).run()
+    assert result["reason"] is None
+    assert result["quality"]["arm_swing_deg"] < 30.0

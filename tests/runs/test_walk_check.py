@@ -15,7 +15,7 @@ import pytest
 
 from poise import runs
 from poise.errors import UsageError
-from poise.plans import STYLES, FeasibilityCheck
+from poise.plans import PARAMETERS, SINUSOID_PARAMETERS, STYLES, FeasibilityCheck
 from poise.runs import walk_check
 from poise.runs.walk_motion import style_warnings
 from robot_states import not_none
@@ -183,3 +183,19 @@ def test_a_style_with_a_sway_that_has_no_effect_is_reported() -> None:
     robot = walk.load()
     (line,) = style_warnings(walk.behavior(robot, robot.stance("standing")))
     assert line == "the style sets sway, without effect: give --set com_reference=sinusoid"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["low", "high"])
+@pytest.mark.parametrize("name", [name for name in PARAMETERS if name not in SINUSOID_PARAMETERS])
+def test_a_neutral_walk_with_one_parameter_at_an_end_of_its_range_walks_somewhere(name: str, end: str) -> None:
+    style = STYLES["neutral"].replace(**{name: getattr(PARAMETERS[name], end)})
+    walks = (runs.Walk(robot=robot, mode="torque", style=style, steps=12) for robot in ("talos", "g1", "nao"))
+    assert any(runs.check_walk(walk).feasible for walk in walks)
+
+
+@pytest.mark.parametrize("robot", ["g1", "talos", "nao"])
+@pytest.mark.parametrize("end", ["low", "high"])
+def test_the_widest_steps_to_the_side_walk_on_three_robots(robot: str, end: str) -> None:
+    style = STYLES["neutral"].replace(lateral_step=getattr(PARAMETERS["lateral_step"], end))
+    assert runs.check_walk(runs.Walk(robot=robot, mode="torque", style=style, steps=12)).feasible

@@ -7,6 +7,7 @@ apply, like the swing of arms that a robot does not have, is None.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -14,19 +15,25 @@ import numpy as np
 
 from poise.analysis.body_trajectories import in_heading_axes, true_state
 from poise.analysis.motion_quality import SATURATED
-from poise.analysis.recorded_walk import RecordedWalk
-from poise.analysis.walk_measures import style_measures, torque_shares
+from poise.analysis.recorded_walk import MARGIN_INTERVAL, RecordedWalk
+from poise.analysis.signals import true_intervals
+from poise.analysis.walk_measures import EDGE_DISTANCE, style_measures, torque_shares
 from poise.arrays import Array
 from poise.constraints import body_overlap
 from poise.extras import scipy
 from poise.files import json_ready
-from poise.recording import Recording
+from poise.plants import Push
+from poise.recording import Overruns, Recording
 from poise.robots import Robot, leg_length, limbs
 
 #: Arm swing (deg) below which the direction of the swing is not assessed: the hands move by about 2 cm.
 MIN_ARM_SWING = 3.0
 #: Interval (s) at which postures are checked for overlapping bodies: an arm moves by about 2 cm in this time.
 OVERLAP_INTERVAL = 0.04
+#: Time after a push (s) in which the centre of pressure of a standing robot may be at an edge.
+PUSH_RECOVERY_TIME = 1.0
+#: Largest number of digits by which a message is made longer.
+MAX_EXTRA_DIGITS = 4
 
 
 class Bound(NamedTuple):
@@ -51,7 +58,7 @@ class QualityFigure(NamedTuple):
     unit: str
     description: str
     bounds: Mapping[str, Bound]
-    message: str
+    message: str = ""
     scale: float = 1.0
     reproducible: bool = True
 
@@ -112,21 +119,28 @@ QUALITY_FIGURES: dict[str, QualityFigure] = {
     "edge_time": QualityFigure(
         "share",
         "share of time with the centre of pressure less than 1 mm from an edge of the support polygon",
-        {"walk": Bound(0.2)},
-        "the centre of pressure is at an edge of the soles for {value:.0f} % of the time (at most {bound:.0f} %)",
+        {"walk": Bound(0.2), "stand": Bound(0.1, 0.25)},
+        "the centre of pressure (ZMP) is at an edge of the soles for {value:.0f} % of the time (at most {bound:.0f} %)",
         100.0,
     ),
     "arm_deviation_deg": QualityFigure(
         "deg",
-        "largest difference of an arm joint from the start, at the end",
+        "largest difference of an arm joint at the end from just before the first push",
         {"stand": Bound(20.0)},
-        "an arm joint is {value:.0f} degrees from where it started (at most {bound:.0f})",
+        "an arm joint is {value:.0f} degrees from where it was before the push (at most {bound:.0f})",
     ),
     "saturated_share": QualityFigure(
         "share",
         "share of ticks with at least one motor at its torque limit",
         {"any": Bound(0.1)},
         "a motor is at its torque limit for {value:.0f} % of the time (at most {bound:.0f} %)",
+        100.0,
+    ),
+    "torque_jump": QualityFigure(
+        "share",
+        "largest change of a joint torque from one control step to the next, as a share of its limit",
+        {"walk": Bound(0.75)},
+        "a joint torque jumps by {value:.0f} % of its limit in one control step (at most {bound:.0f} %)",
         100.0,
     ),
     "body_overlap_m": QualityFigure(
@@ -139,8 +153,22 @@ QUALITY_FIGURES: dict[str, QualityFigure] = {
     "overrun_ticks": QualityFigure(
         "",
         "number of control steps that took longer than the control period",
-        {"any": Bound(0.0)},
-        "{value:.0f} control steps took longer than the control period",
+        {},
+        reproducible=False,
+    ),
+    "overrun_share": QualityFigure(
+        "share",
+        "share of these steps, without the first step of each phase, which prepares its tasks",
+        {"any": Bound(0.01)},
+        "{value:.0f} % of the control steps took longer than the control period (at most {bound:.0f} %)",
+        100.0,
+        reproducible=False,
+    ),
+    "overrun_streak": QualityFigure(
+        "",
+        "largest number of such steps in succession, without the first step of each phase",
+        {"any": Bound(5.0)},
+        "{value:.0f} control steps in succession took longer than the control period (at most {bound:.0f})",
         reproducible=False,
     ),
 }
@@ -156,17 +184,19 @@ def quality_figures(recording: Recording, robot: Robot, walk: RecordedWalk) -> d
     >>> quality_figures(recording, robot, analyze_walk(recording, robot))["pelvis_yaw_deg"]
     7.3
     """
-    walking = _walking_figures(walk) if walk.is_walk and not math.isfinite(walk.fall_time) else {}
+    fell = math.isfinite(walk.fall_time)
+    by_kind = {} if fell else _walking_figures(walk) if walk.is_walk else {"edge_time": _standing_edge_time(walk)}
     late = recording.overruns()
     every = max(round(OVERLAP_INTERVAL / recording.period), 1) if recording.period > 0.0 else 1
     postures = true_state(recording, "q")[::every]
     figures = {
-        **walking,
+        **by_kind,
         "slip_m": max((each.slip for each in walk.footprints if math.isfinite(each.slip)), default=None),
         "arm_deviation_deg": _arm_deviation(recording, robot),
         "saturated_share": _saturated_share(recording, robot),
+        "torque_jump": _torque_jump(recording, robot),
         "body_overlap_m": body_overlap(robot, postures[np.isfinite(postures).all(axis=1)]),
-        "overrun_ticks": None if late is None else float(late.ticks),
+        **({} if late is None else _overrun_figures(recording, late)),
     }
     return {name: json_ready(figures.get(name)) for name in QUALITY_FIGURES}
 
@@ -186,8 +216,19 @@ def quality_messages(figures: Mapping[str, float | None], motion: str, failures:
             continue
         limit = bound.failure if failures else bound.warning
         if value > limit:
-            messages[name] = figure.message.format(value=figure.scale * value, bound=figure.scale * limit)
+            messages[name] = _message(figure.message, figure.scale * value, figure.scale * limit)
     return messages
+
+
+def _message(template: str, value: float, bound: float) -> str:
+    """Format a message, with as many more digits as it takes to tell the value from the bound."""
+    for _ in range(MAX_EXTRA_DIGITS):
+        if "{bound" not in template or template.format(value=value, bound=bound) != template.format(
+            value=bound, bound=bound
+        ):
+            break
+        template = re.sub(r"\.(\d)f", lambda match: f".{int(match[1]) + 1}f", template)
+    return template.format(value=value, bound=bound)
 
 
 def _walking_figures(walk: RecordedWalk) -> dict[str, float]:
@@ -254,11 +295,47 @@ def _step_asymmetry(walk: RecordedWalk) -> float:
     return max(2.0 * abs(left_time - right_time) / (left_time + right_time), length_difference)
 
 
+def _push_times(recording: Recording) -> list[tuple[float, float]]:
+    """Return begin and end of each push (s)."""
+    texts = recording.provenance.get("push") or ()
+    pushes = [Push.parse(str(text)) for text in ([texts] if isinstance(texts, str) else texts)]
+    return sorted((push.time, push.time + push.duration) for push in pushes)
+
+
+def _standing_edge_time(walk: RecordedWalk) -> float:
+    """Return the share of time with the centre of pressure at an edge, without pushes and the recovery from them."""
+    recording = walk.tracks.recording
+    if "center_of_pressure" not in recording or not recording.period > 0.0:
+        return math.nan
+    stride = max(round(MARGIN_INTERVAL / recording.period), 1)
+    samples = np.arange(0, recording.samples, stride)
+    for begin, end in _push_times(recording):
+        time = recording.time[samples]
+        samples = samples[(time < begin) | (time > end + PUSH_RECOVERY_TIME)]
+    margins = walk.tracks.margins(recording["center_of_pressure"], samples.tolist())
+    known = margins[np.isfinite(margins)]
+    return float(np.mean(known < EDGE_DISTANCE)) if len(known) else math.nan
+
+
 def _arm_deviation(recording: Recording, robot: Robot) -> float:
-    """Return the largest difference (deg) of an arm joint between the first and the last sample."""
-    arms = [robot.joint(name).q for limb in limbs(robot) if limb.name.endswith(" arm") for name in limb.joints]
-    q = true_state(recording, "q")
-    return math.degrees(float(np.abs(q[-1, arms] - q[0, arms]).max())) if arms and len(q) else math.nan
+    """Return the largest difference (deg) of an arm joint between the last sample before the first push and the end.
+
+    Joints that drift to the middle of their ranges for comfort, as on servos, may be anywhere on the way there.
+    """
+    pushes = _push_times(recording)
+    if not pushes or not len(recording.time) or recording.time[-1] < pushes[0][0]:
+        return math.nan
+    before = max(int(np.searchsorted(recording.time, pushes[0][0])) - 1, 0)
+    joints = [robot.joint(name) for limb in limbs(robot) if limb.name.endswith(" arm") for name in limb.joints]
+    if not joints:
+        return math.nan
+    q = true_state(recording, "q")[:, [joint.q for joint in joints]]
+    low = high = q[before]
+    regulation = recording.provenance.get("regulation")
+    if isinstance(regulation, Mapping) and regulation.get("comfort_posture") == "middle":
+        middle = 0.5 * (robot.limits.lower + robot.limits.upper)[[joint.v - 6 for joint in joints]]
+        low, high = np.minimum(low, middle), np.maximum(high, middle)
+    return math.degrees(float(np.maximum(low - q[-1], q[-1] - high).max(initial=0.0)))
 
 
 def _saturated_share(recording: Recording, robot: Robot) -> float:
@@ -266,3 +343,22 @@ def _saturated_share(recording: Recording, robot: Robot) -> float:
         return math.nan
     _, shares = torque_shares(recording, robot)
     return float(np.mean((np.abs(shares) >= SATURATED).any(axis=1))) if len(shares) else math.nan
+
+
+def _torque_jump(recording: Recording, robot: Robot) -> float:
+    if "command/torque" not in recording:
+        return math.nan
+    jumps = np.abs(np.diff(torque_shares(recording, robot)[1], axis=0))
+    known = jumps[np.isfinite(jumps)]
+    return float(known.max()) if len(known) else math.nan
+
+
+def _overrun_figures(recording: Recording, late: Overruns) -> dict[str, float]:
+    times = recording["control/milliseconds"]
+    counted = np.isfinite(times)
+    phases = recording["phase"] if "phase" in recording else np.full(len(times), "")
+    counted[[0, *np.unique(phases, return_index=True)[1]]] = False
+    slow = counted & (times > late.period_ms)
+    longest = max((end - begin for begin, end in true_intervals(slow)), default=0)
+    share = float(slow.sum() / counted.sum()) if counted.any() else math.nan
+    return {"overrun_ticks": float(late.ticks), "overrun_share": share, "overrun_streak": float(longest)}

@@ -249,8 +249,10 @@ class ServoDeflection:
 
 
 #: Distances of the capture point from the middle of the support, as fractions of its half size, at which the recovery
-#: begins and is full: nearer, the ankles alone bring the body back.
-RECOVERY_BEGIN, RECOVERY_FULL = 0.5, 0.6
+#: begins and is full: nearer, the ankles alone bring the body back. HOAP-3 bears pushes of 25 and 35 N in four
+#: directions with a begin at 0.5 and at 0.7; at 0.7 its arms do not move after 25 N, at 0.85 it falls after 35 N
+#: backwards.
+RECOVERY_BEGIN, RECOVERY_FULL = 0.7, 0.8
 #: Largest angular momentum as a fraction of m h sqrt(g h): beyond it, joints of small robots reach their speed limits.
 LARGEST_MOMENTUM = 0.23
 #: Tolerated angular momentum as a fraction of m h sqrt(g h), with which arms and trunk return afterwards.

@@ -44,7 +44,7 @@ class Style(FormerNames):
     )
     step_height: float = parameter(0.055, "lift of the swing foot", unit="leg lengths", low=0.02, high=0.25)
     lateral_step: float = parameter(
-        0.0, "sideways displacement per step, positive to the left", unit="leg lengths", low=-0.2, high=0.2
+        0.0, "sideways displacement per step, positive to the left", unit="leg lengths", low=-0.13, high=0.13
     )
     step_turn: float = parameter(0.0, "rotation per step, positive to the left", unit="rad", low=-0.6, high=0.6)
     single_support: float = parameter(
@@ -255,9 +255,9 @@ STYLES = _make_styles(
         "com_height_offset": -0.08,
         "chest_pitch": 0.25,
     },
-    # Parade: high knees, straight back, still arms.
+    # Parade: high knees, straight back, still arms. With higher steps the chest needs the arms to stay upright.
     marching={
-        "step_height": 0.2,
+        "step_height": 0.1,
         "step_length": 0.3,
         "single_support": 0.5,
         "chest_pitch": -0.05,

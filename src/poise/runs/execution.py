@@ -25,7 +25,7 @@ from poise.control import Controller, ControlStep
 from poise.errors import UsageError
 from poise.files import json_ready
 from poise.plants import Plant, steps
-from poise.recording import Overruns, Progress, Recorder, Recording, append_facts, controller_facts, record_into
+from poise.recording import Progress, Recorder, Recording, append_facts, controller_facts, record_into
 from poise.robots import Robot, State
 
 if TYPE_CHECKING:
@@ -173,8 +173,6 @@ def finish_result(result: Result, reasons: list[str], kind: str) -> Result:
     result["reason"] = "; ".join([*previous, *reasons, *failures.values()]) or None
     if not result["fell"]:
         warnings = quality_messages(result["quality"], kind)
-        if "overrun_ticks" in warnings:  # with the slowest step and its time
-            warnings["overrun_ticks"] = str(Overruns(**result["overruns"]))
         result["warnings"] += [message for name, message in warnings.items() if name not in failures]
     json_result: Result = json_ready(result)
     return json_result

@@ -40,6 +40,8 @@ LARGEST_CAPTURE_ERROR = 0.25
 RECOVERED_ERROR = 0.005
 #: Largest difference of joint angles between the last two squats (rad, rms): the squats of [Galdeano2014] repeat.
 LARGEST_CYCLE_DIFFERENCE = 0.02
+#: Smallest such difference that counts if the differences grow (rad): smaller ones are noise.
+LEAST_GROWING_DIFFERENCE = 0.005
 #: Time constant of the low-pass filter of ε_ZMP before it is judged (s): force cells are noisy.
 FILTER_TIME = 0.02
 
@@ -254,8 +256,15 @@ def _cycle_differences(recording: Recording, frequency: float, begin: float) -> 
 
 
 def _cycle_reasons(differences: list[float] | None) -> list[str]:
-    """Return a reason for failure if successive squats do not repeat."""
-    if not differences or differences[-1] <= LARGEST_CYCLE_DIFFERENCE:
+    """Return a reason for failure if successive squats do not repeat, or if their differences grow.
+
+    They grow if the mean of the last third is larger than that of the first third.
+    """
+    if not differences:
+        return []
+    third = len(differences) // 3
+    growing = third > 0 and sum(differences[-third:]) > sum(differences[:third])
+    if differences[-1] <= (LEAST_GROWING_DIFFERENCE if growing else LARGEST_CYCLE_DIFFERENCE):
         return []
     first, last = 1e3 * differences[0], 1e3 * differences[-1]
     return [f"the squats do not repeat: successive ones differ by {first:.0f} mrad at first, {last:.0f} mrad at last"]

@@ -91,8 +91,8 @@ class Solution:
 
 
 #: Largest negligible amount of each unit: what no user could see or measure on a robot. Rates and accelerations are
-#: those that a task with a gain of 10 1/s asks for to remove a negligible error. Each step of an encoder of 12 bits is
-#: 0.09 degrees, and soles that sink into the ground by a tenth of a millimetre turn the leg joints by half of that.
+#: those that a task with a gain of 10 1/s asks for to remove a negligible error. An encoder of 12 bits has steps of
+#: 0.09 degrees; soles that sink into the ground by a tenth of a millimetre turn the joints of a leg by half of that.
 NEGLIGIBLE = {
     "m": 1e-4,  # a tenth of a millimetre
     "rad": 1e-3,  # 0.06 degrees: a tenth of a millimetre at a lever of 10 cm
