@@ -11,7 +11,7 @@ from poise.errors import TaskError
 from poise.parsing import format_value
 from poise.robots import Frame, Robot, State
 from poise.state import Snapshot
-from poise.tasks import JointSelection, MotionTask, TaskDynamics, check_joints
+from poise.tasks import JointSelection, MotionTask, TaskDynamics, check_joints, check_task_vector
 
 
 def static_torques(state: State) -> Array:
@@ -68,7 +68,9 @@ class StaticTorqueLimit(MotionTask):
         self.robot: Robot = robot
         self.contact = contact
         self.joints = check_joints(joints, name, robot) or tuple(limited)
-        bound = np.broadcast_to(np.asarray(scale, dtype=np.float64), (len(self.joints),))
+        bound = check_task_vector(scale, len(self.joints), "scale", name)
+        if not (bound > 0.0).all():
+            raise TaskError(f"{name}: scale is {format_value(scale)}; expected positive numbers", name)
         super().__init__(name, weight, (-bound, bound), dynamics, len(self.joints))
         self._rows = [joint.v for joint in self.joints]
         self._limit = robot.limits.torque[[row - 6 for row in self._rows]]
