@@ -79,6 +79,7 @@ TASKS_AT_TARGET: dict[str, TaskFactory] = {
     "self-collision": lambda r, s: constraints.SelfCollision(
         r, pairs=[(r.hand("left"), r.chest), (r.hand("left"), r.hand("right")), (r.foot("left"), r.foot("right"))]
     ),
+    "static torque limit": lambda r, s: constraints.StaticTorqueLimit(r, r.foot("right"), r.joints[:8], scale=0.9),
     "pinned contact": lambda r, s: constraints.PinnedContact(r.foot("left")),
     "rigid contact": lambda r, s: constraints.RigidContact(r.foot("right"), at=s),
     "rigid contact of a point": lambda r, s: constraints.RigidContact(example_contacts(r)["point"], at=s),

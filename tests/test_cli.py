@@ -30,6 +30,7 @@ APPLIES = {
     "worst_tilt_deg": float,
     "zmp_margin_m": float,
     "reach_errors_m": list,
+    "targets": str,
     "control_ms": dict,
     "overruns": dict,
     "realtime_factor": float,
@@ -39,7 +40,7 @@ APPLIES = {
     "quality": dict,
     "warnings": list,
 }
-DOES_NOT_APPLY = {"steps", "distance_m", "heading_rad", "limits"}
+DOES_NOT_APPLY = {"steps", "distance_m", "heading_rad", "limits", "targets_reason"}
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -243,10 +244,10 @@ def test_run_json_is_one_object_with_all_keys_and_nothing_else(tmp_path: Path) -
     assert all(found[key] is None for key in ("reason", *DOES_NOT_APPLY))
     assert found["control_ms"].keys() == {"median", "p99", "max"}
     assert all(level.keys() == {"rms", "max", "unit"} for level in found["levels"].values())
-    assert found["seconds"] == 10.0
+    assert found["seconds"] == 12.5
     assert max(found["reach_errors_m"]) < 0.005
     recording = poise.load_recording(path)
-    assert (recording.samples, recording.provenance["seed"]) == (2000, 3)
+    assert (recording.samples, recording.provenance["seed"]) == (2500, 3)
     assert recording.provenance["result"] == found
 
 

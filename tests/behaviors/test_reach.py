@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, get_args
@@ -13,7 +14,7 @@ import pytest
 from poise import ControlStep, IdealPlant, KinematicController, constraints, steps
 from poise.arrays import Array
 from poise.behaviors import REACH_TARGETS, Reach, ReachSettings, default_targets, load_reach_points
-from poise.behaviors.reach import Profile, static_torques
+from poise.behaviors.reach import Profile
 from poise.errors import PoiseError
 from poise.robots import Frame, State
 from robot_states import installed_robot
@@ -39,8 +40,8 @@ class Run(NamedTuple):
 
 
 @cache
-def run(name: str, profile: Profile, apart: float = ReachSettings.min_body_distance) -> Run:
-    reach = Reach(installed_robot(name), ReachSettings(min_body_distance=apart), profile, "middle")
+def run(name: str, profile: Profile, apart: float = ReachSettings.min_body_distance, targets: str = "middle") -> Run:
+    reach = Reach(installed_robot(name), ReachSettings(min_body_distance=apart), profile, targets)
     every = list(steps(KinematicController(reach, period=PERIOD), IdealPlant(reach.start), reach.seconds))
     count = round(reach.settings.phase_duration / PERIOD)
     return Run(reach, [every[i : i + count] for i in range(0, len(every), count)])
@@ -138,7 +139,7 @@ def test_minimum_jerk_starts_without_the_peak_of_the_exponential_profile(name: s
         peaks[profile] = np.array(speed), np.array(when), np.array(acceleration)
     (fast, early, hard), (calm, late, soft) = peaks["exponential"], peaks["minimum-jerk"]
     # A minimum-jerk curve is fastest in its middle, 15/8 of its mean speed; it takes nine tenths of the phase.
-    np.testing.assert_allclose(calm, 1.875 / (0.9 * 2.0), rtol=0.02)
+    np.testing.assert_allclose(calm, 1.875 / (0.9 * ReachSettings.phase_duration), rtol=0.02)
     np.testing.assert_allclose(late, 0.45, atol=0.02)
     assert (early < 0.15).all()
     assert (fast > 2.0 * calm).all()
@@ -210,12 +211,47 @@ def test_bodies_keep_apart(name: str, profile: Profile) -> None:
 
 
 def test_targets_are_near_the_floor_unless_arms_are_too_short_or_motors_too_weak() -> None:
-    assert Reach(installed_robot("g1")).targets == "floor"
+    for name in ("g1", "human", "talos"):
+        assert default_targets(installed_robot(name)) == ("floor", "")
     assert Reach(installed_robot("hoap3")).targets == "middle"
+    assert re.fullmatch(r"floor is out of reach by \d+ mm", Reach(installed_robot("hoap3")).targets_reason)
+    assert re.fullmatch(
+        r"floor needs \d{3} % of the torque limit of RHipYaw", default_targets(installed_robot("romeo")).reason
+    )
+
+
+def test_talos_holds_all_points_near_the_floor_by_bending_its_knee() -> None:
+    """The share of the torque limits is measured with inverse dynamics, without the constraint that keeps it."""
     talos = installed_robot("talos")
-    assert default_targets(talos) == "floor"
-    assert default_targets(talos, with_torques=True) == "middle"
-    assert default_targets(installed_robot("g1"), with_torques=True) == "floor"
+    knee = talos.joint("leg_right_4_joint").q
+    straight = Reach(talos, ReachSettings(holding_share=0.0), targets="floor")
+    bent = Reach(talos, targets="floor")
+    shares, knees = {}, {}
+    for reach in (straight, bent):
+        poses = [reach.final_pose(phase) for phase in reach.phases]
+        errors = reach.reach_errors({phase.name: pose for phase, pose in zip(reach.phases, poses, strict=True)})
+        assert max(errors.values()) < 1e-3
+        shares[reach] = max(np.max(np.abs(rest_torques(pose)) / talos.limits.torque) for pose in poses)
+        knees[reach] = max(pose.q[knee] for pose in poses)
+    assert shares[straight] > 1.2
+    assert shares[bent] < 0.9 + 1e-3
+    assert knees[bent] > knees[straight] + 0.2
+
+
+def rest_torques(state: State) -> Array:
+    """Return the torques of RNEA at rest, with the weight as a force through the centre of mass on the support foot."""
+    model, (foot,) = state.robot.model, state.contacts
+    data = model.createData()
+    pinocchio.forwardKinematics(model, data, state.q)
+    joint = model.frames[foot.index].parentJoint
+    world_wrench = pinocchio.Force(
+        np.array([0.0, 0.0, state.robot.weight]), np.cross(state.center_of_mass, [0.0, 0.0, state.robot.weight])
+    )
+    forces = pinocchio.StdVec_Force([pinocchio.Force.Zero() for _ in range(model.njoints)])
+    forces[joint] = data.oMi[joint].actInv(world_wrench)
+    torques = pinocchio.rnea(model, data, state.q, np.zeros(model.nv), np.zeros(model.nv), forces)
+    np.testing.assert_allclose(torques[:6], 0.0, atol=1e-8)
+    return torques[6:]
 
 
 def test_each_target_set_in_the_list_is_lower_than_the_one_before() -> None:
@@ -224,9 +260,10 @@ def test_each_target_set_in_the_list_is_lower_than_the_one_before() -> None:
     assert heights == sorted(heights, reverse=True)
 
 
-def test_the_third_target_does_not_bend_the_trunk_backwards() -> None:
+@pytest.mark.parametrize("targets", ["middle", "floor"])
+def test_the_third_target_does_not_bend_the_trunk_backwards(targets: str) -> None:
     for name in ("g1", "talos"):
-        reach, phases = run(name, "exponential")
+        reach, phases = run(name, "exponential", targets=targets)
         end = phases[-1][-1].state
         chest = reach.robot.chest
         assert chest is not None
@@ -255,7 +292,7 @@ def test_static_torques_balance_the_change_of_potential_energy() -> None:
     reach = Reach(installed_robot("talos"), targets="floor")
     state = reach.final_pose(reach.phases[1])
     robot, (foot,) = state.robot, state.contacts
-    torques = static_torques(state)
+    torques = constraints.static_torques(state)
     J = robot_jacobian(state, foot)
     generator = np.random.default_rng(5)
     for _ in range(5):

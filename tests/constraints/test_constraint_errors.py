@@ -33,6 +33,13 @@ WRONG: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     "a scale of a word": (lambda: constraints.JointSpeed(ROBOT, scale="slow"), ("scale is 'slow'", "positive")),
     "no recovery": (lambda: constraints.JointRange(ROBOT, recovery=0.0), ("recovery is 0.0", "positive")),
     "weights for other joints": (lambda: constraints.JointSpeed(ROBOT, weight=[1.0, 2.0]), ("2 weights", "29 rows")),
+    "static torques of no robot": (lambda: constraints.StaticTorqueLimit("g1", HAND), ("'g1' is not a robot",)),  # type: ignore[arg-type]
+    "static torques on no foot": (lambda: constraints.StaticTorqueLimit(ROBOT, "foot"), ("'foot' is not a frame",)),  # type: ignore[arg-type]
+    "static torques of a negative share": (
+        lambda: constraints.StaticTorqueLimit(ROBOT, HAND, scale=-0.9),
+        ("-0.9", "positive"),
+    ),
+    "static torques of a NaN share": (lambda: constraints.StaticTorqueLimit(ROBOT, HAND, scale=NAN), ("nan",)),
     "a box upside down": (lambda: constraints.Box(HAND, (0, 0, 1), (1, 1, 0)), ("(0, 0, 1)", "lower below upper")),
     "a box of two": (lambda: constraints.Box(HAND, (0, 0), (1, 1)), ("(0, 0)", "three numbers")),
     "a box of NaN": (lambda: constraints.Box(HAND, (0, 0, NAN), (1, 1, 1)), ("nan", "three numbers")),

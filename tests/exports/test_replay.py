@@ -10,10 +10,12 @@ import pytest
 from random_motions import biped, make_recording, rail, random_recording
 
 import poise
+from poise import runs
 from poise.exports import LEAD_IN, LEAD_OUT, ExportError, Trajectory, replay_trajectory
 from poise.exports.replay import PERIOD, OpenLoopController
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot
+from robot_states import installed_robot
 
 STIFF = 0.02  # rad at which a servo exerts its largest torque
 
@@ -116,6 +118,20 @@ def test_torques_are_fed_forward_if_they_are_known_and_not_disabled(robot: Robot
     assert not replayed(Trajectory(*angles, torque=torque), torque_feedforward=False)
     assert not replayed(Trajectory(*angles))
     assert not replayed(Trajectory(*angles, torque=np.full_like(torque, np.nan)))
+
+
+@pytest.mark.needs_models
+def test_a_recorded_walk_is_replayed_by_default_without_a_fall() -> None:
+    """Without the torques the same walk falls: this is why they are fed forward by default."""
+    walk = Trajectory.of(runs.Walk(robot="nao", steps=4).run().recording)
+    nao = installed_robot("nao")
+    _, result = replay_trajectory(nao, walk)
+    assert (result["fell"], result["reason"]) == (False, None)
+    assert result["torque_feedforward"]
+    walked = walk.q[-1, :2] - walk.q[0, :2]
+    assert result["distance_m"] == pytest.approx(float(np.linalg.norm(walked)), abs=0.01)
+    assert result["drift_m"] < 0.01
+    assert replay_trajectory(nao, walk, torque_feedforward=False)[1]["fell"]
 
 
 def test_the_same_replay_is_the_same_to_the_last_bit(robot: Robot) -> None:

@@ -131,7 +131,7 @@ def test_a_run_without_a_step_is_refused(seconds: float) -> None:
 
 
 def test_the_usual_duration_follows_the_settings() -> None:
-    assert runs.Reach().usual_seconds == 10.0
+    assert runs.Reach().usual_seconds == 12.5
     assert runs.Reach(settings={"phase_duration": 3.0}).usual_seconds == 15.0
     assert runs.Stand().usual_seconds == 5.0
     assert runs.Squat().usual_seconds == 20.0

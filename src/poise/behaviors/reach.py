@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pinocchio
 
 from poise import constraints, tasks
-from poise.arrays import Array
 from poise.errors import PoiseError, RobotError, UsageError
 from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
 from poise.parameters import FormerNames, check_parameters, gain_parameter
@@ -102,8 +101,9 @@ REACH_TARGETS: dict[str, dict[str, ReachPoint]] = {
 }
 #: A pose counts as reachable if the hand is this near to its point (m).
 REACHABLE_ERROR = 0.005
-#: Share of the torque limits that holding a pose may take: the rest is for the motion.
-HOLDABLE_SHARE = 0.9
+#: Gain of the limit of static torques (1/s). With a gain of 5 it slows G1, which stays below 81 % of its limits, so
+#: early that the cup leaves its box by 15 mm.
+HOLDING_GAIN = 20.0
 
 
 def load_reach_points(targets: str) -> dict[str, ReachPoint]:
@@ -141,10 +141,14 @@ class ReachSettings(FormerNames):
 
     If `min_body_distance` is zero, bodies may collide as in the paper, and the motion follows its profile exactly. On a
     robot without a neck the gaze moves the whole trunk; `gaze_damping` limits that motion.
+
+    `holding_share` keeps to postures that the motors can hold: without it Talos, which bends down to the floor with a
+    straight leg, needs 131 % of the torque limit of its hip; with it, it bends its knee further. The rest of the torque
+    is for the motion; with a gain of 4 it would not be enough on Talos to keep the left foot in its box.
     """
 
-    phase_duration: float = gain_parameter(2.0, "time for each of the five points", "s")
-    gain: float = gain_parameter(4.0, "gain of the exponential profile")
+    phase_duration: float = gain_parameter(2.5, "time for each of the five points", "s")
+    gain: float = gain_parameter(3.0, "gain of the exponential profile")
     hand_box: float = gain_parameter(
         0.03, "half-width of the box in which the left hand keeps the cup", "m per m of height"
     )
@@ -157,6 +161,9 @@ class ReachSettings(FormerNames):
         0.9, "fraction of each phase that a minimum-jerk motion takes; the rest is settling time", ""
     )
     reach_scale: float = gain_parameter(1.0, "scale of the forward and sideways distances of the points", "")
+    holding_share: float = gain_parameter(
+        0.9, "fraction of the torque limits that a posture may take at rest; 0: no limit", "", zero=True
+    )
 
     former_names = MappingProxyType(
         {
@@ -206,8 +213,12 @@ class Reach(Behavior):
         robot: robot with two feet and a right hand; without a left hand there is no cup, without a head no gaze.
         settings: see `ReachSettings`.
         profile: time profile of the hand: "exponential", as in the paper, or "minimum-jerk", as it suggests.
-        targets: "near", "middle", "floor" as in the paper, or a TOML file, see `load_reach_points`; None: "floor", or
-            "middle" if the arms of the robot are too short for that.
+        targets: "near", "middle", "floor" as in the paper, or a TOML file, see `load_reach_points`; None: the result
+            of `default_targets`.
+
+    Attributes:
+        targets: the set of targets, or the file.
+        targets_reason: why the targets are not "floor" although none were given; else "".
 
     >>> reach = Reach(robot)
     >>> recording = poise.record(poise.KinematicController(reach), poise.IdealPlant(reach.start), reach.seconds)
@@ -230,7 +241,8 @@ class Reach(Behavior):
             )
         self.start: State = one_foot_stance(robot, "right")
         self._common_hierarchy = self._hierarchy()
-        self.targets = default_targets(robot, self.settings) if targets is None else targets
+        choice = default_targets(robot, self.settings) if targets is None else TargetChoice(targets, "")
+        self.targets, self.targets_reason = choice
         self.phases = tuple(self._phases(load_reach_points(self.targets)))
         self.seconds = self.phases[-1].end
         self.hierarchies = tuple(self._hierarchy_of(phase) for phase in self.phases)
@@ -295,6 +307,7 @@ class Reach(Behavior):
                 constraints.JointRange(robot),
                 constraints.JointSpeed(robot, scale=self.settings.speed_share),
                 *self._collision_constraints(),
+                *self._torque_constraints(),
             ],
             levels=[
                 Level("contact", [constraints.RigidContact(support, at=start)]),
@@ -313,6 +326,19 @@ class Reach(Behavior):
             return [constraints.SelfCollision(self.robot, distance=self.settings.min_body_distance)]
         except PoiseError:  # the robot description has no shapes
             return []
+
+    def _torque_constraints(self) -> list[constraints.StaticTorqueLimit]:
+        """Return the limit of the static torques; a joint that needs more at the start may take as much everywhere."""
+        robot, share = self.robot, self.settings.holding_share
+        if share == 0.0:
+            return []
+        at_start = np.abs(constraints.static_torques(self.start)) / robot.limits.torque
+        limited = [joint for joint in robot.joints if np.isfinite(robot.limits.torque[joint.v - 6])]
+        scale = np.maximum(share, at_start[[joint.v - 6 for joint in limited]])
+        if not limited:
+            return []
+        dynamics = tasks.Decay(HOLDING_GAIN)
+        return [constraints.StaticTorqueLimit(robot, robot.foot("right"), limited, scale, dynamics=dynamics)]
 
     def _box_of(self, part: Literal["foot", "hand"]) -> tuple[Frame, float]:
         """Return the frame that stays in a box, and the half-width of the box (m)."""
@@ -345,35 +371,34 @@ class Reach(Behavior):
         return tasks.MinimumJerk(self.settings.motion_share * (phase.end - phase.begin), begin=phase.begin)
 
 
-def default_targets(robot: Robot, settings: ReachSettings | None = None, with_torques: bool = False) -> str:
-    """Return "floor" if a robot can reach these targets, else "middle".
+class TargetChoice(NamedTuple):
+    """Set of targets for a robot, and why it is not "floor", the one of the paper; "" if it is."""
 
-    Args:
-        robot, settings: as of `Reach`.
-        with_torques: whether its motors must also be able to hold it there.
+    targets: str
+    reason: str
+
+
+def default_targets(robot: Robot, settings: ReachSettings | None = None) -> TargetChoice:
+    """Return "floor" if a robot reaches these targets within its torque limits, else "middle" and the reason.
+
+    >>> default_targets(load_robot("romeo")).reason
+    'floor needs 514 % of the torque limit of RHipYaw'
     """
-    reach = Reach(robot, settings, targets="floor")
-    for phase in reach.phases:
-        if phase.is_target:
-            state = reach.final_pose(phase)
-            miss = reach.reach_errors({phase.name: state})[phase.name]
-            share = np.max(np.abs(static_torques(state)) / robot.limits.torque) if with_torques else 0.0
-            if miss > REACHABLE_ERROR or share > HOLDABLE_SHARE:
-                return "middle"
-    return "floor"
+    settings = settings or ReachSettings()
+    if _largest_miss(Reach(robot, settings, targets="floor")) <= REACHABLE_ERROR:
+        return TargetChoice("floor", "")
+    unlimited = Reach(robot, replace(settings, holding_share=0.0), targets="floor")
+    miss = _largest_miss(unlimited)
+    if miss > REACHABLE_ERROR:
+        return TargetChoice("middle", f"floor is out of reach by {1e3 * miss:.0f} mm")
+    poses = [unlimited.final_pose(phase) for phase in unlimited.phases if phase.is_target]
+    shares = np.max([np.abs(constraints.static_torques(pose)) / robot.limits.torque for pose in poses], axis=0)
+    worst = int(np.argmax(shares))
+    name = next(joint.name for joint in robot.joints if joint.v == worst + 6)
+    return TargetChoice("middle", f"floor needs {100 * shares[worst]:.0f} % of the torque limit of {name}")
 
 
-def static_torques(state: State) -> Array:
-    """Return the joint torques that hold a robot at rest on one contact (nv - 6; N m).
-
-    With the gravity torques g(q), the wrench w of the contact and its Jacobian J, whose first six columns are those of
-    the base: ``J_baseᵀ w = g_base`` and ``τ = g - Jᵀ w``.
-    """
-    model, (contact,) = state.robot.model, state.contacts
-    data = model.createData()
-    g = pinocchio.computeGeneralizedGravity(model, data, state.q)
-    pinocchio.computeJointJacobians(model, data, state.q)
-    pinocchio.updateFramePlacements(model, data)
-    J = pinocchio.getFrameJacobian(model, data, contact.index, pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-    wrench = np.linalg.solve(J[:, :6].T, g[:6])
-    return np.asarray((g - J.T @ wrench)[6:])
+def _largest_miss(reach: Reach) -> float:
+    """Return the largest distance of the right hand from a target in the final poses of the phases (m)."""
+    poses = {phase.name: reach.final_pose(phase) for phase in reach.phases if phase.is_target}
+    return max(reach.reach_errors(poses).values())

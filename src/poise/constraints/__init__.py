@@ -8,6 +8,7 @@
 | `SelfCollision` | bodies of the robot apart from each other |
 | `PinnedContact` | a frame at rest |
 | `RigidContact`, `NonPenetration` | a contact fixed; a contact from sinking into the surface |
+| `StaticTorqueLimit` | postures that the motors can hold at rest on one foot |
 | `EquationOfMotion`, `TorqueLimit` | motion, torques and forces consistent; torques inside motor limits |
 | `NormalForces`, `PlanarContact`, `FrictionCone`, `WrenchCone` | contact forces feasible |
 
@@ -28,6 +29,7 @@ from poise.constraints.dynamics import (
 )
 from poise.constraints.joints import JointAcceleration, JointLimit, JointRange, JointSpeed
 from poise.constraints.regions import Box, CenterOfMassInside, CenterOfMassPlanes, HalfSpace, Polyhedron
+from poise.constraints.static_torque import StaticTorqueLimit, static_torques
 
 __all__ = [
     "INSCRIBED_PYRAMID",
@@ -48,8 +50,10 @@ __all__ = [
     "Polyhedron",
     "RigidContact",
     "SelfCollision",
+    "StaticTorqueLimit",
     "TorqueLimit",
     "WrenchCone",
     "body_overlap",
     "contact_constraints",
+    "static_torques",
 ]

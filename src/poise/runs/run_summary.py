@@ -52,9 +52,12 @@ def summarize_run(result: Mapping[str, Any]) -> RunSummary:
 
 def _motion_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     figures = []
+    if "targets" in result:
+        reason = f" ({result['targets_reason']})" if result["targets_reason"] else ""
+        figures.append(("targets", f"{result['targets']}{reason}"))
     if result["reach_errors_m"] is not None:
         errors = ", ".join(f"{1e3 * error:.2f}" for error in result["reach_errors_m"])
-        figures.append(("reach errors", f"{errors} mm"))
+        figures.append(("reach errors", f"{errors} mm" if errors else "none: the run ended before the first target"))
     if result["steps"]:
         turned = f", turned by {result['heading_rad']:.2f} rad" if abs(result["heading_rad"]) >= 0.005 else ""
         figures.append(("steps", f"{result['steps']}, {result['distance_m']:.2f} m{turned}"))

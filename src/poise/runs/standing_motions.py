@@ -17,7 +17,6 @@ from poise.behaviors import (
     SquatSettings,
     UprightSettings,
     ZmpBalanceSettings,
-    default_targets,
     load_reach_points,
     standing_reference,
 )
@@ -65,8 +64,8 @@ class Reach(Motion):
     profile: str = parameter("exponential", "velocity profile of the hand", choices=PROFILES)
     targets: str = parameter(
         "",
-        f"points to reach: {', '.join(REACH_TARGETS)}, or a TOML file (default: floor, as in the paper, or middle if "
-        "the arms are too short or the motors too weak)",
+        f"points to reach: {', '.join(REACH_TARGETS)}, or a TOML file (default: floor, as in the paper, or middle "
+        "where arms are too short or motors too weak; the result says why)",
         kind="text",
         metavar="NAME|FILE.toml",
         suggestions=tuple(REACH_TARGETS),
@@ -90,11 +89,10 @@ class Reach(Motion):
 
     def build(self, robot: Robot | None = None) -> Setup:
         loaded, settings = robot or self.load(), self.resolved_settings()
-        targets = self.targets or default_targets(loaded, settings, with_torques=self.mode == "torque")
-        reach = behaviors.Reach(loaded, settings, self.profile, targets)  # type: ignore[arg-type]
+        reach = behaviors.Reach(loaded, settings, self.profile, self.targets or None)  # type: ignore[arg-type]
         # As in the paper: with the exponential profile and torque control, tasks switch without a ramp.
         at_once = {"ramp": 0.0} if self.mode == "torque" and self.profile == "exponential" else {}
-        facts = {"targets": reach.targets}
+        facts = {"targets": reach.targets, "targets_reason": reach.targets_reason or None}
         return Setup(reach, self.controller(reach, **at_once), self.build_plant(reach.start), reach.seconds, facts)
 
     def judge(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
@@ -107,6 +105,7 @@ class Reach(Motion):
         }
         misses = reach.reach_errors(ends)
         result["reach_errors_m"] = list(misses.values())
+        result["targets"], result["targets_reason"] = reach.targets, reach.targets_reason or None
         near = REACH_TOLERANCE[self.plant]
         reasons = [f"{name} missed by {miss * 1e3:.1f} mm" for name, miss in misses.items() if miss > near]
         return reasons + (_shortcomings(reach, run.states) if self.plant == "mujoco" else [])
