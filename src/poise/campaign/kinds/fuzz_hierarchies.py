@@ -185,6 +185,9 @@ TASK_FACTORIES: dict[str, TaskFactory] = {
     "RigidContact": lambda c: constraints.RigidContact(c.contact(), c.start if c.random.random() < 0.5 else None),
     "NonPenetration": lambda c: constraints.NonPenetration(c.contact(), c.random.normal(size=3)),
     "TorqueLimit": lambda c: constraints.TorqueLimit(c.robot, c.joints(), float(c.random.choice([1.0, 0.01, 3.0]))),
+    "StaticTorqueLimit": lambda c: constraints.StaticTorqueLimit(
+        c.robot, c.frame(), c.joints(), float(c.random.choice([1.0, 0.01, 3.0]))
+    ),
     "ForceLimit": _force_limit,
 }
 
