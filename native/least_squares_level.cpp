@@ -19,6 +19,12 @@ Lexicographic::Outcome Lexicographic::solve_least_squares(Index level) {
   if (outcome == Outcome::budget) return outcome;
   outcome = solve_dual(level, 50 + 3 * many);
   if (outcome != Outcome::conflict) return outcome;
+  // Each method may cycle where multipliers are as small as rounding errors: start again without a guess.
+  for (Index p = static_cast<Index>(held_.size()) - 1; p >= 0; --p)
+    if (!held_[static_cast<size_t>(p)].frozen) release(p);
+  x_ = start_;
+  outcome = solve_dual(level, 50 + 3 * many);
+  if (outcome != Outcome::conflict) return outcome;
   return descend(level, 200 + 20 * many);
 }
 
