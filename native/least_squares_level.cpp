@@ -12,20 +12,20 @@ namespace poise {
 Lexicographic::Outcome Lexicographic::solve_least_squares(Index level) {
   ++count_.factorizations;
   if (!damping_decided_) decide_singularity_damping(level);
-  const Index many = inequalities_up_to(level) + n_;
+  const Index problem_size = inequalities_up_to(level) + n_;
   Outcome outcome = solve_dual(level, first_dual_iterations_);
   if (outcome != Outcome::conflict) return outcome;
-  outcome = descend(level, 50 + many);
+  outcome = descend(level, 50 + problem_size);
   if (outcome == Outcome::budget) return outcome;
-  outcome = solve_dual(level, 50 + 3 * many);
+  outcome = solve_dual(level, 50 + 3 * problem_size);
   if (outcome != Outcome::conflict) return outcome;
   // Each method may cycle where multipliers are as small as rounding errors: start again without a guess.
   for (Index p = static_cast<Index>(held_.size()) - 1; p >= 0; --p)
     if (!held_[static_cast<size_t>(p)].frozen) release(p);
   x_ = start_;
-  outcome = solve_dual(level, 50 + 3 * many);
+  outcome = solve_dual(level, 50 + 3 * problem_size);
   if (outcome != Outcome::conflict) return outcome;
-  return descend(level, 200 + 20 * many);
+  return descend(level, 200 + 20 * problem_size);
 }
 
 // Dual active-set method, for a number of iterations: fast, but may cycle if multipliers are as small as rounding

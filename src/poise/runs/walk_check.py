@@ -152,7 +152,7 @@ def simulate_walk(motion: Walk, robot: Robot) -> FeasibilityCheck:
 
 
 def _start_state(motion: Walk, robot: Robot) -> State:
-    """Return the standing robot, on stairs two steps before the first one: only about ten steps are simulated."""
+    """Return the standing robot, on stairs two steps before the first one: only about nine steps are simulated."""
     start = robot.stance("standing")
     if not isinstance(motion.world.ground, Stairs):
         return start
