@@ -180,6 +180,16 @@ def test_six_keys_reproduce_a_gait_and_two_phases_leave_the_knee_straight(output
     assert abs(numbers(best.split(":")[1])[0]) < abs(numbers(paper.split(":")[1])[0])
 
 
+@pytest.mark.parametrize("output", ["16"], indirect=True)
+def test_tasks_beside_those_of_a_walk_are_met(output: str) -> None:
+    walked, *errors = output.splitlines()
+    steps, _, levels = walked.partition(" steps: ")
+    assert int(steps) >= 12
+    assert levels == "contact > balance > swing > cup > gaze > pointing > chest > style > posture"
+    assert [line.partition(":")[0] for line in errors] == ["cup", "gaze", "pointing"]
+    assert max(numbers(line)[0] for line in errors) < 3.0  # degrees
+
+
 def test_every_example_has_its_test() -> None:
     tested = re.findall(r'^@pytest.mark.parametrize\("output", \["(\d\d)"\]', Path(__file__).read_text(), re.MULTILINE)
     assert tested == [path.name[:2] for path in EXAMPLES]

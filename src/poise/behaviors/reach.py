@@ -224,6 +224,8 @@ class Reach(Behavior):
     >>> recording = poise.record(poise.KinematicController(reach), poise.IdealPlant(reach.start), reach.seconds)
     """
 
+    essential_level = "left foot"
+
     def __init__(
         self,
         robot: Robot,

@@ -116,6 +116,7 @@ class Stand(Behavior):
 
     seconds = 5.0
     weights = WEIGHTS
+    essential_level = "balance"
 
     def __init__(
         self,
@@ -129,6 +130,7 @@ class Stand(Behavior):
         if not (self.start.contacts or contacts):
             raise PoiseError(f"{robot.name} has no contacts to stand on; give it feet, or a start with contacts")
         self.hierarchy: Hierarchy = upright_hierarchy(self.start, self._center_of_mass(), self.settings, contacts)
+        self.hierarchies = (self.hierarchy,)
 
     def __call__(self, snapshot: Snapshot) -> Hierarchy:
         return self.hierarchy

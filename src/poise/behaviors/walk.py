@@ -75,6 +75,7 @@ class Walk(Behavior):
 
     #: The plan is smooth and determines the contacts: the controller neither blends hierarchies nor drops contacts.
     ramp, lost_after = 0.0, math.inf
+    essential_level = "swing"
 
     def __init__(
         self,

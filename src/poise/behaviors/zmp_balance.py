@@ -181,6 +181,7 @@ class ZmpBalance(Behavior):
 
     #: There is only one hierarchy: no blending.
     ramp = 0.0
+    essential_level = "balance"
 
     def __init__(
         self,
@@ -199,6 +200,7 @@ class ZmpBalance(Behavior):
         self.start: State = robot.stance("standing") if start is None else start
         self.task_set = ZmpBalanceTasks(robot, self.start, self.settings, carries)
         self.hierarchy: Hierarchy = self.task_set.equalities if closed_form else self.task_set.hierarchy
+        self.hierarchies = (self.hierarchy,)
         self.trajectory: ReferenceTrajectory = (
             StandReference(*standing_reference(self.start)) if trajectory is None else trajectory
         )

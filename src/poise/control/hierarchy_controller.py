@@ -41,6 +41,7 @@ class Ramp:
         damping: damping of each of them.
         layout: layout of the unknowns.
         begin, seconds: start time and duration (s).
+        exact_levels: number of levels of the hierarchy among the common ones.
     """
 
     def __init__(
@@ -51,8 +52,10 @@ class Ramp:
         layout: VariableLayout,
         begin: float,
         seconds: float,
+        exact_levels: int,
     ) -> None:
         self.begin, self.seconds, self.period = begin, seconds, layout.period
+        self.exact_levels = exact_levels
         self._last = LastCommandTask(layout.variables)
         self._assembly = Assembly(snapshot, [*common, ("last command", [self._last])], layout, (*damping, 0.0))
         self._solver = Lexicographic()
@@ -157,14 +160,14 @@ class HierarchyController(Controller):
         self._behavior = Behavior.adapt(behavior)
         if not (isinstance(period, (int, float)) and math.isfinite(period) and period > 0.0):
             raise PoiseError(f"period is {period!r}; expected positive seconds")
-        ramp = self._behavior.ramp if ramp is None else ramp
-        if not (isinstance(ramp, (int, float)) and math.isfinite(ramp) and ramp >= 0.0):
-            raise PoiseError(f"ramp is {ramp!r}; expected seconds, zero or more")
+        for value in (ramp, self._behavior.ramp):
+            if value is not None and not (isinstance(value, (int, float)) and 0.0 <= value < math.inf):
+                raise PoiseError(f"ramp is {value!r}; expected seconds, zero or more")
         self.solver: Solver = Lexicographic() if solver is None else _check_solver(solver)
         self._solve: Callable[[Program], Solution] = self.solver.solve
         self._always_finite = type(self.solver) in (Lexicographic, NullSpace)  # solutions of other solvers are checked
         self.period = float(period)
-        self.ramp = float(ramp)
+        self._fixed_ramp = ramp
         self.reset()
 
     @property
@@ -175,6 +178,11 @@ class HierarchyController(Controller):
     @behavior.setter  # type: ignore[override]  # None is not allowed here
     def behavior(self, behavior: BehaviorLike) -> None:
         self._behavior = Behavior.adapt(behavior)
+
+    @property
+    def ramp(self) -> float:
+        """Transition time of the command between hierarchies (s)."""
+        return float(self._behavior.ramp if self._fixed_ramp is None else self._fixed_ramp)
 
     def reset(self) -> None:
         """Discard the robot, the last command and the hierarchy: return to the state after construction."""
@@ -265,9 +273,17 @@ class HierarchyController(Controller):
         if old is None:  # bind all hierarchies that the behavior announces, before the first tick
             for coming in self._behavior.hierarchies:
                 self._binding(coming, state)
+        seconds = self.ramp
+        if old is not None and self._fixed_ramp is None:
+            seconds, common = self._behavior.transition(old, hierarchy)
+        if self._transition is not None:  # it goes on: levels that it has not reached yet are not exact
+            common = min(common if seconds > 0.0 else len(hierarchy.levels), self._transition.exact_levels)
+            seconds = max(seconds, self._transition.time_left(state.time))
         self._activate(self._binding(hierarchy, state))
         self.hierarchy = hierarchy
-        self._start_transition(common, state)
+        self._transition = None
+        if seconds > 0.0:
+            self._start_transition(common, state, seconds)
 
     def _binding(self, hierarchy: Hierarchy, state: State) -> Any:
         """Return a hierarchy bound to the snapshot. The last bindings are cached: a walk returns to each of them."""
@@ -287,20 +303,19 @@ class HierarchyController(Controller):
         self._bound: BoundHierarchy = bound
         self._assembly, self._tasks = bound.assembly, bound.tasks
 
-    def _start_transition(self, common: int, state: State) -> None:
-        """Start the transition to a hierarchy that has its first `common` levels in common with the old one.
+    def _start_transition(self, common: int, state: State, seconds: float) -> None:
+        """Start the transition (s) to a hierarchy that has its first `common` levels in common with the old one.
 
         -1: there was no hierarchy before.
         """
-        if self.ramp > 0.0:
-            self._transition = self._ramp(max(common, 0), state.time, self.ramp)
+        self._transition = self._ramp(max(common, 0), state.time, seconds)
 
     def _ramp(self, common: int, begin: float, seconds: float) -> Ramp:
         """Return a transition that keeps the levels above the hierarchy, `always` and its first `common` levels."""
         assert self.hierarchy is not None
         groups, damping = self._bound.groups, self._bound.damping
-        common = len(groups) - len(self.hierarchy.levels) + common
-        return Ramp(self._snapshot, groups[:common], damping[:common], self._bound.layout, begin, seconds)
+        count = len(groups) - len(self.hierarchy.levels) + common
+        return Ramp(self._snapshot, groups[:count], damping[:count], self._bound.layout, begin, seconds, common)
 
     def _resume(self, state: State) -> None:
         """End a hold: pass over to the hierarchy as to a new one."""

@@ -11,7 +11,7 @@ from poise.arrays import Array
 from poise.control.command import Command, Controller
 from poise.control.hierarchy_controller import BoundHierarchy, HierarchyController, Ramp
 from poise.errors import PoiseError
-from poise.hierarchy import RAMP, Behavior, BehaviorLike, Hierarchy
+from poise.hierarchy import Behavior, BehaviorLike, Hierarchy
 from poise.parsing import format_value
 from poise.robots import Robot, State
 from poise.solvers import Solution, Solver
@@ -37,7 +37,7 @@ class KinematicController(HierarchyController):
         period: sampling period (s).
         order: VELOCITY or ACCELERATION.
         ramp: transition time of the command from one hierarchy to the next, and from the initial velocity to the first
-            (s); 0: at once.
+            (s); 0: at once; None: that of the behavior (default 0.2).
 
     >>> controller = poise.KinematicController(hierarchy, period=0.005)
     >>> command = controller.step(state)
@@ -49,7 +49,7 @@ class KinematicController(HierarchyController):
         solver: Solver | None = None,
         period: float = 0.005,
         order: int = VELOCITY,
-        ramp: float = RAMP,
+        ramp: float | None = None,
     ) -> None:
         if order not in (VELOCITY, ACCELERATION):
             raise PoiseError(f"order is {order!r}; expected poise.VELOCITY or poise.ACCELERATION")
@@ -139,7 +139,7 @@ class PositionController(Controller):
 
     def __init__(self, behavior: BehaviorLike, solver: Solver | None = None, period: float = 0.005) -> None:
         behavior = Behavior.adapt(behavior)
-        self._kinematic = KinematicController(behavior, solver, period, ramp=behavior.ramp)
+        self._kinematic = KinematicController(behavior, solver, period)
         self.behavior = behavior
         self.solver, self.period = self._kinematic.solver, self._kinematic.period
         self._readings: SensorReadings | None = None

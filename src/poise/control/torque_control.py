@@ -289,10 +289,10 @@ class TorqueController(HierarchyController):
         }
         self._forces, self._last, self._contacts_confirmed = new, last, None
 
-    def _start_transition(self, common: int, state: State) -> None:
+    def _start_transition(self, common: int, state: State, seconds: float) -> None:
         # No transition to the first hierarchy: there is no earlier command to keep, and balance cannot wait.
         if common >= 0:
-            super()._start_transition(common, state)
+            super()._start_transition(common, state, seconds)
 
     def _resume(self, state: State) -> None:
         self._holding = False

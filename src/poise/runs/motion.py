@@ -259,7 +259,6 @@ class Motion(metaclass=_MotionMeta):
         """
         solver = Weighted(weights) if self.solver == "weighted" else None
         if self.mode == "kinematic":
-            options.setdefault("ramp", behavior.ramp)
             return KinematicController(behavior, solver, **options)
         if self.mode == "position":
             return PositionController(behavior, NullSpace() if self.solver == "null-space" else solver, **options)
