@@ -17,7 +17,7 @@ from plant_servers import serve_plant
 from poise import behaviors, solvers, tasks
 from poise.control import Command, Controller, PositionController, TorqueController
 from poise.devices import Device, GoalOperator, Operator, RandomDevice, Script
-from poise.hierarchy import Behavior, FunctionBehavior, Hierarchy, Level
+from poise.hierarchy import Behavior, ComposedBehavior, FunctionBehavior, Hierarchy, Level
 from poise.interface import Interface
 from poise.plans import OperatorCommand, Workspace
 from poise.plants import IdealPlant, MujocoPlant, Plant, PositionServos, RemotePlant
@@ -60,6 +60,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Navigate": lambda: behaviors.Navigate(robot(), RandomDevice()),
     "ZmpBalance": lambda: behaviors.ZmpBalance(robot()),
     "LiveSquat": lambda: behaviors.LiveSquat(robot()),
+    "ComposedBehavior": lambda: ComposedBehavior(behaviors.Stand(robot())),
     "KinematicController": lambda: poise.KinematicController(hierarchy()),
     "TorqueController": lambda: TorqueController(behaviors.Stand(robot())),
     "PositionController": lambda: PositionController(hierarchy()),
