@@ -16,6 +16,7 @@ from poise.control import Command, Controller
 from poise.plants import Plant, PlantServer
 from poise.plants.remote.protocol import PROTOCOL, decode, encode
 from poise.robots import Robot, State
+from waiting import enable_ctrl_c
 
 #: Address with any free port.
 FREE_ADDRESS = "tcp://127.0.0.1:0"
@@ -40,7 +41,8 @@ def serve_plant(plant: Plant, address: str = FREE_ADDRESS, **settings: Any) -> I
 def serve_process(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run ``poise serve`` in a process, and yield it with its address."""
     command = [sys.executable, "-m", "poise", "serve", "--address", FREE_ADDRESS, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=enable_ctrl_c) as server:
         try:
             assert server.stdout is not None
             line = server.stdout.readline()

@@ -17,7 +17,7 @@ import poise
 from poise import cli
 from poise.errors import RowsError
 from poise.robots import library_names
-from waiting import wait_for_exit, wait_until
+from waiting import enable_ctrl_c, wait_for_exit, wait_until
 
 #: Keys of `poise run --json` that are numbers, words or tables of a reach, and those that do not apply to it.
 APPLIES = {
@@ -277,11 +277,6 @@ def test_a_run_prints_its_verdict_first_few_figures_and_the_file_last(
     assert detailed[0] == "succeeded"
     assert any(line.startswith("g1, KinematicController: 0.50 s, 100 samples") for line in detailed)
     assert any(line.split() == ["level,", "task", "rms", "max", "final", "unit", "slack"] for line in detailed)
-
-
-def enable_ctrl_c() -> None:
-    """A process started in the background may ignore Ctrl-C, and its children inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.needs_models

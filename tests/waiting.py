@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -88,6 +89,11 @@ def wait_for_exit(process: subprocess.Popen[Any], what: str = "", stall: float =
             except AssertionError:
                 process.kill()
                 raise
+
+
+def enable_ctrl_c() -> None:
+    """Let a child process react to SIGINT (a ``preexec_fn``): shells start background processes with it ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run_to_end(command: Sequence[Any], **options: Any) -> subprocess.CompletedProcess[str]:

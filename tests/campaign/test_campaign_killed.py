@@ -21,14 +21,15 @@ from poise.campaign.folder import open_folder
 from poise.campaign.storage import Journal, read_journal
 from poise.cli import main
 from poise.errors import SpecError
-from waiting import wait_for_exit, wait_until
+from waiting import enable_ctrl_c, wait_for_exit, wait_until
 
 SLEEPERS = drill_spec('["sleep"]', 40, "[fixed]\nseconds = 0.05\nx = 1.5")
 
 
 def start_campaign(spec: Path, out: Path) -> subprocess.Popen[bytes]:
     command = [*POISE, "campaign", str(spec), "--out", str(out), "--workers", "2"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    null = subprocess.DEVNULL
+    return subprocess.Popen(command, stdout=null, stderr=null, preexec_fn=enable_ctrl_c)
 
 
 def wait_for_runs(out: Path, count: int) -> None:

@@ -19,7 +19,7 @@ import poise.recording
 from poise.errors import RecordingError
 from poise.recording import Recorder, RecordingInterrupted, WriteError, load_recording, record_steps
 from poise.recording.file_format import FileWriter
-from waiting import wait_for_exit
+from waiting import enable_ctrl_c, wait_for_exit
 
 SOURCE = str(Path(poise.recording.__file__).parent)
 
@@ -175,7 +175,7 @@ def start_recording_process(path: Path) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         # Processes started in the background may ignore Ctrl-C, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=enable_ctrl_c,
     )
 
 

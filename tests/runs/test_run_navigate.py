@@ -25,7 +25,7 @@ from poise.errors import UsageError
 from poise.parameters import settings_from
 from poise.plants import IdealPlant, MujocoPlant, PlantServer, PositionServos
 from robot_states import installed_robot
-from waiting import wait_for_exit, wait_until
+from waiting import enable_ctrl_c, wait_for_exit, wait_until
 
 SCRIPT = [
     {"time": 0.0, "mode": "trunk", "input": [1, 0, 0, 0, 0, 0]},
@@ -265,15 +265,11 @@ def test_a_remote_plant_is_guided_as_one_that_is_here(script: str) -> None:
     assert (there["q"] == here["q"]).all()
 
 
-def restore_interrupt() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
 def test_ctrl_c_preserves_the_recording_with_its_segments(tmp_path: Path) -> None:
     path = tmp_path / "guided.poise"
     command = [sys.executable, "-m", "poise", "run", "navigate", "--robot", "mighty", "--seconds", "900"]
-    process = subprocess.Popen([*command, "--out", str(path)], stderr=subprocess.PIPE, preexec_fn=restore_interrupt)
+    process = subprocess.Popen([*command, "--out", str(path)], stderr=subprocess.PIPE, preexec_fn=enable_ctrl_c)
     try:
 
         def file_size() -> float:
