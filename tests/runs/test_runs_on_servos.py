@@ -44,7 +44,7 @@ def test_squats_are_periodic_and_the_zmp_stays_near_the_middle() -> None:
     assert low == pytest.approx(high, rel=0.2)
 
 
-@pytest.mark.parametrize("cycles", [2.0, 10.0])
+@pytest.mark.parametrize("cycles", [2.0, pytest.param(10.0, marks=pytest.mark.slow)])
 def test_a_squat_with_the_zmp_at_the_edge_has_not_succeeded(cycles: float) -> None:
     """Half of the leg is too deep for HOAP-3: its heels lift. After ten squats they repeat, but still at the edge."""
     _, result = runs.Squat(robot="hoap3", mode="position", settings={"depth": 0.5, "cycles": cycles}).run()
@@ -53,7 +53,7 @@ def test_a_squat_with_the_zmp_at_the_edge_has_not_succeeded(cycles: float) -> No
     assert "(ZMP) is at an edge of the soles" in result["reason"] if cycles == 10.0 else "squats" in result["reason"]
 
 
-@pytest.mark.parametrize("robot", ["hoap3", "nao"])
+@pytest.mark.parametrize("robot", ["hoap3", pytest.param("nao", marks=pytest.mark.slow)])
 def test_an_ordinary_squat_succeeds_and_its_arms_are_not_mentioned(robot: str) -> None:
     """The arms drift to the comfort posture by 46 to 76 degrees, which is no effect of a push."""
     _, result = runs.Squat(robot=robot, mode="position", settings={"cycles": 3.0}).run()
