@@ -12,7 +12,7 @@ from random_motions import biped, make_recording, rail, random_recording
 import poise
 from poise import runs
 from poise.exports import LEAD_IN, LEAD_OUT, ExportError, Trajectory, replay_trajectory
-from poise.exports.replay import PERIOD, OpenLoopController
+from poise.exports.replay import PERIOD, OpenLoopController, torque_offsets
 from poise.plants import MujocoPlant, PositionServos, steps
 from poise.robots import Robot
 from robot_states import installed_robot
@@ -41,8 +41,9 @@ def test_targets_of_the_servos_are_the_trajectory(robot: Robot) -> None:
     trajectory = knee_bend(robot, 0.4)
     plant = MujocoPlant(robot.stance("standing"), actuators=PositionServos(), period=PERIOD)
     stiffness = robot.limits.torque / STIFF
-    controller = OpenLoopController(robot, trajectory, plant.data.ctrl.copy(), stiffness, torque_feedforward=False)
     damping = 2.0 * np.sqrt(stiffness * _inertia(robot))
+    gains = (stiffness, damping)
+    controller = OpenLoopController(robot, trajectory, plant.data.ctrl.copy(), gains, torque_feedforward=False)
     for step in steps(controller, plant, controller.seconds):
         time, rate = step.state.time + PERIOD, step.command.velocity[6:]
         target = plant.data.ctrl - damping / stiffness * rate
@@ -104,6 +105,16 @@ def test_torque_feed_forward_compensates_the_servo_deflection(robot: Robot) -> N
     assert leading < 0.1 * sagging
 
 
+def test_servos_whose_joints_follow_give_the_torques_that_are_fed_forward() -> None:
+    rng = np.random.default_rng(5)
+    torque = np.repeat(rng.uniform(-100.0, 100.0, (20, 3)), 5, axis=0)  # jumps, as at a touchdown
+    K, D = np.array([4000.0, 200.0, 4000.0]), np.array([40.0, 0.0, 2.0])
+    offsets = torque_offsets(torque, (K, D))
+    rates = np.diff(offsets, axis=0) / PERIOD
+    assert np.abs(K * offsets[1:] + D * rates - torque[:-1]).max() < 1e-9
+    assert np.abs(K * offsets[0] - torque[0]).max() < 1e-12
+
+
 def test_torques_are_fed_forward_if_they_are_known_and_not_disabled(robot: Robot) -> None:
     standing = knee_bend(robot, 0.0, seconds=0.04)
     angles = (standing.time, standing.q, standing.joints, standing.units)
@@ -121,17 +132,18 @@ def test_torques_are_fed_forward_if_they_are_known_and_not_disabled(robot: Robot
 
 
 @pytest.mark.needs_models
-def test_a_recorded_walk_is_replayed_by_default_without_a_fall() -> None:
+@pytest.mark.parametrize(("name", "step_count"), [("nao", 4), ("g1", 8)])
+def test_a_recorded_walk_is_replayed_by_default_without_a_fall(name: str, step_count: int) -> None:
     """Without the torques the same walk falls: this is why they are fed forward by default."""
-    walk = Trajectory.of(runs.Walk(robot="nao", steps=4).run().recording)
-    nao = installed_robot("nao")
-    _, result = replay_trajectory(nao, walk)
+    walk = Trajectory.of(runs.Walk(robot=name, steps=step_count).run().recording)
+    robot = installed_robot(name)
+    _, result = replay_trajectory(robot, walk)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["torque_feedforward"]
     walked = walk.q[-1, :2] - walk.q[0, :2]
     assert result["distance_m"] == pytest.approx(float(np.linalg.norm(walked)), abs=0.01)
     assert result["drift_m"] < 0.01
-    assert replay_trajectory(nao, walk, torque_feedforward=False)[1]["fell"]
+    assert replay_trajectory(robot, walk, torque_feedforward=False)[1]["fell"]
 
 
 def test_the_same_replay_is_the_same_to_the_last_bit(robot: Robot) -> None:
@@ -140,7 +152,7 @@ def test_the_same_replay_is_the_same_to_the_last_bit(robot: Robot) -> None:
 
 
 def test_a_servo_that_was_overpowered_comes_back_to_the_trajectory(robot: Robot) -> None:
-    weak = robot.limits.torque / STIFF
+    weak = (robot.limits.torque / STIFF, np.ones(len(robot.joints)))
     controller = OpenLoopController(
         robot, knee_bend(robot, 0.0), robot.stance("standing").q[7:].copy(), weak, torque_feedforward=False
     )

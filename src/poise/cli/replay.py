@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--torque-feedforward",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="offset the servo targets by recorded torque / stiffness (default: if the file has torques)",
+        help="offset the servo targets so that the servos give the recorded torques (default: if the file has torques)",
     )
     parser.add_argument(
         "--terrain",

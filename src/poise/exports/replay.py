@@ -48,20 +48,29 @@ class OpenLoopController(Controller):
         robot: robot that plays the trajectory.
         trajectory: joint trajectory of this robot.
         start: servo targets at the start (rad).
-        stiffness: stiffness K of the servos (N m/rad); a target is at most torque limit / K away from its joint.
-        torque_feedforward: whether to add the torques of the trajectory as feed-forward:
-            ``target(t) = q(t) + torque(t) / K``.
+        gains: stiffness K (N m/rad) and damping D (N m s/rad) of the servos; a target is at most torque limit / K away
+            from its joint.
+        torque_feedforward: whether to add an offset o to the targets by which the servos also give the torques of the
+            trajectory, see `torque_offsets`.
     """
 
     def __init__(
-        self, robot: Robot, trajectory: Trajectory, start: Array, stiffness: Array, torque_feedforward: bool
+        self,
+        robot: Robot,
+        trajectory: Trajectory,
+        start: Array,
+        gains: tuple[Array, Array],
+        torque_feedforward: bool,
     ) -> None:
         self.period, self.robot = PERIOD, robot
         self.seconds = LEAD_IN + trajectory.duration + LEAD_OUT
         self._time, self._angles = trajectory.time - trajectory.time[0], reorder_joints(trajectory, robot)[0][:, 7:]
         if torque_feedforward:
-            self._angles = self._angles + np.nan_to_num(reorder_torques(trajectory, robot)) / stiffness
-        self._start, self._target, self._max_deflection = start, start.copy(), robot.limits.torque / stiffness
+            ticks = np.append(np.arange(0.0, self._time[-1], PERIOD), self._time[-1])
+            torque = _interpolate(ticks, self._time, np.nan_to_num(reorder_torques(trajectory, robot)))
+            self._angles = _interpolate(ticks, self._time, self._angles) + torque_offsets(torque, gains)
+            self._time = ticks
+        self._start, self._target, self._max_deflection = start, start.copy(), robot.limits.torque / gains[0]
         self._max_speed = robot.limits.velocity
         self._last = -1.0
 
@@ -85,6 +94,30 @@ class OpenLoopController(Controller):
             self._target + PERIOD * rate, state.q[7:] - self._max_deflection, state.q[7:] + self._max_deflection
         )
         return Command(np.concatenate([np.zeros(6), rate]), None, None, PERIOD)
+
+
+def torque_offsets(torque: Array, gains: tuple[Array, Array]) -> Array:
+    """Return offsets o of servo targets (rad), every `PERIOD`, by which servos add torques to those of their errors.
+
+    A servo gives ``K (target - q) + D (rate - v)``, so the rate of an offset adds a torque too: ``K o + D ȯ = torque``.
+    The offset ``torque / K`` would add ``(D / K)`` times the rate of the torque, which at a touchdown is as much as the
+    torque itself. The servo moves its target before it computes its torque, so ȯ is the last difference of o.
+
+    Args:
+        torque: torques (N m), one row per `PERIOD`.
+        gains: stiffness K (N m/rad) and damping D (N m s/rad).
+    """
+    K, D = gains
+    offsets = np.empty_like(torque)
+    offsets[0] = torque[0] / K
+    for i in range(1, len(torque)):
+        offsets[i] = (PERIOD * torque[i - 1] + D * offsets[i - 1]) / (PERIOD * K + D)
+    return offsets
+
+
+def _interpolate(time: Array, sample_times: Array, values: Array) -> Array:
+    """Return the columns of an array, linear between its samples, at other times."""
+    return np.column_stack([np.interp(time, sample_times, column) for column in values.T])
 
 
 # -- Replay ----------------------------------------------------------------------------------------------------------
@@ -123,8 +156,8 @@ def replay_trajectory(
         ground: terrain.
         pushes: pushes on the robot, in time of the run; the motion begins at `LEAD_IN` (1 s).
         servos: servo parameters.
-        torque_feedforward: whether to add recorded torque / stiffness to the servo targets; without it, joints deflect
-            by that angle, and most walks fall. None: if the trajectory has torques.
+        torque_feedforward: whether to offset the servo targets so that the servos give the recorded torques; without
+            it, joints deflect by torque / stiffness, and most walks fall. None: if the trajectory has torques.
         seed: seed of uneven ground.
         path: ``.poise`` file to record to; None records in memory.
         progress: called with the time of the run after each sample (s).
@@ -146,8 +179,8 @@ def replay_trajectory(
     plant = MujocoPlant(
         start, friction=friction, ground=ground, pushes=pushes, actuators=servos, period=PERIOD, seed=seed
     )
-    stiffness, _ = servo_gains(servos, plant.start)
-    controller = OpenLoopController(robot, trajectory, plant.data.ctrl.copy(), stiffness, torque_feedforward)
+    gains = servo_gains(servos, plant.start)
+    controller = OpenLoopController(robot, trajectory, plant.data.ctrl.copy(), gains, torque_feedforward)
     provenance = {
         **controller_facts(controller, plant),
         "behavior": "replay",
