@@ -11,10 +11,11 @@ import pytest
 
 import poise
 from poise.behaviors import Navigate, NavigateSettings
+from poise.behaviors.navigate import held_points
 from poise.behaviors.servo_stabilizer import ServoStabilizer, ServoStabilizerSettings
 from poise.devices import Device, RandomDevice
 from poise.errors import PoiseError
-from poise.plans import NavigationPoints, OperatorCommand
+from poise.plans import Footstep, Goal, NavigationPoints, OperatorCommand, standing_points
 from poise.plants import PositionServos, Push, steps
 from poise.robots import has_position_servos
 
@@ -159,6 +160,28 @@ def test_each_segment_starts_from_where_the_robot_really_is() -> None:
     assert not plant.fallen
     for done in list(navigate.history)[1:]:
         assert np.allclose(done.segment.initial.points.center[:2], measured[round(done.time, 4)], atol=1e-9)
+
+
+def test_at_rest_the_center_of_mass_returns_to_the_last_goal_on_its_feet() -> None:
+    begin = standing_points(robot_of("nao"))
+    goal = Goal(begin)
+    turn, shift = 0.01, 0.002 + 0.001j  # feet that slipped and turned, and a body that drifted a little
+
+    def moved(point: complex) -> complex:
+        return shift + point * np.exp(1j * turn)
+
+    feet = {}
+    for side, foot in begin.feet.items():
+        place = moved(foot.place)
+        feet[side] = Footstep(side, place.real, place.imag, foot.yaw + turn, foot.z)
+    place = moved(complex(*begin.center[:2]))
+    center = np.array([place.real, place.imag, begin.center[2]])
+    drifted = begin.replace(feet=feet, center=center + np.array([0.0005, -0.0007, 0.0]))
+    assert np.abs(held_points(drifted, goal).center - center).max() < 1e-12
+    pushed = begin.replace(center=begin.center + np.array([0.02, 0.0, 0.0]))
+    assert held_points(pushed, goal) is pushed
+    lifted = drifted.replace(lifted="left")
+    assert held_points(lifted, goal) is lifted
 
 
 def test_a_segment_that_physics_contradicts_is_replaced_at_once() -> None:

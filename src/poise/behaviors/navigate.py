@@ -22,6 +22,7 @@ from poise.geometry import polygon, so3
 from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (
     Footstep,
+    Goal,
     HandPoint,
     InitialState,
     LegReach,
@@ -46,6 +47,9 @@ from poise.state import SensorReadings, Snapshot
 #: Tracking errors beyond which a segment starts from the measured pose: of a hand, as a fraction of the arm reach; of
 #: trunk or hand rotation (rad). Smaller errors are the normal lag of the tasks.
 LARGEST_HAND_ERROR, LARGEST_ROTATION_ERROR = 0.08, 0.1
+#: Largest distance of the centre of mass from the last goal, as a fraction of its height, at which a robot without a
+#: command returns to that goal: 1 cm for a height of 1 m, several times the error of servos that carry the weight.
+LARGEST_REST_ERROR = 0.01
 
 
 def reached_points(
@@ -84,6 +88,30 @@ def reached_points(
             turn = planned.attitude
         hands[hand.side] = HandPoint(position, turn)
     return points.replace(attitude=attitude, hands=MappingProxyType(hands)), tuple(notes)
+
+
+def held_points(points: NavigationPoints, goal: Goal) -> NavigationPoints:
+    """Return the points with the centre of mass where a goal that was reached has it, relative to the stance feet.
+
+    A robot at rest would drift if every segment ended where the one before it happened to end: servos and soles give
+    way a little. The points stay the same if a foot was lifted or landed since, or if the centre of mass is farther
+    than `LARGEST_REST_ERROR` from the goal: the robot was pushed.
+    """
+    if goal.points.lifted != points.lifted:
+        return points
+    before, now = (_stance_frame(each) for each in (goal.points, points))
+    place = now[0] + (complex(*goal.points.center[:2]) - before[0]) * now[1] / before[1]
+    if abs(place - complex(*points.center[:2])) > LARGEST_REST_ERROR * abs(goal.points.center[2] - before[2]):
+        return points
+    return points.replace(center=np.array([place.real, place.imag, points.center[2]]))
+
+
+def _stance_frame(points: NavigationPoints) -> tuple[complex, complex, float]:
+    """Return place, heading (a unit number) and height of the middle of the stance feet (m)."""
+    feet = points.stance_feet
+    heading = sum(foot.heading for foot in feet)
+    height = sum(foot.z for foot in feet) / len(feet)
+    return sum(foot.place for foot in feet) / len(feet), heading / abs(heading), height
 
 
 # -- Navigate --------------------------------------------------------------------------------------------------------
@@ -289,7 +317,9 @@ class Navigate(Behavior):
         initial = replace(initial, points=points)
         self.device.observe(initial.points)
         self.command = self.device.read(snapshot.time)
-        goal = guided_goal(initial.points, self.command, self.workspace, self.legs, self.ground, self.discard)
+        if self.command.is_zero and self.segment is not None:
+            points = held_points(points, self.segment.goal)
+        goal = guided_goal(points, self.command, self.workspace, self.legs, self.ground, self.discard)
         goal = replace(goal, notes=(*hand_notes, *goal.notes))
         return self._start_segment(self.planner.plan(initial, goal), snapshot.time)
 
@@ -320,6 +350,8 @@ class Navigate(Behavior):
         points = previous.points
         feet = {foot.side: Footstep.of(snapshot, foot, points.feet[foot.side].yaw) for foot in self.robot.feet}
         center = np.array([c[0], c[1], points.center[2]])
+        if self.segment is None:  # soles sink into the ground a little
+            center[2] += sum(feet[side].z - points.feet[side].z for side in feet) / len(feet)
         rates = PointRates(
             np.array([v[0], v[1], previous.rates.center[2]]),
             previous.rates.attitude,

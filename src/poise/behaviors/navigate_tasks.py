@@ -183,7 +183,8 @@ class NavigateTasks(GaitTasks):
                 hands.append(
                     tasks.Orientation(hand, rotation, weight=HAND_ROTATION_WEIGHT**2, dynamics=reach, name=name)
                 )
-        named = set(limb_joints(robot, "arm")) if hands else set()
+        # With the head: it would be the counterweight by which small errors of arms and hands vanish.
+        named = set(limb_joints(robot, "arm", "head")) if hands else set()
         arms = [joint for joint in robot.joints if joint.name in named]
         if arms:
             homing = tasks.Decay(settings.posture_gain)
