@@ -32,6 +32,13 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
   return kind.startsWith("webgl") ? {} : getContext.call(this, kind, ...more);
 };
 """
+#: Gamepads that a test moves: `pads[0].axes[1] = -1`.
+PADS = """
+window.pads = [];
+navigator.getGamepads = () => [...window.pads, ...Array(4)].slice(0, 4);
+window.pad = (mapping, axes) => ({ id: "Pad (Vendor: 1)", mapping, connected: true, axes: Array(axes).fill(0),
+    buttons: Array.from({ length: 17 }, () => ({ value: 0, pressed: false })) });
+"""
 #: Timeout of the browser's own waits (s); software rendering on a busy machine draws one or two frames per second.
 PATIENCE = 180.0
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fake_hub import FakeHub
-from open_studio import begin_again, chromium, open_page, studio
+from open_studio import open_page, studio
 from poise.studio.operator_input import OperatorInput
 from poise.studio.scenes import find_scene
 from waiting import wait_until
 
-PADS = """
-window.pads = [];
-navigator.getGamepads = () => [...window.pads, ...Array(4)].slice(0, 4);
-window.pad = (mapping, axes) => ({ id: "Pad (Vendor: 1)", mapping, connected: true, axes: Array(axes).fill(0),
-    buttons: Array.from({ length: 17 }, () => ({ value: 0, pressed: false })) });
-"""
 REST = {"mode": "trunk", "axes": [0] * 6, "lift": 0.5, "has_target": False, "notes": [], "segments": []}
 NOTE = "left foot: 4 cm beyond its boundary, projected"
 ROWS = [
@@ -28,31 +21,14 @@ ROWS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def shared_page_and_hub(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, FakeHub]]:
-    with (
-        studio(tmp_path_factory.mktemp("output")) as (hub, server),
-        open_page(browser, server, before=PADS) as page,
-    ):
-        yield page, hub
-
-
 @pytest.fixture
-def page_and_hub(shared_page_and_hub: tuple[Any, FakeHub]) -> Iterator[tuple[Any, FakeHub]]:
-    page, hub = shared_page_and_hub
-    begin_again(page, hub)
+def page_and_hub(gamepad_page_and_hub: tuple[Any, FakeHub]) -> tuple[Any, FakeHub]:
+    page, hub = gamepad_page_and_hub
     hub.stick_driven, hub.guidance = False, dict(find_scene("navigate").guidance_info)
     hub.hello_version += 1
     hub.show_frame(2, guidance=REST)
     page.locator("#guidance-move").wait_for()
-    yield page, hub
-    assert page.errors == []
+    return page, hub
 
 
 def last_input(hub: FakeHub) -> OperatorInput:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fake_hub import CONTROLS, FakeHub
-from open_studio import begin_again, chromium, find_browser, open_page, studio
+from open_studio import begin_again, find_browser, open_page, studio
 from poise.studio import Server
 from waiting import wait_until
 
@@ -28,12 +28,6 @@ ROLES = (
     "application",
     "img",
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fake_hub import FakeHub
-from open_studio import begin_again, chromium, open_page, studio
+from open_studio import open_page, studio
 from waiting import wait_until
 
 ZEROS = [0, 0, 0]
-#: Gamepads moved by the test: `pads[0].axes[1] = -1`.
-PADS = """
-window.pads = [];
-navigator.getGamepads = () => [...window.pads, ...Array(4)].slice(0, 4);
-"""
 STANDARD = "{id: 'Pad (Vendor: 1)', mapping: 'standard', connected: true, axes: [0, 0, 0, 0], buttons: []}"
 FLIGHT = "{id: 'Flight stick', mapping: '', connected: true, axes: [0, 0, -1, 0], buttons: []}"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def shared_page_and_hub(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, FakeHub]]:
-    with (
-        studio(tmp_path_factory.mktemp("output")) as (hub, server),
-        open_page(browser, server, before=PADS) as page,
-    ):
-        yield page, hub
-
-
 @pytest.fixture
-def page_and_hub(shared_page_and_hub: tuple[Any, FakeHub]) -> Iterator[tuple[Any, FakeHub]]:
-    page, hub = shared_page_and_hub
-    begin_again(page, hub)
-    page.locator("#stick-move").wait_for()
-    yield page, hub
-    assert page.errors == []
+def page_and_hub(gamepad_page_and_hub: tuple[Any, FakeHub]) -> tuple[Any, FakeHub]:
+    gamepad_page_and_hub[0].locator("#stick-move").wait_for()
+    return gamepad_page_and_hub
 
 
 def last_stick(hub: FakeHub) -> Any:

@@ -15,7 +15,7 @@ import pinocchio
 import pytest
 
 import poise
-from open_studio import chromium, open_page
+from open_studio import open_page
 from poise.studio import Hub, Server
 from poise.studio.scenes import all_scenes
 from robot_states import not_none
@@ -56,12 +56,6 @@ def server(hub: Hub) -> Iterator[Server]:
     server.start()
     yield server
     server.stop()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
