@@ -47,24 +47,24 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-def draw_walk(robot: str, kind: str, draw: int) -> runs.Walk:
+def draw_walk(robot: str, kind: str, draw: int, seed: int = 0) -> runs.Walk:
     """Return a random walk; the same arguments give the same walk."""
     loaded = runs.library_robot(robot)
     scale = math.sqrt(BodyDimensions.of(loaded.stance("standing")).leg_length / 0.8)
     if kind == "style":
-        rng = np.random.default_rng([2024, draw])
+        rng = np.random.default_rng([2024, draw, *([seed] if seed else [])])
         ranges = {name: each for name, each in PARAMETERS.items() if name not in SINUSOID_PARAMETERS}
         values = {name: float(rng.uniform(each.low, each.high)) for name, each in ranges.items()}
         style = Style(name=f"draw {draw}", torque_joints=TORQUE_JOINTS[rng.integers(3)], **values)
         return runs.Walk(robot=robot, style=style, steps=12)
     if kind == "speed":
-        rng = np.random.default_rng([77, draw])
+        rng = np.random.default_rng([77, draw, *([seed] if seed else [])])
         style = STYLES[SPEED_STYLES[rng.integers(len(SPEED_STYLES))]]
         forward, left, turn = (float(rng.uniform(*each)) for each in SPEEDS)
         straight = rng.random() < 0.5
         speed = (scale * forward, 0.0, 0.0) if straight else (scale * forward, scale * left, turn)
         return runs.Walk(robot=robot, style=style, speed=speed, steps=12)
-    rng = np.random.default_rng([99, draw])
+    rng = np.random.default_rng([99, draw, *([seed] if seed else [])])
     sole = loaded.feet[0].sole
     rise = float(rng.uniform(*RISES)) * 0.8 * scale**2
     run = float((sole.x_max - sole.x_min) * rng.uniform(*RUNS))
@@ -139,6 +139,7 @@ def main() -> int:
     parser.add_argument("--robots", default="g1,talos,nao")
     parser.add_argument("--kind", choices=KINDS, default="style", help="what is drawn (default style)")
     parser.add_argument("--draws", type=int, default=200, help="draws per robot (default 200)")
+    parser.add_argument("--seed", type=int, default=0, help="other draws than those of seed 0 (default 0)")
     parser.add_argument("--store", type=Path, required=True, help="file of the walks, created if it does not exist")
     parser.add_argument("--simulate", choices=("yes", "no"), default="yes", help="simulate walks that are not stored")
     parser.add_argument("--check", choices=("yes", "no"), default="yes", help="ask the check about the stored walks")
@@ -148,14 +149,14 @@ def main() -> int:
     if options.simulate == "yes":
         for key in keys:
             if key not in store.outcomes:
-                store.add(key, simulate(draw_walk(*key)))
+                store.add(key, simulate(draw_walk(*key, options.seed)))
     if options.check == "no":
         return 0
     print("| walks | walks, passed | falls, passed | walks, refused | falls, refused | precision | recall |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for robot in robots:
         known = [key for key in keys if key[0] == robot and key in store.outcomes]
-        answers = [ask(draw_walk(*key), key[2], store.outcomes[key]) for key in known]
+        answers = [ask(draw_walk(*key, options.seed), key[2], store.outcomes[key]) for key in known]
         print(table_line(f"{robot}, first check, all", answers, "first"))
         for part, name in ((0, "even"), (1, "odd")):
             chosen = [each for each in answers if each.draw % 2 == part]

@@ -13,6 +13,8 @@ from poise.studio.operator_input import OperatorInput
 from poise.studio.scenes import find_scene
 from waiting import wait_until
 
+pytest_plugins = ("page_fixtures",)
+
 REST = {"mode": "trunk", "axes": [0] * 6, "lift": 0.5, "has_target": False, "notes": [], "segments": []}
 NOTE = "left foot: 4 cm beyond its boundary, projected"
 ROWS = [

@@ -15,6 +15,8 @@ from open_studio import begin_again, find_browser, open_page, studio
 from poise.studio import Server
 from waiting import wait_until
 
+pytest_plugins = ("page_fixtures",)
+
 ROLES = (
     "button",
     "link",

@@ -11,6 +11,8 @@ from fake_hub import FakeHub
 from open_studio import open_page, studio
 from waiting import wait_until
 
+pytest_plugins = ("page_fixtures",)
+
 ZEROS = [0, 0, 0]
 STANDARD = "{id: 'Pad (Vendor: 1)', mapping: 'standard', connected: true, axes: [0, 0, 0, 0], buttons: []}"
 FLIGHT = "{id: 'Flight stick', mapping: '', connected: true, axes: [0, 0, -1, 0], buttons: []}"

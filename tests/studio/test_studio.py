@@ -21,6 +21,8 @@ from poise.studio.scenes import all_scenes
 from robot_states import not_none
 from waiting import wait_until
 
+pytest_plugins = ("page_fixtures",)
+
 pytestmark = [
     pytest.mark.needs_models,
     pytest.mark.timeout(600),

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the studio's page in a browser."""
+"""Fixtures of the tests of the studio's page in a browser, for `pytest_plugins` of a test module."""
 
 from __future__ import annotations
 
