@@ -148,7 +148,7 @@ def test_the_package_has_no_bench_command(capsys: pytest.CaptureFixture[str]) ->
         (["run", "reach", "--seconds", "-1"], "'-1' is not a time"),
         (["run", "reach", "--seconds", "inf"], "'inf' is not a time"),
         (["run", "reach", "--seconds", "nan"], "'nan' is not a time"),
-        (["run", "reach", "--seed", "1.5"], "'1.5' is not a whole number"),
+        (["run", "reach", "--seed", "1.5"], "'1.5' is invalid; expected a whole number, 0 or more"),
         (["run", "reach", "--set", "phase_duration"], "expected key=value"),
         (["run", "reach", "--set", "=2"], "expected key=value"),
         (["run", "reach", "--set", "phase_duration=2 or 3"], "expected key=value"),

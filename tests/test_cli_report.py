@@ -13,7 +13,6 @@ from poise import cli
 from poise.campaign import COST_COLUMNS, FACTS_FILE, RECORDINGS_FOLDER, Column
 from poise.campaign.results import RESULTS_FILE
 from poise.campaign.storage import RUN_COLUMNS, build_table, write_json, write_table
-from poise.report import RECORDING_SECTIONS
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +32,7 @@ def test_it_writes_a_page_and_prints_its_name(recording_path: Path, tmp_path: Pa
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(f"{out}: 1 recording, 0.")
-    assert result.stderr.splitlines()[0] == f"1 of {len(RECORDING_SECTIONS)}: summary"
-    assert len(result.stderr.splitlines()) == len(RECORDING_SECTIONS)
+    assert result.stderr == ""  # the progress bar is for terminals
     text = out.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert "biped, 16 joints" in text  # its model was found at the path in the recording

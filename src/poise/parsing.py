@@ -28,14 +28,14 @@ PLANT_ADDRESS = "tcp://127.0.0.1:5560"
 def parse_count(text: str) -> int:
     """Parse a whole number, 1 or more."""
     if not text.isdecimal() or int(text) == 0:
-        raise UsageError(f"'{text}' is not a count; expected 1 or more")
+        raise UsageError(f"'{text}' is invalid; expected a whole number, 1 or more")
     return int(text)
 
 
 def parse_integer(text: str) -> int:
     """Parse a whole number, 0 or more."""
     if not text.isdecimal():
-        raise UsageError(f"'{text}' is not a whole number; expected 0 or more")
+        raise UsageError(f"'{text}' is invalid; expected a whole number, 0 or more")
     return int(text)
 
 

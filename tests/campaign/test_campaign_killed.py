@@ -283,7 +283,7 @@ def test_without_a_minimum_at_least_one_run_must_succeed(minimum: str, status: i
     [
         (["missing.toml", "--out", "out"], "'missing.toml' cannot be read"),
         (["drill.toml"], "--out"),
-        (["drill.toml", "--out", "out", "--workers", "0"], "'0' is not a count"),
+        (["drill.toml", "--out", "out", "--workers", "0"], "'0' is invalid; expected a whole number, 1 or more"),
         (["drill.toml", "--out", "out", "--workers", "2", "--ray", "local"], "not allowed with"),
         (["drill.toml", "--out", "drill.toml"], "is a file"),
     ],

@@ -108,7 +108,7 @@ def test_the_plan_changes_only_with_the_runs() -> None:
         (("seeds = 2", "seeds = [1, 1]"), "distinct seeds"),
         (('kind = "walk"', 'kind = "wakl"'), "did you mean 'walk'?"),
         (("steps = 4", "stepps = 4"), "did you mean 'steps'?"),
-        (("steps = 4", "steps = -4"), "steps: '-4' is not a whole number"),
+        (("steps = 4", "steps = -4"), "steps: '-4' is invalid; expected a whole number"),
         (("steps = 4", "steps = 4\nset.kpp = 3"), "no setting 'kpp'"),
         (("steps = 4", 'steps = 4\nstyle = "happy"'), "there is no style 'happy'"),
         (("steps = 4", 'steps = 4\nprofile = "minimum-jerk"'), "'profile' is a parameter of 'reach'"),

@@ -71,6 +71,8 @@ def test_bad_input_is_named_in_one_line(
         ("does not end in .bvh", recording_path, "--to", "bvh", "--out", out),
         ("did you mean 'bvh'?", recording_path, "--to", "bhv", "--out", out),
         ("unknown format 'doc'", recording_path, "--out", tmp_path / "b.doc"),
+        ("has no suffix that names a format; there are csv", recording_path, "--out", tmp_path / "b"),
+        ("expected a positive number up to 10000", recording_path, "--out", out, "--rate", "1e6"),
         ("required: --out", recording_path, "--to", "csv"),
         ("RECORDING", "--out", out),
         ("'0' is not a positive number", recording_path, "--out", out, "--rate", "0"),

@@ -70,7 +70,13 @@ def test_an_invalid_speed_is_refused_by_name(text: str, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("text", ["-1", "2.5", "many"])
 def test_steps_are_counted(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert f"'{text}' is not a whole number" in error_line(capsys, "walk", f"--steps={text}")
+    assert f"'{text}' is invalid; expected a whole number, 0 or more" in error_line(capsys, "walk", f"--steps={text}")
+
+
+def test_the_help_of_a_setting_that_is_a_flag_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["run", "walk", "--help"])
+    assert "(true or false, default true)" in re.search("adapt_steps.*", capsys.readouterr().out)[0]
 
 
 @pytest.mark.parametrize("option", [["--style", "sad"], ["--steps", "4"], ["--speed", "0.2,0,0"]])

@@ -105,6 +105,12 @@ def test_steps_are_shown_with_their_spread(page: Page) -> None:
     assert [value(cell.split(" (")[0]) for cell in rows["height (mm)"]] == pytest.approx([50.0, 100.0], rel=0.02)
 
 
+def test_a_short_walk_has_no_steady_steps(robot: Robot) -> None:
+    recording = synthetic_recording(robot, SyntheticWalk(steps=4, period=0.01))
+    rows = {cells[0]: cells[1] for cells in Page(recording_page({"short": recording})).tables["Footprints"][1:]}
+    assert (rows["steps"], rows["of which steady"]) == ("4", "none; all count")
+
+
 def test_soles_are_drawn_as_large_and_where_they_are(robot: Robot, walks: dict[str, Recording]) -> None:
     walk = analyze_walk(walks["neutral"], robot)
     for each, (side, place, _) in zip(walk.footprints, RAILS["neutral"].footprints(), strict=True):

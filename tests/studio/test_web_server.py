@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -142,6 +144,15 @@ def test_a_port_that_is_taken_is_one_clear_line(hub_and_server: tuple[FakeHub, S
         Server(hub_and_server[0], "127.0.0.1", taken)
     assert isinstance(raised.value, PoiseError)
     assert "\n" not in str(raised.value)
+
+
+def test_the_command_on_a_port_that_is_taken_prints_one_line_only(
+    hub_and_server: tuple[FakeHub, Server], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "poise", "studio", "--port", str(hub_and_server[1].port), "--out", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "is in use" in result.stderr
 
 
 @pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70000), ("127.0.0.1", -1), ("192.0.2.1", 0)])

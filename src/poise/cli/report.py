@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from urllib.parse import quote
 
 from poise.cli.options import PAGE_SUFFIXES, check_writable, print_status
 from poise.errors import PoiseError, UsageError
+from poise.recording import ProgressBar
 
 if TYPE_CHECKING:
     from poise.campaign import Results
@@ -34,7 +36,8 @@ def _report(options: argparse.Namespace) -> int:
     from poise.report import RECORDING_SECTIONS, read_recordings, save_page
 
     recordings = read_recordings(options.recordings)
-    save_page(options.out, recordings, _progress(len(RECORDING_SECTIONS)))
+    with _progress_bar(options.out, len(RECORDING_SECTIONS)) as bar:
+        save_page(options.out, recordings, _progress(bar))
     what = f"{len(recordings)} recording{'' if len(recordings) == 1 else 's'}"
     print(f"{options.out}: {what}, {options.out.stat().st_size / 1e6:.1f} MB")
     return 0
@@ -56,7 +59,8 @@ def _campaign_report(campaigns: list[Path], options: argparse.Namespace) -> int:
     from poise.report import CAMPAIGN_SECTIONS, save_campaign_page
 
     run_files = _run_files(results, options.out)
-    save_campaign_page(options.out, results, run_files, _progress(len(CAMPAIGN_SECTIONS)))
+    with _progress_bar(options.out, len(CAMPAIGN_SECTIONS)) as bar:
+        save_campaign_page(options.out, results, run_files, _progress(bar))
     replays = sum(bool(each.replay) for each in run_files.values())
     also = f", {replays} replay{'' if replays == 1 else 's'} beside it" if replays else ""
     what = f"{len(results)} of {results.planned_runs} runs"
@@ -64,16 +68,14 @@ def _campaign_report(campaigns: list[Path], options: argparse.Namespace) -> int:
     return 0
 
 
-def _progress(sections: int) -> Callable[[str], None]:
-    """Return a function that prints the section being written and its number."""
-    count = 0
+def _progress_bar(out: Path, sections: int) -> ProgressBar:
+    return ProgressBar(out.name, sections, unit="sections", count_items=True)
 
-    def progress(section: str) -> None:
-        nonlocal count
-        count += 1
-        print_status(f"{count} of {sections}: {section}")
 
-    return progress
+def _progress(bar: ProgressBar) -> Callable[[str], None]:
+    """Return a function that shows in the bar which section is being written."""
+    numbers = itertools.count(1)
+    return lambda section: bar(next(numbers), section)
 
 
 def _run_files(results: Results, out: Path) -> dict[int, RunFiles]:

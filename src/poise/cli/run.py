@@ -94,11 +94,18 @@ def _settings_help(motion: type[Motion]) -> str:
     lines = []
     for mode, type_ in motion.settings_types().items():
         lines.append(f"settings (--set NAME=VALUE){f' with --mode {mode}' if mode else ''}:")
-        lines += [f"  {name:<26} {parameter.help}" for name, parameter in parameters(type_).items()]
+        lines += [f"  {name:<26} {_setting_help(parameter)}" for name, parameter in parameters(type_).items()]
     for prefix, type_ in motion.prefixed_settings.items():
         lines.append(f"{prefix.rstrip('.')} settings (--set {prefix}NAME=VALUE):")
-        lines += [f"  {prefix + name:<29} {parameter.help}" for name, parameter in parameters(type_).items()]
+        lines += [f"  {prefix + name:<29} {_setting_help(parameter)}" for name, parameter in parameters(type_).items()]
     return "\n".join(lines)
+
+
+def _setting_help(parameter: Parameter) -> str:
+    """Return the help of a setting, which, unlike an option, needs a value also if it is a flag."""
+    if parameter.kind != "flag":
+        return parameter.help
+    return f"{parameter.description} (true or false, default {parameter.format(parameter.default)})"
 
 
 def _run(options: argparse.Namespace) -> int:

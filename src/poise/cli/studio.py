@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
 
 from poise.cli.options import integer_argument
@@ -40,19 +41,18 @@ def _studio(options: argparse.Namespace) -> int:
     from poise.studio import Hub, Server, scenes  # imported late so that the help appears fast
 
     scenes.find_scene(options.scene)
-    hub = Hub(options.robot, options.out, options.scene)
-    server = Server(hub, options.host, options.port, options.token)
     stop_event = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop_event.set())
-    try:
+    with ExitStack() as stack:
+        hub = Hub(options.robot, options.out, options.scene)
+        stack.callback(hub.stop)  # also if the port is in use
+        server = Server(hub, options.host, options.port, options.token)
+        stack.callback(server.stop)
         hub.start()
         server.start()
         print(f"The studio is open at {server.url}   (press Ctrl-C to stop; files go to {options.out})", flush=True)
         if not options.no_browser and sys.stdout.isatty():
             webbrowser.open(server.url)
         stop_event.wait()
-    finally:
-        server.stop()
-        hub.stop()
     return 0

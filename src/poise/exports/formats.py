@@ -20,6 +20,9 @@ from poise.files import atomic_write, failure_reason, writable_path
 from poise.recording import CoordinateLabels, Recording, robot_from_provenance
 from poise.robots import Robot, State
 
+#: Largest rate of an export (Hz). Recordings have at most 1000 samples a second; the rest is interpolation.
+MAX_RATE = 1e4
+
 
 def checked_path(path: str | PathLike[str], suffixes: tuple[str, ...]) -> Path:
     """Check that an output file can be written and has one of the suffixes, and return its path with links resolved.
@@ -148,6 +151,8 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> str:
         name = next(
             (known for known, export_format in FORMATS.items() if suffix in export_format.suffixes), suffix.lstrip(".")
         )
+    if not name:
+        raise ExportError(f"'{path}' has no suffix that names a format; {suggestion('', FORMATS)}", str(path))
     if name not in FORMATS:
         raise ExportError(f"unknown format '{name}'; {suggestion(name, FORMATS)}", str(path))
     return name
@@ -185,8 +190,8 @@ def save(
     name = format_of(path, format)
     export_format = FORMATS[name]
     target = checked_path(path, export_format.suffixes)
-    if rate is not None and not 0.0 < rate <= 1e6:
-        raise ExportError(f"rate is {rate:g} Hz; expected a positive number up to 1e6")
+    if rate is not None and not 0.0 < rate <= MAX_RATE:
+        raise ExportError(f"rate is {rate:g} Hz; expected a positive number up to {MAX_RATE:g}")
     job = ExportRequest(recording, robot, rate, size, progress or (lambda time: None))
     try:
         with atomic_write(target) as file:

@@ -70,7 +70,7 @@ MARGINS_DESCRIPTION = (
 def step_table(walks: WalkViews) -> str:
     """Return a table with a column per walk: mean and range of each quantity over the steady steps."""
     rows = [("steps", *(str(len(walk.steps)) for _, walk in walks))]
-    rows.append(("of which steady", *(str(len(walk.steady_steps)) for _, walk in walks)))
+    rows.append(("of which steady", *(_steady_count(walk) for _, walk in walks)))
     for title, name, factor in STEP_QUANTITIES:
         rows.append(
             (title, *(_mean_and_range([factor * getattr(step, name) for step in w.steady_steps]) for _, w in walks))
@@ -84,6 +84,11 @@ def step_table(walks: WalkViews) -> str:
     )
     caption = "Steady steps: mean, and in brackets minimum … maximum. Slip and rotation on the ground are of all steps."
     return table(["steps", *(view.label for view, _ in walks)], rows, caption)
+
+
+def _steady_count(walk: RecordedWalk) -> str:
+    """Return the number of steady steps; a short walk has none, and all its steps take their place."""
+    return "none; all count" if len(walk.steady_steps) == len(walk.steps) else str(len(walk.steady_steps))
 
 
 def _mean_and_range(values: Sequence[float]) -> str:
