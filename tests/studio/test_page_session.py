@@ -184,6 +184,13 @@ def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(hub_and_s
     assert len(hub_and_server[0].uploads) == 1
 
 
+def test_a_file_of_another_kind_is_refused_by_its_name(hub_and_server: tuple[FakeHub, Server]) -> None:
+    assert upload(hub_and_server[1], b"=" * 9000, name="walk.poise") == (
+        "'walk.poise' does not end in .toml; choose another file"
+    )
+    assert upload(hub_and_server[1], b"a=1", name="MINE.TOML") == ""
+
+
 def test_a_file_without_end_is_refused_while_it_comes(hub_and_server: tuple[FakeHub, Server]) -> None:
     with connect_page(hub_and_server[1], "upload/load?name=a.toml") as page:
         with suppress(ConnectionClosed):
@@ -194,7 +201,8 @@ def test_a_file_without_end_is_refused_while_it_comes(hub_and_server: tuple[Fake
 
 
 @pytest.mark.parametrize(
-    ("control", "name"), [("save", "a"), ("no", "a"), ("load", ""), ("load", "..%2Fa"), ("load", "a" * 300)]
+    ("control", "name"),
+    [("save", "a"), ("no", "a"), ("load", ""), ("load", "..%2Fa.toml"), ("load", "a" * 300 + ".toml")],
 )
 def test_an_upload_to_nothing_or_under_no_name_is_refused(
     hub_and_server: tuple[FakeHub, Server], control: str, name: str

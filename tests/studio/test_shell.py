@@ -203,6 +203,7 @@ def test_small_windows_show_the_robot_and_can_drive_it(page: Any, hub: FakeHub) 
             box = page.get_by_role("button", name=button, exact=True).bounding_box()
             assert 0 <= box["x"] <= width - box["width"], button
         hub.commands.clear()
+        assert page.locator(".labelled-stick:visible").all_inner_texts() == ["walk", "turn"]
         stick = page.locator("#stick-move").bounding_box()
         middle = (stick["x"] + stick["width"] / 2, stick["y"] + stick["height"] / 2)
         page.mouse.move(*middle)
@@ -344,6 +345,51 @@ def test_tables_status_texts_and_plots_show_the_frame(page: Any, hub: FakeHub) -
         wait_until(lambda plot=plot: page.locator(f"#plot-{plot}").evaluate(coloured))  # type: ignore[misc]
     assert page.locator("#legend-forces").inner_text().startswith("left foot")
     assert "knee" in page.locator("#legend-torques").inner_text()
+
+
+def test_mixed_units_and_long_names_leave_all_columns_of_the_table_visible(page: Any, hub: FakeHub) -> None:
+    tasks = [{"name": "height_of_the_center_of_mass_above_left_sole", "error": 1.23e-4, "unit": "m, rad"}]
+    level = {"name": "style", "slack": 6.08, "unit": "m/s², rad/s², kg m²/s², N m", "saturated": 3, "tasks": tasks}
+    hub.show_frame(2, levels=[level])
+    row = page.locator("#levels tbody tr.level", has_text="style")
+    row.wait_for()
+    for width in (1024, 1279, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("levels.parentElement.scrollWidth - levels.parentElement.clientWidth") == 0
+    assert row.locator("td").nth(2).inner_text() == "6.08"
+    assert row.locator("td").nth(2).get_attribute("title") == "over rows in m/s², rad/s², kg m²/s², N m"
+    assert page.locator("#levels tr.task td").first.inner_text() == "height of the center of mass above left sole"
+
+
+def test_a_scene_that_is_being_loaded_shows_nothing_of_the_one_before(page: Any, hub: FakeHub) -> None:
+    hub.show_frame(2, replay={"file": "walk.poise", "time": 0.1, "duration": 4.0, "loop": True, "uses_controls": False})
+    page.get_by_role("group", name="Replay").wait_for()
+    hub.current_frame = None
+    hub.controls, hub.scene, hub.hello_version = [], "reach", hub.hello_version + 1
+    page.locator("#status[title='loading']").wait_for()
+    assert page.locator("#status-lines").inner_text() == ""
+    assert page.locator("#levels tbody tr").count() == 0
+    assert page.locator("#limits").inner_text() == page.locator("#explanation").inner_text() == ""
+    assert not page.get_by_role("group", name="Replay").is_visible()
+    assert page.locator("#phase").inner_text() == ""
+    coloured = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0)"
+    assert not any(page.locator(f"#plot-{plot}").evaluate(coloured) for plot in ("balance", "forces", "times"))
+    hub.controls, hub.hello_version = CONTROLS, hub.hello_version + 1
+    hub.show_frame(3)
+    page.get_by_text("balanced: 2.3 cm to spare").wait_for()
+
+
+def test_a_control_without_effect_is_greyed_out_and_cannot_be_used(page: Any, hub: FakeHub) -> None:
+    arms = page.locator(".control", has_text="arms swing")
+    arms.evaluate("element => element.dataset.mine = 'yes'")
+    hub.controls = [{**each, "enabled": each["name"] != "arms"} for each in CONTROLS]
+    hub.hello_version += 1
+    page.locator(".control.disabled", has_text="arms swing").wait_for()
+    assert arms.evaluate("element => element.inert")
+    assert page.locator(".control.disabled").count() == 1
+    hub.controls, hub.hello_version = CONTROLS, hub.hello_version + 1
+    wait_until(lambda: not arms.evaluate("element => element.inert"))
+    assert arms.evaluate("element => element.dataset.mine") == "yes", "it is not drawn anew"
 
 
 def test_a_fall_and_a_fallback_stand_over_the_view(page: Any, hub: FakeHub) -> None:

@@ -136,6 +136,18 @@ def test_a_force_cell_fault_is_reported() -> None:
     assert np.isfinite([runner.scene.sole_pressure.force(side) for side in ("left", "right")]).all()  # type: ignore[union-attr]
 
 
+def test_the_regulation_is_offered_where_it_acts() -> None:
+    scene = runner_of(actuation="torque motors").scene
+
+    def offered() -> bool:
+        return next(control.enabled for control in scene.controls() if control.name == "zmp_regulation")
+
+    assert not offered()
+    scene.set_control("actuation", "position servos")
+    assert offered()
+    assert scene.controls_changed, "the page has to draw it"
+
+
 def test_with_torque_motors_there_is_no_regulation_and_no_sole_pressure() -> None:
     runner = runner_of(actuation="torque motors")
     assert "servos only" in runner.scene.set_control("zmp_regulation", False)

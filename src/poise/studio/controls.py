@@ -28,6 +28,7 @@ class Control:
         label: text beside the control.
         group: heading of the panel that contains it.
         help: tooltip, one sentence.
+        enabled: whether the control has an effect at present; else the page greys it out.
     """
 
     kind: ClassVar[str] = ""
@@ -35,6 +36,7 @@ class Control:
     label: str
     group: str = ""
     help: str = ""
+    enabled: bool = True
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **asdict(self)}

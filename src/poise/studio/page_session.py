@@ -295,6 +295,9 @@ async def _receive_file(page: ServerConnection, hub: HubInterface, control: str,
         return f"this scene has no upload '{control[:40]}'; reload the page"
     if not 0 < len(filename) <= MAX_NAME_LENGTH or any(letter in filename for letter in "/\\\0"):
         return f"'{filename[:40]}' is not a valid file name; rename the file"
+    accepted = str(upload_controls[control].get("accept", "")).split(",")
+    if not filename.lower().endswith(tuple(accepted)):
+        return f"'{filename}' does not end in {' or '.join(accepted)}; choose another file"
     max_bytes = int(upload_controls[control].get("max_bytes", MAX_UPLOAD_BYTES))
     data = bytearray()
     while True:

@@ -262,11 +262,11 @@ class PushControls:
         return [
             Button(name="push", label="push", group="Push", help="push the base with the force below"),
             Slider(name="push.force", label="force", group="Push", low=0.0, high=self._max_force, step=1.0, unit="N",
-                   value=self.force),
+                   value=self.force, help="size of the next push"),
             Slider(name="push.direction", label="direction", group="Push", low=-180.0, high=180.0, step=5.0,
                    unit="degrees", value=self.direction, help="0: forward, 90: to the left"),
             Slider(name="push.duration", label="duration", group="Push", low=0.02, high=0.5, step=0.01, unit="s",
-                   value=self.duration),
+                   value=self.duration, help="duration of the next push"),
         ]  # fmt: skip
 
     def values(self) -> dict[str, Any]:
@@ -338,6 +338,10 @@ class PushableScene(Scene):
 # -- Parameters of a motion ------------------------------------------------------------------------------------------
 
 
+#: Tooltip of the terrain, whose declared description is the syntax of the command line.
+TERRAIN_HELP = "ground under the robot; a change starts the scene again"
+
+
 def terrain_name(text: str) -> str:
     """Return the name of a terrain for the page.
 
@@ -393,7 +397,7 @@ class MotionControls:
             value = getattr(motion.world if is_world else motion, declared.name)
             control = control_for(declared, value, "World" if is_world else "Motion")
             if declared.name == "terrain" and isinstance(control, Dropdown):
-                control = replace(control, option_labels=tuple(map(terrain_name, control.options)))
+                control = replace(control, option_labels=tuple(map(terrain_name, control.options)), help=TERRAIN_HELP)
             controls += [] if control is None else [control]
         return controls
 

@@ -165,7 +165,7 @@ class Gaze(Aim):
         dynamics: TaskDynamics | None = None,
         name: str = "",
     ) -> None:
-        name = name or f"gaze of {frame_name(frame)}"
+        name = name or ("gaze" if isinstance(frame, GazeFrame) else f"gaze of {frame_name(frame)}")
         if axis is None:
             if not isinstance(frame, GazeFrame):
                 raise TaskError(f"{name}: no axis was given; give axis=, or robot.gaze, which has one", name)

@@ -11,7 +11,7 @@ const TRAIL_LENGTH = 60; // samples: three seconds
 // Drawn from last to first with decreasing size, so that all remain visible when they coincide.
 const POINTS = [
   { key: "center_of_mass", name: "centre of mass", series: 0, shape: "circle", size: 4 },
-  { key: "center_of_pressure", name: "pressure", series: 1, shape: "square", size: 5 },
+  { key: "center_of_pressure", name: "centre of pressure", series: 1, shape: "square", size: 5 },
   { key: "capture_point", name: "capture point", series: 2, shape: "diamond", size: 6.5 },
 ];
 
@@ -20,6 +20,11 @@ export class BalancePlot {
     Object.assign(this, { canvas, trail: [], plots: null, window: null, lastTime: 0 });
     legend.replaceChildren(...POINTS.map((point) =>
       createElement("li", {}, createElement("i", { class: `series-${point.series} ${point.shape}` }), point.name)));
+  }
+
+  clear() {
+    Object.assign(this, { trail: [], plots: null, window: null });
+    prepareCanvas(this.canvas);
   }
 
   sample(plots) {

@@ -23,6 +23,7 @@ export function connect(handlers) {
   const receive = (event) => {
     const message = JSON.parse(event.data);
     if (message.hello) {
+      if (message.hello.controls.length === 0) latest = null; // a scene is being loaded; the frame is of the one before
       handlers.hello(message.hello);
       requestDraw(); // hello rebuilds panels, and a paused simulation sends no other frame
     }

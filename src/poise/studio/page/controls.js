@@ -140,6 +140,12 @@ function save(control) {
   return { element: createElement("div", { class: "control" }, link), show() {} };
 }
 
+/** Grey out a control that has no effect at present. */
+function setEnabled(element, enabled = true) {
+  element.inert = !enabled;
+  element.classList.toggle("disabled", !enabled);
+}
+
 const KINDS = { slider, text, dropdown, switch: toggle, button, save, upload, task_order: taskOrder };
 
 export class Controls {
@@ -150,12 +156,13 @@ export class Controls {
 
   /** Redraw the controls only if their declarations changed, so that a control in use does not disappear. */
   hello(controls) {
-    const signature = JSON.stringify(controls.map(({ value, items, options, option_labels, ...rest }) => rest));
+    const signature = JSON.stringify(controls.map(({ value, items, options, option_labels, enabled, ...rest }) => rest));
     if (signature === this.signature) {
       for (const control of controls) {
         const drawn = this.drawn.get(control.name);
         drawn?.setOptions?.(control);
         drawn?.show(control.items ?? control.value);
+        if (drawn) setEnabled(drawn.element, control.enabled);
       }
       return;
     }
@@ -166,6 +173,7 @@ export class Controls {
       const drawn = KINDS[control.kind]?.(control, this.send, this.postMessage, trackHeld);
       if (!drawn) continue;
       this.drawn.set(control.name, drawn);
+      setEnabled(drawn.element, control.enabled);
       const title = control.group || "Scene";
       if (!groups.has(title)) groups.set(title, createElement("details", { class: "control-group", open: true }, createElement("summary", {}, title)));
       groups.get(title).append(drawn.element);

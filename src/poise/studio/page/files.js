@@ -61,14 +61,20 @@ export class Files {
         recording ? formats : null));
   }
 
+  /** Hide the replay and its effects on other parts of the page. */
+  hideReplay() {
+    byId("replay").hidden = true;
+    byId("time-scale").hidden = byId("record").disabled = document.querySelector(".control-panel").inert = false;
+  }
+
   /** Show the replay, if there is one: {file, time, duration, loop, uses_controls}. */
   frame({ replay: { file, time, duration, loop, uses_controls: usesControls }, playing, time_scale: timeScale }) {
     Object.assign(this, { file, playing });
-    byId("replay").hidden = file === "";
-    byId("time-scale").hidden = file !== ""; // the replay has its own
-    byId("record").disabled = file !== "";
-    document.querySelector(".control-panel").inert = file !== "" && !usesControls; // they belong to the live robot
-    if (file === "") return;
+    if (file === "") return this.hideReplay();
+    byId("replay").hidden = false;
+    byId("time-scale").hidden = true; // the replay has its own
+    byId("record").disabled = true;
+    document.querySelector(".control-panel").inert = !usesControls; // they belong to the live robot
     setText(byId("replay-file"), file);
     setIcon(byId("replay-play"), playing ? "pause" : "play", playing ? "Pause replay" : "Play replay");
     byId("replay-loop").setAttribute("aria-pressed", Boolean(loop));

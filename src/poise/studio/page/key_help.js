@@ -7,9 +7,9 @@ const WALK_ROWS = [
   ["A D", "walk left, right"],
   ["Q E, ← →", "turn left, right"],
 ];
+const FIELD_ROW = ["Enter, Esc", "leave a number field; then keys drive the robot again"];
 const PAGE_ROWS = [
   ["Ctrl Z", "undo the last change of a control"],
-  ["Enter, Esc", "leave a number field; then keys drive the robot again"],
   ["Tab, then ← →", "move a slider, a choice or a tab"],
   ["?", "this help"],
 ];
@@ -29,7 +29,7 @@ export class KeyHelp {
   /** stick_driven, guidance: of the scene; see Toolbar.hello. */
   hello({ stick_driven: stickDriven, guidance }) {
     const own = guidance?.keyboard ?? (stickDriven ? WALK_ROWS : []);
-    const sections = [["Robot", own], ["Page", PAGE_ROWS], ["3D view", VIEW_ROWS]].filter(([, rows]) => rows.length);
+    const sections = [["Robot", own], ["Page", own.length ? [FIELD_ROW, ...PAGE_ROWS] : PAGE_ROWS], ["3D view", VIEW_ROWS]].filter(([, rows]) => rows.length);
     byId("key-help-rows").replaceChildren(...sections.flatMap(([title, rows]) => [
       createElement("h3", {}, title),
       createElement("dl", {}, ...rows.flatMap(([keys, does]) => [createElement("dt", {}, keys), createElement("dd", {}, does)])),

@@ -55,6 +55,14 @@ function showSticks(isLive) {
   guidancePanel.hello(isLive ? scene.guidance : null);
 }
 
+/** Show that a scene is being loaded, and nothing of the scene before. */
+function showLoading() {
+  toolbar.setLoading();
+  statusPanel.clear();
+  plots.clear();
+  files.hideReplay();
+}
+
 sendCommand = connect({
   hello(hello) {
     toolbar.hello(hello);
@@ -65,6 +73,7 @@ sendCommand = connect({
     showSticks(true);
     keyHelp.hello(hello);
     gaitPanel.hello(hello.gait);
+    if (hello.controls.length === 0) showLoading();
   },
   message: (message) => messages.receive(message),
   sample: (frame) => plots.sample(frame),

@@ -51,6 +51,14 @@ export class Plots {
     text.classList.toggle("highlighted", late > 0);
   }
 
+  /** Empty all plots. */
+  clear() {
+    this.balance.clear();
+    for (const plot of [this.forces, this.torques, this.times, ...Object.values(this.soles)]) plot.clear();
+    this.timing = { late: 0, steps: 0, worst_ms: 0, period_ms: 0 };
+    this.draw();
+  }
+
   draw() {
     this.showTiming();
     for (const plot of [this.balance, this.forces, this.torques, this.times, ...Object.values(this.soles)]) plot.draw();

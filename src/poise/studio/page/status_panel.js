@@ -2,6 +2,12 @@
 
 import { formatNumber, byId, createElement, setText, setLines } from "./dom.js";
 
+/** Levels that every hierarchy has above those of its tasks. */
+const LEVEL_TITLES = {
+  physics: "Equations of motion, limits of torques and contact forces",
+  always: "Constraints above all levels, such as ranges of joints and collisions",
+};
+
 export class StatusPanel {
   constructor() {
     this.body = byId("levels").tBodies[0];
@@ -13,6 +19,12 @@ export class StatusPanel {
     this.showLevels(frame.levels);
     setLines(byId("limits"), frame.limits, "none");
     setLines(byId("explanation"), frame.explanation, "nothing gives way");
+  }
+
+  /** Empty the panel while a scene is being loaded: what it shows belongs to the scene before. */
+  clear() {
+    for (const name of ["status-lines", "limits", "explanation"]) setLines(byId(name), []);
+    this.showLevels([]);
   }
 
   showLevels(levels) {
@@ -36,15 +48,18 @@ export class StatusPanel {
   }
 }
 
-/** Create a table row; a long name may wrap after an underscore. */
+/** Create a table row. */
 function row(kind, name) {
-  const cells = [name.replaceAll("_", "_\u200b"), "", "", ""].map((text) => createElement("td", {}, text));
-  return createElement("tr", { class: kind }, ...cells);
+  const cells = [name.replaceAll("_", " "), "", "", ""].map((text) => createElement("td", {}, text));
+  return createElement("tr", { class: kind, title: kind === "level" && LEVEL_TITLES[name] }, ...cells);
 }
 
 function setQuantity(cell, value, unit) {
   if (cell.children.length === 0) cell.append(document.createTextNode(""), createElement("small", {}));
   const text = formatNumber(value);
   if (cell.firstChild.data !== text) cell.firstChild.data = text;
-  setText(cell.lastChild, unit && text !== "0" && text !== "–" ? ` ${unit}` : "");
+  const isZero = text === "0" || text === "–";
+  const isMixed = unit?.includes(","); // rows of several units: as long as a line, so only in the tooltip
+  setText(cell.lastChild, unit && !isZero && !isMixed ? ` ${unit}` : "");
+  cell.title = isMixed && !isZero ? `over rows in ${unit}` : "";
 }

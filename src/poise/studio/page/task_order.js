@@ -52,7 +52,7 @@ function moveButton(item, direction, symbol, disabled, onclick) {
 
 function constraintSelect(item, onChange) {
   if (!item.constraint_type) return null;
-  const select = createElement("select", { "aria-label": `Constraint type of ${item.label}` },
+  const select = createElement("select", { "aria-label": `Constraint type of ${item.label}`, title: "equality: reach the target; box: stay within the half width around it" },
     ...["equality", "box"].map((name) => createElement("option", { value: name }, name)));
   select.value = item.constraint_type;
   select.addEventListener("change", () => onChange(select.value));
@@ -62,7 +62,7 @@ function constraintSelect(item, onChange) {
 function weightSlider(item, onChange) {
   if (typeof item.weight !== "number") return [];
   const text = createElement("span", { class: "number" });
-  const range = createElement("input", { type: "range", min: -DECADES, max: DECADES, step: 0.05, "aria-label": `Weight of ${item.label}` });
+  const range = createElement("input", { type: "range", min: -DECADES, max: DECADES, step: 0.05, "aria-label": `Weight of ${item.label}`, title: "weight of the task, if priorities are weighted" });
   const showWeight = (value) => {
     const label = `× ${Number(value.toPrecision(2))}`;
     setText(text, label);

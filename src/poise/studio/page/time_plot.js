@@ -44,7 +44,7 @@ export class TimePlot {
   draw() {
     this.showLegend();
     const canvas = prepareCanvas(this.canvas);
-    if (!canvas || this.times.length === 0) return;
+    if (!canvas || this.times.length === 0) return; // prepareCanvas has emptied it
     const { context, width, height } = canvas;
     const { low, high, levels } = this.range();
     const end = this.times.at(-1);

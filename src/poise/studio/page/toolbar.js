@@ -77,9 +77,17 @@ export class Toolbar {
     this.showStatus(null);
   }
 
-  showStatus(frame) {
+  setLoading() {
+    setText(byId("real-time-factor"), "–");
+    setText(byId("phase"), "");
+    byId("banner").hidden = true;
+    this.showStatus(null, true);
+  }
+
+  showStatus(frame, loading = false) {
     const [state, label] =
       !this.connected ? ["lost", "not connected"]
+      : loading ? ["paused", "loading"]
       : !frame ? ["paused", "connected"]
       : frame.replay.file ? ["replay", "replay"]
       : frame.fall_reason ? ["fallen", "fell"]

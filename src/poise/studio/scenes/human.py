@@ -45,6 +45,7 @@ class HumanScene(Scene):
         }
 
     def controls(self) -> list[Control]:
+        entered = self.subject_source != FROM_FILE
         files: Any = {"group": "Trial", "accept": ".c3d,.trc", "max_bytes": MAX_TRIAL_BYTES}
         return [
             Upload(name="trial", label="load a trial", help="marker file of a walk: C3D or TRC, up to 30 MB", **files),
@@ -55,18 +56,21 @@ class HumanScene(Scene):
             Dropdown(name="variant", label="reproduced as", group="Gait", options=VARIANTS, value=self.variant,
                    help="paper: four key postures; two phases: ablation of the paper; best: six key postures passed in"
                         " motion, and angular momentum"),
-            Dropdown(name="play_range", label="play", group="Gait", options=PLAY_RANGES, value=self.play_range),
+            Dropdown(name="play_range", label="play", group="Gait", options=PLAY_RANGES, value=self.play_range,
+                   help="one gait cycle, repeated, or the whole trial"),
             Slider(name="ghost_offset", label="distance of the ghost", group="Gait", low=0.0, high=MAX_GHOST_OFFSET,
-                   step=0.05, unit="m", value=self.ghost_offset),
+                   step=0.05, unit="m", value=self.ghost_offset,
+                   help="distance of the reproduced body from the measured one; 0: at the same place"),
             Switch(name="show_markers", label="show markers", group="Gait", value=self.show_markers),
             Dropdown(name="subject_source", label="body", group="Person", options=SUBJECT_SOURCES,
                    value=self.subject_source,
                    help="source of height, mass and sex; used by the next fit"),
             Slider(name="height", label="height", group="Person", low=HEIGHT_RANGE[0], high=HEIGHT_RANGE[1],
-                   step=0.01, unit="m", value=self.height),
+                   step=0.01, unit="m", value=self.height, enabled=entered),
             Slider(name="mass", label="mass", group="Person", low=MASS_RANGE[0], high=MASS_RANGE[1], step=0.5,
-                   unit="kg", value=self.mass),
-            Dropdown(name="sex", label="tables for", group="Person", options=tuple(SEXES), value=self.sex),
+                   unit="kg", value=self.mass, enabled=entered),
+            Dropdown(name="sex", label="tables for", group="Person", options=tuple(SEXES), value=self.sex,
+                   enabled=entered, help="sex, by which tables give the masses of the segments"),
             Button(name="refit", label="fit again", group="Person", help="repeat the fit with these values"),
             Button(name="refit_without_static", label="fit without the static trial", group="Person"),
         ]  # fmt: skip
@@ -74,7 +78,7 @@ class HumanScene(Scene):
     def set_control(self, name: str, value: Any) -> str:
         match name:
             case "subject_source":
-                self.subject_source = option_or_first(value, SUBJECT_SOURCES)
+                self.subject_source, self.controls_changed = option_or_first(value, SUBJECT_SOURCES), True
             case "height":
                 self.height = clamp_number(value, *HEIGHT_RANGE)
             case "mass":

@@ -113,6 +113,7 @@ class StandScene(PushableScene):
                    value=self.actuation,
                    help="actuation: torque-controlled motors, or position servos"),
             Switch(name="zmp_regulation", label="ZMP regulation", group="Stand", value=self.regulating,
+                   enabled=self.servos,
                    help="with position servos: move the ZMP to the centre of each sole, measured by force cells"),
             Switch(name="squatting", label="squat", group="Squat", value=self.squat_enabled),
             *self._squat_sliders().values(),
@@ -144,10 +145,11 @@ class StandScene(PushableScene):
         if name == "balance_strategy":
             self.strategy, self.needs_reset = option_or_first(value, BALANCE_STRATEGIES), True
             if self.strategy == STEPS and self.servos:
-                self.actuation = TORQUE_MOTORS
+                self.actuation, self.controls_changed = TORQUE_MOTORS, True
                 return "recovery steps need torque motors: actuation is now torque motors"
         elif name == "actuation":
             self.actuation, self.needs_reset = option_or_first(value, ACTUATION), True
+            self.controls_changed = True
             self.depth = value_from_page(self._squat_sliders()["depth"], self.depth)
             if self.servos and self.strategy == STEPS:
                 self.strategy = ANKLES
