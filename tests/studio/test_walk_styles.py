@@ -10,9 +10,10 @@ import pytest
 
 from poise import runs
 from poise.plans import PARAMETERS, STYLES, BodyDimensions, FeasibilityCheck, Style, StyleRepair, check_walk
+from poise.studio.balanced_walk_scene import SEARCHING
 from poise.studio.scene_base import terrain_name
 from poise.studio.scene_runner import SceneRunner
-from poise.studio.scenes.walk import SEARCHING, WalkScene
+from poise.studio.scenes.walk import WalkScene
 from poise.studio.style_checker import RANGE_BISECTIONS, RangeReply, SimulatedCheck, StyleReply, StyleRequest, replies
 from robot_states import installed_robot
 from waiting import wait_until
