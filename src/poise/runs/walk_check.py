@@ -44,15 +44,17 @@ PERIODS_PER_STEP, PERIODS = 150, (0.002, 0.008)
 #: Largest number of periods: nine steps, which take about a second of processor time on an idle core. The check is not
 #: bounded by a clock: a slow or busy machine must give, and store, the same answer as a fast one.
 LARGEST_COUNT = 1350
-#: Largest error of the divergent component of motion (DCM) from the first step on, in leg lengths: most walks with a
+#: Largest error of the divergent component of motion (DCM) over the last steps, in leg lengths: most walks with a
 #: larger one fall later. Fitted on even draws of `benchmarks/feasibility.py`, with one error in 66.
 LARGEST_ERROR = 0.08
+#: Number of these steps, one of each foot. An error before them, as after a push, has been corrected.
+JUDGED_STEPS = 2
 #: Part of the tolerated error that a repaired walk must leave unused, in leg lengths.
 REPAIR_MARGIN = 0.04
 #: Time of standing at the begin, and after the last step (s): shorter than in a run.
 STANDING_TIME, END_TIME = 0.1, 0.6
 #: Version of the check: stored answers of other versions are not used.
-VERSION = 2
+VERSION = 3
 #: Number of answers in memory.
 CACHE_SIZE = 256
 #: Niceness of the worker process, 0 to 19: the simulation that a user watches has priority.
@@ -122,7 +124,7 @@ def simulate_walk(motion: Walk, robot: Robot) -> FeasibilityCheck:
     period = check_period(walk.footstep_plan.gait.timing.step)
     controller = TorqueController(walk, solver, period=period)
     longest = min(LARGEST_COUNT * period, motion.seconds or math.inf)
-    errors: list[float] = []
+    errors: list[tuple[int, float]] = []  # number of the step, and error of the DCM
     stopped, now = math.inf, 0.0
     with collector_paused():
         for step in steps(controller, plant, longest):
@@ -132,16 +134,14 @@ def simulate_walk(motion: Walk, robot: Robot) -> FeasibilityCheck:
                 reason = f"falls after {phase.steps} steps, in {now:.1f} s: {cause}"
                 return FeasibilityCheck(-LARGEST_ERROR * walk.body.leg_length, now, reason, True)
             if phase.kind not in ("standing", "starting") or phase.steps > 0:
-                errors.append(abs(walk.dcm_error))
+                errors.append((phase.steps, abs(walk.dcm_error)))
             if phase.kind == "standing" and phase.steps >= walk.steps:
                 stopped = min(stopped, now)
             if now > stopped + END_TIME:
                 break
     if not errors:  # the motion ends before its first step
         return check_pendulum(walk.style, walk.body, walk.settings.com_reference, walk.speed)
-    # A push moves the DCM away from its plan: then only the end matters.
-    judged = errors[-round(1.0 / period) :] if motion.world.push else errors
-    largest = max(judged)
+    largest = max(error for number, error in errors if number > errors[-1][0] - JUDGED_STEPS)
     margin = LARGEST_ERROR * walk.body.leg_length - largest
     step_count, distance = walk.phase().steps, f"{1e3 * largest:.0f} mm"
     if margin < 0.0:
