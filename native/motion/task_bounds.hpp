@@ -12,6 +12,11 @@
 // share a limit on speed and one on acceleration: an equality is scaled as a vector and decelerates in time; the bounds
 // of an interval are clipped separately.
 //
+// Gains are limited by the period T. At velocity order the error is multiplied by 1 - g T in one period: the motion
+// overshoots if g T > 1 and diverges if g T > 2. So g is at most 1/T, with which the error vanishes in one period. At
+// acceleration order the error of the sampled law oscillates if g or k exceed about 1/(2 T), and diverges soon above:
+// both are at most 1/(2 T).
+//
 // Singularity damping. The linearisation of a task is poor where its error is large and its rows are nearly singular:
 // an arm stretched towards a point out of reach would oscillate. In a direction with singular value s, one step at
 // velocity order turns a deviation u into u - u T c g |e| / (s^2 + damping^2), with c the curvature of a row (its
@@ -82,20 +87,22 @@ class TaskBounds {
 
   // Both functions return whether the bounds of all rows, including those of other writers, admit a finite solution.
   bool velocity() const {
-    for_each_group([this](size_t i, double scale, double cap) {
-      const double g = scale * g_.data()[i], e = e_.data()[i], r = r_.data()[i];
+    const double limit = 1.0 / period_;
+    for_each_group(limit, [this, limit](size_t i, double scale, double cap) {
+      const double g = scale * gain(i, limit), e = e_.data()[i], r = r_.data()[i];
       lower_.data()[i] = r + clip(-g * (e - low_.data()[i]), cap);
       upper_.data()[i] = r + clip(-g * (e - high_.data()[i]), cap);
     });
-    update_singularity_damping();
+    update_singularity_damping(limit);
     return bounded();
   }
 
   bool acceleration() const {
-    for_each_group([this](size_t i, double scale, double cap) {
+    const double limit = 0.5 / period_;
+    for_each_group(limit, [this, limit](size_t i, double scale, double cap) {
       const double rate = row_velocity(i) - r_.data()[i];
-      lower_.data()[i] = desired_acceleration(i, e_.data()[i] - low_.data()[i], rate, scale, cap);
-      upper_.data()[i] = desired_acceleration(i, e_.data()[i] - high_.data()[i], rate, scale, cap);
+      lower_.data()[i] = desired_acceleration(i, e_.data()[i] - low_.data()[i], rate, scale, cap, limit);
+      upper_.data()[i] = desired_acceleration(i, e_.data()[i] - high_.data()[i], rate, scale, cap, limit);
     });
     limit_acceleration();
     for (size_t group = 0; group < speed_.shape(0); ++group)
@@ -104,8 +111,9 @@ class TaskBounds {
         lower_.data()[i] += constant;
         upper_.data()[i] += constant;
       }
-    update_singularity_damping();
-    for (size_t i = 0; i < v_.shape(0); ++i) center_.data()[i] = -rest_damping_ * v_.data()[i];
+    update_singularity_damping(limit);
+    const double rest = std::min(rest_damping_, 1.0 / period_);  // at most to rest in one period
+    for (size_t i = 0; i < v_.shape(0); ++i) center_.data()[i] = -rest * v_.data()[i];
     return bounded();
   }
 
@@ -130,15 +138,21 @@ class TaskBounds {
     return Eigen::Map<const Eigen::VectorXd>(row, size).dot(Eigen::Map<const Eigen::VectorXd>(v_.data(), size));
   }
 
-  double desired_acceleration(size_t i, double e, double rate, double scale, double cap) const {
+  double desired_acceleration(size_t i, double e, double rate, double scale, double cap, double limit) const {
     if (std::isinf(e)) return -e;
-    const double g = scale * g_.data()[i], k = k_.data()[i];
-    return k * (clip(-g * e, cap) - rate) - scale * g_rate_.data()[i] * e - scale * c_.data()[i] * rate;
+    const double k = std::min(k_.data()[i], limit), c = std::min(c_.data()[i], limit);
+    const double g = gain(i, limit), g_rate = g < g_.data()[i] ? 0.0 : g_rate_.data()[i];
+    return k * (clip(-scale * g * e, cap) - rate) - scale * g_rate * e - scale * c * rate;
+  }
+
+  // Gain of a row, at most the limit. Rows on rates (c = 0) have the factor one, which is no rate of decay.
+  double gain(size_t i, double limit) const {
+    return c_.data()[i] == 0.0 ? g_.data()[i] : std::min(g_.data()[i], limit);
   }
 
   // Equalities are scaled as one vector; for intervals the limit is passed on, to clip each bound.
   template <typename Each>
-  void for_each_group(Each each) const {
+  void for_each_group(double limit, Each each) const {
     for (size_t group = 0; group < speed_.shape(0); ++group) {
       const size_t begin = static_cast<size_t>(begin_.data()[group]), end = static_cast<size_t>(end_.data()[group]);
       double scale = 1.0, cap = std::numeric_limits<double>::infinity();
@@ -148,7 +162,7 @@ class TaskBounds {
         if (equality(begin, end)) {
           double squared = 0.0, distance = 0.0;
           for (size_t i = begin; i < end; ++i) {
-            squared += std::pow(g_.data()[i] * (e_.data()[i] - low_.data()[i]), 2);
+            squared += std::pow(gain(i, limit) * (e_.data()[i] - low_.data()[i]), 2);
             distance += std::pow(e_.data()[i] - low_.data()[i], 2);
           }
           // Speed from which the group can still stop: v^2 = 2 a |e|, with a reserve of 20 % for the lag.
@@ -161,7 +175,7 @@ class TaskBounds {
     }
   }
 
-  void update_singularity_damping() const {
+  void update_singularity_damping(double limit) const {
     constexpr double negligible = 1e-6;  // of singularity_damping^2
     for (size_t level = 0; level < singularity_damping_.shape(0); ++level) {
       double squared = 0.0;
@@ -169,7 +183,7 @@ class TaskBounds {
         if (curvature_.data()[i] == 0.0) continue;
         const double e = e_.data()[i];
         const double violation = e - std::min(std::max(e, low_.data()[i]), high_.data()[i]);
-        const double rate = g_.data()[i] * violation;
+        const double rate = gain(i, limit) * violation;
         squared += std::pow(weight_.data()[i] * curvature_.data()[i] * rate, 2);
       }
       const double squared_damping = 8.0 * period_ * std::sqrt(squared);

@@ -195,6 +195,19 @@ def test_the_target_is_reached_with_every_control_period(order: int, period: flo
     assert found[-1].state.pose(robot.hand("left")).translation == pytest.approx(goal, abs=1e-3)
 
 
+@pytest.mark.parametrize("period", [0.04, 0.05, 0.1, 0.3])
+def test_long_control_periods_do_not_make_stiff_tasks_diverge(period: float) -> None:
+    """The feet are held with 50/s: sampled every 50 ms, a gain without a limit would overshoot by 150 %."""
+    robot = installed_robot("g1")
+    start = robot.stance("standing")
+    found = run_closed_loop(reach_hierarchy(start), start, max(3.0, 20.0 * period), order=VELOCITY, period=period)
+    goal = point_near_hand(start, (0.10, 0.04, 0.15))
+    assert found[-1].state.pose(robot.hand("left")).translation == pytest.approx(goal, abs=1e-3)
+    for foot in robot.feet:
+        farthest = max(np.abs(step.state.pose(foot).translation - start.pose(foot).translation).max() for step in found)
+        assert farthest < 1e-3  # m; the linearisation error of one step
+
+
 @ORDERS
 def test_a_motion_that_starts_moving_starts_where_it_is(order: int) -> None:
     robot = installed_robot("g1")
@@ -223,9 +236,10 @@ def test_in_always_limits_stand_above_everything() -> None:
     ("settings", "words"),
     [
         ({"behavior": 5}, "behavior is 5; expected a Hierarchy"),
-        ({"period": 0.0}, "period is 0.0; expected positive"),
+        ({"period": 0.0}, "period is 0.0; expected positive seconds"),
         ({"period": float("nan")}, "period is nan"),
         ({"period": "fast"}, "period is 'fast'"),
+        ({"period": 5}, "period is 5; expected positive seconds, at most 1"),
         ({"order": 3}, "order is 3; expected poise.VELOCITY"),
         ({"ramp": -1.0}, "ramp is -1.0; expected seconds"),
         ({"ramp": float("inf")}, "ramp is inf"),

@@ -82,6 +82,17 @@ def test_an_error_at_rest_decays_with_critical_damping(robot: Robot, name: str) 
     assert errors == pytest.approx(curve, abs=8e-3 * np.abs(errors[0]).max())
 
 
+@ORDERS
+@pytest.mark.parametrize("rate", [90.0, 300.0, 5000.0])
+def test_a_gain_beyond_the_sampling_rate_neither_overshoots_nor_diverges(robot: Robot, order: int, rate: float) -> None:
+    """Without a limit the error is multiplied by 1 - g T in one period: 0.1, -2 and -49 for these rates."""
+    task, start = with_dynamics("posture", robot, 3, tasks.Decay(rate))
+    _, errors, _ = follow(task, start, 0.5, order, period=0.01)
+    begin = errors[0]
+    assert (errors * np.sign(begin) >= -1e-9).all()
+    assert np.abs(errors[-1]).max() < 1e-6 * np.abs(begin).max()
+
+
 def test_damping_is_the_second_pole(robot: Robot) -> None:
     """Poles -g and -k: e(t) = e(0) (k exp(-g t) - g exp(-k t)) / (k - g)"""
     g, k = 4.0, 15.0

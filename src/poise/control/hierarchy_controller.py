@@ -17,7 +17,7 @@ from poise.parsing import format_value
 from poise.robots import Robot, State
 from poise.solvers import UNBOUNDED, Lexicographic, NullSpace, Program, Solution, Solver, Stack
 from poise.state import Snapshot
-from poise.tasks import Assembly, Task, TaskRows, VariableLayout, Writer
+from poise.tasks import VELOCITY, Assembly, Task, TaskRows, VariableLayout, Writer
 
 #: Slack up to which rows count as met, in their unit: the rounding error of a solve.
 SLACK_TOLERANCE = 1e-9
@@ -121,6 +121,8 @@ class LastCommandTask(Task):
 Groups = list[tuple[str, Sequence[Task]]]
 
 
+#: Largest sampling period (s). A longer one is a mistake of units: 5 for 5 ms.
+MAX_PERIOD = 1.0
 #: Number of hierarchies that stay bound, some megabytes each: more than those of a walk.
 MAX_BINDINGS = 8
 #: Largest sum of absolute values of q and v. Beyond it the state is invalid: squares of larger speeds would hide every
@@ -152,14 +154,14 @@ class HierarchyController(Controller):
     Args:
         behavior: a Hierarchy, or a function of the snapshot that returns one.
         solver: the solver; None: `Lexicographic()`.
-        period: sampling period (s).
+        period: sampling period (s), at most `MAX_PERIOD`.
         ramp: transition time of the command between hierarchies (s); None: that of the behavior.
     """
 
     def __init__(self, behavior: BehaviorLike, solver: Solver | None, period: float, ramp: float | None) -> None:
         self._behavior = Behavior.adapt(behavior)
-        if not (isinstance(period, (int, float)) and math.isfinite(period) and period > 0.0):
-            raise PoiseError(f"period is {period!r}; expected positive seconds")
+        if not (isinstance(period, (int, float)) and math.isfinite(period) and 0.0 < period <= MAX_PERIOD):
+            raise PoiseError(f"period is {period!r}; expected positive seconds, at most {MAX_PERIOD:g}")
         for value in (ramp, self._behavior.ramp):
             if value is not None and not (isinstance(value, (int, float)) and 0.0 <= value < math.inf):
                 raise PoiseError(f"ramp is {value!r}; expected seconds, zero or more")
@@ -183,6 +185,10 @@ class HierarchyController(Controller):
     def ramp(self) -> float:
         """Transition time of the command between hierarchies (s)."""
         return float(self._behavior.ramp if self._fixed_ramp is None else self._fixed_ramp)
+
+    def __repr__(self) -> str:
+        order = "velocity" if self.order == VELOCITY else "acceleration"
+        return f"{type(self).__name__}(period {self.period:g} s, {order} order)"
 
     def reset(self) -> None:
         """Discard the robot, the last command and the hierarchy: return to the state after construction."""
