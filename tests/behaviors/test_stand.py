@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from poise import runs
+from poise import behaviors, runs
 from poise.behaviors import Squat, SquatSettings, Stand
-from poise.errors import PoiseError
+from poise.errors import PoiseError, RobotError
 from poise.robots import leg_length
 from robot_states import installed_robot
 
@@ -146,3 +147,11 @@ def test_the_weight_rests_on_the_feet_as_planned() -> None:
     total = sum(recording[f"measured/force/{foot.name}"][-1][2] for foot in robot.feet)
     assert total == pytest.approx(9.81 * robot.mass, rel=1e-3)
     assert np.abs(recording["command/torque"] / robot.limits.torque).max() < 1.0
+
+
+@pytest.mark.parametrize(
+    "kind", [behaviors.Stand, behaviors.Squat, behaviors.Walk, behaviors.Reach, behaviors.ZmpBalance]
+)
+def test_the_name_of_a_robot_is_not_a_robot(kind: Callable[[Any], object]) -> None:
+    with pytest.raises(RobotError, match=r"'g1' is not a robot; give a Robot, e\.g\. poise\.load_robot"):
+        kind("g1")

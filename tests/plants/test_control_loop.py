@@ -196,3 +196,36 @@ def test_a_custom_plant_and_controller_run_in_the_loop() -> None:
     found = list(steps(IdleController(), MotionlessPlant(), 0.1))
     assert len(found) == 10
     assert all(step.state is START for step in found)
+
+
+class WrongController(Controller):
+    """A controller that returns the same object at every step, command or not."""
+
+    period = PERIOD
+
+    def __init__(self, output: object) -> None:
+        self.output = output
+
+    def step(self, state: State) -> Command:
+        return self.output  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("output", "evidence"),
+    [
+        (None, "WrongController.step returned None; expected a Command"),
+        (np.zeros(3), r"returned array\(\[0., 0., 0.\]\); expected a Command"),
+        (velocity_command(np.zeros(3)), r"a velocity of shape \(3,\); expected 35 numbers for g1"),
+        (Command(np.zeros(35), None, np.zeros(35), PERIOD), r"a torque of shape \(35,\); expected 29 numbers for g1"),
+    ],
+)
+def test_a_controller_that_returns_no_command_for_the_robot_is_named(output: object, evidence: str) -> None:
+    with pytest.raises(PoiseError, match=evidence):
+        next(steps(WrongController(output), IdealPlant(START), 1.0))
+
+
+def test_controllers_plants_and_commands_are_printed_in_one_short_line() -> None:
+    controller, plant = KinematicController(STILL, period=PERIOD), IdealPlant(START)
+    command = controller.step(START)
+    assert repr(controller) == f"KinematicController(period {PERIOD:g} s, velocity order)"
+    assert (repr(plant), repr(command)) == ("IdealPlant(g1)", f"Command(velocity for {PERIOD:g} s)")

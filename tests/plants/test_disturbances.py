@@ -76,12 +76,18 @@ def test_a_push_is_read_from_the_command_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "80,0,0", "80,0,0,0.1", "80,0,0.1@1", "a,0,0,0.1@1", "80,0,0,0.1@", "80,0,0,-0.1@1", "80,0,nan,0.1@1"]
+    "text", ["", "80,0,0", "80,0,0,0.1", "80,0,0.1@1", "a,0,0,0.1@1", "80,0,0,0.1@", "80,0,nan,0.1@1"]
 )
 def test_a_bad_push_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(UsageError, match="is not a push; expected FX,FY,FZ,DURATION@TIME") as caught:
         Push.parse(text)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["80,0,0,0@1", "80,0,0,-0.1@1", "80,0,0,0.1@-1"])
+def test_a_push_that_never_acts_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(UsageError, match=f"the push '{text}' never acts; expected a positive DURATION"):
+        Push.parse(text)
 
 
 # -- loads -------------------------------------------------------------------------------------------------------------

@@ -255,6 +255,15 @@ def test_the_intact_part_can_be_saved_and_stays_incomplete(tmp_path: Path) -> No
     assert identical(load_recording(tmp_path / "b.poise"), part)
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.HTML", "a.mp4"])
+def test_a_recording_does_not_take_the_suffix_of_another_format(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecordingError, match=r"a recording is a \.poise file; .* poise export RECORDING --out"):
+        record_steps([], ROBOT).save(tmp_path / name)
+    with pytest.raises(RecordingError, match=r"a recording is a \.poise file"):
+        Recorder(ROBOT, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_saving_leaves_the_old_file_or_the_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.poise"
     whole = small_recording(path)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from recorded_steps import PERIOD, ROBOT, Motion
 
-from poise.control import Controller
+from poise.control import Command, Controller
 from poise.errors import PoiseError
 from poise.plants import Plant
 from poise.plants import control_loop as loop
@@ -128,7 +128,7 @@ class FakeController(Controller):
     def step(self, state: Any) -> Any:
         if state == self.until:
             raise KeyboardInterrupt
-        return Motion().step(state).command
+        return Command(Motion().step(state).command.velocity, None, None, PERIOD)
 
 
 class FakePlant(Plant):

@@ -11,6 +11,7 @@ import pytest
 
 from poise import Recording, load_recording, runs
 from poise.analysis import largest_trunk_tilt, zmp_margin
+from poise.errors import UsageError
 from poise.files import json_ready
 from robot_states import installed_robot
 
@@ -106,6 +107,13 @@ def test_a_run_of_a_single_step_is_a_run() -> None:
     assert result["seconds"] == 0.005
     assert result["reach_errors_m"] == []
     assert result["zmp_margin_m"] is None
+
+
+@pytest.mark.parametrize("time", [1.0, 1000.0])
+def test_a_run_does_not_withstand_a_push_after_its_end(tmp_path: Path, time: float) -> None:
+    with pytest.raises(UsageError, match="never acts: the motion ends at 1 s; give an earlier TIME"):
+        runs.Stand(robot="g1", seconds=1.0, push=f"900,0,0,0.1@{time:g}").run(tmp_path / "stand.poise")  # type: ignore[call-arg]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_run_writes_its_file_and_its_circumstances(tmp_path: Path) -> None:

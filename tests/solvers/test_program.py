@@ -127,6 +127,11 @@ def test_a_program_holds_nothing_but_rows() -> None:
         Program([Rows(np.eye(2), 0, 1), [np.eye(2)]])  # type: ignore[list-item]
 
 
+def test_rows_alone_are_no_program() -> None:
+    with pytest.raises(RowsError, match=r"levels is Rows.*; expected a list of levels, e\.g\. Program\(\[rows\]\)"):
+        Program(Rows([1.0, 0.0], 0.0, 1.0))  # type: ignore[arg-type]
+
+
 def test_names_are_one_per_level() -> None:
     with pytest.raises(RowsError, match="1 names were given for 2 levels"):
         Program([[], []], names=["only"])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poise.errors import StateError
 from poise.robots import Robot, State
 from poise.state import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot
 from robot_states import installed_robot, integrate_state, not_none, random_state
@@ -268,3 +269,10 @@ def test_a_snapshot_carries_its_state(robot: Robot) -> None:
     assert np.array_equal(snapshot.q, state.q)
     assert np.array_equal(snapshot.v, state.v)
     assert snapshot.q is not state.q
+
+
+def test_the_name_of_a_frame_is_not_a_frame() -> None:
+    robot = installed_robot("g1")
+    snapshot = Snapshot(robot).at(robot.stance("standing"))
+    with pytest.raises(StateError, match=r"'left_palm' is not a frame; give e\.g\. robot\.frame"):
+        snapshot.position("left_palm")  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ from poise.plans import (
     guided_goal,
     standing_points,
 )
-from poise.robots import Robot, Side, State, other_side
+from poise.robots import Robot, Side, State, check_robot, other_side
 from poise.state import SensorReadings, Snapshot
 
 #: Tracking errors beyond which a segment starts from the measured pose: of a hand, as a fraction of the arm reach; of
@@ -175,7 +175,7 @@ class Navigate(Behavior):
         ground: Callable[[Footstep], Footstep] | None = None,
         discard: bool = False,
     ) -> None:
-        if len(robot.feet) != 2:
+        if len(check_robot(robot, type(self).__name__).feet) != 2:
             raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; navigation needs two")
         self.robot, self.device, self.ground, self.discard = robot, Device.adapt(device), ground, discard
         self.settings = settings = settings or NavigateSettings()

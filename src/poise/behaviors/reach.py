@@ -16,7 +16,7 @@ from poise.errors import PoiseError, RobotError, UsageError
 from poise.hierarchy import Behavior, Hierarchy, Level, solve_pose
 from poise.parameters import FormerNames, check_parameters, gain_parameter
 from poise.parsing import format_value, is_number, parse_toml
-from poise.robots import Frame, Robot, State, other_side
+from poise.robots import Frame, Robot, State, check_robot, other_side
 from poise.state import Snapshot
 
 #: In fractions of the height of the robot: lift of the free foot, and position of the hand with the cup relative to the
@@ -235,11 +235,12 @@ class Reach(Behavior):
     ) -> None:
         if profile not in ("exponential", "minimum-jerk"):
             raise PoiseError(f"profile is {profile!r}; expected 'exponential' or 'minimum-jerk'")
-        self.robot, self.profile = robot, profile
+        self.robot, self.profile = check_robot(robot, type(self).__name__), profile
         self.settings = settings or ReachSettings()
         if not any(hand.side == "right" for hand in robot.hands):
             raise RobotError(
-                f"{robot.name} declares no right hand, which reaches the points; choose another robot or declare hands"
+                f"{robot.name} declares no right hand, which reaches the points; choose another robot, or "
+                "declare [hands] in a TOML file beside its URDF"
             )
         self.start: State = one_foot_stance(robot, "right")
         self._common_hierarchy = self._hierarchy()

@@ -16,7 +16,7 @@ from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy, Level
 from poise.parameters import FormerNames, check_parameters, gain_parameter
 from poise.plans import SquatOscillator
-from poise.robots import Robot, State, leg_length
+from poise.robots import Robot, State, check_robot, leg_length
 from poise.state import Contact, Snapshot
 from poise.tasks import FeedForwardTarget, SinusoidTarget
 
@@ -125,7 +125,7 @@ class Stand(Behavior):
         start: State | None = None,
         contacts: tuple[Contact, ...] | None = None,
     ) -> None:
-        self.robot, self.settings = robot, settings or UprightSettings()
+        self.robot, self.settings = check_robot(robot, type(self).__name__), settings or UprightSettings()
         self.start: State = robot.stance("standing") if start is None else start
         if not (self.start.contacts or contacts):
             raise PoiseError(f"{robot.name} has no contacts to stand on; give it feet, or a start with contacts")
@@ -168,6 +168,7 @@ class Squat(Stand):
     """
 
     def __init__(self, robot: Robot, settings: SquatSettings | None = None, start: State | None = None) -> None:
+        check_robot(robot, type(self).__name__)
         settings = settings or SquatSettings()
         self._start = robot.stance("standing") if start is None else start
         self.depth = settings.depth * leg_length(robot)
@@ -202,6 +203,7 @@ class LiveSquat(Stand):
         start: State | None = None,
         oscillator: SquatOscillator | None = None,
     ) -> None:
+        check_robot(robot, type(self).__name__)
         self.oscillator = oscillator or SquatOscillator()
         self._high = center_above_support(robot.stance("standing") if start is None else start)
         self._target = FeedForwardTarget(self._high)

@@ -33,7 +33,7 @@ from poise.plans import (
     repair_style,
     sinusoid_defaults,
 )
-from poise.robots import Robot, Side, State, other_side
+from poise.robots import Robot, Side, State, check_robot, other_side
 from poise.state import Snapshot
 
 #: Fraction of a swing before which a contact force does not end it: the foot may only have scraped the ground.
@@ -87,7 +87,7 @@ class Walk(Behavior):
         start: State | None = None,
         ground: Callable[[Footstep], Footstep] | None = None,
     ) -> None:
-        if len(robot.feet) != 2:
+        if len(check_robot(robot, type(self).__name__).feet) != 2:
             raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; walking needs two")
         self.robot, self.steps = robot, steps
         self.settings = settings or WalkSettings()

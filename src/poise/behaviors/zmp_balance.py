@@ -42,7 +42,7 @@ from poise.plans import (
     WalkingPattern,
     gait_of_style,
 )
-from poise.robots import Robot, State
+from poise.robots import Robot, State, check_robot
 from poise.state import SensorReadings, Snapshot
 
 #: Damping of the angular momentum task, which limits the joint speeds (rad/s per kg m²/s).
@@ -192,7 +192,7 @@ class ZmpBalance(Behavior):
         carries: bool = False,
         closed_form: bool = False,
     ) -> None:
-        if len(robot.feet) != 2:
+        if len(check_robot(robot, type(self).__name__).feet) != 2:
             raise PoiseError(f"{robot.name} has {len(robot.feet)} feet; ZMP balance needs two")
         if carries and len(robot.hands) != 2:
             raise PoiseError(f"{robot.name} has {len(robot.hands)} hands; carrying needs two")

@@ -20,6 +20,7 @@ MAX_LISTED_VALUES = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``poise campaign`` to a parser."""
     parser.add_argument("spec", type=Path, metavar="SPEC.toml", help="spec of the campaign; see docs/campaigns.md")
     parser.add_argument(
         "--out",

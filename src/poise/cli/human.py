@@ -28,6 +28,7 @@ FAILED = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``poise human`` to a parser."""
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     fit = commands.add_parser("fit", help="fit a body model and its motion to a C3D, TRC or BVH file, or to a folder")
     fit.add_argument("trial", type=Path, metavar="TRIAL", help="C3D, TRC or BVH file, or a folder of them")

@@ -23,6 +23,7 @@ FAILED = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``poise replay`` to a parser."""
     parser.add_argument(
         "trajectory", type=Path, metavar="TRAJECTORY", help="exported .csv or .npz file, or a .poise recording"
     )

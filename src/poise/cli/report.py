@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``poise report`` to a parser."""
     parser.add_argument(
         "recordings", nargs="+", type=Path, metavar="RECORDING",
         help=".poise files to show side by side, or the folder of one campaign",

@@ -9,6 +9,7 @@ from poise.robots import format_listing, listing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``poise robots`` to a parser."""
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.set_defaults(action=_robots)
 

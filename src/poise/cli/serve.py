@@ -9,6 +9,7 @@ from poise.parsing import PLANT_ADDRESS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``poise serve`` to a parser."""
     parser.add_argument(
         "--robot",
         default="g1",

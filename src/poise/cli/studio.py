@@ -18,6 +18,7 @@ OUTPUT_FOLDER = "poise-output"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``poise studio`` to a parser."""
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on; other machines need the token")
     parser.add_argument(
         "--port", type=integer_argument, default=8080, metavar="N", help="port; 0: any free port (default 8080)"

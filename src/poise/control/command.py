@@ -47,9 +47,12 @@ class TaskErrors:
         return len(self.tasks)
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class Command:
     """Command to a plant for one period. Always finite.
+
+    v has 6 entries of the base, then one per joint, as in pinocchio. A plant takes what it can use: `IdealPlant` the
+    acceleration, else the velocity; torque motors the torque; position servos the velocity, and the position if given.
 
     Attributes:
         velocity: commanded v (nv).
@@ -74,6 +77,13 @@ class Command:
     forces: ContactForces | None = None
     phase: str = ""
     position: Array | None = None
+
+    def __repr__(self) -> str:
+        values = (self.velocity, self.acceleration, self.torque, self.position)
+        names = ("velocity", "acceleration", "torque", "position")
+        given = [name for name, array in zip(names, values, strict=True) if array is not None]
+        fallback = f", fallback {self.fallback!r}" if self.fallback else ""
+        return f"Command({', '.join(given)} for {self.period:g} s{fallback})"
 
     @property
     def errors(self) -> TaskErrors | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Self
 
+import numpy as np
 import pinocchio
 
 from poise.arrays import Array
@@ -93,6 +94,9 @@ class Plant(Interface):
         """True after the first fall."""
         return bool(self.fall)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.robot.name})"
+
     def close(self) -> None:
         """Release connections and motors; may be called twice."""
 
@@ -126,10 +130,27 @@ def control_step(controller: Controller, plant: Plant) -> ControlStep:
     controller.update_sensors(readings)
     command = controller.step(state)
     milliseconds = 1e3 * (time.perf_counter() - start)
+    _check_command(command, controller, plant.robot)
     plant.apply(command)
     plant.advance()
     servo_torques = plant.joint_torques() if command.torque is None else None
     return ControlStep(state, command, milliseconds, readings, servo_torques)
+
+
+def _check_command(command: object, controller: Controller, robot: Robot) -> None:
+    """Raise an error if a controller of other origin returned no command, or one for another number of joints."""
+    step = f"{type(controller).__name__}.step returned"
+    if not isinstance(command, Command):
+        raise PoiseError(f"{step} {format_value(command)}; expected a Command")
+    nv = robot.model.nv
+    for name, values, size in (
+        ("velocity", command.velocity, nv),
+        ("acceleration", command.acceleration, nv),
+        ("torque", command.torque, nv - 6),
+        ("position", command.position, nv - 6),
+    ):
+        if values is not None and np.shape(values) != (size,):
+            raise PoiseError(f"{step} a {name} of shape {np.shape(values)}; expected {size} numbers for {robot.name}")
 
 
 # -- IdealPlant ------------------------------------------------------------------------------------------------------

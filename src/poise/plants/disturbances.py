@@ -49,10 +49,12 @@ class Push:
             numbers = [float(word) for word in (*before.split(","), after)] if separator else []
         except ValueError:
             numbers = []
-        if len(numbers) != 5 or not np.isfinite(numbers).all() or numbers[3] < 0.0:
+        if len(numbers) != 5 or not np.isfinite(numbers).all():
             raise UsageError(
                 f"'{text}' is not a push; expected FX,FY,FZ,DURATION@TIME in N and s, like 100,0,0,0.1@1.0"
             )
+        if numbers[3] <= 0.0 or numbers[4] < 0.0:
+            raise UsageError(f"the push '{text}' never acts; expected a positive DURATION and a TIME from 0 s")
         return cls(numbers[:3], numbers[3], numbers[4])
 
     def active_fraction(self, begin: float, end: float) -> float:

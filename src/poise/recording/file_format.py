@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 #: Version of the format; increase it if an older Poise cannot read new files.
 FORMAT_VERSION = 3
 
+#: Suffixes of files that `poise export` writes, and of other tables.
+OTHER_SUFFIXES = frozenset((".csv", ".npz", ".bvh", ".mot", ".trc", ".mcap", ".html", ".mp4", ".json", ".parquet"))
+
 #: Samples per batch if a whole recording is saved: about 10 MB for a humanoid.
 BATCH_SIZE = 4096
 
@@ -158,7 +161,15 @@ def save(recording: Recording, path: str | PathLike[str]) -> None:
 
 
 def check_output_path(path: str | PathLike[str]) -> Path:
-    """Return the output path with links resolved; raise `RecordingError` if it cannot be written to."""
+    """Return the output path with links resolved; raise `RecordingError` if it cannot be written to.
+
+    A suffix of another format is an error: the file would not be what its name says.
+    """
+    if Path(path).suffix.lower() in OTHER_SUFFIXES:
+        raise RecordingError(
+            f"'{path}': a recording is a .poise file; save it as one, then: poise export RECORDING --out {path}",
+            path=str(path),
+        )
     return writable_path(path, lambda message: RecordingError(message, path=str(path)))
 
 

@@ -19,7 +19,7 @@ import pinocchio
 from numpy.typing import NDArray
 
 from poise.arrays import Array
-from poise.extras import mujoco
+from poise.extras import coal, mujoco
 from poise.rendering.camera import FIELD_OF_VIEW
 from poise.robots import Robot, State, shape_vertices
 
@@ -154,7 +154,7 @@ EXTENT_TOLERANCE = 1e-4
 
 def is_mesh(shape: pinocchio.GeometryObject) -> bool:
     """Return whether a shape is a triangle mesh rather than a simple solid."""
-    return hasattr(shape.geometry, "tri_indices")  # coal has many mesh classes; all have this attribute
+    return isinstance(shape.geometry, coal.BVHModelBase)
 
 
 def colored_meshes(shape: pinocchio.GeometryObject) -> Iterator[MaterialMesh]:

@@ -31,7 +31,7 @@ from poise.robots.parts import (
     other_side,
     side_sign,
 )
-from poise.robots.robot import GRAVITY, Limb, Robot, State, hip_height, leg_length, leg_strength, limbs
+from poise.robots.robot import GRAVITY, Limb, Robot, State, check_robot, hip_height, leg_length, leg_strength, limbs
 from poise.robots.urdf import shape_vertices
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "State",
     "anthropometry",
     "capsules",
+    "check_robot",
     "contact_points",
     "describe_robot",
     "foot_points",

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from poise.arrays import Array
 from poise.errors import RobotError, StateError, unknown_name_error
 from poise.geometry import polygon
+from poise.parsing import format_value
 from poise.robots.description import ServoData
 from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits, contact_points
 from poise.robots.urdf import GeometrySource, vertical_extent
@@ -369,6 +370,16 @@ def _chain(robot: Robot, joint: int) -> set[int]:
         chain.add(joint)
         joint = robot.model.parents[joint]
     return chain
+
+
+# -- Checks ----------------------------------------------------------------------------------------------------------
+
+
+def check_robot(robot: Any, label: str) -> Robot:
+    """Return the robot; raise a RobotError, which begins with the label, if the object is not one."""
+    if not isinstance(robot, Robot):
+        raise RobotError(f"{label}: {format_value(robot)} is not a robot; give a Robot, e.g. poise.load_robot('g1')")
+    return robot
 
 
 # -- Leg length, hip height and leg strength -------------------------------------------------------------------------

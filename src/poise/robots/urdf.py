@@ -27,6 +27,7 @@ import pinocchio
 
 from poise.arrays import Array
 from poise.errors import RobotError
+from poise.extras import coal
 from poise.robots.description import Description, mirrored_name
 
 
@@ -333,7 +334,7 @@ def shape_vertices(shape: pinocchio.GeometryObject) -> Array:
     primitive shape they are the corners of its bounding box.
     """
     geometry = shape.geometry
-    if hasattr(geometry, "vertices"):  # coal has many mesh classes
+    if isinstance(geometry, coal.BVHModelBase):
         return np.asarray(geometry.vertices())  # already scaled
     match type(geometry).__name__:
         case "Sphere":

@@ -24,7 +24,7 @@ from poise.analysis import (
 from poise.control import Controller, ControlStep
 from poise.errors import UsageError
 from poise.files import json_ready
-from poise.plants import Plant, steps
+from poise.plants import Plant, Push, steps
 from poise.recording import Progress, Recorder, Recording, append_facts, controller_facts, record_into
 from poise.robots import Robot, State
 
@@ -83,6 +83,7 @@ def execute(
     """
     controller, plant = setup.controller, setup.plant
     seconds = whole_periods(setup.seconds if motion.seconds is None else motion.seconds, controller.period)
+    _check_pushes(motion.world.push, seconds)
     facts = {
         **controller_facts(controller, plant),
         "behavior": motion.name,
@@ -107,6 +108,13 @@ def execute(
 
         recording = record_into(recorded_steps(), recorder, progress)
     return CompletedRun(recording, plant.robot, seconds, time.perf_counter() - begin, plant.fall)
+
+
+def _check_pushes(pushes: tuple[str, ...], seconds: float) -> None:
+    """Raise an error for a push that starts after the end: without it the run would seem to withstand the push."""
+    for text in pushes:
+        if Push.parse(text).time >= seconds:
+            raise UsageError(f"the push '{text}' never acts: the motion ends at {seconds:g} s; give an earlier TIME")
 
 
 @contextmanager

@@ -149,7 +149,7 @@ class Rows:
         listed = ", ".join(self.label(i) for i in indices[:5]) + (", ..." if len(indices) > 5 else "")
         first = indices[0]
         evidence = f"(lower {self.lower[first]:g}, upper {self.upper[first]:g}, weight {self.weight[first]:g})"
-        return self._error(f"{label} {listed} {evidence}; correct the task that makes these rows", indices)
+        return self._error(f"{label} {listed} {evidence}; correct these rows", indices)
 
     def _error(self, message: str, indices: tuple[int, ...] = ()) -> RowsError:
         return RowsError(f"{_quoted(self.name)}: {message}", self.name, indices)
@@ -197,6 +197,8 @@ class Program:
         singularity_damping: Sequence[float] = (),
         center: ArrayLike | None = None,
     ) -> None:
+        if isinstance(levels, Rows):
+            raise RowsError(f"levels is {levels!r}; expected a list of levels, e.g. Program([rows])")
         blocks: list[tuple[Rows, ...]] = []
         for k, level in enumerate(levels):
             group = (level,) if isinstance(level, Rows) else tuple(level)

@@ -10,6 +10,8 @@ import numpy as np
 import pinocchio
 
 from poise.arrays import Array
+from poise.errors import StateError
+from poise.parsing import format_value
 from poise.robots import Frame, Robot, State
 from poise.state import _motion
 
@@ -219,6 +221,8 @@ class Snapshot:
         """
         rows = self._frames.get(frame.index)
         if rows is None:
+            if not isinstance(frame, Frame):
+                raise StateError(f"{format_value(frame)} is not a frame; give e.g. robot.frame('torso_link')")
             rows = self._frames[frame.index] = frame_rows(self.robot, self.data, frame)
         return rows
 

@@ -94,6 +94,9 @@ class LiveView:
         self._motion_start: float | None = None
         self._real_start = self._next_frame = 0.0
 
+    def __repr__(self) -> str:
+        return f"LiveView({self._robot.name}, {self.url})"
+
     def __call__(self, step: ControlStep, targets: Sequence[Array] | None = None) -> None:
         """Show a control step, then wait as long as the motion is ahead of real time (times `speed`).
 

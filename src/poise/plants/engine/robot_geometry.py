@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.errors import RobotError
-from poise.extras import mujoco, scipy
+from poise.extras import coal, mujoco, scipy
 from poise.plants.engine.robot_model import quaternion
 from poise.plants.environment import BALL_RADIUS
 from poise.robots import Capsule, Foot, Frame, Robot, capsules, shape_vertices
@@ -184,7 +184,7 @@ def _geom_of(
             return kinds.mjGEOM_SPHERE, (solid.radius, 0.0, 0.0)
         case "Cylinder":
             return kinds.mjGEOM_CYLINDER, (solid.radius, solid.halfLength, 0.0)
-    if not hasattr(solid, "tri_indices"):  # coal has many mesh classes
+    if not isinstance(solid, coal.BVHModelBase):
         half = np.abs(shape_vertices(shape)).max(axis=0)
         return kinds.mjGEOM_BOX, (float(half[0]), float(half[1]), float(half[2]))
     points, faces = _triangles(shape)
