@@ -72,18 +72,18 @@ class Sensors:
     """Noise, delay and resolution of all sensors of a robot; ideal sensors by default.
 
     Noise is white: a new value at every tick of the controller, normally distributed, with the standard deviations
-    below. One number, the level s, scales all of them; 0.01 corresponds to good sensors with a simple estimator.
+    below. One number, the level L, scales all of them; 0.01 corresponds to good sensors with a simple estimator.
 
     | what | deviation |
     |---|---|
-    | velocity of the base, linear and angular | s m/s, s rad/s |
-    | rates of the joints | 5 s rad/s |
-    | position and orientation of the base, angles of the joints | 0.1 s m, 0.1 s rad |
-    | orientation and angular velocity of the IMU, its acceleration | 0.1 s rad, s rad/s, 10 s m/s² |
-    | force cells and forces on parts; moments on them | 20 s N; 2 s N m |
+    | velocity of the base, linear and angular | L m/s, L rad/s |
+    | rates of the joints | 5 L rad/s |
+    | position and orientation of the base, angles of the joints | 0.1 L m, 0.1 L rad |
+    | orientation and angular velocity of the IMU, its acceleration | 0.1 L rad, L rad/s, 10 L m/s² |
+    | force cells and forces on parts; moments on them | 20 L N; 2 L N m |
 
     Args:
-        noise: the level s.
+        noise: the level L.
         delay: delay of all readings (s): an integer multiple of the simulation step.
         encoder_step: resolution of joint angles (rad).
         force_step: resolution of forces of cells and ankles (N); that of moments is a tenth of it (N m).

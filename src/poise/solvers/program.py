@@ -112,7 +112,8 @@ class Rows:
 
     def __repr__(self) -> str:
         equalities = int(np.sum(self.lower == self.upper))
-        return f"Rows({_quoted(self.name)}, {len(self)} rows on {self.variables} variables, {equalities} equalities)"
+        name = f"'{self.name}', " if self.name else ""
+        return f"Rows({name}{len(self)} rows on {self.variables} variables, {equalities} equalities)"
 
     def _check_array(self, values: ArrayLike, label: str) -> Array:
         try:
