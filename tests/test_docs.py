@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +45,43 @@ def test_relative_links_resolve(page: Path) -> None:
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), f"{link} has no target"
         assert not anchor or anchor in anchors(target), f"{path or page.name} has no heading '#{anchor}'"
+
+
+#: Classes of other packages that the pages mention: daqp.
+FOREIGN_CLASSES = {"Model"}
+
+
+@cache
+def assigned_members(module: str) -> set[str]:
+    """All names that methods of the classes of a module assign or read as members."""
+    file = Path(str(importlib.import_module(module).__file__))
+    return set(re.findall(r"\bself\.(\w+)", file.read_text())) if file.suffix == ".py" else set()
+
+
+@cache
+def members_by_class() -> dict[str, set[str]]:
+    """The members of every class of Poise by its name."""
+    found: dict[str, set[str]] = {}
+    for module in pkgutil.walk_packages(poise.__path__, "poise."):
+        if module.name.endswith("__main__"):
+            continue
+        for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if kind.__module__.startswith("poise."):
+                members = found.setdefault(name, set(dir(kind)))
+                for base in kind.__mro__:
+                    if base.__module__.startswith("poise."):
+                        members |= {*vars(base).get("__annotations__", ()), *assigned_members(base.__module__)}
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_member_that_a_page_names_exists(page: Path) -> None:
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    spans = " ".join(re.findall(r"`([^`\n]+)`", prose))
+    for name, member in re.findall(r"(?<![\w./])([A-Z]+[a-z]\w*)\.([a-z_]\w+)", spans):
+        if name in FOREIGN_CLASSES or (name, member) == ("CMakeLists", "txt") or page.name == "CHANGELOG.md":
+            continue
+        assert member in members_by_class().get(name, ()), f"there is no {name}.{member}"
 
 
 def test_a_custom_task_is_ten_lines_and_two_methods() -> None:

@@ -242,8 +242,8 @@ class Decay:
     acceleration is ``-g k e - (g + k) ė`` at acceleration order, with poles -g and -k.
 
     Args:
-        rate: g. The error falls to 5 % in 3/g seconds. The controller limits g to 1/T, and at acceleration order g and k
-            to 1/(2 T), with T its period: larger gains would overshoot.
+        rate: g. The error falls to 5 % in 3/g seconds. The controller limits g to 1/T, at acceleration order g and k to
+            1/(2 T), with T its period: larger gains would overshoot.
         damping: k; None: equal to the rate, critical damping.
         speed: largest desired rate, m/s or rad/s. A pair (m/s, rad/s) limits position and orientation separately.
         acceleration: largest desired acceleration, m/s² or rad/s², or a pair.
