@@ -22,7 +22,7 @@ from poise.plants import (
 )
 from poise.robots import library_names
 from robot_states import installed_robot
-from simulated_robots import biped, run_standing, run_torques
+from simulated_robots import airborne_state, biped, run_standing, run_torques, torque_command
 
 NOWHERE = np.full((2, 2), 1e9)
 
@@ -75,6 +75,48 @@ def test_uneven_ground_is_level_under_the_feet() -> None:
     q[:2] += [2.0, -1.0]
     moved = MujocoPlant(away.replace(q=q), ground=RoughTerrain(0.05))
     assert moved.readings().forces.total[2] == pytest.approx(9.81 * biped().mass, rel=1e-3)
+
+
+class ThinTile(FlatTerrain):
+    """A floor with one tile under the robot, two millimetres thick."""
+
+    thickness = 0.002
+
+    def boxes(self, seed: int, flat_region: np.ndarray) -> list[SolidBox]:
+        return [SolidBox((0.0, 0.0, 0.5 * self.thickness), (1.0, 1.0, self.thickness))]
+
+
+def landing(ground: Terrain, height: float) -> tuple[float, float]:
+    """Largest force of a contact (N) and lowest sole (m) of a robot that lands at 3 m/s from a height of its soles."""
+    start = airborne_state(biped(), height)
+    v = np.zeros(biped().model.nv)
+    v[2] = -3.0
+    plant = MujocoPlant(start.replace(v=v), ground=ground)
+    forces, heights = [], []
+    for _ in range(50):
+        plant.apply(torque_command(biped(), period=0.001))
+        plant.advance()
+        rows = plant.data.efc_force[plant.data.nefc - 3 * plant.data.ncon :]
+        forces.append(np.abs(rows).max(initial=0.0))
+        heights += [plant.truth().pose(foot).act(corner)[2] for foot in biped().feet for corner in foot.corners]
+    return max(forces), min(heights)
+
+
+def test_a_hard_landing_on_a_thin_tile_is_like_one_on_the_floor() -> None:
+    floor, tile = landing(FlatTerrain(), 0.002), landing(ThinTile(), 0.002 + ThinTile.thickness)
+    assert floor[0] > 1000.0
+    assert tile[0] == pytest.approx(floor[0], rel=0.05)
+    assert tile[1] - ThinTile.thickness == pytest.approx(floor[1], abs=2e-4)
+
+
+def test_the_tiles_of_the_simulation_reach_far_below_the_floor_and_those_of_pictures_end_on_it() -> None:
+    plant = MujocoPlant(biped(), ground=RoughTerrain(0.03))
+    tiles = plant.environment.ground
+    for i, tile in enumerate(tiles):
+        geom = plant.model.geom(f"ground {i}")
+        assert geom.pos[2] - geom.size[2] == pytest.approx(-0.5)
+        assert geom.pos[2] + geom.size[2] == pytest.approx(np.asarray(tile.position)[2] + np.asarray(tile.size)[2] / 2)
+        assert np.asarray(tile.position)[2] - np.asarray(tile.size)[2] / 2 == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.needs_models

@@ -15,7 +15,7 @@
 They can also be part of a level, where they yield to all higher levels.
 """
 
-from poise.constraints.collision import SelfCollision, body_overlap
+from poise.constraints.collision import SelfCollision, body_overlap, collision_pairs
 from poise.constraints.contact import NonPenetration, PinnedContact, RigidContact
 from poise.constraints.dynamics import (
     INSCRIBED_PYRAMID,
@@ -54,6 +54,7 @@ __all__ = [
     "TorqueLimit",
     "WrenchCone",
     "body_overlap",
+    "collision_pairs",
     "contact_constraints",
     "static_torques",
 ]

@@ -13,7 +13,14 @@ from poise.control import Command
 from poise.plants.control_loop import Plant
 from poise.plants.disturbances import CarriedBox, HardwareFault, Load, ModelError, Push
 from poise.plants.engine.contact_sensors import SensorModel
-from poise.plants.engine.drives_and_faults import CommandErrors, FaultySensors, Motors, Servos, with_motor_faults
+from poise.plants.engine.drives_and_faults import (
+    CommandErrors,
+    FaultySensors,
+    Motors,
+    Servos,
+    SpeedLimited,
+    with_motor_faults,
+)
 from poise.plants.engine.simulation import MujocoSimulation, compile_scene
 from poise.plants.environment import FLOOR_FRICTION, EnvironmentObject, FlatTerrain, Terrain
 from poise.plants.environment_geometry import EnvironmentGeometry
@@ -47,7 +54,8 @@ class MujocoPlant(Plant):
             appear in contacts and forces. These, and hands named here, do not count as a fall if they touch the ground.
         period: simulation step (s), independent of the sampling period of the controller.
         seed: seed of noise and uneven ground. The same seed and commands give bit-identical motions.
-        self_collision: whether its bodies collide with each other, as capsules.
+        self_collision: whether its bodies collide with each other, as convex hulls.
+        speed_limits: whether its motors lose their torque at their speed limits, see `SPEED_MARGIN` of the engine.
         visuals: whether `model` contains the visual meshes, for rendering.
 
     Attributes:
@@ -78,6 +86,7 @@ class MujocoPlant(Plant):
         period: float = 0.001,
         seed: int = 0,
         self_collision: bool = False,
+        speed_limits: bool = False,
         visuals: bool = False,
     ) -> None:
         setup = make_setup(
@@ -96,6 +105,7 @@ class MujocoPlant(Plant):
             period=period,
             seed=seed,
             self_collision=self_collision,
+            speed_limits=speed_limits,
             visuals=visuals,
         )
         scene = compile_scene(setup)
@@ -107,9 +117,11 @@ class MujocoPlant(Plant):
         self.notes: list[str] = list(scene.notes)
         self._command_errors = CommandErrors(self.notes)
         self._simulation = MujocoSimulation(setup, scene)
-        self._drive: Motors | Servos = Motors(self.robot, self.data, self._command_errors)
+        self._drive: Motors | Servos | SpeedLimited = Motors(self.robot, self.data, self._command_errors)
         if scene.gains is not None:
             self._drive = Servos(self.robot, scene, self._command_errors, self._simulation.holding_torque, scene.gains)
+        if speed_limits:
+            self._drive = SpeedLimited(self._drive, self.robot, scene, self._command_errors)
         weight = self.robot.weight
         self._sensor_model = SensorModel(self.robot, setup.parts, sensors, weight, np.random.default_rng(seed))
         self._noise = self._sensor_model.draw_noise()

@@ -179,6 +179,7 @@ class SimulationSetup:
     period: float
     seed: int
     self_collision: bool
+    speed_limits: bool
     visuals: bool
 
     @property
@@ -207,6 +208,7 @@ def make_setup(start: Any, contact_frames: Sequence[Frame], **settings: Any) -> 
         "carried_box": ((CarriedBox, type(None)), "CarriedBox.of_mass_fraction(robot, 0.10)"),
         "model_error": (ModelError, "ModelError(mass=0.1)"),
         "self_collision": (bool, "True or False"),
+        "speed_limits": (bool, "True or False"),
         "visuals": (bool, "True or False"),
     }
     for name, (kind, example) in kinds.items():

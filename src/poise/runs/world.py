@@ -108,6 +108,8 @@ class World:
         option="fault",
         parser=validated_text(HardwareFault.parse),
     )
+    self_collision: bool = parameter(False, "bodies of the robot collide with each other")
+    speed_limits: bool = parameter(False, "motors lose their torque at their speed limits")
     carried_mass: float = parameter(
         0.0,
         "mass of a box in both hands, relative to the robot's mass",
@@ -179,6 +181,8 @@ class World:
             else None,
             model_error=ModelError(mass=0.01 * self.mass_error),
             seed=seed,
+            self_collision=self.self_collision,
+            speed_limits=self.speed_limits,
         )
 
 

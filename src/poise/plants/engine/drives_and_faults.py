@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.control import Command
@@ -141,6 +142,57 @@ class Servos:
         self._control[:] = self._target + self._rate_gain * self._rate
 
 
+#: Share of the speed limit over which the torque in the direction of motion falls to zero. Data sheets give the two
+#: limits, not the curve between them; a sudden loss of torque would make the simulation chatter.
+SPEED_MARGIN = 0.1
+
+
+class SpeedLimited:
+    """A drive whose torque fades out at the speed limits of its joints.
+
+    With the speed limit w, the torque in the direction of the speed v is at most ``limit · (w - |v|) / (m w)``, where m
+    is `SPEED_MARGIN`, and zero beyond w; the torque that brakes is not reduced.
+
+    Args:
+        drive: motors or servos, whose forces MuJoCo limits by a range.
+        robot: robot with the limits.
+        scene: the simulated robot.
+        command_errors: counter of commands that exceed the torque available at the speed of a motor.
+    """
+
+    def __init__(
+        self, drive: Motors | Servos, robot: Robot, scene: CompiledScene, command_errors: CommandErrors
+    ) -> None:
+        self._drive, self._command_errors = drive, command_errors
+        self._limits, self._velocity = robot.limits.torque.copy(), robot.limits.velocity
+        self._rates, self._qvel = scene.coordinates.rates, scene.data.qvel
+        self._range, self._control = scene.model.actuator_forcerange, scene.data.ctrl
+        self._counts_commands = isinstance(drive, Motors)  # the controls of servos are angles
+
+    @property
+    def saturation_counts(self) -> NDArray[np.int64]:
+        """Number of commands with a torque at or beyond its limit, per joint."""
+        return self._drive.saturation_counts
+
+    def set_command(self, command: Command) -> None:
+        """Set the command, valid until the next one."""
+        self._drive.set_command(command)
+        if self._counts_commands and ((self._control > self._range[:, 1]) | (self._control < self._range[:, 0])).any():
+            self._command_errors.add("speed limited", "a motor had no torque left in the direction of its speed")
+
+    def set_torque_limit(self, joint: int, torque: float) -> None:
+        """Set the torque limit of a joint (N m)."""
+        self._limits[joint] = torque
+        self._drive.set_torque_limit(joint, torque)
+
+    def update(self, period: float) -> None:
+        """Prepare one step of the simulation (s)."""
+        share = self._qvel.take(self._rates) / self._velocity
+        self._range[:, 0] = -self._limits * np.clip((1.0 + share) / SPEED_MARGIN, 0.0, 1.0)
+        self._range[:, 1] = self._limits * np.clip((1.0 - share) / SPEED_MARGIN, 0.0, 1.0)
+        self._drive.update(period)
+
+
 # -- Hardware faults -------------------------------------------------------------------------------------------------
 
 
@@ -257,7 +309,11 @@ class FaultyDrive:
     """A drive with weak motors: each torque limit is reduced before the first step at or after its fault's time."""
 
     def __init__(
-        self, drive: Motors | Servos, robot: Robot, simulation: MujocoSimulation, faults: Sequence[WeakMotor]
+        self,
+        drive: Motors | Servos | SpeedLimited,
+        robot: Robot,
+        simulation: MujocoSimulation,
+        faults: Sequence[WeakMotor],
     ) -> None:
         self._drive, self._model, self._clock = drive, simulation.model, simulation.clock
         self._torque = {
@@ -277,8 +333,8 @@ class FaultyDrive:
 
 
 def with_motor_faults(
-    drive: Motors | Servos, robot: Robot, simulation: MujocoSimulation, faults: Sequence[HardwareFault]
-) -> Motors | Servos | FaultyDrive:
+    drive: Motors | Servos | SpeedLimited, robot: Robot, simulation: MujocoSimulation, faults: Sequence[HardwareFault]
+) -> Motors | Servos | SpeedLimited | FaultyDrive:
     """Wrap a drive to apply its `WeakMotor` faults; return the same drive if there are none."""
     weak = [fault for fault in faults if isinstance(fault, WeakMotor)]
     return FaultyDrive(drive, robot, simulation, weak) if weak else drive

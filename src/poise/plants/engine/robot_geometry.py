@@ -27,7 +27,7 @@ from poise.robots import Capsule, Foot, Frame, Robot, capsules, shape_vertices
 #: Radius of the balls under a sole (m).
 CORNER_RADIUS = 0.005
 #: Bits of MuJoCo's contype and conaffinity: geoms collide if contype of one and conaffinity of the other share a bit.
-GROUND_BIT, OBJECT_BIT, SELF_BIT = 1, 2, 4
+GROUND_BIT, OBJECT_BIT = 1, 2
 #: Friction of the robot's surfaces: negligible, so that the friction of the environment determines each contact.
 ROBOT_FRICTION = (1e-5, 1e-6, 1e-6)
 
@@ -63,9 +63,7 @@ def add_contact_geometry(bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequ
             )
 
 
-def add_capsules(
-    bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame], self_collision: bool
-) -> tuple[str, ...]:
+def add_capsules(bodies: list[mujoco.MjsBody], robot: Robot, parts: Sequence[Frame]) -> tuple[str, ...]:
     """Add the capsules, named ``"capsule 0"`` and so on; return a note if the robot's shapes cannot be read."""
     try:
         robot_capsules = capsules(robot)
@@ -90,8 +88,8 @@ def add_capsules(
             size=[capsule.radius, length, 0.0],
             pos=center,
             quat=quaternion(_from_z(half_axis / length)) if length > 0.0 else [1.0, 0.0, 0.0, 0.0],
-            contype=SELF_BIT if self_collision else 0,
-            conaffinity=collision_bits | (SELF_BIT if self_collision else 0),
+            contype=0,
+            conaffinity=collision_bits,
             condim=3,
             friction=ROBOT_FRICTION,
             group=CONTACT_GROUP,

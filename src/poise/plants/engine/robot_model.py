@@ -82,8 +82,8 @@ def _axes(model: pinocchio.Model) -> dict[int, tuple[mujoco.mjtJoint, Array]]:
 # -- Motors and servos as MuJoCo actuators ---------------------------------------------------------------------------
 
 
-def add_motors(spec: mujoco.MjSpec, robot: Robot) -> None:
-    """Add a torque motor per joint, whose torque MuJoCo limits."""
+def add_motors(spec: mujoco.MjSpec, robot: Robot, limits_force: bool = False) -> None:
+    """Add a torque motor per joint, whose torque MuJoCo limits; `limits_force`: by a range that may change."""
     for joint, limit in zip(robot.joints, robot.limits.torque, strict=True):
         motor = spec.add_actuator(
             name=joint.name,
@@ -91,6 +91,8 @@ def add_motors(spec: mujoco.MjSpec, robot: Robot) -> None:
             trntype=mujoco.mjtTrn.mjTRN_JOINT,
             ctrllimited=mujoco.mjtLimited.mjLIMITED_TRUE,
             ctrlrange=[-limit, limit],
+            forcelimited=mujoco.mjtLimited.mjLIMITED_TRUE if limits_force else mujoco.mjtLimited.mjLIMITED_FALSE,
+            forcerange=[-limit, limit],
         )
         motor.set_to_motor()
 

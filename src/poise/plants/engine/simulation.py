@@ -27,6 +27,7 @@ from poise.plants.disturbances import Push
 from poise.plants.engine.contact_sensors import ContactMap, ContactReadings, TrueSample, check_contact_dimension
 from poise.plants.engine.robot_geometry import add_capsules, add_contact_geometry, add_visuals
 from poise.plants.engine.robot_model import CoordinateMap, add_bodies, add_motors, add_servos, servo_gains
+from poise.plants.engine.self_collision import add_self_collision, remove_touching_pairs
 from poise.plants.engine.world import (
     add_carried_box,
     add_ground,
@@ -72,7 +73,9 @@ def compile_scene(setup: SimulationSetup) -> CompiledScene:
     add_objects(spec, [obstacle.box for obstacle in setup.objects], setup.friction, friction_scale)
     bodies = add_bodies(spec, robot, error)
     add_contact_geometry(bodies, robot, setup.parts)
-    notes = list(add_capsules(bodies, robot, setup.parts, setup.self_collision))
+    notes = list(add_capsules(bodies, robot, setup.parts))
+    if setup.self_collision:
+        notes += add_self_collision(spec, bodies, robot)
     add_loads(bodies, start, setup.loads)
     if setup.carried_box is not None:
         add_carried_box(spec, start, setup.carried_box)
@@ -83,10 +86,15 @@ def compile_scene(setup: SimulationSetup) -> CompiledScene:
         gains = servo_gains(setup.actuators, start)
         add_servos(spec, robot, *gains)
     else:
-        add_motors(spec, robot)
+        add_motors(spec, robot, limits_force=setup.speed_limits)
     model = spec.compile()
     if setup.self_collision:
-        model = _without_neighbours(spec, model, setup)
+        start_data = mujoco.MjData(model)
+        set_start(model, start_data, CoordinateMap(robot, model), setup)
+        touching = remove_touching_pairs(spec, model, start_data)
+        if touching:
+            notes += touching
+            model = spec.compile()
     # MuJoCo treats a center of mass within a micrometre of its joint as equal to the joint, e.g. in a wrist of iCub.
     model.body_sameframe[:] = mujoco.mjtSameFrame.mjSAMEFRAME_NONE
     data = mujoco.MjData(model)
@@ -105,16 +113,6 @@ def set_start(model: mujoco.MjModel, data: mujoco.MjData, coordinates: Coordinat
     if setup.carried_box is not None:
         set_box_velocity(model, data, setup.start)
     mujoco.mj_forward(model, data)
-
-
-def _without_neighbours(spec: mujoco.MjSpec, model: mujoco.MjModel, setup: SimulationSetup) -> mujoco.MjModel:
-    """Compile the model without collisions between bodies that touch in the start: capsules of neighbours overlap."""
-    data = mujoco.MjData(model)
-    set_start(model, data, CoordinateMap(setup.robot, model), setup)
-    bodies = np.sort(model.geom_bodyid[data.contact.geom], axis=1)
-    for first, second in {(int(a), int(b)) for a, b in bodies if a > 0}:
-        spec.add_exclude(bodyname1=model.body(first).name, bodyname2=model.body(second).name)
-    return spec.compile()
 
 
 # -- Settling on contacts before the first step ----------------------------------------------------------------------

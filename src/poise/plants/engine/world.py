@@ -15,6 +15,7 @@ they are lifted do not meet large torques.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pinocchio
@@ -37,6 +38,12 @@ IMPEDANCE = (0.95, 0.99, 0.001, 0.5, 2.0)
 FRICTION_RATIO = 100.0
 #: Rolling and twisting friction (m): negligible, because a sole resists twisting with its four corners.
 ROLLING = 1e-6
+#: Depth below the ground plane to which the boxes of a terrain reach (m). A body in a box is pushed out through the
+#: nearest face: through the bottom of a box of a few millimetres that ends on the plane, which pushes the other way, so
+#: that two forces of 10 to 40 kN jam a foot. With this depth the nearest face is always the top or a side.
+FOUNDATION_DEPTH = 0.5
+#: Gap (m) between a box and the plane below which the box stands on the plane: the rounding of their positions.
+LARGEST_GAP = 1e-6
 CHECKER = "ground"
 
 
@@ -90,7 +97,19 @@ def add_ground(spec: mujoco.MjSpec, ground: Terrain, friction: float, seed: int,
         **_surface(friction, GROUND_BIT),
     )
     for i, box in enumerate(ground.boxes(seed, flat_region)):
-        _add_box(spec, f"ground {i}", box, friction, GROUND_BIT, [0.80, 0.78, 0.73, 1.0])
+        _add_box(spec, f"ground {i}", _with_foundation(box, plane), friction, GROUND_BIT, [0.80, 0.78, 0.73, 1.0])
+
+
+def _with_foundation(box: SolidBox, plane: pinocchio.SE3) -> SolidBox:
+    """Return a box of the ground that reaches `FOUNDATION_DEPTH` below the plane; a box above the plane as it is."""
+    position, size, down = np.asarray(box.position), np.asarray(box.size), -np.asarray(box.rotation)[:, 2]
+    normal = plane.rotation[:, 2]
+    bottom = float(normal @ (position + 0.5 * size[2] * down - plane.translation))
+    sinking = -float(normal @ down)  # depth per metre of the box
+    added = (FOUNDATION_DEPTH + bottom) / sinking if sinking > 0.0 and bottom <= LARGEST_GAP else 0.0
+    if added <= 0.0:
+        return box
+    return replace(box, position=position + 0.5 * added * down, size=size + np.array([0.0, 0.0, added]))
 
 
 def add_objects(spec: mujoco.MjSpec, objects: Sequence[SolidBox], friction: float, friction_scale: float) -> None:
