@@ -18,6 +18,7 @@ from poise.constraints import (
     contact_constraints,
 )
 from poise.control.command import Command
+from poise.control.delay_compensation import DelayCompensation
 from poise.control.hierarchy_controller import BoundHierarchy, Groups, HierarchyController
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, BehaviorLike, Hierarchy
@@ -200,6 +201,8 @@ class TorqueController(HierarchyController):
         lost_after: time (s) after which a contact that the state does not report counts as lost: no force is planned
             there until it is measured again. Infinite: contacts are as planned, regardless of measurements. None: that
             of the behavior (default 0.05).
+        delay: age of the measured states (s): the command is computed for the state that follows from them and from the
+            commands since, see `DelayCompensation`.
 
     >>> controller = poise.TorqueController(hierarchy)
     >>> command = controller.step(plant.state())
@@ -215,7 +218,9 @@ class TorqueController(HierarchyController):
         period: float = 0.002,
         ramp: float | None = None,
         lost_after: float | None = None,
+        delay: float = 0.0,
     ) -> None:
+        self._compensation = DelayCompensation(delay) if delay != 0.0 else None
         behavior = Behavior.adapt(behavior)
         lost_after = behavior.lost_after if lost_after is None else lost_after
         if not (isinstance(lost_after, (int, float)) and lost_after >= 0.0):
@@ -224,8 +229,15 @@ class TorqueController(HierarchyController):
         super().__init__(behavior, solver, period, ramp)
         self._merges_physics = type(self.solver) is not Lexicographic
 
+    @property
+    def delay(self) -> float:
+        """Age of the measured states that is compensated (s)."""
+        return 0.0 if self._compensation is None else self._compensation.delay
+
     def reset(self) -> None:
         super().reset()
+        if self._compensation is not None:
+            self._compensation.reset()
         self._forces: ForceUnknowns | None = None
         self._fallback = Weighted()
 
@@ -273,6 +285,7 @@ class TorqueController(HierarchyController):
         super()._activate(bound)
         old, new, nv = self._forces, bound.forces, self._snapshot.model.nv
         self._compute_command, self._physics_rows = bound.compute_command, bound.physics_rows
+        self._planned_frames = frozenset(contact.frame for contact in new.contacts)
         if new is old:
             return
         last = np.zeros(nv + new.size)
@@ -298,6 +311,14 @@ class TorqueController(HierarchyController):
         self._holding = False
 
     # -- one tick --------------------------------------------------------------------------------------------------
+
+    def step(self, state: State | None) -> Command:
+        if self._compensation is None or not isinstance(state, State):
+            return super().step(state)
+        command = super().step(self._compensation.predict(state))
+        if command.acceleration is not None and self._forces is not None:
+            self._compensation.add(state.time, self.period, command.acceleration, self._planned_frames)
+        return command
 
     def _solve_state(self, state: State) -> Command:
         forces, unchanged = self._forces, state.contacts is self._contacts_confirmed

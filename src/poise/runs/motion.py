@@ -262,7 +262,7 @@ class Motion(metaclass=_MotionMeta):
             return KinematicController(behavior, solver, **options)
         if self.mode == "position":
             return PositionController(behavior, NullSpace() if self.solver == "null-space" else solver, **options)
-        return TorqueController(behavior, solver, **options)
+        return TorqueController(behavior, solver, **{"delay": self.world.assumed_delay_seconds, **options})
 
     def build_plant(self, start: State) -> Plant:
         """Return the ideal or simulated plant of a motion without servos."""

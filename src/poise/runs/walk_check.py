@@ -122,7 +122,7 @@ def simulate_walk(motion: Walk, robot: Robot) -> FeasibilityCheck:
     walk = motion.behavior(robot, plant.state())
     solver = Weighted(walk.weights) if motion.solver == "weighted" else None
     period = check_period(walk.footstep_plan.gait.timing.step)
-    controller = TorqueController(walk, solver, period=period)
+    controller = TorqueController(walk, solver, period=period, delay=motion.world.assumed_delay_seconds)
     longest = min(LARGEST_COUNT * period, motion.seconds or math.inf)
     errors: list[tuple[int, float]] = []  # number of the step, and error of the DCM
     stopped, now = math.inf, 0.0

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from poise.control import MAX_DELAY
 from poise.errors import UsageError
 from poise.parameters import check_parameters, parameter, parameters
 from poise.parsing import parse_nonnegative, parse_percent, parse_positive
@@ -91,6 +92,17 @@ class World:
         metavar="MS",
         parser=parse_nonnegative,
     )
+    assumed_delay: float | None = parameter(
+        None,
+        "delay that the torque controller compensates (default: that of the measured state)",
+        unit="ms",
+        kind="number",
+        low=0.0,
+        high=1e3 * MAX_DELAY,
+        typical_range=(0.0, 40.0),
+        metavar="MS",
+        parser=parse_nonnegative,
+    )
     noise: float | None = parameter(
         None,
         f"sensor noise level; good sensors have {NOISE:g} (default {NOISE:g} on servos, otherwise 0)",
@@ -141,6 +153,11 @@ class World:
     def first_disturbance(self) -> str:
         """Option of the first disturbance, without dashes; empty if there is none."""
         return next((parameters(type(self))[name].option for name in self.disturbances), "")
+
+    @property
+    def assumed_delay_seconds(self) -> float:
+        """Delay that the torque controller compensates (s)."""
+        return 1e-3 * (min(self.delay, 1e3 * MAX_DELAY) if self.assumed_delay is None else self.assumed_delay)
 
     @property
     def ground(self) -> Terrain:
