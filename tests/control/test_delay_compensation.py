@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio
 import pytest
+from standing_hierarchies import standing
 
 from poise.control import Command, DelayCompensation, TorqueController
 from poise.errors import PoiseError, UsageError
@@ -13,7 +14,6 @@ from poise.robots import Frame, State
 from poise.runs import Walk
 from poise.runs.world import World
 from simulated_robots import biped
-from standing_hierarchies import standing
 
 PERIOD = 0.002
 ROBOT = biped()
@@ -93,7 +93,7 @@ def test_the_plan_decides_on_contacts_that_changed_within_the_delay_and_the_meas
 
 @pytest.mark.parametrize("delay", [-0.001, 0.3, float("nan"), "1"])
 def test_a_delay_that_cannot_be_compensated_is_refused(delay: object) -> None:
-    with pytest.raises(PoiseError, match="delay is .*; expected seconds, from 0 to 0.2"):
+    with pytest.raises(PoiseError, match=r"delay is .*; expected seconds, from 0 to 0\.2"):
         DelayCompensation(delay)  # type: ignore[arg-type]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -214,12 +214,15 @@ class FrictionCone(WrenchTask):
     def bind_forces(
         self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
     ) -> Sequence[Writer]:
-        pyramid = forces.unit * _friction_pyramid(INSCRIBED_PYRAMID * self.contact.friction)
         first = forces.slices[self.contact].start
-        for i in range(len(task_rows.lower) // 4):
-            task_rows.A_full[4 * i : 4 * i + 4, first + 3 * i : first + 3 * i + 3] = pyramid
         task_rows.upper[:] = np.inf
-        return ()
+
+        def write_rows(friction: float) -> None:
+            pyramid = forces.unit * _friction_pyramid(INSCRIBED_PYRAMID * friction)
+            for i in range(len(task_rows.lower) // 4):
+                task_rows.A_full[4 * i : 4 * i + 4, first + 3 * i : first + 3 * i + 3] = pyramid
+
+        return [_friction_writer(self.contact, forces, write_rows)]
 
 
 class WrenchCone(WrenchTask):
@@ -253,6 +256,20 @@ class WrenchCone(WrenchTask):
         C = wrench_cone(*self.contact.rectangle, INSCRIBED_PYRAMID * self.contact.friction)
         return C, np.zeros(16), np.full(16, np.inf)
 
+    def bind_forces(
+        self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout, forces: ForceUnknowns
+    ) -> Sequence[Writer]:
+        super().bind_forces(snapshot, task_rows, layout, forces)
+        assert self.contact.rectangle is not None
+        X, Y = self.contact.rectangle
+        columns, basis = forces.slices[self.contact], self.contact.basis
+
+        def write_rows(friction: float) -> None:
+            C = wrench_cone(X, Y, INSCRIBED_PYRAMID * friction)
+            task_rows.A_full[:, columns] = forces.unit * C @ basis
+
+        return [_friction_writer(self.contact, forces, write_rows)]
+
 
 def wrench_cone(X: float, Y: float, mu: float) -> Array:
     """Return C (16 x 6) of the wrench cone ``C (f, m) >= 0`` of a rectangle of half lengths X, Y (m), with μ' = mu."""
@@ -278,6 +295,20 @@ def contact_constraints(contact: Contact) -> list[Task]:
             f"contact of {contact.name}: the corners are not a rectangle; give forces='vertices'", contact.name
         )
     return [WrenchCone(contact), NormalForces(contact)]
+
+
+def _friction_writer(contact: Contact, forces: ForceUnknowns, write_rows: Callable[[float], None]) -> Writer:
+    """Return a writer that writes rows for the friction coefficient of a contact, again whenever it changes."""
+    index, written = forces.contacts.index(contact), contact.friction
+    write_rows(written)
+
+    def write() -> None:
+        nonlocal written
+        if forces.friction[index] != written:
+            written = float(forces.friction[index])
+            write_rows(written)
+
+    return write
 
 
 def _friction_pyramid(mu: float) -> Array:

@@ -1,4 +1,4 @@
-"""`DelayCompensation`: prediction of the current state from one measured some time ago, with the commands since then."""
+"""`DelayCompensation`: prediction of the current state from one measured earlier, with the commands since then."""
 
 from __future__ import annotations
 

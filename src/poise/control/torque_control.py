@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -19,12 +20,13 @@ from poise.constraints import (
 )
 from poise.control.command import Command
 from poise.control.delay_compensation import DelayCompensation
+from poise.control.friction_estimate import FrictionEstimate
 from poise.control.hierarchy_controller import BoundHierarchy, Groups, HierarchyController
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, BehaviorLike, Hierarchy
 from poise.robots import Frame, Robot, State
 from poise.solvers import Lexicographic, Solution, Solver, Weighted
-from poise.state import Contact, Snapshot, _motion
+from poise.state import Contact, SensorReadings, Snapshot, _motion
 from poise.tasks import (
     ACCELERATION,
     Assembly,
@@ -227,6 +229,7 @@ class TorqueController(HierarchyController):
             raise PoiseError(f"lost_after is {lost_after!r}; expected seconds, zero or more")
         self.lost_after = float(lost_after)
         super().__init__(behavior, solver, period, ramp)
+        self._readings: SensorReadings | None = None
         self._merges_physics = type(self.solver) is not Lexicographic
 
     @property
@@ -234,8 +237,17 @@ class TorqueController(HierarchyController):
         """Age of the measured states that is compensated (s)."""
         return 0.0 if self._compensation is None else self._compensation.delay
 
+    @property
+    def friction(self) -> float:
+        """Friction coefficient of the ground that slips have shown; infinite: no contact has slipped."""
+        return self._friction.value
+
+    def update_sensors(self, readings: SensorReadings | None) -> None:
+        self._readings = readings
+
     def reset(self) -> None:
         super().reset()
+        self._friction = FrictionEstimate()
         if self._compensation is not None:
             self._compensation.reset()
         self._forces: ForceUnknowns | None = None
@@ -292,6 +304,7 @@ class TorqueController(HierarchyController):
         last[:nv] = self._last[:nv]
         before: dict[Contact, slice] = {} if old is None else old.slices
         new.in_contact[:], new.seeking[:] = 1.0, 0.0
+        new.friction[:] = [self._friction.limit(contact.friction) for contact in new.contacts]
         for i, contact in enumerate(new.contacts):
             if old is not None and contact in before:
                 last[new.slices[contact]] = self._last[before[contact]]
@@ -326,7 +339,17 @@ class TorqueController(HierarchyController):
             self._update_contacts(state, forces)
             all_touch = all(contact.frame in state.contacts for contact in forces.contacts)
             self._contacts_confirmed = state.contacts if all_touch else None
+        self._narrow_friction(state)
         return super()._solve_state(state)
+
+    def _narrow_friction(self, state: State) -> None:
+        """Limit the friction of the planned contacts to what slips have shown."""
+        forces, snapshot = self._forces, self._snapshot.at(state)
+        if forces is None or self._readings is None or not snapshot.is_finite:
+            return
+        self._friction.update(snapshot, forces.contacts, self._readings)
+        if self._friction.value < math.inf:
+            forces.friction[:] = [self._friction.limit(contact.friction) for contact in forces.contacts]
 
     def _update_contacts(self, state: State, forces: ForceUnknowns) -> None:
         """Let contacts that should bear a force but are not measured seek the surface, and later mark them as lost.

@@ -50,6 +50,8 @@ class ForceUnknowns:
         self.in_contact: Array = np.ones(len(self.contacts))
         #: 1 for each contact that is planned to bear a force but is not measured: it seeks the surface. Else 0.
         self.seeking: Array = np.zeros(len(self.contacts))
+        #: Friction coefficient of each contact, at most that of its `Contact`; friction constraints follow it.
+        self.friction: Array = np.array([contact.friction for contact in self.contacts])
 
     def forces(self, x: Array) -> ContactForces:
         """Return the contact wrenches of a solution x (N, N m), from the world on the robot, in world axes."""

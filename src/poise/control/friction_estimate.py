@@ -1,0 +1,152 @@
+"""`FrictionEstimate`: the friction coefficient of the ground, learnt from contacts that slip."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+
+from poise.arrays import Array
+from poise.state import Contact, ContactForces, SensorReadings, Snapshot
+
+#: Time constant of the filtered velocity of a contact (s): ten ticks at 500 Hz, which average the noise of encoders.
+FILTER_TIME = 0.02
+#: Speed above which a contact slips (m/s): above the creep of a sole that rocks, and well below a lost foot, which
+#: passes 0.3 m/s within a tenth of a second.
+SLIP_SPEED = 0.06
+#: The same in standard deviations of the noise of the filtered velocity, which is measured: none exceeds it by chance.
+NOISE_FACTOR = 4.0
+#: Time constant of the variance of the velocity (s): ten times that of the filter.
+VARIANCE_TIME = 0.2
+#: Time for which a contact has to slip before it counts (s): the impact of a foot passes in less.
+SLIP_TIME = 0.012
+#: Friction opposes the slip: smallest cosine of the angle between the tangential force and the direction against it. A
+#: foot that rolls over its edge, or is dragged along a step, has forces in other directions.
+LEAST_ALIGNMENT = 0.8
+#: Smallest normal force of a contact whose force ratio counts, relative to the weight: a foot that is being set down or
+#: lifted moves and bears little.
+LOADED_SHARE = 0.1
+#: Mean distance of the supporting points of a sole from the centre of pressure, in radii of the sole: the lever of
+#: friction against yaw.
+YAW_LEVER = 0.6
+#: Share of an estimate that is used: kinetic friction is what is measured, and it varies over the ground.
+USED_SHARE = 0.9
+#: Smallest estimate; with less, no walk keeps its feet.
+MIN_FRICTION = 0.08
+#: Growth of the estimate without slip (1/s): a robot that leaves an oily patch trusts the floor again after half a
+#: minute, and on ice it probes with a slip of a few millimetres every few seconds.
+RECOVERY_RATE = 0.02
+
+
+class FrictionEstimate:
+    """Friction of the ground, from the force ratio of contacts that slip.
+
+    While a contact slips, its tangential force f_t is μ times its normal force f_n and opposes the slip. A sole that
+    also turns has friction against its yaw moment m about the centre of pressure. The estimate is the largest ratio
+
+        sqrt(|f_t|² + (m / l)²) / f_n,   l = YAW_LEVER · radius of the sole
+
+    in `SLIP_TIME` of uninterrupted slip. A contact that holds gives no upper bound, so without slip nothing changes. A
+    contact slips if the velocity of its centre of pressure exceeds `SLIP_SPEED`, and if filtered over `FILTER_TIME`
+    also the noise of the velocity. Forces are read only while a contact moves.
+
+    Attributes:
+        value: estimated μ; infinite: no contact has slipped.
+    """
+
+    def __init__(self) -> None:
+        self.value = math.inf
+        self._time, self._ticks, self._variance = math.nan, 0, 0.0
+        self._motions: dict[Contact, _ContactMotion] = {}
+
+    def limit(self, assumed: float) -> float:
+        """Return the coefficient to use for a contact whose friction is assumed to be `assumed`."""
+        return min(assumed, USED_SHARE * self.value)
+
+    def update(self, snapshot: Snapshot, contacts: Sequence[Contact], readings: SensorReadings | None) -> None:
+        """Update the estimate with the planned contacts of a tick; without readings nothing is estimated."""
+        if readings is None:
+            return
+        period = snapshot.time - self._time
+        self._time = snapshot.time
+        if not 0.0 < period < FILTER_TIME:  # the first tick, or one after an interruption
+            self._motions.clear()
+            return
+        self.value += RECOVERY_RATE * period
+        self._ticks += 1
+        motions, self._motions = self._motions, {}
+        for contact in contacts:
+            motion = self._motions[contact] = motions.get(contact) or _ContactMotion()
+            change = motion.filter_twist(snapshot.velocity(contact.frame), period / FILTER_TIME)
+            self._variance += max(period / VARIANCE_TIME, 1.0 / self._ticks) * (change - self._variance)
+            least = max(SLIP_SPEED, NOISE_FACTOR * math.sqrt(motion.noise_share * self._variance))
+            moves = motion.twist @ motion.twist > least * least
+            ratio = motion.slip_ratio(snapshot, contact, readings.forces, least) if moves else None
+            if ratio is None:
+                motion.ratios.clear()
+                continue
+            motion.ratios.append((snapshot.time, ratio))
+            while snapshot.time - motion.ratios[0][0] > SLIP_TIME:
+                motion.ratios.popleft()
+                # Older slip was left out: the contact has slipped for the whole time.
+                largest = max(each for _, each in motion.ratios)
+                if self._ticks * period > FILTER_TIME and largest < self.value:
+                    self.value = max(largest, MIN_FRICTION)
+
+
+class _ContactMotion:
+    """Filtered motion of one planned contact.
+
+    Attributes:
+        twist: filtered velocity of the origin of its frame and angular velocity (m/s, rad/s).
+        measured: the last measured one.
+        noise_share: variance of the filtered velocity relative to that of the velocity.
+        ratios: times and force ratios of the present slip, over `SLIP_TIME`.
+    """
+
+    __slots__ = ("_ticks", "measured", "noise_share", "ratios", "twist")
+
+    def __init__(self) -> None:
+        self.twist: Array = np.zeros(6)
+        self.measured: Array = self.twist
+        self.noise_share, self._ticks = 1.0, 0
+        self.ratios: deque[tuple[float, float]] = deque()
+
+    def filter_twist(self, twist: Array, share: float) -> float:
+        """Add a twist; return the squared change of its velocity (m²/s²). The first ticks are averaged."""
+        self._ticks += 1
+        share = max(share, 1.0 / self._ticks)
+        self.noise_share = max(0.5 * share, 1.0 / self._ticks) if share < 1.0 else 1.0
+        self.measured, change = twist, twist - self.twist
+        self.twist += share * change
+        return float(change[:3] @ change[:3]) if self._ticks > 1 else 0.0
+
+    def slip_ratio(
+        self, snapshot: Snapshot, contact: Contact, forces: ContactForces, slip_speed: float
+    ) -> float | None:
+        """Return the force ratio if the contact slips at more than a speed (m/s) against its friction, else None."""
+        if contact.frame.name not in forces.names:
+            return None
+        i = forces.names.index(contact.frame.name)
+        rotation = snapshot.rotation(contact.frame)
+        normal = rotation @ contact.frame_from_contact.rotation[:, 2]
+        force, moment = forces.wrenches[i, :3], forces.wrenches[i, 3:]
+        pressure = float(normal @ force)
+        if not LOADED_SHARE * snapshot.robot.weight < pressure < math.inf:
+            return None
+        # Centre of pressure, relative to the point of the wrench: n x m / f_n.
+        arm = np.cross(normal, moment) / pressure
+        place = forces.points[i] + arm - snapshot.position(contact.frame)
+        sideways = force - pressure * normal
+        tangential = math.sqrt(sideways @ sideways)
+        # The filtered velocity lags: a foot that has just come to rest has one, and any force.
+        for twist, least in ((self.twist, slip_speed), (self.measured, SLIP_SPEED)):
+            velocity = twist[:3] + np.cross(twist[3:], place)
+            sliding = velocity - (normal @ velocity) * normal
+            speed = math.sqrt(sliding @ sliding)
+            if not (speed > least and -(sliding @ sideways) > LEAST_ALIGNMENT * speed * tangential):
+                return None
+        yaw = float(normal @ (moment - np.cross(arm, force)))
+        return math.hypot(tangential, yaw / (YAW_LEVER * contact.radius) if contact.radius else 0.0) / pressure
