@@ -13,21 +13,23 @@ from poise.state import Contact, ContactForces, SensorReadings, Snapshot
 
 #: Time constant of the filtered velocity of a contact (s): ten ticks at 500 Hz, which average the noise of encoders.
 FILTER_TIME = 0.02
-#: Speed above which a contact slips (m/s): above the creep of a sole that rocks, and well below a lost foot, which
-#: passes 0.3 m/s within a tenth of a second.
-SLIP_SPEED = 0.06
+#: Speed above which a contact slips (m/s): above the creep of a sole that rocks. An unloaded foot that is about to lift
+#: slips at 0.02 to 0.06 m/s, seconds before a loaded one does, which passes 0.3 m/s within a tenth of a second.
+SLIP_SPEED = 0.02
 #: The same in standard deviations of the noise of the filtered velocity, which is measured: none exceeds it by chance.
 NOISE_FACTOR = 4.0
 #: Time constant of the variance of the velocity (s): ten times that of the filter.
 VARIANCE_TIME = 0.2
-#: Time for which a contact has to slip before it counts (s): the impact of a foot passes in less.
-SLIP_TIME = 0.012
-#: Friction opposes the slip: smallest cosine of the angle between the tangential force and the direction against it. A
-#: foot that rolls over its edge, or is dragged along a step, has forces in other directions.
-LEAST_ALIGNMENT = 0.8
+#: Time for which a contact has to slip before it counts (s): four ticks at 500 Hz, so that noise does not count.
+SLIP_TIME = 0.006
+#: Time within which it has to (s): single ticks in which the sole bounces are no end of a slip.
+SLIP_WINDOW = 0.016
+#: Friction opposes the slip: smallest cosine of the angle between friction and the direction against the slip, both
+#: with yaw. A foot that rolls over its edge, or that has come to rest, has forces in other directions.
+LEAST_ALIGNMENT = 0.9
 #: Smallest normal force of a contact whose force ratio counts, relative to the weight: a foot that is being set down or
 #: lifted moves and bears little.
-LOADED_SHARE = 0.1
+LOADED_SHARE = 0.05
 #: Mean distance of the supporting points of a sole from the centre of pressure, in radii of the sole: the lever of
 #: friction against yaw.
 YAW_LEVER = 0.6
@@ -44,13 +46,13 @@ class FrictionEstimate:
     """Friction of the ground, from the force ratio of contacts that slip.
 
     While a contact slips, its tangential force f_t is μ times its normal force f_n and opposes the slip. A sole that
-    also turns has friction against its yaw moment m about the centre of pressure. The estimate is the largest ratio
+    also turns has a yaw moment m of friction about the centre of pressure. The estimate is the largest ratio
 
         sqrt(|f_t|² + (m / l)²) / f_n,   l = YAW_LEVER · radius of the sole
 
-    in `SLIP_TIME` of uninterrupted slip. A contact that holds gives no upper bound, so without slip nothing changes. A
-    contact slips if the velocity of its centre of pressure exceeds `SLIP_SPEED`, and if filtered over `FILTER_TIME`
-    also the noise of the velocity. Forces are read only while a contact moves.
+    of a slip that lasts `SLIP_TIME` within `SLIP_WINDOW`. A contact that holds gives no upper bound, so without slip
+    nothing changes. A contact slips if its velocity at the centre of pressure, with yaw, exceeds `SLIP_SPEED`, and if
+    filtered over `FILTER_TIME` also its noise. Forces are read only while a contact moves.
 
     Attributes:
         value: estimated μ; infinite: no contact has slipped.
@@ -85,15 +87,13 @@ class FrictionEstimate:
             moves = motion.twist @ motion.twist > least * least
             ratio = motion.slip_ratio(snapshot, contact, readings.forces, least) if moves else None
             if ratio is None:
-                motion.ratios.clear()
                 continue
-            motion.ratios.append((snapshot.time, ratio))
-            while snapshot.time - motion.ratios[0][0] > SLIP_TIME:
-                motion.ratios.popleft()
-                # Older slip was left out: the contact has slipped for the whole time.
-                largest = max(each for _, each in motion.ratios)
-                if self._ticks * period > FILTER_TIME and largest < self.value:
-                    self.value = max(largest, MIN_FRICTION)
+            ratios = motion.ratios
+            ratios.append((snapshot.time, ratio))
+            while snapshot.time - ratios[0][0] > SLIP_WINDOW:
+                ratios.popleft()
+            if len(ratios) * period > SLIP_TIME and self._ticks * period > FILTER_TIME:
+                self.value = min(self.value, max(MIN_FRICTION, *(each for _, each in ratios)))
 
 
 class _ContactMotion:
@@ -103,7 +103,7 @@ class _ContactMotion:
         twist: filtered velocity of the origin of its frame and angular velocity (m/s, rad/s).
         measured: the last measured one.
         noise_share: variance of the filtered velocity relative to that of the velocity.
-        ratios: times and force ratios of the present slip, over `SLIP_TIME`.
+        ratios: times and force ratios of the present slip, over `SLIP_WINDOW`.
     """
 
     __slots__ = ("_ticks", "measured", "noise_share", "ratios", "twist")
@@ -139,14 +139,16 @@ class _ContactMotion:
         # Centre of pressure, relative to the point of the wrench: n x m / f_n.
         arm = np.cross(normal, moment) / pressure
         place = forces.points[i] + arm - snapshot.position(contact.frame)
-        sideways = force - pressure * normal
-        tangential = math.sqrt(sideways @ sideways)
+        # Tangential force with the yaw moment as a fourth component, and slip with the yaw rate, of the same power.
+        lever = YAW_LEVER * contact.radius
+        yaw = float(normal @ (moment - np.cross(arm, force)))
+        friction = np.append(force - pressure * normal, yaw / lever if lever else 0.0)
+        magnitude = math.sqrt(friction @ friction)
         # The filtered velocity lags: a foot that has just come to rest has one, and any force.
         for twist, least in ((self.twist, slip_speed), (self.measured, SLIP_SPEED)):
             velocity = twist[:3] + np.cross(twist[3:], place)
-            sliding = velocity - (normal @ velocity) * normal
-            speed = math.sqrt(sliding @ sliding)
-            if not (speed > least and -(sliding @ sideways) > LEAST_ALIGNMENT * speed * tangential):
+            slip = np.append(velocity - (normal @ velocity) * normal, lever * (normal @ twist[3:]))
+            speed = math.sqrt(slip @ slip)
+            if not (speed > least and -(slip @ friction) > LEAST_ALIGNMENT * speed * magnitude):
                 return None
-        yaw = float(normal @ (moment - np.cross(arm, force)))
-        return math.hypot(tangential, yaw / (YAW_LEVER * contact.radius) if contact.radius else 0.0) / pressure
+        return magnitude / pressure
