@@ -63,6 +63,15 @@ class Environment:
             self._build(folder, progress)
         return interpreter(folder)
 
+    @staticmethod
+    def pip_words(python: Path) -> list[str]:
+        """Return the first words of a command that installs packages."""
+        return [str(python), "-m", "pip", "install", "--only-binary=:all:", "--retries=2", "--quiet"]
+
+    def install_words(self, python: Path) -> list[list[str]]:
+        """Return the commands that install the packages."""
+        return [[*self.pip_words(python), *self.requirements]]
+
     def _build(self, folder: Path, progress: Callable[[str], None]) -> None:
         progress(f"{self.name}: building its environment in {folder}")
         try:
@@ -73,8 +82,8 @@ class Environment:
         try:
             run_command([sys.executable, "-m", "venv", str(site)], f"no virtual environment for {self.name}")
             progress(f"{self.name}: installing {', '.join(self.requirements)}")
-            install = [str(interpreter(site)), "-m", "pip", "install", "--only-binary=:all:", "--retries=2", "--quiet"]
-            run_command([*install, *self.requirements], f"cannot install {self.name}")
+            for words in self.install_words(interpreter(site)):
+                run_command(words, f"cannot install {self.name}")
             shutil.rmtree(folder, ignore_errors=True)
             site.rename(folder)
         except OSError as error:
