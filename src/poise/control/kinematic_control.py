@@ -33,7 +33,7 @@ class KinematicController(HierarchyController):
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot that returns one.
-        solver: the solver, e.g. `Weighted` or `NullSpace`; None: `Lexicographic()`.
+        solver: the solver, e.g. `Weighted` or `NullSpace`; None: `Lexicographic` with a budget of half a period.
         period: sampling period (s).
         order: VELOCITY or ACCELERATION.
         ramp: transition time of the command from one hierarchy to the next, and from the initial velocity to the first
@@ -127,7 +127,7 @@ class PositionController(Controller):
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot of the reference that returns one.
-        solver: the solver; None: `Lexicographic()`.
+        solver: the solver; None: `Lexicographic` with a budget of half a period.
         period: sampling period (s).
 
     Attributes:

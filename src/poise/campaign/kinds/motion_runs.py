@@ -20,9 +20,14 @@ from poise.runs import (
     motion_named,
 )
 
+#: Parameters unless a spec sets them: the solver has no time budget, so that no row depends on the load of a machine.
+UNLIMITED: dict[str, Value] = {"budget": 0.0}
+
 
 class MotionRuns(RunKind):
     """Runs of one motion. Parameters and columns are those of its definition, see `poise.runs`.
+
+    The solver has no time budget unless the parameter ``budget`` sets one.
 
     Args:
         motion: name or class of the motion.
@@ -47,10 +52,10 @@ class MotionRuns(RunKind):
         return [path for path in dict.fromkeys([*paths, *companions]) if os.path.isabs(path) and os.path.isfile(path)]
 
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
-        return command_line(self.motion, parameters, seed)
+        return command_line(self.motion, {**UNLIMITED, **parameters}, seed)
 
     def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
-        motion = motion_from(self.motion, parameters, seed)
+        motion = motion_from(self.motion, {**UNLIMITED, **parameters}, seed)
         recording, result = _run_with_recording(motion, recording_path)
         times = {f"control_ms_{name}": value for name, value in (result["control_ms"] or {}).items()}
         if result["realtime_factor"] is not None:
