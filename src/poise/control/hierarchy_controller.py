@@ -212,6 +212,21 @@ class HierarchyController(Controller):
         self.command: Command | None = None
         self._bindings: dict[Hierarchy, Any] = {}
 
+    def prepare(self, state: State) -> None:
+        """Bind all hierarchies that the behavior announces, so that no tick has to: each takes about a millisecond."""
+        if not isinstance(state, State) or self.hierarchy is not None:
+            return
+        if state.robot is not self.robot:
+            self._start(state.robot)
+        for hierarchy in self._behavior.hierarchies:
+            try:
+                self._snapshot.at(state)
+                assembly = self._binding(hierarchy, state).assembly
+                assembly.write()
+                Lexicographic().solve(assembly.stack.program())
+            except Exception:  # the first step reports what is wrong, if it uses this hierarchy
+                continue
+
     def snapshot_at(self, state: State) -> Snapshot:
         """Return the controller's snapshot at this state; a following `step` of the same state reuses its results."""
         if state.robot is not self.robot:

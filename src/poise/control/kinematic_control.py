@@ -177,6 +177,11 @@ class PositionController(Controller):
         self.reference: State | None = None
         self._observe_failure = ""
 
+    def prepare(self, state: State) -> None:
+        """Bind all hierarchies that the behavior announces."""
+        if isinstance(state, State) and self.reference is None:
+            self._kinematic.prepare(state.replace(v=np.zeros(state.robot.model.nv)))
+
     def update_sensors(self, readings: SensorReadings | None) -> None:
         """Receive the sensor readings before each step; the behavior gets None from a plant without sensors."""
         self._readings = readings

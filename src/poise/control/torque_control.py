@@ -268,8 +268,13 @@ class TorqueController(HierarchyController):
         return BoundDynamics(bound, count, self._torque_limit, self._force_tolerance)
 
     def _binding(self, hierarchy: Hierarchy, state: State) -> BoundDynamics:
-        if not planned_contacts(hierarchy):  # it uses the contacts of the state, which may have changed
-            self._bindings.pop(hierarchy, None)
+        known = self._bindings.get(hierarchy)
+        if (
+            known is not None
+            and tuple(contact.frame for contact in known.forces.contacts) != state.contacts
+            and not planned_contacts(hierarchy)  # it uses the contacts of the state, which have changed
+        ):
+            del self._bindings[hierarchy]
         bound: BoundDynamics = super()._binding(hierarchy, state)
         return bound
 
