@@ -162,8 +162,8 @@ class PoiseKinematics:
 
     name, version = POISE, metadata.version(POISE)
 
-    #: Gain of feet, centre of mass and hand, 1/s: an error vanishes within one period, as with the peers, whose gain per
-    #: step is one. With half of it the hand lags behind its target by one step, 1.2 mm.
+    #: Gain of feet, centre of mass and hand, 1/s: an error vanishes within one period, as with the peers, whose gain
+    #: per step is one. With half of it the hand lags behind its target by one step, 1.2 mm.
     RATE = 1.0 / KinematicsProblem.PERIOD
 
     def __init__(self, speed: float | None = None) -> None:
