@@ -22,8 +22,8 @@ class Kernel {
 
   // Solves, and writes x and the side of each row. Returns the status, the counters in the order of `counters`, and the
   // first level that was damped near a singularity, or -1.
-  nb::tuple solve(const poise::VectorIn& memory, double budget, bool warm, const poise::VectorOut& x,
-                  const poise::SideOut& sides) {
+  nb::tuple solve(const poise::VectorIn& memory, double budget, poise::Index required_levels, bool warm,
+                  const poise::VectorOut& x, const poise::SideOut& sides) {
     poise::ProgramView& view = layout_.view;
     const size_t rows = static_cast<size_t>(view.rows), variables = static_cast<size_t>(view.variables);
     layout_.map_memory(memory);
@@ -36,7 +36,7 @@ class Kernel {
     poise::Status status;
     {
       nb::gil_scoped_release released;
-      status = solver_.solve(view, budget, warm);
+      status = solver_.solve(view, budget, required_levels, warm);
       std::copy(solver_.x().data(), solver_.x().data() + variables, x.data());
       for (size_t i = 0; view.center && i < variables; ++i) x.data()[i] += view.center[i];
       for (size_t i = 0; i < rows; ++i) sides.data()[i] = side(i, x.data());
@@ -74,7 +74,7 @@ NB_MODULE(_kernel, module) {
   nb::class_<Kernel>(module, "Kernel")
       .def(nb::init<>())
       .def("layout", &Kernel::layout, "level_begin"_a, "variables"_a, "damping"_a, "columns"_a)
-      .def("solve", &Kernel::solve, "memory"_a.noconvert(), "budget"_a, "warm"_a, "x"_a.noconvert(),
+      .def("solve", &Kernel::solve, "memory"_a.noconvert(), "budget"_a, "required_levels"_a, "warm"_a, "x"_a.noconvert(),
            "sides"_a.noconvert());
   nb::class_<poise::NullSpaceKernel>(module, "NullSpace")
       .def(nb::init<double>(), "rank"_a)

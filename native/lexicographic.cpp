@@ -19,14 +19,12 @@ std::mutex one_at_a_time;
 
 }  // namespace
 
-Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool warm) {
+Status Lexicographic::solve(const ProgramView& view, double budget_seconds, Index required_levels, bool warm) {
 #ifdef EIGEN_RUNTIME_NO_MALLOC
   const std::lock_guard<std::mutex> lock(one_at_a_time);
 #endif
-  has_deadline_ = std::isfinite(budget_seconds);
-  if (has_deadline_)
-    deadline_ = std::chrono::steady_clock::now() +
-                std::chrono::nanoseconds(static_cast<long long>(std::clamp(budget_seconds, 0.0, 1e9) * 1e9));
+  deadline_.start(budget_seconds);
+  required_levels_ = required_levels;
   count_ = Counters{};
   second_pass_ = false;
   first_pass_damping_.assign(static_cast<size_t>(view.levels()) + 1, 0.0);
@@ -43,7 +41,7 @@ Status Lexicographic::solve(const ProgramView& view, double budget_seconds, bool
     second_pass_ = true;
     if (solve_levels() != Status::optimal) {  // the first solution is complete, but less accurate
       x_ = first_;
-      side_ = guess_;
+      side_ = next_guess_ = guess_;
       count_.levels_solved = view.levels() + 1;
     }
   }
@@ -57,7 +55,7 @@ Status Lexicographic::solve_levels() {
   for (Index level = 0; level <= view_->levels() && !complete_; ++level) {
     const Outcome outcome = solve_level(level);
     if (outcome != Outcome::done) {
-      shorten_step(level);
+      stop_early(level);
       return outcome == Outcome::budget ? Status::budget : Status::iterations;
     }
     largest_norm_ = std::max(largest_norm_, x_norm_);
@@ -65,6 +63,7 @@ Status Lexicographic::solve_levels() {
     finish(level);
     ++count_.levels_solved;
   }
+  next_guess_ = side_;
   return Status::optimal;
 }
 
@@ -79,6 +78,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     const auto rows = static_cast<size_t>(m_);
     side_.assign(rows, inside);
     guess_.assign(rows, inside);
+    next_guess_.assign(rows, inside);
     entered_.assign(rows, 0);
     guess_level_.assign(rows, 0);
     state_.assign(rows, RowState::inactive);
@@ -99,12 +99,12 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     directions_.setZero(m_ + padding, n_);
     posture_fit_.resize(n_);
   } else if (!warm) {
-    std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
+    std::fill(next_guess_.begin(), next_guess_.end(), static_cast<signed char>(inside));
     x_.setZero();
   }
   if (!x_.allFinite()) x_.setZero();
   view_ = &view;
-  guess_ = side_;
+  guess_ = next_guess_;
   guess_level_ = entered_;
   std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
   std::fill(state_.begin(), state_.end(), RowState::inactive);
@@ -160,6 +160,7 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
     soft_.push_back(i);
   }
   for (Index i : soft_) state(i) = RowState::soft;
+  if (out_of_time()) return Outcome::budget;
   if (equalities <= basis_.freedom() && damping_ == 0.0) {
     const Outcome outcome = solve_exactly(level);
     if (outcome != Outcome::conflict) return outcome;
@@ -300,33 +301,6 @@ void Lexicographic::freeze_fit() {
   } else {
     hold_directions();
   }
-}
-
-// Out of time or iterations: moves x back to the farthest point towards it that keeps the levels already solved.
-void Lexicographic::shorten_step(Index level) {
-  if (!x_.allFinite()) {
-    x_ = start_;
-    return;
-  }
-  double reach = 1.0;
-  x_norm_ = x_.norm();
-  for (Index k = 0; k < inequalities_begin_[static_cast<size_t>(level)]; ++k) {
-    const Index i = inequalities_[static_cast<size_t>(k)];
-    if (state(i) == RowState::fixed) continue;
-    if (state(i) == RowState::held) {
-      const auto h = std::find_if(held_.begin(), held_.end(), [&](const Held& o) { return o.row == i; });
-      if (h != held_.end() && h->frozen) continue;
-    }
-    const double from = rows_.value(i, start_), to = rows_.value(i, x_);
-    const double slope = to - from;
-    if (to > rows_[i].upper && slope > 0.0) reach = std::min(reach, std::max(0.0, (rows_[i].upper - from) / slope));
-    if (to < rows_[i].lower && slope < 0.0) reach = std::min(reach, std::max(0.0, (rows_[i].lower - from) / slope));
-  }
-  step_ = x_ - start_;
-  x_ = start_ + reach * step_;
-  if (level_cost(level, x_) > level_cost(level, start_)) x_ = start_;
-  for (Index i : soft_)
-    if (state(i) == RowState::soft && side(i) != equality) side(i) = inside;
 }
 
 double Lexicographic::level_cost(Index level, const Vector& x) const {

@@ -8,8 +8,7 @@
 // later level may release them.
 #pragma once
 
-#include <chrono>
-
+#include "deadline.hpp"
 #include "posture_fit.hpp"
 #include "least_squares_fit.hpp"
 
@@ -30,7 +29,8 @@ struct Counters {
 
 class Lexicographic {
  public:
-  Status solve(const ProgramView& view, double budget_seconds, bool warm);
+  // The first required_levels are solved to their end, whatever the budget.
+  Status solve(const ProgramView& view, double budget_seconds, Index required_levels, bool warm);
 
   const Vector& x() const { return x_; }
   const std::vector<signed char>& sides() const { return side_; }
@@ -62,7 +62,6 @@ class Lexicographic {
   Outcome solve_exactly(Index level);
   void finish(Index level);
   void freeze_fit();
-  void shorten_step(Index level);
   double level_cost(Index level, const Vector& x) const;
 
   // Held rows, and steps of x onto them (held_rows.cpp).
@@ -101,6 +100,12 @@ class Lexicographic {
   double longest_step(Index level, Index& blocking);
   double line_search(Index level, double longest);
 
+  // Out of time or iterations (early_stop.cpp).
+  void stop_early(Index level);
+  void keep_guesses(Index level);
+  void shorten_step(Index level);
+  void follow_posture(Index level);
+
   // Number of inequalities of this level and the levels above.
   Index inequalities_up_to(Index level) const {
     return inequalities_begin_[static_cast<size_t>(std::min(level + 1, view_->levels()))];
@@ -120,7 +125,7 @@ class Lexicographic {
   double value(const Held& held) const {
     return held.row >= 0 ? rows_.value(held.row, x_) : combinations_.col(held.combination).dot(x_);
   }
-  bool out_of_time() const { return has_deadline_ && std::chrono::steady_clock::now() >= deadline_; }
+  bool out_of_time() const { return level_ >= required_levels_ && deadline_.passed(); }
 
   static constexpr double rank_ = 1e-9;          // smallest independent part of a unit row
   static constexpr double guess_rank_ = 1e-6;    // the same for guessed rows: a wrong guess must not move x far away
@@ -128,6 +133,8 @@ class Lexicographic {
   static constexpr double feasibility_ = 1e-11;  // of unit rows, relative to their bounds
   // Iterations of the dual active-set method before the primal one takes over.
   static constexpr Index first_dual_iterations_ = 8;
+  // Bounds that block the last step towards the posture are met in so many rounds, of a few microseconds.
+  static constexpr int posture_passes_ = 3;
   // Largest threshold of significant multipliers, relative to the largest force.
   static constexpr double smallest_multiplier_ = 1e-9;
 
@@ -143,6 +150,7 @@ class Lexicographic {
   std::vector<Index> batch_;        // rows being appended to the basis
   std::vector<signed char> side_;   // of every row, as far as known
   std::vector<signed char> guess_;  // sides of the last solution
+  std::vector<signed char> next_guess_;  // sides for the next solve, with the guesses of levels that were not solved
   std::vector<Index> entered_;      // level at which a row became active
   std::vector<Index> guess_level_;  // the same in the last solution
   std::vector<RowState> state_;
@@ -167,8 +175,8 @@ class Lexicographic {
   bool second_pass_ = false;                                     // all levels are solved a second time
   std::vector<double> first_pass_damping_;                       // damping of each level in the first pass
   bool complete_ = false;                                        // no freedom is left
-  bool has_deadline_ = false;
-  std::chrono::steady_clock::time_point deadline_;
+  Deadline deadline_;
+  Index required_levels_ = 0;
   Counters count_;
 };
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         return None
     config.option.loadscopereorder = False
     return FileScheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def budget_share() -> Iterator[float]:
+    """Share of a period that controllers give their solver by default; there is no limit during the tests.
+
+    Tests compare runs exactly, and a machine that is busy must not change them. Tests of the budget set one.
+    """
+    from poise.control import hierarchy_controller
+
+    with pytest.MonkeyPatch.context() as patch:
+        share = hierarchy_controller.BUDGET_SHARE
+        patch.setattr(hierarchy_controller, "BUDGET_SHARE", math.inf)
+        yield share
 
 
 @pytest.fixture(scope="session")

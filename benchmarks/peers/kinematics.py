@@ -162,8 +162,9 @@ class PoiseKinematics:
 
     name, version = POISE, metadata.version(POISE)
 
-    #: Gain of the hand, 1/s: the hand lags behind its target by speed / gain, here 2 mm.
-    RATE = 100.0
+    #: Gain of feet, centre of mass and hand, 1/s: an error vanishes within one period, as with the peers, whose gain
+    #: per step is one. With half of it the hand lags behind its target by one step, 1.2 mm.
+    RATE = 1.0 / KinematicsProblem.PERIOD
 
     def __init__(self, speed: float | None = None) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -184,13 +185,14 @@ class PoiseKinematics:
         self.step = 0
 
     def _hierarchy(self) -> Hierarchy:
-        hand = tasks.Position(self.hand, self.target, dynamics=tasks.Decay(self.RATE))
+        at_once = tasks.Decay(self.RATE)
+        center = tasks.CenterOfMass(self.start.center_of_mass[:2], axes="xy", dynamics=at_once)
         return Hierarchy(
             always=[constraints.JointRange(self.robot), constraints.JointSpeed(self.robot)],
             levels=[
-                Level("feet", [tasks.HoldPose(foot, at=self.start) for foot in self.feet]),
-                Level("balance", [tasks.CenterOfMass(self.start.center_of_mass[:2], axes="xy")]),
-                Level("hand", [hand]),
+                Level("feet", [tasks.HoldPose(foot, at=self.start, dynamics=at_once) for foot in self.feet]),
+                Level("balance", [center]),
+                Level("hand", [tasks.Position(self.hand, self.target, dynamics=at_once)]),
                 Level("posture", [tasks.Posture(self.start)]),
             ],
         )

@@ -184,7 +184,7 @@ class StrictKernel:
         if program.structure != self._structure:
             self._structure = program.structure
             self.reset()
-        return (program.memory, math.inf, True, np.empty(program.variables), np.empty(program.rows, dtype=np.int8))
+        return (program.memory, math.inf, 0, True, np.empty(program.variables), np.empty(program.rows, dtype=np.int8))
 
     def reset(self) -> None:
         kernel = self._module.Kernel()

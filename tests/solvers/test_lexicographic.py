@@ -225,6 +225,45 @@ def test_when_the_budget_ends_the_solved_levels_stay_solved(budget: float) -> No
     assert stopped > 0 or budget > 1e-5
 
 
+@pytest.mark.parametrize("required", [1, 2])
+def test_required_levels_are_solved_without_any_budget(required: int) -> None:
+    for program in budget_programs():
+        full = Lexicographic().solve(program)
+        partial = Lexicographic(budget=0.0, required_levels=required).solve(program)
+        assert partial.counters["levels_solved"] >= min(required, full.counters["levels_solved"])
+        for k in range(min(required, len(program))):
+            size = np.maximum(np.linalg.norm(program.A[program.slice(k)], axis=1), 1e-12)
+            scale = 1e-6 * (1.0 + max(np.linalg.norm(full.x), np.linalg.norm(partial.x)))
+            counted = program.weight[program.slice(k)] > 0.0
+            assert np.abs((partial.slack[k] - full.slack[k]) / size * counted).max(initial=0.0) <= scale
+
+
+def test_without_time_the_remaining_unknowns_follow_the_posture() -> None:
+    """The level in between is not reached; the posture is a projection, which costs no search."""
+    limits = Rows.bounds([-1.0, -1.0, -0.5], [1.0, 1.0, 0.5])
+    hand, posture = Rows([[1.0, 1.0, 0.0]], 3.0, 3.0), Rows(np.eye(3), [0.25, 0.5, 2.0], [0.25, 0.5, 2.0])
+    solution = Lexicographic(budget=0.0, required_levels=1).solve(Program([limits, hand, posture]))
+    assert solution.status == "budget"
+    np.testing.assert_array_less(-1e-12, 0.5 - np.abs(solution.x[2]))
+    assert limits.A.shape == (3, 3)
+    assert np.abs(solution.slack[0]).max() == 0.0
+
+
+def test_a_solve_without_time_keeps_the_active_set_for_the_next() -> None:
+    counts = []
+    for seed in range(40):
+        program = well_conditioned(seed)
+        solver, undisturbed = Lexicographic(required_levels=1), Lexicographic()
+        cold = solver.solve(program).iterations
+        undisturbed.solve(program)
+        solver._seconds = 0.0
+        solver.solve(program)
+        solver._seconds = np.inf
+        counts.append((solver.solve(program).iterations, undisturbed.solve(program).iterations, cold))
+    after, warm, cold = np.sum(counts, axis=0)
+    assert after <= warm + 0.2 * (cold - warm)
+
+
 def test_a_budget_that_is_enough_changes_nothing() -> None:
     program = well_conditioned(11)
     np.testing.assert_array_equal(Lexicographic(budget=10.0).solve(program).x, Lexicographic().solve(program).x)

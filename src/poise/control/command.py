@@ -120,6 +120,12 @@ class Controller(Interface):
     def step(self, state: State) -> Command:
         """Return the command for a state, always finite. Only the first call may raise."""
 
+    def prepare(self, state: State) -> None:
+        """Do what the first steps from this state would otherwise do; called before the clock of a control loop starts.
+
+        It never raises, and changes no command.
+        """
+
     def update_sensors(self, readings: SensorReadings | None) -> None:
         """Receive the sensor readings; called before each step. None: the plant has no sensors."""
 

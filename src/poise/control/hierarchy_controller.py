@@ -42,6 +42,7 @@ class Ramp:
         layout: layout of the unknowns.
         begin, seconds: start time and duration (s).
         exact_levels: number of levels of the hierarchy among the common ones.
+        budget: processor time for computing the nearest point (s); None: no limit.
     """
 
     def __init__(
@@ -53,12 +54,13 @@ class Ramp:
         begin: float,
         seconds: float,
         exact_levels: int,
+        budget: float | None = None,
     ) -> None:
         self.begin, self.seconds, self.period = begin, seconds, layout.period
         self.exact_levels = exact_levels
         self._last = LastCommandTask(layout.variables)
         self._assembly = Assembly(snapshot, [*common, ("last command", [self._last])], layout, (*damping, 0.0))
-        self._solver = Lexicographic()
+        self._solver = Lexicographic(budget=budget, required_levels=1)
 
     def time_left(self, time: float) -> float:
         """Return the seconds until the end; at most `seconds`, even if the clock is set back."""
@@ -144,6 +146,12 @@ class BoundHierarchy:
         self.tasks = (assembly.labels(), tuple(block.rows for block in assembly.stack.blocks))
 
 
+#: Default budget of the solver, relative to the period: the other half is for sensing, tasks and the plant.
+BUDGET_SHARE = 0.5
+#: Budget of the solve for a transition, relative to that of the hierarchy: together three quarters of a period.
+TRANSITION_SHARE = 0.5
+
+
 class HierarchyController(Controller):
     """Base of `KinematicController` and `TorqueController`: one solve of the behavior's hierarchy per period.
 
@@ -153,7 +161,8 @@ class HierarchyController(Controller):
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot that returns one.
-        solver: the solver; None: `Lexicographic()`.
+        solver: the solver; None: `Lexicographic` with a budget of half a period. A solver that is given keeps its own
+            budget, or none.
         period: sampling period (s), at most `MAX_PERIOD`.
         ramp: transition time of the command between hierarchies (s); None: that of the behavior.
     """
@@ -165,7 +174,12 @@ class HierarchyController(Controller):
         for value in (ramp, self._behavior.ramp):
             if value is not None and not (isinstance(value, (int, float)) and 0.0 <= value < math.inf):
                 raise PoiseError(f"ramp is {value!r}; expected seconds, zero or more")
-        self.solver: Solver = Lexicographic() if solver is None else _check_solver(solver)
+        self.solver: Solver = Lexicographic(BUDGET_SHARE * period) if solver is None else _check_solver(solver)
+        self._budget = None
+        if isinstance(self.solver, Lexicographic):
+            # Physics or the limits, without which a point is useless, are solved even if that takes longer.
+            self.solver.required_levels = max(self.solver.required_levels, 1)
+            self._budget = self.solver.budget
         self._solve: Callable[[Program], Solution] = self.solver.solve
         self._always_finite = type(self.solver) in (Lexicographic, NullSpace)  # solutions of other solvers are checked
         self.period = float(period)
@@ -197,6 +211,21 @@ class HierarchyController(Controller):
         self.hierarchy: Hierarchy | None = None
         self.command: Command | None = None
         self._bindings: dict[Hierarchy, Any] = {}
+
+    def prepare(self, state: State) -> None:
+        """Bind all hierarchies that the behavior announces, so that no tick has to: each takes about a millisecond."""
+        if not isinstance(state, State) or self.hierarchy is not None:
+            return
+        if state.robot is not self.robot:
+            self._start(state.robot)
+        for hierarchy in self._behavior.hierarchies:
+            try:
+                self._snapshot.at(state)
+                assembly = self._binding(hierarchy, state).assembly
+                assembly.write()
+                Lexicographic().solve(assembly.stack.program())
+            except Exception:  # the first step reports what is wrong, if it uses this hierarchy
+                continue
 
     def snapshot_at(self, state: State) -> Snapshot:
         """Return the controller's snapshot at this state; a following `step` of the same state reuses its results."""
@@ -321,7 +350,8 @@ class HierarchyController(Controller):
         assert self.hierarchy is not None
         groups, damping = self._bound.groups, self._bound.damping
         count = len(groups) - len(self.hierarchy.levels) + common
-        return Ramp(self._snapshot, groups[:count], damping[:count], self._bound.layout, begin, seconds, common)
+        budget = None if self._budget is None else TRANSITION_SHARE * self._budget
+        return Ramp(self._snapshot, groups[:count], damping[:count], self._bound.layout, begin, seconds, common, budget)
 
     def _resume(self, state: State) -> None:
         """End a hold: pass over to the hierarchy as to a new one."""

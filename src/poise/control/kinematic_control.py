@@ -33,7 +33,7 @@ class KinematicController(HierarchyController):
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot that returns one.
-        solver: the solver, e.g. `Weighted` or `NullSpace`; None: `Lexicographic()`.
+        solver: the solver, e.g. `Weighted` or `NullSpace`; None: `Lexicographic` with a budget of half a period.
         period: sampling period (s).
         order: VELOCITY or ACCELERATION.
         ramp: transition time of the command from one hierarchy to the next, and from the initial velocity to the first
@@ -127,7 +127,7 @@ class PositionController(Controller):
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot of the reference that returns one.
-        solver: the solver; None: `Lexicographic()`.
+        solver: the solver; None: `Lexicographic` with a budget of half a period.
         period: sampling period (s).
 
     Attributes:
@@ -176,6 +176,11 @@ class PositionController(Controller):
         self._kinematic.reset()
         self.reference: State | None = None
         self._observe_failure = ""
+
+    def prepare(self, state: State) -> None:
+        """Bind all hierarchies that the behavior announces."""
+        if isinstance(state, State) and self.reference is None:
+            self._kinematic.prepare(state.replace(v=np.zeros(state.robot.model.nv)))
 
     def update_sensors(self, readings: SensorReadings | None) -> None:
         """Receive the sensor readings before each step; the behavior gets None from a plant without sensors."""

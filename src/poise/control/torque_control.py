@@ -132,9 +132,12 @@ class DampedHold:
         snapshot: snapshot at the state in which the hold begins, which has to be finite.
         planned: planned contacts, whose friction and force parametrisation are used for the measured contacts.
         period: sampling period (s).
+        budget: processor time of a solve (s); None: no limit.
     """
 
-    def __init__(self, snapshot: Snapshot, planned: Sequence[Contact], period: float) -> None:
+    def __init__(
+        self, snapshot: Snapshot, planned: Sequence[Contact], period: float, budget: float | None = None
+    ) -> None:
         robot, state = snapshot.robot, snapshot.state
         assert state is not None
         known = {contact.frame: contact for contact in planned}
@@ -155,7 +158,7 @@ class DampedHold:
         nv = robot.model.nv
         layout = VariableLayout(ACCELERATION, period, nv, nv + self.forces.size, self.forces)
         self._assembly = Assembly(snapshot, [*levels, ("posture", posture)], layout)
-        self._solver = Lexicographic()
+        self._solver = Lexicographic(budget, required_levels=1)
         self._generalised_forces: Array = np.zeros(nv)
 
     def torque(self, state: State) -> Array:
@@ -190,13 +193,14 @@ class TorqueController(HierarchyController):
     contains. This level is always feasible, so no task can violate physics.
 
     **Safety.** Every call returns finite torques within their limits. If the solver does not find the strict solution
-    within its budget, its best point so far is used if it is feasible; else the weighted solution of the same levels;
-    else a damped hold. `Command.fallback` names the fallback and its reason, and lost contacts.
+    within its budget, its best point so far is used, which meets physics and the levels solved so far; if it is not
+    feasible, the weighted solution of the same levels; else a damped hold. `Command.fallback` names the fallback and
+    its reason, and lost contacts.
 
     Args:
         behavior: a Hierarchy, or a function of the snapshot that returns one.
-        solver: the solver; None: `Lexicographic()`, strict. With `Weighted()`, "physics" and `always` are one hard
-            level.
+        solver: the solver; None: `Lexicographic`, strict, with a budget of half a period; ``Lexicographic()`` has no
+            budget. With `Weighted()`, "physics" and `always` are one hard level.
         period: sampling period (s).
         ramp: transition time of the command from one hierarchy to the next (s); the first levels, if they are common to
             both, stay exact. None: that of the behavior (default 0.2).
@@ -288,8 +292,13 @@ class TorqueController(HierarchyController):
         return BoundDynamics(bound, count, self._torque_limit, self._force_tolerance)
 
     def _binding(self, hierarchy: Hierarchy, state: State) -> BoundDynamics:
-        if not planned_contacts(hierarchy):  # it uses the contacts of the state, which may have changed
-            self._bindings.pop(hierarchy, None)
+        known = self._bindings.get(hierarchy)
+        if (
+            known is not None
+            and tuple(contact.frame for contact in known.forces.contacts) != state.contacts
+            and not planned_contacts(hierarchy)  # it uses the contacts of the state, which have changed
+        ):
+            del self._bindings[hierarchy]
         bound: BoundDynamics = super()._binding(hierarchy, state)
         return bound
 
@@ -411,7 +420,7 @@ class TorqueController(HierarchyController):
         try:
             if self._damped_hold is None:
                 planned = () if self._forces is None else self._forces.contacts
-                self._damped_hold = DampedHold(snapshot, planned, self.period)
+                self._damped_hold = DampedHold(snapshot, planned, self.period, self._budget)
             torque = np.clip(self._damped_hold.torque(snapshot.state), -self._torque_limit, self._torque_limit)
         except Exception:  # the last resort are the previous torques
             return self._torque

@@ -255,6 +255,11 @@ class Hierarchy(Behavior):
         return self
 
     @property
+    def hierarchies(self) -> Sequence[Hierarchy]:  # type: ignore[override]  # a constant behavior announces itself
+        """The hierarchy itself."""
+        return (self,)
+
+    @property
     def tasks(self) -> tuple[Task, ...]:
         """All tasks, those of `always` first."""
         return self.always + tuple(task for level in self.levels for task in level.tasks)

@@ -46,6 +46,7 @@ from poise.human.gait.reproduction import BEST, TRACKING_GAIN, AngularMomentumTa
 from poise.plants import FLOOR_FRICTION, IdealPlant, MujocoPlant, steps
 from poise.recording import Recording, controller_facts, record, record_steps
 from poise.robots import SIDES, Robot, Side, State
+from poise.solvers import Lexicographic
 from poise.state import FRAMES, Contact, Snapshot, natural_frequency
 from poise.tasks import ForceUnknowns, Target, TaskRows, VariableLayout, Writer
 
@@ -354,7 +355,8 @@ def simulate_ideal(
     posture = key_posture_path(reference, cycle, BEST) if follow_path else None
     q, v, _ = reference.sample(cycle.initial_contact)
     start = State(reference.robot, q, v, time=cycle.initial_contact)
-    controller = TorqueController(GaitTracking(reference, schedule, period, posture), period=period)
+    behavior = GaitTracking(reference, schedule, period, posture)
+    controller = TorqueController(behavior, Lexicographic(), period=period)  # a study has no time budget
     return record(controller, IdealPlant(start), cycle.duration), schedule
 
 
@@ -367,9 +369,8 @@ def simulate_physics(
     q, v, _ = walk.sample(begin)
     start = State(walk.robot, q, v, time=begin, contacts=walk.robot.feet)
     plant = MujocoPlant(start, friction=FLOOR_FRICTION, self_collision=False)
-    controller = TorqueController(
-        GaitTracking(walk, detect_contact_schedule(walk), PHYSICS_PERIOD, adapt_steps=True), period=PHYSICS_PERIOD
-    )
+    behavior = GaitTracking(walk, detect_contact_schedule(walk), PHYSICS_PERIOD, adapt_steps=True)
+    controller = TorqueController(behavior, Lexicographic(), period=PHYSICS_PERIOD)
     seconds = float(walk.time[-1]) - begin - 0.1  # stays within the splines
     standing = takewhile(lambda step: not plant.fallen, steps(controller, plant, seconds))
     recording = record_steps(standing, walk.robot, provenance=controller_facts(controller, plant))

@@ -116,6 +116,8 @@ def steps(controller: Controller, plant: Plant, seconds: float) -> Iterator[Cont
     if not (isinstance(seconds, (int, float)) and math.isfinite(seconds) and seconds >= 0.0):
         raise PoiseError(f"seconds is {seconds!r}; expected a number, zero or more")
     controller, plant = Controller.adapt(controller), Plant.adapt(plant)
+    if plant.start is not None:  # no state is read, which may wait for the next sample
+        controller.prepare(plant.start)
     for _ in range(round(seconds / controller.period)):
         yield control_step(controller, plant)
 

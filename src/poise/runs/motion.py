@@ -23,7 +23,7 @@ from poise.recording import Progress, Recording
 from poise.robots import Robot, State, describe_robot, library_names, load_robot
 from poise.runs.execution import CompletedRun, Result, execute, finish_result, store_result, summarize
 from poise.runs.world import NOISE, World
-from poise.solvers import NullSpace, Weighted
+from poise.solvers import Lexicographic, NullSpace, Solver, Weighted
 
 MODES, PLANTS = ("kinematic", "torque", "position"), ("ideal", "mujoco")
 SOLVERS = ("strict", "weighted", "null-space")
@@ -153,6 +153,14 @@ class Motion(metaclass=_MotionMeta):
         metavar="S",
         parser=parse_seconds,
     )
+    budget: float | None = parameter(
+        None,
+        "processor time of the strict solver per control step in s (default: half of the step; 0: no limit, "
+        "so that the run does not depend on the machine)",
+        kind="number",
+        low=0.0,
+        metavar="S",
+    )
     seed: int = parameter(0, "random seed", low=0, metavar="N", parser=parse_integer)
     settings: Mapping[str, Any] = field(default_factory=dict)
     world: World = field(default_factory=World)
@@ -257,7 +265,11 @@ class Motion(metaclass=_MotionMeta):
             weights: weights of the levels, for the weighted solver.
             options: further arguments of the controller.
         """
-        solver = Weighted(weights) if self.solver == "weighted" else None
+        solver: Solver | None = None  # strict, with the default budget
+        if self.solver == "weighted":
+            solver = Weighted(weights)
+        elif self.budget is not None:
+            solver = Lexicographic(self.budget or None)
         if self.mode == "kinematic":
             return KinematicController(behavior, solver, **options)
         if self.mode == "position":

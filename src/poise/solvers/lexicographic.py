@@ -32,23 +32,30 @@ class Lexicographic(Solver):
     different solvers run in parallel, since the GIL is released.
 
     Args:
-        budget: seconds after which it stops and returns, with status ``"budget"``, the best point found that
-            keeps the levels already solved. None: no limit.
+        budget: seconds of processor time after which it stops and returns, with status ``"budget"``, the best point
+            found that keeps the levels already solved; the next solve continues with its active set. None: no limit.
         damping: added cost ``damping^2 |x|^2`` of a level, scalar for all or one per level, which keeps x short
             near singularities. Zero: exact.
         warm_start: start from the active set of the previous solution.
+        required_levels: number of first levels that are solved even if that takes longer than the budget; controllers
+            set at least 1, for physics or the limits.
 
     >>> Lexicographic().solve(Program([Rows.bounds([0, 0], [1, 1]), Rows([[1, 1]], 3, 3)])).x
     array([1., 1.])
     """
 
     def __init__(
-        self, budget: float | None = None, damping: float | Sequence[float] = 0.0, warm_start: bool = True
+        self,
+        budget: float | None = None,
+        damping: float | Sequence[float] = 0.0,
+        warm_start: bool = True,
+        required_levels: int = 0,
     ) -> None:
         if budget is not None and not (isinstance(budget, (int, float)) and budget >= 0.0):
             raise SolverError(f"budget is {budget!r}; expected seconds, zero or more, or None for no limit")
         self.budget = budget
         self._seconds = math.inf if budget is None else float(budget)
+        self.required_levels = required_levels
         self.damping = check_damping(damping)
         self.warm_start = warm_start
         self.reset()
@@ -78,7 +85,7 @@ class Lexicographic(Solver):
                 kernel.layout(level_begin, variables, level_damping(self.damping, len(program)), columns)
             self._structure = structure
         x, sides = np.empty(program.variables), np.empty(program.level_begin[-1], np.int8)
-        counts = kernel.solve(program.memory, self._seconds, self.warm_start, x, sides)
+        counts = kernel.solve(program.memory, self._seconds, self.required_levels, self.warm_start, x, sides)
         milliseconds = 1e3 * (time.perf_counter() - start)
         status = _kernel.statuses[counts[0]]
         return Solution(

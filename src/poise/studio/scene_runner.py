@@ -179,6 +179,8 @@ class SceneRunner:
     def reset(self) -> None:
         """Start again, with the current values of the controls."""
         self.controlled_plants: dict[str, ControlledPlant] = self.scene.controlled_plants()
+        for controlled in self.controlled_plants.values():
+            controlled.controller.prepare(controlled.plant.start or controlled.plant.state())
         self.steps: dict[str, ControlStep] = {}
         self.fall_reason = self._fallback = ""
         self.durations: deque[float] = deque(maxlen=max(1, round(TIMING_WINDOW / self.period)))

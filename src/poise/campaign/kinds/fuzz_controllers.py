@@ -23,6 +23,7 @@ from poise.control import Command, KinematicController, TorqueController
 from poise.errors import PoiseError, UsageError
 from poise.plants import IdealPlant
 from poise.robots import Robot, State, load_robot
+from poise.solvers import Lexicographic
 from poise.tasks import ACCELERATION, VELOCITY
 
 CONTROLLERS = ("kinematic", "torque")
@@ -92,9 +93,9 @@ class ControllerTrial:
         ramp = float(random.choice([0.0, 0.02, 0.2]))
         self.controller: KinematicController | TorqueController
         if controller == "torque":
-            self.controller = TorqueController(sample.hierarchy, ramp=ramp)
+            self.controller = TorqueController(sample.hierarchy, Lexicographic(), ramp=ramp)
         else:
-            self.controller = KinematicController(sample.hierarchy, order=self.order, ramp=ramp)
+            self.controller = KinematicController(sample.hierarchy, Lexicographic(), order=self.order, ramp=ramp)
         self.plant = IdealPlant(start)
         self.faults = list(sample.faults)
         self.counts: Counter[str] = Counter({"rejected": sample.rejected})

@@ -24,6 +24,8 @@ from poise.runs import (
 class MotionRuns(RunKind):
     """Runs of one motion. Parameters and columns are those of its definition, see `poise.runs`.
 
+    The solver has no time budget unless the parameter ``budget`` sets one.
+
     Args:
         motion: name or class of the motion.
     """
@@ -47,10 +49,10 @@ class MotionRuns(RunKind):
         return [path for path in dict.fromkeys([*paths, *companions]) if os.path.isabs(path) and os.path.isfile(path)]
 
     def command(self, parameters: Mapping[str, Value], seed: int) -> str:
-        return command_line(self.motion, parameters, seed)
+        return command_line(self.motion, _unlimited(parameters), seed)
 
     def run(self, parameters: Mapping[str, Value], seed: int, recording_path: Path | None = None) -> RunOutput:
-        motion = motion_from(self.motion, parameters, seed)
+        motion = motion_from(self.motion, _unlimited(parameters), seed)
         recording, result = _run_with_recording(motion, recording_path)
         times = {f"control_ms_{name}": value for name, value in (result["control_ms"] or {}).items()}
         if result["realtime_factor"] is not None:
@@ -93,6 +95,11 @@ class WalkQuality(MotionRuns):
         warnings = {} if result["fell"] else quality_messages(result["quality"], motion.quality_kind)
         counted = [message for name, message in warnings.items() if QUALITY_FIGURES[name].reproducible]
         return super().reason(motion, result) or "; ".join(counted)
+
+
+def _unlimited(parameters: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the parameters, without a time budget of the solver if they set none: no row depends on the machine."""
+    return {**parameters, "budget": parameters.get("budget", 0)}
 
 
 def _run_with_recording(motion: Motion, recording_path: Path | None) -> MotionRun:

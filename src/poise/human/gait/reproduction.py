@@ -46,6 +46,7 @@ from poise.human.gait.reference_walk import ReferenceSample, ReferenceWalk
 from poise.plants import IdealPlant
 from poise.recording import Channel, CoordinateLabels, Recording, environment_facts, record
 from poise.robots import SIDES, Side, State
+from poise.solvers import Lexicographic
 from poise.tasks import ACCELERATION
 
 if TYPE_CHECKING:
@@ -305,7 +306,11 @@ def reproduce(
         )
     q, v, _ = reference.sample(cycle.initial_contact)
     controller = KinematicController(
-        gait_hierarchy(reference, cycle, variant, period), period=period, order=ACCELERATION, ramp=0.0
+        gait_hierarchy(reference, cycle, variant, period),
+        Lexicographic(),  # a study has no time budget
+        period=period,
+        order=ACCELERATION,
+        ramp=0.0,
     )
     plant = IdealPlant(State(reference.robot, q, v, cycle.initial_contact))
     recording = record(
