@@ -22,7 +22,7 @@ from poise.recording import ProgressBar, load_recording
 
 if TYPE_CHECKING:
     from poise.analysis import RecordingComparison
-    from poise.human import Fit, FitBatch, FitOptions, GaitStudy
+    from poise.human import Fit, FitBatch, FitOptions, FitQuality, GaitStudy
 
 FAILED = 1
 
@@ -109,6 +109,11 @@ def _add_subject_options(parser: argparse.ArgumentParser) -> None:
         metavar="HZ",
         help="cutoff frequency of the low-pass filter (default 6)",
     )
+    parser.add_argument(
+        "--fix",
+        choices=("labels", "mirror", "unit"),
+        help="correct the files: exchange labels of left and right, mirror the coordinates, or scale them",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
 
 
@@ -127,6 +132,8 @@ def _fit_trial(options: argparse.Namespace) -> Fit:
     from poise.human import fit_trial
 
     _check_trials(options, [options.trial])
+    if options.trial.is_dir():
+        raise UsageError(f"'{options.trial}' is a folder; give one file")
     with ProgressBar(f"fitting {options.trial.name}", 1.0, unit="trials") as bar:
         return fit_trial(options.trial, options.static, progress=bar, **_fit_options(options))
 
@@ -144,6 +151,7 @@ def _fit_options(options: argparse.Namespace) -> FitOptions:
         "sex": options.sex,
         "marker_set": options.marker_set,
         "cutoff": options.cutoff,
+        "fix": options.fix,
     }
 
 
@@ -178,7 +186,7 @@ def _fit(options: argparse.Namespace) -> int:
         print(json.dumps(fit.summary(reference)))
     else:
         print(fit.text(reference), *_written(options.out, options.mot), sep="\n")
-    return 0
+    return _exit_status(fit.quality)
 
 
 def _fit_folder(options: argparse.Namespace) -> int:
@@ -190,7 +198,15 @@ def _fit_folder(options: argparse.Namespace) -> int:
     if options.out is not None:
         batch.save(options.out)
     _print_result(batch, options)
-    return 0 if batch.fits else FAILED
+    return 0 if batch.fits and len(batch.usable_fits) == len(batch.fits) else FAILED
+
+
+def _exit_status(quality: FitQuality) -> int:
+    """Return 1 if a result is unusable; its text or summary says why."""
+    if quality.usable:
+        return 0
+    print_status(f"poise: unusable: {quality.failures[0]}")
+    return FAILED
 
 
 def _gait(options: argparse.Namespace) -> int:
@@ -238,7 +254,7 @@ def _torques(options: argparse.Namespace) -> int:
         )
     lines += _written(options.out, options.report)
     print(json.dumps(summary) if options.json else "\n".join(lines))
-    return 0
+    return _exit_status(torques.quality)
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -20,7 +20,9 @@ from poise.human.files.c3d_writer import write_c3d
 from poise.human.files.opensim_motion import OpenSimMotion, read_motion, write_motion
 from poise.human.files.trc_files import write_trc
 from poise.human.files.trial_reader import read_trial
-from poise.human.fitting.body_fit import FIT_BEHAVIOR, Fit, fit
+from poise.human.fitting.body_fit import Fit, fit
+from poise.human.fitting.fit_quality import FitQuality, QualityCheck
+from poise.human.fitting.fit_recording import FIT_BEHAVIOR
 from poise.human.fitting.fit_summary import AngleComparison, compare_angles, compare_stored_angles
 from poise.human.gait.reference_walk import FOOT_POINTS, ReferenceWalk
 from poise.human.gait.reproduction import BEST, PAPER, TWO_PHASES, Reproduction, Variant
@@ -74,6 +76,7 @@ __all__ = [
     "Fit",
     "FitBatch",
     "FitOptions",
+    "FitQuality",
     "ForcePlate",
     "GaitEvent",
     "GaitStudy",
@@ -83,6 +86,7 @@ __all__ = [
     "MarkerSet",
     "MomentConvention",
     "OpenSimMotion",
+    "QualityCheck",
     "RecordingComparison",
     "ReferenceWalk",
     "Reproduction",

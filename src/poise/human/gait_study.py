@@ -151,11 +151,8 @@ class GaitStudy:
     def text(self) -> str:
         """Return all tables, then a line for each trial."""
         if not self.trials:
-            return "\n".join(["no walk could be reproduced", *(f"{f.trial}: {f.reason}" for f in self.failures)])
-        lines = [
-            each.text() if isinstance(each, GaitTrial) else f"{each.trial}: failed: {each.reason}"
-            for each in self.results
-        ]
+            return "\n".join(["no walk could be reproduced", *(each.text() for each in self.failures)])
+        lines = [each.text() for each in self.results]
         return f"{self.statistics}\n\n" + "\n".join(lines)
 
     def save(self, folder: str | PathLike[str]) -> list[Path]:
@@ -190,7 +187,8 @@ def study_gait(
     """Fit walks if needed, reproduce a gait cycle of each, and compare the variants (`poise human gait`).
 
     Args:
-        walks: files, folders of files, fits, or a `FitBatch`; a walk that cannot be used becomes a `TrialFailure`.
+        walks: files, folders of files, fits, or a `FitBatch`; a walk that cannot be used, or whose fit is unusable
+            (`Fit.quality`), becomes a `TrialFailure`.
         static: static trial of all files; None: found next to each, see `find_trials`.
         variants: methods of reproduction.
         dynamics: whether to simulate each cycle also with torques and contact forces, and in MuJoCo.
@@ -215,6 +213,8 @@ def study_gait(
 
 
 def _reproduce_or_failure(fit: Fit, variants: Sequence[Variant], dynamics: bool) -> GaitTrial | TrialFailure:
+    if not fit.quality.usable:
+        return TrialFailure(fit.name, Path(fit.static).name if fit.static else None, fit.quality.failures[0])
     try:
         return reproduce_walk(fit, variants=variants, dynamics=dynamics)
     except GaitError as error:

@@ -30,8 +30,8 @@ SUFFIXES = (".c3d", ".trc", ".bvh")
 STATIC_NAME = re.compile(r"static|calib|(^|[^a-z])(cal|stand|standing|neutral|t-?pose)([^a-z]|$)", re.IGNORECASE)
 #: Columns of the CSV table of a batch.
 FIT_COLUMNS = (
-    "trial", "static", "marker_set", "frames", "seconds", "height_m", "mass_kg", "sex", "markers", "marker_rms_mm",
-    "worst_marker_mm", "worst_marker", "reason",
+    "trial", "static", "marker_set", "frames", "seconds", "height_m", "mass_kg", "sex", "markers", "verdict",
+    "marker_rms_mm", "worst_marker_mm", "worst_marker", "reason",
 )  # fmt: skip
 
 
@@ -44,6 +44,7 @@ class FitOptions(TypedDict, total=False):
         sex: "male" or "female".
         marker_set: a marker set, its name or its file.
         cutoff: cut-off of the low-pass filter on the motion, Hz.
+        fix: correction of the files: "labels", "mirror" or "unit".
     """
 
     height: float | None
@@ -51,6 +52,7 @@ class FitOptions(TypedDict, total=False):
     sex: str | None
     marker_set: MarkerSet | str | Path | None
     cutoff: float
+    fix: str | None
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ class TrialFailure:
     static: str | None
     reason: str
 
+    def text(self) -> str:
+        """Return the trial and the reason in one line; the path of the file is not repeated."""
+        _, name, rest = self.reason.partition(f"{self.trial}: ")
+        return f"{self.trial}: failed: {rest if name else self.reason}"
+
     def summary(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {"trial": self.trial, "static": self.static, "reason": self.reason}
@@ -115,6 +122,11 @@ class FitBatch:
         return tuple(each for each in self.results if isinstance(each, Fit))
 
     @property
+    def usable_fits(self) -> tuple[Fit, ...]:
+        """The fits whose verdict is not "unusable"."""
+        return tuple(each for each in self.fits if each.quality.usable)
+
+    @property
     def failures(self) -> tuple[TrialFailure, ...]:
         """The trials that could not be fitted."""
         return tuple(each for each in self.results if isinstance(each, TrialFailure))
@@ -125,7 +137,7 @@ class FitBatch:
 
     def text(self) -> str:
         """Return a table with one line per trial."""
-        lines = [f"{'trial':<40} {'frames':>6} {'height':>7} {'mass':>7} {'rms mm':>7}  worst"]
+        lines = [f"{'trial':<40} {'frames':>6} {'height':>7} {'mass':>7} {'rms mm':>7}  {'verdict':<9} worst"]
         for each in self.results:
             if isinstance(each, TrialFailure):
                 lines.append(f"{each.trial[:40]:<40} failed: {each.reason}")
@@ -134,8 +146,11 @@ class FitBatch:
             numbers = (
                 f"{len(each.time):>6} {each.shape.height:>5.2f} m {each.shape.mass:>4.0f} kg {1e3 * each.rms:>7.1f}"
             )
-            lines.append(f"{each.name[:40]:<40} {numbers}  {label} {1e3 * size:.0f} mm")
-        return "\n".join([*lines, f"{len(self.fits)} of {len(self)} trials fitted"])
+            lines.append(f"{each.name[:40]:<40} {numbers}  {each.quality.verdict:<9} {label} {1e3 * size:.0f} mm")
+            lines += [f"    {message}" for message in each.quality.failures]
+        unusable = len(self.fits) - len(self.usable_fits)
+        doubt = f", {unusable} of them unusable" if unusable else ""
+        return "\n".join([*lines, f"{len(self.fits)} of {len(self)} trials fitted{doubt}"])
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the table as a CSV file, with the columns `FIT_COLUMNS`, and return its path."""

@@ -16,6 +16,7 @@ import numpy as np
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.files import json_ready
+from poise.human.fitting.fit_quality import FitQuality
 from poise.robots import SIDES
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ def fit_summary(fit: Fit, reference: OpenSimMotion | None = None) -> dict[str, A
             "range_of_motion_deg": {name: float(np.degrees(np.ptp(angle))) for name, angle in fit.angles().items()},
             "stored_angles": [row._asdict() for row in compare_stored_angles(fit)],
             "reference_angles": [] if reference is None else [row._asdict() for row in compare_angles(fit, reference)],
+            **fit.quality.summary(),
             "notes": list(fit.notes),
         }
     )
@@ -165,6 +167,7 @@ def fit_text(fit: Fit, reference: OpenSimMotion | None = None) -> str:
         f"{len(fit.marker_placement.labels)} markers",
         f"  body: {shape.height:.2f} m, {shape.mass:.1f} kg, {shape.sex}"
         + (f", with {static}" if static else ", without a static trial"),
+        *quality_lines(fit.quality),
         _both_legs("thigh, shank (m)", [*shape.thigh, *shape.shank], ".3f"),
         _both_legs(
             "tibial torsion, knee varus (degrees)",
@@ -180,6 +183,11 @@ def fit_text(fit: Fit, reference: OpenSimMotion | None = None) -> str:
         *_angle_lines("angles of the reference", [] if reference is None else compare_angles(fit, reference)),
     ]
     return "\n".join(lines)
+
+
+def quality_lines(quality: FitQuality) -> list[str]:
+    """Return the verdict and a line for each check that did not pass."""
+    return [f"  verdict: {quality.verdict}", *(f"    {check.level}: {check.message}" for check in quality.checks)]
 
 
 def _static_name(fit: Fit) -> str | None:
