@@ -55,6 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     torques.add_argument("--compare-with", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
+    subject = commands.add_parser("subject", help="calibrate a person once with a static trial, for all trials")
+    subject.add_argument("trial", type=Path, metavar="STATIC", help="C3D or TRC file of the person standing upright")
+    _add_body_options(subject)
+    subject.add_argument(
+        "--out", type=Path, required=True, metavar="FILE.toml", help="write the person to this file, for --subject"
+    )
+    subject.set_defaults(action=_subject)
     compare = commands.add_parser("compare", help="compare postures and torques of two recordings, phase by phase")
     compare.add_argument("recordings", nargs=2, type=Path, metavar="RECORDING", help="recordings to compare (.poise)")
     compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
@@ -85,6 +92,20 @@ def _add_subject_options(parser: argparse.ArgumentParser) -> None:
         help="static calibration trial (default: auto-detected beside the trial)",
     )
     parser.add_argument(
+        "--subject", type=Path, metavar="FILE.toml", help="person calibrated by 'poise human subject', without --static"
+    )
+    parser.add_argument(
+        "--cutoff",
+        type=positive_argument,
+        default=6.0,
+        metavar="HZ",
+        help="cutoff frequency of the low-pass filter (default 6)",
+    )
+    _add_body_options(parser)
+
+
+def _add_body_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--height",
         type=positive_argument,
         metavar="M",
@@ -100,14 +121,7 @@ def _add_subject_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--marker-set",
         metavar="NAME|FILE.toml",
-        help="plug_in_gait, opensim41, skin49, skeleton, or a file (default: best match)",
-    )
-    parser.add_argument(
-        "--cutoff",
-        type=positive_argument,
-        default=6.0,
-        metavar="HZ",
-        help="cutoff frequency of the low-pass filter (default 6)",
+        help="plug_in_gait, helen_hayes, opensim41, skin49, skeleton, or a file (default: best match)",
     )
     parser.add_argument(
         "--fix",
@@ -139,7 +153,17 @@ def _fit_trial(options: argparse.Namespace) -> Fit:
 
 
 def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
-    for path in [*paths, *([options.static] if options.static else [])]:
+    from poise.human.fitting import check_alone
+
+    if options.subject is not None:
+        check_alone(
+            options.subject,
+            **{
+                f"--{name.replace('_', '-')}": getattr(options, name)
+                for name in ("static", "height", "sex", "marker_set")
+            },
+        )
+    for path in [*paths, *(path for path in (options.static, options.subject) if path is not None)]:
         if not path.exists():
             raise UsageError(f"'{path}': there is no such file; give a C3D or TRC file, or a folder of them")
 
@@ -152,6 +176,7 @@ def _fit_options(options: argparse.Namespace) -> FitOptions:
         "marker_set": options.marker_set,
         "cutoff": options.cutoff,
         "fix": options.fix,
+        "subject": options.subject,
     }
 
 
@@ -255,6 +280,23 @@ def _torques(options: argparse.Namespace) -> int:
     lines += _written(options.out, options.report)
     print(json.dumps(summary) if options.json else "\n".join(lines))
     return _exit_status(torques.quality)
+
+
+def _subject(options: argparse.Namespace) -> int:
+    from poise.human import calibrate_subject
+
+    if not options.trial.is_file():
+        raise UsageError(f"'{options.trial}': there is no such file; give the static trial of a person")
+    check_writable(options.out, (".toml",))
+    names = ("height", "mass", "sex", "marker_set", "fix")
+    with ProgressBar(f"calibrating {options.trial.name}", 1.0, unit="trials") as bar:
+        subject = calibrate_subject(options.trial, progress=bar, **{name: getattr(options, name) for name in names})
+    subject.save(options.out)
+    if options.json:
+        print(json.dumps(subject.summary()))
+    else:
+        print(subject.text(), *_written(options.out), sep="\n")
+    return 0
 
 
 def _compare(options: argparse.Namespace) -> int:

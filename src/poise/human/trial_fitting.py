@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from os import PathLike
@@ -22,8 +22,9 @@ from poise.errors import MissingPackageError, PoiseError
 from poise.files import write_csv
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import Fit, fit
-from poise.human.markers import MarkerSet
-from poise.human.trial import TrialError
+from poise.human.fitting.calibrated_subject import CalibratedSubject, hide_raised_arms
+from poise.human.markers import MarkerSet, match_markers
+from poise.human.trial import Trial, TrialError
 
 SUFFIXES = (".c3d", ".trc", ".bvh")
 #: File names that laboratories use for static trials.
@@ -45,6 +46,7 @@ class FitOptions(TypedDict, total=False):
         marker_set: a marker set, its name or its file.
         cutoff: cut-off of the low-pass filter on the motion, Hz.
         fix: correction of the files: "labels", "mirror" or "unit".
+        subject: calibrated person, or its TOML file; static trials are then not used.
     """
 
     height: float | None
@@ -53,6 +55,7 @@ class FitOptions(TypedDict, total=False):
     marker_set: MarkerSet | str | Path | None
     cutoff: float
     fix: str | None
+    subject: CalibratedSubject | str | Path | None
 
 
 @dataclass(frozen=True)
@@ -229,10 +232,42 @@ def fit_trial(
     def advance(stage: str, share: float) -> None:
         report(0.5 * share if stage == "body" else 0.5 + 0.5 * share)
 
+    if options.get("subject") is not None and static is None:
+        files = TrialFiles(files.path)
     standing = None if files.static is None else read_trial(files.static)
     result = fit(read_trial(files.path), standing, progress=advance, **options)
     report(1.0)
     return result
+
+
+def calibrate_subject(
+    static: str | PathLike[str] | Trial,
+    *,
+    progress: Callable[[float], object] | None = None,
+    **options: Unpack[FitOptions],
+) -> CalibratedSubject:
+    """Calibrate a person with a static trial (`poise human subject`).
+
+    Args:
+        static: the person standing upright, feet flat, arms hanging if possible.
+        progress: called with the completed share, 0 to 1.
+        **options: see `FitOptions`.
+
+    Raises:
+        PoiseError: the trial cannot be read, or its fit is unusable; the message is one line.
+
+    >>> calibrate_subject("static.c3d", mass=64.0).save("anna.toml")
+    """
+    trial = static if isinstance(static, Trial) else read_trial(Path(static))
+    markers = match_markers(trial, options.get("marker_set")).markers
+    trial = hide_raised_arms(trial, markers)
+    report = progress or (lambda completed: None)
+    stages = {"body": 0.0, "frames": 0.5}
+    found = fit(trial, trial, progress=lambda stage, share: report(stages.get(stage, 0.0) + 0.5 * share), **options)
+    report(1.0)
+    if not found.quality.usable:
+        raise TrialError(f"{trial.path}: cannot calibrate a person: {found.quality.failures[0]}", path=trial.path)
+    return replace(CalibratedSubject.of(found), markers={marker.label: marker for marker in markers.values()})
 
 
 def fit_trials(

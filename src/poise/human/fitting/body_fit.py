@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,8 @@ from poise.arrays import Array
 from poise.errors import unknown_name_error
 from poise.extras import scipy, threadpoolctl
 from poise.human.fitting.body_adjustment import AdjustmentResult
-from poise.human.fitting.calibration import MarkerTrajectories, build_robot, calibrate_body
+from poise.human.fitting.calibrated_subject import CalibratedSubject, check_alone, load_subject, with_mass
+from poise.human.fitting.calibration import MarkerTrajectories, build_robot, calibrate_body, calibrate_to_subject
 from poise.human.fitting.fit_quality import FitQuality, check_fit
 from poise.human.fitting.fit_recording import to_recording
 from poise.human.fitting.fit_summary import fit_summary, fit_text
@@ -30,7 +31,8 @@ from poise.human.fitting.label_order import (
     unit_factor,
 )
 from poise.human.fitting.marker_tracking import MarkerPlacement, MarkerTracker, TrackingResult
-from poise.human.markers import MarkerMatch, MarkerSet, match_markers
+from poise.human.fitting.visibility import cut_to_seen
+from poise.human.markers import Marker, MarkerMatch, MarkerSet, match_markers
 from poise.human.trial import Trial, fill_gaps
 from poise.recording import Recording
 from poise.robots import SEXES, BodyShape, Robot
@@ -119,6 +121,9 @@ class Fit:
         marker_set: name of the marker set.
         static: path of the static trial; "" without one.
         label_messages: what is wrong with the labels of both trials, one sentence each.
+        markers: marker of each label.
+        mass_known: whether the mass was given or stored; else it is estimated from the height.
+        start: time of the first frame in the file (s); frames before the person is in view are left out.
 
     >>> found = fit(read_trial("walk.c3d"), read_trial("static.c3d"))
     >>> found.rms, found.robot, found.angles()["left_knee_flexion"]
@@ -134,6 +139,9 @@ class Fit:
     marker_set: str = ""
     static: str = ""
     label_messages: tuple[str, ...] = ()
+    markers: Mapping[str, Marker] = field(default_factory=dict)
+    mass_known: bool = False
+    start: float = 0.0
 
     def __str__(self) -> str:
         return self.text()
@@ -224,6 +232,7 @@ def fit(
     marker_set: MarkerSet | str | Path | None = None,
     cutoff: float = 6.0,
     fix: str | None = None,
+    subject: CalibratedSubject | str | Path | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> Fit:
     """Scale a body model to a person, and compute the motion in a trial by inverse kinematics.
@@ -243,10 +252,16 @@ def fit(
         cutoff: cut-off of the low-pass filter on the motion (Hz); human walking has little content above 6 Hz.
         fix: a correction of the files, one of `FIXES`: "labels" exchanges labels that are on the other side of the
             body, "mirror" reflects mirrored coordinates, "unit" scales coordinates in another unit than the file says.
+        subject: calibrated person or its TOML file, instead of static trial, height, sex and marker set.
         progress: called with the stage ("body", "frames") and its completed share (0 to 1).
     """
     with threadpoolctl.threadpool_limits(1):  # matrices are small, so BLAS threads would only wait for each other
-        return _fit(trial, static, height, mass, sex, marker_set, cutoff, fix, progress or (lambda what, share: None))
+        if subject is not None:
+            check_alone(subject, static=static, height=height, sex=sex, marker_set=marker_set)
+            subject = with_mass(subject if isinstance(subject, CalibratedSubject) else load_subject(subject), mass)
+        return _fit(
+            trial, static, height, mass, sex, marker_set, cutoff, fix, subject, progress or (lambda what, share: None)
+        )
 
 
 def _fit(
@@ -258,6 +273,7 @@ def _fit(
     marker_set: MarkerSet | str | Path | None,
     cutoff: float,
     fix: str | None,
+    subject: CalibratedSubject | None,
     report_progress: Callable[[str, float], object],
 ) -> Fit:
     if fix is not None and fix not in FIXES:
@@ -268,12 +284,16 @@ def _fit(
     height_source, mass_source = ("as given" if value else "from the file" for value in (height, mass))
     height = height or next((each.subject.height for each in trials if each.subject.height), None)
     mass = mass or next((each.subject.mass for each in trials if each.subject.mass), None)
-    marker_match = match_markers(trial, marker_set)
+    if subject is not None:
+        sex, height, mass = subject.shape.sex, subject.shape.height, subject.shape.mass if subject.mass_known else None
+        height_source = mass_source = "of the subject"
+    marker_match = match_markers(trial, marker_set if subject is None else subject.as_marker_set())
     trial, messages = _check_trial(trial, marker_match, fix)
     if static is not None:
         static, static_messages = _check_trial(static, match_markers(static, marker_match.marker_set), fix)
         messages += [f"static trial: {message}" for message in static_messages if message not in messages]
     trial = fill_gaps(trial)
+    trial, start = cut_to_seen(trial, MarkerTrajectories.of(trial, marker_match.markers))
     walk = MarkerTrajectories.of(trial, marker_match.markers)
     notes = [f"marker set {marker_match.marker_set.name}: {len(walk.labels)} markers used"]
     notes += [
@@ -282,9 +302,12 @@ def _fit(
     ]
     notes += _unknown_label_notes(marker_match)
     static_markers = None if static is None else _static_trajectories(static, walk, marker_match.marker_set)
-    shape, adjusted = calibrate_body(
-        walk, static_markers, height, mass, sex, lambda share: report_progress("body", share), notes
-    )
+    if subject is not None:
+        shape, adjusted = calibrate_to_subject(walk, subject, lambda share: report_progress("body", share), notes)
+    else:
+        shape, adjusted = calibrate_body(
+            walk, static_markers, height, mass, sex, lambda share: report_progress("body", share), notes
+        )
     robot = build_robot(shape)
     marker_placement = MarkerPlacement(
         walk.labels, tuple(marker.segment for marker in walk.markers), adjusted.locations, walk.weights
@@ -309,6 +332,9 @@ def _fit(
         name,
         path,
         tuple(messages),
+        dict(zip(walk.labels, walk.markers, strict=True)),
+        mass is not None,
+        start,
     )
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.arrays import Array
+from poise.arrays import Array, Mask
 from poise.human.fitting.body_adjustment import INITIAL_OUTLIER_SCALE, AdjustmentResult, BodyAdjustment, MarkerPrior
+from poise.human.fitting.calibrated_subject import CalibratedSubject
 from poise.human.fitting.marker_tracking import MAX_FIRST_ITERATIONS, REST_COST, BodyPoints, MarkerTracker
 from poise.human.fitting.pelvis import Pelvis, PelvisMarkers, hip_centers, measure_pelvis, nan_median
 from poise.human.markers import Marker
@@ -169,6 +170,8 @@ def floor_height(trajectories: MarkerTrajectories) -> float:
 
 #: Number of frames of the walk used for calibration: one cycle has all postures, and more frames add little.
 CALIBRATION_FRAMES = 24
+#: Distance of a marker at the side of thigh or shank from the body above which its place is not taken as known (m).
+PLANE_TOLERANCE = 0.025
 #: Weight of the static frame relative to a frame of the walk.
 STATIC_FRAME_WEIGHT = 6
 
@@ -203,6 +206,13 @@ def calibrate_body(
     prior = _update_prior_locations(robot, prior, frames, postures)
     report_progress(0.3)
     adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights).solve(postures)
+    if (misplaced := _beside_their_plane(walk, adjusted)).any():
+        labels = ", ".join(label for label, free in zip(walk.labels, misplaced, strict=True) if free)
+        notes.append(
+            f"not beside hip, knee and ankle as the marker set says, taken as anywhere on the segment: {labels}"
+        )
+        prior = _update_prior_locations(robot, prior.anywhere_on_segment(misplaced), frames, adjusted.postures)
+        adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights).solve(adjusted.postures)
     report_progress(1.0)
     final_shape = adjusted.shape
     if height is None:
@@ -213,6 +223,36 @@ def calibrate_body(
         f"body calibrated on {len(frames)} frames in {adjusted.iterations} iterations, {1e3 * adjusted.rms:.1f} mm rms"
     )
     return final_shape, adjusted
+
+
+def _beside_their_plane(walk: MarkerTrajectories, adjusted: AdjustmentResult) -> Mask:
+    """Return a mask of the markers at the side of thigh and shank that are not where the marker set says (M).
+
+    On wands, or aligned with a knee alignment device, they are not in the plane of the joints.
+    """
+    at_side = np.array([str(marker.landmark).endswith("_side") for marker in walk.markers])
+    return np.asarray(at_side & (nan_median(adjusted.errors) > PLANE_TOLERANCE))
+
+
+def calibrate_to_subject(
+    walk: MarkerTrajectories, subject: CalibratedSubject, report_progress: Callable[[float], object], notes: list[str]
+) -> tuple[BodyShape, AdjustmentResult]:
+    """Place the markers of a trial on a calibrated person; the shape and the markers of pelvis and legs are given."""
+    pelvis, shape = measure_pelvis(walk.landmarks()), subject.shape
+    robot = build_robot(shape)
+    prior = MarkerPrior.of(walk.markers, shape, {}).with_locations(
+        [subject.locations.get(name) for name in walk.labels]
+    )
+    frames, weights, floor_heights = _select_frames(walk, None)
+    postures = _initial_postures(robot, walk, prior, frames, pelvis)
+    report_progress(0.3)
+    adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights, fixed_shape=True).solve(postures)
+    report_progress(1.0)
+    notes.append(
+        f"body of {subject.name}, calibrated with {subject.static}; markers of trunk and arms placed on {len(frames)} "
+        f"frames in {adjusted.iterations} iterations, {1e3 * adjusted.rms:.1f} mm rms"
+    )
+    return shape, adjusted
 
 
 def body_height(shape: BodyShape) -> float:

@@ -101,9 +101,12 @@ def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
 
 
 def _start_time(fit: Fit, motion: OpenSimMotion) -> float:
-    """Return the time of the first row of a motion in the trial (s): its own time if within the trial, else zero."""
-    begin = float(motion.time[0])
-    return begin if 0.0 < begin < fit.time[-1] and motion.time[-1] <= fit.time[-1] + 1.0 / fit.trial.rate else 0.0
+    """Return the time of the first row of a motion in the fit (s).
+
+    The times of a motion count if they are within the trial; else its first row is that of the first frame in the file.
+    """
+    begin, last = float(motion.time[0]), fit.start + float(fit.time[-1])
+    return (begin if 0.0 < begin < last and motion.time[-1] <= last + 1.0 / fit.trial.rate else 0.0) - fit.start
 
 
 def _compare_angle(fit: Fit, joint: str, reference: Array) -> list[AngleComparison]:
