@@ -171,7 +171,7 @@ def floor_height(trajectories: MarkerTrajectories) -> float:
 #: Number of frames of the walk used for calibration: one cycle has all postures, and more frames add little.
 CALIBRATION_FRAMES = 24
 #: Distance of a marker at the side of thigh or shank from the body above which its place is not taken as known (m).
-PLANE_TOLERANCE = 0.025
+PLANE_TOLERANCE = 0.015
 #: Weight of the static frame relative to a frame of the walk.
 STATIC_FRAME_WEIGHT = 6
 
@@ -208,9 +208,7 @@ def calibrate_body(
     adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights).solve(postures)
     if (misplaced := _beside_their_plane(walk, adjusted)).any():
         labels = ", ".join(label for label, free in zip(walk.labels, misplaced, strict=True) if free)
-        notes.append(
-            f"not beside hip, knee and ankle as the marker set says, taken as anywhere on the segment: {labels}"
-        )
+        notes.append(f"not in the plane of the joints, as on a wand; taken as anywhere on the segment: {labels}")
         prior = _update_prior_locations(robot, prior.anywhere_on_segment(misplaced), frames, adjusted.postures)
         adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights).solve(adjusted.postures)
     report_progress(1.0)
