@@ -153,16 +153,10 @@ def _fit_trial(options: argparse.Namespace) -> Fit:
 
 
 def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
-    from poise.human.fitting import check_alone
-
-    if options.subject is not None:
-        check_alone(
-            options.subject,
-            **{
-                f"--{name.replace('_', '-')}": getattr(options, name)
-                for name in ("static", "height", "sex", "marker_set")
-            },
-        )
+    given = [name for name in ("static", "height", "sex", "marker_set") if getattr(options, name) is not None]
+    if options.subject is not None and given:
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(f"--subject determines {names}; give either the subject or these")
     for path in [*paths, *(path for path in (options.static, options.subject) if path is not None)]:
         if not path.exists():
             raise UsageError(f"'{path}': there is no such file; give a C3D or TRC file, or a folder of them")

@@ -1,7 +1,7 @@
 """Model scaling and inverse kinematics: body dimensions, marker placement and motion of a person from markers."""
 
 from poise.human.fitting.body_fit import FilteredMotion, Fit, filter_motion, fit
-from poise.human.fitting.calibrated_subject import CalibratedSubject, check_alone
+from poise.human.fitting.calibrated_subject import CalibratedSubject
 from poise.human.fitting.marker_tracking import BodyPoints, MarkerPlacement, MarkerTracker, TrackingResult
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "MarkerPlacement",
     "MarkerTracker",
     "TrackingResult",
-    "check_alone",
     "filter_motion",
     "fit",
 ]
