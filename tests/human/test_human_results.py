@@ -153,7 +153,7 @@ def test_walks_are_reproduced_by_the_requested_variants(fit: Fit) -> None:
 def test_a_study_without_a_walk_reports_the_reason_and_is_not_saved(trial_folder: Path, tmp_path: Path) -> None:
     nothing = human.study_gait([trial_folder / "static.c3d"])
     assert through_strict_json(nothing.summary())["variants"] == {}
-    assert nothing.text().startswith("no walk could be reproduced\nstatic.c3d: no complete gait cycle")
+    assert nothing.text().startswith("no walk could be reproduced\nstatic.c3d: failed: no complete gait cycle")
     with pytest.raises(GaitError, match="no walk could be reproduced"):
         nothing.save(tmp_path / "study")
     assert not (tmp_path / "study").exists()

@@ -111,8 +111,10 @@ def test_a_leg_without_a_plate_contact_is_listed_as_swing_only(walk: KnownMotion
 
 def test_a_large_residual_is_a_warning(walk: KnownMotion, torques: Torques) -> None:
     heavy = replace(walk, robot=poise.load_robot("human", height=1.77, mass=110.0, sex="male"))
-    assert any("large residual: 3" in note for note in compute_torques(heavy).notes)
-    assert not any("large residual" in note for note in torques.notes)
+    messages = [check.message for check in compute_torques(heavy).quality.checks]
+    assert any("large residual: 3" in message for message in messages)
+    assert any("the mass is 110.0 kg, the plates measure 75" in message for message in messages)
+    assert torques.quality.verdict == "good"
 
 
 def test_the_mass_of_a_walking_person_follows_from_the_plates(walk: KnownMotion) -> None:

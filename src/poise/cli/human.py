@@ -22,7 +22,7 @@ from poise.recording import ProgressBar, load_recording
 
 if TYPE_CHECKING:
     from poise.analysis import RecordingComparison
-    from poise.human import Fit, FitBatch, FitOptions, GaitStudy
+    from poise.human import Fit, FitBatch, FitOptions, FitQuality, GaitStudy
 
 FAILED = 1
 
@@ -56,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     torques.add_argument("--compare-with", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
+    subject = commands.add_parser("subject", help="calibrate a person once with a static trial, for all trials")
+    subject.add_argument("trial", type=Path, metavar="STATIC", help="C3D or TRC file of the person standing upright")
+    _add_body_options(subject)
+    subject.add_argument(
+        "--out", type=Path, required=True, metavar="FILE.toml", help="write the person to this file, for --subject"
+    )
+    subject.set_defaults(action=_subject)
     compare = commands.add_parser("compare", help="compare postures and torques of two recordings, phase by phase")
     compare.add_argument("recordings", nargs=2, type=Path, metavar="RECORDING", help="recordings to compare (.poise)")
     compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
@@ -86,6 +93,20 @@ def _add_subject_options(parser: argparse.ArgumentParser) -> None:
         help="static calibration trial (default: auto-detected beside the trial)",
     )
     parser.add_argument(
+        "--subject", type=Path, metavar="FILE.toml", help="person calibrated by 'poise human subject', without --static"
+    )
+    parser.add_argument(
+        "--cutoff",
+        type=positive_argument,
+        default=6.0,
+        metavar="HZ",
+        help="cutoff frequency of the low-pass filter (default 6)",
+    )
+    _add_body_options(parser)
+
+
+def _add_body_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "--height",
         type=positive_argument,
         metavar="M",
@@ -101,14 +122,12 @@ def _add_subject_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--marker-set",
         metavar="NAME|FILE.toml",
-        help="plug_in_gait, opensim41, skin49, skeleton, or a file (default: best match)",
+        help="plug_in_gait, helen_hayes, opensim41, skin49, skeleton, or a file (default: best match)",
     )
     parser.add_argument(
-        "--cutoff",
-        type=positive_argument,
-        default=6.0,
-        metavar="HZ",
-        help="cutoff frequency of the low-pass filter (default 6)",
+        "--fix",
+        choices=("labels", "mirror", "unit"),
+        help="correct the files: exchange labels of left and right, mirror the coordinates, or scale them",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
 
@@ -128,12 +147,18 @@ def _fit_trial(options: argparse.Namespace) -> Fit:
     from poise.human import fit_trial
 
     _check_trials(options, [options.trial])
+    if options.trial.is_dir():
+        raise UsageError(f"'{options.trial}' is a folder; give one file")
     with ProgressBar(f"fitting {options.trial.name}", 1.0, unit="trials") as bar:
         return fit_trial(options.trial, options.static, progress=bar, **_fit_options(options))
 
 
 def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
-    for path in [*paths, *([options.static] if options.static else [])]:
+    given = [name for name in ("static", "height", "sex", "marker_set") if getattr(options, name) is not None]
+    if options.subject is not None and given:
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UsageError(f"--subject determines {names}; give either the subject or these")
+    for path in [*paths, *(path for path in (options.static, options.subject) if path is not None)]:
         if not path.exists():
             raise UsageError(f"'{path}': there is no such file; give a C3D or TRC file, or a folder of them")
 
@@ -145,6 +170,8 @@ def _fit_options(options: argparse.Namespace) -> FitOptions:
         "sex": options.sex,
         "marker_set": options.marker_set,
         "cutoff": options.cutoff,
+        "fix": options.fix,
+        "subject": options.subject,
     }
 
 
@@ -179,7 +206,7 @@ def _fit(options: argparse.Namespace) -> int:
         print(json.dumps(fit.summary(reference)))
     else:
         print(fit.text(reference), *_written(options.out, options.mot), sep="\n")
-    return 0
+    return _exit_status(fit.quality)
 
 
 def _fit_folder(options: argparse.Namespace) -> int:
@@ -191,7 +218,15 @@ def _fit_folder(options: argparse.Namespace) -> int:
     if options.out is not None:
         batch.save(options.out)
     _print_result(batch, options)
-    return 0 if batch.fits else FAILED
+    return 0 if batch.fits and len(batch.usable_fits) == len(batch.fits) else FAILED
+
+
+def _exit_status(quality: FitQuality) -> int:
+    """Return 1 if a result is unusable; its text or summary says why."""
+    if quality.usable:
+        return 0
+    print_status(f"poise: unusable: {quality.failures[0]}")
+    return FAILED
 
 
 def _gait(options: argparse.Namespace) -> int:
@@ -239,6 +274,23 @@ def _torques(options: argparse.Namespace) -> int:
         )
     lines += _written(options.out, options.report)
     print(json.dumps(summary) if options.json else "\n".join(lines))
+    return _exit_status(torques.quality)
+
+
+def _subject(options: argparse.Namespace) -> int:
+    from poise.human import calibrate_subject
+
+    if not options.trial.is_file():
+        raise UsageError(f"'{options.trial}': there is no such file; give the static trial of a person")
+    check_writable(options.out, (".toml",))
+    names = ("height", "mass", "sex", "marker_set", "fix")
+    with ProgressBar(f"calibrating {options.trial.name}", 1.0, unit="trials") as bar:
+        subject = calibrate_subject(options.trial, progress=bar, **{name: getattr(options, name) for name in names})
+    subject.save(options.out)
+    if options.json:
+        print(json.dumps(subject.summary()))
+    else:
+        print(subject.text(), *_written(options.out), sep="\n")
     return 0
 
 

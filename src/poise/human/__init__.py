@@ -20,7 +20,10 @@ from poise.human.files.c3d_writer import write_c3d
 from poise.human.files.opensim_motion import OpenSimMotion, read_motion, write_motion
 from poise.human.files.trc_files import write_trc
 from poise.human.files.trial_reader import read_trial
-from poise.human.fitting.body_fit import FIT_BEHAVIOR, Fit, fit
+from poise.human.fitting.body_fit import Fit, fit
+from poise.human.fitting.calibrated_subject import CalibratedSubject, load_subject
+from poise.human.fitting.fit_quality import FitQuality, QualityCheck
+from poise.human.fitting.fit_recording import FIT_BEHAVIOR
 from poise.human.fitting.fit_summary import AngleComparison, compare_angles, compare_stored_angles
 from poise.human.gait.reference_walk import FOOT_POINTS, ReferenceWalk
 from poise.human.gait.reproduction import BEST, PAPER, TWO_PHASES, Reproduction, Variant
@@ -53,6 +56,7 @@ from poise.human.trial_fitting import (
     FitOptions,
     TrialFailure,
     TrialFiles,
+    calibrate_subject,
     find_trials,
     fit_trial,
     fit_trials,
@@ -70,10 +74,12 @@ __all__ = [
     "TWO_PHASES",
     "AngleComparison",
     "BvhMotion",
+    "CalibratedSubject",
     "DynamicGait",
     "Fit",
     "FitBatch",
     "FitOptions",
+    "FitQuality",
     "ForcePlate",
     "GaitEvent",
     "GaitStudy",
@@ -83,6 +89,7 @@ __all__ = [
     "MarkerSet",
     "MomentConvention",
     "OpenSimMotion",
+    "QualityCheck",
     "RecordingComparison",
     "ReferenceWalk",
     "Reproduction",
@@ -97,6 +104,7 @@ __all__ = [
     "Variant",
     "VariantComparison",
     "VariantResult",
+    "calibrate_subject",
     "compare_angles",
     "compare_events",
     "compare_recordings",
@@ -113,6 +121,7 @@ __all__ = [
     "human_anatomical_walk",
     "internal_joint_moments",
     "load_marker_set",
+    "load_subject",
     "low_pass_markers",
     "marker_sets",
     "match_markers",

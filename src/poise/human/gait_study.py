@@ -18,7 +18,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from poise.analysis import GaitCycle, events_from_plates, stride_lengths, walking_direction
+from poise.analysis import GaitCycle, events_from_plates, gait_cycles, stride_lengths, walking_direction
 from poise.errors import GaitError
 from poise.files import json_ready, write_csv
 from poise.human.dynamic_gait import DynamicGait, simulate_gait
@@ -26,6 +26,7 @@ from poise.human.fitting.body_fit import Fit
 from poise.human.gait.reference_walk import ReferenceWalk
 from poise.human.gait.reproduction import BEST, VARIANTS, Variant, reproduce
 from poise.human.gait.reproduction_quality import ReproductionQuality, measure_reproduction
+from poise.human.gait.straight_walking import straight_cycle, straightness
 from poise.human.gait.variant_comparison import VariantComparison, compare_variants, comparison_table
 from poise.human.trial import ForcePlate
 from poise.human.trial_fitting import FIT_COLUMNS, FitOptions, TrialFailure, TrialFiles, find_trials, fit_trials
@@ -151,11 +152,8 @@ class GaitStudy:
     def text(self) -> str:
         """Return all tables, then a line for each trial."""
         if not self.trials:
-            return "\n".join(["no walk could be reproduced", *(f"{f.trial}: {f.reason}" for f in self.failures)])
-        lines = [
-            each.text() if isinstance(each, GaitTrial) else f"{each.trial}: failed: {each.reason}"
-            for each in self.results
-        ]
+            return "\n".join(["no walk could be reproduced", *(each.text() for each in self.failures)])
+        lines = [each.text() for each in self.results]
         return f"{self.statistics}\n\n" + "\n".join(lines)
 
     def save(self, folder: str | PathLike[str]) -> list[Path]:
@@ -190,7 +188,8 @@ def study_gait(
     """Fit walks if needed, reproduce a gait cycle of each, and compare the variants (`poise human gait`).
 
     Args:
-        walks: files, folders of files, fits, or a `FitBatch`; a walk that cannot be used becomes a `TrialFailure`.
+        walks: files, folders of files, fits, or a `FitBatch`; a walk that cannot be used, or whose fit is unusable
+            (`Fit.quality`), becomes a `TrialFailure`.
         static: static trial of all files; None: found next to each, see `find_trials`.
         variants: methods of reproduction.
         dynamics: whether to simulate each cycle also with torques and contact forces, and in MuJoCo.
@@ -215,6 +214,8 @@ def study_gait(
 
 
 def _reproduce_or_failure(fit: Fit, variants: Sequence[Variant], dynamics: bool) -> GaitTrial | TrialFailure:
+    if not fit.quality.usable:
+        return TrialFailure(fit.name, Path(fit.static).name if fit.static else None, fit.quality.failures[0])
     try:
         return reproduce_walk(fit, variants=variants, dynamics=dynamics)
     except GaitError as error:
@@ -229,7 +230,7 @@ def reproduce_walk(
     reference: ReferenceWalk | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> GaitTrial:
-    """Reproduce the gait cycle in the middle of a fitted walk.
+    """Reproduce the gait cycle in the middle of a fitted walk, of those in which the person walks straight ahead.
 
     Args:
         fit: body model and motion.
@@ -239,7 +240,7 @@ def reproduce_walk(
         progress: called with the number of completed variants.
 
     Raises:
-        GaitError: the motion has no complete gait cycle.
+        GaitError: the motion has no complete gait cycle of straight walking; the message says why.
 
     >>> trial = reproduce_walk(fit_trial("walk.c3d"), variants=[BEST])
     >>> trial.best_quality.worst_joint, trial.spatiotemporal_parameters["speed"]
@@ -247,7 +248,8 @@ def reproduce_walk(
     if not variants:
         raise GaitError("no variant given; pass one or more of poise.human.gait.VARIANTS")
     reference = reference or ReferenceWalk.from_fit(fit)
-    cycle = reference.cycle()
+    cycle = reference.cycle()  # raises an error that lists the missing events, if there is none
+    cycle = straight_cycle(reference, gait_cycles(reference.events))
     qualities = []
     for k, variant in enumerate(variants):
         if progress is not None:
@@ -261,13 +263,16 @@ def reproduce_walk(
 
 def spatiotemporal_parameters(reference: ReferenceWalk, cycle: GaitCycle) -> dict[str, float]:
     """Compute speed (m/s), stride and step length and step width (m), cadence (steps/min), and the shares of stance and
-    double support (% of the cycle).
+    double support (% of the cycle); and the angle between facing and travel, and the turn over the cycle (degrees).
     """
     heels = reference.foot_point("heel")
     direction = walking_direction(reference.q[:, :3], heels, reference.foot_point("first_metatarsal"))
     strides = stride_lengths(cycle, reference.time, heels, direction)
+    straight = straightness(reference, cycle)
     return {
         **{name: float(value) for name, value in strides._asdict().items()},
+        "drift_deg": float(np.degrees(straight.drift)),
+        "turn_deg": float(np.degrees(straight.turn)),
         "cadence": float(cycle.cadence),
         "stance": float(cycle.stance),
         "double_support": float(cycle.double_support),

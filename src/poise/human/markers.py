@@ -108,7 +108,9 @@ MARKER_KEYS = ("landmark", "segment", "weight")
 
 @cache
 def marker_sets() -> dict[str, MarkerSet]:
-    """Return the marker sets of the library by name: ``plug_in_gait``, ``opensim41``, ``skin49``, ``skeleton``."""
+    """Return the marker sets of the library by name: ``helen_hayes``, ``opensim41``, ``plug_in_gait``,
+    ``skeleton``, ``skin49``.
+    """
     folder = resources.files("poise.human") / "marker_sets"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
     return {file.name.removesuffix(".toml"): _parse_marker_set(file.read_bytes(), file.name) for file in files}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from os import PathLike
@@ -22,16 +22,17 @@ from poise.errors import MissingPackageError, PoiseError
 from poise.files import write_csv
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import Fit, fit
-from poise.human.markers import MarkerSet
-from poise.human.trial import TrialError
+from poise.human.fitting.calibrated_subject import CalibratedSubject, hide_raised_arms
+from poise.human.markers import MarkerSet, match_markers
+from poise.human.trial import Trial, TrialError
 
 SUFFIXES = (".c3d", ".trc", ".bvh")
 #: File names that laboratories use for static trials.
 STATIC_NAME = re.compile(r"static|calib|(^|[^a-z])(cal|stand|standing|neutral|t-?pose)([^a-z]|$)", re.IGNORECASE)
 #: Columns of the CSV table of a batch.
 FIT_COLUMNS = (
-    "trial", "static", "marker_set", "frames", "seconds", "height_m", "mass_kg", "sex", "markers", "marker_rms_mm",
-    "worst_marker_mm", "worst_marker", "reason",
+    "trial", "static", "marker_set", "frames", "seconds", "height_m", "mass_kg", "sex", "markers", "verdict",
+    "marker_rms_mm", "worst_marker_mm", "worst_marker", "reason",
 )  # fmt: skip
 
 
@@ -44,6 +45,8 @@ class FitOptions(TypedDict, total=False):
         sex: "male" or "female".
         marker_set: a marker set, its name or its file.
         cutoff: cut-off of the low-pass filter on the motion, Hz.
+        fix: correction of the files: "labels", "mirror" or "unit".
+        subject: calibrated person, or its TOML file; static trials are then not used.
     """
 
     height: float | None
@@ -51,6 +54,8 @@ class FitOptions(TypedDict, total=False):
     sex: str | None
     marker_set: MarkerSet | str | Path | None
     cutoff: float
+    fix: str | None
+    subject: CalibratedSubject | str | Path | None
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,11 @@ class TrialFailure:
     static: str | None
     reason: str
 
+    def text(self) -> str:
+        """Return the trial and the reason in one line; the path of the file is not repeated."""
+        _, name, rest = self.reason.partition(f"{self.trial}: ")
+        return f"{self.trial}: failed: {rest if name else self.reason}"
+
     def summary(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {"trial": self.trial, "static": self.static, "reason": self.reason}
@@ -115,6 +125,11 @@ class FitBatch:
         return tuple(each for each in self.results if isinstance(each, Fit))
 
     @property
+    def usable_fits(self) -> tuple[Fit, ...]:
+        """The fits whose verdict is not "unusable"."""
+        return tuple(each for each in self.fits if each.quality.usable)
+
+    @property
     def failures(self) -> tuple[TrialFailure, ...]:
         """The trials that could not be fitted."""
         return tuple(each for each in self.results if isinstance(each, TrialFailure))
@@ -125,7 +140,7 @@ class FitBatch:
 
     def text(self) -> str:
         """Return a table with one line per trial."""
-        lines = [f"{'trial':<40} {'frames':>6} {'height':>7} {'mass':>7} {'rms mm':>7}  worst"]
+        lines = [f"{'trial':<40} {'frames':>6} {'height':>7} {'mass':>7} {'rms mm':>7}  {'verdict':<9} worst"]
         for each in self.results:
             if isinstance(each, TrialFailure):
                 lines.append(f"{each.trial[:40]:<40} failed: {each.reason}")
@@ -134,8 +149,11 @@ class FitBatch:
             numbers = (
                 f"{len(each.time):>6} {each.shape.height:>5.2f} m {each.shape.mass:>4.0f} kg {1e3 * each.rms:>7.1f}"
             )
-            lines.append(f"{each.name[:40]:<40} {numbers}  {label} {1e3 * size:.0f} mm")
-        return "\n".join([*lines, f"{len(self.fits)} of {len(self)} trials fitted"])
+            lines.append(f"{each.name[:40]:<40} {numbers}  {each.quality.verdict:<9} {label} {1e3 * size:.0f} mm")
+            lines += [f"    {message}" for message in each.quality.failures]
+        unusable = len(self.fits) - len(self.usable_fits)
+        doubt = f", {unusable} of them unusable" if unusable else ""
+        return "\n".join([*lines, f"{len(self.fits)} of {len(self)} trials fitted{doubt}"])
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the table as a CSV file, with the columns `FIT_COLUMNS`, and return its path."""
@@ -214,10 +232,42 @@ def fit_trial(
     def advance(stage: str, share: float) -> None:
         report(0.5 * share if stage == "body" else 0.5 + 0.5 * share)
 
+    if options.get("subject") is not None and static is None:
+        files = TrialFiles(files.path)
     standing = None if files.static is None else read_trial(files.static)
     result = fit(read_trial(files.path), standing, progress=advance, **options)
     report(1.0)
     return result
+
+
+def calibrate_subject(
+    static: str | PathLike[str] | Trial,
+    *,
+    progress: Callable[[float], object] | None = None,
+    **options: Unpack[FitOptions],
+) -> CalibratedSubject:
+    """Calibrate a person with a static trial (`poise human subject`).
+
+    Args:
+        static: the person standing upright, feet flat, arms hanging if possible.
+        progress: called with the completed share, 0 to 1.
+        **options: see `FitOptions`.
+
+    Raises:
+        PoiseError: the trial cannot be read, or its fit is unusable; the message is one line.
+
+    >>> calibrate_subject("static.c3d", mass=64.0).save("anna.toml")
+    """
+    trial = static if isinstance(static, Trial) else read_trial(Path(static))
+    markers = match_markers(trial, options.get("marker_set")).markers
+    trial = hide_raised_arms(trial, markers)
+    report = progress or (lambda completed: None)
+    stages = {"body": 0.0, "frames": 0.5}
+    found = fit(trial, trial, progress=lambda stage, share: report(stages.get(stage, 0.0) + 0.5 * share), **options)
+    report(1.0)
+    if not found.quality.usable:
+        raise TrialError(f"{trial.path}: cannot calibrate a person: {found.quality.failures[0]}", path=trial.path)
+    return replace(CalibratedSubject.of(found), markers={marker.label: marker for marker in markers.values()})
 
 
 def fit_trials(

@@ -30,6 +30,7 @@ from poise.html import (
     percent,
     table,
     text_table,
+    verdict,
 )
 from poise.human import (
     BACK_MOMENTS,
@@ -90,7 +91,10 @@ def trial_section(torques: Torques) -> Section:
     ]
     tables = text_table(["", torques.trial.path.rpartition("/")[2]], rows)
     tables += text_table(["plate", "foot", "loaded (s)", "the plate measures"], steps) if steps else ""
-    return Section("Trial", tables + heading("Notes on the computation") + bullets(torques.notes))
+    quality = torques.quality
+    reasons = "; ".join(check.message for check in quality.checks)
+    shown = verdict(None if quality.verdict == "doubtful" else quality.usable, f"Moments: {quality.verdict}.", reasons)
+    return Section("Trial", shown + tables + heading("Notes on the computation") + bullets(torques.notes))
 
 
 def ground_forces_section(torques: Torques) -> Section:

@@ -30,6 +30,7 @@ from poise.html import (
     text_table,
     verdict,
 )
+from poise.human import FitQuality
 from poise.recording import Recording, load_recording, make_unique
 from poise.report.balance_view import balance_section
 from poise.report.control_quality import has_control_times, smoothness_section, task_errors_section, timing_section
@@ -145,7 +146,13 @@ def _measured_summary(view: RecordingView) -> ViewSummary:
         figures.append(("complete gait cycles", str(len(view.gait.cycles))))
         figures.append(("walking speed", f"{number(lengths.speed)} m/s"))
     torques = " with joint torques" if view.torque is not None else ""
-    return ViewSummary(None, f"measured motion of a person{torques}", "", tuple(figures), ())
+    quality = FitQuality.from_summary(view.recording.provenance.get("quality", {}))
+    text = f"measured motion of a person{torques}: {quality.verdict}"
+    if not quality.usable:
+        text += f", {'; '.join(quality.failures)}"
+    warnings = tuple(check.message for check in quality.checks if check.level == "warning")
+    succeeded = None if quality.verdict == "doubtful" else quality.usable
+    return ViewSummary(succeeded, text, "", tuple(figures), warnings)
 
 
 # -- Overview --------------------------------------------------------------------------------------------------------

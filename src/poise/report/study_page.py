@@ -93,8 +93,9 @@ def walks_section(
         rows.append(
             (file_name(each.reproduction.reference.name), *_body_columns(each, fit), *_cycle_columns(each), *worst)
         )
-    head = ["walk", "trial", "height (m)", "mass (kg)", "markers rms (mm)", "foot", "start (s)", "duration (s)",
-            "steps/min", "belt (m/s)", *(f"worst of '{o.variant.name}' (deg)" for o in shown_outcomes)]  # fmt: skip
+    head = ["walk", "trial", "height (m)", "mass (kg)", "markers rms (mm)", "verdict", "foot", "start (s)",
+            "duration (s)", "steps/min", "belt (m/s)",
+            *(f"worst of '{o.variant.name}' (deg)" for o in shown_outcomes)]  # fmt: skip
     caption = "One gait cycle of each walk; 'worst' is the largest difference of a range of motion."
     parts = [paragraph(_count_sentence(len(rows), len(failures or {}))), table(head, rows, caption)]
     if failures:
@@ -112,7 +113,8 @@ def _body_columns(measures: ReproductionQuality, fit: Fit | None) -> tuple[str, 
     robot = measures.reproduction.reference.robot
     height = robot.height if fit is None else fit.shape.height
     marker_rms = DASH if fit is None else number(1e3 * fit.rms, 2)
-    return (DASH if fit is None else Path(fit.trial.path).name, f"{height:.2f}", f"{robot.mass:.1f}", marker_rms)
+    name, quality = (DASH, DASH) if fit is None else (Path(fit.trial.path).name, fit.quality.verdict)
+    return (name, f"{height:.2f}", f"{robot.mass:.1f}", marker_rms, quality)
 
 
 def _cycle_columns(measures: ReproductionQuality) -> tuple[str, ...]:

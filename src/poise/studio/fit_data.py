@@ -11,6 +11,7 @@ import numpy as np
 
 from poise.analysis import TABLE_I, TABLE_I_JOINTS, GaitCycle, normative_band, range_of_motion
 from poise.arrays import Array
+from poise.human import FitQuality
 from poise.robots import BodyShape, other_side
 
 #: Where height, mass and sex of the subject come from.
@@ -96,6 +97,7 @@ class GaitResult:
         reproductions: reproduced cycles by the name of their variant.
         summary: sentences that describe the trial and the fit.
         notes: sentences on decisions of the fit.
+        quality: checks of the fit with a verdict.
     """
 
     title: str
@@ -110,15 +112,17 @@ class GaitResult:
     reproductions: dict[str, ReproducedCycle] = field(default_factory=dict)
     summary: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    quality: FitQuality = field(default_factory=FitQuality)
 
     def as_json(self) -> dict[str, Any]:
         """Return the data of the gait panel.
 
         "curves" has one entry per plotted joint angle: "measured", the normative mean "norm" with its standard
         deviation "band", and all "variants". "rows" is the table of ranges of motion, "summary" holds sentences by
-        variant, "notes" sentences on the fit. Angles are in degrees.
+        variant, "notes" sentences on the fit, "verdict" and "checks" its quality. Angles are in degrees.
         """
         data: dict[str, Any] = {"title": self.title, "notes": list(self.notes), "curves": [], "rows": [], "summary": {}}
+        data |= self.quality.summary()
         if self.curves is None or self.cycle is None:
             return data
         for side in (self.cycle.side, other_side(self.cycle.side)):

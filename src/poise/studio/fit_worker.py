@@ -70,6 +70,7 @@ def _gait_result(fitted: Fit, request: FitRequest, progress: Progress) -> GaitRe
         f"{is_known.sum()} of {len(is_known)} markers used",
         f"marker residual {1e3 * fitted.rms:.1f} mm (rms); body height {fitted.shape.height:.2f} m, mass "
         f"{fitted.shape.mass:.1f} kg",
+        f"verdict: {request.with_user_names(str(fitted.quality))}",
     ]
     q, heading = fitted.q, np.array([1.0, 0.0, 0.0])
     measures: dict[str, gait.ReproductionQuality] = {}
@@ -103,6 +104,7 @@ def _gait_result(fitted: Fit, request: FitRequest, progress: Progress) -> GaitRe
         {name: _reproduced_cycle(each) for name, each in measures.items()},
         tuple(summary),
         tuple(request.with_user_names(note) for note in fitted.notes),
+        fitted.quality,
     )
 
 

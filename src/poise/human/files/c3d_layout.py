@@ -46,7 +46,9 @@ def check_layout(path: Path) -> None:
     if not data:
         raise trial_error(path, "is empty; expected a C3D file")
     if len(data) < BLOCK_BYTES or data[1] != C3D_KEY:
-        raise trial_error(path, "not a C3D file: its second byte is not 50 hex, or it is shorter than a header")
+        text = all(byte in b"\t\r\n" or byte >= 0x20 for byte in data[:BLOCK_BYTES])
+        kind = "it contains text, such as a TRC or CSV file" if text else "it does not begin with the header of one"
+        raise trial_error(path, f"not a C3D file: {kind}; export it again as C3D, or give it the suffix of its format")
     first = (data[0] - 1) * BLOCK_BYTES
     if first < 0 or first + 4 > len(data):
         raise trial_error(path, f"damaged C3D file: parameters begin in block {data[0]}, beyond the end of the file")

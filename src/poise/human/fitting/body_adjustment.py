@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio
 
-from poise.arrays import Array
+from poise.arrays import Array, Mask
 from poise.human.fitting.marker_tracking import OUTLIER_SCALE, BodyPoints
 from poise.human.markers import Marker
 from poise.robots import SIDES, BodyShape, Robot, foot_points, human_joints, landmarks
@@ -34,9 +34,12 @@ from poise.robots import SIDES, BodyShape, Robot, foot_points, human_joints, lan
 #: axis, and those at the side of thigh and shank are in the plane of the joint below. Trunk, head and arms vary more
 #: between people. Pelvis landmarks are measured. A marker known only by its segment may be anywhere along it.
 JOINT_AXIS_SPREAD, JOINT_PLANE_SPREAD = (0.005, 0.015, 0.012), (0.012, 0.15, 0.20)
+LEG_LINKS = ("_thigh", "_shank", "_foot", "_toes")
 LEG_SPREAD, UPPER_BODY_SPREAD = (0.015, 0.015, 0.015), (0.035, 0.035, 0.035)
 #: Spread of a joint centre of a skeleton: that of the joint itself, but for different toe joints.
 JOINT_CENTER_SPREAD = (0.008, 0.008, 0.008)
+#: Spread of what a calibrated person determines: practically fixed, yet numerically harmless.
+FIXED_SPREAD = 1e-4
 MEASURED_SPREAD, SEGMENT_SPREAD = (0.003, 0.003, 0.003), (0.30, 0.30, 0.30)
 
 
@@ -83,6 +86,28 @@ class MarkerPrior:
                 for name, location in zip(self.landmarks, self.locations, strict=True)
             ]
         )
+
+    def with_locations(self, locations: Sequence[Array | None]) -> MarkerPrior:
+        """Return the prior with the placement of a calibrated person; None where that has none (M).
+
+        Markers of pelvis and legs are fixed and those of trunk and head are near their place. Those of the arms are as
+        on a new person: a static trial hardly determines rotations of straight arms.
+        """
+        known = np.array([location is not None for location in locations])
+        known &= [link in ("pelvis", "torso", "head") or link.endswith(LEG_LINKS) for link in self.links]
+        fixed = known & np.array([link == "pelvis" or link.endswith(LEG_LINKS) for link in self.links])
+        placed = [new if here else old for old, new, here in zip(self.locations, locations, known, strict=True)]
+        spread = np.where(fixed[:, None], FIXED_SPREAD, np.minimum(self.spread, UPPER_BODY_SPREAD))
+        followed = tuple(None if here else name for name, here in zip(self.landmarks, known, strict=True))
+        return replace(
+            self, locations=np.array(placed), spread=np.where(known[:, None], spread, self.spread), landmarks=followed
+        )
+
+    def anywhere_on_segment(self, markers: Mask) -> MarkerPrior:
+        """Return the prior with some markers (mask, M) known only by their segment."""
+        followed = tuple(None if free else name for name, free in zip(self.landmarks, markers, strict=True))
+        spread = np.where(markers[:, None], SEGMENT_SPREAD, self.spread)
+        return replace(self, spread=spread, landmarks=followed)
 
     @property
     def segment_only(self) -> Array:
@@ -136,6 +161,7 @@ class AdjustmentResult:
         postures: configurations of the K frames (K x nq).
         rms: root mean square marker error (m).
         iterations: number of Gauss-Newton iterations.
+        errors: distance of each marker from the body in each frame (K x M, m; NaN where not visible).
     """
 
     shape: BodyShape
@@ -143,6 +169,7 @@ class AdjustmentResult:
     postures: Array
     rms: float
     iterations: int
+    errors: Array
 
 
 class BodyAdjustment:
@@ -155,12 +182,20 @@ class BodyAdjustment:
         frames: positions of the M markers in K frames (K x M x 3, m; NaN where not visible).
         weights: weight of each marker in each frame (K x M).
         floor_heights: height of the floor (m) in frames with flat soles on it (K, NaN for other frames).
+        fixed_shape: keep the shape, of a person who is calibrated already.
     """
 
     def __init__(
-        self, robot: Robot, shape: BodyShape, prior: MarkerPrior, frames: Array, weights: Array, floor_heights: Array
+        self,
+        robot: Robot,
+        shape: BodyShape,
+        prior: MarkerPrior,
+        frames: Array,
+        weights: Array,
+        floor_heights: Array,
+        fixed_shape: bool = False,
     ) -> None:
-        self.robot, self.shape, self.prior = robot, shape, prior
+        self.robot, self.shape, self.prior, self.fixed_shape = robot, shape, prior, fixed_shape
         self.model = robot.model.copy()
         sole_points = [point for side in SIDES for point in foot_points(shape, side).values() if "toes" not in point[0]]
         links = [*prior.links, *(link for link, _ in sole_points)]
@@ -185,6 +220,7 @@ class BodyAdjustment:
         """Solve the problem from approximate postures."""
         s0 = np.array([_shape_value(self.shape, name) for name in self.parameters])
         spread = np.array([_shape_spread(self.shape, name) for name in self.parameters])
+        spread = np.full_like(spread, FIXED_SPREAD) if self.fixed_shape else spread
         K, m = len(self.y), len(self.prior.links)
         s, locations, q = s0.copy(), self.prior.locations.copy(), postures.copy()
         prior_weight = K * (SYSTEMATIC_ERROR / spread) ** 2
@@ -204,8 +240,9 @@ class BodyAdjustment:
             )
             if max(np.abs(ds).max(), np.abs(dp).max(), np.abs(posture_steps).max()) < TOLERANCE:
                 break
-        shape = _with_values(self.shape, self.parameters, s)
-        return AdjustmentResult(shape, locations, q, self._rms(shape, locations, q), count)
+        shape = self.shape if self.fixed_shape else _with_values(self.shape, self.parameters, s)
+        errors = self._errors(shape, locations, q)
+        return AdjustmentResult(shape, locations, q, float(np.sqrt(np.nanmean(errors**2))), count, errors)
 
     def _prior_equations(
         self, s: Array, locations: Array, prior_weight: Array, prior_gradient: Array, location_weight: Array
@@ -302,12 +339,12 @@ class BodyAdjustment:
             self.model.jointPlacements[joint] = placement
         self.points.locations = np.vstack([locations, points])
 
-    def _rms(self, shape: BodyShape, locations: Array, q: Array) -> float:
+    def _errors(self, shape: BodyShape, locations: Array, q: Array) -> Array:
+        """Return the distance of each marker from the body in each frame (K x M, m; NaN where not visible)."""
         self._set_shape(np.array([_shape_value(shape, name) for name in self.parameters]), locations)
         m = len(locations)
-        visible = self.w[:, :m, 0] > 0.0
-        errors = np.array([self.y[k, :m] - self.points.positions(q[k])[:m] for k in range(len(q))])
-        return float(np.sqrt(np.mean(np.sum(errors[visible] ** 2, axis=1))))
+        differences = np.array([self.y[k, :m] - self.points.positions(q[k])[:m] for k in range(len(q))])
+        return np.where(self.w[:, :m, 0] > 0.0, np.linalg.norm(differences, axis=2), np.nan)
 
     def _clip_to_limits(self, q: Array) -> Array:
         out = q.copy()

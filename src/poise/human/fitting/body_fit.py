@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +13,28 @@ import pinocchio
 
 from poise.analysis import FEWEST_FILTER_SAMPLES, low_pass
 from poise.arrays import Array
+from poise.errors import unknown_name_error
 from poise.extras import scipy, threadpoolctl
 from poise.human.fitting.body_adjustment import AdjustmentResult
-from poise.human.fitting.calibration import MarkerTrajectories, build_robot, calibrate_body
+from poise.human.fitting.calibrated_subject import CalibratedSubject, check_alone, load_subject, with_mass
+from poise.human.fitting.calibration import MarkerTrajectories, build_robot, calibrate_body, calibrate_to_subject
+from poise.human.fitting.fit_quality import FitQuality, check_fit
+from poise.human.fitting.fit_recording import to_recording
 from poise.human.fitting.fit_summary import fit_summary, fit_text
-from poise.human.fitting.marker_tracking import BodyPoints, MarkerPlacement, MarkerTracker, TrackingResult
-from poise.human.markers import MarkerMatch, MarkerSet, match_markers
+from poise.human.fitting.label_order import (
+    FIXES,
+    check_labels,
+    check_unit,
+    fix_labels,
+    mirror_trial,
+    scale_trial,
+    unit_factor,
+)
+from poise.human.fitting.marker_tracking import MarkerPlacement, MarkerTracker, TrackingResult
+from poise.human.fitting.visibility import cut_to_seen
+from poise.human.markers import Marker, MarkerMatch, MarkerSet, match_markers
 from poise.human.trial import Trial, fill_gaps
-from poise.recording import Channel, CoordinateLabels, Recording, environment_facts
+from poise.recording import Recording
 from poise.robots import SEXES, BodyShape, Robot
 
 if TYPE_CHECKING:
@@ -85,68 +99,9 @@ def _velocity(q: Array, rate: Array) -> Array:
     return np.column_stack([linear, angular, rate[:, 7:]])
 
 
-# -- A fit as a recording --------------------------------------------------------------------------------------------
-
-
-#: Behavior name in the provenance of recordings of fits.
-FIT_BEHAVIOR = "human fit"
-
-
-def to_recording(fit: Fit) -> Recording:
-    """Make a recording: time, q, v, center_of_mass; markers measured and on the model (m), and their distances (m).
-
-    The provenance has the body shape, how the trial was read and processed, and the marker placement.
-    """
-    robot, body = fit.robot, CoordinateLabels.of(fit.robot)
-    labels = fit.marker_placement.labels
-    axes = tuple(f"{label} {axis}" for label in labels for axis in "xyz")
-    measured = np.stack([fit.trial.marker(label) for label in labels], axis=1)
-    points = fit.marker_placement.body_points(robot)
-    channels = [
-        Channel("time", "s", fit.time),
-        Channel("q", body.q_units, fit.q, body.q_labels),
-        Channel("v", body.rate_units("/s"), fit.v, body.v_labels),
-        Channel("center_of_mass", "m", _centers_of_mass(fit), ("x", "y", "z")),
-        Channel("markers/measured", "m", measured.reshape(len(measured), -1), axes),
-        Channel("markers/body", "m", _body_marker_positions(points, fit.q), axes),
-        Channel("markers/distance", "m", fit.errors, labels),
-    ]
-    return Recording(channels, {**environment_facts(robot), **fit_provenance(fit)}, robot)
-
-
-def fit_provenance(fit: Fit) -> dict[str, Any]:
-    """Return the provenance of a fit: trial, subject, notes, events and marker placement."""
-    return {
-        "behavior": FIT_BEHAVIOR,
-        "trial": Path(fit.trial.path).name,
-        "rate": fit.trial.rate,
-        "subject": fit.trial.subject.name,
-        "notes": list(fit.notes),
-        "events": [[event.time, event.side, event.kind] for event in fit.trial.events],
-        "markers": {
-            label: {"link": link, "location": location.tolist()}
-            for label, link, location in zip(
-                fit.marker_placement.labels, fit.marker_placement.links, fit.marker_placement.locations, strict=True
-            )
-        },
-        "controller": {"period": float(np.median(np.diff(fit.time))) if len(fit.time) > 1 else None},
-    }
-
-
-def _centers_of_mass(fit: Fit) -> np.ndarray:
-    data = fit.robot.model.createData()
-    return np.array([pinocchio.centerOfMass(fit.robot.model, data, q, False).copy() for q in fit.q])
-
-
-def _body_marker_positions(points: BodyPoints, q: np.ndarray) -> np.ndarray:
-    return np.array([points.positions(each).ravel() for each in q])
-
-
 # -- Fit of body shape and motion ------------------------------------------------------------------------------------
 
 
-#: Root mean square distance of markers from the body (m) above which the notes warn.
-POOR_RMS = 0.02
 #: Longest gap (s) of a rejected marker that is filled: splines have errors of millimetres there.
 MAX_JUMP_GAP = 0.25
 
@@ -165,6 +120,10 @@ class Fit:
         notes: remarks on the processing, one sentence each.
         marker_set: name of the marker set.
         static: path of the static trial; "" without one.
+        label_messages: what is wrong with the labels of both trials, one sentence each.
+        markers: marker of each label.
+        mass_known: whether the mass was given or stored; else it is estimated from the height.
+        start: time of the first frame in the file (s); frames before the person is in view are left out.
 
     >>> found = fit(read_trial("walk.c3d"), read_trial("static.c3d"))
     >>> found.rms, found.robot, found.angles()["left_knee_flexion"]
@@ -179,6 +138,10 @@ class Fit:
     notes: tuple[str, ...]
     marker_set: str = ""
     static: str = ""
+    label_messages: tuple[str, ...] = ()
+    markers: Mapping[str, Marker] = field(default_factory=dict)
+    mass_known: bool = False
+    start: float = 0.0
 
     def __str__(self) -> str:
         return self.text()
@@ -233,6 +196,11 @@ class Fit:
         rms = np.sqrt(np.nanmean(self.errors**2, axis=0))
         return {self.marker_placement.labels[i]: float(rms[i]) for i in np.argsort(-rms)}
 
+    @cached_property
+    def quality(self) -> FitQuality:
+        """Checks of markers, labels, body and joints, with a verdict: "good", "doubtful" or "unusable"."""
+        return check_fit(self, self.label_messages)
+
     def angles(self) -> dict[str, Array]:
         """Return the filtered angle of each joint by name (n, rad)."""
         return {joint.name: self.q[:, joint.q] for joint in self.robot.joints}
@@ -263,6 +231,8 @@ def fit(
     sex: str | None = None,
     marker_set: MarkerSet | str | Path | None = None,
     cutoff: float = 6.0,
+    fix: str | None = None,
+    subject: CalibratedSubject | str | Path | None = None,
     progress: Callable[[str, float], object] | None = None,
 ) -> Fit:
     """Scale a body model to a person, and compute the motion in a trial by inverse kinematics.
@@ -280,10 +250,18 @@ def fit(
         sex: "male" or "female", selects the anthropometric tables; None: from the files, else male.
         marker_set: a set, its name or its file; None: the best match.
         cutoff: cut-off of the low-pass filter on the motion (Hz); human walking has little content above 6 Hz.
+        fix: a correction of the files, one of `FIXES`: "labels" exchanges labels that are on the other side of the
+            body, "mirror" reflects mirrored coordinates, "unit" scales coordinates in another unit than the file says.
+        subject: calibrated person or its TOML file, instead of static trial, height, sex and marker set.
         progress: called with the stage ("body", "frames") and its completed share (0 to 1).
     """
     with threadpoolctl.threadpool_limits(1):  # matrices are small, so BLAS threads would only wait for each other
-        return _fit(trial, static, height, mass, sex, marker_set, cutoff, progress or (lambda what, share: None))
+        if subject is not None:
+            check_alone(subject, static=static, height=height, sex=sex, marker_set=marker_set)
+            subject = with_mass(subject if isinstance(subject, CalibratedSubject) else load_subject(subject), mass)
+        return _fit(
+            trial, static, height, mass, sex, marker_set, cutoff, fix, subject, progress or (lambda what, share: None)
+        )
 
 
 def _fit(
@@ -294,16 +272,28 @@ def _fit(
     sex: str | None,
     marker_set: MarkerSet | str | Path | None,
     cutoff: float,
+    fix: str | None,
+    subject: CalibratedSubject | None,
     report_progress: Callable[[str, float], object],
 ) -> Fit:
+    if fix is not None and fix not in FIXES:
+        raise unknown_name_error("no correction", fix, FIXES)
     report_progress("body", 0.0)
     trials = [each for each in (trial, static) if each is not None]
     sex = sex or next((each.subject.sex for each in trials if each.subject.sex in SEXES), None) or "male"
     height_source, mass_source = ("as given" if value else "from the file" for value in (height, mass))
     height = height or next((each.subject.height for each in trials if each.subject.height), None)
     mass = mass or next((each.subject.mass for each in trials if each.subject.mass), None)
-    marker_match = match_markers(trial, marker_set)
+    if subject is not None:
+        sex, height, mass = subject.shape.sex, subject.shape.height, subject.shape.mass if subject.mass_known else None
+        height_source = mass_source = "of the subject"
+    marker_match = match_markers(trial, marker_set if subject is None else subject.as_marker_set())
+    trial, messages = _check_trial(trial, marker_match, fix)
+    if static is not None:
+        static, static_messages = _check_trial(static, match_markers(static, marker_match.marker_set), fix)
+        messages += [f"static trial: {message}" for message in static_messages if message not in messages]
     trial = fill_gaps(trial)
+    trial, start = cut_to_seen(trial, MarkerTrajectories.of(trial, marker_match.markers))
     walk = MarkerTrajectories.of(trial, marker_match.markers)
     notes = [f"marker set {marker_match.marker_set.name}: {len(walk.labels)} markers used"]
     notes += [
@@ -312,9 +302,12 @@ def _fit(
     ]
     notes += _unknown_label_notes(marker_match)
     static_markers = None if static is None else _static_trajectories(static, walk, marker_match.marker_set)
-    shape, adjusted = calibrate_body(
-        walk, static_markers, height, mass, sex, lambda share: report_progress("body", share), notes
-    )
+    if subject is not None:
+        shape, adjusted = calibrate_to_subject(walk, subject, lambda share: report_progress("body", share), notes)
+    else:
+        shape, adjusted = calibrate_body(
+            walk, static_markers, height, mass, sex, lambda share: report_progress("body", share), notes
+        )
     robot = build_robot(shape)
     marker_placement = MarkerPlacement(
         walk.labels, tuple(marker.segment for marker in walk.markers), adjusted.locations, walk.weights
@@ -323,12 +316,44 @@ def _fit(
         robot, marker_placement, walk, trial.rate, adjusted, lambda share: report_progress("frames", share)
     )
     filtered = filter_motion(robot, trial.time, tracking.q, cutoff)
-    notes = [*_poor_fit_notes(tracking), *notes, filtered.note]
+    notes = [*notes, filtered.note]
     notes += _rejected_marker_notes(walk, tracking)
     notes += list(trial.notes)
     name = marker_match.marker_set.name
     path = "" if static is None else static.path
-    return Fit(robot, shape, trial, marker_placement, tracking, filtered, tuple(dict.fromkeys(notes)), name, path)
+    return Fit(
+        robot,
+        shape,
+        trial,
+        marker_placement,
+        tracking,
+        filtered,
+        tuple(dict.fromkeys(notes)),
+        name,
+        path,
+        tuple(messages),
+        dict(zip(walk.labels, walk.markers, strict=True)),
+        mass is not None,
+        start,
+    )
+
+
+def _check_trial(trial: Trial, marker_match: MarkerMatch, fix: str | None) -> tuple[Trial, list[str]]:
+    """Check unit and labels of a trial; return it with the requested correction, and what remains wrong."""
+    trajectories = MarkerTrajectories.of(trial, marker_match.markers)
+    if fix == "unit" and (factor := unit_factor(trajectories)) != 1.0:
+        trial = scale_trial(trial, factor)
+        trajectories = MarkerTrajectories.of(trial, marker_match.markers)
+    check_unit(trial, trajectories)
+    order = check_labels(trajectories)
+    if fix == "mirror" and order.whole_body:
+        trial = mirror_trial(trial)
+    elif fix == "labels" and order.exchanged:
+        trial = fix_labels(trial, order)
+    else:
+        return trial, [order.message] if order.message else []
+    remaining = check_labels(MarkerTrajectories.of(trial, marker_match.markers)).message
+    return trial, [remaining] if remaining else []
 
 
 def _static_trajectories(static: Trial, walk: MarkerTrajectories, marker_set: MarkerSet) -> MarkerTrajectories:
@@ -349,17 +374,6 @@ def _unknown_label_notes(marker_match: MarkerMatch) -> list[str]:
         for label, near in marker_match.unknown_labels.items()
     ]
     return [f"labels not in the marker set, not used: {', '.join(labels)}"] if labels else []
-
-
-def _poor_fit_notes(tracking: TrackingResult) -> list[str]:
-    """Return a warning if the markers are far from the body."""
-    rms = float(np.sqrt(np.nanmean(tracking.errors**2)))
-    if rms < POOR_RMS:
-        return []
-    return [
-        f"poor fit: markers are {1e3 * rms:.0f} mm (rms) from the body, usual are 4 to 12 mm; do not use the angles "
-        "before checking marker set, height and static trial"
-    ]
 
 
 def _rejected_marker_notes(walk: MarkerTrajectories, tracking: TrackingResult) -> list[str]:

@@ -1,16 +1,7 @@
-"""Calibration: body dimensions and marker placement from a walk and a static trial, starting from the pelvis markers.
-
-The hip joint centres are those of Harrington et al. 2007 ("Prediction of the hip joint centre in adults, children, and
-patients with cerebral palsy based on magnetic resonance imaging", Journal of Biomechanics 40). With the pelvic width W
-between the anterior spines and the pelvic depth D from their midpoint to that of the posterior spines, their positions
-relative to the midpoint of the anterior spines, in the axes of the pelvis, are (m)
-
-    forward  -0.24 D - 0.0099,   up  -0.30 W - 0.0109,   to either side  0.33 W + 0.0073
-"""
+"""Calibration: body dimensions and marker placement from a trial and a static trial, starting from the pelvis."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,12 +9,14 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
-from poise.arrays import Array
+from poise.arrays import Array, Mask
 from poise.human.fitting.body_adjustment import INITIAL_OUTLIER_SCALE, AdjustmentResult, BodyAdjustment, MarkerPrior
+from poise.human.fitting.calibrated_subject import CalibratedSubject
 from poise.human.fitting.marker_tracking import MAX_FIRST_ITERATIONS, REST_COST, BodyPoints, MarkerTracker
+from poise.human.fitting.pelvis import Pelvis, PelvisMarkers, hip_centers, measure_pelvis, nan_median
 from poise.human.markers import Marker
 from poise.human.trial import Trial, TrialError
-from poise.robots import MEAN_STATURE, SIDES, BodyShape, Robot, anthropometry, load_robot
+from poise.robots import SIDES, BodyShape, Robot, landmarks, load_robot
 
 
 @dataclass(frozen=True)
@@ -65,137 +58,6 @@ class MarkerTrajectories:
         }
 
 
-def nan_median(values: Array) -> Array:
-    """Median over the first axis, ignoring NaN; NaN for columns without any value."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a marker may never be visible
-        return np.asarray(np.nanmedian(values, axis=0))
-
-
-# -- The pelvis ------------------------------------------------------------------------------------------------------
-
-
-PELVIS_SKIN_LANDMARKS = ("left_asis", "right_asis", "left_psis", "right_psis", "sacrum")
-PELVIS_CENTERS = ("left_hip_center", "right_hip_center", "lumbar_center")
-#: Position of L5S1 relative to the midpoint of the hip centres of the mean man: forward and up [Dumas2007].
-HIP_TO_LUMBAR = (
-    anthropometry.LUMBAR_OFFSET["male"][0] - anthropometry.HIP_CENTER_OFFSET["male"][0],
-    anthropometry.LUMBAR_OFFSET["male"][1] - anthropometry.HIP_CENTER_OFFSET["male"][1],
-)
-
-
-@dataclass(frozen=True)
-class Pelvis:
-    """Dimensions of a pelvis.
-
-    Attributes:
-        width: distance between the anterior spines (m).
-        depth: distance of the back point of `PelvisMarkers` from the midpoint of left and right (m).
-        hip_width: between the hip centres (m).
-        landmark_positions: positions of its landmarks relative to the midpoint of the hip centres: x forward and y left
-            in the plane of the spines, z up (m).
-        origin: midpoint of left and right of `PelvisMarkers`, in the same axes relative to the same point (m).
-    """
-
-    width: float
-    depth: float
-    hip_width: float
-    landmark_positions: Mapping[str, Array]
-    origin: Array
-
-
-@dataclass(frozen=True)
-class PelvisMarkers:
-    """Three points that determine the pose of the pelvis: left, right and back, each n x 3 or 3 (m).
-
-    They are the anterior spines and the sacrum, or the midpoint of the posterior spines; for a skeleton without skin
-    markers the hip centres and the lumbar joint (`are_joint_centers`).
-    """
-
-    left: Array
-    right: Array
-    back: Array
-    are_joint_centers: bool
-
-    @classmethod
-    def of(cls, landmarks: Mapping[str, Array]) -> PelvisMarkers:
-        """Select the three points from landmarks by name; the error names missing ones."""
-        if "left_asis" not in landmarks and all(name in landmarks for name in PELVIS_CENTERS):
-            return cls(landmarks["left_hip_center"], landmarks["right_hip_center"], landmarks["lumbar_center"], True)
-        missing = [name for name in ("left_asis", "right_asis") if name not in landmarks]
-        if missing:
-            raise TrialError(f"no marker on {' and '.join(missing)}; expected both anterior spines of the pelvis")
-        if "sacrum" in landmarks:
-            return cls(landmarks["left_asis"], landmarks["right_asis"], landmarks["sacrum"], False)
-        if "left_psis" not in landmarks or "right_psis" not in landmarks:
-            raise TrialError("no marker on the back of the pelvis; expected both posterior spines or the sacrum")
-        back = (landmarks["left_psis"] + landmarks["right_psis"]) / 2.0
-        return cls(landmarks["left_asis"], landmarks["right_asis"], back, False)
-
-    @property
-    def visible(self) -> NDArray[np.bool_]:
-        """Frames in which all three are visible (n)."""
-        parts = [np.isfinite(part).all(axis=-1) for part in (self.left, self.right, self.back)]
-        return np.asarray(parts[0] & parts[1] & parts[2])
-
-    def during(self, frames: NDArray[np.bool_]) -> PelvisMarkers:
-        """Return the points in some frames."""
-        return PelvisMarkers(self.left[frames], self.right[frames], self.back[frames], self.are_joint_centers)
-
-    def poses(self) -> tuple[Array, Array]:
-        """Return rotation (n x 3 x 3, axes x forward, y left, z up) and origin, middle of left and right (n x 3, m).
-
-        With spines, the three points span the horizontal plane of the pelvis. With joint centres, the lumbar joint is
-        above and behind as in the mean body.
-        """
-        origin = (self.left + self.right) / 2.0
-        y = _unit(self.left - self.right)
-        if not self.are_joint_centers:
-            z = _unit(np.cross(origin - self.back, y))
-            return np.stack([np.cross(y, z), y, z], axis=-1), origin
-        to_lumbar = self.back - origin
-        up = _unit(to_lumbar - np.sum(to_lumbar * y, axis=-1, keepdims=True) * y)
-        ahead = np.cross(y, up)
-        sine, cosine = np.array(HIP_TO_LUMBAR) / np.hypot(*HIP_TO_LUMBAR)
-        return np.stack([cosine * ahead + sine * up, y, cosine * up - sine * ahead], axis=-1), origin
-
-
-def measure_pelvis(landmarks: Mapping[str, Array]) -> Pelvis:
-    """Measure a pelvis from landmarks over time (n x 3, m); medians over the frames in which all are visible."""
-    pelvis_markers = PelvisMarkers.of(landmarks)
-    visible = pelvis_markers.visible
-    if not visible.any():
-        raise TrialError(
-            "front and back of the pelvis are never visible in the same frame; expected frames with all pelvis markers"
-        )
-    pelvis_markers = pelvis_markers.during(visible)
-    rotation, origin = pelvis_markers.poses()
-    width_measured = float(np.median(np.linalg.norm(pelvis_markers.left - pelvis_markers.right, axis=1)))
-    depth = float(np.median(np.linalg.norm(origin - pelvis_markers.back, axis=1)))
-    if not (0.1 < width_measured < 0.5 and 0.05 < depth < 0.5):
-        message = f"a pelvis {width_measured:.3f} m wide and {depth:.3f} m deep"
-        raise TrialError(f"{message}; expected about 0.24 and 0.15 m: check the units and the labels of its markers")
-    if pelvis_markers.are_joint_centers:
-        middle, width, hip_width = (
-            np.zeros(3),
-            width_measured / (2.0 * anthropometry.HIP_CENTER_OFFSET["male"][2]),
-            width_measured,
-        )
-    else:
-        middle = np.array([0.24 * depth + 0.0099, 0.0, 0.30 * width_measured + 0.0109])
-        width, hip_width = width_measured, 2.0 * (0.33 * width_measured + 0.0073)
-    locations = {}
-    for name in (*PELVIS_SKIN_LANDMARKS, *PELVIS_CENTERS):
-        if name in landmarks:
-            local = np.einsum("nji,nj->ni", rotation, landmarks[name][visible] - origin)
-            locations[name] = nan_median(local) + middle
-    return Pelvis(width, depth, hip_width, locations, middle)
-
-
-def _unit(vectors: Array) -> Array:
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
-
-
 # -- Initial body and posture ------------------------------------------------------------------------------------------
 
 
@@ -204,22 +66,45 @@ def _unit(vectors: Array) -> Array:
 ASIS_HEIGHT_RATIO, HIP_HEIGHT_RATIO = 0.56, 0.53
 #: Plausible distances between joint centres, relative to the mean body.
 PLAUSIBLE_LENGTH_RATIO = (0.5, 1.6)
-#: Relative difference between a given height and that of the fitted segments which is noted.
-HEIGHT_TOLERANCE = 0.1
+#: Landmarks at both ends of thigh and shank.
+LEG_LANDMARKS = (
+    ("hip_center", "lateral_knee"),
+    ("hip_center", "knee_center"),
+    ("lateral_knee", "lateral_ankle"),
+    ("knee_center", "ankle_center"),
+)
 #: Largest height of the lowest foot markers (m) for which the floor is taken as z = 0.
 FLOOR_TOLERANCE = 0.15
 
 
 def estimate_height(trajectories: MarkerTrajectories, sex: str) -> float:
-    """Estimate the stature (m) from the height of the pelvis above the lowest markers.
+    """Estimate the stature (m) from the lengths of thighs and shanks, which do not depend on the posture.
 
-    The mean stature of the sex is returned if the estimate is outside 0.8 to 2.5 m.
+    Distances between hip centres, knees and ankles are divided by those of the mean body; the median counts. Only
+    without markers there, the height of the pelvis above the lowest markers is used, for which the person must stand.
     """
+    measured = trajectories.landmarks()
+    measured = {**hip_centers(measured), **measured}
+    mean_body = BodyShape.of(sex=sex)
+    knee = np.array([0.0, 0.0, -mean_body.thigh[0]])
+    known = {name: (at + knee if link.endswith("_shank") else at) for name, (link, at) in landmarks(mean_body).items()}
+    ratios = []
+    for one, other in [(f"{side}_{one}", f"{side}_{other}") for side in SIDES for one, other in LEG_LANDMARKS]:
+        if one in measured and other in measured:
+            hip = one.endswith("_hip_center")  # in the frame of the pelvis; the thigh begins there
+            usual = float(np.linalg.norm((0.0 if hip else known[one]) - known[other]))
+            ratio = float(nan_median(np.linalg.norm(measured[one] - measured[other], axis=1))) / usual
+            ratios += [ratio] if PLAUSIBLE_LENGTH_RATIO[0] < ratio < PLAUSIBLE_LENGTH_RATIO[1] else []
+    guess = float(np.median(ratios)) * mean_body.height if ratios else _height_from_pelvis(trajectories)
+    return guess if 0.8 < guess < 2.5 else mean_body.height
+
+
+def _height_from_pelvis(trajectories: MarkerTrajectories) -> float:
+    """Return the stature (m) of a standing person from the height of the pelvis above the lowest markers."""
     pelvis_markers = PelvisMarkers.of(trajectories.landmarks())
     high = np.nanmedian((pelvis_markers.left[:, 2] + pelvis_markers.right[:, 2]) / 2.0)
     low = np.nanmin(nan_median(trajectories.positions[:, :, 2])) - 0.03  # heel and toe markers are 3 cm above the floor
-    guess = float((high - low) / (HIP_HEIGHT_RATIO if pelvis_markers.are_joint_centers else ASIS_HEIGHT_RATIO))
-    return guess if 0.8 < guess < 2.5 else MEAN_STATURE[sex]
+    return float((high - low) / (HIP_HEIGHT_RATIO if pelvis_markers.are_joint_centers else ASIS_HEIGHT_RATIO))
 
 
 def initial_shape(
@@ -227,12 +112,12 @@ def initial_shape(
 ) -> BodyShape:
     """Return the mean body of a stature with the measured pelvis and the measured distances between joint centres."""
     shape = BodyShape.of(height, mass, sex).with_parameters(hip_width=pelvis.hip_width, asis_width=pelvis.width)
-    landmarks = trajectories.landmarks()
+    measured = trajectories.landmarks()
 
     def center_distance(one: str, other: str, default: float) -> float:
-        if f"{one}_center" not in landmarks or f"{other}_center" not in landmarks:
+        if f"{one}_center" not in measured or f"{other}_center" not in measured:
             return default
-        length = float(np.nanmedian(np.linalg.norm(landmarks[f"{one}_center"] - landmarks[f"{other}_center"], axis=1)))
+        length = float(np.nanmedian(np.linalg.norm(measured[f"{one}_center"] - measured[f"{other}_center"], axis=1)))
         return length if PLAUSIBLE_LENGTH_RATIO[0] * default < length < PLAUSIBLE_LENGTH_RATIO[1] * default else default
 
     segment_ends = {"thigh": ("hip", "knee"), "shank": ("knee", "ankle")}
@@ -252,16 +137,16 @@ def build_robot(shape: BodyShape) -> Robot:
     return load_robot("human", height=shape.height, mass=shape.mass, sex=shape.sex, shape=shape.parameters())
 
 
-def initial_posture(robot: Robot, landmarks: Mapping[str, Array], pelvis: Pelvis, rest: Array) -> Array:
+def initial_posture(robot: Robot, seen: Mapping[str, Array], pelvis: Pelvis, rest: Array) -> Array:
     """Return the configuration `rest` with the base placed at the pelvis markers of one frame.
 
     Args:
         robot: the model.
-        landmarks: positions of the landmarks in that frame (3, m), with all markers of the pelvis.
+        seen: positions of the landmarks in that frame (3, m), with all markers of the pelvis.
         pelvis: measured pelvis.
         rest: configuration that gives the joint angles (nq).
     """
-    rotation, origin = PelvisMarkers.of(landmarks).poses()
+    rotation, origin = PelvisMarkers.of(seen).poses()
     pose = pinocchio.SE3(rotation, origin - rotation @ pelvis.origin)
     return np.concatenate([pinocchio.SE3ToXYZQUAT(pose), rest[7:]])
 
@@ -285,6 +170,8 @@ def floor_height(trajectories: MarkerTrajectories) -> float:
 
 #: Number of frames of the walk used for calibration: one cycle has all postures, and more frames add little.
 CALIBRATION_FRAMES = 24
+#: Distance of a marker at the side of thigh or shank from the body above which its place is not taken as known (m).
+PLANE_TOLERANCE = 0.015
 #: Weight of the static frame relative to a frame of the walk.
 STATIC_FRAME_WEIGHT = 6
 
@@ -310,8 +197,8 @@ def calibrate_body(
         notes: list to which remarks are appended.
     """
     pelvis = measure_pelvis(walk.landmarks())
-    body_height = height or estimate_height(walk, sex)
-    shape = initial_shape(walk, pelvis, body_height, mass, sex)
+    stature = height or estimate_height(walk, sex)
+    shape = initial_shape(walk, pelvis, stature, mass, sex)
     robot = build_robot(shape)
     prior = MarkerPrior.of(walk.markers, shape, pelvis.landmark_positions)
     frames, weights, floor_heights = _select_frames(walk, static_markers)
@@ -319,24 +206,54 @@ def calibrate_body(
     prior = _update_prior_locations(robot, prior, frames, postures)
     report_progress(0.3)
     adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights).solve(postures)
+    if (misplaced := _beside_their_plane(walk, adjusted)).any():
+        labels = ", ".join(label for label, free in zip(walk.labels, misplaced, strict=True) if free)
+        notes.append(f"not in the plane of the joints, as on a wand; taken as anywhere on the segment: {labels}")
+        prior = _update_prior_locations(robot, prior.anywhere_on_segment(misplaced), frames, adjusted.postures)
+        adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights).solve(adjusted.postures)
     report_progress(1.0)
     final_shape = adjusted.shape
     if height is None:
-        final_shape = replace(final_shape, height=_body_height(final_shape))
+        final_shape = replace(final_shape, height=body_height(final_shape))
         if mass is None:
             final_shape = replace(final_shape, mass=22.5 * final_shape.height**2)
-    elif abs(_body_height(final_shape) / height - 1.0) > HEIGHT_TOLERANCE:
-        notes.append(
-            f"the height of {height:.2f} m does not agree with the segments fitted to the markers, which add up to "
-            f"{_body_height(final_shape):.2f} m: check it"
-        )
     notes.append(
         f"body calibrated on {len(frames)} frames in {adjusted.iterations} iterations, {1e3 * adjusted.rms:.1f} mm rms"
     )
     return final_shape, adjusted
 
 
-def _body_height(shape: BodyShape) -> float:
+def _beside_their_plane(walk: MarkerTrajectories, adjusted: AdjustmentResult) -> Mask:
+    """Return a mask of the markers at the side of thigh and shank that are not where the marker set says (M).
+
+    On wands, or aligned with a knee alignment device, they are not in the plane of the joints.
+    """
+    at_side = np.array([str(marker.landmark).endswith("_side") for marker in walk.markers])
+    return np.asarray(at_side & (nan_median(adjusted.errors) > PLANE_TOLERANCE))
+
+
+def calibrate_to_subject(
+    walk: MarkerTrajectories, subject: CalibratedSubject, report_progress: Callable[[float], object], notes: list[str]
+) -> tuple[BodyShape, AdjustmentResult]:
+    """Place the markers of a trial on a calibrated person; the shape and the markers of pelvis and legs are given."""
+    pelvis, shape = measure_pelvis(walk.landmarks()), subject.shape
+    robot = build_robot(shape)
+    prior = MarkerPrior.of(walk.markers, shape, {}).with_locations(
+        [subject.locations.get(name) for name in walk.labels]
+    )
+    frames, weights, floor_heights = _select_frames(walk, None)
+    postures = _initial_postures(robot, walk, prior, frames, pelvis)
+    report_progress(0.3)
+    adjusted = BodyAdjustment(robot, shape, prior, frames, weights, floor_heights, fixed_shape=True).solve(postures)
+    report_progress(1.0)
+    notes.append(
+        f"body of {subject.name}, calibrated with {subject.static}; markers of trunk and arms placed on {len(frames)} "
+        f"frames in {adjusted.iterations} iterations, {1e3 * adjusted.rms:.1f} mm rms"
+    )
+    return shape, adjusted
+
+
+def body_height(shape: BodyShape) -> float:
     """Return the height of the vertex in upright standing (m)."""
     return shape.hip_height + shape.l5s1_up + shape.torso + shape.head
 
@@ -373,8 +290,8 @@ def _initial_postures(
     tracker = MarkerTracker(robot, points, weights, robot.stance("standing").q, INITIAL_OUTLIER_SCALE)
     postures = []
     for frame in frames:
-        landmarks = {str(marker.landmark): frame[k] for k, marker in enumerate(walk.markers) if marker.landmark}
-        guess = initial_posture(robot, landmarks, pelvis, robot.stance("standing").q)
+        seen = {str(marker.landmark): frame[k] for k, marker in enumerate(walk.markers) if marker.landmark}
+        guess = initial_posture(robot, seen, pelvis, robot.stance("standing").q)
         postures.append(tracker.solve(frame, guess, 0.0, REST_COST, MAX_FIRST_ITERATIONS)[0])
     return np.array(postures)
 

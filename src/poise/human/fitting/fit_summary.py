@@ -16,6 +16,7 @@ import numpy as np
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.files import json_ready
+from poise.human.fitting.fit_quality import FitQuality
 from poise.robots import SIDES
 
 if TYPE_CHECKING:
@@ -100,9 +101,12 @@ def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
 
 
 def _start_time(fit: Fit, motion: OpenSimMotion) -> float:
-    """Return the time of the first row of a motion in the trial (s): its own time if within the trial, else zero."""
-    begin = float(motion.time[0])
-    return begin if 0.0 < begin < fit.time[-1] and motion.time[-1] <= fit.time[-1] + 1.0 / fit.trial.rate else 0.0
+    """Return the time of the first row of a motion in the fit (s).
+
+    The times of a motion count if they are within the trial; else its first row is that of the first frame in the file.
+    """
+    begin, last = float(motion.time[0]), fit.start + float(fit.time[-1])
+    return (begin if 0.0 < begin < last and motion.time[-1] <= last + 1.0 / fit.trial.rate else 0.0) - fit.start
 
 
 def _compare_angle(fit: Fit, joint: str, reference: Array) -> list[AngleComparison]:
@@ -151,6 +155,7 @@ def fit_summary(fit: Fit, reference: OpenSimMotion | None = None) -> dict[str, A
             "range_of_motion_deg": {name: float(np.degrees(np.ptp(angle))) for name, angle in fit.angles().items()},
             "stored_angles": [row._asdict() for row in compare_stored_angles(fit)],
             "reference_angles": [] if reference is None else [row._asdict() for row in compare_angles(fit, reference)],
+            **fit.quality.summary(),
             "notes": list(fit.notes),
         }
     )
@@ -165,6 +170,7 @@ def fit_text(fit: Fit, reference: OpenSimMotion | None = None) -> str:
         f"{len(fit.marker_placement.labels)} markers",
         f"  body: {shape.height:.2f} m, {shape.mass:.1f} kg, {shape.sex}"
         + (f", with {static}" if static else ", without a static trial"),
+        *quality_lines(fit.quality),
         _both_legs("thigh, shank (m)", [*shape.thigh, *shape.shank], ".3f"),
         _both_legs(
             "tibial torsion, knee varus (degrees)",
@@ -180,6 +186,11 @@ def fit_text(fit: Fit, reference: OpenSimMotion | None = None) -> str:
         *_angle_lines("angles of the reference", [] if reference is None else compare_angles(fit, reference)),
     ]
     return "\n".join(lines)
+
+
+def quality_lines(quality: FitQuality) -> list[str]:
+    """Return the verdict and a line for each check that did not pass."""
+    return [f"  verdict: {quality.verdict}", *(f"    {check.level}: {check.message}" for check in quality.checks)]
 
 
 def _static_name(fit: Fit) -> str | None:

@@ -32,6 +32,7 @@ from poise.analysis import (
 from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.files import json_ready
+from poise.human.fitting.fit_summary import quality_lines
 from poise.recording import Recording, robot_from_provenance
 from poise.robots import GRAVITY, SIDES, Robot, Side
 
@@ -198,6 +199,7 @@ def torques_summary(torques: Torques) -> dict[str, Any]:
                 for row in compare_stored_moments(torques)
             ],
             "residual_rms": {"force_n": force.tolist(), "moment_n_m": moment.tolist(), "about": "origin of the pelvis"},
+            **torques.quality.summary(),
             "notes": list(torques.notes),
         }
     )
@@ -209,6 +211,7 @@ def torques_text(torques: Torques) -> str:
     lines = [
         f"{Path(torques.trial.path).name}: {torques.mass:.1f} kg, all ground contact measured in "
         f"{ground.known.sum()} of {len(torques.time)} frames",
+        *quality_lines(torques.quality),
         f"{'internal moment (N m/kg)':<38} {'largest':>8} {'smallest':>9}",
     ]
     swing_only = tuple(side for side in SIDES if not ground.measured_in_stance(side))

@@ -23,7 +23,7 @@ generating complex movements in humans and humanoids.* SYROCO, 2012.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ import pinocchio
 from numpy.typing import NDArray
 
 from poise.arrays import Array, Mask
+from poise.human.fitting.body_fit import Fit
+from poise.human.fitting.fit_quality import FitQuality, QualityCheck
 from poise.human.torques.joint_moments import torques_summary, torques_text
 from poise.human.torques.plate_forces import FootWrenches, MotionWithPlates, foot_wrenches
 from poise.human.trial import Trial, TrialError
@@ -78,8 +80,11 @@ def mass_from_plates(fit: MotionWithPlates, wrenches: FootWrenches | None = None
 
 #: Relative difference, in single support, between the load on a plate and that required by the motion that is noted.
 LOAD_TOLERANCE = 0.15
-#: Residual force at the pelvis, rms as a share of the weight, above which the notes warn.
-LARGE_RESIDUAL = 0.2
+#: Residual force at the pelvis, rms as a share of the weight, above which moments are doubtful and unusable.
+LARGE_RESIDUAL, UNUSABLE_RESIDUAL = 0.2, 0.4
+#: Relative difference of the mass from that measured by the plates above which moments are doubtful and unusable. Loads
+#: carried, clothes and the drift of plates explain some per cent.
+DOUBTFUL_MASS, UNUSABLE_MASS = 0.1, 0.35
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +102,7 @@ class Torques:
             axes: the wrench that would have to act on the pelvis in addition to the ground.
         foot_wrenches: wrenches from the plates.
         notes: remarks on the processing, one sentence each.
+        quality: checks of the fit, and of the plates against mass and motion, with a verdict.
 
     >>> torques = compute_torques(fit(walk, static))
     >>> np.nanmax(torques.joint_torque("left_ankle_dorsiflexion")), torques.residual_rms
@@ -113,6 +119,7 @@ class Torques:
     residual: Array
     foot_wrenches: FootWrenches
     notes: tuple[str, ...]
+    quality: FitQuality = field(default_factory=FitQuality)
 
     def joint_torque(self, joint: str, include_unknown: bool = False) -> Array:
         """Return the torque of one joint, n, N m; NaN where unknown, unless `include_unknown`.
@@ -218,7 +225,7 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
             model.inertias[k].inertia * mass / fit.robot.mass,
         )
     torque, residual = _torques(fit, model, wrenches)
-    notes += _plate_notes(fit, wrenches, residual, mass) + _residual_notes(wrenches, residual, mass)
+    notes += _plate_notes(fit, wrenches, residual, mass)
     return Torques(
         fit.robot,
         fit.trial,
@@ -231,7 +238,34 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
         residual,
         wrenches,
         tuple(dict.fromkeys(notes)),
+        _quality(fit, wrenches, residual, mass),
     )
+
+
+def _quality(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array, mass: float) -> FitQuality:
+    """Add checks of mass and residual to those of the fit."""
+    checks = list(fit.quality.checks) if isinstance(fit, Fit) else []
+    try:
+        measured = mass_from_plates(fit, wrenches)
+    except TrialError:
+        measured = mass
+    difference = abs(measured / mass - 1.0)
+    if difference > DOUBTFUL_MASS:
+        message = f"the mass is {mass:.1f} kg, the plates measure {measured:.1f} kg: check it"
+        in_pounds = abs(0.4536 * mass / measured - 1.0) < DOUBTFUL_MASS
+        message += f"; did you mean {0.4536 * mass:.1f} kg ({mass:g} lb)?" if in_pounds else ""
+        checks.append(QualityCheck("mass", "failure" if difference > UNUSABLE_MASS else "warning", message))
+    share = residual_rms(wrenches, residual)[:3] / (GRAVITY * mass)
+    if np.any(share > LARGE_RESIDUAL):
+        checks.append(
+            QualityCheck(
+                "residual",
+                "failure" if np.any(share > UNUSABLE_RESIDUAL) else "warning",
+                f"large residual: {100 * share.max():.0f} % of the weight (rms) at the pelvis; do not use the moments "
+                "before checking mass, gaps of the markers and positions of the plates",
+            )
+        )
+    return FitQuality.of(checks)
 
 
 def _torques(fit: MotionWithPlates, model: pinocchio.Model, wrenches: FootWrenches) -> tuple[Array, Array]:
@@ -289,17 +323,6 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
     return notes
 
 
-def _residual_notes(wrenches: FootWrenches, residual: Array, mass: float) -> list[str]:
-    """Return a warning if motion, masses and plates do not agree."""
-    share = residual_rms(wrenches, residual)[:3] / (GRAVITY * mass)
-    if not np.any(share > LARGE_RESIDUAL):
-        return []
-    return [
-        f"large residual: {100 * share.max():.0f} % of the weight (rms) at the pelvis; do not use the moments before "
-        "checking mass, gaps of the markers and positions of the plates"
-    ]
-
-
 # -- Recording -------------------------------------------------------------------------------------------------------
 
 
@@ -338,6 +361,7 @@ def _to_recording(torques: Torques) -> Recording:
         "mass": torques.mass,
         "torques": "inverse dynamics",
         "notes": list(torques.notes),
+        "quality": torques.quality.summary(),
     }
     return Recording(channels, provenance, robot)
 

@@ -259,6 +259,8 @@ def _arm(shape: BodyShape, side: Side) -> list[BodyCapsule]:
 
 #: Arguments of `load_robot` that define the shape of a human; all others apply to every robot.
 SHAPE_ARGUMENTS = ("height", "mass", "sex", "shape")
+#: Largest factor by which the longer leg is bent more than the other in a stance; at 5 the knee is at 86 degrees.
+MAX_STANCE_FACTOR = 5.0
 #: Half width of the flat sole as a fraction of the foot's width, chosen by eye.
 FLAT_WIDTH_SHARE = 0.4
 
@@ -268,7 +270,41 @@ def human_description(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     shape = body_shape(values)
     other_values = {key: value for key, value in values.items() if key not in ("sex", "shape")}
     parts = {"feet": _feet(shape), "hands": _hands(shape), "gaze": _gaze(shape)}
+    if "stances" in other_values:
+        other_values["stances"] = {
+            name: _bend_longer_leg(stance, shape) for name, stance in other_values["stances"].items()
+        }
     return {**parts, **other_values, "height": shape.height, "mass": shape.mass}, urdf_text(shape)
+
+
+def _bend_longer_leg(stance: Any, shape: BodyShape) -> Any:
+    """Return a stance in which the longer leg is bent more, so that both feet are on the floor under a level pelvis.
+
+    The angles of hip, knee and ankle of the longer leg are multiplied by the same number. A stance with other angles
+    than those of both sides at once is returned unchanged.
+    """
+    names = [f"{{side}}_{joint}" for joint in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")]
+    joints = stance.get("joints") if isinstance(stance, Mapping) else None
+    if not isinstance(joints, Mapping) or not all(isinstance(joints.get(name), int | float) for name in names):
+        return stance
+    hip, knee, ankle = (float(joints[name]) for name in names)
+
+    def height(i: int, factor: float) -> float:
+        upper, lower = shape.thigh[i] * np.cos(factor * hip), shape.shank[i] * np.cos(factor * (knee - hip))
+        return float(upper + lower + shape.ankle_height[i])
+
+    shorter = min((0, 1), key=lambda i: height(i, 1.0))
+    longer, low, high = 1 - shorter, 1.0, MAX_STANCE_FACTOR
+    for _ in range(50):  # bisection
+        factor = (low + high) / 2.0
+        low, high = (factor, high) if height(longer, factor) > height(shorter, 1.0) else (low, factor)
+    if low == 1.0:
+        return stance
+    angles = {
+        name.format(side=SIDES[longer]): low * angle for name, angle in zip(names, (hip, knee, ankle), strict=True)
+    }
+    sides = {name.format(side=SIDES[shorter]): angle for name, angle in zip(names, (hip, knee, ankle), strict=True)}
+    return {**stance, "joints": {**{k: v for k, v in joints.items() if k not in names}, **sides, **angles}}
 
 
 def urdf_text(shape: BodyShape) -> str:

@@ -36,7 +36,16 @@ export class GaitPanel {
     byId("gait-empty").hidden = rows.length > 0;
     setText(byId("gait-empty"), result.title ? "This trial contains no complete gait cycle." : "Shown when a trial has been fitted.");
     setLines(byId("gait-notes"), result.notes ?? [], "none");
+    this.showVerdict(result);
     if (!rows.length) setLines(byId("gait-summary"), []);
+  }
+
+  /** Show the verdict of the fit with the checks that did not pass: red if it is unusable. */
+  showVerdict(result) {
+    const shown = byId("gait-verdict");
+    shown.hidden = !result.title || !result.verdict;
+    shown.className = `gait-verdict ${result.verdict ?? ""}`;
+    setLines(shown, [`fit: ${result.verdict}`, ...(result.checks ?? []).map((check) => check.message)]);
   }
 
   frame(frame) {
