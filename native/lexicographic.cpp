@@ -94,6 +94,8 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     force_.setZero(m_);
     values_.setZero(m_);
     rates_.setZero(m_);
+    above_.setZero(m_);
+    change_.setZero(m_);
     block_.setZero(n_ + padding, m_);
     combinations_.setZero(n_, n_);
     directions_.setZero(m_ + padding, n_);

@@ -160,6 +160,7 @@ class Lexicographic {
   Vector x_, first_, start_;               // current; after the first pass; at the optimum of the level above
   Vector before_, direction_;              // one step of the primal descent
   Vector values_, rates_;                  // of the rows of the level, at before_ and along direction_
+  Vector above_, change_;                  // the same of the inequalities of the levels above
   Vector step_, gradient_, projected_;     // work space
   Vector tails_;                           // work space of hold_rows
   Vector multiplier_;                      // of the held rows

@@ -25,13 +25,22 @@ Lexicographic::Outcome Lexicographic::descend(Index level, Index limit) {
     ++count_.descents;
     const bool changed = select_violated(level);
     before_ = x_;
+    // Values of the rows above, which the steps below update; computed anew before rounding errors add up.
+    if (iteration % 16 == 0)
+      for (Index k = 0; k < inequalities_begin_[static_cast<size_t>(level)]; ++k)
+        above_[k] = rows_.value(inequalities_[static_cast<size_t>(k)], before_);
     fit_level(level);
     direction_ = x_ - before_;
     Index blocking = -1;
     const double longest = longest_step(level, blocking);
     const double step = line_search(level, longest);
-    x_ = before_ + step * direction_;
-    x_norm_ = x_.norm();
+    const bool full = step == 1.0;
+    if (!full) {
+      x_ = before_ + step * direction_;
+      x_norm_ = x_.norm();
+    }
+    above_.head(inequalities_begin_[static_cast<size_t>(level)]) +=
+        step * change_.head(inequalities_begin_[static_cast<size_t>(level)]);
     stalled = step * direction_.norm() > 1e-13 * (1.0 + x_norm_) ? 0 : stalled + 1;
     if (blocking >= 0 && step >= longest) {
       // It moved along the direction, so it is independent, if only slightly.
@@ -45,8 +54,8 @@ Lexicographic::Outcome Lexicographic::descend(Index level, Index limit) {
       continue;
     }
     if (blocking >= 0) side(blocking) = inside;
-    if ((changed || step < 1.0) && stalled == 0) continue;
-    fit_level(level);
+    if ((changed || !full) && stalled == 0) continue;
+    if (!full) fit_level(level);  // otherwise x is where the last fit ended
     multipliers(level);
     const Removal removal = wrong_multiplier(stalled > 5);
     if (removal.at < 0) return Outcome::done;
@@ -62,9 +71,12 @@ bool Lexicographic::select_violated(Index level) {
   soft_.clear();
   for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
     signed char now = inside;
-    if (rows_[i].kind == Kind::equality) now = equality;
+    if (rows_[i].kind == Kind::equality) {
+      now = equality;
+      values_[i] = rows_.value(i, x_);
+    }
     if (rows_[i].kind == Kind::inequality) {
-      const double v = rows_.value(i, x_);
+      const double v = values_[i] = rows_.value(i, x_);
       now = v > rows_[i].upper + tolerance(i) ? upper_side : v < rows_[i].lower - tolerance(i) ? lower_side : inside;
     }
     changed = changed || now != side(i);
@@ -80,8 +92,9 @@ double Lexicographic::longest_step(Index level, Index& blocking) {
   double longest = 1.0;
   for (Index k = 0; k < inequalities_begin_[static_cast<size_t>(level)]; ++k) {
     const Index i = inequalities_[static_cast<size_t>(k)];
+    change_[k] = 0.0;
     if (state(i) != RowState::inactive) continue;
-    const double from = rows_.value(i, before_), slope = rows_.value(i, x_) - from;
+    const double from = above_[k], slope = change_[k] = rows_.value(i, direction_);
     const bool up = slope > 0.0;
     const double beyond = up ? from + slope - rows_[i].upper : rows_[i].lower - from - slope;
     if (!(beyond > tolerance(i))) continue;
@@ -96,38 +109,47 @@ double Lexicographic::longest_step(Index level, Index& blocking) {
   return longest;
 }
 
-// The step in [0, longest] along direction_ that minimises the squared violation of the level.
+// The step in [0, longest] along direction_ that minimises the squared violation of the level. select_violated has
+// computed the values of its rows.
 double Lexicographic::line_search(Index level, double longest) {
+  if (longest <= 0.0) return longest;
   if (!least_norm(level))
-    for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
-      values_[i] = rows_.value(i, before_);
-      rates_[i] = rows_.value(i, direction_);
-    }
+    for (Index i = rows_.begin(level); i < rows_.end(level); ++i)
+      if (rows_[i].kind != Kind::free) rates_[i] = rows_.value(i, direction_);
+  const double damping = least_norm(level) ? 1.0 : damping_;
+  const double along = damping * damping * before_.dot(direction_);
+  const double squared = damping * damping * direction_.squaredNorm();
+  double curvature = 0.0;
   const auto slope_at = [&](double t) {
-    if (least_norm(level)) return (before_ + t * direction_).dot(direction_);
-    const double damping = damping_;
-    double slope = damping * damping * (before_ + t * direction_).dot(direction_);
+    double slope = along + t * squared;
+    curvature = squared;
+    if (least_norm(level)) return slope;
     for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
-      if (rows_[i].kind == Kind::free) continue;
-      const double rate = rates_[i], v = values_[i] + t * rate;
-      const double excess = v > rows_[i].upper ? v - rows_[i].upper : v < rows_[i].lower ? v - rows_[i].lower : 0.0;
-      slope += rows_[i].root_weight * rows_[i].root_weight * excess * rate;
+      const Row& row = rows_[i];
+      if (row.kind == Kind::free) continue;
+      const double rate = rates_[i], v = values_[i] + t * rate, weight = row.root_weight * row.root_weight;
+      if (!(v > row.upper || v < row.lower) && row.kind != Kind::equality) continue;
+      slope += weight * rate * (v - (v > row.upper ? row.upper : row.lower));
+      curvature += weight * rate * rate;
     }
     return slope;
   };
-  if (longest <= 0.0 || slope_at(longest) <= 0.0) return longest;
+  // At the end of a full step to the minimiser of the same rows the slope is zero but for rounding errors.
+  double t = longest, slope = slope_at(t);
+  if (slope <= 0.0 || slope <= -1e-12 * slope_at(0.0)) return longest;
+  slope = slope_at(t);
+  // The slope is piecewise linear and increasing: Newton steps, with bisection as a safeguard, end in its root.
   double low = 0.0, high = longest;
-  // The slope is piecewise linear and increasing: secant steps with bisection as a safeguard find its root.
-  for (int i = 0; i < 200 && high - low > 1e-16 * high; ++i) {
-    const double at_low = slope_at(low), at_high = slope_at(high);
-    double middle = low + (high - low) * (at_low < 0.0 ? -at_low / (at_high - at_low) : 0.5);
-    if (i % 2 || !(middle > low && middle < high)) middle = 0.5 * (low + high);
-    if (slope_at(middle) <= 0.0)
-      low = middle;
-    else
-      high = middle;
+  for (int i = 0; i < 100; ++i) {
+    (slope <= 0.0 ? low : high) = t;
+    double next = curvature > 0.0 ? t - slope / curvature : low;
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    const bool found = std::abs(next - t) <= 1e-15 * high;
+    t = next;
+    if (found) break;
+    slope = slope_at(t);
   }
-  return low;
+  return t;
 }
 
 }  // namespace poise
