@@ -31,7 +31,7 @@ from poise.robots.parts import (
     other_side,
     side_sign,
 )
-from poise.robots.robot import GRAVITY, Limb, Robot, State, hip_height, leg_length, leg_strength, limbs
+from poise.robots.robot import GRAVITY, Limb, Robot, State, hip_height, knee_joint, leg_length, leg_strength, limbs
 from poise.robots.urdf import shape_vertices
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "has_side_placeholder",
     "hip_height",
     "human_joints",
+    "knee_joint",
     "landmarks",
     "leg_length",
     "leg_strength",
