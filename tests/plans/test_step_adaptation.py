@@ -7,8 +7,20 @@ import math
 import numpy as np
 import pytest
 
+from poise.plans import NEUTRAL, BodyDimensions, Footstep, FootstepPlan, GaitPhase, gait_of_style
 from poise.plans.gait_parameters import dcm_in_single_support
-from poise.plans.step_adaptation import END_WEIGHT, PLACE_WEIGHT, TIME_SAMPLES, TIME_WEIGHT, StepLimits, adapt_step
+from poise.plans.step_adaptation import (
+    CAPTURE_TIME,
+    END_WEIGHT,
+    PLACE_WEIGHT,
+    SHORTEST_SWING,
+    TIME_SAMPLES,
+    TIME_WEIGHT,
+    StepAdapter,
+    StepLimits,
+    adapt_step,
+    capture_phase,
+)
 from poise.state import natural_frequency
 
 OMEGA = natural_frequency(0.7)
@@ -50,3 +62,58 @@ def test_no_step_that_can_be_reached_is_better(seed: int, outward: float) -> Non
         for x in np.linspace(-LIMITS.forward, LIMITS.forward, 41):
             for y in np.linspace(LIMITS.narrowest, LIMITS.widest, 16):
                 assert found <= cost(complex(x, outward * y), float(time), xi, pressure, command) + 1e-9
+
+
+# -- Capture steps ---------------------------------------------------------------------------------------------------
+
+
+BODY = BodyDimensions(
+    leg_length=0.8, stance_width=0.2, com_height=0.75, hip_height=0.76, sole_size=(0.2, 0.08), leg_strength=0.4
+)
+PLAN = FootstepPlan(gait_of_style(NEUTRAL, BODY), steps=1)
+STANDING = GaitPhase(
+    "standing", 0.0, math.inf, Footstep("right", 0.0, -0.1), Footstep("left", 0.0, 0.1), Footstep("right", 0.0, -0.1)
+)
+
+
+def miss(phase: GaitPhase, xi: complex) -> float:
+    """Smallest distance of ξ from the place where the step needs it, over all steps within the limits."""
+    adapter = StepAdapter(BODY, phase, 0.0)
+    support, limits = phase.support, adapter.limits
+    outward = 1.0 if phase.goal.side == "left" else -1.0
+    planned = PLAN.footstep(support, 1)
+    offset = PLAN.dcm_at_end(support, planned, 1) - planned.place
+    relative = xi - support.place
+    half = 0.6 * adapter.half
+    zmp = complex(np.clip(relative.real, -half.real, half.real), np.clip(relative.imag, -half.imag, half.imag))
+    misses = []
+    for seconds in np.linspace(SHORTEST_SWING, CAPTURE_TIME, 21):
+        needed = dcm_in_single_support(zmp, relative, -float(seconds), PLAN.gait.omega) - offset
+        x = np.clip(needed.real, -limits.forward, limits.forward)
+        y = outward * np.clip(outward * needed.imag, limits.narrowest, limits.widest)
+        misses.append(abs(needed - complex(x, y)))
+    return min(misses)
+
+
+@pytest.mark.parametrize("xi", [0.2 + 0j, -0.15 + 0.05j, 0.15j, -0.15j, 0.25j, -0.3j, 0.1 + 0.25j, -0.2 - 0.25j])
+def test_the_foot_steps_whose_step_misses_the_capture_point_less(xi: complex) -> None:
+    chosen = capture_phase(PLAN, BODY, STANDING, 0.0, xi)
+    others = [
+        STANDING.single_support_phase(0.0, CAPTURE_TIME, PLAN.footstep(support, 1))
+        for support in (STANDING.support, STANDING.other_foot)
+    ]
+    # Steps of one foot start from the other one, also if that is the other foot of the phase.
+    assert miss(chosen, xi) <= min(miss(each, xi) for each in others) + 0.03 * BODY.leg_length
+    assert SHORTEST_SWING <= chosen.seconds <= CAPTURE_TIME
+
+
+def test_a_strong_push_to_the_left_moves_the_left_foot_outwards() -> None:
+    """The right foot is farther from ξ, but may not cross the left one."""
+    chosen = capture_phase(PLAN, BODY, STANDING, 0.0, 0.25j)
+    assert chosen.goal.side == "left"
+    assert chosen.goal.y > 0.25
+
+
+def test_without_adaptation_the_farther_foot_steps_as_planned() -> None:
+    chosen = capture_phase(PLAN, BODY, STANDING, 0.0, 0.15j, adapt=False)
+    assert chosen.goal == PLAN.footstep(STANDING.other_foot, 1)

@@ -52,6 +52,7 @@ from poise.analysis.gait_events import (
     sort_events,
     walking_direction,
 )
+from poise.analysis.gait_measures import KneeFlexion, center_of_mass_jerk, knee_measures
 from poise.analysis.motion_phases import (
     CyclePeriod,
     MotionPhase,
@@ -122,6 +123,7 @@ __all__ = [
     "GaitCycle",
     "GaitEvent",
     "GaitStep",
+    "KneeFlexion",
     "Limb",
     "MeasureDefinition",
     "MotionPhase",
@@ -147,6 +149,7 @@ __all__ = [
     "belt_speed",
     "best_cycle",
     "capture_point_error",
+    "center_of_mass_jerk",
     "compare_recordings",
     "compare_strides",
     "compute_trajectories",
@@ -160,6 +163,7 @@ __all__ = [
     "gait_cycles",
     "ground_penetration",
     "joint_angles",
+    "knee_measures",
     "largest_foot_slip",
     "largest_sole_tilt",
     "largest_trunk_tilt",

@@ -28,7 +28,7 @@ from poise.plans import (
     StepAdapter,
     Style,
     SwingTrajectory,
-    capture_feet,
+    capture_phase,
     check_feasibility,
     repair_style,
     sinusoid_defaults,
@@ -43,8 +43,6 @@ TOUCHDOWN_WAIT = 0.1
 #: A standing robot makes a capture step if the divergent component of motion (DCM) ξ is nearer to the edge of the
 #: support region than this fraction of the sole width: the ankles alone would need all of it.
 CAPTURE_MARGIN = 0.15
-#: Single-support duration of a capture step, s, for a leg of 0.8 m.
-CAPTURE_TIME = 0.4
 
 
 class Walk(Behavior):
@@ -97,6 +95,8 @@ class Walk(Behavior):
         self.hierarchies = tuple(self.task_set.hierarchies.values())
         left, right = (Footstep.of(self.start, robot.foot(side), 0.0) for side in ("left", "right"))
         self.body = BodyDimensions.of(self.start)
+        if self.settings.com_reference == "sinusoid":
+            self.body = self.body.with_standing_width()
         self.style_transition = StyleTransition(
             robot, self.body, self.task_set, style, speed, self.settings.style_transition_time
         )
@@ -326,11 +326,10 @@ class Walk(Behavior):
         return self._step_adapter(phase).soles.margin(xi) < CAPTURE_MARGIN * self.body.sole_size[1]
 
     def _make_capture_step(self, time: float, plan: FootstepPlan, xi: complex) -> None:
-        """Start a step without a shift of weight, with the foot that is further from ξ."""
-        support_foot, _ = capture_feet(self._phase, xi)
+        """Start a step without a shift of weight, with the foot whose step catches ξ best."""
         self.steps = max(self.steps, self._phase.steps + 1)
-        seconds = CAPTURE_TIME * math.sqrt(self.body.leg_length / 0.8)
-        self._lift(time, plan, support_foot, seconds)
+        self._phase = capture_phase(self.footstep_plan, self.body, self._phase, time, xi, self._adapts_steps)
+        self._swing = SwingTrajectory.of(self._phase.other_foot, self._phase.goal, plan.gait.step_height)
 
     # -- parts -----------------------------------------------------------------------------------------------------
 

@@ -334,8 +334,10 @@ def standing_reference(start: State) -> tuple[Array, pinocchio.SE3]:
 def walking_pattern(start: State, style: Style, steps: float, speed: Speed | None = None) -> WalkingPattern:
     """Return the walking pattern of a number of steps in a style, from a standing state.
 
+    The feet keep the distance of standing, because servos sag when a load is far from its foot.
+
     >>> ZmpBalance(robot, walking_pattern(robot.stance("standing_reference"), STYLES["neutral"], steps=20))
     """
-    body = BodyDimensions.of(start)
+    body = BodyDimensions.of(start).with_standing_width()
     left, right = (Footstep.of(start, start.robot.foot(side), 0.0) for side in ("left", "right"))
     return WalkingPattern(FootstepPlan(gait_of_style(style, body, speed), steps), left, right, body.com_height)

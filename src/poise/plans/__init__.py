@@ -45,7 +45,7 @@ from poise.plans.segment.segment import (
     SegmentSettings,
 )
 from poise.plans.segment.three_masses import ThreeMassModel, zmp_path
-from poise.plans.step_adaptation import StepAdapter
+from poise.plans.step_adaptation import StepAdapter, capture_phase
 from poise.plans.style import NEUTRAL, PARAMETERS, SINUSOID_PARAMETERS, STYLES, Style
 from poise.plans.style_repair import StyleRepair, repair_style, sinusoid_defaults
 from poise.plans.support_region import SupportRegion, sole_corners
@@ -100,6 +100,7 @@ __all__ = [
     "WalkingPattern",
     "Workspace",
     "capture_feet",
+    "capture_phase",
     "capture_segment",
     "check_feasibility",
     "check_walk",

@@ -184,6 +184,8 @@ def check_walk(
         speed: (forward m/s, to the left m/s, turning rad/s) instead of the step lengths of the style.
         steps: number of steps to check.
     """
+    if center == "sinusoid":  # its sway would have to fit the narrow feet of each robot
+        body = body.with_standing_width()
     plan = FootstepPlan(gait_of_style(style, body, speed), math.inf)
     reference: CenterReference = (
         DcmReference() if center == "dcm" else SinusoidReference(style.sway * body.leg_length, style.sway_phase)

@@ -87,12 +87,14 @@ class StepGeometry:
         sideways: m per step, averaged over both feet, positive to the left.
         turn: rad per step, positive to the left.
         width: lateral distance between the middles of the feet (m).
+        final_width: that of the last step, which ends beside the other foot (m); None: `width`.
     """
 
     forward: float = 0.0
     sideways: float = 0.0
     turn: float = 0.0
     width: float = 0.2
+    final_width: float | None = None
 
     def next_footstep(self, support: Footstep, z: float | None = None) -> Footstep:
         """Return the next footstep of the swing foot, given the support foot.
@@ -108,18 +110,22 @@ class StepGeometry:
 
     def footstep_beside(self, support: Footstep) -> Footstep:
         """Return the footstep that brings the swing foot beside the support foot."""
-        return StepGeometry(width=self.width).next_footstep(support)
+        width = self.width if self.final_width is None else self.final_width
+        return StepGeometry(width=width).next_footstep(support)
 
     @classmethod
-    def from_speed(cls, speed: tuple[float, float, float], step_seconds: float, width: float) -> StepGeometry:
+    def from_speed(
+        cls, speed: tuple[float, float, float], step_seconds: float, width: float, final_width: float | None = None
+    ) -> StepGeometry:
         """Return the step geometry of a walk at (vx, vy, turning rate) in m/s and rad/s.
 
         Args:
             step_seconds: duration of a step (s).
             width: lateral distance between the feet (m).
+            final_width: that of the last step (m); None: `width`.
         """
         vx, vy, wz = speed
-        return cls(vx * step_seconds, vy * step_seconds, wz * step_seconds, width)
+        return cls(vx * step_seconds, vy * step_seconds, wz * step_seconds, width, final_width)
 
 
 # -- Phases of a walk ------------------------------------------------------------------------------------------------

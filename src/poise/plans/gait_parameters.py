@@ -17,7 +17,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -126,6 +126,12 @@ LARGEST_EXTENSION, FOOT_FROM_HIP = 0.965, 0.6
 #: Largest height of the hips above their standing height, as a fraction of the leg length. Within it the hips are as
 #: high as the steps allow, because less bent knees need smaller torques in knees and ankles.
 LARGEST_HIP_RAISE = 0.05
+#: Smallest gap between the soles of an adapted step, and additional gap of a planned step, in leg lengths: a planned
+#: step at the limit could only be adapted outwards.
+LEAST_GAP, PLANNED_GAP = 0.04, 0.02
+#: Largest lateral distance of the feet in a walk, in leg lengths, and smallest one as a fraction of that of standing.
+#: Robots whose feet are farther apart when they stand would sway, and people walk with less: about 0.15 leg lengths.
+WIDEST_WALK, NARROWEST_WALK = 0.25, 0.75
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,7 @@ class BodyDimensions:
         hip_height: height of the hips above the ground when standing (m).
         sole_size: length and width of a sole (m).
         leg_strength: largest torque of a leg joint, divided by m g times the leg length.
+        widest_walk: largest lateral distance of the feet in a walk, in leg lengths.
     """
 
     leg_length: float
@@ -147,6 +154,22 @@ class BodyDimensions:
     hip_height: float
     sole_size: tuple[float, float]
     leg_strength: float = 0.4
+    widest_walk: float = WIDEST_WALK
+
+    @property
+    def least_step_width(self) -> float:
+        """Smallest lateral distance between the middles of the feet at which they keep a gap (m)."""
+        return self.sole_size[1] + LEAST_GAP * self.leg_length
+
+    @property
+    def walking_width(self) -> float:
+        """Lateral distance between the middles of the feet in a walk (m): that of standing, or less."""
+        least = max(self.least_step_width + PLANNED_GAP * self.leg_length, NARROWEST_WALK * self.stance_width)
+        return min(self.stance_width, max(self.widest_walk * self.leg_length, least))
+
+    def with_standing_width(self) -> BodyDimensions:
+        """Return the same dimensions for walks whose feet are as far apart as in standing."""
+        return replace(self, widest_walk=math.inf)
 
     @classmethod
     def of(cls, start: State) -> BodyDimensions:
@@ -193,11 +216,13 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
     """
     time_scale = math.sqrt(body.leg_length / REFERENCE_LEG_LENGTH)
     timing = StepTiming(time_scale * style.single_support, time_scale * style.double_support)
+    width = style.step_width * body.walking_width
     if speed is None:
         step_geometry = StepGeometry(
             style.step_length * body.leg_length,
             style.lateral_step * body.leg_length,
             style.step_turn,
+            width,
             body.stance_width,
         )
     else:
@@ -208,7 +233,7 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
             time_factor**2 * timing.double_support, min(SHORTEST_DOUBLE_SUPPORT * time_scale, timing.double_support)
         )
         timing = StepTiming(time_factor * timing.step - double, double)
-        step_geometry = StepGeometry.from_speed(speed, timing.step, body.stance_width)
+        step_geometry = StepGeometry.from_speed(speed, timing.step, width, body.stance_width)
     height = (
         body.com_height
         - max(_hip_drop(body, step_geometry), -LARGEST_HIP_RAISE * body.leg_length)

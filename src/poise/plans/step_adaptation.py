@@ -69,6 +69,21 @@ def adapt_step(
         limits: limits of place and time.
         outward: +1 if the left foot steps, -1 if the right foot does.
     """
+    place, seconds, _ = _best_step(xi, zmp, nominal_step, offset, remaining, omega, limits, outward)
+    return place, seconds
+
+
+def _best_step(
+    xi: complex,
+    zmp: complex,
+    nominal_step: complex,
+    offset: complex,
+    remaining: float,
+    omega: float,
+    limits: StepLimits,
+    outward: float,
+) -> tuple[complex, float, float]:
+    """Return place (m) and time (s) of `adapt_step`, and the distance by which ξ misses its offset from it (m)."""
     soonest, latest = min(limits.soonest, remaining + 1.0), max(limits.latest, limits.soonest)
     times = np.linspace(soonest, latest, TIME_SAMPLES)
     growth = np.exp(omega * times)
@@ -82,7 +97,8 @@ def adapt_step(
     )
     cost += TIME_WEIGHT * (growth - math.exp(omega * remaining)) ** 2
     i = int(cost.argmin())
-    return complex(x[i], y[i]), float(times[i])
+    place = complex(x[i], y[i])
+    return place, float(times[i]), abs(complex(exact_step[i]) - place)
 
 
 # -- Adaptation in one phase -----------------------------------------------------------------------------------------
@@ -91,13 +107,46 @@ def adapt_step(
 #: Range of the ZMP that the ankle uses before a step is moved, as a fraction of half the sole: a step changes only for
 #: disturbances beyond it.
 ANKLE_SHARE = 0.6
-#: Limits of steps as fractions of the leg length: distance ahead, width beyond that of standing, and smallest gap
-#: between the feet.
-LONGEST_STEP, WIDEST_STEP, LEAST_GAP = 0.65, 0.7, 0.04
+#: Limits of steps as fractions of the leg length: distance ahead, and width beyond that of standing.
+LONGEST_STEP, WIDEST_STEP = 0.65, 0.7
 #: Shortest duration of a swing (s, for a leg of 0.8 m), and largest delay of a touchdown (s).
-SHORTEST_SWING, LONGEST_DELAY = 0.25, 0.15
+SHORTEST_SWING, LONGEST_DELAY = 0.2, 0.15
+#: Longest single support of a capture step, s for a leg of 0.8 m.
+CAPTURE_TIME = 0.25
 #: Seconds before touchdown in which the goal is no longer moved, and time constant (s) with which it moves before that.
-FREEZE_TIME, SMOOTHING_TIME = 0.08, 0.02
+FREEZE_TIME, SMOOTHING_TIME = 0.05, 0.02
+#: Difference of the distances (m) by which the DCM misses the capture steps of two feet that counts as none, in leg
+#: lengths: then the foot farther from ξ steps, which bears less weight.
+SAME_MISS = 0.02
+
+
+def capture_phase(
+    plan: FootstepPlan, body: BodyDimensions, phase: GaitPhase, time: float, xi: complex, adapt: bool = True
+) -> GaitPhase:
+    """Return the single support of a capture step: the foot swings whose step catches ξ best.
+
+    Args:
+        plan: footstep plan, which ends with this step.
+        body: dimensions of the robot.
+        phase: current phase, with both feet on the ground.
+        time: current time (s).
+        xi: measured ξ in the world (m).
+        adapt: whether the step may differ from the planned one; if not, the foot farther from ξ steps.
+    """
+    candidates = []
+    far_first = sorted((phase.support, phase.other_foot), key=lambda foot: -abs(foot.place - xi))
+    for swing, support in (far_first, far_first[::-1]):
+        planned = plan.footstep(support, phase.steps + 1)
+        single = replace(phase, support=support, other_foot=swing).single_support_phase(
+            time, CAPTURE_TIME * math.sqrt(body.leg_length / 0.8), planned
+        )
+        if not adapt:
+            return single
+        place, seconds, miss = StepAdapter(body, single, 0.0).capture(plan, single, xi)
+        goal = plan.on_ground(support, planned.with_place(place))
+        candidates.append((miss, replace(single, goal=goal, seconds=seconds)))
+    (far_miss, far_phase), (near_miss, near_phase) = candidates
+    return far_phase if far_miss <= near_miss + SAME_MISS * body.leg_length else near_phase
 
 
 class StepAdapter:
@@ -113,15 +162,36 @@ class StepAdapter:
         self.feedback = feedback
         self.soles = StanceSoles(body, phase)
         self.half = 0.5 * complex(*body.sole_size)
-        gap = body.sole_size[1] + LEAST_GAP * body.leg_length
         self.limits = StepLimits(
             LONGEST_STEP * body.leg_length,
-            max(gap, 0.6 * body.stance_width),
+            max(body.least_step_width, 0.6 * body.stance_width),
             WIDEST_STEP * body.leg_length + body.stance_width,
             0.0,
             0.0,
         )
         self.time_scale = np.sqrt(body.leg_length / 0.8)
+
+    def capture(self, plan: FootstepPlan, phase: GaitPhase, xi: complex) -> tuple[complex, float, float]:
+        """Return place in the world (m) and duration (s) of a capture step, and by how much ξ misses it (m).
+
+        The ankle holds the ZMP at the point of the sole that slows ξ down most.
+        """
+        support, planned, number = phase.support, phase.goal, phase.steps + 1
+        axes = support.heading
+        relative_dcm = (xi - support.place) * axes.conjugate()
+        ankle = ANKLE_SHARE * self.half
+        zmp = complex(
+            min(max(relative_dcm.real, -ankle.real), ankle.real), min(max(relative_dcm.imag, -ankle.imag), ankle.imag)
+        )
+        step = (planned.place - support.place) * axes.conjugate()
+        offset = (plan.dcm_at_end(support, planned, number) - planned.place) * axes.conjugate()
+        soonest = SHORTEST_SWING * self.time_scale
+        limits = replace(self.limits, soonest=soonest, latest=max(phase.seconds, soonest))
+        outward = side_sign(planned.side)
+        place, seconds, miss = _best_step(
+            relative_dcm, zmp, step, offset, phase.seconds, plan.gait.omega, limits, outward
+        )
+        return support.place + place * axes, seconds, miss
 
     def adapt(self, plan: FootstepPlan, phase: GaitPhase, time: float, xi: complex, period: float) -> GaitPhase:
         """Return the phase with an adapted next footstep and duration.

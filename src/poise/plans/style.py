@@ -46,6 +46,9 @@ class Style(FormerNames):
     lateral_step: float = parameter(
         0.0, "sideways displacement per step, positive to the left", unit="leg lengths", low=-0.13, high=0.13
     )
+    step_width: float = parameter(
+        1.0, "lateral distance of the feet, relative to that of a usual walk", low=0.9, high=1.5
+    )
     step_turn: float = parameter(0.0, "rotation per step, positive to the left", unit="rad", low=-0.6, high=0.6)
     single_support: float = parameter(
         0.5, "single-support time for a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2

@@ -69,6 +69,8 @@ def repair_style(
     Returns:
         The repair; its `check` fails if no feasible candidate was found.
     """
+    if center == "sinusoid":
+        body = body.with_standing_width()
     safe = SAFE_MARGIN * min(body.sole_size)
     unrepaired = check_walk(style, body, center, speed) if check is None else check(style, speed)
     if unrepaired.margin >= (safe if check is None else 0.0):

@@ -31,7 +31,18 @@ from poise.robots.parts import (
     other_side,
     side_sign,
 )
-from poise.robots.robot import GRAVITY, Limb, Robot, State, check_robot, hip_height, leg_length, leg_strength, limbs
+from poise.robots.robot import (
+    GRAVITY,
+    Limb,
+    Robot,
+    State,
+    check_robot,
+    hip_height,
+    knee_joint,
+    leg_length,
+    leg_strength,
+    limbs,
+)
 from poise.robots.urdf import shape_vertices
 
 __all__ = [
@@ -63,6 +74,7 @@ __all__ = [
     "has_side_placeholder",
     "hip_height",
     "human_joints",
+    "knee_joint",
     "landmarks",
     "leg_length",
     "leg_strength",

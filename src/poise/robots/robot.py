@@ -17,7 +17,7 @@ from poise.errors import RobotError, StateError, unknown_name_error
 from poise.geometry import polygon
 from poise.parsing import format_value
 from poise.robots.description import ServoData
-from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits, contact_points
+from poise.robots.parts import SIDES, Foot, Frame, GazeFrame, Hand, Joint, JointLimits, Side, contact_points
 from poise.robots.urdf import GeometrySource, vertical_extent
 
 #: Acceleration of gravity g (m/s²), a positive number; gravity points along -z of the world.
@@ -406,6 +406,21 @@ def hip_height(state: State) -> float:
     """Return the height of the hip, the first joint of a leg, above the sole of its foot (m)."""
     robot = state.robot
     return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
+
+
+def knee_joint(robot: Robot, side: Side) -> Joint:
+    """Return the knee of a leg: the joint that shortens it most when the robot stands.
+
+    Its angle is zero where the leg is straight, as for `leg_length`.
+    """
+    foot, stance = robot.foot(side), robot.stance("standing")
+    data = robot.model.createData()
+    pinocchio.computeJointJacobians(robot.model, data, stance.q)
+    chain = list(robot.model.supports[foot.joint])
+    J = pinocchio.getJointJacobian(robot.model, data, foot.joint, pinocchio.LOCAL_WORLD_ALIGNED)[:3]
+    leg = data.oMi[foot.joint].translation - data.oMi[chain[2]].translation
+    joints = [joint for joint in robot.joints if joint.index in chain]
+    return max(joints, key=lambda joint: abs(float(J[:, joint.v] @ leg)))
 
 
 def _hip(robot: Robot) -> Frame:
