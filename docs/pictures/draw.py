@@ -20,7 +20,7 @@ from poise.behaviors import Reach, ZmpBalance, one_foot_stance, regulation_setti
 from poise.behaviors import standing_reference as standing_on
 from poise.plans import SquatReference
 from poise.plants import CarriedBox, PositionServos, Push, StairsAndDoor
-from poise.plants.engine.robot_model import Coordinates
+from poise.plants.engine.robot_model import CoordinateMap
 from poise.rendering import Camera, picture, save_picture
 
 FOLDER = Path(__file__).parent
@@ -129,7 +129,7 @@ def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
     recording, _ = runs.Navigate(robot=name, scenario=True).run()
     stage = StairsAndDoor.of(robot)
     plant = poise.MujocoPlant(robot, ground=stage, objects=stage.objects, visuals=True)
-    places, camera = Coordinates(robot, plant.model), mujoco.MjvCamera()
+    places, camera = CoordinateMap(robot, plant.model), mujoco.MjvCamera()
     camera.azimuth, camera.elevation, camera.distance = 68.0, -14.0, 3.4 * stage.leg_length
     frames = []
     with mujoco.Renderer(plant.model, size[1], size[0]) as renderer:

@@ -3,19 +3,21 @@
     python docs/pictures/screenshots.py [NAME ...]
 
 A studio runs in this process, a headless Chromium shows its page, and commands of the page bring each scene to the
-moment that the picture shows. Names: walk, stand, stand_servos, navigate, navigate_stairs, reach, human. All take some
+moment that the picture shows. There the simulation is paused, so the picture is the same on a busy machine, except for
+the times of control steps. Names: walk, stand, stand_servos, navigate, navigate_stairs, reach, human. All take some
 minutes; a machine without a graphics card renders in software. Needs Chromium, playwright, pillow and psutil.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +40,12 @@ BACKGROUND = "#e3e8ed"
 PATIENCE = 300.0
 #: Niceness of the browser, whose software rendering would else slow the simulation down.
 BROWSER_NICENESS = 15
-#: Smallest real-time factor of a picture of a running simulation, and largest share of late control steps in it.
-MIN_FACTOR, MAX_LATE_SHARE = 0.95, 0.01
+#: Time between two pictures of a paused page that have to be equal before one of them is taken (ms).
+SETTLING_TIME = 2000
+#: Slow motion, in which a page that renders in software receives enough frames for its plots.
+TIME_SCALE = 0.25
+#: Share of late control steps above which the user is told that the machine was busy.
+MAX_LATE_SHARE = 0.01
 
 
 class Studio:
@@ -47,6 +53,8 @@ class Studio:
 
     def __init__(self, hub: Hub, page: Page) -> None:
         self.hub, self.page = hub, page
+        #: Message of keys that are held, see `OperatorInput.from_page`; {}: none.
+        self.held: dict[str, Any] = {}
 
     @property
     def frame(self) -> dict[str, Any]:
@@ -59,7 +67,10 @@ class Studio:
         while not condition():
             if time.monotonic() - begin > PATIENCE:
                 sys.exit(f"screenshots: waited {PATIENCE:g} s for {what}")
-            self.hub.handle_command("keep_alive", None)  # a page that renders in software may be too slow to send it
+            # A page that renders in software may be too slow to send these before their timeout.
+            self.hub.handle_command("keep_alive", None)
+            if self.held:
+                self.hub.handle_command("operator_input", self.held)
             self.page.wait_for_timeout(20)
 
     def wait_time(self, seconds: float) -> None:
@@ -71,39 +82,48 @@ class Studio:
         self.hub.handle_command("control", [control, value])
 
     def wait_swing(self) -> None:
-        """Wait in slow motion until a foot is in the air for some time."""
-        self.hub.handle_command("time_scale", 0.25)
+        """Wait until a foot is in the air for some time."""
         self.wait("a step", lambda: self.frame["phase"] in ("left support", "right support"))
         self.wait_time(self.frame["time"] + 0.1)
 
-    @property
-    def keeps_real_time(self) -> bool:
-        """Whether the simulation runs in real time, and hardly any of its last control steps was late."""
+    def save(self, name: str) -> None:
+        """Pause the simulation, wait until the page has drawn it, and write the picture."""
+        self.hub.handle_command("play", False)
+        self.hub.handle_command("time_scale", 1)
+        self.held = {}
+        self.wait("the pause", lambda: not self.frame["playing"] and self.frame["time_scale"] == 1.0)
         timing = self.frame["timing"]
-        is_fast = self.frame["real_time_factor"] > MIN_FACTOR * self.frame["time_scale"]
-        return is_fast and timing["late"] <= MAX_LATE_SHARE * timing["steps"]
-
-    def save(self, name: str, running: bool = False) -> None:
-        """Write the picture: of a paused simulation, or of one that runs in real time with a foot in the air.
-
-        A machine that is too slow or too busy for real time gives no picture of a running simulation.
-        """
+        if timing["late"] > MAX_LATE_SHARE * timing["steps"]:
+            print(f"screenshots: {name}: {timing['late']} of {timing['steps']} control steps were late: a busy machine")
         for button in self.page.locator(".message button").all():
             button.click()
         view = next(frame for frame in self.page.frames if "/viser/" in frame.url)
         view.add_style_tag(content=f"canvas[data-engine] {{ background: {BACKGROUND} !important; }}")
-        if running:
-            supports = ("left support", "right support")
-            self.wait("real time", lambda: self.keeps_real_time and self.frame["phase"] in supports)
-        else:
-            self.hub.handle_command("play", False)
-            self.hub.handle_command("time_scale", 1)
-            self.wait("the pause", lambda: not self.frame["playing"])
-            self.page.wait_for_timeout(4000)  # until the view has drawn the last pose
-        image = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB")
-        # 200 colours are enough for a page of few colours, and make the file a third as large.
-        small = image.quantize(200, Image.Quantize.MEDIANCUT, kmeans=1, dither=Image.Dither.NONE)
+        image = Image.open(io.BytesIO(self._settled_screenshot())).convert("RGB")
+        # 256 colours make the file a quarter as large. Maximum coverage keeps the rare ones, of legends and marks.
+        small = image.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
         small.save(FOLDER / f"studio_{name}.png", optimize=True)
+
+    def _settled_screenshot(self) -> bytes:
+        """Return a picture that no longer changes."""
+        begin, before, picture = time.monotonic(), b"", self.page.screenshot()
+        while picture != before:
+            if time.monotonic() - begin > PATIENCE:
+                sys.exit(f"screenshots: the page still changes after {PATIENCE:g} s of pause")
+            self.page.wait_for_timeout(SETTLING_TIME)
+            before, picture = picture, self.page.screenshot()
+        return picture
+
+
+def set_priorities(simulation: int | None) -> None:
+    """Give the simulation process real-time priority, if the user has the right to do so, and the browser a low one."""
+    with suppress(AttributeError, OSError):  # not on every system
+        if simulation is not None:
+            os.sched_setscheduler(simulation, os.SCHED_FIFO, os.sched_param(1))
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if "chrom" in process.name():
+                process.nice(BROWSER_NICENESS)
 
 
 @contextmanager
@@ -121,11 +141,12 @@ def studio(scene: str, robot: str) -> Iterator[Studio]:
             page.set_default_timeout(1e3 * PATIENCE)
             page.goto(server.url)
             page.frame_locator("#view").locator("canvas").last.wait_for()
-            for process in psutil.Process().children(recursive=True):
-                if "chrom" in process.name():
-                    process.nice(BROWSER_NICENESS)
+            set_priorities(hub._simulation.pid)
             opened = Studio(hub, page)
             opened.wait("the first frame", lambda: opened.frame and hub.hello()["controls"])
+            hub.handle_command("time_scale", TIME_SCALE)
+            hub.handle_command("reset", None)  # without the late steps of the start
+            opened.wait("the reset", lambda: opened.frame["time"] < 1.0)
             yield opened
         finally:
             browser.close()
@@ -139,7 +160,8 @@ def walk() -> None:
         opened.set("preset", "proud")
         opened.set("walking", True)
         opened.wait_time(12.0)  # the plots are full
-        opened.save("walk", running=True)
+        opened.wait_swing()
+        opened.save("walk")
 
 
 def stand() -> None:
@@ -156,7 +178,6 @@ def stand_servos() -> None:
     with studio("stand", "hoap3") as opened:
         opened.wait_time(6.0)
         opened.set("push.force", 22.0)
-        opened.hub.handle_command("time_scale", 0.25)
         opened.set("push", None)
         opened.wait_time(opened.frame["time"] + 0.3)
         opened.save("stand_servos")
@@ -174,14 +195,13 @@ def navigate_stairs() -> None:
     with studio("navigate", "mighty") as opened:
         opened.set("world", "stairs and door")
         opened.wait("the stairs", lambda: (opened.frame.get("guidance") or {}).get("has_target"))
-        guide_forward(opened, 9.0)
+        guide_forward(opened, 4.0)
         opened.save("navigate_stairs")
 
 
 def guide_forward(opened: Studio, seconds: float) -> None:
     """Hold the key W until a step after `seconds` of simulated time."""
-    opened.page.locator("#guidance-move").focus()
-    opened.page.keyboard.down("w")
+    opened.held = {"keys": ["KeyW"]}
     opened.wait_time(seconds)
     opened.wait_swing()
 

@@ -4,6 +4,8 @@ import { byId, setText } from "./dom.js";
 import { BalancePlot } from "./balance_plot.js";
 import { TimePlot } from "./time_plot.js";
 
+const MAX_LATE_SHARE = 0.01; // of late control steps, above which they are marked; poise run warns above the same share
+
 export class Plots {
   constructor() {
     const timePlot = (name, settings) => new TimePlot({ canvas: byId(`plot-${name}`), legend: byId(`legend-${name}`), ...settings });
@@ -48,7 +50,7 @@ export class Plots {
     setText(byId("timing-period"), period ? `ms, period ${period} ms` : "ms");
     const text = byId("timing-late");
     setText(text, steps ? `${late} of ${steps} steps longer than the period, longest ${worst} ms` : "");
-    text.classList.toggle("highlighted", late > 0);
+    text.classList.toggle("highlighted", late > MAX_LATE_SHARE * steps);
   }
 
   /** Empty all plots. */
