@@ -201,8 +201,8 @@ def test_whole_steps_can_be_measured_without_the_solvers(
     ("arguments", "evidence"),
     [
         (["--data", "no/such/folder"], "there is no folder 'no/such/folder'"),
-        (["--repeat", "none"], "'none' is invalid; expected a whole number"),
-        (["--repeat", "0"], "'0' is invalid; expected a whole number"),
+        (["--repeat", "none"], "'none' is not a count; expected a whole number"),
+        (["--repeat", "0"], "'0' is not a count; expected a whole number"),
         (["--json", "no/such/folder/run.json"], "there is no folder 'no/such/folder' to write"),
         (["--jsno"], "--jsno"),
     ],

@@ -11,10 +11,13 @@ import numpy as np
 import pinocchio
 import pytest
 from standing_hierarchies import AcceleratingTarget
+from test_friction_estimate import LEFT as SLIPPING_SOLE
+from test_friction_estimate import estimate
 
 from contact_states import forward_dynamics
 from poise import constraints, tasks
 from poise.control import Command, DampedHold, TorqueController
+from poise.control.friction_estimate import MIN_FRICTION
 from poise.control.torque_control import HOLD_RATE
 from poise.hierarchy import Hierarchy, Level
 from poise.robots import State
@@ -137,6 +140,26 @@ def check_hold_damping() -> None:
     assert found == pytest.approx(-(HOLD_RATE**2) * (later.q - start.q)[7:] - 2.0 * HOLD_RATE * later.v[6:], abs=1e-6)
 
 
+def check_friction_of_slips() -> None:
+    """Random slips of a sole, some against its friction and some not, with yaw."""
+    rng, counts = np.random.default_rng(3), [0, 0]
+    lever = 0.6 * SLIPPING_SOLE.radius
+    for _ in range(40):
+        force, moment = rng.uniform(-0.15, 0.15, 2), lever * float(rng.uniform(-0.15, 0.15))
+        slip = 0.2 * rng.normal(size=3) if rng.random() < 0.3 else -np.array([*force, moment / lever])
+        velocity, yaw_rate = slip[:2], float(slip[2]) / lever
+        strength = float(np.hypot(np.hypot(*force), moment / lever))
+        speed = float(np.hypot(np.hypot(*velocity), lever * yaw_rate))
+        alignment = float(force @ velocity + moment * yaw_rate) / (strength * speed)
+        if abs(alignment + 0.9) < 0.02 or speed < 0.05:
+            continue  # near the threshold
+        found = estimate((*velocity, 0.0), yaw_rate, (*force, 0.5), (0.0, 0.0, moment))
+        counts[alignment < -0.9] += 1
+        expected = max(strength / 0.5, MIN_FRICTION) if alignment < -0.9 else np.inf
+        assert found == pytest.approx(expected, abs=0.005)
+    assert min(counts) > 3
+
+
 EQUATIONS: dict[str, Callable[[], None]] = {
     "M v̇ + h = (0, τ) + Σ J_cᵀ φ_c": check_equation_of_motion,
     "|f_x|, |f_y| <= μ' f_z": check_friction,
@@ -145,6 +168,8 @@ EQUATIONS: dict[str, Callable[[], None]] = {
     "f_z = Σ f⊥_i        m_x = Σ y_i f⊥_i        m_y = -Σ x_i f⊥_i": check_normal_forces,
     "J v̇ = -J̇ v - k J v": check_contact_damping,
     "nᵀ (J_i v̇ + J̇_i v) >= -k nᵀ J_i v": check_corner_accelerations,
+    "μ = √(f_x² + f_y² + (m / l)²) / f_z      if  f_x v_x + f_y v_y + m ω <= "
+    "-0.9 √(f_x² + f_y² + (m / l)²) √(v_x² + v_y² + (l ω)²)": check_friction_of_slips,
     "v̇ = -ω² e - 2 ω ė": check_hold_damping,
 }
 

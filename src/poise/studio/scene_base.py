@@ -375,8 +375,13 @@ class MotionControls:
     """
 
     #: Parameters without a control: the page selects the robot and pushes by other means, runs without a time limit,
-    #: and uses the strict solver.
-    EXCLUDED = frozenset({"robot", "mode", "plant", "solver", "seconds", "seed", "push", "faults", "carried_mass"})
+    #: and uses the strict solver with its usual budget and the actual delay.
+    EXCLUDED = frozenset(
+        {
+            *("robot", "mode", "plant", "solver", "budget", "seconds", "seed"),
+            *("push", "faults", "carried_mass", "assumed_delay"),
+        }
+    )
 
     def __init__(self, motion_class: type[Motion], robot: Robot, exclude: Iterable[str] = ()) -> None:
         self.motion_class, self.robot, self._exclude = motion_class, robot, {*exclude, *self.EXCLUDED}
