@@ -119,12 +119,15 @@ def _available_cpu_seconds() -> float:
 
 
 def _cpu_seconds(process: subprocess.Popen[Any]) -> float:
-    """Return the CPU time of a process (s), which grows while it computes."""
+    """Return the CPU time of a process and its descendants (s), which changes while one of them computes."""
+    total = 0.0
     try:
-        times = psutil.Process(process.pid).cpu_times()
-    except psutil.Error:
-        return 0.0
-    return float(round(times.user + times.system))
+        parent = psutil.Process(process.pid)
+        for each in (parent, *parent.children(recursive=True)):
+            total += sum(each.cpu_times()[:4])
+    except psutil.Error:  # one of them has just ended
+        return -total
+    return float(round(total))
 
 
 def _source(condition: Callable[[], Any]) -> str:
