@@ -50,7 +50,7 @@ UNCORRECTED_MARGIN = 0.5
 
 
 class SegmentTrace(NamedTuple):
-    """Samples of a segment every 5 ms: times (s), ZMP and centre of mass (m), and margin of the ZMP (m)."""
+    """Samples of a segment every 5 ms: times (s), ZMP and center of mass (m), and margin of the ZMP (m)."""
 
     time: Array
     zmp: Array
@@ -142,7 +142,7 @@ def draw_figure(robot: poise.Robot, path: str) -> None:
         for k, segment in enumerate(segments):
             trace = trace_segment(body, segment)
             _draw_soles(top_axes, body, segment, k)
-            for points, color, name in ((trace.zmp, "#d55e00", "ZMP"), (trace.center, "#222222", "centre of mass")):
+            for points, color, name in ((trace.zmp, "#d55e00", "ZMP"), (trace.center, "#222222", "center of mass")):
                 top_axes.plot(points[:, 1], points[:, 0], color=color, linewidth=1.4, label=name if k == 0 else None)
                 side_axes.plot(begin + trace.time, points[:, 1], color=color, linewidth=1.4)
             out = trace.margin < 0.0

@@ -5,7 +5,7 @@
     python -m benchmarks.gait --robots g1,talos --styles neutral,sad,brisk
 
 Speeds are Froude numbers with `--froude`. Steady steps only; "cost" is the cost of transport, pelvis angles and sway
-are ranges within a stride, "slip" is the largest of a step, "jerk" that of the centre of mass below 20 Hz, "hands" the
+are ranges within a stride, "slip" is the largest of a step, "jerk" that of the center of mass below 20 Hz, "hands" the
 correlation of the fore-aft motion of the hands (people: about -1), "sat" the share of ticks with a saturated motor.
 """
 

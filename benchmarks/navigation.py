@@ -42,7 +42,7 @@ from poise.plans.segment.verification import faults
 from poise.plants import PositionServos, Push, steps
 from poise.robots import has_position_servos
 
-#: Noise of initial states: position (m) and velocity (m/s) of the centre of mass, relative to height and to ω height.
+#: Noise of initial states: position (m) and velocity (m/s) of the center of mass, relative to height and to ω height.
 NOISE = 0.012
 #: Push forces, relative to the weight of the robot.
 PUSHES = (0.15, 0.25, 0.35)

@@ -3,13 +3,13 @@
     python -m benchmarks.position                  # hoap3, the robot of [Galdeano2014]: a minute
     python -m benchmarks.position --robot nao      # any robot of the library whose soles are links of its URDF
 
-The robot squats: the right foot keeps its pose relative to the left one, the centre of mass, also relative to the left
+The robot squats: the right foot keeps its pose relative to the left one, the center of mass, also relative to the left
 foot, moves down by a twelfth of the robot's height and up again at 0.5 Hz (5 cm for HOAP-3, as in the paper), and the
 joints drift to the middle of their ranges. Poise also reads noisy force cells, checks them for faults, and regulates
 the ZMP. The measured time covers everything from setting the target to the next q. Contenders take turns, see
 `benchmarks.peers.timing`; pink runs in the environment that `make bench-peers` builds, with one weighted sum and daqp.
 
-The centre of mass task of pink is in the world frame, so its left foot has to be held there by a fourth task. "three
+The center of mass task of pink is in the world frame, so its left foot has to be held there by a fourth task. "three
 tasks" is pink without it: the body slides and the errors are too large, but it shows the cost of the three tasks alone.
 "no limits" is pink without joint limits, which it has by default; the closed form has none either.
 
@@ -44,7 +44,7 @@ from poise.solvers import Lexicographic, NullSpace
 
 #: Control period (s), 1 kHz as for the servos of HOAP-3, and frequency of the squat (Hz).
 PERIOD, FREQUENCY = 0.001, 0.5
-#: Rate at which errors of the feet and of the centre of mass vanish, 1/s: a fiftieth of that of the servos.
+#: Rate at which errors of the feet and of the center of mass vanish, 1/s: a fiftieth of that of the servos.
 RATE = 20.0
 #: Smallest ratio of the median step time of pink to that of Poise.
 BAR = 3.0
@@ -73,7 +73,7 @@ class SoleReadings:
 
 
 class SquatProblem:
-    """Initial poses of feet and centre of mass, and the target of the centre of mass at each step."""
+    """Initial poses of feet and center of mass, and the target of the center of mass at each step."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.start = robot, robot.stance("standing")
@@ -81,7 +81,7 @@ class SquatProblem:
         self.depth = robot.height / 12.0
 
     def target(self, step: int) -> tuple[Any, Any]:
-        """Return the target of the centre of mass and its velocity, in the frame of the left foot (m, m/s)."""
+        """Return the target of the center of mass and its velocity, in the frame of the left foot (m, m/s)."""
         angle = 2.0 * math.pi * FREQUENCY * PERIOD * step
         down = np.array([0.0, 0.0, -0.5 * self.depth])
         rate = 2.0 * math.pi * FREQUENCY * math.sin(angle)
@@ -163,7 +163,7 @@ class PinkWorker(Worker):
 
 
 def _relative_poses(state: State) -> tuple[pinocchio.SE3, Any]:
-    """Return the pose of the right foot and the centre of mass in the frame of the left foot."""
+    """Return the pose of the right foot and the center of mass in the frame of the left foot."""
     left, right = state.robot.feet
     return state.pose(left).actInv(state.pose(right)), state.pose(left).actInv(state.center_of_mass)
 

@@ -1,4 +1,4 @@
-"""03 Inequalities at any level: centre of mass inside the support polygon, a hand behind a wall, the other in a box."""
+"""03 Inequalities at any level: center of mass inside the support polygon, a hand behind a wall, the other in a box."""
 
 import poise
 from poise import constraints, tasks
@@ -23,6 +23,6 @@ recording = poise.record(poise.KinematicController(hierarchy), poise.IdealPlant(
 end = recording.state(-1)
 print("right hand at", end.pose(right).translation.round(3))
 print("left hand moved by", (end.pose(left).translation - cup).round(3))
-print("centre of mass moved by", (end.center_of_mass - start.center_of_mass).round(3))
+print("center of mass moved by", (end.center_of_mass - start.center_of_mass).round(3))
 for row in recording.saturations()[:6]:
     print(f"  {row.row} ({row.level}) at its {row.side} bound {row.share:.0%} of the time")

@@ -14,7 +14,7 @@ robot = poise.load_robot(
 start = robot.stance("standing")
 print(robot)
 print("feet", *(foot.name for foot in robot.feet), "hands", *(hand.name for hand in robot.hands))
-print(f"standing with the centre of mass {start.center_of_mass[2]:.2f} m above the ground")
+print(f"standing with the center of mass {start.center_of_mass[2]:.2f} m above the ground")
 hierarchy = poise.Hierarchy(
     always=[constraints.JointRange(robot), constraints.JointSpeed(robot)],
     levels=[

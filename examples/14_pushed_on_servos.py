@@ -15,5 +15,5 @@ for regulate in (False, True):
     )
     poise.record(poise.PositionController(body, period=0.001), plant, seconds=4.5)
     left = body.sole_loads["left"]
-    label = "with ZMP regulation:   " if regulate else "centre of mass alone:  "
+    label = "with ZMP regulation:   " if regulate else "center of mass alone:  "
     print(label, plant.fall or f"stands, the ZMP {1e3 * abs(left.zmp):.0f} mm from the middle of the left sole")

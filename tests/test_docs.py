@@ -163,7 +163,7 @@ def test_the_style_file_on_the_page_of_walking_can_be_walked(tmp_path: Path) -> 
     assert Walk(robot, style).style.name == "shy"
 
 
-def test_spin_moves_the_centre_of_mass_as_documented_on_the_page_of_walking() -> None:
+def test_spin_moves_the_center_of_mass_as_documented_on_the_page_of_walking() -> None:
     """Any force f of the ground at z, with f_z = m g: L̇ = (z - c) x f, and c̈ = f / m - g."""
     random = np.random.default_rng(0)
     for _ in range(10):

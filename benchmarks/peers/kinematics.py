@@ -156,13 +156,13 @@ def kinematics_peers(
 class PoiseKinematics:
     """Whole steps of `KinematicController` and `IdealPlant`, called as in a user's program.
 
-    Levels: feet, centre of mass, hand, posture; constraints: ranges and speeds of the joints. The peers have all tasks
+    Levels: feet, center of mass, hand, posture; constraints: ranges and speeds of the joints. The peers have all tasks
     in one weighted sum; here a lower level never degrades a higher one.
     """
 
     name, version = POISE, metadata.version(POISE)
 
-    #: Gain of feet, centre of mass and hand, 1/s: an error vanishes within one period, as with the peers, whose gain
+    #: Gain of feet, center of mass and hand, 1/s: an error vanishes within one period, as with the peers, whose gain
     #: per step is one. With half of it the hand lags behind its target by one step, 1.2 mm.
     RATE = 1.0 / KinematicsProblem.PERIOD
 

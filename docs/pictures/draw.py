@@ -80,7 +80,7 @@ def torque_peaks(name: str) -> None:
 
 
 def stride(name: str, style: str, frames: int) -> list[poise.State]:
-    """Return states of one stride in the middle of a walk, equally spaced in time, moved so that the centre of mass is
+    """Return states of one stride in the middle of a walk, equally spaced in time, moved so that the center of mass is
     above the origin.
     """
     robot = ROBOTS[name]
@@ -110,7 +110,7 @@ def styles(name: str, frames: int = 6, panel: tuple[int, int] = (184, 340), marg
         strip = image[:, i * frames * width : (i + 1) * frames * width]
         page.paste(Image.fromarray(strip), (margin, i * high))
         pen.text((8, (i + 0.5) * high), style, fill=(40, 44, 52), font=font, anchor="lm")
-    # 128 colours are enough for grey robots on a light ground, and make the file a third as large.
+    # 128 colors are enough for grey robots on a light ground, and make the file a third as large.
     page.quantize(128, dither=Image.Dither.NONE).save(FOLDER / f"styles_{name}.png", optimize=True)
 
 

@@ -34,7 +34,7 @@ ARGUMENTS = (
 )
 #: Size of the page (pixels).
 SIZE = {"width": 1440, "height": 900}
-#: Background of the view: one colour instead of a gradient, which would take most of the colours of the picture.
+#: Background of the view: one color instead of a gradient, which would take most of the colors of the picture.
 BACKGROUND = "#e3e8ed"
 #: Longest wait for a moment of a scene (s); software rendering slows the simulation down.
 PATIENCE = 300.0
@@ -100,7 +100,7 @@ class Studio:
         view = next(frame for frame in self.page.frames if "/viser/" in frame.url)
         view.add_style_tag(content=f"canvas[data-engine] {{ background: {BACKGROUND} !important; }}")
         image = Image.open(io.BytesIO(self._settled_screenshot())).convert("RGB")
-        # 256 colours make the file a quarter as large. Maximum coverage keeps the rare ones, of legends and marks.
+        # 256 colors make the file a quarter as large. Maximum coverage keeps the rare ones, of legends and marks.
         small = image.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
         small.save(FOLDER / f"studio_{name}.png", optimize=True)
 

@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 #: Indices into another array.
 Indices = NDArray[np.int64]
-#: Pixels: rows x columns x 3 colour channels, each from 0 to 255.
+#: Pixels: rows x columns x 3 color channels, each from 0 to 255.
 Image = NDArray[np.uint8]
 #: Immutable vector x, y, z; the docstring that uses it gives its unit.
 Vector = tuple[float, float, float]

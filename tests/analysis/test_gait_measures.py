@@ -1,4 +1,4 @@
-"""Knee flexion and jerk of the centre of mass against motions with known values."""
+"""Knee flexion and jerk of the center of mass against motions with known values."""
 
 from __future__ import annotations
 

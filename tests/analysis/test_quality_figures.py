@@ -151,7 +151,7 @@ def test_a_message_has_the_digits_that_tell_its_value_from_the_bound(name: str, 
 
 
 def standing(robot: Robot, at_edge: slice, push: str = "") -> dict[str, float | None]:
-    """Figures of a robot that stands for 4 s; its centre of pressure is 0.5 mm inside a corner in a part of it."""
+    """Figures of a robot that stands for 4 s; its center of pressure is 0.5 mm inside a corner in a part of it."""
     tracks = synthetic_walk_trajectories(robot, SyntheticWalk(steps=0, rest=2.0), forces="contacts")
     recording = tracks.recording
     pressure = np.zeros((recording.samples, 2))

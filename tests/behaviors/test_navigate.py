@@ -150,7 +150,7 @@ def test_the_guided_point_starts_to_move_within_one_segment_of_a_command() -> No
 
 
 def test_each_segment_starts_from_where_the_robot_really_is() -> None:
-    """A pushed robot: the next segment starts at the measured centre of mass, not at the planned one."""
+    """A pushed robot: the next segment starts at the measured center of mass, not at the planned one."""
     device = HeldCommand("trunk", 0.0)
     navigate = Navigate(robot_of("g1"), device)
     plant = plant_of("g1", navigate.start, pushes=[Push((0.0, 40.0, 0.0), 0.1, 0.5)])
@@ -227,7 +227,7 @@ def test_bad_settings_are_refused() -> None:
 
 
 def test_the_stabilizer_moves_the_body_away_from_a_pressure_that_is_too_far_ahead() -> None:
-    """A forward acceleration moves the centre of pressure back: the shift is forward and bounded."""
+    """A forward acceleration moves the center of pressure back: the shift is forward and bounded."""
     stabilizer = ServoStabilizer(ServoStabilizerSettings(), 0.05)
     for _ in range(400):
         stabilizer.step(0.02 + 0j, 0j, 0.005)

@@ -239,7 +239,7 @@ def test_talos_holds_all_points_near_the_floor_by_bending_its_knee() -> None:
 
 
 def rest_torques(state: State) -> Array:
-    """Return the torques of RNEA at rest, with the weight as a force through the centre of mass on the support foot."""
+    """Return the torques of RNEA at rest, with the weight as a force through the center of mass on the support foot."""
     model, (foot,) = state.robot.model, state.contacts
     data = model.createData()
     pinocchio.forwardKinematics(model, data, state.q)

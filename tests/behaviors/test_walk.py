@@ -27,7 +27,7 @@ def run_walk(name: str, steps: int) -> WalkTrial:
 
 
 def center_displacement(trial: WalkTrial) -> np.ndarray:
-    """Displacement of the centre of mass since the start (m)."""
+    """Displacement of the center of mass since the start (m)."""
     return np.asarray(trial.plant.truth().center_of_mass - trial.plant.start.center_of_mass)
 
 

@@ -43,7 +43,7 @@ def solver_of(closed_form: bool) -> NullSpace | None:
 
 
 def deviations(body: ZmpBalance, controller: PositionController, time: float) -> tuple[float, float, float]:
-    """Deviations from the reference trajectory: other sole (m), its rotation (rad), centre of mass (m)."""
+    """Deviations from the reference trajectory: other sole (m), its rotation (rad), center of mass (m)."""
     reference = controller.reference
     assert reference is not None
     left, right = sole_poses(reference)
@@ -152,7 +152,7 @@ def forward_load(time: float) -> dict[str, np.ndarray]:
     return {foot.side: cell_forces(foot, 0.5 * WEIGHT, (0.01, 0.0)) for foot in HOAP3.feet}
 
 
-def test_a_forward_zmp_error_shifts_the_centre_of_mass_target_back() -> None:
+def test_a_forward_zmp_error_shifts_the_center_of_mass_target_back() -> None:
     body = ZmpBalance(HOAP3)
     observe_cells(body, forward_load, 1.0)
     assert body.fallback == ""
@@ -300,7 +300,7 @@ def test_a_walking_body_stays_within_a_millimetre_of_its_reference_trajectory(
 
 
 def limit_violation(trajectory: ReferenceTrajectory, closed_form: bool) -> tuple[float, float]:
-    """Largest range violation of a joint (rad), and the drop of the centre of mass (m)."""
+    """Largest range violation of a joint (rad), and the drop of the center of mass (m)."""
     body = ZmpBalance(
         HOAP3,
         trajectory=trajectory,

@@ -166,7 +166,7 @@ def test_a_weak_knee_that_can_still_carry_the_weight_causes_no_fall() -> None:
 
 
 def test_a_knee_too_weak_for_the_weight_is_reported_before_the_fall() -> None:
-    """With 0.5 N m of torque left, no control of the centre of mass helps."""
+    """With 0.5 N m of torque left, no control of the center of mass helps."""
     run = run_balance(BREAKS + 2.5, broken=f"weak:left_knee:0.05@{BREAKS}")
     assert run.fallen != ""
     assert run.finite

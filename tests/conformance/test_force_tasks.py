@@ -48,7 +48,7 @@ def contact_force(task: tasks.ContactForce, at: DynamicsSample) -> Values:
 
 
 def center_of_pressure(task: tasks.CenterOfPressure, at: DynamicsSample) -> Values:
-    """Normal force times the deviation of the centre of pressure from its target."""
+    """Normal force times the deviation of the center of pressure from its target."""
     f, m = np.split(at.wrench(task.contact), 2)
     pressure = np.array([-m[1], m[0]]) / f[2]
     return f[2] * (pressure - task.target), 0.0, 0.0

@@ -1,4 +1,4 @@
-"""CenterOfMassInside: the centre of mass stays above the support polygon, for any contacts."""
+"""CenterOfMassInside: the center of mass stays above the support polygon, for any contacts."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def rows_at(state: State, task: tasks.Task) -> Rows:
 
 
 def feasible_margin(rows: Rows) -> float:
-    """Distance (m) of the centre of mass to the nearest edge: velocity rows allow no more than 5/s times that."""
+    """Distance (m) of the center of mass to the nearest edge: velocity rows allow no more than 5/s times that."""
     return float(rows.upper.min()) / 5.0
 
 

@@ -126,7 +126,7 @@ def test_all_ways_to_write_forces_allow_the_same_wrenches(seed: int) -> None:
 @pytest.mark.parametrize("corners", [None, TRIANGLE], ids=["sole", "triangle"])
 @pytest.mark.parametrize("seed", range(6))
 def test_planar_contact_and_normal_forces_keep_the_pressure_inside(corners: np.ndarray | None, seed: int) -> None:
-    """[Saab2012] eq. 8: f⊥ >= 0 with Q_c (φ, f⊥) = 0 exists exactly if the centre of pressure lies in the polygon."""
+    """[Saab2012] eq. 8: f⊥ >= 0 with Q_c (φ, f⊥) = 0 exists exactly if the center of pressure lies in the polygon."""
     random = np.random.default_rng(seed)
     contact = Contact(FOOT, corners, forces="normals")
     demands = rows_of(contact, [PlanarContact(contact), NormalForces(contact)])

@@ -26,7 +26,7 @@ def start(robot: Robot) -> State:
 
 
 def swaying_hierarchy(robot: Robot, start: State, **settings: Any) -> Hierarchy:
-    """Both feet pinned, the centre of mass sways and sinks."""
+    """Both feet pinned, the center of mass sways and sinks."""
     path = start.center_of_mass + np.array([[0, 0, 0], [0.03, 0.03, -0.03], [0, -0.03, -0.05], [0, 0, 0.0]])
     pinned = [constraints.PinnedContact(foot, **settings) for foot in robot.feet]
     sway = Level("sway", [tasks.CenterOfMass(tasks.SplineTarget([0.0, 0.7, 1.4, 2.0], path))])

@@ -32,7 +32,7 @@ def feet(robot: Robot) -> tuple[Contact, ...]:
 
 
 def standing(start: State, contacts: Sequence[Contact] | None = None) -> Hierarchy:
-    """Return a hierarchy that keeps contacts, centre of mass, orientation of the chest and posture."""
+    """Return a hierarchy that keeps contacts, center of mass, orientation of the chest and posture."""
     robot = start.robot
     parts = feet(robot) if contacts is None else contacts
     return Hierarchy(

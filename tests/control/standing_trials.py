@@ -69,7 +69,7 @@ class StandingTrial:
         return sum(is_fault_time(step.state.time) for step in self.steps)
 
     def stands(self, tolerance: float = 2e-3) -> bool:
-        """Return whether the robot is upright and at rest, with its centre of mass within a tolerance (m)."""
+        """Return whether the robot is upright and at rest, with its center of mass within a tolerance (m)."""
         end = self.plant.truth()
         off = np.linalg.norm(end.center_of_mass - self.start.center_of_mass)
         return bool(not self.plant.fallen and off < tolerance and np.abs(end.v).max() < 0.1)

@@ -100,7 +100,7 @@ def test_planned_forces_stay_inside_the_narrowed_cone(forces: str) -> None:
     hierarchy = standing(start, contacts)
     if forces == "normals":
         hierarchy = hierarchy.replace(always=[*hierarchy.always, *map(constraints.FrictionCone, contacts)])
-    # Pushed ahead: the centre of mass is to stop, which needs friction.
+    # Pushed ahead: the center of mass is to stop, which needs friction.
     v = np.zeros(ROBOT.model.nv)
     v[0] = 0.8
     ratios = []

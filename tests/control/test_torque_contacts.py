@@ -26,7 +26,7 @@ def two_planes(name: str) -> tuple[State, tuple[Contact, ...]]:
 
 
 def balance_of_forces(state: State, command: Command) -> np.ndarray:
-    """Force and moment about the centre of mass of all contacts and the weight (N, N m)."""
+    """Force and moment about the center of mass of all contacts and the weight (N, N m)."""
     forces, weight = command.forces, state.robot.mass * np.array([0.0, 0.0, -9.81])
     moments = (
         np.cross(not_none(forces).points - state.center_of_mass, not_none(forces).wrenches[:, :3])
@@ -36,7 +36,7 @@ def balance_of_forces(state: State, command: Command) -> np.ndarray:
 
 
 def inside_its_cone(state: State, contact: Contact, command: Command) -> bool:
-    """It pushes, friction holds it, and its centre of pressure lies in its polygon."""
+    """It pushes, friction holds it, and its center of pressure lies in its polygon."""
     R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
     f, m = (R.T @ part for part in np.split(not_none(command.forces)[contact.name], 2))
     if not (f[2] >= -1e-9 and np.hypot(f[0], f[1]) <= contact.friction * f[2] + 1e-9):

@@ -31,7 +31,7 @@ def level_slack(command: Command, name: str) -> np.ndarray:
 
 
 def pressure(state: State, contact: Contact, command: Command) -> np.ndarray:
-    """Centre of pressure of a contact in its own plane (m)."""
+    """Center of pressure of a contact in its own plane (m)."""
     R = (state.pose(contact.frame) * contact.frame_from_contact).rotation
     f, m = (R.T @ part for part in np.split(not_none(command.forces)[contact.name], 2))
     return np.array([-m[1], m[0]]) / f[2]
@@ -125,7 +125,7 @@ def test_weight_shifts_no_further_than_higher_levels_allow(name: str) -> None:
 
 @ROBOTS
 def test_a_body_free_to_move_shifts_all_of_its_weight(name: str) -> None:
-    """Above the posture: limbs swing so that one foot carries all weight, and the centre of mass stays at rest."""
+    """Above the posture: limbs swing so that one foot carries all weight, and the center of mass stays at rest."""
     start = installed_robot(name).stance("standing")
     command = command_with(start, tasks.ForceDistribution(feet(start.robot), (1.0, 0.0)))
     left, right = not_none(command.forces).wrenches[:, 2]
@@ -210,7 +210,7 @@ def test_with_contradicting_tasks_only_the_strict_solution_respects_the_prioriti
         assert np.isfinite(not_none(command.torque)).all()
 
 
-def test_with_slow_task_dynamics_the_centre_of_mass_stays_in_its_region_and_the_soles_flat() -> None:
+def test_with_slow_task_dynamics_the_center_of_mass_stays_in_its_region_and_the_soles_flat() -> None:
     """Talos in MuJoCo reaches forward and up, balanced by this constraint alone."""
     robot = installed_robot("talos")
     start, hand, margin = robot.stance("standing"), robot.hand("left"), 0.03

@@ -73,7 +73,7 @@ def test_an_operator_with_hand_feedback_compensates_the_lag_of_the_hand(workspac
     assert points.hand_position("left") == pytest.approx(goal + lag, abs=0.004)
 
 
-def test_goals_are_executed_in_order_and_then_the_stick_is_centred(workspace: Workspace) -> None:
+def test_goals_are_executed_in_order_and_then_the_stick_is_centered(workspace: Workspace) -> None:
     operator = GoalOperator([TrunkGoal(0.1, 0.0), HandGoal("right", 0.25, -0.15, 0.28)], workspace)
     _, sticks = reach_goals(operator)
     modes = list(dict.fromkeys(stick.mode for stick in sticks))
@@ -85,7 +85,7 @@ def test_an_operator_without_an_observation_gives_a_zero_command(workspace: Work
     assert GoalOperator([TrunkGoal(1.0, 0.0)], workspace).read(0.0).is_zero
 
 
-def test_without_goals_the_stick_stays_centred(workspace: Workspace) -> None:
+def test_without_goals_the_stick_stays_centered(workspace: Workspace) -> None:
     operator = GoalOperator([], workspace)
     _, sticks = reach_goals(operator)
     assert operator.finished

@@ -133,7 +133,7 @@ def test_some_buttons_choose_a_mode_at_once(layout: InputLayout) -> None:
 @pytest.mark.parametrize(
     "gone", [None, Reading(), Reading((math.nan, -1.0, 0.0, 0.0)), Reading((0.0, -1.0), throttles=(math.inf, 0.0))]
 )
-def test_an_unplugged_or_nan_device_is_a_centred_stick_in_the_same_mode(gone: Reading | None) -> None:
+def test_an_unplugged_or_nan_device_is_a_centered_stick_in_the_same_mode(gone: Reading | None) -> None:
     operator = Operator(GAMEPAD)
     assert not operator.update(Reading((0.0, -1.0, 0.0, 0.0), buttons={4})).is_zero
     stick = operator.update(gone)
@@ -156,7 +156,7 @@ def test_keys_that_are_all_up_are_no_unplugged_keyboard() -> None:
     assert operator.update(Reading(buttons={"Digit1"})).mode == "left foot"
 
 
-def test_an_operator_reads_the_latest_stick_and_begins_with_a_centred_one() -> None:
+def test_an_operator_reads_the_latest_stick_and_begins_with_a_centered_one() -> None:
     operator = Operator(GAMEPAD, "RIGHT_HAND")
     assert operator.read(0.0) == OperatorCommand("right hand")
     stick = operator.update(Reading((0.3, 0.9, 0.0, 0.0)))

@@ -133,7 +133,7 @@ def test_any_other_device_is_read_as_a_flight_stick(library: FakeLibrary) -> Non
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_device_that_is_pulled_out_is_centred_and_works_again_when_it_is_back(
+def test_a_device_that_is_pulled_out_is_centered_and_works_again_when_it_is_back(
     library: FakeLibrary, known: bool
 ) -> None:
     library.known = known
@@ -147,7 +147,7 @@ def test_a_device_that_is_pulled_out_is_centred_and_works_again_when_it_is_back(
     assert device.read(0.3).axes[0] == 1.0
 
 
-def test_a_driver_that_fails_in_the_loop_is_a_centred_stick(
+def test_a_driver_that_fails_in_the_loop_is_a_centered_stick(
     library: FakeLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     device = Joystick()

@@ -29,7 +29,7 @@ def save_script(folder: Path, text: object) -> Path:
     return path
 
 
-def test_an_entry_is_held_until_the_next_and_before_the_first_the_stick_is_centred(tmp_path: Path) -> None:
+def test_an_entry_is_held_until_the_next_and_before_the_first_the_stick_is_centered(tmp_path: Path) -> None:
     later = {"time": 2, "mode": "LEFT_HAND", "input": [0, 0, 0.5, 0, 0, -3], "lift": 0.2}
     script = Script.load(save_script(tmp_path, [GOOD, later]))
     first, second = (

@@ -111,7 +111,7 @@ def test_the_ground_of_a_video_on_stairs_has_stairs(robot: Robot, tmp_path: Path
         assert (above, below) == pytest.approx((i * rise, (i + 1) * rise))
         assert brightness(edge, max(above, below)) < min(around) - 25.0, f"no edge at {edge} m"
     tread = np.array([[x, y, rise] for x in (0.5, 0.55, 0.6) for y in np.linspace(1.1, 1.7, 25)])
-    assert np.ptp(brightness_along(film[2], view, tread)) < 8.0  # of one colour, not a checkerboard
+    assert np.ptp(brightness_along(film[2], view, tread)) < 8.0  # of one color, not a checkerboard
 
 
 @pytest.mark.parametrize("size", [(0, 100), (101, 100), (100, 33), (10000, 100)])

@@ -41,8 +41,8 @@ def features(state: State) -> dict[str, tasks.MotionTask]:
         "chest that stays parallel": tasks.Direction(
             not_none(robot.chest), (0.0, 0.0, 1.0), (0.0, 0.0, 1.0), dynamics=decay
         ),
-        "centre of mass, 2D": tasks.CenterOfMass(state.center_of_mass[:2] + 0.1, axes="xy", dynamics=decay),
-        "centre of mass, 3D": tasks.CenterOfMass(state.center_of_mass + 0.1, dynamics=decay),
+        "center of mass, 2D": tasks.CenterOfMass(state.center_of_mass[:2] + 0.1, axes="xy", dynamics=decay),
+        "center of mass, 3D": tasks.CenterOfMass(state.center_of_mass + 0.1, dynamics=decay),
         "rest pose": tasks.Posture(q, dynamics=decay),
     }
 
@@ -112,7 +112,7 @@ def test_a_decay_is_the_proportional_derivative_law_with_critical_damping(rate: 
 
 
 def angular_momentum(state: State) -> np.ndarray:
-    """About the centre of mass, summed over the bodies: Σ I_i ω_i + r_i x m_i v_i."""
+    """About the center of mass, summed over the bodies: Σ I_i ω_i + r_i x m_i v_i."""
     model, data = state.robot.model, state.robot.model.createData()
     pinocchio.forwardKinematics(model, data, state.q, state.v)
     center = pinocchio.centerOfMass(model, data, state.q)

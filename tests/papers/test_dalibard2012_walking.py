@@ -21,7 +21,7 @@ from walk_trials import WalkTrial
 pytestmark = pytest.mark.needs_models
 
 ROBOTS = pytest.mark.parametrize("name", ["g1", "talos"])
-#: Control of the centre of mass as in the paper: no preview, and no step adaptation.
+#: Control of the center of mass as in the paper: no preview, and no step adaptation.
 PAPER = WalkSettings(com_reference="sinusoid", adapt_steps=False)
 #: The balance parameters of section IV.B, which the paper leaves to the user: tuned by hand.
 BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sway_phase": -0.3}
@@ -31,7 +31,7 @@ BALANCE = {"single_support": 0.3, "double_support": 0.3, "step_length": 0.1, "sw
 
 
 def test_weights_are_those_of_the_paper() -> None:
-    """Support feet 100; centre of mass and swinging foot 10; chest 1; rest configuration 0.1."""
+    """Support feet 100; center of mass and swinging foot 10; chest 1; rest configuration 0.1."""
     walk = Walk(installed_robot("g1"), steps=2)
     levels = {level.name: level for level in walk.task_set.hierarchies["left"].levels}
     high = walk.body.com_height
@@ -108,7 +108,7 @@ def test_only_feet_that_stand_have_forces() -> None:
     assert standing == {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}
 
 
-# -- sections III.C and IV.B: the centre of mass -----------------------------------------------------------------------
+# -- sections III.C and IV.B: the center of mass -----------------------------------------------------------------------
 
 
 def balanced_style(name: str, style: Style) -> Style:
@@ -119,7 +119,7 @@ def balanced_style(name: str, style: Style) -> Style:
     )
 
 
-def test_with_the_sinusoid_the_centre_of_mass_sways_once_a_cycle() -> None:
+def test_with_the_sinusoid_the_center_of_mass_sways_once_a_cycle() -> None:
     trial = WalkTrial(Walk(installed_robot("nao"), "neutral", steps=12, settings=PAPER))
     sway: list[float] = []
     trial.run(1.8)  # standing, start and two steps
@@ -142,7 +142,7 @@ def sine_amplitude(values: np.ndarray, time: np.ndarray, period: float) -> float
     return float(np.hypot(found[0], found[1]))
 
 
-def test_steps_without_a_motion_of_the_centre_of_mass_soon_end_in_a_fall() -> None:
+def test_steps_without_a_motion_of_the_center_of_mass_soon_end_in_a_fall() -> None:
     """Section IV.B: "after one or two steps". True for G1; NAO and Talos do not fall with steps this short."""
     style = balanced_style("g1", STYLES["neutral"])
     still = WalkTrial(Walk(installed_robot("g1"), style.replace(sway=0.0), steps=8, settings=PAPER)).run_to_stop()

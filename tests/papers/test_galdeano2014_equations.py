@@ -127,7 +127,7 @@ def test_equation_6_the_jacobian_of_the_relative_feet_pose(seed: int) -> None:
     assert J[:, 6:] @ eps_q == pytest.approx(paper_error(before, after) / step, abs=1e-5)
 
 
-# -- second task: centre of mass ---------------------------------------------------------------------------------------
+# -- second task: center of mass ---------------------------------------------------------------------------------------
 
 
 @SEEDS
@@ -297,7 +297,7 @@ def test_the_recursive_law_is_the_answer_of_null_space(
 def test_each_equation_of_the_law_changes_nothing_of_those_before(
     example_tasks: tuple[ZmpBalanceTasks, ZmpBalanceSettings], seed: int
 ) -> None:
-    """The term added by (17) moves no foot, and that added by (19) moves neither feet nor centre of mass."""
+    """The term added by (17) moves no foot, and that added by (19) moves neither feet nor center of mass."""
     levels, numbers = example_tasks
     state = posture(seed)
     snapshot = Snapshot(HOAP3).at(state)

@@ -40,7 +40,7 @@ def contacts_of(state: State) -> tuple[Contact, ...]:
 
 
 def equality_tasks(state: State, reach: float = 0.01) -> list[tasks.MotionTask]:
-    """(6.1) ... (6.3): the projection of the centre of mass, the right hand, the gaze."""
+    """(6.1) ... (6.3): the projection of the center of mass, the right hand, the gaze."""
     robot = state.robot
     hand = robot.hand("right")
     ahead = state.pose(robot.gaze).act(2.0 * np.asarray(robot.gaze.axis) + 0.02)

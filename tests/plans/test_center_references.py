@@ -1,4 +1,4 @@
-"""References of the centre of mass: DCM feedback, and the sinusoid of [Dalibard2012]."""
+"""References of the center of mass: DCM feedback, and the sinusoid of [Dalibard2012]."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICK = 0.001
 def center_targets(
     sinusoid: SinusoidReference, plan: FootstepPlan, speed: tuple[float, float, float], most: int = 8
 ) -> list[complex]:
-    """Target of the centre of mass at every millisecond of a walk and one second longer."""
+    """Target of the center of mass at every millisecond of a walk and one second longer."""
     found = []
     for phase in phases(plan, most, speed):
         seconds = phase.seconds if math.isfinite(phase.seconds) else 1.0

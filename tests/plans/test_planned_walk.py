@@ -135,7 +135,7 @@ def test_a_swing_foot_reaches_the_step_height_and_never_sinks() -> None:
     assert min(heights) >= 0.0
 
 
-# -- centre of mass ----------------------------------------------------------------------------------------------------
+# -- center of mass ----------------------------------------------------------------------------------------------------
 
 
 def zmp_of(walk: WalkingPattern, time: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Collada files are read with all their parts and colours."""
+"""Collada files are read with all their parts and colors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write_collada(path: Path, transform: str) -> Path:
         "<translate>5 0 0</translate><rotate>0 0 1 90</rotate><scale>2 2 2</scale>",
     ],
 )
-def test_a_collada_file_has_all_its_triangles_colours_and_places(tmp_path: Path, transform: str) -> None:
+def test_a_collada_file_has_all_its_triangles_colors_and_places(tmp_path: Path, transform: str) -> None:
     file = Collada(write_collada(tmp_path / "square.dae", transform))
     red, blue = file.meshes
     assert file.unit == 0.1

@@ -14,7 +14,7 @@ from small_robots import BIPED, BIPED_PARTS, write_urdf
 FOOT = {"frame": "left_foot", "sole": [-0.1, 0.1, -0.1, 0.1]}
 
 MISTAKES = [
-    ({"colour": 3}, "has no key 'colour'", "colour"),
+    ({"color": 3}, "has no key 'color'", "color"),
     ({"hand": {}}, "did you mean 'hands'", "hand"),
     ({"feet": "left_foot"}, "expected a table", "feet"),
     ({"feet": {"left": "left_foot"}}, "expected a table", "feet.left"),

@@ -13,7 +13,7 @@ from shared_data import require_data
 REFERENCE = "robots/hoap3_reference.urdf"
 #: The pelvis' frame is this far from that of the public model, which is at the axis of the waist (m): above the hips.
 BEFORE = np.array([-0.035, 0.0, 0.0])
-#: The public model: its joints, and mass (kg) and centre of mass (m) of each link.
+#: The public model: its joints, and mass (kg) and center of mass (m) of each link.
 Published = tuple[pinocchio.Model, dict[str, tuple[float, np.ndarray]]]
 
 #: Links of the public model (the joint of the same name carries them) and our joints; of the left.
@@ -50,7 +50,7 @@ def hoap3() -> Robot:
 
 @pytest.fixture(scope="module")
 def public_model() -> Published:
-    """Joints of the public model, and masses (kg) and centres of mass (m) by link, in tags that no parser supports."""
+    """Joints of the public model, and masses (kg) and centers of mass (m) by link, in tags that no parser supports."""
     found = require_data(REFERENCE)
     tree, bodies = ElementTree.fromstring(found.read_text(encoding="utf-8")), {}
     for link in tree.iter("link"):
@@ -108,7 +108,7 @@ def test_its_ranges_are_those_of_the_public_model(hoap3: Robot, public_model: Pu
 
 
 def test_its_masses_are_those_of_the_public_model(hoap3: Robot, public_model: Published) -> None:
-    """With their centres, to 0.3 mm, the asymmetry of the public model; trunk and head are up to 1.6 mm off centre."""
+    """With their centers, to 0.3 mm, the asymmetry of the public model; trunk and head are up to 1.6 mm off center."""
     theirs, bodies = public_model
     data, other = hoap3.model.createData(), theirs.createData()
     pinocchio.framesForwardKinematics(theirs, other, np.zeros(theirs.nq))
@@ -121,7 +121,7 @@ def test_its_masses_are_those_of_the_public_model(hoap3: Robot, public_model: Pu
         joints = [hoap3.model.getJointId(part) for part in PARTS.get(link, (name,))]
         inertias = [data.oMi[joint].act(hoap3.model.inertias[joint]) for joint in joints]
         whole = sum(inertias[1:], inertias[0])
-        # The trunk's centre is given in a frame at the height of the shoulders, 0.125 above the waist.
+        # The trunk's center is given in a frame at the height of the shoulders, 0.125 above the waist.
         center = other.oMf[theirs.getBodyId(link)].act(place) + np.array([0.0, 0.0, 0.125 * (link == "CHEST")])
         assert whole.mass == pytest.approx(mass), link
         assert np.abs(whole.lever - center)[[0, 2]].max() < 3e-4, link
@@ -158,7 +158,7 @@ def test_every_inertia_is_physical(hoap3: Robot) -> None:
 
 
 def test_the_mass_of_every_body_is_spread_as_its_shape_is(hoap3: Robot) -> None:
-    """The mean square distance of mass from its centre, r² = (Ixx + Iyy + Izz) / 2m, fits the box around the drawing.
+    """The mean square distance of mass from its center, r² = (Ixx + Iyy + Izz) / 2m, fits the box around the drawing.
 
     A solid box with diagonal d has r = d / 12^½ = 0.29 d; heavy ends or a heavy middle are within a factor of two.
     """

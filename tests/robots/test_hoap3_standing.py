@@ -35,13 +35,13 @@ def torques_at_rest(state: State, forces: list[tuple[int, np.ndarray]]) -> dict[
 
 
 def static_torques(state: State) -> dict[str, float]:
-    """Torques of a state that stands still, its centre of mass above the middle of its feet, evenly on all of them."""
+    """Torques of a state that stands still, its center of mass above the middle of its feet, evenly on all of them."""
     share = np.array([0.0, 0.0, GRAVITY * state.robot.mass / len(state.contacts)])
     return torques_at_rest(state, [(foot.index, share) for foot in state.contacts])
 
 
 def lowered_stance(hoap3: Robot, start: State, by: float) -> State:
-    """The same stance with a lower centre of mass (m) and unchanged feet."""
+    """The same stance with a lower center of mass (m) and unchanged feet."""
     middle = np.mean([start.pose(foot).translation for foot in start.contacts], axis=0)
     target = np.array([*middle[:2], start.center_of_mass[2] - by])
     levels = [
@@ -92,7 +92,7 @@ def test_arms_stretched_forward_can_hold_a_tenth_of_its_mass(hoap3: Robot) -> No
 
 
 def test_the_frame_of_a_sole_is_at_its_middle(hoap3: Robot) -> None:
-    """The origin of the paper: its targets of the centre of pressure are (0, 0)."""
+    """The origin of the paper: its targets of the center of pressure are (0, 0)."""
     for foot in hoap3.feet:
         assert foot.sole.center == pytest.approx([0.0, 0.0, 0.0])
         assert np.ptp(foot.corners, axis=0)[:2] == pytest.approx([0.101, 0.066])

@@ -19,7 +19,7 @@ from standing_checks import check_standing_on_cells
 REFERENCE = "robots/mighty_reference.ztk"
 #: The trunk's frame is this far before that of the public model (m): above the hips.
 BEFORE = np.array([0.039, 0.0, 0.0])
-#: Mass missing in the public model compared with the paper (kg), as a box at the trunk's centre of mass (m).
+#: Mass missing in the public model compared with the paper (kg), as a box at the trunk's center of mass (m).
 MISSING, BOX = 6.5 - 5.531071, np.array([0.08, 0.12, 0.10])
 GRAVITY = 9.81
 Blocks = dict[str, dict[str, str]]
@@ -142,7 +142,7 @@ def test_every_inertia_is_physical(mighty: Robot) -> None:
 
 
 def test_it_stands_in_the_walking_pose(mighty: Robot) -> None:
-    """Centre of mass at 0.27 m, so that a pendulum of that height falls at w = 6.03 1/s; feet 84 mm apart."""
+    """Center of mass at 0.27 m, so that a pendulum of that height falls at w = 6.03 1/s; feet 84 mm apart."""
     start = mighty.stance("standing")
     height = start.center_of_mass[2]
     assert height == pytest.approx(0.27, abs=1e-3)

@@ -138,7 +138,7 @@ def test_two_runs_with_the_same_parameters_are_the_same_motion() -> None:
     np.testing.assert_array_equal(one["q"], other["q"])
 
 
-def test_the_zmp_of_a_robot_at_rest_is_below_its_centre_of_mass() -> None:
+def test_the_zmp_of_a_robot_at_rest_is_below_its_center_of_mass() -> None:
     recording, _ = runs.Reach(settings={"speed_share": 1e-9}, seconds=0.1).run()
     robot = installed_robot("g1")
     sole = robot.foot("right").sole

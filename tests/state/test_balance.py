@@ -32,7 +32,7 @@ def assert_same_polygon(one: Array, other: Array, tolerance: float = 1e-6) -> No
         assert all(polygon.margin(b, point) >= -tolerance for point in a)
 
 
-# --- zero-moment point and centre of pressure
+# --- zero-moment point and center of pressure
 
 
 @given(seeds)
@@ -50,7 +50,7 @@ def test_the_moment_about_the_zero_moment_point_has_no_horizontal_part(seed: int
 
 
 @given(seeds)
-def test_for_a_body_that_satisfies_newton_and_euler_it_is_the_centre_of_pressure(seed: int) -> None:
+def test_for_a_body_that_satisfies_newton_and_euler_it_is_the_center_of_pressure(seed: int) -> None:
     random = np.random.default_rng(seed)
     r, forces, moments = random.normal(size=(3, 5, 3))
     forces[:, 2] = np.abs(forces[:, 2]) + 0.1
@@ -61,7 +61,7 @@ def test_for_a_body_that_satisfies_newton_and_euler_it_is_the_centre_of_pressure
     np.testing.assert_allclose(pressure, balance.zmp(c, acceleration, rate, mass, ground), atol=1e-10)
 
 
-def test_at_rest_the_zero_moment_point_is_below_the_centre_of_mass() -> None:
+def test_at_rest_the_zero_moment_point_is_below_the_center_of_mass() -> None:
     np.testing.assert_allclose(balance.zmp([0.3, -0.2, 0.9], np.zeros(3), np.zeros(3), 40.0), [0.3, -0.2])
 
 
@@ -73,7 +73,7 @@ def test_without_vertical_motion_and_spin_it_is_that_of_the_cart_on_a_table(seed
 
 
 @given(seeds)
-def test_the_centre_of_pressure_of_points_on_the_ground_is_their_weighted_mean(seed: int) -> None:
+def test_the_center_of_pressure_of_points_on_the_ground_is_their_weighted_mean(seed: int) -> None:
     random = np.random.default_rng(seed)
     r, forces = random.normal(size=(2, 6, 3))
     forces[:, 2] = np.abs(forces[:, 2]) + 0.01
@@ -86,7 +86,7 @@ def test_the_centre_of_pressure_of_points_on_the_ground_is_their_weighted_mean(s
 
 
 @given(seeds)
-def test_the_displayed_sums_of_force_and_moment_give_the_centre_of_pressure(seed: int) -> None:
+def test_the_displayed_sums_of_force_and_moment_give_the_center_of_pressure(seed: int) -> None:
     random = np.random.default_rng(seed)
     r, f, n = random.normal(size=(3, 4, 3))
     f[:, 2] += 3.0
@@ -98,7 +98,7 @@ def test_the_displayed_sums_of_force_and_moment_give_the_centre_of_pressure(seed
 
 
 @given(seeds)
-def test_the_centre_of_pressure_of_a_sole_is_the_same_point_in_its_own_frame(seed: int) -> None:
+def test_the_center_of_pressure_of_a_sole_is_the_same_point_in_its_own_frame(seed: int) -> None:
     random = np.random.default_rng(seed)
     yaw = so3.exp([0.0, 0.0, random.normal()])
     origin = random.normal(size=3)
@@ -125,7 +125,7 @@ def test_whole_recordings_are_measured_at_once() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_without_forces_the_centre_of_pressure_is_undefined_without_an_error() -> None:
+def test_without_forces_the_center_of_pressure_is_undefined_without_an_error() -> None:
     fall = balance.zmp([0.0, 0.0, 1.0], [0.0, 0.0, -9.81], np.zeros(3), 30.0)
     swing = balance.sole_center_of_pressure(np.zeros(6))
     air = balance.center_of_pressure(FOOT, np.zeros((4, 3)))
@@ -140,7 +140,7 @@ def test_without_forces_the_centre_of_pressure_is_undefined_without_an_error() -
 
 
 @given(seeds)
-def test_the_dcm_diverges_from_the_zmp_and_attracts_the_centre_of_mass(seed: int) -> None:
+def test_the_dcm_diverges_from_the_zmp_and_attracts_the_center_of_mass(seed: int) -> None:
     random = np.random.default_rng(seed)
     c, v, p = random.normal(size=(3, 2))
     z = random.uniform(0.2, 2.0)
@@ -219,7 +219,7 @@ def test_on_one_slope_it_is_the_projected_polygon_with_enough_friction_and_else_
     assert (len(sliding.inner), len(sliding.outer)) == (0, 0)
 
 
-def test_between_two_slippery_slopes_the_centre_of_mass_is_above_or_below_where_the_normals_meet() -> None:
+def test_between_two_slippery_slopes_the_center_of_mass_is_above_or_below_where_the_normals_meet() -> None:
     one, two = Patch([[0.0, 0.0, 0.0]], (1.0, 0.0, 1.0), 0.0), Patch([[1.0, 0.0, 0.2]], (-1.0, 0.0, 2.0), 0.0)
     # r1 + s n1 = r2 + t n2 gives s = 1 - t and 1 - t = 0.2 + 2 t.
     meet = 1.0 - 0.8 / 3.0
@@ -249,7 +249,7 @@ def test_a_hand_on_a_wall_extends_the_region_according_to_its_maximum_force() ->
     assert front(50.0) == pytest.approx(0.15 + 50.0 * (1.2 + 0.5 * 0.45) / (30.0 * 9.81), abs=1e-4)
 
 
-def test_a_foot_with_a_limited_force_keeps_the_centre_of_mass_away_from_it() -> None:
+def test_a_foot_with_a_limited_force_keeps_the_center_of_mass_away_from_it() -> None:
     weight = 30.0 * 9.81
     feet = [Patch([[0.0, y, 0.0]], largest_force=0.75 * weight) for y in (0.1, -0.1)]
     found = static_support_region(feet, 30.0)

@@ -131,7 +131,7 @@ def test_the_jacobian_of_the_center_of_mass_is_that_of_pinocchio(
 def test_the_momentum_is_that_of_the_bodies(
     robot: Robot, state: State, snapshot: Snapshot, data: pinocchio.Data
 ) -> None:
-    """Linear momentum is m ċ; angular momentum about the centre of mass is the sum over the bodies."""
+    """Linear momentum is m ċ; angular momentum about the center of mass is the sum over the bodies."""
     model = robot.model
     pinocchio.forwardKinematics(model, data, state.q, state.v)
     total = pinocchio.Force.Zero()
@@ -238,7 +238,7 @@ def test_each_quantity_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None
         QUANTITIES["position"](snapshot)
         QUANTITIES["center of mass"](snapshot)
         QUANTITIES["momentum"](snapshot)
-    assert calls["computeAllTerms"] == 2, "the dynamics include the frames, the centre of mass and the momentum"
+    assert calls["computeAllTerms"] == 2, "the dynamics include the frames, the center of mass and the momentum"
     assert calls["computeJointJacobians"] == calls["ccrba"] == 1
 
 

@@ -3,7 +3,7 @@
     python pink_position_worker.py PROBLEM.json "three tasks, no limits"
 
 Messages are lines of JSON: first the version of pink, then one answer per request. A request {"targets": [...]} has the
-target of the centre of mass after each step, relative to the left foot (m); the answer has the times of the steps (µs)
+target of the center of mass after each step, relative to the left foot (m); the answer has the times of the steps (µs)
 and the last configuration. The process ends when its standard input ends.
 """
 

@@ -1,7 +1,7 @@
 """Gait events (initial contact and toe-off) from markers or force plates, with walking direction and treadmill speed.
 
 Notation: t is time (s), d the horizontal unit vector of walking, h(t), f(t) and p(t) the positions (m) of the heel, the
-forefoot and the centre of the pelvis, v_b the speed of the treadmill belt (m/s, 0 overground).
+forefoot and the center of the pelvis, v_b the speed of the treadmill belt (m/s, 0 overground).
 
 The original rule of [Zeni2008] places the initial contact at the maximum of d·(h - p) and the toe-off at the minimum of
 d·(f - p). The heel moves back towards the pelvis before it lands, so this contact is early: 43 ± 20 ms before force
@@ -153,7 +153,7 @@ def events_from_markers(
     Args:
         time: n, s, increasing.
         heel, toe: by side, (n, 3), m, z up; any marker of the forefoot serves as toe. NaN in gaps, which get no events.
-        pelvis: centre of the pelvis, (n, 3), m.
+        pelvis: center of the pelvis, (n, 3), m.
         direction: d, (3,) or (2,); by default from `walking_direction`.
 
     >>> events = events_from_markers(time, {"left": lhee, "right": rhee}, {"left": ltoe, "right": rtoe}, pelvis)

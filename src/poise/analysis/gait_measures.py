@@ -1,4 +1,4 @@
-"""Measures of how natural a gait is: flexion of the knees in stance and swing, and jerk of the centre of mass."""
+"""Measures of how natural a gait is: flexion of the knees in stance and swing, and jerk of the center of mass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from poise.analysis.signals import low_pass
 from poise.arrays import Array
 from poise.robots import SIDES, Side, knee_joint
 
-#: Cut-off frequency (Hz) of the acceleration of the centre of mass before its jerk is computed: a person feels and sees
+#: Cut-off frequency (Hz) of the acceleration of the center of mass before its jerk is computed: a person feels and sees
 #: nothing above it, and impacts of the soles would dominate.
 JERK_CUTOFF = 20.0
 #: Part of a single support, as fractions of it, that is mid-stance.
@@ -63,7 +63,7 @@ def knee_measures(walk: RecordedWalk) -> KneeFlexion:
 
 
 def center_of_mass_jerk(walk: RecordedWalk) -> float:
-    """Return the root mean square jerk of the centre of mass over the steady steps, below 20 Hz, m/s³."""
+    """Return the root mean square jerk of the center of mass over the steady steps, below 20 Hz, m/s³."""
     period = walk.tracks.recording.period
     if not period > 0.0:
         return math.nan

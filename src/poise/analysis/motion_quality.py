@@ -34,13 +34,13 @@ class Displacement(NamedTuple):
 def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | None = None) -> float | None:
     """Return the smallest distance of the ZMP inside the support polygon over the motion, m; negative outside.
 
-    If forces were measured, the centre of pressure is used; else the ZMP is computed from finite differences of the
+    If forces were measured, the center of pressure is used; else the ZMP is computed from finite differences of the
     momentum of the whole body; for a purely kinematic motion this is where the ground reaction force would have to act.
     The first and the last state are excluded.
 
     Args:
         recording, robot: the motion and its robot.
-        states: states of the recording at which the measured centre of pressure is evaluated; None: all.
+        states: states of the recording at which the measured center of pressure is evaluated; None: all.
 
     Returns:
         The margin; None for fewer than three states or without contacts.
@@ -130,5 +130,5 @@ def capture_point_error(last: State, place: Array) -> float:
 
 
 def middle_of_feet(state: State) -> Array:
-    """Return the mean of the sole centres of all feet, (3,), m, world frame."""
+    """Return the mean of the sole centers of all feet, (3,), m, world frame."""
     return np.asarray(np.mean([state.pose(foot).act(foot.sole.center) for foot in state.robot.feet], axis=0))

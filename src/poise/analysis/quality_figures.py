@@ -30,7 +30,7 @@ from poise.robots import Robot, leg_length, limbs
 MIN_ARM_SWING = 3.0
 #: Interval (s) at which postures are checked for overlapping bodies: an arm moves by about 2 cm in this time.
 OVERLAP_INTERVAL = 0.04
-#: Time after a push (s) in which the centre of pressure of a standing robot may be at an edge.
+#: Time after a push (s) in which the center of pressure of a standing robot may be at an edge.
 PUSH_RECOVERY_TIME = 1.0
 #: Largest number of digits by which a message is made longer.
 MAX_EXTRA_DIGITS = 4
@@ -118,9 +118,9 @@ QUALITY_FIGURES: dict[str, QualityFigure] = {
     ),
     "edge_time": QualityFigure(
         "share",
-        "share of time with the centre of pressure less than 1 mm from an edge of the support polygon",
+        "share of time with the center of pressure less than 1 mm from an edge of the support polygon",
         {"walk": Bound(0.2), "stand": Bound(0.1, 0.25)},
-        "the centre of pressure (ZMP) is at an edge of the soles for {value:.0f} % of the time (at most {bound:.0f} %)",
+        "the center of pressure (ZMP) is at an edge of the soles for {value:.0f} % of the time (at most {bound:.0f} %)",
         100.0,
     ),
     "arm_deviation_deg": QualityFigure(
@@ -303,7 +303,7 @@ def _push_times(recording: Recording) -> list[tuple[float, float]]:
 
 
 def _standing_edge_time(walk: RecordedWalk) -> float:
-    """Return the share of time with the centre of pressure at an edge, without pushes and the recovery from them."""
+    """Return the share of time with the center of pressure at an edge, without pushes and the recovery from them."""
     recording = walk.tracks.recording
     if "center_of_pressure" not in recording or not recording.period > 0.0:
         return math.nan

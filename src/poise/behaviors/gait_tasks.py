@@ -56,7 +56,7 @@ def balance_tasks(
     name: str = "center of mass",
     height_tolerance: float = 0.0,
 ) -> list[tasks.Task]:
-    """Return tasks for the centre of mass (CoM) and the angular momentum, for one level: neither has priority.
+    """Return tasks for the center of mass (CoM) and the angular momentum, for one level: neither has priority.
 
     The weights make a moment m h on the body equivalent to an acceleration of 1 m/s² of the CoM, since both need the
     same force at the ground.

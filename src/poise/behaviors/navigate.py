@@ -47,7 +47,7 @@ from poise.state import SensorReadings, Snapshot
 #: Tracking errors beyond which a segment starts from the measured pose: of a hand, as a fraction of the arm reach; of
 #: trunk or hand rotation (rad). Smaller errors are the normal lag of the tasks.
 LARGEST_HAND_ERROR, LARGEST_ROTATION_ERROR = 0.08, 0.1
-#: Largest distance of the centre of mass from the last goal, as a fraction of its height, at which a robot without a
+#: Largest distance of the center of mass from the last goal, as a fraction of its height, at which a robot without a
 #: command returns to that goal: 1 cm for a height of 1 m, several times the error of servos that carry the weight.
 LARGEST_REST_ERROR = 0.01
 
@@ -91,10 +91,10 @@ def reached_points(
 
 
 def held_points(points: NavigationPoints, goal: Goal) -> NavigationPoints:
-    """Return the points with the centre of mass where a goal that was reached has it, relative to the stance feet.
+    """Return the points with the center of mass where a goal that was reached has it, relative to the stance feet.
 
     A robot at rest would drift if every segment ended where the one before it happened to end: servos and soles give
-    way a little. The points stay the same if a foot was lifted or landed since, or if the centre of mass is farther
+    way a little. The points stay the same if a foot was lifted or landed since, or if the center of mass is farther
     than `LARGEST_REST_ERROR` from the goal: the robot was pushed.
     """
     if goal.points.lifted != points.lifted:

@@ -27,12 +27,12 @@ class NavigateSettings(FormerNames):
     max_duration: float = gain_parameter(3.0, "T_max of the correction of durations", "s")
     duration_increment: float = gain_parameter(0.1, "ΔT of the correction of durations", "s")
     dcm_gain: float = gain_parameter(4.0, "k of the DCM: its error decays as exp(-k t)", zero=True)
-    com_gain: float = gain_parameter(20.0, "rate at which the centre of mass follows its plan in kinematics")
+    com_gain: float = gain_parameter(20.0, "rate at which the center of mass follows its plan in kinematics")
     swing_gain: float = gain_parameter(20.0, "gain of the swing foot")
     trunk_gain: float = gain_parameter(10.0, "gain of the orientation of the trunk")
     hand_gain: float = gain_parameter(8.0, "gain of the hands")
     posture_gain: float = gain_parameter(5.0, "gain of the posture")
-    com_height_gain: float = gain_parameter(9.0, "gain of the height of the centre of mass")
+    com_height_gain: float = gain_parameter(9.0, "gain of the height of the center of mass")
     angular_momentum_tolerance: float = gain_parameter(
         0.03, "tolerated angular momentum about the horizontal axes", "m h sqrt(g h)"
     )
@@ -76,7 +76,7 @@ class NavigateSettings(FormerNames):
 #: Weights of the levels for a weighted solver.
 WEIGHTS = (100.0, 10.0, 10.0, 1.0, 1.0, 1.0, 1.0, 1e-2)
 #: Largest deviation of chest and pelvis from their attitude for the sake of the hands (rad): a trunk that leans further
-#: falls, whatever the centre of mass does.
+#: falls, whatever the center of mass does.
 LARGEST_LEAN = 0.05
 #: Weight of the pelvis relative to the chest: the waist may turn a little.
 PELVIS_WEIGHT = 0.3
@@ -133,8 +133,8 @@ class NavigateTasks(GaitTasks):
 
         Args:
             sample: the sample.
-            offset, offset_rate: offset of the centre of mass from its plan (m) and its rate (m/s). The hands have the
-                same, because they are guided relative to the centre of mass.
+            offset, offset_rate: offset of the center of mass from its plan (m) and its rate (m/s). The hands have the
+                same, because they are guided relative to the center of mass.
         """
         p, v, a = sample.center
         p, v = p + offset, v + offset_rate

@@ -31,7 +31,7 @@ CHEST_DAMPING = 0.3
 def one_foot_stance(robot: Robot, side: Literal["left", "right"] = "right") -> State:
     """Return the robot upright on one foot, the other foot lifted.
 
-    The centre of mass is above the middle of the sole. The hand of the free side, if there is one, holds a cup in
+    The center of mass is above the middle of the sole. The hand of the free side, if there is one, holds a cup in
     front; the other hand hangs.
 
     Raises:
@@ -205,7 +205,7 @@ class Reach(Behavior):
 
     A hierarchy as a function of the state, for a controller; `poise.runs.Reach` is the complete run.
 
-    The levels of the hierarchy, highest priority first, as in figure 1 of the paper: contact of the right foot; centre
+    The levels of the hierarchy, highest priority first, as in figure 1 of the paper: contact of the right foot; center
     of mass above it (equality); left foot, then left hand, each inside a box (inequalities, orientation free); right
     hand to the point of the phase; gaze at the target, active after each intermediary point; posture.
 

@@ -1,4 +1,4 @@
-"""Stabilizer for position servos: shifts the centre of mass (CoM) of the reference and tilts its soles."""
+"""Stabilizer for position servos: shifts the center of mass (CoM) of the reference and tilts its soles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGEST_SOLE_TILT = 0.15
 class ServoStabilizerSettings(FormerNames):
     """Gains of the stabilizer. Impacts of the soles disturb the force cells: hence the filters."""
 
-    admittance: float = gain_parameter(6.0, "A: rate at which the centre of mass yields to a ZMP error", zero=True)
+    admittance: float = gain_parameter(6.0, "A: rate at which the center of mass yields to a ZMP error", zero=True)
     servo_dcm_gain: float = gain_parameter(4.0, "k_x: gain of the DCM on position servos", zero=True)
     tilt_gain: float = gain_parameter(0.6, "k_t: fraction of the trunk tilt that the soles correct", "", zero=True)
     shift_decay: float = gain_parameter(1.0, "decay rate of the shift", zero=True)

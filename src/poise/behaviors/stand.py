@@ -21,7 +21,7 @@ from poise.state import Contact, Snapshot
 from poise.tasks import FeedForwardTarget, SinusoidTarget
 
 #: Weights of the levels contact, balance, trunk and posture for a weighted solver. With a tenth of the first two,
-#: Romeo, whose ankles make it lean, has an error of 4 cm of its centre of mass in a squat to keep the trunk upright.
+#: Romeo, whose ankles make it lean, has an error of 4 cm of its center of mass in a squat to keep the trunk upright.
 WEIGHTS = (1000.0, 500.0, 1.0, 0.02)
 
 
@@ -29,13 +29,13 @@ WEIGHTS = (1000.0, 500.0, 1.0, 0.02)
 class UprightSettings(FormerNames):
     """Gains of an upright body, the same for all robots.
 
-    With critical damping the centre of mass (CoM) responds like feedback of the DCM with a gain of 4/s: fast enough for
+    With critical damping the center of mass (CoM) responds like feedback of the DCM with a gain of 4/s: fast enough for
     the ankles, slow enough not to oscillate. The height is stiffer, so that a robot that is heavier than its model does
     not sink far. The angular momentum of a walking human stays within 0.05 m h v.
     """
 
-    com_gain: float = gain_parameter(4.0, "gain of the centre of mass")
-    com_height_gain: float = gain_parameter(9.0, "gain of the height of the centre of mass")
+    com_gain: float = gain_parameter(4.0, "gain of the center of mass")
+    com_height_gain: float = gain_parameter(9.0, "gain of the height of the center of mass")
     angular_momentum_tolerance: float = gain_parameter(0.02, "tolerated angular momentum", "m h sqrt(g h)")
     angular_momentum_gain: float = gain_parameter(8.0, "damping rate of angular momentum beyond that")
     trunk_gain: float = gain_parameter(6.0, "gain of the orientation of the trunk")
@@ -149,7 +149,7 @@ class SquatSettings(UprightSettings):
     """Settings of `Squat`: those of `UprightSettings`, and depth, frequency and number of squats."""
 
     depth: float = gain_parameter(
-        0.15, "vertical travel of the centre of mass", "leg lengths", typical_range=(0.0, 0.3)
+        0.15, "vertical travel of the center of mass", "leg lengths", typical_range=(0.0, 0.3)
     )
     frequency: float = gain_parameter(0.5, "squats per second", typical_range=(0.1, 1.0))
     cycles: float = gain_parameter(10.0, "number of squats", "")

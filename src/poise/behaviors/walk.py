@@ -172,7 +172,7 @@ class Walk(Behavior):
 
     @property
     def center_reference(self) -> CenterReference:
-        """Current reference law of the centre of mass."""
+        """Current reference law of the center of mass."""
         return self._center_reference(self.style_transition.style)
 
     def _center_reference(self, style: Style) -> CenterReference:
@@ -342,6 +342,6 @@ class Walk(Behavior):
 
 
 def _center_state_of(snapshot: Snapshot) -> CenterState:
-    """Return the horizontal state of the centre of mass."""
+    """Return the horizontal state of the center of mass."""
     c, v = snapshot.center_of_mass, snapshot.center_of_mass_velocity
     return CenterState(complex(c[0], c[1]), complex(v[0], v[1]))

@@ -26,7 +26,7 @@ from poise.robots import GRAVITY, Hand, Limb, Robot, Side, State, limbs, side_si
 class WalkSettings(FormerNames):
     """Gains of a walk, the same for all robots and styles.
 
-    Without an `angular_momentum_tolerance`, a weak robot lets its trunk fall for the sake of its centre of mass. With
+    Without an `angular_momentum_tolerance`, a weak robot lets its trunk fall for the sake of its center of mass. With
     twice or half of `stance_damping`, a robot whose foot lands on an edge is shaken by it.
     """
 
@@ -36,9 +36,9 @@ class WalkSettings(FormerNames):
     swing_gain: float = gain_parameter(20.0, "gain of the swing foot")
     trunk_gain: float = gain_parameter(8.0, "gain of the orientation of the trunk")
     posture_gain: float = gain_parameter(6.0, "gain of the posture")
-    com_height_gain: float = gain_parameter(9.0, "gain of the height of the centre of mass")
+    com_height_gain: float = gain_parameter(9.0, "gain of the height of the center of mass")
     com_height_tolerance: float = gain_parameter(
-        0.02, "deviation of the height of the centre of mass that is not corrected", "of its height", zero=True
+        0.02, "deviation of the height of the center of mass that is not corrected", "of its height", zero=True
     )
     chest_damping: float = gain_parameter(
         0.3, "damping of the chest task, which limits the motion of other limbs", "", zero=True
@@ -52,7 +52,7 @@ class WalkSettings(FormerNames):
     style_transition_time: float = gain_parameter(0.3, "time in which a change of style is applied", "s")
     com_reference: Literal["dcm", "sinusoid"] = parameter(
         "dcm",
-        "reference of the centre of mass: the planned DCM, or the sinusoid of [Dalibard2012]",
+        "reference of the center of mass: the planned DCM, or the sinusoid of [Dalibard2012]",
         choices=("dcm", "sinusoid"),
     )
     touchdown: Literal["time", "force"] = parameter(
@@ -169,7 +169,7 @@ CHEST_TOLERANCE = 0.03
 #: Weight of the head posture relative to the attitude of the chest: motion of the head moves the chest only a little.
 HEAD_WEIGHT = 0.3
 #: Radius of gyration that converts angular momentum to an angular acceleration (rad/s²), as a fraction of the height of
-#: the centre of mass: that of a trunk about the vertical.
+#: the center of mass: that of a trunk about the vertical.
 GYRATION_RADIUS = 0.15
 #: Weight of the angular momentum about the horizontal axes relative to the vertical one, which arm swing compensates.
 HORIZONTAL_MOMENTUM_WEIGHT = 0.05
@@ -191,7 +191,7 @@ class WalkTasks(GaitTasks):
         tilt: rotation from level ground to the estimated ground.
         rest: rest angles of the light joints (arms and head), of the heavy ones, and of the head.
         weights: weights of the levels for a weighted solver. Angular levels are scaled with the squared height of the
-            centre of mass: otherwise a small robot would give up its balance for the sake of its posture.
+            center of mass: otherwise a small robot would give up its balance for the sake of its posture.
     """
 
     def __init__(self, robot: Robot, start: State, settings: WalkSettings) -> None:

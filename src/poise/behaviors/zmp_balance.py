@@ -54,7 +54,7 @@ RETURN_GAIN = 3.0
 class ZmpBalanceTasks:
     """Hierarchy of `ZmpBalance`, which is the same for single and double support.
 
-    Levels: relative feet pose (equations 1 to 6); centre of mass (CoM) in the frame of the reference foot, with the
+    Levels: relative feet pose (equations 1 to 6); center of mass (CoM) in the frame of the reference foot, with the
     correction of the ZMP regulation (7 to 13); the hands, if the robot carries something; comfort of the joints (14 and
     15). All tasks are relative to the reference foot, so that the pose of the base does not matter.
 

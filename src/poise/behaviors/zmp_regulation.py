@@ -1,4 +1,4 @@
-"""Laws of the ZMP regulation: centre-of-mass (CoM) shift, foot roll trim, servo deflection and angular momentum."""
+"""Laws of the ZMP regulation: center-of-mass (CoM) shift, foot roll trim, servo deflection and angular momentum."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class ZmpBalanceSettings(FormerNames):
     momentum_recovery_gain: float = gain_parameter(
         0.0, "gain of the rotation of arms and trunk when the ZMP is at the edge of the soles", "", zero=True
     )
-    zmp_regulation: bool = parameter(True, "whether the ZMP is regulated, or the centre of mass alone")
+    zmp_regulation: bool = parameter(True, "whether the ZMP is regulated, or the center of mass alone")
     stiffness: float = gain_parameter(1.0, "stiffness of the servos, as a fraction of that in the robot's data", "")
     feet_gain: float = gain_parameter(50.0, "gain of the feet")
-    com_gain: float = gain_parameter(20.0, "gain of the centre of mass")
+    com_gain: float = gain_parameter(20.0, "gain of the center of mass")
     comfort_gain: float = gain_parameter(4.0, "β of the joints' comfort, eq. (14)")
     hand_gain: float = gain_parameter(10.0, "gain of the hands, if they have a task")
     comfort_posture: str = parameter(

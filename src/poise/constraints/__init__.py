@@ -4,7 +4,7 @@
 |---|---|
 | `JointRange`, `JointSpeed`, `JointAcceleration` | joints inside their limits, braking in time |
 | `Box`, `Polyhedron`, `HalfSpace` | a point of the body inside a region |
-| `CenterOfMassInside` | the centre of mass above the support polygon |
+| `CenterOfMassInside` | the center of mass above the support polygon |
 | `SelfCollision` | bodies of the robot apart from each other |
 | `PinnedContact` | a frame at rest |
 | `RigidContact`, `NonPenetration` | a contact fixed; a contact from sinking into the surface |

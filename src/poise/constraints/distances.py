@@ -63,7 +63,7 @@ class CapsulePairs:
         return _motion.JointTree(J, v, **self._tree)
 
     def place(self, R: Sequence[Array], p: Sequence[Array]) -> Array:
-        """Return centre and half axis of all capsules (B x 6, m) from rotations R and positions p of their `joints`."""
+        """Return center and half axis of all capsules (B x 6, m) from rotations R and positions p of their `joints`."""
         X = np.empty((self.capsule_count, 6))
         self.compiled.place(list(R), list(p), X)
         return X

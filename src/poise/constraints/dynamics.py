@@ -228,7 +228,7 @@ class FrictionCone(WrenchTask):
 class WrenchCone(WrenchTask):
     """Limit the wrench of a rectangular contact to those of forces inside friction pyramids at its corners, N and N m.
 
-    With half lengths X, Y and ``μ' = μ/√2``, sixteen rows (Caron 2015): friction ``|f_x|, |f_y| <= μ' f_z``; centre of
+    With half lengths X, Y and ``μ' = μ/√2``, sixteen rows (Caron 2015): friction ``|f_x|, |f_y| <= μ' f_z``; center of
     pressure inside, ``|m_x| <= Y f_z``, ``|m_y| <= X f_z``; and limits of the yaw moment ::
 
         m_z >= -μ'(X+Y) f_z + |Y f_x - μ' m_x| + |X f_y - μ' m_y|

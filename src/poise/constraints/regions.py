@@ -1,4 +1,4 @@
-"""Constraints that keep the origin of a frame, or the centre of mass, inside a region."""
+"""Constraints that keep the origin of a frame, or the center of mass, inside a region."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ def check_planes(normals: ArrayLike, offsets: ArrayLike, task: str, size: int = 
     return N / length[:, None], b / length
 
 
-# -- Constraints on the centre of mass -------------------------------------------------------------------------------
+# -- Constraints on the center of mass -------------------------------------------------------------------------------
 
 
 class CenterOfMassPlanes(MotionTask):
-    """Keep the centre of mass c inside a polyhedron ``N c <= b`` (m, world axes), see `Polyhedron`."""
+    """Keep the center of mass c inside a polyhedron ``N c <= b`` (m, world axes), see `Polyhedron`."""
 
     unit = "m"
     required_terms = CENTER_OF_MASS
@@ -153,7 +153,7 @@ def HalfSpace(
     """Keep a point on one side of a plane: ``nᵀ p <= offset`` along the normal n, in m.
 
     Args:
-        frame: frame with origin p; None: p is the centre of mass.
+        frame: frame with origin p; None: p is the center of mass.
         normal: n; it is scaled to unit length, and the offset with it.
         offset: distance of the plane from the origin of the world along n (m).
 
@@ -166,7 +166,7 @@ def HalfSpace(
 
 
 class CenterOfMassInside(MotionTask):
-    """Keep the centre of mass above the support polygon, at least `margin` inside its edges.
+    """Keep the center of mass above the support polygon, at least `margin` inside its edges.
 
     Args:
         margin: distance from the edges (m). If the polygon is too small for it, the distance of the mean of its corners
@@ -176,7 +176,7 @@ class CenterOfMassInside(MotionTask):
         contacts: without `polygon`, how many contacts of the state span the polygon, from the first on; it determines
             the number of rows.
         dynamics: task dynamics; `Decay(5)` if not given. With torques give ``Decay(2)``: a rate above √(g / height of
-            the centre of mass) lets it approach an edge faster than forces inside the soles can stop it.
+            the center of mass) lets it approach an edge faster than forces inside the soles can stop it.
 
     >>> constraints.CenterOfMassInside(margin=0.01)
     """
@@ -224,7 +224,7 @@ class CenterOfMassInside(MotionTask):
 
 
 def _point_writers(snapshot: Snapshot, S: Array, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
-    """Return the writers of rows on S c, with c the centre of mass; S (k x 3) is read at every tick."""
+    """Return the writers of rows on S c, with c the center of mass; S (k x 3) is read at every tick."""
     writer = _motion.PointWriter(
         snapshot.center_of_mass_jacobian,
         snapshot.center_of_mass,

@@ -35,7 +35,7 @@ class StaticTorqueLimit(MotionTask):
 
     Unlike `TorqueLimit`, which limits the torques of the present motion, it limits the posture, also in kinematics: a
     robot that bends down bends its knee before its hip is overloaded. The error is τ_i / τ_max,i, without a unit. The
-    foot bears the whole weight W at the centre of mass c; with its Jacobian J at its joint p, both in joint axes::
+    foot bears the whole weight W at the center of mass c; with its Jacobian J at its joint p, both in joint axes::
 
         τ = g(q) - Jᵀ F,    F = (R_pᵀ W e_z, R_pᵀ ((c - p) x W e_z))
 
@@ -107,7 +107,7 @@ class StaticTorqueLimit(MotionTask):
         return np.asarray((S - J.T @ F_rate)[self._rows] / self._limit[:, None])
 
     def _write_contact_force(self) -> tuple[Array, Array]:
-        """Write F for the centre of mass in `_data`; return force and lever arm in the axes of the joint (N, m)."""
+        """Write F for the center of mass in `_data`; return force and lever arm in the axes of the joint (N, m)."""
         placement = self._data.oMi[self._joint]
         force = placement.rotation.T @ np.array([0.0, 0.0, self.robot.weight])
         arm = placement.rotation.T @ (self._data.com[0] - placement.translation)

@@ -30,7 +30,7 @@ LEAST_ALIGNMENT = 0.9
 #: Smallest normal force of a contact whose force ratio counts, relative to the weight: a foot that is being set down or
 #: lifted moves and bears little.
 LOADED_SHARE = 0.05
-#: Mean distance of the supporting points of a sole from the centre of pressure, in radii of the sole: the lever of
+#: Mean distance of the supporting points of a sole from the center of pressure, in radii of the sole: the lever of
 #: friction against yaw.
 YAW_LEVER = 0.6
 #: Share of an estimate that is used: kinetic friction is what is measured, and it varies over the ground.
@@ -46,12 +46,12 @@ class FrictionEstimate:
     """Friction of the ground, from the force ratio of contacts that slip.
 
     While a contact slips, its tangential force f_t is μ times its normal force f_n and opposes the slip. A sole that
-    also turns has a yaw moment m of friction about the centre of pressure. The estimate is the largest ratio
+    also turns has a yaw moment m of friction about the center of pressure. The estimate is the largest ratio
 
         sqrt(|f_t|² + (m / l)²) / f_n,   l = YAW_LEVER · radius of the sole
 
     of a slip that lasts `SLIP_TIME` within `SLIP_WINDOW`. A contact that holds gives no upper bound, so without slip
-    nothing changes. A contact slips if its velocity at the centre of pressure, with yaw, exceeds `SLIP_SPEED`, and if
+    nothing changes. A contact slips if its velocity at the center of pressure, with yaw, exceeds `SLIP_SPEED`, and if
     filtered over `FILTER_TIME` also its noise. Forces are read only while a contact moves.
 
     Attributes:
@@ -136,7 +136,7 @@ class _ContactMotion:
         pressure = float(normal @ force)
         if not LOADED_SHARE * snapshot.robot.weight < pressure < math.inf:
             return None
-        # Centre of pressure, relative to the point of the wrench: n x m / f_n.
+        # Center of pressure, relative to the point of the wrench: n x m / f_n.
         arm = np.cross(normal, moment) / pressure
         place = forces.points[i] + arm - snapshot.position(contact.frame)
         # Tangential force with the yaw moment as a fourth component, and slip with the yaw rate, of the same power.

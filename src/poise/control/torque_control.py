@@ -122,10 +122,10 @@ HOLD_RATE = 6.0
 
 
 class DampedHold:
-    """Torques that hold contacts, centre of mass, orientation and posture as they were when the hold began.
+    """Torques that hold contacts, center of mass, orientation and posture as they were when the hold began.
 
     It solves a small fixed hierarchy, without tasks of the user, under the same physics as any other: measured
-    contacts do not move, the centre of mass comes to rest, then base and joints do. Errors decay with critical damping,
+    contacts do not move, the center of mass comes to rest, then base and joints do. Errors decay with critical damping,
     ``v̇ = -ω² e - 2 ω ė``. Without contacts only the posture is held.
 
     Args:

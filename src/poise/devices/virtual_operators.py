@@ -292,7 +292,7 @@ class FootGoal:
 class TrunkGoal:
     """Guide the trunk to a place; the feet follow automatically.
 
-    The goal is reached when the middle of the feet is near x, y and the trunk has the desired yaw. The centre of mass
+    The goal is reached when the middle of the feet is near x, y and the trunk has the desired yaw. The center of mass
     is not used, because it sways with every step.
 
     Args:

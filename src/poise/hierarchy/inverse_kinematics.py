@@ -63,7 +63,7 @@ def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolera
     on velocities only are left out, except `JointRange`, which keeps the joints inside their ranges.
 
     Args:
-        hierarchy: e.g. for a stance: feet, centre of mass, posture.
+        hierarchy: e.g. for a stance: feet, center of mass, posture.
         start: initial posture; it decides which of several solutions is found.
         iterations: largest number of iterations.
         tolerance: converged when no coordinate changes by more in one step (rad, m).

@@ -1,4 +1,4 @@
-"""Matplotlib charts as inline SVG: sizes, colours, curves, legends and shaded phases.
+"""Matplotlib charts as inline SVG: sizes, colors, curves, legends and shaded phases.
 
 Draw inside a `new_chart` block; when the block ends, `Chart.svg` holds the drawing as text for an HTML page.
 """
@@ -82,7 +82,7 @@ LEGEND_SAMPLE_WIDTH, LETTER_WIDTH = 34.0, 4.2
 BINS = 300
 
 TEXT_COLOR, GRID_COLOR, SHADE_COLOR = "#222222", "#8a8a8a", "#ececec"
-#: Colours that are safe for most kinds of colour blindness, each with its own dash pattern, for the joints of a limb;
+#: Colors that are safe for most kinds of color blindness, each with its own dash pattern, for the joints of a limb;
 #: after M. Okabe and K. Ito, 2008.
 LINE_COLORS = ("#00568a", "#d55e00", "#009e73", "#b3589a", "#333333", "#3d9bd1", "#8f6d00")
 LINE_DASHES: tuple[Any, ...] = (

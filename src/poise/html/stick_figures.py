@@ -27,9 +27,9 @@ SEGMENT_CHAINS = (
 )
 SIDE_COLORS = {"left": "#00568a", "right": "#d55e00", "": "#222222"}
 MARKER_COLOR = "#009e73"
-#: Colour of a body that is drawn behind another one for comparison.
+#: Color of a body that is drawn behind another one for comparison.
 BACKGROUND_COLOR = "#c4c4c4"
-#: Head, per m of body height: height of its centre above the seventh cervical vertebra, and its radius.
+#: Head, per m of body height: height of its center above the seventh cervical vertebra, and its radius.
 HEAD_OFFSET, HEAD_RADIUS = 0.085, 0.055
 #: Horizontal space of one figure in the row (m); a stretched arm and leg need slightly less.
 FIGURE_SPACING = 1.1
@@ -120,7 +120,7 @@ def draw_stick_figure(
         horizontal: direction of the horizontal axis in the world, (3,).
         offset: added to horizontal coordinates, m.
         ground: height of the floor in the world, m.
-        single_color: one colour for the whole body, for a body in the background.
+        single_color: one color for the whole body, for a body in the background.
     """
     for (side, _), points in zip(SEGMENT_CHAINS, body.chains, strict=True):
         style: dict[str, Any] = {

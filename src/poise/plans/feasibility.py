@@ -1,6 +1,6 @@
 """Feasibility check of a walk over its next steps.
 
-The robot is modelled as a pendulum of constant height, ``c̈ = ω² (c - z)``, which follows its centre-of-mass reference
+The robot is modelled as a pendulum of constant height, ``c̈ = ω² (c - z)``, which follows its center-of-mass reference
 as the robot would, with the zero moment point (ZMP) z confined to the soles. The smallest distance from the commanded z
 to the edge of the soles is the margin of the check. `poise.runs.check_walk` simulates the robot instead.
 """
@@ -80,8 +80,8 @@ def check_feasibility(
     """Simulate the next steps of a walk with a pendulum model and return the worst ZMP margin.
 
     Args:
-        plan, phase, time, state: current footstep plan, gait phase, time (s) and state of the centre of mass.
-        reference: law that commands the centre of mass.
+        plan, phase, time, state: current footstep plan, gait phase, time (s) and state of the center of mass.
+        reference: law that commands the center of mass.
         body: dimensions of the robot.
         adapt: step adaptation, as `StepAdapter.adapt`; None: steps stay where they are planned.
         steps: number of steps to simulate.
@@ -180,7 +180,7 @@ def check_walk(
     Args:
         style: style of the walk.
         body: dimensions of the robot.
-        center: reference of the centre of mass, ``"dcm"`` or ``"sinusoid"``, see `poise.plans.footstep_plan`.
+        center: reference of the center of mass, ``"dcm"`` or ``"sinusoid"``, see `poise.plans.footstep_plan`.
         speed: (forward m/s, to the left m/s, turning rad/s) instead of the step lengths of the style.
         steps: number of steps to check.
     """

@@ -1,4 +1,4 @@
-"""Footstep plan, and reference laws that command the centre of mass (CoM) over its footsteps.
+"""Footstep plan, and reference laws that command the center of mass (CoM) over its footsteps.
 
 `FootstepPlan` gives the next footsteps and the reference of the divergent component of motion (DCM) ``ξ = c + ċ / ω``
 (see `poise.plans.gait_parameters`). `DcmReference` and `SinusoidReference` turn the plan and the measured state into a
@@ -118,7 +118,7 @@ def capture_feet(phase: GaitPhase, xi: complex) -> tuple[Footstep, Footstep]:
     return near_foot, feet[1] if near_foot is feet[0] else feet[0]
 
 
-# -- Reference laws of the centre of mass ----------------------------------------------------------------------------
+# -- Reference laws of the center of mass ----------------------------------------------------------------------------
 
 
 class CenterState(NamedTuple):

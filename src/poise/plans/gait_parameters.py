@@ -1,6 +1,6 @@
 """Gait parameters of a style on one robot, and the divergent component of motion (DCM) over its steps.
 
-With c the centre of mass (CoM) at height h, ``ω = sqrt(g / h)`` and the DCM ``ξ = c + ċ / ω``, the robot moves as
+With c the center of mass (CoM) at height h, ``ω = sqrt(g / h)`` and the DCM ``ξ = c + ċ / ω``, the robot moves as
 ``ξ̇ = ω (ξ - z)``, away from the zero moment point (ZMP) z. A step has a double support of T_d seconds, in which z moves
 in a straight line from the last foot p₋ to the next one p, and a single support of T_s seconds with z at p. Integrated
 backwards from the final value ξ_end::

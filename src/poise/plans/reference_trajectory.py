@@ -1,4 +1,4 @@
-"""Reference trajectories of the centre of mass (CoM) and the feet: standing, squatting, and a walk planned in advance.
+"""Reference trajectories of the center of mass (CoM) and the feet: standing, squatting, and a walk planned in advance.
 
 A `ReferenceTrajectory` returns a `TrajectorySample` for a time. Positions are relative to the sole of one foot, the
 reference sole, so that a robot without a measured position in the world can follow them.

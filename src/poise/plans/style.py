@@ -55,11 +55,11 @@ class Style(FormerNames):
     )
     double_support: float = parameter(0.12, "double-support time for a leg of 0.8 m", unit="s", low=0.04, high=0.6)
     com_height_offset: float = parameter(
-        0.0, "height of the centre of mass above its default", unit="leg lengths", low=-0.2, high=0.02
+        0.0, "height of the center of mass above its default", unit="leg lengths", low=-0.2, high=0.02
     )
     sway: float = parameter(
         0.04,
-        "sideways amplitude of the centre of mass, only with com_reference=sinusoid",
+        "sideways amplitude of the center of mass, only with com_reference=sinusoid",
         unit="leg lengths",
         low=0.0,
         high=0.2,
@@ -173,7 +173,7 @@ PARAMETERS: dict[str, Parameter] = {
     name: declared for name, declared in parameters(Style).items() if declared.kind == "number"
 }
 
-#: Parameters that act only with the sinusoid reference of the centre of mass.
+#: Parameters that act only with the sinusoid reference of the center of mass.
 SINUSOID_PARAMETERS = ("sway", "sway_phase")
 
 NEUTRAL = Style()

@@ -33,7 +33,7 @@ class SupportRegion:
         half, margin: half length and half width of a sole, and margin by which it is shrunk (m).
 
     Attributes:
-        is_level: whether all feet are at one height; if not, the region is projected from the centre of mass (CoM).
+        is_level: whether all feet are at one height; if not, the region is projected from the center of mass (CoM).
         ground: height of the plane of the zero moment point (ZMP), that of the first foot (m).
         polygon: convex hull of the corners seen from above (m, k x 2).
     """

@@ -72,7 +72,7 @@ class WrenchColumns:
         return forces.wrenches.size
 
     def center_of_pressure(self, numbers: Array, weight: float) -> Array:
-        """Return the centre of pressure (CoP) of each of n rows (n x 2, m); NaN below `MIN_CONTACT_LOAD` of the weight.
+        """Return the center of pressure (CoP) of each of n rows (n x 2, m); NaN below `MIN_CONTACT_LOAD` of the weight.
 
             h = Σ f_zi z_i / Σ f_zi,   p of `poise.state.balance.center_of_pressure` on the plane z = h
 

@@ -24,7 +24,7 @@ class Camera:
     Args:
         direction: from the target towards the camera, in the world; any length. Robots face x: the default shows them
             from the front, from their right and slightly from above.
-        target: point in the middle of the picture, in the world (m); by default the centre of what is drawn.
+        target: point in the middle of the picture, in the world (m); by default the center of what is drawn.
         distance: from the target to the camera (m); by default the smallest at which everything drawn is in view.
 
     >>> from_its_left = Camera(direction=(0, 1, 0.2))

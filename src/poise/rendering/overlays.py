@@ -1,4 +1,4 @@
-"""Overlays of a picture: support polygon, projected centre of mass (CoM), marked points and boxes."""
+"""Overlays of a picture: support polygon, projected center of mass (CoM), marked points and boxes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from poise.robots import Foot, State
 
 Color = tuple[float, float, float]
 
-#: Colours safe for most kinds of colour blindness: marks and boxes (used in turn), support polygon, CoM.
+#: Colors safe for most kinds of color blindness: marks and boxes (used in turn), support polygon, CoM.
 MARK_COLORS: tuple[Color, ...] = ((0.0, 0.45, 0.70), (0.84, 0.37, 0.0), (0.80, 0.47, 0.65), (0.90, 0.62, 0.0))
 SUPPORT_COLOR: Color = (0.0, 0.62, 0.45)
 CENTER_OF_MASS_COLOR: Color = (0.80, 0.10, 0.15)
@@ -52,5 +52,5 @@ def floor_height(state: State) -> float:
 
 
 def palette(items: Mapping[str, object]) -> list[Color]:
-    """Return one colour of `MARK_COLORS` per item, repeated in turn."""
+    """Return one color of `MARK_COLORS` per item, repeated in turn."""
     return [MARK_COLORS[i % len(MARK_COLORS)] for i in range(len(items))]

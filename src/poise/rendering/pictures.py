@@ -97,7 +97,7 @@ def annotate(image: Image, state: State, camera: Camera, overlays: Overlays, tit
 def _draw_circle(
     pen: PIL.ImageDraw.ImageDraw, camera: Camera, point: Array, radius: float, size: Size, color: Rgba, line_width: int
 ) -> tuple[float, float, float] | None:
-    """Draw the outline of a sphere and return its centre and radius (x, y, r) in pixels; None behind the camera."""
+    """Draw the outline of a sphere and return its center and radius (x, y, r) in pixels; None behind the camera."""
     pixels = _visible_pixels(camera, np.array([point, point + radius * camera.axes[1]]), size)
     if len(pixels) < 2:
         return None

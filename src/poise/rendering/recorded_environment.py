@@ -1,4 +1,4 @@
-"""Environment of a recording, for pictures, films and pages: `recorded_environment`, and its surfaces and colours."""
+"""Environment of a recording, for pictures, films and pages: `recorded_environment`, and its surfaces and colors."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from poise.rendering.camera import Camera
 from poise.rendering.scene_geometry import Mesh, Surface, box, surface_with_normals
 from poise.robots import Robot
 
-#: Colours of steps and blocks, of objects, and of a box in the hands. Objects are transparent, since a wall or a door
+#: Colors of steps and blocks, of objects, and of a box in the hands. Objects are transparent, since a wall or a door
 #: may be between the camera and the robot.
 GROUND_COLOR, OBJECT_COLOR = (0.74, 0.76, 0.79, 1.0), (0.72, 0.60, 0.45, 0.45)
 HELD_BOX_COLOR = (0.80, 0.55, 0.25, 1.0)
-#: Colour of the edges of steps: from above and from ahead, treads of one colour would look like a floor.
+#: Color of the edges of steps: from above and from ahead, treads of one color would look like a floor.
 EDGE_COLOR = (0.47, 0.50, 0.54)
 #: Most boxes whose edges are drawn: more than a staircase has; blocks of uneven ground are small enough without.
 MAX_OUTLINED_BOXES = 60

@@ -184,6 +184,6 @@ class OffscreenRenderer:
 
 
 def _colored_boxes(environment: EnvironmentGeometry) -> list[tuple[SolidBox, tuple[float, ...]]]:
-    """Return the boxes of the ground and the objects with their colours."""
+    """Return the boxes of the ground and the objects with their colors."""
     colored = ((environment.ground, GROUND_COLOR), (environment.objects, OBJECT_COLOR))
     return [(each, color) for boxes, color in colored for each in boxes]

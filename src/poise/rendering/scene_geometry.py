@@ -21,7 +21,7 @@ CIRCLE_POINTS = 24
 
 
 def box(half_lengths: tuple[float, float, float]) -> Solid:
-    """Return a box centred at the origin, with half lengths along x, y and z (m)."""
+    """Return a box centered at the origin, with half lengths along x, y and z (m)."""
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
     squares = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
     faces = [face for a, b, c, d in squares for face in ((a, b, c), (a, c, d))]
@@ -29,13 +29,13 @@ def box(half_lengths: tuple[float, float, float]) -> Solid:
 
 
 def sphere(radius: float) -> Solid:
-    """Return a sphere centred at the origin (m)."""
+    """Return a sphere centered at the origin (m)."""
     angles = np.linspace(-np.pi / 2, np.pi / 2, CIRCLE_POINTS // 2 + 1)
     return _revolve(radius * np.cos(angles), radius * np.sin(angles))
 
 
 def cylinder(radius: float, half_length: float) -> Solid:
-    """Return a closed cylinder along z, centred at the origin (m)."""
+    """Return a closed cylinder along z, centered at the origin (m)."""
     return _revolve(
         np.array([0.0, radius, radius, 0.0]), np.array([-half_length, -half_length, half_length, half_length])
     )
@@ -88,7 +88,7 @@ class Mesh(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Triangle mesh with normals and a colour, fixed to a joint of the robot or to the world.
+    """Triangle mesh with normals and a color, fixed to a joint of the robot or to the world.
 
     Points (m) and normals are in the frame of the joint.
 

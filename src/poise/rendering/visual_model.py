@@ -1,6 +1,6 @@
-"""Visual model of a robot: its meshes with their colours in a MuJoCo scene, posed for any state.
+"""Visual model of a robot: its meshes with their colors in a MuJoCo scene, posed for any state.
 
-The mesh reader behind `robot.visual_geometry` drops colours, and in Collada files with several materials it mixes up
+The mesh reader behind `robot.visual_geometry` drops colors, and in Collada files with several materials it mixes up
 the triangles of all materials but the first. This module therefore reads Collada files again.
 """
 
@@ -42,7 +42,7 @@ class MaterialMesh:
 
 
 class Collada:
-    """Reader of a Collada file, limited to triangles and diffuse colours."""
+    """Reader of a Collada file, limited to triangles and diffuse colors."""
 
     def __init__(self, path: str | Path) -> None:
         self._root = ElementTree.parse(path).getroot()
@@ -143,7 +143,7 @@ def _numbers(element: ElementTree.Element | None) -> Array:
     return np.array("" if element is None or element.text is None else element.text.split(), dtype=np.float64)
 
 
-# -- Coloured meshes of the shapes of a robot ------------------------------------------------------------------------
+# -- Colored meshes of the shapes of a robot ------------------------------------------------------------------------
 
 
 Faces = NDArray[np.int32]
@@ -158,7 +158,7 @@ def is_mesh(shape: pinocchio.GeometryObject) -> bool:
 
 
 def colored_meshes(shape: pinocchio.GeometryObject) -> Iterator[MaterialMesh]:
-    """Yield the mesh of a shape split by colour, in the frame of the shape (m).
+    """Yield the mesh of a shape split by color, in the frame of the shape (m).
 
     Triangles are counter-clockwise seen from their visible side. A closed surface is visible from outside; an open one
     is visible from both sides, so that each of its triangles is included twice.
@@ -215,7 +215,7 @@ def _bounding_box(points: Array) -> Array:
 # -- Visual model of a robot -----------------------------------------------------------------------------------------
 
 
-#: Colours of shapes without a colour: a warm light grey, and a darker grey for every second body of a chain.
+#: Colors of shapes without a color: a warm light grey, and a darker grey for every second body of a chain.
 DEFAULT_COLORS = ((0.88, 0.87, 0.84, 1.0), (0.66, 0.68, 0.71, 1.0))
 #: Radius of the sticks that stand for a robot without shapes, per m of its height.
 STICK_RADIUS = 0.02
@@ -336,11 +336,11 @@ def _build_shape(
     box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
     corners = box @ shape.placement.rotation.T + shape.placement.translation
     pose, kind, size = shape.placement, *_geom_type_and_size(shape)
-    if mesh >= 0:  # MuJoCo stores a mesh relative to its centre and principal axes
+    if mesh >= 0:  # MuJoCo stores a mesh relative to its center and principal axes
         w, x, y, z = model.mesh_quat[mesh]
         pose = pose * pinocchio.SE3(pinocchio.Quaternion(w, x, y, z).matrix(), model.mesh_pos[mesh])
     mesh_color = tuple(float(part) for part in shape.meshColor)
-    if shape.overrideMaterial and max(mesh_color[:3]) > 0.0:  # black means that the file sets no colour
+    if shape.overrideMaterial and max(mesh_color[:3]) > 0.0:  # black means that the file sets no color
         color = mesh_color
     return Shape(
         kind,

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 #: Largest number of values that are drawn as points; more are drawn as a box.
 MAX_POINTS = 20
-#: Largest number of parts of a split that are distinguished by colour.
+#: Largest number of parts of a split that are distinguished by color.
 MAX_COLORED_PARTS = 4
 #: Average width of a letter, in drawing units.
 LETTER_WIDTH = 4.2
@@ -61,7 +61,7 @@ def box_plot(runs: RunTable, name: str, groups: RunGroups, split: RunGroups | No
         runs: the runs of the campaign.
         name: column of the measure.
         groups: groups along the horizontal axis.
-        split: parts that are drawn side by side in different colours, if they are few; None for no split.
+        split: parts that are drawn side by side in different colors, if they are few; None for no split.
         selected: runs to include, (n,).
     """
     column, values = runs.columns[name], runs.numbers(name)

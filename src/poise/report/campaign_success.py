@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 MAX_FINE_VALUES, MIN_RUNS_PER_VALUE = 24, 5
 #: Largest number of bars; of more values, those with the lowest success rate are shown.
 MAX_BARS = 24
-#: Largest number of groups that share a figure, distinguished by colour; more groups have a figure each.
+#: Largest number of groups that share a figure, distinguished by color; more groups have a figure each.
 MAX_SHARED_GROUPS = 4
 #: Height of a bar with its spacing, and average width of a letter, in drawing units.
 BAR_ROW_HEIGHT, LETTER_WIDTH = 17.0, 4.4
@@ -106,7 +106,7 @@ def _max_values(runs: RunTable, name: str) -> int:
 
 
 def _line_figure(runs: RunTable, groups: RunGroups, split: RunGroups | None = None) -> str:
-    """Plot the success rate against a numeric parameter, for all runs or for each part of a split in its colour."""
+    """Plot the success rate against a numeric parameter, for all runs or for each part of a split in its color."""
     name = display_name(groups.name)
     suffix = f" by {display_name(split.name)}" if split is not None else ""
     with new_chart(f"Success rate against {name}{suffix}", HALF_WIDTH, CHART_HEIGHT + 14) as chart:
@@ -249,12 +249,12 @@ def _bar_figure(runs: RunTable, groups: RunGroups) -> str:
     )
 
 
-# -- Colours of success rates ----------------------------------------------------------------------------------------
+# -- Colors of success rates ----------------------------------------------------------------------------------------
 
 
-#: Colours from failure (dark) to success (light), of monotonic lightness.
+#: Colors from failure (dark) to success (light), of monotonic lightness.
 SUCCESS_COLORS = ("#5e1f00", "#b85410", "#f0b070", "#e9f1f6")
-#: Text is white on colours of success rates below this.
+#: Text is white on colors of success rates below this.
 LIGHT_TEXT_BELOW = 0.5
 
 
@@ -264,12 +264,12 @@ def _color_map() -> matplotlib.colors.Colormap:
 
 
 def success_color(share: float) -> str:
-    """Return the colour of a success rate from 0 to 1."""
+    """Return the color of a success rate from 0 to 1."""
     return str(matplotlib.colors.to_hex(_color_map()(share)))
 
 
 def text_color_on(share: float) -> str:
-    """Return a text colour that is legible on `success_color`."""
+    """Return a text color that is legible on `success_color`."""
     return "#ffffff" if share < LIGHT_TEXT_BELOW else "#222222"
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 WalkViews = Sequence[tuple[RecordingView, RecordedWalk]]
 
-#: Colours of the legs if there is one recording; several recordings have one colour each.
+#: Colors of the legs if there is one recording; several recordings have one color each.
 LEG_COLORS = {"left": "#00568a", "right": "#d55e00"}
 LEG_DASHES = {"left": "solid", "right": (0, (4.0, 1.4))}
 #: Opacity of bands: five of them can overlap.
@@ -151,7 +151,7 @@ GaitViews = Sequence[tuple[RecordingView, RecordedGait]]
 LEG_ROTATIONS = {
     each.joint.removeprefix("right_"): each.title.removeprefix("Right ").capitalize() for each in TABLE_I[:6]
 }
-#: Colours of the normative band and of its mean.
+#: Colors of the normative band and of its mean.
 NORM_BAND_COLOR, NORM_MEAN_COLOR = "#d9d9d9", "#8a8a8a"
 ANGLES_DESCRIPTION = (
     "From initial contact of a foot (0 %) to its next initial contact (100 %), each leg over the cycles of its own "

@@ -169,19 +169,19 @@ def _unloaded_note(names: Sequence[str]) -> str:
 #: A ZMP closer to an edge than this (m) counts as on the edge: force cells at the corners cannot sense a ZMP outside,
 #: and 1 mm is less than the shift that tips a foot.
 EDGE_TOLERANCE = 1e-3
-#: Colours of the feet, as in the figures of paths, and of pushes.
+#: Colors of the feet, as in the figures of paths, and of pushes.
 SIDE_COLORS = {"left": "#00568a", "right": "#d55e00"}
 PUSH_COLOR = "#e8c9c9"
 #: Directions of the ZMP: name and symbol as in the paper, and the parts of the foot at the upper and the lower edge.
 ZMP_AXES = (("frontal", "x", "toes", "heel"), ("lateral", "y", "left", "right"))
 SOLE_DESCRIPTION = (
     "From the four force cells of each sole: W is the sum of the cell forces, and the zero-moment point (ZMP) their "
-    "centre, relative to the centre of the sole, x forward and y to the left. Horizontal lines are the edges of the "
+    "center, relative to the center of the sole, x forward and y to the left. Horizontal lines are the edges of the "
     f"sole. Cell forces are low-pass filtered with a time constant of {1e3 * CELL_TIME_CONSTANT:.0f} ms."
 )
 SOLE_CAPTION = (
     "W is the mean over all samples. ZMP values are for samples in which the foot carries "
-    f"{100 * MIN_CONTACT_LOAD:.0f} % of the weight or more: distance from the centre of the sole, and share of these "
+    f"{100 * MIN_CONTACT_LOAD:.0f} % of the weight or more: distance from the center of the sole, and share of these "
     "samples inside the sole. Cells at the corners cannot sense a ZMP outside the sole: within "
     f"{1e3 * EDGE_TOLERANCE:.0f} mm of an edge, it does not count as inside."
 )
@@ -193,7 +193,7 @@ class SolePressureSeries(NamedTuple):
     Attributes:
         foot: the foot.
         amplitude: W, sum of the cell forces, (n,), N; NaN if no cell was measured.
-        zmp: ZMP relative to the centre of the sole, (n, 2), m; NaN if the foot is not loaded.
+        zmp: ZMP relative to the center of the sole, (n, 2), m; NaN if the foot is not loaded.
     """
 
     foot: Foot
@@ -327,7 +327,7 @@ def _zmp_figure(view: RecordingView, pressure: SolePressureSeries, k: int) -> st
             axes.text(*place, name, transform=across, ha="right", va="top" if sign > 0.0 else "bottom", fontsize=7.5)
         axes.set(xlabel="time (s)", ylabel=f"{letter} (mm)", xlim=time_range(view), ylim=(-1.1 * edge, 1.1 * edge))
     known = np.abs(values[np.isfinite(values)])
-    peak = f"at most {number(round(float(known.max()), 2))} mm from the centre" if len(known) else "foot not loaded"
+    peak = f"at most {number(round(float(known.max()), 2))} mm from the center" if len(known) else "foot not loaded"
     return figure(chart.svg, f"{view.label}, {side} foot: {direction} ZMP, {peak}.")
 
 

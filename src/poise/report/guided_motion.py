@@ -145,7 +145,7 @@ def _step_text(segment: SegmentRecord) -> str:
 #: Paths of the navigation points by name, (n, 3), m, with NaN between segments.
 Paths = Mapping[str, Array]
 
-#: Colours of the navigation points.
+#: Colors of the navigation points.
 POINT_COLORS = {
     "center": TEXT_COLOR,
     "left foot": "#00568a",
@@ -160,7 +160,7 @@ MIN_HEIGHT, MAX_HEIGHT = 90.0, 330.0
 NAVIGATION_DESCRIPTION = (
     "One point is guided at a time, and the others follow. Left: paths planned by the motion segments, each from the "
     "state of the robot at its start, with a ring at the subgoal of its guided point. Right: actual paths of the "
-    "robot, with the same rings. The path of a foot is that of the centre of its sole."
+    "robot, with the same rings. The path of a foot is that of the center of its sole."
 )
 
 

@@ -136,13 +136,13 @@ def stored_events(provenance: dict[str, Any]) -> tuple[GaitEvent, ...]:
 
 
 class LineStyle(NamedTuple):
-    """Line style of the curves of a recording: colour and dashes, so that curves also differ in greyscale."""
+    """Line style of the curves of a recording: color and dashes, so that curves also differ in greyscale."""
 
     color: str
     dashes: str | tuple[int, tuple[float, ...]]
 
 
-#: Colours safe for most kinds of colour blindness, of decreasing darkness, each with its own dash pattern.
+#: Colors safe for most kinds of color blindness, of decreasing darkness, each with its own dash pattern.
 LINE_STYLES = (
     LineStyle("#00568a", "solid"),
     LineStyle("#d55e00", (0, (5.0, 1.6))),

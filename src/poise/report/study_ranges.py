@@ -341,7 +341,7 @@ def _equivalence_sentence(outcomes: Sequence[VariantResult]) -> str:
 
 
 def _forest_plot(outcome: VariantResult, max_interval: float) -> str:
-    """Plot the mean differences with their 90 % intervals, coloured by verdict."""
+    """Plot the mean differences with their 90 % intervals, colored by verdict."""
     rows = np.arange(len(outcome.tests))
     name, limit = outcome.variant.name, 1.12 * max(max_interval, EQUIVALENCE_BOUND)
     with new_chart(

@@ -146,7 +146,7 @@ def _margin_figure(view: RecordingView, walk: RecordedWalk, limits: tuple[float,
 # -- Footprints ------------------------------------------------------------------------------------------------------
 
 
-#: Colours of the feet.
+#: Colors of the feet.
 SIDE_COLORS = {"left": "#00568a", "right": "#d55e00"}
 #: Opacity of the first and the last footprint.
 FIRST_ALPHA, LAST_ALPHA = 0.10, 0.55

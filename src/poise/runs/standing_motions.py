@@ -29,11 +29,11 @@ from poise.runs.servo_balance import SERVO_COLUMNS, SETTLING_TIME, ServoBalance
 
 #: Largest distance from hand to target at the end of a phase, by plant (m): on an ideal plant a hundredth of an arm.
 REACH_TOLERANCE = {"ideal": 0.005, "mujoco": 0.01}
-#: Largest errors of a simulated reach: centre of mass (m), boxes of the left hand and foot (m), tilt of the sole (rad).
+#: Largest errors of a simulated reach: center of mass (m), boxes of the left hand and foot (m), tilt of the sole (rad).
 LARGEST_COM_ERROR, LARGEST_BOX_ERROR, LARGEST_SOLE_TILT = 0.01, 0.005, math.radians(1.0)
 #: Largest error of the capture point at the end of a stand (m); with more the robot may fall.
 LARGEST_CAPTURE_ERROR = 0.02
-#: Largest error of the centre of mass (m) and largest tilt of the soles (rad) during a squat.
+#: Largest error of the center of mass (m) and largest tilt of the soles (rad) during a squat.
 LARGEST_PATH_ERROR, LARGEST_SQUAT_TILT = 0.02, math.radians(1.0)
 PROFILES = ("exponential", "minimum-jerk")
 
@@ -112,7 +112,7 @@ class Reach(Motion):
 
 
 def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
-    """Return the reasons why a simulated reach failed: centre of mass, boxes of hand and foot, tilt of the sole."""
+    """Return the reasons why a simulated reach failed: center of mass, boxes of hand and foot, tilt of the sole."""
     target = reach.start.support_center
     com_error = max(float(np.linalg.norm(state.center_of_mass[:2] - target)) for state in states)
     parts: tuple[Literal["hand", "foot"], ...] = ("hand", "foot") if reach.holds_cup else ("foot",)
@@ -122,7 +122,7 @@ def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
         f"left {part} left its box by {1e3 * way:.1f} mm" for part, way in out.items() if way > LARGEST_BOX_ERROR
     ]
     if com_error > LARGEST_COM_ERROR:
-        messages.append(f"centre of mass {1e3 * com_error:.1f} mm from its target")
+        messages.append(f"center of mass {1e3 * com_error:.1f} mm from its target")
     if tilt > LARGEST_SOLE_TILT:
         messages.append(f"sole tilted by {math.degrees(tilt):.1f} degrees")
     return messages
@@ -186,7 +186,7 @@ class ServoSquatSettings(ZmpBalanceSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Squat(Stand):
-    """Squat repeatedly: the centre of mass moves down and up, the soles stay flat.
+    """Squat repeatedly: the center of mass moves down and up, the soles stay flat.
 
     A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Squat`.
     """
@@ -230,7 +230,7 @@ def _deviations(squat: behaviors.Squat, states: list[State], result: Result) -> 
             for name, entry in (result["limits"] or {}).items()
         )
         acting = f" ({at_limit})" if at_limit else ""
-        messages.append(f"centre of mass up to {1e3 * worst:.0f} mm off its path{acting}")
+        messages.append(f"center of mass up to {1e3 * worst:.0f} mm off its path{acting}")
     if tilt > LARGEST_SQUAT_TILT:
         messages.append(f"a sole tilted by {math.degrees(tilt):.1f} degrees")
     return messages

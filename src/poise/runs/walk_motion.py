@@ -115,7 +115,7 @@ class Walk(ServoBalance):
         ineffective = [STYLE_PREFIX + name for name in SINUSOID_PARAMETERS if STYLE_PREFIX + name in self.settings]
         if ineffective and self.settings.get("com_reference") != "sinusoid":
             raise UsageError(
-                f"{ineffective[0]} has no effect with the default reference of the centre of mass; leave it out, or "
+                f"{ineffective[0]} has no effect with the default reference of the center of mass; leave it out, or "
                 "give --set com_reference=sinusoid"
             )
         super().check()

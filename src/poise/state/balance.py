@@ -1,10 +1,10 @@
-"""Measures of balance: ZMP, centre of pressure, DCM, capture point and static support region.
+"""Measures of balance: ZMP, center of pressure, DCM, capture point and static support region.
 
-Pure functions of plain arrays in world coordinates (m, m/s, m/s², N, N m, kg). Notation: c is the centre of mass (CoM),
+Pure functions of plain arrays in world coordinates (m, m/s, m/s², N, N m, kg). Notation: c is the center of mass (CoM),
 m the mass, L the angular momentum about c, g the gravity (9.81 m/s², positive, pointing down), h the height of the
 ground (m), f and n the force and moment of the ground on the robot. Functions of (..., 3) take whole recordings.
 
-A measure that does not exist, such as the centre of pressure of a robot in the air, is NaN and no error; the `margin`
+A measure that does not exist, such as the center of pressure of a robot in the air, is NaN and no error; the `margin`
 of a NaN point is minus infinity.
 """
 
@@ -70,7 +70,7 @@ def zmp(
 def center_of_pressure(
     positions: ArrayLike, forces: ArrayLike, moments: ArrayLike | None = None, ground: float = 0.0
 ) -> Array:
-    """Return the centre of pressure (CoP) of all contacts, (..., 2), on the plane z = h.
+    """Return the center of pressure (CoP) of all contacts, (..., 2), on the plane z = h.
 
         F = Σ f_i,   M = Σ cross(r_i, f_i) + n_i
         p_x = (h F_x - M_y) / F_z,   p_y = (h F_y + M_x) / F_z

@@ -17,7 +17,7 @@ from poise.state import _motion
 
 
 def center_of_mass_writer(model: pinocchio.Model, data: Any, center: Array, jacobian: Array) -> _motion.CenterOfMass:
-    """Return a writer of the centre of mass (3, m) and its Jacobian (3 x nv, column by column).
+    """Return a writer of the center of mass (3, m) and its Jacobian (3 x nv, column by column).
 
     Call its `write` after pinocchio has computed the joint placements and Jacobians.
     """
@@ -38,7 +38,7 @@ def center_of_mass_writer(model: pinocchio.Model, data: Any, center: Array, jaco
 
 
 def momentum_drift_writer(model: pinocchio.Model, data: Any, momentum: Array, center: Array) -> _motion.MomentumDrift:
-    """Return a writer of Ȧ_g v (6, N and N m) and of the drift of the centre of mass (3, m/s²).
+    """Return a writer of Ȧ_g v (6, N and N m) and of the drift of the center of mass (3, m/s²).
 
     Call its `write` after pinocchio has computed the rate of the centroidal momentum for zero accelerations.
     """
@@ -54,11 +54,11 @@ def momentum_drift_writer(model: pinocchio.Model, data: Any, momentum: Array, ce
 # Terms to compute, as bits of a mask; see `Snapshot.compute`.
 #: Placements and Jacobians of frames.
 FRAMES = 1 << 0
-#: The centre of mass and its Jacobian.
+#: The center of mass and its Jacobian.
 CENTER_OF_MASS = 1 << 1
-#: Momentum about the centre of mass and its matrix.
+#: Momentum about the center of mass and its matrix.
 MOMENTUM = 1 << 2
-#: Drift J̇ v of frames, centre of mass and momentum: their accelerations for v̇ = 0.
+#: Drift J̇ v of frames, center of mass and momentum: their accelerations for v̇ = 0.
 DRIFT = 1 << 3
 #: The mass matrix and the bias forces.
 DYNAMICS = 1 << 4
@@ -290,41 +290,41 @@ class Snapshot:
         """Return (velocity of the origin, angular velocity), m/s and rad/s."""
         return self.jacobian(frame) @ self.v
 
-    # -- centre of mass and momentum -------------------------------------------------------------------------------
+    # -- center of mass and momentum -------------------------------------------------------------------------------
 
     @property
     def center_of_mass(self) -> Array:
-        """Centre of mass in the world (3), m."""
+        """Center of mass in the world (3), m."""
         self.compute(CENTER_OF_MASS)
         return self._center_of_mass
 
     @property
     def center_of_mass_jacobian(self) -> Array:
-        """Jacobian of the centre of mass, 3 x nv."""
+        """Jacobian of the center of mass, 3 x nv."""
         self.compute(CENTER_OF_MASS)
         return self._center_of_mass_jacobian
 
     @property
     def center_of_mass_velocity(self) -> Array:
-        """Velocity of the centre of mass (3), m/s."""
+        """Velocity of the center of mass (3), m/s."""
         return self.center_of_mass_jacobian @ self.v
 
     @property
     def center_of_mass_drift(self) -> Array:
-        """Drift of the centre of mass, its acceleration for v̇ = 0 (3), m/s²."""
+        """Drift of the center of mass, its acceleration for v̇ = 0 (3), m/s²."""
         self.compute(DRIFT)
         return self._center_of_mass_drift
 
     @property
     def momentum_matrix(self) -> Array:
-        """Centroidal momentum matrix A_g, 6 x nv: (linear, angular momentum about the centre of mass) = A_g v."""
+        """Centroidal momentum matrix A_g, 6 x nv: (linear, angular momentum about the center of mass) = A_g v."""
         self.compute(MOMENTUM)
         matrix: Array = self.data.Ag
         return matrix
 
     @property
     def momentum(self) -> Array:
-        """(linear, angular momentum about the centre of mass), kg m/s and kg m²/s."""
+        """(linear, angular momentum about the center of mass), kg m/s and kg m²/s."""
         momentum: Array = self.momentum_matrix @ self.v
         return momentum
 

@@ -1,4 +1,4 @@
-"""Centroidal tasks: centre of mass, linear and angular momentum of the whole body."""
+"""Centroidal tasks: center of mass, linear and angular momentum of the whole body."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from poise.tasks.task import (
 
 
 class CenterOfMass(MotionTask):
-    """Move the centre of mass c to a point: ``e = c - c*``, in m, in world axes or in the axes of a frame.
+    """Move the center of mass c to a point: ``e = c - c*``, in m, in world axes or in the axes of a frame.
 
     Args:
         target: point c*, one number (m) per axis of `axes` or all three, or a `Target` of these vectors.
@@ -229,7 +229,7 @@ class LinearMomentum(Momentum):
 
 
 class AngularMomentum(Momentum):
-    """Regulate the angular momentum of the whole body about its centre of mass, kg m²/s, in world axes.
+    """Regulate the angular momentum of the whole body about its center of mass, kg m²/s, in world axes.
 
     >>> tasks.AngularMomentum(axes="z")  # arms swing against the legs
     """

@@ -173,7 +173,7 @@ class ContactForce(WrenchTask):
 
 
 class CenterOfPressure(WrenchTask):
-    """Move the centre of pressure of a contact to a point p of its plane, relative to its middle (m).
+    """Move the center of pressure of a contact to a point p of its plane, relative to its middle (m).
 
     ``p f_z = (-m_y, m_x)`` is linear in the wrench (f, m), so the rows are moments, in N m:
     ``-m_y - p_x f_z = 0`` and ``m_x - p_y f_z = 0``.
@@ -191,7 +191,7 @@ class CenterOfPressure(WrenchTask):
         self.target = check_task_vector(target, 2, "target", name)
         if self.contact.point_like:
             raise TaskError(
-                f"{name}: the centre of pressure of a point contact is fixed; give a contact with corners", name
+                f"{name}: the center of pressure of a point contact is fixed; give a contact with corners", name
             )
 
     def labels(self, robot: Robot) -> tuple[str, ...]:

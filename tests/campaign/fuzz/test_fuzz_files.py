@@ -87,7 +87,7 @@ def test_the_file_of_a_run_can_be_saved(tmp_path: Path) -> None:
     assert (tmp_path / "kept.trc").read_bytes() == mutated_file("trc", "bits", 3)
 
 
-@pytest.mark.parametrize("parameters", [{"format": "bvq"}, {"format": "bvh", "mutation": "bit"}, {"colour": "red"}, {}])
+@pytest.mark.parametrize("parameters", [{"format": "bvq"}, {"format": "bvh", "mutation": "bit"}, {"color": "red"}, {}])
 def test_invalid_parameters_are_refused(parameters: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=r"there (is no|are)"):
         KIND.check_parameters(parameters, Path())

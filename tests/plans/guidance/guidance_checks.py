@@ -133,10 +133,10 @@ def faults(goal: Goal, workspace: Workspace, legs: LegReach) -> list[str]:
         if points.last_moved != goal.step:
             found.append("the foot that moved is not remembered")
     if outside_stand_on(points, workspace) > 1e-6:
-        found.append(f"the centre of mass is {outside_stand_on(points, workspace)} m outside")
+        found.append(f"the center of mass is {outside_stand_on(points, workspace)} m outside")
     height = points.center[2] - min(foot.z for foot in points.stance_feet)
     if not workspace.com_heights[0] - 1e-6 <= height <= workspace.com_heights[1] + 1e-6:
-        found.append(f"the centre of mass is at {height} m")
+        found.append(f"the center of mass is at {height} m")
     for side, foot in points.feet.items():
         slack = legs.extension_margin(
             points.center[None], points.attitude[2:], foot.position[None], side, np.array([foot.yaw])

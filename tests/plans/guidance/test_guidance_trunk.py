@@ -1,4 +1,4 @@
-"""Trunk-guided mode: the centre of mass follows the command, and the feet step when needed."""
+"""Trunk-guided mode: the center of mass follows the command, and the feet step when needed."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_robot_without_two_feet_is_refused_in_one_line() -> None:
 
 @each_robot
 def test_slack_is_the_extension_margin_of_the_longest_leg(name: str) -> None:
-    """At the highest centre of mass, the leg that reaches less far has exactly the reserve left."""
+    """At the highest center of mass, the leg that reaches less far has exactly the reserve left."""
     _, legs = limits_of(name)
     points = start_of(name)
     points = points.replace(
@@ -103,7 +103,7 @@ def test_slack_and_roll_of_many_are_those_of_each(name: str) -> None:
 
 
 def solve_points(name: str, points: NavigationPoints) -> PoseSolution:
-    """The posture of navigation points: feet < centre of mass < hands < trunk < posture."""
+    """The posture of navigation points: feet < center of mass < hands < trunk < posture."""
     robot = robot_of(name)
     start = robot.stance("standing")
     middle = sum(foot.position for foot in points.feet.values()) / 2.0
@@ -133,8 +133,8 @@ def solve_points(name: str, points: NavigationPoints) -> PoseSolution:
 
 @each_robot
 def test_inverse_kinematics_reaches_every_goal_inside_the_geometric_workspace(name: str) -> None:
-    """Feet within 2 mm and centre of mass within 5 mm in all of 50 random goals but two; and the legs are as long and
-    lean as in the geometric model, within a tenth of the leg and 0.15 rad: the centre of mass moves in the trunk.
+    """Feet within 2 mm and center of mass within 5 mm in all of 50 random goals but two; and the legs are as long and
+    lean as in the geometric model, within a tenth of the leg and 0.15 rad: the center of mass moves in the trunk.
     """
     robot, (_, legs) = robot_of(name), limits_of(name)
     start = robot.stance("standing")

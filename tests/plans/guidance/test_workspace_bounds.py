@@ -80,7 +80,7 @@ def test_the_nominal_place_is_inside(name: str) -> None:
 
 
 @each_robot
-def test_the_centre_of_mass_goes_to_the_nearest_point_of_the_shrunken_support(name: str) -> None:
+def test_the_center_of_mass_goes_to_the_nearest_point_of_the_shrunken_support(name: str) -> None:
     workspace, _ = limits_of(name)
     random, points = Random(6), start_of(name)
     for stance, target in random_feet(name, 5, 200):
@@ -102,7 +102,7 @@ def test_the_centre_of_mass_goes_to_the_nearest_point_of_the_shrunken_support(na
 
 
 @each_robot
-def test_on_one_foot_the_centre_of_mass_is_above_its_sole(name: str) -> None:
+def test_on_one_foot_the_center_of_mass_is_above_its_sole(name: str) -> None:
     workspace, _ = limits_of(name)
     feet = start_of(name).feet
     assert project_center(0j, feet, "left", workspace).place == feet["right"].place

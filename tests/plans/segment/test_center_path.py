@@ -1,4 +1,4 @@
-"""Centre-of-mass path of a segment: one time constant, exact initial state, relaxed final conditions."""
+"""Center-of-mass path of a segment: one time constant, exact initial state, relaxed final conditions."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_margins_on_level_ground_are_those_of_the_polygon() -> None:
 
 
 def test_on_two_levels_a_zmp_is_inside_if_contact_forces_can_produce_it() -> None:
-    """The oracle: nonnegative forces at the corners, along lines through the centre of mass, by linear programming."""
+    """The oracle: nonnegative forces at the corners, along lines through the center of mass, by linear programming."""
     feet = (Footstep("left", 0.0, 0.05, 0.1, 0.0), Footstep("right", 0.06, -0.05, 0.0, -0.03))
     support, random = SupportRegion(feet, HALF, 0.0), np.random.default_rng(2)
     corners = support._points

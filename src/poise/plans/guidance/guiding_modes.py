@@ -46,7 +46,7 @@ LEAST_STEP = 1e-3
 
 
 def goal_center_of_one_foot_standing(center: Vector, stance: Vector) -> Vector:
-    """Return the goal of the centre of mass (CoM) for one-foot standing: above the stance foot, at its current height.
+    """Return the goal of the center of mass (CoM) for one-foot standing: above the stance foot, at its current height.
 
         ᵈp_B = p_RF + {(p_B - p_RF)ᵀ ĝ} ĝ                                [Sugihara2008, eq. 3, one-foot standing]
 

@@ -7,12 +7,12 @@ socket to end depends on the hinge angle only. With the hinge axis a through h, 
 
 Real sockets have several joints whose axes do not meet exactly: s is the point nearest to these axes.
 
-The hips are fixed in the body frame (origin p_B, the centre of mass; axes of the upright trunk), the ankles in the
+The hips are fixed in the body frame (origin p_B, the center of mass; axes of the upright trunk), the ankles in the
 frames of the soles. With the trunk at yaw ψ, and the sole at p_F with yaw φ,
 
     h = p_B + R(ψ) o,    a = p_F + R(φ) b,    slack = l - |h - a|
 
-where l is the longest reach of the leg. In reality the centre of mass (CoM) moves in the trunk as the limbs move, by a
+where l is the longest reach of the leg. In reality the center of mass (CoM) moves in the trunk as the limbs move, by a
 few per cent of the leg length: `REACH_RESERVE` accounts for it, and inverse kinematics decides in the end.
 """
 

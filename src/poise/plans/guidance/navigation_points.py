@@ -19,7 +19,7 @@ class HandPoint:
     """Pose of a hand in the body frame.
 
     Args:
-        position: position in the body frame, whose origin is the centre of mass and whose axes are those of the trunk
+        position: position in the body frame, whose origin is the center of mass and whose axes are those of the trunk
             (m, 3).
         attitude: rotation from its home attitude, a rotation vector in the axes of the trunk (rad, 3).
     """
@@ -30,10 +30,10 @@ class HandPoint:
 
 @dataclass(frozen=True, eq=False)
 class NavigationPoints:
-    """Navigation points ``r`` at one instant: trunk (at the centre of mass), feet and hands.
+    """Navigation points ``r`` at one instant: trunk (at the center of mass), feet and hands.
 
     Args:
-        center: p_B, the centre of mass in the world (m, 3).
+        center: p_B, the center of mass in the world (m, 3).
         attitude: roll, pitch and yaw of the trunk (rad, 3); yaw is not wrapped, and zero is upright and along x.
         feet: both feet by side: middle of the sole, yaw and height, which is above the ground if the foot is lifted.
         hands: hands by side; empty for a robot without hands.

@@ -1,6 +1,6 @@
 """Synergy: steps, height, attitude and hands that follow the guided point, each within its bounds.
 
-A guiding mode sets the horizontal goals of feet and centre of mass (CoM) in a `GoalDraft`. `move_center` adds a step if
+A guiding mode sets the horizontal goals of feet and center of mass (CoM) in a `GoalDraft`. `move_center` adds a step if
 the CoM or the yaw of the trunk needs one; `finish_goal` projects height, attitude and hands onto their bounds and
 returns the `Goal`.
 """

@@ -2,7 +2,7 @@
 
 All lengths are proportional to dimensions of the robot: its leg (hip to ankle, straight), its soles and its arms. The
 factors are choices, each with its reason. The displacement per segment and the bounds of the feet must be consistent:
-by equation (4) a step is twice the displacement of the centre of mass (CoM), which first leaves the stand-on region, so
+by equation (4) a step is twice the displacement of the center of mass (CoM), which first leaves the stand-on region, so
 
     2 (r + d) <= L
 

@@ -1,4 +1,4 @@
-"""Projections of feet, hands and centre of mass (CoM) onto the bounds of the workspace, and search for places to land.
+"""Projections of feet, hands and center of mass (CoM) onto the bounds of the workspace, and search for places to land.
 
 The ``project_...`` functions are idempotent: a point inside its bounds is unchanged, a point outside moves onto the
 boundary. Each returns the projected value and the distance moved. Horizontal positions are complex numbers x + i y (m).

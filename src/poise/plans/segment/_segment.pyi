@@ -63,7 +63,7 @@ def quintic_curves(
 def angular_momentum_rate(
     body: Masses, limbs: LimbMotion, times: Array, center: Array, acceleration: Array
 ) -> NDArray[numpy.float64]:
-    """Return the rate of the angular momentum about the centre of mass, per unit mass, about x and y (m²/s², n x 2)."""
+    """Return the rate of the angular momentum about the center of mass, per unit mass, about x and y (m²/s², n x 2)."""
 
 def check_balance(
     body: Masses,

@@ -28,7 +28,7 @@ from poise.robots import GRAVITY, SIDES
 
 #: Smallest vertical ground reaction force as a fraction of the weight.
 LEAST_LOAD = 0.2
-#: Rates at the start of a hold: everything but the centre of mass (CoM) is at rest.
+#: Rates at the start of a hold: everything but the center of mass (CoM) is at rest.
 AT_REST = PointRates(np.zeros(3))
 
 

@@ -1,4 +1,4 @@
-"""Path of the centre of mass (CoM) p in a motion segment: one time constant for all axes, relaxed boundary conditions.
+"""Path of the center of mass (CoM) p in a motion segment: one time constant for all axes, relaxed boundary conditions.
 
 *Dynamical 3D-symmetrization*: with the virtual repellent point u (m, 3) and the same constant ω for x, y and z,
 

@@ -2,7 +2,7 @@
 
 **Recursive feasibility.** A segment is accepted only if (i) the zero moment point (ZMP) of the whole body stays inside
 the support region at every sample, and (ii) the robot can hold its end: with ``ξ = p + v/ω`` at the end, the feet at
-rest and u = ξ from then on, the centre of mass (CoM)
+rest and u = ξ from then on, the center of mass (CoM)
 
     p(t) = ξ + (p_T - ξ) e^{-ωt}
 

@@ -24,10 +24,10 @@ Outcome = Literal["commanded", "recentered", "stopped", "capture step"]
 class PointRates:
     """Rates of the navigation points at the start of a segment.
 
-    Between segments all points but the centre of mass are at rest.
+    Between segments all points but the center of mass are at rest.
 
     Args:
-        center: velocity of the centre of mass (CoM) (m/s, 3).
+        center: velocity of the center of mass (CoM) (m/s, 3).
         attitude: rates of roll, pitch and yaw (rad/s, 3).
         feet: by side, rates of x, y, z and yaw (4); missing feet are at rest.
         hands: by side, rates of position and attitude (6); missing hands are at rest.

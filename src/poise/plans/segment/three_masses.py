@@ -34,7 +34,7 @@ class ThreeMassModel:
 
     Args:
         mass: total mass (kg).
-        omega: ω (1/s) of the centre of mass (CoM) when standing.
+        omega: ω (1/s) of the center of mass (CoM) when standing.
         height: height of the CoM above the soles when standing (m).
         sole_half: half length and half width of a sole (m).
         sole_margin: margin on all sides of a sole, left to the feedback (m).

@@ -140,7 +140,7 @@ def _from_z(axis: Array) -> Array:
 
 Faces = NDArray[np.int32]
 
-#: Colour of shapes that have none.
+#: Color of shapes that have none.
 DEFAULT_COLOR = (0.80, 0.80, 0.78, 1.0)
 
 
@@ -167,7 +167,7 @@ def add_visuals(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot: Robot)
             contype=0,
             conaffinity=0,
             group=VISUAL_GROUP,
-            rgba=color if max(color[:3]) > 0.0 else DEFAULT_COLOR,  # black means that no colour was given
+            rgba=color if max(color[:3]) > 0.0 else DEFAULT_COLOR,  # black means that no color was given
         )
     return tuple(notes)
 

@@ -2,9 +2,9 @@
 McConville et al. and Young et al. body segment inertial parameters", Journal of Biomechanics 40, 2007, and its
 corrigendum.
 
-Columns: length (m) of a person of mean stature, mass (% of the body), centre of mass and radii of gyration (% of the
+Columns: length (m) of a person of mean stature, mass (% of the body), center of mass and radii of gyration (% of the
 length, from the first of the two points), in the segment's axes X forward, Y up, Z to the right. A radius r gives the
-element ``m (r L)²`` of the inertia tensor about the centre of mass; a negative r means ``-m (r L)²``, which the paper
+element ``m (r L)²`` of the inertia tensor about the center of mass; a negative r means ``-m (r L)²``, which the paper
 writes with an imaginary r.
 
 Conflicts between the public copies of the table: the male leg has 4.8 % here (4.5 elsewhere; only 4.8 brings the sum to
@@ -52,18 +52,18 @@ class SegmentParameters(NamedTuple):
 
     @property
     def center(self) -> Array:
-        """Centre of mass of the right or middle segment as a fraction of its length, x forward, y left, z up."""
+        """Center of mass of the right or middle segment as a fraction of its length, x forward, y left, z up."""
         center: Array = POISE_FROM_SEGMENT @ np.array([self.x, self.y, self.z]) / 100.0
         return center
 
     @property
     def unit_inertia(self) -> Array:
-        """Inertia about the centre of mass, divided by mass and squared length, in the same axes."""
+        """Inertia about the center of mass, divided by mass and squared length, in the same axes."""
         r = np.array([[self.xx, self.xy, self.xz], [self.xy, self.yy, self.yz], [self.xz, self.yz, self.zz]]) / 100.0
         return np.asarray(POISE_FROM_SEGMENT @ (np.sign(r) * r**2) @ POISE_FROM_SEGMENT.T)
 
 
-#: Start and end of each segment: head C7T1 to vertex; torso C7T1 to L5S1; pelvis L5S1 to the middle of the hip centres;
+#: Start and end of each segment: head C7T1 to vertex; torso C7T1 to L5S1; pelvis L5S1 to the middle of the hip centers;
 #: thigh hip to knee; shank knee to ankle; foot ankle to the middle of the metatarsal heads; upper arm shoulder to
 #: elbow; forearm elbow to wrist; hand wrist to the middle of the knuckles.
 SEGMENT_TABLE: dict[Sex, dict[str, SegmentParameters]] = {
@@ -91,7 +91,7 @@ SEGMENT_TABLE: dict[Sex, dict[str, SegmentParameters]] = {
     },
 }
 
-#: Distance between the anterior superior iliac spines (m), and offsets from their middle to the hip centres and to L5S1
+#: Distance between the anterior superior iliac spines (m), and offsets from their middle to the hip centers and to L5S1
 #: as fractions of it (forward, up, to either side), which [Dumas2007] takes from Reed.
 ASIS_WIDTH = {"male": 0.224, "female": 0.238}
 HIP_CENTER_OFFSET = {"male": (-0.095, -0.370, 0.361), "female": (-0.139, -0.336, 0.372)}
@@ -116,7 +116,7 @@ LeftRight = tuple[float, float]
 
 #: Fractions of the stature [Drillis & Contini 1966, in Winter 2009]: height of the ankle, length and width of the foot.
 ANKLE_HEIGHT, FOOT_LENGTH, FOOT_WIDTH = 0.039, 0.152, 0.055
-#: Distance of the shoulder centres as a fraction of the stature, as in models based on [Dumas2007].
+#: Distance of the shoulder centers as a fraction of the stature, as in models based on [Dumas2007].
 SHOULDER_WIDTH = 0.2401
 #: Of a foot of 0.271 m, 0.064 m is behind the ankle. On a man of 1.77 m the shoulders are 4 cm below C7T1 and 2 cm in
 #: front of it, so that they are at 0.818 of the stature (Drillis & Contini). Fingers are a third longer than the hand
@@ -143,10 +143,10 @@ class BodyShape:
 
     Attributes:
         sex, height, mass: sex (selects the table), stature, body mass.
-        hip_width: between the hip centres; l5s1_forward, l5s1_up: position of L5S1 relative to their middle.
+        hip_width: between the hip centers; l5s1_forward, l5s1_up: position of L5S1 relative to their middle.
         asis_width: between the anterior superior iliac spines.
         torso: L5S1 to C7T1; head: C7T1 to vertex.
-        shoulder_width: between the shoulder centres; shoulder_drop, shoulder_forward: distance of their middle below
+        shoulder_width: between the shoulder centers; shoulder_drop, shoulder_forward: distance of their middle below
             and in front of C7T1.
         thigh, shank: hip to knee, knee to ankle.
         tibial_torsion: rotation of the shank below the knee about its own axis, toes outwards positive.
@@ -249,7 +249,7 @@ class BodyShape:
 
     @property
     def hip_height(self) -> float:
-        """Height of the hip centres above the sole with straight legs, mean of both sides (m)."""
+        """Height of the hip centers above the sole with straight legs, mean of both sides (m)."""
         return sum(sum(pair) for pair in (self.thigh, self.shank, self.ankle_height)) / 2.0
 
 

@@ -29,7 +29,7 @@ DUMMY_MASS, DUMMY_RADIUS = 1e-3, 0.02
 
 
 class SegmentInertia(NamedTuple):
-    """Mass (kg), centre of mass (m) in the link's frame, and inertia about the centre of mass (kg m²) of a segment."""
+    """Mass (kg), center of mass (m) in the link's frame, and inertia about the center of mass (kg m²) of a segment."""
 
     mass: float
     center: Array
@@ -52,7 +52,7 @@ class SegmentInertia(NamedTuple):
 
 
 def link_inertias(shape: BodyShape) -> dict[str, SegmentInertia]:
-    """Return mass, centre of mass and inertia of each link by name; the masses sum exactly to the body mass."""
+    """Return mass, center of mass and inertia of each link by name; the masses sum exactly to the body mass."""
     parts = {
         "pelvis": _pelvis(shape),
         "torso": _torso(shape),

@@ -30,7 +30,7 @@ def landmarks(shape: BodyShape) -> dict[str, LandmarkPosition]:
 
 
 def _joint_centers(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
-    """Return the joint centres, which the skeletons of animation software use instead of skin markers."""
+    """Return the joint centers, which the skeletons of animation software use instead of skin markers."""
     i, y = SIDES.index(side), side_sign(side)
     shoulder = (shape.shoulder_forward, 0.5 * y * shape.shoulder_width, shape.torso - shape.shoulder_drop)
     positions = {
@@ -46,7 +46,7 @@ def _joint_centers(shape: BodyShape, side: Side) -> dict[str, LandmarkPosition]:
 
 
 def asis_midpoint(shape: BodyShape) -> Array:
-    """Return the midpoint of the anterior superior iliac spines, relative to the middle of the hip centres (m)."""
+    """Return the midpoint of the anterior superior iliac spines, relative to the middle of the hip centers (m)."""
     forward, up, _ = anthropometry.HIP_CENTER_OFFSET[shape.sex]
     return np.array([-forward, 0.0, -up]) * shape.asis_width
 
