@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +178,13 @@ class InferredStack:
             for segment in self.segments
         ]
         return replace(self, segments=tuple(segments))
+
+    def summary(self) -> dict[str, Any]:
+        """Return plain values for JSON: the contents of the TOML file, and the share that is explained."""
+        segments = [
+            {**asdict(segment), "levels": [asdict(task) for task in segment.levels]} for segment in self.segments
+        ]
+        return {"robot": self.robot, "source": self.source, "explained": self.explained, "segments": segments}
 
     # -- text and files --------------------------------------------------------------------------------------------
 

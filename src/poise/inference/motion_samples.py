@@ -1,4 +1,4 @@
-"""Smoothed samples of a motion: configurations, velocities and what follows from them, with an estimate of the noise."""
+"""Smoothed samples of a motion: configurations, velocities, kinematics, and an estimate of their noise."""
 
 from __future__ import annotations
 

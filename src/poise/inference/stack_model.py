@@ -79,11 +79,13 @@ class Projection:
         v: T x nv, velocity of the levels above.
         N: T x nv x nv, projector on their common null space.
         unexplained: sum of the squared velocities, (rad/s)² and (m/s)², that were taken as measured.
+        doubt: T, variance of the rates of the levels below: controllers filter what is below a damped level.
     """
 
     v: Array
     N: Array
     unexplained: float = 0.0
+    doubt: Array | float = 0.0
 
     @classmethod
     def of(cls, samples: MotionSamples) -> Projection:
@@ -108,6 +110,7 @@ class Projection:
             self.v + np.einsum("tnk,tk->tn", basis, moved),
             self.N - basis @ basis.transpose(0, 2, 1),
             self.unexplained + float((np.where(trusted, 0.0, measured) ** 2).sum()),
+            self.doubt + (np.where(trusted, (1.0 - damped) * step, 0.0) ** 2).sum(axis=1),
         )
 
 
@@ -187,8 +190,9 @@ def fit_task(samples: MotionSamples, candidate: Candidate, above: Projection, ta
         F = rates.projector(rate)
         error = candidate.error(target)
         columns = np.concatenate([error[:, :, None], candidate.error_derivative(target)], axis=2)
-        columns = (F @ columns) * rates.scale[None, :, None]
-        goal = -(rates.free + np.einsum("tij,tj->ti", F, rates.above)) * rates.scale
+        scale = rates.scale(rate)
+        columns = (F @ columns) * scale[:, :, None]
+        goal = -(rates.free + np.einsum("tij,tj->ti", F, rates.above)) * scale
         normal, right = np.einsum("tmi,tmj->ij", columns, columns), np.einsum("tmi,tm->i", columns, goal)
         count = len(normal) - 1
         damping = candidate.step_damping * np.trace(normal[1:, 1:]) / max(count, 1)
@@ -215,8 +219,9 @@ def _fit_gaze(samples: MotionSamples, candidate: GazeCandidate, above: Projectio
         gain, rate = 0.0, np.zeros_like(error)
         for _ in range(2):
             F = rates.projector(rate)
-            column = np.einsum("tij,tj->ti", F, error) * rates.scale
-            goal = -(rates.free + np.einsum("tij,tj->ti", F, rates.above)) * rates.scale
+            scale = rates.scale(rate)
+            column = np.einsum("tij,tj->ti", F, error) * scale
+            goal = -(rates.free + np.einsum("tij,tj->ti", F, rates.above)) * scale
             gain = float(np.clip((column * goal).sum() / max(float((column**2).sum()), 1e-12), *GAIN_RANGE))
             rate = -gain * error
         return gain, rates.residual(rate)
@@ -242,7 +247,7 @@ class FreeRates:
         free: measured ``P J N v``, T x m, with P the projector on the free directions.
         above: ``J v_a``, T x m.
         freedom: mean number of free directions.
-        scale: 1 / standard deviation of the noise of each row (m).
+        noise: standard deviation of the noise of each row (m).
     """
 
     def __init__(
@@ -261,7 +266,8 @@ class FreeRates:
         body_speed = float(np.sqrt(np.mean(samples.v[:, 6:] ** 2)))
         self.noise = np.sqrt(noise**2 + (0.5 * RELATIVE_ACCURACY * body_speed) ** 2 + 1e-12)
         speed = np.sqrt(np.mean(rate**2, axis=0))
-        self.scale = 1.0 / np.sqrt(self.noise**2 + (RELATIVE_ACCURACY * speed) ** 2)
+        self.doubt = np.broadcast_to(above.doubt, (len(rate),))[:, None]
+        self.variance = self.noise**2 + (RELATIVE_ACCURACY * speed) ** 2
 
     @property
     def are_noise(self) -> bool:
@@ -275,10 +281,19 @@ class FreeRates:
         factors = self.directions.damping_factor(self.samples, desired_rate, self.linear)
         return self.directions.projector(np.where(self.trusted, factors, 0.0))
 
+    def scale(self, desired_rate: Array) -> Array:
+        """Return 1 / standard deviation of each row, T x m; what a damping takes away is known only roughly."""
+        factors = self.directions.damping_factor(self.samples, desired_rate, self.linear)
+        wanted = np.einsum("tmk,tm->tk", self.directions.U, desired_rate - self.above)
+        lost = np.where(self.trusted, (1.0 - factors) * wanted, 0.0)
+        return np.asarray(1.0 / np.sqrt(self.variance + self.doubt + (lost**2).sum(axis=1)[:, None]))
+
     def residual(self, desired_rate: Array) -> Array:
         """Return what the free rates differ from those that a level with these desired rates has, over their noise."""
         F = self.projector(desired_rate)
-        return np.asarray((self.free - np.einsum("tij,tj->ti", F, desired_rate - self.above)) * self.scale)
+        return np.asarray(
+            (self.free - np.einsum("tij,tj->ti", F, desired_rate - self.above)) * self.scale(desired_rate)
+        )
 
     def misfit(self, desired_rate: Array) -> float:
         """Return the root mean square of the residual per free direction."""

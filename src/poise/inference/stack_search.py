@@ -14,7 +14,7 @@ from poise.inference.stack_model import RELATIVE_ACCURACY, FittedTask, Projectio
 #: Cost of one parameter of a stack, in units of the squared residual: twice the logarithm of a hundred samples.
 PARAMETER_COST = 9.0
 #: Residual of a level, in standard deviations of the noise, up to which it counts as obeyed.
-OBEYED = 3.0
+OBEYED = 4.0
 #: Stacks that the search keeps at each length.
 BEAM = 4
 #: Most levels of a stack.
