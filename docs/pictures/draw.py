@@ -110,7 +110,7 @@ def styles(name: str, frames: int = 6, panel: tuple[int, int] = (184, 340), marg
         strip = image[:, i * frames * width : (i + 1) * frames * width]
         page.paste(Image.fromarray(strip), (margin, i * high))
         pen.text((8, (i + 0.5) * high), style, fill=(40, 44, 52), font=font, anchor="lm")
-    # 128 colors are enough for grey robots on a light ground, and make the file a third as large.
+    # 128 colors are enough for gray robots on a light ground, and make the file a third as large.
     page.quantize(128, dither=Image.Dither.NONE).save(FOLDER / f"styles_{name}.png", optimize=True)
 
 

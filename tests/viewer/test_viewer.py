@@ -121,7 +121,7 @@ def test_an_unchanged_robot_is_not_sent_again(viewer: Viewer, robot: Robot) -> N
     assert before < both
     assert len(both) == 2 * len(before)
     viewer.set_figures({"robot": (robot, (0.2, 0.4, 0.8, 0.3))})
-    assert not before & set(nodes(viewer, "/figure")), "in another colour"
+    assert not before & set(nodes(viewer, "/figure")), "in another color"
 
 
 def test_a_ghost_has_one_colour_and_is_transparent(viewer: Viewer, robot: Robot) -> None:
@@ -237,7 +237,7 @@ def test_the_world_node_follows_the_robot_smoothly_jumps_after_a_reset_and_rises
         return -np.array(world.position) - [base[0], base[1], floor[0, 2]]
 
     assert np.allclose(follow_to(0.0), 0.0, atol=1e-6)
-    displacement = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a metre a second
+    displacement = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a meter a second
     assert (np.diff(displacement) >= -1e-9).all()
     assert np.abs(np.diff(displacement, n=2)).max() < 0.5 / 30  # no step
     assert 0.5 * 149 / 30 - displacement[-1] == pytest.approx(0.5 * viewer_module.CAMERA_LAG, abs=0.02)

@@ -43,7 +43,7 @@ MIRRORED_DEGREES_OF_FREEDOM = ("lumbar bending", "lumbar rotation", "neck bendin
 
 
 class AnatomicalJoint(NamedTuple):
-    """A joint that realises an anatomical degree of freedom, and the sign that converts between the two.
+    """A joint that realizes an anatomical degree of freedom, and the sign that converts between the two.
 
     Attributes:
         degree_of_freedom: for example ``"hip flexion"``.

@@ -39,7 +39,7 @@ SLOWEST_BELT = 0.3
 def walking_direction(pelvis: Array, heel: Mapping[Side, Array], toe: Mapping[Side, Array]) -> Array:
     """Estimate the horizontal unit vector d (3,) of walking.
 
-    Overground ``d ∝ p(T) - p(0)``. On a treadmill, where the pelvis ends within half a metre of where it began,
+    Overground ``d ∝ p(T) - p(0)``. On a treadmill, where the pelvis ends within half a meter of where it began,
     ``d ∝ mean of (f - h)``, from heel to forefoot. A curved walk has no single direction; pass a part of it.
     """
     displacement = pelvis[-1] - pelvis[0]

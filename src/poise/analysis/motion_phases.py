@@ -1,4 +1,4 @@
-"""Phases and cycles of a recorded motion: segmentation, time normalisation, cycle-to-cycle differences.
+"""Phases and cycles of a recorded motion: segmentation, time normalization, cycle-to-cycle differences.
 
 `find_phases` segments a recording, `normalize_recording` and `align_recordings` put recordings on a scale from 0 to
 100 %, and `cycle_difference` measures how well a periodic motion repeats.
@@ -76,7 +76,7 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-# -- Time normalisation ----------------------------------------------------------------------------------------------
+# -- Time normalization ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class NormalizedRecording:
     """A recording resampled at equal steps of its progress, from 0 to 100 %.
 
     ``normalized["q"]`` returns that channel at these steps, interpolated linearly. Texts and codes are those of the
-    previous sample. A value is NaN if one of its two neighbouring samples is NaN.
+    previous sample. A value is NaN if one of its two neighboring samples is NaN.
 
     Attributes:
         recording: the source.

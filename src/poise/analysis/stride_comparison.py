@@ -102,7 +102,7 @@ class AnatomicalWalk:
         return CycleCurves(np.array(rows) if rows else np.zeros((0, count)), TOE_OFF_PERCENT)
 
     def percent_means(self, quantity: Quantity, degree_of_freedom: str) -> list[Array]:
-        """Return the means over each per cent of a cycle on the plain scale, one array for each cycle without gaps.
+        """Return the means over each percent of a cycle on the plain scale, one array for each cycle without gaps.
 
         A cycle of which up to 5 % is unknown at its ends gives a shorter array. These means have the same resolution at
         any sampling rate, as smoothness measures require.

@@ -306,7 +306,7 @@ def _sample(options: argparse.Namespace) -> int:
     from poise.human import sample_trial, write_sample
 
     if not 0.0 <= options.noise <= 0.1:
-        raise UsageError(f"--noise {options.noise:g}: expected metres from 0 to 0.1")
+        raise UsageError(f"--noise {options.noise:g}: expected meters from 0 to 0.1")
     check_folder(options.out, UsageError)
     require("ezc3d")
     names = ("height", "mass", "sex", "marker_set", "noise", "cycles", "seed")

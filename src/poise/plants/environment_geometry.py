@@ -17,7 +17,7 @@ from poise.robots import SIDES, Robot, Side, State
 
 #: Uneven ground is level under the soles of the start and within this distance (m): room for a foot to slip or shift.
 LEVEL_MARGIN = 0.05
-#: Decimal digits of lengths (m) and quaternions in a recording: a micrometre.
+#: Decimal digits of lengths (m) and quaternions in a recording: a micrometer.
 DIGITS = 6
 
 

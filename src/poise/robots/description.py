@@ -5,7 +5,7 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
 
     urdf = "robot.urdf"              # relative to this file
     packages = ["meshes"]            # directories in which package:// addresses are looked up
-    source = "author and licence of the description"
+    source = "author and license of the description"
     height = 1.32                    # m; measured on the visual shapes if left out
     mass = 33.3                      # kg; mass and dof = 29 (joints) are published values shown in the library listing
     locked = ["{side}_gripper"]      # joints to remove, at angle zero; or a table of angles

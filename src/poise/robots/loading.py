@@ -8,7 +8,7 @@ corrected by moving the base and the joints that carry the feet, and only those,
     the center of mass (CoM) is above the middle of the soles.
 
 The equations are solved by Newton's method. Each step is the smallest change d of base and legs that solves the
-linearised equations ``J d = e``: ``d = pinv(J) e``.
+linearized equations ``J d = e``: ``d = pinv(J) e``.
 """
 
 from __future__ import annotations

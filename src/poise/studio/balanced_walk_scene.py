@@ -33,7 +33,7 @@ class _Request(NamedTuple):
     Attributes:
         number: 0 if there is none.
         announce: whether to report that there was nothing to repair.
-        com_reference: reference of the centre of mass, which the check depends on.
+        com_reference: reference of the center of mass, which the check depends on.
     """
 
     number: int = 0
@@ -52,7 +52,7 @@ class BalancedWalkScene(PushableScene):
         walk: the behavior; None before the first reset.
         walking: whether the robot walks at the speed of its style.
         keep_balance: whether styles are repaired.
-        com_reference: reference of the centre of mass, on which the check depends.
+        com_reference: reference of the center of mass, on which the check depends.
     """
 
     def __init__(self, robot: Robot) -> None:

@@ -28,7 +28,7 @@ class Control:
         label: text beside the control.
         group: heading of the panel that contains it.
         help: tooltip, one sentence.
-        enabled: whether the control has an effect at present; else the page greys it out.
+        enabled: whether the control has an effect at present; else the page grays it out.
     """
 
     kind: ClassVar[str] = ""

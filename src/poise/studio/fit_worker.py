@@ -114,7 +114,7 @@ def _reproduced_cycle(measures: gait.ReproductionQuality) -> ReproducedCycle:
         f"Ranges of motion differ by {np.abs(measures.differences).mean():.1f}° on average, by "
         f"{abs(difference):.1f}° at worst ({joint.replace('_', ' ')}); angles by "
         f"{measures.errors.mean():.1f}° rms over the cycle.",
-        f"Position errors (rms): heels {measures.heel_error:.1f} mm, centre of mass "
+        f"Position errors (rms): heels {measures.heel_error:.1f} mm, center of mass "
         f"{measures.center_of_mass_error:.1f} mm.",
         f"The ZMP is inside the support polygon for {measures.zmp_inside:.0%} of the cycle; measured: "
         f"{measures.reference_zmp_inside:.0%}.",

@@ -3,7 +3,7 @@
 A check takes tens of milliseconds and a repair seconds, too long for the simulation process, which keeps real time.
 `StyleChecker` uses the pendulum, fast enough for a slider that is dragged: its worker, `main`, checks a style, repairs
 it, and finds the ranges of its sliders. `SimulatedCheck` simulates the whole walk once its controls have come to rest,
-and `SimulatedRanges` its neighbours.
+and `SimulatedRanges` its neighbors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Collisions between bodies of the robot in MuJoCo: convex hulls of its links, in pairs that can collide.
 
 The capsules that touch the environment are too wide for this: capsules around two feet side by side overlap. The pairs
-are those of `poise.constraints.collision_pairs`, without neighbours in the kinematic tree, whose shapes overlap in
+are those of `poise.constraints.collision_pairs`, without neighbors in the kinematic tree, whose shapes overlap in
 every posture, and without pairs that touch in the stance.
 """
 

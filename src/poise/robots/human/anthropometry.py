@@ -274,10 +274,10 @@ def _check_number(name: str, value: Any, allowed: tuple[float, float], unit: str
     low, high = allowed
     if not is_number(value) or not low <= value <= high:
         message = f"the {name} of a human is {value!r}; expected {low:g} to {high:g} {unit}"
-        metres = (
+        meters = (
             [value / scale for scale in (100.0, 1000.0) if low <= value / scale <= high] if is_number(value) else []
         )
-        message += f"; did you mean {metres[0]:g} m?" if unit == "m" and metres else ""
+        message += f"; did you mean {meters[0]:g} m?" if unit == "m" and meters else ""
         raise RobotError(message, element=name)
     return float(value)
 
