@@ -100,7 +100,7 @@ def interpolate_gaps(time: Array, points: ArrayLike, marker_name: str) -> Array:
 
 EventKind = Literal["initial_contact", "toe_off"]
 
-#: Begin of the search for initial contact before the largest heel lead, s, and the heel speed that ends it, m/s: with
+#: Start of the search for initial contact before the largest heel lead, s, and the heel speed that ends it, m/s: with
 #: 0.3 m/s contacts are 10 ± 19 ms late, with 0.5 m/s 7 ± 20 ms early.
 SEARCH_BEFORE, STANCE_SPEED = 0.030, 0.5
 #: End of the search after the largest heel lead, s: six times the usual delay.

@@ -26,7 +26,7 @@ MAX_PHASES = 60
 
 
 class MotionPhase(NamedTuple):
-    """A part of a motion: name, begin and end (s)."""
+    """A part of a motion: name, start and end (s)."""
 
     name: str
     begin: float
@@ -90,7 +90,7 @@ class NormalizedRecording:
         recording: the source.
         percent: progress, %, equally spaced.
         time: time of the recording at each step, s.
-        phases: with begin and end in %, if the scale was stretched phase by phase; else empty.
+        phases: phases with start and end in %, if the scale was stretched phase by phase; else empty.
     """
 
     recording: Recording
@@ -169,7 +169,7 @@ CYCLE_TOLERANCE = 1e-6
 
 
 class CyclePeriod(NamedTuple):
-    """Intended periodicity of a motion: period (s), number of cycles, and begin of the first one (s)."""
+    """Intended periodicity of a motion: period (s), number of cycles, and start of the first one (s)."""
 
     period: float
     cycles: int

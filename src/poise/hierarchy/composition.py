@@ -114,12 +114,12 @@ class ComposedBehavior(Behavior):
     def add_behavior(
         self, behavior: BehaviorLike, levels: Sequence[str], below: str | None = None, above: str | None = None
     ) -> None:
-        """Add levels of another behavior, which runs beside the base; arguments as of `add_levels`.
+        """Add levels of another behavior, which runs beside the base; arguments as in `add_levels`.
 
         Args:
             behavior: the other behavior. Its `always` and its other levels are not used.
             levels: names of its levels, the most important first.
-            below, above: as of `add_levels`.
+            below, above: as in `add_levels`.
         """
         names = tuple(str(name) for name in levels)
         joined = _Joined(Behavior.adapt(behavior), names)

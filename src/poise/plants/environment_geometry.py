@@ -35,7 +35,7 @@ class HeldBox:
 
     @classmethod
     def of(cls, carried: CarriedBox, start: State) -> HeldBox:
-        """Return the box as the robot holds it in the start."""
+        """Return the box as the robot holds it at the start."""
         world_from_box, size = carried.pose_and_size(start)
         hands = {hand.side: start.pose(hand).actInv(world_from_box) for hand in start.robot.hands}
         return cls(size, hands)

@@ -157,7 +157,7 @@ def joint_values(table: KeyTable) -> dict[str, float]:
 
 
 LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")
-#: Present names of keys by the names in older files, for each section; "" is the top of a file.
+#: Current names of keys by the names in older files, for each section; "" is the top of a file.
 FORMER_KEYS: dict[str, dict[str, str]] = {
     "": {"rest": "rest_stance"},
     "servos": {
@@ -248,7 +248,7 @@ def parse_description(
         folder: folder to which relative paths refer.
         packages: further folders in which ``package://`` addresses are looked up.
     """
-    table = KeyTable(_present_keys(values, file), file)
+    table = KeyTable(_current_keys(values, file), file)
     description = Description(
         name=table.text("name", name),
         file=file,
@@ -275,8 +275,8 @@ def parse_description(
     return description
 
 
-def _present_keys(values: Mapping[str, Any], file: str) -> dict[str, Any]:
-    """Return the keys of a description with their present names."""
+def _current_keys(values: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """Return the keys of a description with their current names."""
     section = ""
     try:
         renamed = rename_former_keys(values, FORMER_KEYS[section])

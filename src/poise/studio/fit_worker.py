@@ -18,7 +18,7 @@ from poise.studio.fit_data import VARIANTS, FitRequest, GaitResult, ReproducedCy
 
 Progress = Callable[[str, float], None]
 
-#: Stages of `fit`: text, and progress at begin and end of the stage.
+#: Stages of `fit`: text, and progress at the start and the end of the stage.
 FIT_STAGES = {"body": ("fitting the body", 0.1, 0.5), "frames": ("tracking the markers", 0.5, 0.85)}
 #: Progress at which the reproduction starts.
 REPRODUCTION_START = 0.85

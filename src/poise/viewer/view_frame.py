@@ -64,7 +64,7 @@ class ViewFrame(NamedTuple):
     Attributes:
         poses: by figure, njoints x 7: x, y, z, qw, qx, qy, qz of every joint of its model, the world first. A figure
             without poses is hidden.
-        forces: k x 2 x 3, begin and end of arrows.
+        forces: k x 2 x 3, start and end of arrows.
         support: n x 3, corners of the support polygon in order.
         center_of_mass: 3; None: not drawn.
         center_of_pressure: 3; None: not drawn.

@@ -124,7 +124,7 @@ class BalanceMarks:
 
 
 class Arrow:
-    """Arrow in the view. Begin, direction and head are poses; only the length of the shaft is a shape.
+    """Arrow in the view. Start, direction and head are poses; only the length of the shaft is a shape.
 
     Args:
         server: viser server.
@@ -147,7 +147,7 @@ class Arrow:
         )
 
     def show(self, ends: Array | None) -> None:
-        """Draw the arrow between its begin and its end, 2 x 3 (m); None hides it."""
+        """Draw the arrow between its start and its end, 2 x 3 (m); None hides it."""
         length = 0.0 if ends is None else float(np.linalg.norm(ends[1] - ends[0]))
         if not set_visible(self.frame, length > 1e-6) or ends is None:
             return
