@@ -99,7 +99,7 @@ def _rename_segment(segment: Any) -> Any:
 
 
 def rename_channels(headers: Sequence[ChannelHeader]) -> tuple[ChannelHeader, ...]:
-    """Return the headers of the channels of a file with current keys and labels; a key stays if the current one is taken."""
+    """Return the headers of the channels of a file with current keys and labels; a key stays if the other is taken."""
     keys = {header.key for header in headers}
     return tuple(_rename_channel(header, keys) for header in headers)
 
