@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
     subject = commands.add_parser("subject", help="calibrate a person once with a static trial, for all trials")
-    subject.add_argument("trial", type=Path, metavar="STATIC", help="C3D or TRC file of the person standing upright")
+    subject.add_argument(
+        "trial", type=Path, metavar="STATIC", help="static calibration trial: C3D or TRC file of the person standing"
+    )
     _add_body_options(subject)
     subject.add_argument(
         "--out", type=Path, required=True, metavar="FILE.toml", help="write the person to this file, for --subject"

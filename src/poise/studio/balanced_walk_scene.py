@@ -248,6 +248,6 @@ class BalancedWalkScene(PushableScene):
             values = {name: float(getattr(self.style, name.removeprefix("style."))) for name in ranges}
             return {name: FeasibleRange(value, value, True) for name, value in values.items()}
         if self._simulated_ranges is not None:
-            found = self._simulated_ranges.found.items()
-            ranges.update({f"style.{name}": FeasibleRange(low, high, True) for name, (low, high) in found})
+            simulated = self._simulated_ranges.ranges.items()
+            ranges.update({f"style.{name}": FeasibleRange(low, high, True) for name, (low, high) in simulated})
         return ranges

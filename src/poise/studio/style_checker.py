@@ -242,12 +242,12 @@ class SimulatedRanges:
 
     Attributes:
         motion: the walk.
-        found: ranges that are known so far, by name of the parameter.
+        ranges: ranges that are known so far, by name of the parameter.
     """
 
     def __init__(self, motion: runs.Walk, estimates: Mapping[str, tuple[float, float]]) -> None:
         self.motion = motion
-        self.found: dict[str, tuple[float, float]] = {}
+        self.ranges: dict[str, tuple[float, float]] = {}
         self._search = self._walks_to_check(estimates)
         self._next: runs.Walk | None = next(self._search, None)
 
@@ -266,7 +266,7 @@ class SimulatedRanges:
     def _walks_to_check(self, estimates: Mapping[str, tuple[float, float]]) -> Generator[runs.Walk, bool, None]:
         for name, (low, high) in estimates.items():
             declared = PARAMETERS[name]
-            self.found[name] = (
+            self.ranges[name] = (
                 (yield from self._range_end(name, low, declared.low)),
                 (yield from self._range_end(name, high, declared.high)),
             )
