@@ -101,8 +101,8 @@ PRINTED_DIFFERENCES = {"left_knee_flexion": -9.0, "left_ankle_dorsiflexion": -13
 VARIANTS_DESCRIPTION = (
     "Ranges of motion are a weak criterion: an interpolation through the same key postures, without tasks, ground and "
     "balance, has the same ranges. The columns to the right show what the tasks contribute: heels and center of mass "
-    "follow the measurement, feet stay above the ground, and the zero-moment point (ZMP) stays under the feet, "
-    "without which the walk is not feasible."
+    "follow the measurement, and feet stay above the ground. The last columns show for how much of the time the "
+    "zero-moment point (ZMP) is under the feet; in the rest of the time the ground cannot produce the motion."
 )
 #: Width of the variant names, and height of a row of the figure, in drawing units.
 NAME_WIDTH, ROW_HEIGHT = 150.0, 22.0
