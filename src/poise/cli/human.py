@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
     subject = commands.add_parser("subject", help="calibrate a person once with a static trial, for all trials")
-    subject.add_argument("trial", type=Path, metavar="STATIC", help="C3D or TRC file of the person standing upright")
+    subject.add_argument(
+        "trial", type=Path, metavar="STATIC", help="static calibration trial: C3D or TRC file of the person standing"
+    )
     _add_body_options(subject)
     subject.add_argument(
         "--out", type=Path, required=True, metavar="FILE.toml", help="write the person to this file, for --subject"
@@ -306,7 +308,7 @@ def _sample(options: argparse.Namespace) -> int:
     from poise.human import sample_trial, write_sample
 
     if not 0.0 <= options.noise <= 0.1:
-        raise UsageError(f"--noise {options.noise:g}: expected metres from 0 to 0.1")
+        raise UsageError(f"--noise {options.noise:g}: expected meters from 0 to 0.1")
     check_folder(options.out, UsageError)
     require("ezc3d")
     names = ("height", "mass", "sex", "marker_set", "noise", "cycles", "seed")

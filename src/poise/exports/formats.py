@@ -1,4 +1,4 @@
-"""Export of recordings: table of file formats, the job that a format writer receives, and `save`.
+"""Export of recordings: table of file formats, the request that a format writer receives, and `save`.
 
 A format is an entry of `FORMATS` and a function ``export_<format>(job, file)`` in the module that the entry names.
 """

@@ -114,12 +114,12 @@ class ComposedBehavior(Behavior):
     def add_behavior(
         self, behavior: BehaviorLike, levels: Sequence[str], below: str | None = None, above: str | None = None
     ) -> None:
-        """Add levels of another behavior, which runs beside the base; arguments as of `add_levels`.
+        """Add levels of another behavior, which runs beside the base; arguments as in `add_levels`.
 
         Args:
             behavior: the other behavior. Its `always` and its other levels are not used.
             levels: names of its levels, the most important first.
-            below, above: as of `add_levels`.
+            below, above: as in `add_levels`.
         """
         names = tuple(str(name) for name in levels)
         joined = _Joined(Behavior.adapt(behavior), names)
@@ -265,7 +265,7 @@ class ComposedBehavior(Behavior):
 
     @property
     def weights(self) -> tuple[float, ...] | None:  # type: ignore[override]  # they change with the added levels
-        """Weights of the base for a weighted solver; an added level has the geometric mean of its neighbours."""
+        """Weights of the base for a weighted solver; an added level has the geometric mean of its neighbors."""
         announced = _announced(self.base)
         if self.base.weights is None or not announced:
             return None
@@ -273,8 +273,8 @@ class ComposedBehavior(Behavior):
         names = [level.name for level in self.hierarchies[0].levels]
         weights: list[float] = []
         for i, name in enumerate(names):
-            neighbours = [*weights[-1:], *[known[other] for other in names[i:] if other in known][:1]]
-            weights.append(known.get(name) or math.prod(neighbours) ** (1.0 / len(neighbours)))
+            neighbors = [*weights[-1:], *[known[other] for other in names[i:] if other in known][:1]]
+            weights.append(known.get(name) or math.prod(neighbors) ** (1.0 / len(neighbors)))
         return tuple(weights)
 
     # -- members of the base ---------------------------------------------------------------------------------------

@@ -174,7 +174,7 @@ def note(*sentences: str) -> str:
 
 
 def verdict(succeeded: bool | None, sentence: str, details: str = "") -> str:
-    """Highlighted paragraph with a verdict: green for a success, red for a failure, grey for None."""
+    """Highlighted paragraph with a verdict: green for a success, red for a failure, gray for None."""
     kind = {True: "good", False: "bad", None: "open"}[succeeded]
     small = f"<br><small>{escape(details)}</small>" if details else ""
     return f'<p class="verdict {kind}">{escape(sentence)}{small}</p>'

@@ -52,7 +52,7 @@ COMMON_COLUMNS = {
     "fallback_steps": ResultColumn("count", "", "control steps with a fallback command"),
     "levels_rms": ResultColumn("number", "", "largest root mean square error of a level"),
     "fell": ResultColumn("flag", "", "whether the robot fell", "fell"),
-    "distance_m": ResultColumn("number", "m", "distance travelled", "distance_m"),
+    "distance_m": ResultColumn("number", "m", "distance traveled", "distance_m"),
     "heading_rad": ResultColumn("number", "rad", "change of heading, positive to the left", "heading_rad"),
     "worst_tilt_deg": ResultColumn("number", "deg", "largest tilt of the trunk", "worst_tilt_deg"),
     "zmp_margin_m": ResultColumn("number", "m", "smallest ZMP margin inside the support polygon", "zmp_margin_m"),

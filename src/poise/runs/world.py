@@ -58,7 +58,7 @@ class World:
     )
     terrain: str = parameter(
         "flat",
-        "terrain: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT",
+        "terrain: flat, slope:DEG, rough:METERS or stairs:RISE,RUN,COUNT",
         metavar="KIND",
         parser=validated_text(parse_terrain),
         suggestions=("flat", "slope:5", "slope:-5", "rough:0.02", "stairs:0.05,0.3,4", "stairs:-0.05,0.3,4"),

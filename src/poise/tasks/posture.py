@@ -143,7 +143,7 @@ class JointComfort(JointTask):
 
 
 class LeastVelocity(MotionTask):
-    """Minimise velocities: ``v = 0``, or ``v̇ = -K v`` at acceleration order ([Saab2012] eq. 7).
+    """Minimize velocities: ``v = 0``, or ``v̇ = -K v`` at acceleration order ([Saab2012] eq. 7).
 
     Intended for the last level of a hierarchy, where it brings motions that no other task determines to rest.
 
