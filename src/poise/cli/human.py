@@ -160,7 +160,12 @@ def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
     if options.subject is not None and given:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UsageError(f"--subject determines {names}; give either the subject or these")
-    for path in [*paths, *(path for path in (options.static, options.subject) if path is not None)]:
+    if options.subject is not None and not options.subject.is_file():
+        raise UsageError(f"--subject '{options.subject}': there is no such file; 'poise human subject' writes it")
+    if options.static is not None and not options.static.is_file():
+        what = "is a folder" if options.static.is_dir() else "does not exist"
+        raise UsageError(f"--static '{options.static}' {what}; give a C3D or TRC file")
+    for path in paths:
         if not path.exists():
             raise UsageError(f"'{path}': there is no such file; give a C3D or TRC file, or a folder of them")
 

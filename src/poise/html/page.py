@@ -149,7 +149,8 @@ def save_page_file(path: str | os.PathLike[str], build_page: Callable[[], str]) 
     try:
         atomic_write_text(target, text)
     except OSError as error:
-        raise PoiseError(f"save_page: {path} cannot be written: {failure_reason(error)}") from error
+        message = f"{path} cannot be written: {failure_reason(error)}; give another path or free disk space"
+        raise PoiseError(message) from error
     return Path(path)
 
 

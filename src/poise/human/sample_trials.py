@@ -28,6 +28,7 @@ import pinocchio
 from poise.analysis import GaitEvent
 from poise.arrays import Array
 from poise.errors import PoiseError
+from poise.files import make_folder
 from poise.human.files.c3d_writer import write_c3d
 from poise.human.files.trc_files import write_trc
 from poise.human.markers import Marker, MarkerSet, load_marker_set
@@ -301,9 +302,7 @@ def write_sample(folder: str | PathLike[str], walk: Trial, static: Trial) -> lis
     >>> write_sample("lab", *sample_trial(height=1.70, mass=64.0))
     """
     folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise PoiseError(f"'{folder}' is a file; expected a folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder, PoiseError)
     written = []
     for name, trial in (("walk", walk), ("static", static)):
         written.append(write_c3d(trial, folder / f"{name}.c3d"))

@@ -335,7 +335,8 @@ def describe_robot(name_or_path: str | Path, **parts: Any) -> Description:
 
 def _file_description(path: Path, parts: Mapping[str, Any]) -> Description:
     if not os.path.isfile(path):
-        raise RobotError(f"{path}: there is no such file; give the path of a URDF file", file=str(path))
+        what = "is a folder" if os.path.isdir(path) else "there is no such file"
+        raise RobotError(f"{path}: {what}; give the path of a URDF file", file=str(path))
     toml_path = path if path.suffix.lower() == ".toml" else path.with_suffix(".toml")
     values = read_toml(toml_path) if os.path.isfile(toml_path) else {}
     file = str(toml_path if os.path.isfile(toml_path) else path)
