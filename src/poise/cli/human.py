@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     gait.set_defaults(action=_gait)
     torques = commands.add_parser("torques", help="compute joint torques from markers and force plates")
-    torques.add_argument("trial", type=Path, metavar="TRIAL", help="C3D file with force plates")
+    torques.add_argument(
+        "trial", type=Path, metavar="TRIAL", help="C3D file with force plates, or TRC file with --forces"
+    )
     _add_subject_options(torques)
     torques.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
     torques.add_argument("--compare-with", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
@@ -91,6 +94,12 @@ def _add_subject_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="TRIAL",
         help="static calibration trial (default: auto-detected beside the trial)",
+    )
+    parser.add_argument(
+        "--forces",
+        type=Path,
+        metavar="FILE.mot",
+        help="ground forces of the trial (default: auto-detected beside a TRC file)",
     )
     parser.add_argument(
         "--subject", type=Path, metavar="FILE.toml", help="person calibrated by 'poise human subject', without --static"
@@ -138,6 +147,10 @@ def _fit_trials(options: argparse.Namespace, paths: list[Path], title: str) -> F
 
     _check_trials(options, paths)
     trials = find_trials(paths, options.static)
+    if options.forces is not None:
+        if len(trials) != 1:
+            raise UsageError(f"--forces is for one trial, but there are {len(trials)}; name the files like the trials")
+        trials = [replace(trials[0], forces=options.forces)]
     with ProgressBar(title, float(len(trials)), unit="trials") as bar:
         return fit_trials(trials, progress=bar, **_fit_options(options))
 
@@ -150,7 +163,7 @@ def _fit_trial(options: argparse.Namespace) -> Fit:
     if options.trial.is_dir():
         raise UsageError(f"'{options.trial}' is a folder; give one file")
     with ProgressBar(f"fitting {options.trial.name}", 1.0, unit="trials") as bar:
-        return fit_trial(options.trial, options.static, progress=bar, **_fit_options(options))
+        return fit_trial(options.trial, options.static, forces=options.forces, progress=bar, **_fit_options(options))
 
 
 def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
@@ -158,7 +171,7 @@ def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
     if options.subject is not None and given:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UsageError(f"--subject determines {names}; give either the subject or these")
-    for path in [*paths, *(path for path in (options.static, options.subject) if path is not None)]:
+    for path in [*paths, *(path for path in (options.static, options.subject, options.forces) if path)]:
         if not path.exists():
             raise UsageError(f"'{path}': there is no such file; give a C3D or TRC file, or a folder of them")
 

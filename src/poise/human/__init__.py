@@ -17,6 +17,13 @@ from poise.analysis import GaitEvent, RecordingComparison, StrideComparison, com
 from poise.human.dynamic_gait import DynamicGait, ground_forces, simulate_gait
 from poise.human.files.bvh_reader import BvhMotion, read_bvh, read_skeleton
 from poise.human.files.c3d_writer import write_c3d
+from poise.human.files.ground_forces import (
+    GroundForces,
+    add_ground_forces,
+    find_ground_forces,
+    read_ground_forces,
+    write_ground_forces,
+)
 from poise.human.files.opensim_motion import OpenSimMotion, read_motion, write_motion
 from poise.human.files.trc_files import write_trc
 from poise.human.files.trial_reader import read_trial
@@ -84,6 +91,7 @@ __all__ = [
     "GaitEvent",
     "GaitStudy",
     "GaitTrial",
+    "GroundForces",
     "Marker",
     "MarkerMatch",
     "MarkerSet",
@@ -104,6 +112,7 @@ __all__ = [
     "Variant",
     "VariantComparison",
     "VariantResult",
+    "add_ground_forces",
     "calibrate_subject",
     "compare_angles",
     "compare_events",
@@ -113,6 +122,7 @@ __all__ = [
     "compare_walks",
     "compute_torques",
     "fill_gaps",
+    "find_ground_forces",
     "find_trials",
     "fit",
     "fit_trial",
@@ -126,6 +136,7 @@ __all__ = [
     "marker_sets",
     "match_markers",
     "read_bvh",
+    "read_ground_forces",
     "read_motion",
     "read_skeleton",
     "read_trial",
@@ -135,6 +146,7 @@ __all__ = [
     "spatiotemporal_parameters",
     "study_gait",
     "write_c3d",
+    "write_ground_forces",
     "write_motion",
     "write_sample",
     "write_trc",

@@ -29,6 +29,7 @@ from poise.analysis import GaitEvent
 from poise.arrays import Array
 from poise.errors import PoiseError
 from poise.human.files.c3d_writer import write_c3d
+from poise.human.files.ground_forces import write_ground_forces
 from poise.human.files.trc_files import write_trc
 from poise.human.markers import Marker, MarkerSet, load_marker_set
 from poise.human.synthetic_walk import TOE_OFF, PeriodicMotion, ground_wrench, synthesize_walk
@@ -296,7 +297,9 @@ def _static_posture(robot: Robot) -> Array:
 
 
 def write_sample(folder: str | PathLike[str], walk: Trial, static: Trial) -> list[Path]:
-    """Write ``walk`` and ``static`` as C3D, with force plates and events, and as TRC; create the folder if needed.
+    """Write ``walk`` and ``static`` as C3D, with force plates and events, and as TRC, with the forces of the walk as MOT.
+
+    The folder is created if needed.
 
     >>> write_sample("lab", *sample_trial(height=1.70, mass=64.0))
     """
@@ -309,4 +312,6 @@ def write_sample(folder: str | PathLike[str], walk: Trial, static: Trial) -> lis
         written.append(write_c3d(trial, folder / f"{name}.c3d"))
         write_trc(trial, folder / f"{name}.trc")
         written.append(folder / f"{name}.trc")
+        if trial.plates:
+            written.append(write_ground_forces(trial, folder / f"{name}_grf.mot"))
     return written
