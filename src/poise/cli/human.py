@@ -66,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, required=True, metavar="FILE.toml", help="write the person to this file, for --subject"
     )
     subject.set_defaults(action=_subject)
+    markers = commands.add_parser("markers", help="propose landmarks for the labels of a trial, and write a marker set")
+    markers.add_argument("trial", type=Path, metavar="TRIAL", help="C3D, TRC or BVH file, best of a person who walks")
+    markers.add_argument("--out", type=Path, metavar="FILE.toml", help="write the marker set, for --marker-set")
+    markers.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    markers.set_defaults(action=_markers)
     compare = commands.add_parser("compare", help="compare postures and torques of two recordings, phase by phase")
     compare.add_argument("recordings", nargs=2, type=Path, metavar="RECORDING", help="recordings to compare (.poise)")
     compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
@@ -131,7 +136,8 @@ def _add_body_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--marker-set",
         metavar="NAME|FILE.toml",
-        help="plug_in_gait, helen_hayes, opensim41, skin49, skeleton, or a file (default: best match)",
+        help="plug_in_gait, cgm2, helen_hayes, opensim41, rajagopal, opencap, opencap_augmented, skin49, halpe26, "
+        "skeleton, or a file (default: best match)",
     )
     parser.add_argument(
         "--fix",
@@ -305,6 +311,20 @@ def _subject(options: argparse.Namespace) -> int:
     else:
         print(subject.text(), *_written(options.out), sep="\n")
     return 0
+
+
+def _markers(options: argparse.Namespace) -> int:
+    from poise.human import propose_markers, read_trial
+
+    check_writable(options.out, (".toml",))
+    mapping = propose_markers(read_trial(options.trial))
+    if options.out is not None:
+        mapping.save(options.out)
+    if options.json:
+        print(json.dumps(mapping.summary()))
+    else:
+        print(mapping.text(), *_written(options.out), sep="\n")
+    return 0 if mapping.usable else FAILED
 
 
 def _compare(options: argparse.Namespace) -> int:

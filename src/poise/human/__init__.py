@@ -44,7 +44,17 @@ from poise.human.gait_study import (
     spatiotemporal_parameters,
     study_gait,
 )
-from poise.human.markers import Marker, MarkerMatch, MarkerSet, load_marker_set, marker_sets, match_markers
+from poise.human.marker_mapping import MarkerMapping, Proposal, propose_markers
+from poise.human.markers import (
+    Marker,
+    MarkerMatch,
+    MarkerSet,
+    SetScore,
+    load_marker_set,
+    marker_sets,
+    match_markers,
+    score_marker_sets,
+)
 from poise.human.sample_trials import sample_trial, write_sample
 from poise.human.torques.joint_moments import (
     BACK_MOMENTS,
@@ -93,15 +103,18 @@ __all__ = [
     "GaitTrial",
     "GroundForces",
     "Marker",
+    "MarkerMapping",
     "MarkerMatch",
     "MarkerSet",
     "MomentConvention",
     "OpenSimMotion",
+    "Proposal",
     "QualityCheck",
     "RecordingComparison",
     "ReferenceWalk",
     "Reproduction",
     "ReproductionQuality",
+    "SetScore",
     "StrideComparison",
     "Subject",
     "Torques",
@@ -135,6 +148,7 @@ __all__ = [
     "low_pass_markers",
     "marker_sets",
     "match_markers",
+    "propose_markers",
     "read_bvh",
     "read_ground_forces",
     "read_motion",
@@ -142,6 +156,7 @@ __all__ = [
     "read_trial",
     "reproduce_walk",
     "sample_trial",
+    "score_marker_sets",
     "simulate_gait",
     "spatiotemporal_parameters",
     "study_gait",

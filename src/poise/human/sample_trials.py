@@ -261,7 +261,7 @@ def sample_trial(
 
     walk = make_trial(motion.at(time)[0], time, static=False)
     static_time = np.arange(round(STATIC_SECONDS * rate) + 1) / rate
-    static = make_trial(np.tile(_static_posture(robot), (len(static_time), 1)), static_time, static=True)
+    static = make_trial(np.tile(standing_posture(robot), (len(static_time), 1)), static_time, static=True)
     plates_under_feet: tuple[ForcePlate, ...] = force_plates(motion, time) if plates else ()
     return walk.replace(events=gait_events(motion, float(time[-1])), plates=plates_under_feet), static
 
@@ -283,7 +283,7 @@ def _sample_times(cycles: int, rate: float, period: float) -> Array:
     return np.arange(math.floor((cycles + 2.0 * MARGIN) * period * rate) + 1) / rate
 
 
-def _static_posture(robot: Robot) -> Array:
+def standing_posture(robot: Robot) -> Array:
     """Return an upright posture with straight legs on the ground, arms a little away from the body."""
     q = pinocchio.neutral(robot.model)
     for side in SIDES:
@@ -297,7 +297,7 @@ def _static_posture(robot: Robot) -> Array:
 
 
 def write_sample(folder: str | PathLike[str], walk: Trial, static: Trial) -> list[Path]:
-    """Write ``walk`` and ``static`` as C3D, with force plates and events, and as TRC, with the forces of the walk as MOT.
+    """Write ``walk`` and ``static`` as C3D, with force plates and events, and as TRC with the forces as MOT.
 
     The folder is created if needed.
 

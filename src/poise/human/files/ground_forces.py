@@ -114,6 +114,8 @@ def read_ground_forces(path: str | Path) -> GroundForces:
     >>> {name: force[:, 1].max() for name, force in forces.force.items()}
     {'': 812.4, '1': 798.2}
     """
+    if Path(path).suffix.lower() not in FORCE_SUFFIXES:
+        raise trial_error(path, f"no ground forces; expected a {' or '.join(FORCE_SUFFIXES)} file")
     motion = read_motion(path)
     groups = force_columns(motion.names)
     if not groups:

@@ -274,8 +274,8 @@ def foot_wrenches(motion: MotionWithPlates, cutoff: float | None = None) -> Foot
     """
     if not motion.trial.plates:
         raise TrialError(
-            f"{motion.trial.path}: no force plates; leg torques require them: give a trial with force plates, or its ground "
-            "forces in a MOT file (--forces)",
+            f"{motion.trial.path}: no force plates; leg torques require them: give a trial with force plates, "
+            "or its ground forces in a MOT file (--forces)",
             path=motion.trial.path,
             element="plates",
         )
@@ -304,6 +304,37 @@ def foot_wrenches(motion: MotionWithPlates, cutoff: float | None = None) -> Foot
         stance[side] = (feet.stance[side] & ~near) | loaded[side]
         measured[side] = (~stance[side] | loaded[side]) & ~incomplete[side]
     return FootWrenches(force, moment, stance, loaded, measured, tuple(plate_contacts), feet)
+
+
+#: Share of the weight that the plates may lack before a foot that seems to swing is taken to bear it.
+MISSING_SHARE = 0.25
+#: Time before and after its detected stance in which a foot may bear weight, s: push-off of the toes, and landing.
+UNCERTAIN_TIME = 0.12
+
+
+def without_missing_load(wrenches: FootWrenches, missing: Array, weight: float, time: Array) -> FootWrenches:
+    """Return the wrenches with feet not measured that bear a load that the plates lack although they seem to swing.
+
+    They do so near the detected stance of a foot, and where no foot seems to stand although the motion is not that of a
+    flight.
+
+    Args:
+        wrenches: from the plates.
+        missing: vertical force that the motion requires in addition to the plates (n), N.
+        weight: of the person, N.
+        time: of the frames (n), s.
+    """
+    beside = np.logical_or.reduce([wrenches.stance[side] & ~wrenches.loaded[side] for side in SIDES])
+    lacking = (missing > MISSING_SHARE * weight) & ~beside  # a foot beside the plates explains what they lack
+    flight = ~np.logical_or.reduce([wrenches.stance[side] for side in SIDES])
+    period = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
+    reach = np.ones(2 * round(UNCERTAIN_TIME / period) + 1)
+    stance, measured = {}, {}
+    for side in SIDES:
+        near = np.convolve(wrenches.stance[side], reach, mode="same") > 0.0
+        bears = lacking & ~wrenches.loaded[side] & (near | flight)
+        stance[side], measured[side] = wrenches.stance[side] | bears, wrenches.measured[side] & ~bears
+    return replace(wrenches, stance=stance, measured=measured)
 
 
 def _low_pass_plate(plate: ForcePlate, rate: float, cutoff: float | None) -> ForcePlate:
