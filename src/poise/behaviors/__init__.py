@@ -16,6 +16,7 @@ from poise.behaviors.reach import (
     load_reach_points,
     one_foot_stance,
 )
+from poise.behaviors.gait_tasks import TickClock, arm_collision_constraints, limb_joints
 from poise.behaviors.stand import (
     LiveSquat,
     Squat,
@@ -44,14 +45,17 @@ __all__ = [
     "SquatSettings",
     "Stand",
     "TargetChoice",
+    "TickClock",
     "UprightSettings",
     "Walk",
     "WalkSettings",
     "ZmpBalance",
     "ZmpBalanceSettings",
+    "arm_collision_constraints",
     "center_above_support",
     "default_targets",
     "gait_speed",
+    "limb_joints",
     "load_reach_points",
     "one_foot_stance",
     "regulation_settings",
