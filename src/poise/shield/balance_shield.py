@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio
 
 from poise import constraints, tasks
-from poise.arrays import Array
+from poise.arrays import Array, Mask
 from poise.behaviors import Stand, TickClock, Walk, arm_collision_constraints, limb_joints
 from poise.errors import PoiseError
 from poise.geometry import so3
@@ -19,7 +19,7 @@ from poise.hierarchy import ComposedBehavior, Hierarchy, Level
 from poise.parameters import check_parameters, gain_parameter
 from poise.robots import GRAVITY, Hand, Robot, State, check_robot, leg_length, limbs
 from poise.shield.limited_motion import LimitedAngles, LimitedPose, shorten
-from poise.shield.wishes import HandWish, Wish
+from poise.shield.wishes import HandFrame, HandWish, Wish
 from poise.state import Snapshot
 
 #: What the robot does without wishes.
@@ -80,6 +80,7 @@ class WishedJoints:
         goal: the same inside the joint ranges, or the rest posture.
         until: times until which the wishes hold (s).
         following: joints that follow a wish; `returning`: those that go back to the rest posture.
+        near: distance from its target at which the target waits for a joint that does not follow (rad).
     """
 
     def __init__(self, robot: Robot, rest: Array, settings: ShieldSettings) -> None:
@@ -101,7 +102,7 @@ class WishedJoints:
         self.motion = LimitedAngles(count, speed, self.acceleration)
         self._returning_motion = LimitedAngles(count, self._release_speed, self.acceleration)
         # With its gain g, the task asks for an acceleration g² times the distance to its target.
-        self._near = self.acceleration / settings.gain**2
+        self.near = self.acceleration / settings.gain**2
         self._target, self._weight = tasks.FeedForwardTarget(self.rest), tasks.TunableWeight(np.zeros(count))
         self.task = tasks.Posture(
             self._target, joints, weight=self._weight, dynamics=tasks.Decay(settings.gain), name="joints"
@@ -111,7 +112,7 @@ class WishedJoints:
         for i, angle in angles.items():
             self.wished[i], self.until[i] = angle, until
 
-    def advance(self, snapshot: Snapshot, period: float, driven_by_hand: Array) -> None:
+    def advance(self, snapshot: Snapshot, period: float, driven_by_hand: Mask) -> None:
         """Move the targets for one period (s); joints of an arm whose hand follows a wish need none of their own."""
         time, motion = snapshot.time, self.motion
         q, v = snapshot.q[self.indices], snapshot.v[self.velocity_indices]
@@ -127,7 +128,7 @@ class WishedJoints:
         self.goal = np.where(wanted, np.clip(self.wished, self.lower, self.upper), self.rest)
         active = self.following | self.returning
         if active.any():
-            motion.hold_near(q, v, self._near)
+            motion.hold_near(q, v, self.near)
             slow = self._returning_motion
             slow.value, slow.rate = motion.value.copy(), motion.rate.copy()
             motion.advance(self.goal, period)
@@ -140,7 +141,7 @@ class WishedJoints:
         self._target.set(motion.value, motion.rate, motion.acceleration)
         self._weight.value[:] = active
 
-    def release(self, which: Array, snapshot: Snapshot) -> None:
+    def release(self, which: Mask, snapshot: Snapshot) -> None:
         """Let joints return to the rest posture from where they are."""
         which = which & ~self.following
         if which.any():
@@ -156,6 +157,7 @@ class WishedHand:
         active: whether the hand follows it.
         goal: position that it moves to, in the frame of the wish (m, 3).
         beyond_reach: distance by which the wish is farther away than the arm reaches (m).
+        near: distances (m, rad) at which the target waits for a hand that does not follow.
     """
 
     def __init__(self, robot: Robot, hand: Hand, stance: State, settings: ShieldSettings) -> None:
@@ -173,7 +175,7 @@ class WishedHand:
             (settings.hand_acceleration, settings.turning_acceleration),
         )
         self.motion = LimitedPose(speed, acceleration)
-        self._near = (acceleration[0] / settings.gain**2, acceleration[1] / settings.gain**2)
+        self.near = (acceleration[0] / settings.gain**2, acceleration[1] / settings.gain**2)
         self._targets = {frame: tasks.FeedForwardTarget(stance.pose(hand)) for frame in ("world", "body")}
         self._weights = {frame: tasks.TunableWeight(np.zeros(6)) for frame in ("world", "body")}
         follow = tasks.Decay(settings.gain)
@@ -216,10 +218,15 @@ class WishedHand:
         if rotation is None:  # it is not controlled: the target goes along
             self.motion.pose.rotation = pose.rotation
             self.motion.twist[3:] = 0.0
-        self.motion.hold_near(pose, twist, self._near)
+        self.motion.hold_near(pose, twist, self.near)
         self.motion.advance(self.goal, rotation, period)
         self._targets[frame].set(self.motion.pose, self.motion.twist, self.motion.twist_rate)
         return False
+
+    def measure_pose(self, snapshot: Snapshot, frame: HandFrame) -> pinocchio.SE3:
+        """Return the pose of the hand in the world or in the body."""
+        pose = snapshot.pose(self.hand)
+        return pose if frame == "world" else snapshot.pose(self._trunk).actInv(pose)
 
     def measure(self, snapshot: Snapshot) -> tuple[pinocchio.SE3, Array]:
         """Return pose and twist of the hand in the frame of the wish."""
@@ -251,8 +258,8 @@ class BalanceShield(ComposedBehavior):
     Wishes for hands, gaze and joints are three levels directly below the one that keeps the robot from falling: by
     strict priority none of them can cost the balance, nor leave the bounds of angular momentum that the balance level
     keeps. Their targets start where the robot is and move with limited speed and acceleration. Joint range, speed,
-    acceleration, and distances between the bodies are in `always`. A wish that is not repeated within `silence` expires:
-    the joints of its arm return to the rest posture, the gaze and the walk end.
+    acceleration, and distances between the bodies are in `always`. A wish that is not repeated within `silence`
+    expires: the joints of its arm return to the rest posture, the gaze and the walk end.
 
     Args:
         robot: robot with two feet for mode "walk".
@@ -282,7 +289,9 @@ class BalanceShield(ComposedBehavior):
         stance = self.base.start
         assert stance is not None
         self.joints = WishedJoints(robot, stance.q, self.settings)
-        self.hands = {hand.side: WishedHand(robot, hand, stance, self.settings) for hand in robot.hands}
+        self.hands: dict[str, WishedHand] = {
+            hand.side: WishedHand(robot, hand, stance, self.settings) for hand in robot.hands
+        }
         self.gaze: Array | None = None
         self.velocity: Array | None = None
         self.granted_velocity = np.zeros(3)
@@ -385,9 +394,7 @@ class BalanceShield(ComposedBehavior):
             levels.append(Level(HANDS, hands, damping=0.05))
         if self.robot.head is not None:
             look = tasks.Decay(4.0, speed=self.settings.gaze_speed, acceleration=8.0 * self.settings.gaze_speed)
-            gaze = tasks.Gaze(
-                self.robot.head, self._gaze_target, weight=self._gaze_weight, dynamics=look, name="gaze"
-            )
+            gaze = tasks.Gaze(self.robot.head, self._gaze_target, weight=self._gaze_weight, dynamics=look, name="gaze")
             levels.append(Level(GAZE, gaze, damping=0.1))
         return [*levels, Level(JOINTS, self.joints.task)]
 

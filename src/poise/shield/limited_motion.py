@@ -15,7 +15,7 @@ import math
 import numpy as np
 import pinocchio
 
-from poise.arrays import Array
+from poise.arrays import Array, Mask
 from poise.geometry import so3
 
 
@@ -52,8 +52,8 @@ class LimitedAngles:
             self.value, self.rate = near, np.where(blocked, np.clip(v, -self._speed, self._speed), self.rate)
             self.acceleration = np.where(blocked, 0.0, self.acceleration)
 
-    def restart(self, which: Array, q: Array, v: Array) -> None:
-        """Put some targets (mask or indices) at q with velocity v, at most V."""
+    def restart(self, which: Mask, q: Array, v: Array) -> None:
+        """Put some targets (a mask) at q with velocity v, at most V."""
         self.value[which], self.rate[which] = q[which], np.clip(v, -self._speed, self._speed)[which]
 
 

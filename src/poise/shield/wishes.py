@@ -1,4 +1,4 @@
-"""`Wish`: what a client asks of the robot in one message, checked; nothing that is not finite and bounded gets further."""
+"""`Wish`: what a client asks of the robot in one message, checked: finite, bounded, and of parts that it has."""
 
 from __future__ import annotations
 
@@ -79,9 +79,7 @@ class Wish:
         if time is not None and not is_number(time):
             raise WishError(f"time is {format_value(time)}; expected the time of the last answer in s, or none")
         return cls(
-            joints={
-                name: _number(angle, f"joint {name}", "rad") for name, angle in _named(message, "joints", joints)
-            },
+            joints={name: _number(angle, f"joint {name}", "rad") for name, angle in _named(message, "joints", joints)},
             hands={side: _hand(wish, side) for side, wish in _named(message, "hands", sides)},
             gaze=None if message.get("gaze") is None else _vector(message["gaze"], 3, "gaze", "m"),
             velocity=None
@@ -121,7 +119,9 @@ def _hand(wish: Any, side: str) -> HandWish:
     quaternion = _vector(orientation, 4, f"orientation of the {side} hand")
     length = math.sqrt(quaternion @ quaternion)
     if not 0.9 < length < 1.1:
-        raise WishError(f"orientation of the {side} hand has length {length:.3g}; expected a unit quaternion x, y, z, w")
+        raise WishError(
+            f"orientation of the {side} hand has length {length:.3g}; expected a unit quaternion x, y, z, w"
+        )
     return HandWish(position, pinocchio.Quaternion(*np.roll(quaternion / length, 1)).toRotationMatrix(), frame)
 
 

@@ -275,9 +275,7 @@ def obstacles(solution: Solution, rows: Sequence[int]) -> list[tuple[Obstacle, .
         def named(j: int) -> Obstacle:
             level, block, index = solution.program.block(j)
             side = explanation.sides[j]
-            return Obstacle(
-                names[level], block.label(index), "" if side == EQUALITY else f"at its {_side_text(side)}"
-            )
+            return Obstacle(names[level], block.label(index), "" if side == EQUALITY else f"at its {_side_text(side)}")
 
         return [
             tuple(named(j) for j in explanation.blocking_rows(i)[0][:MAX_OBSTACLES])
