@@ -35,7 +35,9 @@ def test_dynamics_momentum_and_center_of_mass_include_the_loads() -> None:
     snapshot.at(state).compute(DYNAMICS)
     snapshot.carry(LOADS)
     np.testing.assert_allclose(snapshot.mass_matrix, _symmetric(pinocchio.crba(model, data, state.q)), atol=1e-9)
-    np.testing.assert_allclose(snapshot.nonlinear_effects, pinocchio.nonLinearEffects(model, data, state.q, v), atol=1e-8)
+    np.testing.assert_allclose(
+        snapshot.nonlinear_effects, pinocchio.nonLinearEffects(model, data, state.q, v), atol=1e-8
+    )
     np.testing.assert_allclose(snapshot.center_of_mass, pinocchio.centerOfMass(model, data, state.q, v), atol=1e-12)
     np.testing.assert_allclose(snapshot.center_of_mass_velocity, data.vcom[0], atol=1e-12)
     momentum = pinocchio.computeCentroidalMomentum(model, data, state.q, v)

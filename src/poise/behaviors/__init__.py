@@ -4,6 +4,7 @@ A behavior is a hierarchy as a function of the state, and is given to a controll
 `poise.runs` are complete runs: robot, world, behavior, controller and plant, and how the recording is judged.
 """
 
+from poise.behaviors.gait_tasks import TickClock, arm_collision_constraints, limb_joints
 from poise.behaviors.navigate import Navigate, SegmentStart
 from poise.behaviors.navigate_tasks import NavigateSettings
 from poise.behaviors.reach import (
@@ -16,7 +17,6 @@ from poise.behaviors.reach import (
     load_reach_points,
     one_foot_stance,
 )
-from poise.behaviors.gait_tasks import TickClock, arm_collision_constraints, limb_joints
 from poise.behaviors.stand import (
     LiveSquat,
     Squat,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.robots import Frame, Robot
@@ -53,7 +54,8 @@ class LoadEstimate:
         r = S τ + Σ J_cᵀ w_c - M (v⁺ - v) / T - h  =  Σ m_i J_iᵀ (a_i - g) + ε (M (v⁺ - v) / T + h)
 
     with a_i the acceleration of hand i of mass m_i, and ε an error of all masses of the model, which is not a load. The
-    rows of the base and of the arm joints are averaged over `AVERAGE_TIME` and solved for (m_i, ε).
+    rows of the base and of the arm joints are averaged over `AVERAGE_TIME`, both sides alike, and solved for (m_i, ε)
+    then: noise of velocities averages out before it can bias the fit.
 
     Args:
         robot: robot with hands.
@@ -77,12 +79,14 @@ class LoadEstimate:
         shared = [joint for joint in arms if sum(joint in supports[hand.joint] for hand in self.hands) > 1]
         columns = [joint.v for joint in robot.joints if joint.index in arms and joint.index not in shared]
         self._rows = np.array([*range(6), *columns], dtype=np.intp)
-        self._weights = np.concatenate([np.ones(3), np.full(3, LEVER**-2), np.full(len(columns), ARM_WEIGHT * LEVER**-2)])
+        self._weights = np.concatenate(
+            [np.ones(3), np.full(3, LEVER**-2), np.full(len(columns), ARM_WEIGHT * LEVER**-2)]
+        )
         count = len(self.hands)
         deviation = FORCE_DEVIATION * robot.weight
         prior = np.append(np.full(count, LOAD_DEVIATION), MODEL_DEVIATION)
         self._regularization = np.diag((deviation / prior) ** 2)
-        self._normal, self._right = np.zeros((count + 1, count + 1)), np.zeros(count + 1)
+        self._Y, self._residual = np.zeros((len(self._rows), count + 1)), np.zeros(len(self._rows))
         self._before: _Tick | None = None
         self._ticks = 0
 
@@ -121,24 +125,23 @@ class LoadEstimate:
         motion = (before.M @ acceleration + before.h)[self._rows]
         residual = (before.applied + 0.5 * wrench)[self._rows] - motion
         g = self._robot.model.gravity.linear
-        columns = [
-            (J.T @ (J @ acceleration + drift - g))[self._rows]
-            for J, drift in zip(before.jacobians, before.drifts, strict=True)
-        ]
-        Y = np.column_stack([*columns, motion])
+        Y = np.empty((len(self._rows), len(self.hands) + 1))
+        for i, (J, drift) in enumerate(zip(before.jacobians, before.drifts, strict=True)):
+            Y[:, i] = (J.T @ (J @ acceleration + drift - g))[self._rows]
+        Y[:, -1] = motion
         self._ticks += 1
         share = max(period / AVERAGE_TIME, 1.0 / self._ticks)
-        weighted = Y.T * self._weights
-        self._normal += share * (weighted @ Y - self._normal)
-        self._right += share * (weighted @ residual - self._right)
-        if not (np.isfinite(self._normal).all() and np.isfinite(self._right).all()):
-            self._normal[:], self._right[:], self._ticks = 0.0, 0.0, 0
+        self._Y += share * (Y - self._Y)
+        self._residual += share * (residual - self._residual)
+        if not (np.isfinite(self._Y).all() and np.isfinite(self._residual).all()):
+            self._Y[:], self._residual[:], self._ticks = 0.0, 0.0, 0
             return False
-        return self._ticks * period > AVERAGE_TIME and self._apply(
-            np.linalg.solve(self._normal + self._regularization, self._right)
-        )
+        if self._ticks * period <= AVERAGE_TIME:
+            return False
+        weighted = self._Y.T * self._weights
+        return self._apply(np.linalg.solve(weighted @ self._Y + self._regularization, weighted @ self._residual))
 
-    def _apply(self, solution: Array) -> bool:
+    def _apply(self, solution: NDArray[np.floating]) -> bool:
         """Take over the estimated masses if they changed enough."""
         mass, masses = self._robot.mass, dict(self.masses)
         for hand, estimated in zip(self.hands, solution.tolist(), strict=False):
@@ -171,6 +174,8 @@ class LoadEstimate:
             part = parts.get(name)
             if part is None or not wrench.any():
                 continue
-            J, arm = snapshot.jacobian(part), point - snapshot.position(part)
-            total += J.T @ np.concatenate([wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])])
+            (x, y, z), (fx, fy, fz) = (point - snapshot.position(part)).tolist(), wrench[:3].tolist()
+            moved = wrench.copy()
+            moved[3:] += (y * fz - z * fy, z * fx - x * fz, x * fy - y * fx)
+            total += snapshot.jacobian(part).T @ moved
         return total

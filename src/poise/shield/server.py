@@ -39,7 +39,7 @@ class ShieldServer:
     Args:
         shield: the behavior.
         plant: a simulated robot, or a `RemotePlant` for the driver of a real one.
-        controller: None: a `TorqueController` of the shield.
+        controller: None: a `TorqueController` that estimates loads in the hands.
         host: where to listen.
         port, web_port: for ZeroMQ and for web sockets; 0: any free port; `web_port` None: the one after `port`.
         allow_remote: must be True for a host that other machines can reach. Connections are not encrypted, and every
@@ -76,7 +76,7 @@ class ShieldServer:
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 65536:
                 raise PlantError(f"{name} is {value!r}; expected a whole number from 0 to 65535", name)
         self.shield, self.plant = shield, Plant.adapt(plant)
-        self.controller = TorqueController(shield) if controller is None else controller
+        self.controller = TorqueController(shield, estimate_loads=True) if controller is None else controller
         self.wishes, self.counts = 0, Counter[str]()
         self.report = ShieldReport(0.0)
         self._reporter = WishReporter(shield)
