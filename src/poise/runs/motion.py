@@ -274,7 +274,13 @@ class Motion(metaclass=_MotionMeta):
             return KinematicController(behavior, solver, **options)
         if self.mode == "position":
             return PositionController(behavior, NullSpace() if self.solver == "null-space" else solver, **options)
-        return TorqueController(behavior, solver, **{"delay": self.world.assumed_delay_seconds, **options})
+        world = self.world
+        estimated = bool(world.carried_mass) and world.carried_knowledge == "estimated"
+        settings = {"delay": world.assumed_delay_seconds, "estimate_loads": estimated, **options}
+        controller = TorqueController(behavior, solver, **settings)
+        if behavior.start is not None:
+            controller.loads = world.announced_loads(behavior.start.robot)
+        return controller
 
     def build_plant(self, start: State) -> Plant:
         """Return the ideal or simulated plant of a motion without servos."""
