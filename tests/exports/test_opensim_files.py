@@ -14,14 +14,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import poise
-from benchmarks.peers.processes import Environment, cache_folder, interpreter
+from benchmarks.peers.processes import OPENSIM, cache_folder, interpreter
 from poise import exports, human
 from poise.exports.opensim_files import TO_OPENSIM, coordinate_name, coordinate_names, coordinates, opensim_model
 from poise.recording import Recording
 from poise.robots import Robot
-
-OPENSIM = Environment("opensim", ("opensim==4.6",))
-WORKER = Path(__file__).parents[2] / "benchmarks" / "peers" / "workers" / "opensim_worker.py"
 
 
 @cache
@@ -133,7 +130,7 @@ def test_a_fit_is_written_with_its_markers_and_forces_with_their_wrench(torques:
 
 @pytest.mark.slow
 def test_opensim_loads_the_body_and_its_inverse_dynamics_agree(torques: human.Torques, tmp_path: Path) -> None:
-    python = interpreter(cache_folder() / OPENSIM.folder_name)
+    python = interpreter(cache_folder() / OPENSIM.environment.folder_name)
     if not python.exists():
         pytest.skip("no environment of OpenSim; 'python -m benchmarks.peers opensim' builds it")
     recording: Recording = torques.recording()
@@ -145,8 +142,8 @@ def test_opensim_loads_the_body_and_its_inverse_dynamics_agree(torques: human.To
                 "forces": str(tmp_path / "forces.mot"), "out": str(tmp_path / "moments.sto")}},
     ]  # fmt: skip
     result = subprocess.run(
-        [str(python), str(WORKER)], input="\n".join(map(json.dumps, requests)) + "\n", capture_output=True, text=True,
-        timeout=300, check=True,
+        [str(python), str(OPENSIM.script)], input="\n".join(map(json.dumps, requests)) + "\n",
+        capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     answers = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     assert answers[1]["mass"] == pytest.approx(torques.mass, rel=1e-9)
