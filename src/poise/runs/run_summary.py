@@ -140,7 +140,7 @@ def _common_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     control, late = result["control_ms"], result["overruns"]
     if control["median"] is not None and late is not None:
         factor = result["realtime_factor"]
-        speed = "" if factor is None else f"; simulated at {factor:.1f} times real time"
+        speed = "" if factor is None else f"; simulated at {factor:.2g} times real time"
         text = f"{control['median']:.2g} ms (median) of {late['period_ms']:.4g} ms{speed}"
         figures.append(("computing time per control step", text))
     return figures
