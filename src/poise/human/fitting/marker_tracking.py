@@ -189,7 +189,7 @@ class MarkerTracker:
                 (0.0, MAX_FIRST_ITERATIONS) if k == 0 else (PREDICTION_COST, MAX_ITERATIONS)
             )
             solved, count = self.solve(accepted, guess, prediction_cost, REST_COST, max_iterations, COARSE_TOLERANCE)
-            visible = np.isfinite(markers).all(axis=1)
+            visible = np.asarray(np.isfinite(markers).all(axis=1))
             lost = np.linalg.norm(markers - self.points.positions(solved), axis=1) > LOST_DISTANCE
             lost_frames = np.where(lost, lost_frames + 1, 0)
             found = self._find_again(markers, solved, lost, lost_frames, rate) if lost.any() else None
