@@ -124,6 +124,7 @@ class Walk(Behavior):
         self._swing = SwingTrajectory.of(left, left, 0.0)
         self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
         self.dcm_error = 0j
+        self._recovering = False
 
     # -- commands --------------------------------------------------------------------------------------------------
 
@@ -228,7 +229,8 @@ class Walk(Behavior):
         if self._clock.tick(snapshot.time):
             self._advance(snapshot)
         phase = self._phase
-        return self.task_set.hierarchies[other_side(phase.support.side) if phase.kind == "single" else "both"]
+        name = other_side(phase.support.side) if phase.kind == "single" else "both"
+        return self.task_set.hierarchies[f"recover {name}" if self._recovering else name]
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time
@@ -259,6 +261,8 @@ class Walk(Behavior):
         task_set.com_height.set(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
         yaw = 0.5 * (phase.support.yaw + (self._swing.yaw[0].real if phase.kind == "single" else phase.other_foot.yaw))
         task_set.set_heading(yaw, self.style_transition.style)
+        for foot in phase.stance_feet:
+            task_set.recovery.keep_flat(foot.side, foot.yaw, task_set.tilt)
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
 
@@ -282,6 +286,7 @@ class Walk(Behavior):
         phase, time, settings = self._phase, snapshot.time, self.settings
         timing = plan.gait.timing
         if phase.kind in ("standing", "stopping") and self._needs_capture_step(phase, xi):
+            self._recovering = True
             self._make_capture_step(time, plan, xi)
         elif phase.kind == "standing":
             if phase.elapsed(time) >= settings.standing_time and self.steps > phase.steps:
