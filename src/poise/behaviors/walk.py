@@ -244,7 +244,7 @@ class Walk(Behavior):
         phase = self._phase
         adapter = self._step_adapter(phase)
         if phase.kind == "single" and self._adapts_steps:
-            phase = self._phase = adapter.adapt(plan, phase, time, xi, self._clock.period)
+            phase = self._phase = adapter.adapt(plan, phase, time, xi, self._clock.period, self._swing)
         command = self.center_reference.command(plan, phase, time, center)
         self.dcm_error = xi - command.dcm
         z = adapter.soles.project(command.zmp)

@@ -41,6 +41,7 @@ from poise.robots.robot import (
     knee_joint,
     leg_length,
     leg_strength,
+    swing_limits,
     limbs,
 )
 from poise.robots.urdf import shape_vertices
@@ -78,6 +79,7 @@ __all__ = [
     "landmarks",
     "leg_length",
     "leg_strength",
+    "swing_limits",
     "library_names",
     "limbs",
     "listing",

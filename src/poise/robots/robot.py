@@ -402,6 +402,32 @@ def leg_strength(robot: Robot) -> float:
     return largest_torque / (robot.weight * leg_length(robot))
 
 
+def swing_limits(stance: State) -> tuple[tuple[float, float], float]:
+    """Return the largest accelerations (m/s²: ahead, sideways) and the speed (m/s) of a foot that its hip can swing.
+
+    A joint with torque limit τ, inertia I of what it moves, and lever r of the foot accelerates the foot by r τ / I.
+    """
+    robot = stance.robot
+    foot = robot.foot("left")
+    data = robot.model.createData()
+    inertia = pinocchio.crba(robot.model, data, stance.q).diagonal()
+    pinocchio.computeJointJacobians(robot.model, data, stance.q)
+    J = pinocchio.getJointJacobian(robot.model, data, foot.joint, pinocchio.LOCAL_WORLD_ALIGNED)
+    sole_from_joint = stance.pose(foot).act(foot.sole.center) - data.oMi[foot.joint].translation
+    lever = np.abs(J[:3].T + np.cross(J[3:].T, sole_from_joint))
+    heading = np.abs(stance.pose(foot).rotation[:2, :2])
+    lever = lever[:, :2] @ heading  # ahead and sideways
+    joints = [joint.v for joint in robot.joints if joint.index in set(robot.model.supports[foot.joint])]
+    long_levers = 0.6 * leg_length(robot)
+    accelerations, speeds = [], []
+    for axis in range(2):
+        hips = [v for v in joints if lever[v, axis] >= long_levers]
+        hip = max(hips or joints, key=lambda v: lever[v, axis] * robot.limits.torque[v - 6] / inertia[v])
+        accelerations.append(float(lever[hip, axis] * robot.limits.torque[hip - 6] / inertia[hip]))
+        speeds.append(float(lever[hip, axis] * robot.limits.velocity[hip - 6]))
+    return (accelerations[0], accelerations[1]), min(speeds)
+
+
 def hip_height(state: State) -> float:
     """Return the height of the hip, the first joint of a leg, above the sole of its foot (m)."""
     robot = state.robot
