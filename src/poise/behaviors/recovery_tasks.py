@@ -22,7 +22,7 @@ from poise.state import CENTER_OF_MASS, MOMENTUM, Snapshot
 #: Largest angular momentum about the horizontal axes while a foot steps after a push, in m h sqrt(g h).
 MOMENTUM_TOLERANCE = 0.2
 #: Deviation of the height of the center of mass that is not corrected, as a fraction of it.
-HEIGHT_TOLERANCE = 0.04
+HEIGHT_TOLERANCE = 0.015
 
 
 class GroundReaction(tasks.MotionTask):
