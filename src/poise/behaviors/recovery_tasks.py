@@ -7,6 +7,7 @@ height of the center of mass.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,12 @@ from poise.robots import GRAVITY, Robot, Side
 from poise.state import CENTER_OF_MASS, MOMENTUM, Snapshot
 
 #: Largest angular momentum about the horizontal axes while a foot steps after a push, in m h sqrt(g h).
-MOMENTUM_TOLERANCE = 0.2
+MOMENTUM_TOLERANCE = 0.05
 #: Deviation of the height of the center of mass that is not corrected, as a fraction of it.
 HEIGHT_TOLERANCE = 0.015
+#: Weight of the orientation of a swinging sole relative to its position, 1/rad²: at the end of the range of an ankle the
+#: foot lands tilted rather than elsewhere.
+SOLE_WEIGHT = 0.02
 
 
 class GroundReaction(tasks.MotionTask):
@@ -104,21 +108,31 @@ class RecoveryTasks:
             ),
         ]
         swing_dynamics = tasks.Decay(settings.swing_gain)
-        soles = [
-            tasks.Orientation(foot, self.rotations[foot.side], dynamics=swing_dynamics, name=f"{foot.side} sole")
-            for foot in robot.feet
-        ]
+
+        def soles(sides: Sequence[Side], weight: float = 1.0) -> list[tasks.Task]:
+            return [
+                tasks.Orientation(
+                    robot.foot(side), self.rotations[side], weight=weight, dynamics=swing_dynamics, name=f"{side} sole"
+                )
+                for side in sides
+            ]
 
         def recovering(name: str, walk: Hierarchy) -> Hierarchy:
-            swinging = [] if name == "both" else [name]
+            swinging: list[Side] = [] if name == "both" else [name]  # type: ignore[list-item]
+            standing = [foot.side for foot in robot.feet if foot.side not in swinging]
             changed = {
-                "contact": gait.stance_contacts(*swinging, rotation_axes="z"),  # type: ignore[arg-type]
+                "contact": gait.stance_contacts(*swinging, rotation_axes="z"),
                 "balance": balance,
                 "swing": [
-                    tasks.Position(robot.foot(side), self.positions[side], dynamics=swing_dynamics, name="swing foot")  # type: ignore[arg-type,index]
-                    for side in swinging
+                    *(
+                        tasks.Position(
+                            robot.foot(side), self.positions[side], dynamics=swing_dynamics, name="swing foot"
+                        )
+                        for side in swinging
+                    ),
+                    *soles(swinging, SOLE_WEIGHT),
                 ],
-                "chest": [*soles, *walk.level("chest").tasks],
+                "chest": [*soles(standing), *walk.level("chest").tasks],
             }
             levels = [Level(level.name, changed.get(level.name, level.tasks), level.damping) for level in walk.levels]
             return Hierarchy(always=walk.always, levels=levels)

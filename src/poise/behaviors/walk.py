@@ -48,6 +48,8 @@ CAPTURE_MARGIN = 0.15
 
 #: Distance of the commanded zero moment point (ZMP) from the soles at which a step counts as a recovery, in leg lengths.
 RECOVERY_EXCESS = 0.1
+#: Such a distance that counts as calm, in leg lengths, and the time of it after which a recovery ends, s for a leg of 0.8 m.
+CALM_EXCESS, CALM_TIME = 0.02, 0.15
 #: Lateral distance of the feet, relative to that of standing, from which soles may have to tip at the end of the range of
 #: the ankles.
 WIDE_STANCE = 2.0
@@ -136,7 +138,7 @@ class Walk(Behavior):
         self._swing = SwingTrajectory.of(left, left, 0.0)
         self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
         self.dcm_error = 0j
-        self._recovering = False
+        self._recovering, self._calm_since = False, -math.inf
         self.height_drop = HeightDrop(self.body)
 
     # -- commands --------------------------------------------------------------------------------------------------
@@ -264,12 +266,8 @@ class Walk(Behavior):
             phase = self._phase = adapter.adapt(plan, phase, time, xi, self._clock.period, self._swing)
         command = self.center_reference.command(plan, phase, time, center)
         self.dcm_error = xi - command.dcm
-        if phase.begin == time and phase.kind != "single":
-            spread = abs(((phase.other_foot.place - phase.support.place) * phase.support.heading.conjugate()).imag)
-            self._recovering = spread > WIDE_STANCE * self.body.stance_width
         z = self._zc = adapter.soles.project(command.zmp)
-        if abs(command.zmp - z) > RECOVERY_EXCESS * self.body.leg_length:
-            self._recovering = True
+        self._update_recovery(phase, time, abs(command.zmp - z) / self.body.leg_length)
         pull = omega**2 * (center.place - z)
         task_set = self.task_set
         # The error of this task is that of ξ. It has no feedback on it, but recordings show it.
@@ -299,6 +297,19 @@ class Walk(Behavior):
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
 
+    def _update_recovery(self, phase: GaitPhase, time: float, excess: float) -> None:
+        """Begin a recovery if the commanded ZMP is far outside of the soles, and end it when it has been inside."""
+        spread = abs(((phase.other_foot.place - phase.support.place) * phase.support.heading.conjugate()).imag)
+        if excess > RECOVERY_EXCESS:
+            self._recovering = True
+        if not self._recovering:
+            return
+        wide = phase.kind != "single" and spread > WIDE_STANCE * self.body.stance_width
+        if excess > CALM_EXCESS or wide:
+            self._calm_since = time
+        elif time - self._calm_since > CALM_TIME * math.sqrt(self.body.leg_length / 0.8):
+            self._recovering = False
+
     def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
         """Advance the swing foot; if it meets the ground early, it rests there and does not push into it."""
         elapsed, side = phase.elapsed(snapshot.time), phase.goal.side
@@ -319,7 +330,6 @@ class Walk(Behavior):
         phase, time, settings = self._phase, snapshot.time, self.settings
         timing = plan.gait.timing
         if phase.kind in ("standing", "stopping") and self._needs_capture_step(phase, xi):
-            self._recovering = True
             self._make_capture_step(time, plan, xi)
         elif phase.kind == "standing":
             if phase.elapsed(time) >= settings.standing_time and self.steps > phase.steps:
@@ -365,6 +375,7 @@ class Walk(Behavior):
 
     def _make_capture_step(self, time: float, plan: FootstepPlan, xi: complex) -> None:
         """Start a step without a shift of weight, with the foot whose step catches ξ best."""
+        self._recovering, self._calm_since = True, time
         self.steps = max(self.steps, self._phase.steps + 2)
         self._phase = capture_phase(self.footstep_plan, self.body, self._phase, time, xi, self._adapts_steps)
         self._swing = SwingTrajectory.of(self._phase.other_foot, self._phase.goal, plan.gait.step_height)
