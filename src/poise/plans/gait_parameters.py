@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from poise.plans.footsteps import Footstep, StepGeometry
 from poise.plans.style import Style
-from poise.robots import SIDES, State, hip_height, leg_length, leg_strength, swing_limits
+from poise.robots import SIDES, State, ankle_range, hip_height, leg_length, leg_strength, swing_limits
 from poise.state import natural_frequency
 
 Point = TypeVar("Point", complex, NDArray[np.float64])
@@ -149,6 +149,7 @@ class BodyDimensions:
         swing_acceleration: largest accelerations of a swing foot ahead and sideways (m/s²), and its largest speed
             (m/s), see `poise.robots.swing_limits`.
         swing_speed: its largest speed (m/s).
+        ankle_range: distances behind and ahead of the middle of a sole at which the ankle can hold the weight (m).
     """
 
     leg_length: float
@@ -160,6 +161,7 @@ class BodyDimensions:
     widest_walk: float = WIDEST_WALK
     swing_acceleration: tuple[float, float] = (50.0, 50.0)
     swing_speed: float = 5.0
+    ankle_range: tuple[float, float] = (math.inf, math.inf)
 
     @property
     def least_step_width(self) -> float:
@@ -191,6 +193,7 @@ class BodyDimensions:
             leg_strength=leg_strength(robot),
             swing_acceleration=swing_acceleration,
             swing_speed=swing_speed,
+            ankle_range=ankle_range(start),
         )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import math
+
 import numpy as np
 import pinocchio
 from numpy.typing import ArrayLike
@@ -400,6 +402,28 @@ def leg_strength(robot: Robot) -> float:
     chain = set(robot.model.supports[robot.feet[0].joint])
     largest_torque = max(float(robot.limits.torque[joint.v - 6]) for joint in robot.joints if joint.index in chain)
     return largest_torque / (robot.weight * leg_length(robot))
+
+
+def ankle_range(stance: State) -> tuple[float, float]:
+    """Return how far behind and ahead of the middle of a sole the ankle can hold the whole weight (m), within the sole.
+
+    The torque of the last joint about the lateral axis that bears the weight at a distance d is m g d.
+    """
+    robot = stance.robot
+    foot = robot.foot("left")
+    data = robot.model.createData()
+    pinocchio.computeJointJacobians(robot.model, data, stance.q)
+    pose = stance.pose(foot)
+    middle, ahead, lateral = pose.act(foot.sole.center), pose.rotation[:, 0], pose.rotation[:, 1]
+    half = foot.sole.half_size[0]
+    chain = set(robot.model.supports[foot.joint])
+    for joint in reversed([joint for joint in robot.joints if joint.index in chain]):
+        axis = pinocchio.getJointJacobian(robot.model, data, joint.index, pinocchio.LOCAL_WORLD_ALIGNED)[3:, joint.v]
+        if abs(float(axis @ lateral)) > math.cos(math.radians(45.0)):
+            offset = float(ahead @ (middle - data.oMi[joint.index].translation))
+            lever = float(robot.limits.torque[joint.v - 6]) / robot.weight
+            return min(half, max(lever + offset, 0.0)), min(half, max(lever - offset, 0.0))
+    return half, half
 
 
 def swing_limits(stance: State) -> tuple[tuple[float, float], float]:
