@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from poise.plans import BodyDimensions, GaitPhase
-from poise.plans.gait_parameters import LARGEST_EXTENSION
+from poise.plans import LARGEST_EXTENSION, BodyDimensions, GaitPhase
 from poise.robots import GRAVITY, side_sign
 
 #: Largest drop of the center of mass, in leg lengths; and its largest downward and upward acceleration, as fractions of

@@ -24,8 +24,8 @@ from poise.state import CENTER_OF_MASS, MOMENTUM, Snapshot
 MOMENTUM_TOLERANCE = 0.05
 #: Deviation of the height of the center of mass that is not corrected, as a fraction of it.
 HEIGHT_TOLERANCE = 0.015
-#: Weight of the orientation of a swinging sole relative to its position, 1/rad²: at the end of the range of an ankle the
-#: foot lands tilted rather than elsewhere.
+#: Weight of the orientation of a swinging sole relative to its position, 1/rad²: at the end of the range of an ankle
+#: the foot lands tilted rather than elsewhere.
 SOLE_WEIGHT = 0.02
 
 
@@ -120,7 +120,7 @@ class RecoveryTasks:
         def recovering(name: str, walk: Hierarchy) -> Hierarchy:
             swinging: list[Side] = [] if name == "both" else [name]  # type: ignore[list-item]
             standing = [foot.side for foot in robot.feet if foot.side not in swinging]
-            changed = {
+            changed: dict[str, Sequence[tasks.Task]] = {
                 "contact": gait.stance_contacts(*swinging, rotation_axes="z"),
                 "balance": balance,
                 "swing": [

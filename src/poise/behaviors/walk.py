@@ -14,6 +14,7 @@ from poise.behaviors.walk_tasks import StyleTransition, WalkSettings, WalkTasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (
+    LANDING_DELAY,
     STOPPING_TIME,
     BodyDimensions,
     CenterReference,
@@ -46,12 +47,13 @@ TOUCHDOWN_WAIT = 0.1
 CAPTURE_MARGIN = 0.15
 
 
-#: Distance of the commanded zero moment point (ZMP) from the soles at which a step counts as a recovery, in leg lengths.
+#: Distance of the commanded zero moment point (ZMP) from the soles at which a recovery begins, in leg lengths.
 RECOVERY_EXCESS = 0.1
-#: Such a distance that counts as calm, in leg lengths, and the time of it after which a recovery ends, s for a leg of 0.8 m.
+#: Such a distance that counts as calm, in leg lengths, and its duration after which a recovery ends, s for a leg of
+#: 0.8 m.
 CALM_EXCESS, CALM_TIME = 0.02, 0.15
-#: Lateral distance of the feet, relative to that of standing, from which soles may have to tip at the end of the range of
-#: the ankles.
+#: Lateral distance of the feet, relative to that of standing, from which soles may have to tip at the end of the range
+#: of the ankles.
 WIDE_STANCE = 2.0
 
 
@@ -263,7 +265,15 @@ class Walk(Behavior):
         phase = self._phase
         adapter = self._step_adapter(phase)
         if phase.kind == "single" and self._adapts_steps:
-            phase = self._phase = adapter.adapt(plan, phase, time, xi, self._clock.period, self._swing)
+            phase = self._phase = adapter.adapt(
+                plan,
+                phase,
+                time,
+                xi,
+                self._clock.period,
+                self._swing,
+                LANDING_DELAY * math.sqrt(self.body.leg_length / 0.8) if self._recovering else 0.0,
+            )
         command = self.center_reference.command(plan, phase, time, center)
         self.dcm_error = xi - command.dcm
         z = self._zc = adapter.soles.project(command.zmp)
@@ -285,7 +295,9 @@ class Walk(Behavior):
             spans = leg_spans(self.body, phase, center.place, center.velocity, z, omega, remaining)
             floor = min(foot.z for foot in (phase.support, phase.goal))
             goal = drop.required(self.terrain.center_height - floor, *spans) if self._recovering else 0.0
-            drop.advance(goal, remaining if phase.kind == "single" and self._recovering else math.inf, self._clock.period)
+            drop.advance(
+                goal, remaining if phase.kind == "single" and self._recovering else math.inf, self._clock.period
+            )
             height, rising, faster = height - drop.value, rising - drop.rate, faster - drop.acceleration
             pull *= max(1.0 - drop.acceleration / GRAVITY, 0.2)
             task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))

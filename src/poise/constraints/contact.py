@@ -84,7 +84,7 @@ class PinnedContact(MotionTask):
 
 
 class RigidContact(MotionTask):
-    """Keep a contact fixed ([Saab2012] eq. 4): no translation, and no rotation unless it is a point contact.
+    """Keep a contact fixed ([Saab2012] eq. 4): no translation, and no rotation about the chosen axes.
 
     In torque control the rows are ``J v̇ = -J̇ v - k J v``, without feedback of the position, which the ground
     determines; the error of the task is the distance that the contact has slipped. If a force is planned but no contact
@@ -99,6 +99,8 @@ class RigidContact(MotionTask):
             a controller binds the task.
         damping: k, 1/s, in torque control.
         dynamics: task dynamics of the correction of drift in kinematics.
+        rotation_axes: world axes about which the contact does not rotate; none if it is a point. ``"z"`` lets a foot
+            tip over its edges.
 
     >>> Level("contact", [constraints.RigidContact(foot, at=start) for foot in robot.feet])
     """

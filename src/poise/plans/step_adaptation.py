@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poise.arrays import Array
 from poise.plans.footstep_plan import FootstepPlan
@@ -18,13 +19,16 @@ from poise.plans.gait_parameters import BodyDimensions, dcm_in_single_support
 from poise.plans.support_region import StanceSoles
 from poise.robots import side_sign
 
-
 #: Peaks of the acceleration (per d / T²) and speed (per d / T) of a swing over a distance d in a time T, for a quintic.
 PEAK_ACCELERATION, PEAK_SPEED = 5.77, 1.875
-#: Share of the acceleration and speed of a hip that a swing may need: the rest is for tracking and for the other joints.
+#: Share of the acceleration of a hip that a swing may need: the rest is for tracking and for the other joints.
 SWING_SHARE = 0.8
 #: Share of the way v T that a foot with the speed v goes while it comes to rest in a time T.
 STOPPING_SHARE = 0.45
+
+
+#: One complex number per time.
+ComplexArray = NDArray[np.complex128]
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,11 @@ class SwingReach:
     @classmethod
     def of(cls, body: BodyDimensions, place: complex, velocity: complex = 0j) -> SwingReach:
         """Return the reach of a foot of a robot."""
-        return cls(place, velocity, SWING_SHARE * complex(*body.swing_acceleration), SWING_SHARE * body.swing_speed)
+        return cls(place, velocity, SWING_SHARE * complex(*body.swing_acceleration), body.swing_speed)
 
-    def rectangle(self, seconds: Array) -> tuple[Array, Array]:
+    def rectangle(self, seconds: Array) -> tuple[ComplexArray, ComplexArray]:
         """Return the middle and the half size, as complex numbers, of the reachable rectangle for each time (s)."""
-        middle = self.place + STOPPING_SHARE * self.velocity * seconds
+        middle: ComplexArray = self.place + STOPPING_SHARE * self.velocity * seconds.astype(np.complex128)
         furthest = self.speed * seconds / PEAK_SPEED
         square = seconds**2 / PEAK_ACCELERATION
         x, y = (np.minimum(limit * square, furthest) for limit in (self.acceleration.real, self.acceleration.imag))
@@ -76,7 +80,7 @@ class StepLimits:
     latest: float
     reach: SwingReach | None = None
 
-    def nearest(self, steps: Array, seconds: Array, outward: float) -> tuple[Array, Array]:
+    def nearest(self, steps: ComplexArray, seconds: Array, outward: float) -> tuple[Array, Array]:
         """Return x and y of the allowed steps nearest to the given ones (m), one per time until touchdown (s)."""
         x, y = steps.real, steps.imag
         if self.reach is not None:
@@ -162,6 +166,8 @@ ANKLE_SHARE = 0.6
 LONGEST_STEP, WIDEST_STEP = 0.65, 0.7
 #: Shortest duration of a swing (s, for a leg of 0.8 m), and largest delay of a touchdown (s).
 SHORTEST_SWING, LONGEST_DELAY = 0.2, 0.15
+#: Time by which the foot of a quick step lands later than planned, s for a leg of 0.8 m: it lags behind its trajectory.
+LANDING_DELAY = 0.025
 #: Longest single support of a capture step, s for a leg of 0.8 m.
 CAPTURE_TIME = 0.25
 #: Seconds before touchdown in which the goal is no longer moved, and time constant (s) with which it moves before that.
@@ -253,6 +259,7 @@ class StepAdapter:
         xi: complex,
         period: float,
         swing: SwingTrajectory | None = None,
+        delay: float = 0.0,
     ) -> GaitPhase:
         """Return the phase with an adapted next footstep and duration.
 
@@ -263,6 +270,7 @@ class StepAdapter:
             xi: measured ξ in the world (m).
             period: sampling period (s).
             swing: trajectory of the swing foot; None: it can reach every place in time.
+            delay: time by which the foot lands later than planned (s).
         """
         elapsed = phase.elapsed(time)
         remaining = phase.seconds - elapsed
@@ -288,7 +296,7 @@ class StepAdapter:
             reach = SwingReach.of(self.body, (place - support.place) * axes.conjugate(), velocity * axes.conjugate())
         limits = replace(self.limits, soonest=soonest, latest=max(nominal + LONGEST_DELAY, 0.1), reach=reach)
         outward = side_sign(planned.side)
-        relative_dcm = (xi - support.place) * axes.conjugate()
+        relative_dcm = zmp + ((xi - support.place) * axes.conjugate() - zmp) * math.exp(gait.omega * delay)
         place, seconds = adapt_step(relative_dcm, zmp, step, offset, nominal, gait.omega, limits, outward)
         share = min(period / SMOOTHING_TIME, 1.0)
         new_place = phase.goal.place + share * (support.place + place * axes - phase.goal.place)
