@@ -21,7 +21,7 @@ EXACT = 2e-6
 #: Time (s) at the beginning of a segment that is left out: controllers pass over to a new hierarchy within it.
 TRANSITION = 0.2
 #: Samples of a segment that the inference uses: more are not independent after smoothing.
-MAX_SAMPLES = 90
+MAX_SAMPLES = 60
 #: Fewest samples from which a stack can be inferred.
 MIN_SAMPLES = 20
 

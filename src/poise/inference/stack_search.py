@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from poise.inference.candidates import Candidate, candidates
+from poise.inference.candidates import Candidate, PostureCandidate, candidates
 from poise.inference.motion_samples import MotionSamples
 from poise.inference.stack_model import RELATIVE_ACCURACY, FittedTask, Projection, fit_task
 
@@ -15,8 +15,11 @@ from poise.inference.stack_model import RELATIVE_ACCURACY, FittedTask, Projectio
 PARAMETER_COST = 9.0
 #: Residual of a level, in standard deviations of the noise, up to which it counts as obeyed.
 OBEYED = 4.0
+#: Cost of a squared velocity that a stack gets wrong, relative to one that it leaves open: levels are added from the
+#: top, and a level that is nearly obeyed by chance would take the place of the true one.
+WRONG_COST = 20.0
 #: Stacks that the search keeps at each length.
-BEAM = 4
+BEAM = 3
 #: Most levels of a stack.
 MAX_LEVELS = 12
 
@@ -28,7 +31,7 @@ class StackFit:
     Attributes:
         tasks: the most important first.
         residual: squared residual of the velocities, in units of the noise, summed over independent samples.
-        cost: residual plus the cost of the parameters.
+        cost: what the stack leaves open and gets wrong, and its parameters; see `StackSearch.cost`.
     """
 
     tasks: tuple[FittedTask, ...]
@@ -64,6 +67,13 @@ class StackSearch:
         """Return the squared velocities that the levels above a projection do not explain, in units of the noise."""
         return float(((below.v - self.samples.v) ** 2).sum() + below.unexplained) * self.scale**2
 
+    def cost(self, below: Projection, tasks: Sequence[FittedTask]) -> float:
+        """Return the cost of a stack: what it leaves open, what it gets wrong, and its parameters."""
+        samples = self.samples
+        taken = samples.v - np.einsum("tij,tj->ti", below.N, samples.v)
+        wrong = float(((below.v - taken) ** 2).sum()) * self.scale**2
+        return self.residual(below) + (WRONG_COST - 1.0) * wrong + self.parameter_cost(tasks)
+
     def parameter_cost(self, tasks: Iterable[FittedTask]) -> float:
         cost = 0.0
         for task in tasks:
@@ -80,8 +90,7 @@ class StackSearch:
                 return None
             tasks.append(task)
             projection = projection.below(self.samples, task)
-        residual = self.residual(projection)
-        return StackFit(tuple(tasks), residual, residual + self.parameter_cost(tasks))
+        return StackFit(tuple(tasks), self.residual(projection), self.cost(projection, tasks))
 
     def order_shows(self, stack: StackFit, place: int) -> bool:
         """Return whether exchanging a level with the next one makes the stack explain the motion worse."""
@@ -101,7 +110,7 @@ class StackSearch:
         self.contacts = self._held_contacts()
         first = self.fit(self.contacts)
         assert first is not None
-        beam, best = [first], first
+        beam, best, stacks = [first], first, [first]
         for _ in range(MAX_LEVELS):
             longer: dict[frozenset[str], StackFit] = {}
             for stack in beam:
@@ -113,7 +122,15 @@ class StackSearch:
             if not beam or beam[0].cost > best.cost:
                 break
             best = beam[0]
-        return self._improve(best)
+            stacks += beam
+        closed = [self._with_posture(stack) for stack in sorted(stacks, key=lambda fit: fit.cost)[: 2 * BEAM]]
+        return self._improve(min(closed, key=lambda fit: fit.cost))
+
+    def _with_posture(self, stack: StackFit) -> StackFit:
+        """Return the stack with a posture below it, if that lowers the cost."""
+        order = [task.candidate for task in stack.tasks]
+        fits = [self.fit([*order, each]) for each in self.library if isinstance(each, PostureCandidate)]
+        return min([stack, *filter(None, fits)], key=lambda fit: fit.cost)
 
     def _held_contacts(self) -> list[Candidate]:
         """Return position and orientation of the feet that do not move."""
@@ -133,16 +150,16 @@ class StackSearch:
             projection = projection.below(self.samples, task)
         options: list[tuple[StackFit, float]] = []
         for candidate in self.library:
-            if candidate in [task.candidate for task in stack.tasks]:
+            if candidate in [task.candidate for task in stack.tasks] or isinstance(candidate, PostureCandidate):
                 continue
             task = fit_task(self.samples, candidate, projection)
             if task is None or task.misfit > OBEYED:
                 continue
             tasks = (*stack.tasks, task)
-            residual = self.residual(projection.below(self.samples, task))
-            cost = residual + self.parameter_cost(tasks)
-            if cost < stack.cost:
-                options.append((StackFit(tasks, residual, cost), task.misfit))
+            below = projection.below(self.samples, task)
+            fit = StackFit(tasks, self.residual(below), self.cost(below, tasks))
+            if fit.cost < stack.cost:
+                options.append((fit, task.misfit))
         cheapest = sorted(options, key=lambda option: option[0].cost)[:BEAM]
         obeyed = sorted(options, key=lambda option: option[1])[:BEAM]
         return [fit for fit, _ in {id(option[0]): option for option in (*cheapest, *obeyed)}.values()]
