@@ -5,7 +5,7 @@ segment of the motion. It can be edited, saved as TOML, and run on the same or a
 """
 
 from poise.inference.inferred_stack import InferredSegment, InferredStack, InferredTask, StackBehavior
-from poise.inference.motion_inference import infer
+from poise.inference.motion_inference import infer, infer_segment
 from poise.inference.motion_samples import InferenceError, MotionSamples
 from poise.inference.stack_search import StackFit, StackSearch
 
@@ -19,4 +19,5 @@ __all__ = [
     "StackFit",
     "StackSearch",
     "infer",
+    "infer_segment",
 ]

@@ -41,7 +41,7 @@ class MotionSamples:
         v: velocities (T x nv), the rates of the smoothed configurations.
         velocity_noise: standard deviation of the noise of v (nv), after smoothing; at least the accuracy of a
             difference quotient.
-        position_noise: standard deviation of the noise of the recorded coordinates (nv), before smoothing.
+        position_noise: standard deviation of the noise of the coordinates (nv), after smoothing.
         period: time between two recorded samples (s).
     """
 
@@ -91,9 +91,10 @@ class MotionSamples:
         v = np.array([body_velocity(robot, q_smooth[i], smooth[i], rates[i]) for i in range(len(time))])
         chosen = np.flatnonzero((time >= first) & (time <= last))
         chosen = chosen[np.linspace(0, len(chosen) - 1, min(len(chosen), MAX_SAMPLES)).round().astype(int)]
-        # Standard deviation of the derivative of white noise after a Gaussian kernel of that width.
+        # Standard deviations of white noise and its derivative after a Gaussian kernel of that width.
         velocity_noise = noise * np.sqrt(period / (4.0 * np.sqrt(np.pi) * width**3))
-        return cls(robot, time[chosen], q_smooth[chosen], v[chosen], velocity_noise, noise, period)
+        position_noise = noise * np.sqrt(period / (2.0 * np.sqrt(np.pi) * width))
+        return cls(robot, time[chosen], q_smooth[chosen], v[chosen], velocity_noise, position_noise, period)
 
     def __len__(self) -> int:
         return len(self.time)

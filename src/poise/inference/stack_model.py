@@ -37,7 +37,7 @@ REST_RANGE = {"m": 3e-3, "rad": 6e-3}
 #: Iterations of the fit of a task: rotations are not linear in their target, and the damping depends on the gain.
 ITERATIONS = 5
 #: Share of the speed that counts as noise: errors of discretisation, and of the damping near singularities.
-RELATIVE_ACCURACY = 0.01
+RELATIVE_ACCURACY = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,10 +301,10 @@ class FreeRates:
 
 
 def is_at_rest(samples: MotionSamples, candidate: Candidate, target: Any) -> bool:
-    """Return whether a quantity stays at a target within `REST_RANGE` and the noise of the recorded coordinates."""
+    """Return whether a quantity stays at a target within `REST_RANGE` and the noise of the samples."""
     J = candidate.jacobian(target)
     noise = np.sqrt(np.einsum("tmn,n->tm", J**2, samples.position_noise**2)).max()
-    return bool(np.abs(candidate.error(target)).max() < REST_RANGE[candidate.unit] + noise)
+    return bool(np.abs(candidate.error(target)).max() < REST_RANGE[candidate.unit] + 4.0 * noise)
 
 
 def held_target(candidate: Candidate) -> Any:
