@@ -3,8 +3,8 @@
     python -m benchmarks.inference --stacks 40
     python -m benchmarks.inference --stacks 10 --noise 0 --first-seed 500
 
-Each stack has contacts, one to four tasks drawn from hands, chest, gaze and center of mass with random gains and targets,
-some of them out of reach or in conflict with others, and in four of five cases a posture. It moves G1 or Talos for 3 s.
+Each stack has contacts, one to four tasks drawn from hands, chest, gaze and center of mass with random gains
+and targets, some of them out of reach or in conflict, and in four of five cases a posture. It moves G1 or Talos for 3 s.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -183,7 +184,7 @@ def compare(hidden: list[HiddenTask], found: tuple[InferredTask, ...], score: Sc
             if each.target is not None:
                 score.target_errors.append(float(np.abs(np.array(task.target) - each.target).max()))
     order = {each.name: i for i, each in enumerate(hidden)}
-    for first, second in zip(found[:-1], found[1:], strict=True):
+    for first, second in pairwise(found):
         if first.order_known and first.name in order and second.name in order:
             score.pairs += 1
             score.right_pairs += order[first.name] < order[second.name]

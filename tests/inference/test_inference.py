@@ -64,7 +64,7 @@ def test_the_higher_of_two_tasks_in_conflict_stands_above() -> None:
     robot = poise.load_robot("g1")
     start = robot.stance("standing")
     above = tasks.Orientation(robot.chest, np.eye(3), dynamics=tasks.Decay(2.0))
-    target = start.center_of_mass[:2] + (0.04, 0.0)
+    target = start.center_of_mass[:2] + np.array([0.04, 0.0])
     levels = [
         poise.Level("feet", [tasks.HoldPose(foot, at=start) for foot in robot.feet]),
         poise.Level("balance", tasks.CenterOfMass(target, axes="xy", dynamics=tasks.Decay(2.5))),

@@ -32,8 +32,9 @@ GAIN_RANGE = (0.1, 30.0)
 HOLDING_GAIN = 50.0
 #: Smallest mean number of free directions of a level: with less, it says nothing.
 LEAST_FREEDOM = 0.5
-#: Displacement (m, rad) up to which a quantity counts as held: controllers let held feet drift by a millimetre or two.
-REST_RANGE = {"m": 3e-3, "rad": 6e-3}
+#: Displacement (m, rad) up to which a quantity counts as held; feet in contact drift by a millimeter or two.
+REST_RANGE = {"m": 5e-4, "rad": 1e-3}
+CONTACT_RANGE = {"m": 3e-3, "rad": 6e-3}
 #: Iterations of the fit of a task: rotations are not linear in their target, and the damping depends on the gain.
 ITERATIONS = 5
 #: Share of the speed that counts as noise: errors of discretisation, and of the damping near singularities.
@@ -301,10 +302,12 @@ class FreeRates:
 
 
 def is_at_rest(samples: MotionSamples, candidate: Candidate, target: Any) -> bool:
-    """Return whether a quantity stays at a target within `REST_RANGE` and the noise of the samples."""
+    """Return whether a quantity stays at a target within its range and the noise of the samples."""
     J = candidate.jacobian(target)
     noise = np.sqrt(np.einsum("tmn,n->tm", J**2, samples.position_noise**2)).max()
-    return bool(np.abs(candidate.error(target)).max() < REST_RANGE[candidate.unit] + 4.0 * noise)
+    feet = [foot.name for foot in samples.robot.feet]
+    largest = (CONTACT_RANGE if candidate.part in feet else REST_RANGE)[candidate.unit]
+    return bool(np.abs(candidate.error(target)).max() < largest + 4.0 * noise)
 
 
 def held_target(candidate: Candidate) -> Any:

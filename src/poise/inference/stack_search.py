@@ -15,7 +15,7 @@ from poise.inference.stack_model import RELATIVE_ACCURACY, FittedTask, Projectio
 PARAMETER_COST = 9.0
 #: Residual of a level, in standard deviations of the noise, up to which it counts as obeyed.
 OBEYED = 4.0
-#: Cost of a squared velocity that a stack gets wrong, relative to one that it leaves open: levels are added from the
+#: Cost of a squared velocity that a stack gets wrong beyond the noise, relative to one that it leaves open: levels are added from the
 #: top, and a level that is nearly obeyed by chance would take the place of the true one.
 WRONG_COST = 20.0
 #: Stacks that the search keeps at each length.
@@ -72,7 +72,8 @@ class StackSearch:
         samples = self.samples
         taken = samples.v - np.einsum("tij,tj->ti", below.N, samples.v)
         wrong = float(((below.v - taken) ** 2).sum()) * self.scale**2
-        return self.residual(below) + (WRONG_COST - 1.0) * wrong + self.parameter_cost(tasks)
+        noise = samples.v.size - float(np.einsum("tii->", below.N))
+        return self.residual(below) + (WRONG_COST - 1.0) * max(0.0, wrong - noise) + self.parameter_cost(tasks)
 
     def parameter_cost(self, tasks: Iterable[FittedTask]) -> float:
         cost = 0.0
@@ -152,14 +153,14 @@ class StackSearch:
         for candidate in self.library:
             if candidate in [task.candidate for task in stack.tasks] or isinstance(candidate, PostureCandidate):
                 continue
-            task = fit_task(self.samples, candidate, projection)
-            if task is None or task.misfit > OBEYED:
+            level = fit_task(self.samples, candidate, projection)
+            if level is None or level.misfit > OBEYED:
                 continue
-            tasks = (*stack.tasks, task)
-            below = projection.below(self.samples, task)
+            tasks = (*stack.tasks, level)
+            below = projection.below(self.samples, level)
             fit = StackFit(tasks, self.residual(below), self.cost(below, tasks))
             if fit.cost < stack.cost:
-                options.append((fit, task.misfit))
+                options.append((fit, level.misfit))
         cheapest = sorted(options, key=lambda option: option[0].cost)[:BEAM]
         obeyed = sorted(options, key=lambda option: option[1])[:BEAM]
         return [fit for fit, _ in {id(option[0]): option for option in (*cheapest, *obeyed)}.values()]
