@@ -4,7 +4,8 @@
     python -m benchmarks.inference --stacks 10 --noise 0 --first-seed 500
 
 Each stack has contacts, one to four tasks drawn from hands, chest, gaze and center of mass with random gains
-and targets, some of them out of reach or in conflict, and in four of five cases a posture. It moves G1 or Talos for 3 s.
+and targets, some of them out of reach or in conflict, and in four of five cases a posture. It moves G1 or Talos
+for 3 s.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from poise.inference.stack_model import RELATIVE_ACCURACY, FittedTask, Projectio
 PARAMETER_COST = 9.0
 #: Residual of a level, in standard deviations of the noise, up to which it counts as obeyed.
 OBEYED = 4.0
-#: Cost of a squared velocity that a stack gets wrong beyond the noise, relative to one that it leaves open: levels are added from the
-#: top, and a level that is nearly obeyed by chance would take the place of the true one.
+#: Cost of a squared velocity that a stack gets wrong beyond the noise, relative to one that it leaves open: levels are
+#: added from the top, and a level that is nearly obeyed by chance would take the place of the true one.
 WRONG_COST = 20.0
 #: Stacks that the search keeps at each length.
 BEAM = 3
