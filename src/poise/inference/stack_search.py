@@ -83,7 +83,9 @@ class StackSearch:
         return cost
 
     def fit(self, order: Sequence[Candidate]) -> StackFit | None:
-        """Fit gains and targets of candidates in this order; None if one does not fit."""
+        """Fit gains and targets of candidates in this order; None if one does not fit or a posture is not the last."""
+        if any(isinstance(candidate, PostureCandidate) for candidate in order[:-1]):
+            return None
         projection, tasks = self.top, []
         for candidate in order:
             task = fit_task(self.samples, candidate, projection)
