@@ -276,8 +276,8 @@ class PostureCandidate(VectorCandidate):
 def candidates(samples: MotionSamples) -> list[Candidate]:
     """Return the candidate tasks of a robot at the samples of a motion.
 
-    Feet, hands, chest, head and base: position (all axes, horizontal, vertical), orientation, an axis that stays
-    upright; hands also relative to the chest; gaze; center of mass; all joints.
+    Feet, hands, chest, head and base: position, orientation, an axis that stays upright; height of the base; hands
+    also relative to the chest; gaze; center of mass; all joints.
     """
     robot = samples.robot
     base = next(frame for frame in robot.frames.values() if frame.joint == 1)
@@ -294,7 +294,8 @@ def candidates(samples: MotionSamples) -> list[Candidate]:
         trunk = name not in hands and name not in feet
         found.append(VectorCandidate("Position", name, p, J[:, :3], "m", 0.3 if trunk else 0.0, axes="xyz"))
         found.append(OrientationCandidate(name, R, J[:, 3:], 0.1 if name in hands else 0.0))
-        found.append(VectorCandidate("Position", name, p[:, 2:], J[:, 2:3], "m", 0.1, axes="z"))
+        if name == base.name:
+            found.append(VectorCandidate("Position", name, p[:, 2:], J[:, 2:3], "m", 0.1, axes="z"))
         if name not in feet:
             axis = R[-1].T @ np.array([0.0, 0.0, 1.0])
             nearest = np.zeros(3)
