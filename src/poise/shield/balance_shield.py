@@ -255,11 +255,11 @@ class WishedHand:
 class BalanceShield(ComposedBehavior):
     """Stands or walks, and follows wishes below its balance; give it to a `TorqueController`.
 
-    Wishes for hands, gaze and joints are three levels directly below the one that keeps the robot from falling: by
-    strict priority none of them can cost the balance, nor leave the bounds of angular momentum that the balance level
-    keeps. Their targets start where the robot is and move with limited speed and acceleration. Joint range, speed,
-    acceleration, and distances between the bodies are in `always`. A wish that is not repeated within `silence`
-    expires: the joints of its arm return to the rest posture, the gaze and the walk end.
+    Directly below the level that keeps the robot from falling stand the limits of the arms, bounds of the attitude of
+    the trunk and of the angular momentum, and three levels of wishes: for hands, gaze and joints. By strict priority no
+    wish can cost the balance. Their targets start where the robot is and move with limited speed and acceleration. A
+    wish that is not repeated within `silence` expires: the joints of its arm return to the rest posture, the gaze and
+    the walk end.
 
     Args:
         robot: robot with two feet for mode "walk".
@@ -388,7 +388,7 @@ class BalanceShield(ComposedBehavior):
     # -- parts of the hierarchy ------------------------------------------------------------------------------------
 
     def _levels(self) -> list[Level]:
-        """Return the levels of the wishes. The damping keeps arms calm that are nearly stretched."""
+        """Return limits, bounds and wishes, the most important first."""
         levels = [Level(LIMITS, self._arm_limits()), Level(UPRIGHT, self._upright())]
         if self.hands:
             hands = [task for hand in self.hands.values() for task in hand.tasks.values()]
