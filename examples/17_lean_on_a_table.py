@@ -51,5 +51,5 @@ for step in poise.steps(poise.TorqueController(hierarchy), plant, 6.5):
     reached.append(np.linalg.norm(step.state.pose(left).translation - far))
     pressed.append(step.readings.forces[right.name][2])
 print(plant.fall or "stands", f"and is back within {abs(ahead[-1] - ahead[0]) * 1e3:.0f} mm")
-print(f"center of mass {max(ahead) * 1e2:.1f} cm in front of the toes; the left hand within {min(reached) * 1e3:.0f} mm")
+print(f"center of mass {max(ahead) * 1e2:.1f} cm ahead of the toes; the left hand within {min(reached) * 1e3:.0f} mm")
 print(f"the right hand bears up to {max(pressed):.0f} N of {robot.weight:.0f} N")
