@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from poise.arrays import Array
 from poise.constraints.collision import capsule_indices
-from poise.constraints.distances import DISTANCE_TOLERANCE
+from poise.constraints.distances import DISTANCE_TOLERANCE, MAX_TURNING_DRIFT
 from poise.errors import TaskError
 from poise.extras import coal
 from poise.parsing import format_value
@@ -102,8 +102,7 @@ class ObstacleDistance(MotionTask):
 
         ḋ = n · (velocity of p on the body - velocity of the obstacle there)
 
-    The velocity of the obstacle is the rate of the target. The drift leaves out the turning of n, which can only widen
-    the gap of two convex bodies.
+    The velocity of the obstacle is the rate of the target. The drift is a central difference along the motion.
 
     Args:
         robot: robot with shapes.
@@ -170,7 +169,10 @@ class ObstacleDistance(MotionTask):
         return self._gaps(snapshot).gap
 
     def jacobian(self, snapshot: Snapshot) -> Array:
-        gaps, J = self._gaps(snapshot), np.zeros((self.row_count, snapshot.model.nv))
+        return self._rows(snapshot, self._gaps(snapshot))
+
+    def _rows(self, snapshot: Snapshot, gaps: _Gaps) -> Array:
+        J = np.zeros((self.row_count, snapshot.model.nv))
         for row, (body, _) in enumerate(gaps.pairs):
             frame = self._frames[body]
             full, arm = snapshot.jacobian(frame), gaps.point[row] - snapshot.position(frame)
@@ -179,15 +181,18 @@ class ObstacleDistance(MotionTask):
         return J
 
     def drift(self, snapshot: Snapshot) -> Array:
-        gaps, drift = self._gaps(snapshot), np.zeros(self.row_count)
+        gaps, carried = self._gaps(snapshot), np.zeros(self.row_count)
         for row, (body, _) in enumerate(gaps.pairs):
             frame = self._frames[body]
             acceleration, w = snapshot.drift(frame), snapshot.velocity(frame)[3:]
             arm = gaps.point[row] - snapshot.position(frame)
-            drift[row] = gaps.normal[row] @ (
+            carried[row] = gaps.normal[row] @ (
                 acceleration[:3] + np.cross(acceleration[3:], arm) + np.cross(w, np.cross(w, arm))
             )
-        return drift
+        later, earlier, seconds = snapshot.stencil()
+        after, before = (self._rows(side, self._measure(side, gaps.pairs)) @ side.v for side in (later, earlier))
+        turning: Array = np.clip((after - before) / seconds - carried, -MAX_TURNING_DRIFT, MAX_TURNING_DRIFT)
+        return carried + turning
 
     def target_rate(self, time: float) -> Array | None:
         """Return the rate of each gap that the motion of its obstacle alone takes away (m/s)."""
@@ -213,30 +218,29 @@ class ObstacleDistance(MotionTask):
             self._last = (snapshot.state, places, self._measure(snapshot))
         return self._last[2]
 
-    def _measure(self, snapshot: Snapshot) -> _Gaps:
+    def _measure(self, snapshot: Snapshot, pairs: tuple[tuple[int, int], ...] | None = None) -> _Gaps:
+        """Measure the gaps of some pairs of a body and an obstacle; None: the nearest ones."""
         world_from_shape = [
             snapshot.pose(frame) * snapshot.model.frames[frame.index].placement.inverse() * joint_from_shape
             for frame, joint_from_shape in zip(self._frames, self._joint_from_shape, strict=True)
         ]
+        pairs = self._nearest(world_from_shape) if pairs is None else pairs
+        gap = np.full(self.row_count, NO_PAIR)
+        normal, point = np.tile([0.0, 0.0, 1.0], (self.row_count, 1)), np.zeros((self.row_count, 3))
+        for row, (body, index) in enumerate(pairs):
+            measured = self._distance(body, world_from_shape[body], self.obstacles[index])
+            if measured is not None:
+                gap[row], normal[row], point[row] = measured
+        return _Gaps(gap, normal, point, pairs)
+
+    def _nearest(self, world_from_shape: Sequence[pinocchio.SE3]) -> tuple[tuple[int, int], ...]:
+        """Return the pairs of a body and an obstacle whose enclosing balls are nearest, in a fixed order."""
         centers = np.array([pose.translation for pose in world_from_shape])
         others = np.array([each.pose.translation for each in self.obstacles])
         radii = np.array([each.radius for each in self.obstacles])
         apart = np.linalg.norm(centers[:, None] - others, axis=2) - self._reach[:, None] - radii
         nearest = np.sort(np.argsort(apart, axis=None, kind="stable")[: self.row_count])
-        gap, normal, point = (
-            np.full(self.row_count, NO_PAIR),
-            np.zeros((self.row_count, 3)),
-            np.zeros((self.row_count, 3)),
-        )
-        normal[:, 2] = 1.0
-        pairs = []
-        for row, flat in enumerate(nearest.tolist()):
-            body, index = divmod(flat, len(self.obstacles))
-            pairs.append((body, index))
-            measured = self._distance(body, world_from_shape[body], self.obstacles[index])
-            if measured is not None:
-                gap[row], normal[row], point[row] = measured
-        return _Gaps(gap, normal, point, tuple(pairs))
+        return tuple(divmod(flat, len(self.obstacles)) for flat in nearest.tolist())
 
     def _distance(self, body: int, pose: pinocchio.SE3, obstacle: Obstacle) -> tuple[float, Array, Array] | None:
         """Return gap, normal and nearest point on the body; None if coal fails."""
