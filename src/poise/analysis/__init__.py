@@ -7,7 +7,13 @@
 """
 
 from poise.analysis.anatomy import anatomical_joints, anatomical_leg_length
-from poise.analysis.body_trajectories import BodyTrajectories, compute_trajectories, posture_frames, true_state
+from poise.analysis.body_trajectories import (
+    BodyTrajectories,
+    compute_trajectories,
+    first_fallen_sample,
+    posture_frames,
+    true_state,
+)
 from poise.analysis.contact_quality import (
     ground_penetration,
     share_inside,
@@ -161,6 +167,7 @@ __all__ = [
     "events_from_markers",
     "events_from_plates",
     "find_phases",
+    "first_fallen_sample",
     "gait_cycles",
     "ground_penetration",
     "joint_angles",

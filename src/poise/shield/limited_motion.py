@@ -1,11 +1,11 @@
 """Targets that move towards a goal with limited speed and acceleration, and stop there without overshoot.
 
-A target at p with velocity v brakes with A when its distance e from the goal is its stopping distance. In sampled time
-with period T, the speed from which it stops at the goal is::
+A target at a distance e from its goal moves towards it with velocity r. In one period T its velocity becomes u and it
+moves by T (r + u) / 2. It can still stop at the goal with the acceleration A if u² / (2 A) is at most what is left::
 
-    u = √(2 A |e| + (A T / 2)²) - A T / 2,   at most V and |e| / T
+    u = √(2 A |e| - A T r + (A T / 2)²) - A T / 2,   at most V and |e| / T - r / 2, at least 0
 
-and v changes by at most A T per period. A vector is limited by its length.
+The velocity changes by at most A T per period. A vector is limited by its length.
 """
 
 from __future__ import annotations
@@ -37,8 +37,11 @@ class LimitedAngles:
     def advance(self, goal: Array, period: float) -> None:
         """Move all targets towards their goals (rad) for one period (s)."""
         e, change = goal - self.value, self._largest * period
-        speed = np.sqrt(2.0 * self._largest * np.abs(e) + (0.5 * change) ** 2) - 0.5 * change
-        u = np.copysign(np.minimum(np.minimum(speed, self._speed), np.abs(e) / period), e)
+        approach = np.copysign(self.rate, self.rate * e)
+        squared = 2.0 * self._largest * np.abs(e) - change * approach + (0.5 * change) ** 2
+        speed = np.sqrt(np.maximum(squared, 0.0)) - 0.5 * change
+        bound = np.minimum(self._speed, np.abs(e) / period - 0.5 * approach)
+        u = np.copysign(np.maximum(np.minimum(speed, bound), 0.0), e)
         dv = np.clip(u - self.rate, -change, change)
         self.value += period * (self.rate + 0.5 * dv)
         self.rate += dv
@@ -105,8 +108,11 @@ class LimitedPose:
     def _advance_part(self, part: slice, e: Array, period: float, speed: float, acceleration: float) -> Array:
         """Advance the velocity of one part with the error e; return the displacement."""
         distance, change = math.sqrt(e @ e), acceleration * period
-        stopping = math.sqrt(2.0 * acceleration * distance + (0.5 * change) ** 2) - 0.5 * change
-        u = e * (min(stopping, speed, distance / period) / distance) if distance > 0.0 else np.zeros(3)
+        direction = e / distance if distance > 0.0 else np.zeros(3)
+        approach = float(direction @ self.twist[part])
+        squared = 2.0 * acceleration * distance - change * approach + (0.5 * change) ** 2
+        stopping = math.sqrt(max(squared, 0.0)) - 0.5 * change
+        u = direction * max(min(stopping, speed, distance / period - 0.5 * approach), 0.0)
         dv = shorten(u - self.twist[part], change)
         step: Array = period * (self.twist[part] + 0.5 * dv)
         self.twist[part] += dv
