@@ -72,6 +72,7 @@ from poise.analysis.motion_quality import (
     largest_sole_tilt,
     largest_trunk_tilt,
     middle_of_feet,
+    state_samples,
     torque_saturation,
     zmp_margin,
 )
@@ -191,6 +192,7 @@ __all__ = [
     "sliding_distance",
     "sort_events",
     "spectral_arc_length",
+    "state_samples",
     "stride_lengths",
     "style_measures",
     "support_phases",

@@ -36,6 +36,7 @@ COMMANDS = {
     "export": "convert a recording to csv, npz, bvh, mot, trc, mcap, html or mp4",
     "replay": "play a joint trajectory on simulated position servos, open loop",
     "serve": "simulate a robot for a controller in another process",
+    "shield": "keep a robot balanced while other programs drive its arms, gaze and steps",
     "studio": "open the interactive studio in the browser",
     "campaign": "run many motions or trials in parallel, from a spec file",
 }

@@ -18,6 +18,7 @@ from poise.analysis import (
     largest_trunk_tilt,
     quality_figures,
     quality_messages,
+    state_samples,
     torque_saturation,
     zmp_margin,
 )
@@ -60,9 +61,7 @@ class CompletedRun:
     def states(self) -> list[State]:
         """Recorded states of the robot at 100 Hz, and the last one."""
         recording = self.recording
-        stride = round(max(0.01 / recording.period, 1.0)) if recording.period > 0.0 else 1
-        last = recording.samples - 1
-        return [recording.state(i, recording.robot) for i in sorted({*range(0, last + 1, stride), last})]
+        return [recording.state(i, recording.robot) for i in state_samples(recording)]
 
     @cached_property
     def walk(self) -> RecordedWalk:

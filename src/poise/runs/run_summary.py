@@ -130,7 +130,9 @@ def _common_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     figures = []
     if result["zmp_margin_m"] is not None:
         margin = round(1e3 * result["zmp_margin_m"]) + 0
-        figures.append(("smallest ZMP margin", f"{margin} mm{', outside the support polygon' if margin < 0 else ''}"))
+        cause = ", as kinematic control knows no forces" if result["mode"] == "kinematic" else ""
+        outside = f", outside the support polygon{cause}" if margin < 0 else ""
+        figures.append(("smallest ZMP margin", f"{margin} mm{outside}"))
     if result["limits"]:
         figures.append(("motors at their torque limit", _motors_text(result["limits"])))
     control, late = result["control_ms"], result["overruns"]

@@ -60,7 +60,7 @@ class ServoWalkSettings(ZmpBalanceSettings):
 class Walk(ServoBalance):
     """Walk a number of steps with a style and end with the feet side by side.
 
-    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Walk`.
+    A complete run (robot, world, controller, plant, judgment) of the behavior `poise.behaviors.Walk`.
     """
 
     name: ClassVar[str] = "walk"
