@@ -13,12 +13,16 @@ void Lexicographic::stop_early(Index level) {
   if (level > 0) follow_posture(level);
 }
 
-// The next solve continues with the active rows of this level, and with the guesses of this solve for the levels that
+// The next solve continues with the active rows of this level, and with those of the solve before for the levels that
 // were not reached.
 void Lexicographic::keep_guesses(Index level) {
-  next_guess_ = side_;
-  for (size_t i = 0; i < next_guess_.size(); ++i)
-    if (side_[i] == inside && guess_level_[i] > level) next_guess_[i] = guess_[i];
+  store_guess(level);
+  next_side_ = side_;
+  for (size_t i = 0; i < next_side_.size(); ++i) {
+    if (side_[i] != inside || last_entered_[i] <= level) continue;
+    next_side_[i] = last_side_[i];
+    entered_[i] = last_entered_[i];
+  }
 }
 
 // Moves x back to the farthest point towards it that keeps the levels already solved.
