@@ -59,6 +59,11 @@ void Lexicographic::shorten_step(Index level) {
 // Moves x towards the targets of the later levels that are single unknowns, and the other unknowns towards zero, as far
 // as the levels above and the values of this one allow.
 void Lexicographic::follow_posture(Index level) {
+  // A level that asks for as much as is free is a posture itself; to hold all its rows would take too long.
+  Index equalities = 0;
+  for (Index i = least_norm(level) ? view_->rows : rows_.begin(level); i < view_->rows && rows_[i].level == level; ++i)
+    equalities += rows_[i].kind == Kind::equality;
+  if (equalities >= basis_.freedom()) return;
   start_.setZero();
   const Index begin = least_norm(level) ? view_->rows : rows_.begin(level);
   const Index end = least_norm(level) ? view_->rows : rows_.end(level);
