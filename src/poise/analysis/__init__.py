@@ -7,7 +7,13 @@
 """
 
 from poise.analysis.anatomy import anatomical_joints, anatomical_leg_length
-from poise.analysis.body_trajectories import BodyTrajectories, compute_trajectories, posture_frames, true_state
+from poise.analysis.body_trajectories import (
+    BodyTrajectories,
+    compute_trajectories,
+    first_fallen_sample,
+    posture_frames,
+    true_state,
+)
 from poise.analysis.contact_quality import (
     ground_penetration,
     share_inside,
@@ -97,6 +103,7 @@ from poise.analysis.signals import (
 )
 from poise.analysis.step_detection import Footprint, GaitStep
 from poise.analysis.stride_comparison import AnatomicalWalk, StrideComparison, anatomical_walk, compare_strides
+from poise.analysis.style_estimate import StyleEstimate, estimate_style
 from poise.analysis.walk_measures import STYLE_MEASURES, MeasureDefinition, StyleMeasures, style_measures
 from poise.robots import Limb, limbs
 
@@ -138,6 +145,7 @@ __all__ = [
     "RecordingComparison",
     "StrideComparison",
     "StrideLengths",
+    "StyleEstimate",
     "StyleMeasures",
     "WalkingSpeed",
     "agreement",
@@ -158,9 +166,11 @@ __all__ = [
     "cycle_difference",
     "cycle_period",
     "cycles_from_stance",
+    "estimate_style",
     "events_from_markers",
     "events_from_plates",
     "find_phases",
+    "first_fallen_sample",
     "gait_cycles",
     "ground_penetration",
     "joint_angles",

@@ -154,6 +154,25 @@ def coordinates(robot: Robot, q: Array) -> Array:
     return np.column_stack([np.degrees(angles), q[:, :3] @ TO_OPENSIM.T, np.degrees(joints)])
 
 
+def configurations(robot: Robot, motion: OpenSimMotion) -> Array:
+    """Return the configurations (n x nq) of a motion in the coordinates of the model, the inverse of `coordinates`.
+
+    >>> configurations(robot, read_motion("ik.mot"))
+    """
+    values = {
+        name: motion.column(name) * (np.radians(1.0) if motion.in_degrees and angle else 1.0)
+        for name, angle in zip(motion.names, motion.angle_columns, strict=True)
+    }
+    angles = np.column_stack([values[name] for name in PELVIS_COORDINATES[:3]])
+    turned = scipy.spatial.transform.Rotation.from_euler("ZXY", angles).as_matrix()
+    quaternion = scipy.spatial.transform.Rotation.from_matrix(TO_OPENSIM.T @ turned @ TO_OPENSIM).as_quat()
+    position = np.column_stack([values[name] for name in PELVIS_COORDINATES[3:]]) @ TO_OPENSIM
+    q = np.column_stack([position, quaternion, np.zeros((len(position), robot.model.nq - 7))])
+    for joint in robot.joints:
+        q[:, joint.q] = values[coordinate_name(joint.name)]
+    return q
+
+
 def export_opensim(job: ExportRequest, file: Path) -> None:
     """Write the motion in the coordinates of the model that `export_osim` writes: degrees, m."""
     trajectory, robot = job.trajectory(), job.robot

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from poise.analysis import BodyTrajectories, state_samples
+from poise.analysis import BodyTrajectories, first_fallen_sample, state_samples
 from poise.arrays import Array
 from poise.html import (
     GRID_COLOR,
@@ -70,9 +70,10 @@ class BalanceView(NamedTuple):
 
     def margins(self) -> tuple[float, float]:
         """Return the smallest distance of CoM and pressure point from the edge of the polygon (m), negative outside."""
-        tracks, samples = self.body_trajectories, self.recording_view.recording.samples
-        # At the samples of the result of a run: so its margin and that on the page are the same.
-        inner = state_samples(tracks.recording)[1:-1] if self.is_measured else range(1, samples - 1)
+        tracks, recording = self.body_trajectories, self.recording_view.recording
+        # At the samples of the result of a run, until a fall: so its margin and that on the page are the same.
+        samples = state_samples(recording) if self.is_measured else range(recording.samples)
+        inner = [i for i in samples if i < first_fallen_sample(tracks)][1:-1]
         margins = [tracks.margins(points, inner) for points in (tracks.center_of_mass[:, :2], self.pressure_points)]
         smallest = [float(np.nanmin(each)) if np.isfinite(each).any() else np.nan for each in margins]
         return smallest[0], smallest[1]

@@ -64,6 +64,12 @@ class CompletedRun:
         return [recording.state(i, recording.robot) for i in state_samples(recording)]
 
     @cached_property
+    def states_before_fall(self) -> list[State]:
+        """`states` until the fall, but at least the first one: slip or margins of a body on the ground mean nothing."""
+        fall = self.recording.provenance.get("fall")
+        return [state for state in self.states if not fall or state.time < fall["time"]] or self.states[:1]
+
+    @cached_property
     def walk(self) -> RecordedWalk:
         """Footprints, steps and trajectories of the recording."""
         return analyze_walk(self.recording, self.robot)
@@ -153,7 +159,7 @@ def measure(run: CompletedRun) -> Result:
         "distance_m": None,
         "heading_rad": None,
         "worst_tilt_deg": math.degrees(largest_trunk_tilt(run.states, robot)),
-        "zmp_margin_m": zmp_margin(recording, robot, run.states),
+        "zmp_margin_m": zmp_margin(recording, robot, run.states_before_fall),
         "reach_errors_m": None,
         "control_ms": recording.milliseconds("control"),
         "overruns": None if late is None else late._asdict(),

@@ -352,7 +352,7 @@ class Navigate(Motion):
         result["seconds"] = min(run.seconds, run.recording.duration) if scenario else run.seconds
         steps = [each for each in segments if each["swing_foot"] is not None and each["foot_in_air"] is None]
         result["steps"] = len(steps)
-        result["distance_m"], result["heading_rad"] = base_displacement(run.states)
+        result["distance_m"], result["heading_rad"] = base_displacement(run.states_before_fall)
         result["navigate"] = {
             **_segment_counts(segments),
             "response_s": response_times(segments, run.recording, device),

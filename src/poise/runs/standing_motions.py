@@ -157,7 +157,7 @@ class Stand(ServoBalance):
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """Judge the run: it succeeds if the robot is at rest at the end."""
         result["steps"] = 0
-        result["distance_m"], result["heading_rad"] = base_displacement(run.states)
+        result["distance_m"], result["heading_rad"] = base_displacement(run.states_before_fall)
         if result["fell"]:
             return []
         last = run.states[-1]
