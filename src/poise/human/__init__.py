@@ -78,6 +78,8 @@ from poise.human.trial_fitting import (
     fit_trial,
     fit_trials,
 )
+from poise.human.walk_curves import GaitCurves, compute_gait_curves
+from poise.human.walk_norms import NormComparison, ProfileScore
 
 __all__ = [
     "BACK_MOMENTS",
@@ -98,6 +100,7 @@ __all__ = [
     "FitOptions",
     "FitQuality",
     "ForcePlate",
+    "GaitCurves",
     "GaitEvent",
     "GaitStudy",
     "GaitTrial",
@@ -107,7 +110,9 @@ __all__ = [
     "MarkerMatch",
     "MarkerSet",
     "MomentConvention",
+    "NormComparison",
     "OpenSimMotion",
+    "ProfileScore",
     "Proposal",
     "QualityCheck",
     "RecordingComparison",
@@ -133,6 +138,7 @@ __all__ = [
     "compare_stored_angles",
     "compare_stored_moments",
     "compare_walks",
+    "compute_gait_curves",
     "compute_torques",
     "fill_gaps",
     "find_ground_forces",
