@@ -13,7 +13,7 @@ from marker_files import mocap
 from poise import human
 from poise.analysis import normative_band, normative_facts, normative_joints
 from poise.human.event_sources import collect_events, plate_events
-from poise.human.walk_curves import ANGLES, GaitCurves, compute_gait_curves
+from poise.human.walk_curves import GAIT_ANGLES, GaitCurves, compute_gait_curves
 from poise.human.walk_norms import compare_with_norm, profile_score, range_width, speed_note
 from poise.robots import SIDES, BodyShape
 
@@ -40,7 +40,7 @@ def norm_means(dataset: str = "adults") -> dict[Any, np.ndarray]:
     share = np.linspace(0.0, 1.0, 101) + normative_facts(dataset).lead
     return {
         (angle, side): np.degrees(normative_band(angle, cycle=side, dataset=dataset).at(share))
-        for angle in normative_joints(dataset) if angle in ANGLES for side in SIDES
+        for angle in normative_joints(dataset) if angle in GAIT_ANGLES for side in SIDES
     }  # fmt: skip
 
 

@@ -57,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_subject_options(torques)
     torques.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
     torques.add_argument("--compare-with", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
+    torques.add_argument(
+        "--estimate-forces", action="store_true", help="estimate ground forces from the motion, without plates"
+    )
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
     curves = commands.add_parser("curves", help="angles, moments and powers over the gait cycle, with a norm")
@@ -282,7 +285,7 @@ def _gait(options: argparse.Namespace) -> int:
 
 
 def _torques(options: argparse.Namespace) -> int:
-    from poise.human import compare_walks, compute_torques
+    from poise.human import compare_walks, compute_torques, events_without_plates
 
     check_writable(options.out)
     check_writable(options.report, PAGE_SUFFIXES, "--report")
@@ -290,7 +293,8 @@ def _torques(options: argparse.Namespace) -> int:
         require("matplotlib", "PIL")
     fit = _fit_trial(options)
     robot_walk = None if options.compare_with is None else load_recording(options.compare_with)
-    torques = compute_torques(fit)
+    estimate = options.estimate_forces
+    torques = compute_torques(fit, estimate=estimate, events=events_without_plates(fit) if estimate else None)
     summary, lines = torques.summary(), [torques.text()]
     if robot_walk is not None:
         comparison = compare_walks(torques, robot_walk)
@@ -310,8 +314,7 @@ def _torques(options: argparse.Namespace) -> int:
 
 
 def _curves(options: argparse.Namespace) -> int:
-    from poise.human import compute_gait_curves
-    from poise.human.walk_norms import check_norm
+    from poise.human import check_norm, compute_gait_curves
 
     check_norm(options.norm)
     check_writable(options.report, PAGE_SUFFIXES, "--report")

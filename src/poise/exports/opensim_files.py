@@ -189,7 +189,9 @@ def export_grf(job: ExportRequest, file: Path) -> None:
     columns: list[Array] = []
     for side in ("right", "left"):
         foot = robot.foot(side).name  # type: ignore[arg-type]
-        source = next((kind for kind in ("measured", "plate") if f"{kind}/force/{foot}" in recording), None)
+        source = next(
+            (kind for kind in ("measured", "plate", "estimated") if f"{kind}/force/{foot}" in recording), None
+        )
         if source is None:
             raise ExportError("the recording has no measured ground forces; record 'poise human torques' with --out")
         wrench = np.nan_to_num(np.asarray(recording[f"{source}/force/{foot}"], dtype=float))

@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from poise.analysis import GaitEvent, gait_cycles
+from poise.errors import GaitError
+from poise.human.fitting.body_fit import Fit
 from poise.human.gait.reference_walk import ReferenceWalk
 from poise.human.torques import Torques
 from poise.robots import SIDES
@@ -48,6 +50,19 @@ def plate_events(torques: Torques) -> tuple[GaitEvent, ...]:
             if end < n:
                 events.append(GaitEvent(float(time[end]), side, "toe_off"))
     return tuple(sorted(events, key=lambda event: event.time))
+
+
+def events_without_plates(fit: Fit) -> tuple[GaitEvent, ...] | None:
+    """Return the gait events of a fitted walk from its file or by the rule; None if the motion is not a walk.
+
+    >>> compute_torques(fit, estimate=True, events=events_without_plates(fit))
+    """
+    reference = ReferenceWalk.from_fit(fit)
+    try:
+        events = tuple(each.event for each in collect_events(reference, fit.trial.events, None))
+    except GaitError:
+        return None
+    return events if gait_cycles(events) else None
 
 
 def collect_events(

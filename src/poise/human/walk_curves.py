@@ -44,7 +44,7 @@ from poise.human.walk_norms import (
 from poise.robots import SIDES, Side
 
 #: Angles with their titles, in the order of reports. Those of legs are on the side of the cycle.
-ANGLES = {
+GAIT_ANGLES = {
     "pelvis_tilt": "Pelvis tilt (anterior +)", "pelvis_obliquity": "Pelvis obliquity (up +)",
     "pelvis_rotation": "Pelvis rotation (forward +)", "trunk_tilt": "Trunk tilt (forward +)",
     "trunk_obliquity": "Trunk obliquity (up +)", "trunk_rotation": "Trunk rotation (forward +)",
@@ -54,18 +54,18 @@ ANGLES = {
 }  # fmt: skip
 LEG_ANGLES = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_flexion", "ankle_dorsiflexion")
 #: Internal moments by the words of `internal_joint_moments`.
-MOMENTS = {
+GAIT_MOMENTS = {
     "hip_extensor_moment": "hip extensor", "hip_abductor_moment": "hip abductor",
     "knee_extensor_moment": "knee extensor", "ankle_plantarflexor_moment": "ankle plantarflexor",
 }  # fmt: skip
 #: Powers with the joints whose axes are added.
-POWERS = {
+GAIT_POWERS = {
     "hip_power": ("hip_flexion", "hip_adduction", "hip_rotation"),
     "knee_power": ("knee_flexion",),
     "ankle_power": ("ankle_dorsiflexion", "ankle_inversion"),
 }  # fmt: skip
 #: Rows of the spatiotemporal table: title and unit.
-SPATIOTEMPORAL = {
+SPATIOTEMPORAL_ROWS = {
     "speed": ("speed", "m/s"), "cadence": ("cadence", "steps/min"), "stride": ("stride length", "m"),
     "stride_time": ("stride time", "s"), "step": ("step length", "m"), "width": ("step width", "m"),
     "stance": ("stance", "%"), "swing": ("swing", "%"), "single_support": ("single support", "%"),
@@ -97,7 +97,7 @@ class GaitCurves:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the curves: angles (degrees) and, with ground forces, moments (N m/kg) and powers (W/kg)."""
-        return (*ANGLES, *(() if self.torques is None else (*MOMENTS, *POWERS)))
+        return (*GAIT_ANGLES, *(() if self.torques is None else (*GAIT_MOMENTS, *GAIT_POWERS)))
 
     def cycles_of(self, side: Side) -> tuple[GaitCycle, ...]:
         """Return the cycles of a foot."""
@@ -122,10 +122,10 @@ class GaitCurves:
             angle = np.degrees(self.fit.angles()[f"{cycle.side}_{name}"])
             return normalize_cycle(self.fit.time, angle, cycle, kind="spline")
         assert self.torques is not None
-        if name in MOMENTS:
-            values = internal_joint_moments(self.torques)[f"{cycle.side} {MOMENTS[name]}"]
+        if name in GAIT_MOMENTS:
+            values = internal_joint_moments(self.torques)[f"{cycle.side} {GAIT_MOMENTS[name]}"]
         else:
-            joints = [self.torques.robot.joint(f"{cycle.side}_{joint}") for joint in POWERS[name]]
+            joints = [self.torques.robot.joint(f"{cycle.side}_{joint}") for joint in GAIT_POWERS[name]]
             values = np.sum([self.torques.joint_torque(j.name) * self.torques.v[:, j.v] for j in joints], axis=0)
             values = values / self.torques.mass
         return normalize_cycle(self.fit.time, values, cycle)
@@ -166,7 +166,7 @@ class GaitCurves:
 
     @cached_property
     def spatiotemporal(self) -> dict[Side, dict[str, float]]:
-        """Mean values of the cycles of each side, by the keys of `SPATIOTEMPORAL`."""
+        """Mean values of the cycles of each side, by the keys of `SPATIOTEMPORAL_ROWS`."""
         heels = self.reference.foot_point("heel")
         direction = walking_direction(self.reference.q[:, :3], heels, self.reference.foot_point("first_metatarsal"))
         table: dict[Side, dict[str, float]] = {}
@@ -177,7 +177,7 @@ class GaitCurves:
                 single = 100.0 * (cycle.opposite_initial_contact - cycle.opposite_toe_off) / cycle.duration
                 rows.append(
                     {
-                        **{name: float(value) for name, value in lengths.items() if name in SPATIOTEMPORAL},
+                        **{name: float(value) for name, value in lengths.items() if name in SPATIOTEMPORAL_ROWS},
                         "cadence": cycle.cadence, "stride_time": cycle.duration, "stance": cycle.stance,
                         "swing": 100.0 - cycle.stance, "single_support": single,
                         "double_support": cycle.double_support,
@@ -185,7 +185,7 @@ class GaitCurves:
                 )  # fmt: skip
             if rows:
                 table[side] = {
-                    name: float(np.mean([row[name] for row in rows])) for name in SPATIOTEMPORAL if name in rows[0]
+                    name: float(np.mean([row[name] for row in rows])) for name in SPATIOTEMPORAL_ROWS if name in rows[0]
                 }
         return table
 
@@ -204,7 +204,9 @@ class GaitCurves:
         return profile_score(self._means(), self.fit.shape, dataset)
 
     def _means(self) -> dict[tuple[str, Side], Array]:
-        return {(name, side): self.curves(name, side).mean for name in ANGLES for side in SIDES if self.cycles_of(side)}
+        return {
+            (name, side): self.curves(name, side).mean for name in GAIT_ANGLES for side in SIDES if self.cycles_of(side)
+        }
 
     def summary(self, dataset: str | None = None) -> dict[str, Any]:
         """Return plain values for JSON: events, table, ranges, norm and mean curves."""
@@ -242,18 +244,18 @@ class GaitCurves:
             "",
             f"{'':<26} {'left':>7} {'right':>7}",
         ]
-        for name, (title, unit) in SPATIOTEMPORAL.items():
+        for name, (title, unit) in SPATIOTEMPORAL_ROWS.items():
             values = [self.spatiotemporal.get(side, {}).get(name, float("nan")) for side in SIDES]
             if np.isfinite(values).any():
                 lines.append(f"{f'{title} ({unit})':<26} {_cell(values[0])} {_cell(values[1])}")
         score = self.profile_score(dataset)
-        lines += ["", *score.lines(self.compare_with_norm(dataset), ANGLES)]
-        peaks = [name for name in (*MOMENTS, *POWERS) if name in self.names]
+        lines += ["", *score.lines(self.compare_with_norm(dataset), GAIT_ANGLES)]
+        peaks = [name for name in (*GAIT_MOMENTS, *GAIT_POWERS) if name in self.names]
         if peaks:
             lines += ["", f"{'largest, smallest':<28} {'left':>15} {'right':>15}"]
         for name in peaks:
             cells = [_extremes(self.curves(name, side)) for side in SIDES]
-            unit = "W/kg" if name in POWERS else "N m/kg"
+            unit = "W/kg" if name in GAIT_POWERS else "N m/kg"
             title = f"{name.replace('_', ' ')} ({unit})"
             lines.append(f"{title:<28} {cells[0]:>15} {cells[1]:>15}")
         speeds = [row["speed"] for row in self.spatiotemporal.values()]

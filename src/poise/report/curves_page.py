@@ -27,8 +27,16 @@ from poise.html import (
     text_table,
     verdict,
 )
-from poise.human import GaitCurves, walk_curves, walk_norms
-from poise.human.walk_norms import NormComparison
+from poise.human import (
+    GAIT_ANGLES,
+    GAIT_MOMENTS,
+    GAIT_POWERS,
+    OFFSET_ANGLES,
+    SPATIOTEMPORAL_ROWS,
+    GaitCurves,
+    NormComparison,
+    choose_norm,
+)
 from poise.report.cycle_curves import BAND_ALPHA, CYCLE_AXIS_LABEL, LEG_COLORS, LEG_DASHES, NORM_BAND_COLOR
 from poise.robots import SIDES, Side
 
@@ -54,7 +62,7 @@ def summary_section(walk: GaitCurves) -> Section:
     reasons = "; ".join(check.message for check in quality.checks)
     shown = verdict(None if quality.verdict == "doubtful" else quality.usable, f"Fit: {quality.verdict}.", reasons)
     rows = []
-    for name, (title, unit) in walk_curves.SPATIOTEMPORAL.items():
+    for name, (title, unit) in SPATIOTEMPORAL_ROWS.items():
         values = [walk.spatiotemporal.get(side, {}).get(name) for side in SIDES]
         if any(value is not None for value in values):
             rows.append((f"{title} ({unit})", *(DASH if value is None else number(value) for value in values)))
@@ -78,8 +86,8 @@ def summary_section(walk: GaitCurves) -> Section:
 def angles_section(walk: GaitCurves, dataset: str | None) -> Section:
     """Build the section with the angles over the cycle and the normal range."""
     rows = {(each.angle, each.side): each for each in walk.compare_with_norm(dataset)}
-    figures = [_figure(walk, name, title, "angle (deg)", rows) for name, title in walk_curves.ANGLES.items()]
-    name = walk_norms.choose_norm(walk.fit.shape, dataset)
+    figures = [_figure(walk, name, title, "angle (deg)", rows) for name, title in GAIT_ANGLES.items()]
+    name = choose_norm(walk.fit.shape, dataset)
     source = walk.profile_score(dataset).source
     return Section("Angles", paragraph(NORM_DESCRIPTION, f"Norm '{name}': {source}.") + grid(figures, 3))
 
@@ -89,8 +97,8 @@ def kinetics_section(walk: GaitCurves) -> Section | None:
     if walk.torques is None:
         return None
     figures = []
-    for name in (*walk_curves.MOMENTS, *walk_curves.POWERS):
-        unit = "power (W/kg)" if name in walk_curves.POWERS else "moment (N m/kg)"
+    for name in (*GAIT_MOMENTS, *GAIT_POWERS):
+        unit = "power (W/kg)" if name in GAIT_POWERS else "moment (N m/kg)"
         if any(np.isfinite(walk.curves(name, side).values).any() for side in SIDES):
             figures.append(_figure(walk, name, name.replace("_", " ").capitalize(), unit, {}))
     return Section("Moments and powers", paragraph(POWER_DESCRIPTION) + grid(figures, 3)) if figures else None
@@ -100,10 +108,10 @@ def norm_section(walk: GaitCurves, dataset: str | None) -> Section:
     """Build the section with the table of the norm and the gait profile score."""
     rows = []
     for each in walk.compare_with_norm(dataset):
-        offset = f"{each.offset:+.1f}" if each.angle in walk_norms.OFFSET_ANGLES else DASH
+        offset = f"{each.offset:+.1f}" if each.angle in OFFSET_ANGLES else DASH
         rows.append(
             (
-                f"{walk_curves.ANGLES[each.angle]}, {each.side}", percent(each.inside), number(each.range_of_motion),
+                f"{GAIT_ANGLES[each.angle]}, {each.side}", percent(each.inside), number(each.range_of_motion),
                 number(each.norm_range), offset, number(each.score), number(each.shape_score),
             )
         )  # fmt: skip

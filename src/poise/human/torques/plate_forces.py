@@ -241,6 +241,7 @@ class FootWrenches:
         measured: by side, n: the wrench on the foot is completely known, which includes swing, where it is zero.
         plate_contacts: the intervals of each foot on each plate.
         foot_stance: positions of the foot points.
+        estimated: whether the wrenches follow from the motion instead of plates (`estimated_forces`).
     """
 
     force: dict[Side, Array]
@@ -250,6 +251,7 @@ class FootWrenches:
     measured: dict[Side, Mask]
     plate_contacts: tuple[PlateContact, ...]
     foot_stance: FootStance
+    estimated: bool = False
 
     def has_wrench(self, side: Side) -> Mask:
         """Return the frames in which a wrench is given: the foot is in the air, or at least partly on a plate."""
