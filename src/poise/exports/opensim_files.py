@@ -147,9 +147,12 @@ def coordinate_names(robot: Robot) -> tuple[str, ...]:
 
 def coordinates(robot: Robot, q: Array) -> Array:
     """Return the coordinates of the model for configurations (n x nq), n x k: angles in degrees, translations in m."""
-    rotation = scipy.spatial.transform.Rotation.from_quat(q[:, 3:7]).as_matrix()
+    unknown = ~np.isfinite(q).all(axis=1)  # gaps of a measured motion
+    quaternion = np.where(unknown[:, None], np.array([0.0, 0.0, 0.0, 1.0]), q[:, 3:7])
+    rotation = scipy.spatial.transform.Rotation.from_quat(quaternion).as_matrix()
     turned = TO_OPENSIM @ rotation @ TO_OPENSIM.T
     angles = np.unwrap(scipy.spatial.transform.Rotation.from_matrix(turned).as_euler("ZXY"), axis=0)
+    angles[unknown] = np.nan
     joints = np.column_stack([q[:, joint.q] for joint in robot.joints])
     return np.column_stack([np.degrees(angles), q[:, :3] @ TO_OPENSIM.T, np.degrees(joints)])
 

@@ -30,6 +30,7 @@ from poise.human.files.trc_files import write_trc
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import Fit, fit
 from poise.human.fitting.calibrated_subject import CalibratedSubject, load_subject
+from poise.human.fitting.filtered_motion import bridge_gaps
 from poise.human.fitting.fit_quality import FitQuality, QualityCheck
 from poise.human.fitting.fit_recording import FIT_BEHAVIOR
 from poise.human.fitting.fit_summary import AngleComparison, compare_angles, compare_stored_angles
@@ -146,6 +147,7 @@ __all__ = [
     "VariantComparison",
     "VariantResult",
     "add_ground_forces",
+    "bridge_gaps",
     "calibrate_subject",
     "check_norm",
     "choose_norm",

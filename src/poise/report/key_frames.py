@@ -91,7 +91,10 @@ def key_instants(view: RecordingView) -> list[KeyInstant]:
     """
     time = view.recording.time
     if view.gait is None:
-        spread = np.unique(np.linspace(0, len(time) - 1, POSTURE_COUNT).astype(int)).tolist()
+        seen = np.flatnonzero(np.isfinite(view.recording["q"][:, :7]).all(axis=1))
+        spread = (
+            seen[np.unique(np.linspace(0, len(seen) - 1, POSTURE_COUNT).astype(int))].tolist() if len(seen) else [0]
+        )
         return [KeyInstant(i, f"{time[i]:.2f} s") for i in spread]
     times_and_labels = cycle_instants(view.gait.middle_cycle)
     return [KeyInstant(int(np.argmin(np.abs(time - at))), name) for at, name in times_and_labels]
@@ -99,7 +102,7 @@ def key_instants(view: RecordingView) -> list[KeyInstant]:
 
 def facing_direction(view: RecordingView, samples: Sequence[int]) -> Array:
     """Return the mean direction that the body faces at some samples, a horizontal unit vector (3)."""
-    forward = np.sum([_forward_axis(q) for q in view.recording["q"][list(samples)]], axis=0)
+    forward = np.nansum([_forward_axis(q) for q in view.recording["q"][list(samples)]], axis=0)
     return horizontal_direction(forward)
 
 

@@ -18,6 +18,7 @@ some of the events.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -252,6 +253,10 @@ class FootWrenches:
     plate_contacts: tuple[PlateContact, ...]
     foot_stance: FootStance
     estimated: bool = False
+
+    def where_seen(self, legs: Mapping[Side, Mask]) -> FootWrenches:
+        """Return the wrenches with those of a foot unknown in frames in which markers do not determine its leg (n)."""
+        return replace(self, measured={side: self.measured[side] & legs[side] for side in SIDES})
 
     def has_wrench(self, side: Side) -> Mask:
         """Return the frames in which a wrench is given: the foot is in the air, or at least partly on a plate."""
