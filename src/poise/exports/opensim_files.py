@@ -147,7 +147,7 @@ def coordinate_names(robot: Robot) -> tuple[str, ...]:
 
 def coordinates(robot: Robot, q: Array) -> Array:
     """Return the coordinates of the model for configurations (n x nq), n x k: angles in degrees, translations in m."""
-    unknown = ~np.isfinite(q).all(axis=1)  # gaps of a measured motion
+    unknown = np.asarray(~np.isfinite(q).all(axis=1))  # gaps of a measured motion
     quaternion = np.where(unknown[:, None], np.array([0.0, 0.0, 0.0, 1.0]), q[:, 3:7])
     rotation = scipy.spatial.transform.Rotation.from_quat(quaternion).as_matrix()
     turned = TO_OPENSIM @ rotation @ TO_OPENSIM.T
