@@ -250,6 +250,30 @@ def normative_datasets() -> dict[str, str]:
     return {name: str(own["source"]) for name, own in _table().items()}
 
 
+class NormFacts(NamedTuple):
+    """What is known of a normative dataset.
+
+    Attributes:
+        source: description of the subjects and of the publication.
+        people: their number; None if unknown.
+        speed: range of their walking speeds (m/s); None if unknown.
+        lead: time of 0 % of the curves before initial contact, as a share of the cycle.
+    """
+
+    source: str
+    people: int | None
+    speed: tuple[float, float] | None
+    lead: float
+
+
+def normative_facts(dataset: str = DEFAULT_DATASET) -> NormFacts:
+    """Return what is known of a normative dataset, one of `normative_datasets`."""
+    own = _table()[dataset]
+    speed = tuple(own["speed"]) if "speed" in own else None
+    people = int(own.get("people", 0)) or None
+    return NormFacts(str(own["source"]), people, speed, float(own.get("lead", 0.0)))
+
+
 def _split_side(joint: str) -> tuple[Side | None, str]:
     if joint.startswith("left_"):
         return "left", joint.removeprefix("left_")

@@ -57,8 +57,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_subject_options(torques)
     torques.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
     torques.add_argument("--compare-with", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
+    torques.add_argument(
+        "--estimate-forces", action="store_true", help="estimate ground forces from the motion, without plates"
+    )
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
+    curves = commands.add_parser("curves", help="angles, moments and powers over the gait cycle, with a norm")
+    curves.add_argument("trial", type=Path, metavar="TRIAL", help="C3D, TRC or BVH file of a walk")
+    _add_subject_options(curves)
+    curves.add_argument("--norm", metavar="NAME", help="adults, cgm23 or children (default: by the height)")
+    curves.add_argument("--report", type=Path, metavar="FILE.html", help="write a report with all curves")
+    curves.set_defaults(action=_curves)
     subject = commands.add_parser("subject", help="calibrate a person once with a static trial, for all trials")
     subject.add_argument(
         "trial", type=Path, metavar="STATIC", help="static calibration trial: C3D or TRC file of the person standing"
@@ -276,7 +285,7 @@ def _gait(options: argparse.Namespace) -> int:
 
 
 def _torques(options: argparse.Namespace) -> int:
-    from poise.human import compare_walks, compute_torques
+    from poise.human import compare_walks, compute_torques, events_without_plates
 
     check_writable(options.out)
     check_writable(options.report, PAGE_SUFFIXES, "--report")
@@ -284,7 +293,8 @@ def _torques(options: argparse.Namespace) -> int:
         require("matplotlib", "PIL")
     fit = _fit_trial(options)
     robot_walk = None if options.compare_with is None else load_recording(options.compare_with)
-    torques = compute_torques(fit)
+    estimate = options.estimate_forces
+    torques = compute_torques(fit, estimate=estimate, events=events_without_plates(fit) if estimate else None)
     summary, lines = torques.summary(), [torques.text()]
     if robot_walk is not None:
         comparison = compare_walks(torques, robot_walk)
@@ -301,6 +311,25 @@ def _torques(options: argparse.Namespace) -> int:
     lines += _written(options.out, options.report)
     print(json.dumps(summary) if options.json else "\n".join(lines))
     return _exit_status(torques.quality)
+
+
+def _curves(options: argparse.Namespace) -> int:
+    from poise.human import check_norm, compute_gait_curves
+
+    check_norm(options.norm)
+    check_writable(options.report, PAGE_SUFFIXES, "--report")
+    if options.report is not None:
+        require("matplotlib", "PIL")
+    walk = compute_gait_curves(_fit_trial(options))
+    if options.report is not None:
+        from poise.report import save_curves_page
+
+        save_curves_page(options.report, walk, options.norm)
+    if options.json:
+        print(json.dumps(walk.summary(options.norm)))
+    else:
+        print(walk.text(options.norm), *_written(options.report), sep="\n")
+    return _exit_status(walk.fit.quality)
 
 
 def _subject(options: argparse.Namespace) -> int:

@@ -147,9 +147,12 @@ def coordinate_names(robot: Robot) -> tuple[str, ...]:
 
 def coordinates(robot: Robot, q: Array) -> Array:
     """Return the coordinates of the model for configurations (n x nq), n x k: angles in degrees, translations in m."""
-    rotation = scipy.spatial.transform.Rotation.from_quat(q[:, 3:7]).as_matrix()
+    unknown = np.asarray(~np.isfinite(q).all(axis=1))  # gaps of a measured motion
+    quaternion = np.where(unknown[:, None], np.array([0.0, 0.0, 0.0, 1.0]), q[:, 3:7])
+    rotation = scipy.spatial.transform.Rotation.from_quat(quaternion).as_matrix()
     turned = TO_OPENSIM @ rotation @ TO_OPENSIM.T
     angles = np.unwrap(scipy.spatial.transform.Rotation.from_matrix(turned).as_euler("ZXY"), axis=0)
+    angles[unknown] = np.nan
     joints = np.column_stack([q[:, joint.q] for joint in robot.joints])
     return np.column_stack([np.degrees(angles), q[:, :3] @ TO_OPENSIM.T, np.degrees(joints)])
 
@@ -189,7 +192,9 @@ def export_grf(job: ExportRequest, file: Path) -> None:
     columns: list[Array] = []
     for side in ("right", "left"):
         foot = robot.foot(side).name  # type: ignore[arg-type]
-        source = next((kind for kind in ("measured", "plate") if f"{kind}/force/{foot}" in recording), None)
+        source = next(
+            (kind for kind in ("measured", "plate", "estimated") if f"{kind}/force/{foot}" in recording), None
+        )
         if source is None:
             raise ExportError("the recording has no measured ground forces; record 'poise human torques' with --out")
         wrench = np.nan_to_num(np.asarray(recording[f"{source}/force/{foot}"], dtype=float))

@@ -15,6 +15,7 @@ memory to `fit`. Further analyses of a fit are in `poise.human.gait`, `poise.hum
 
 from poise.analysis import GaitEvent, RecordingComparison, StrideComparison, compare_recordings
 from poise.human.dynamic_gait import DynamicGait, ground_forces, simulate_gait
+from poise.human.event_sources import events_without_plates
 from poise.human.files.bvh_reader import BvhMotion, read_bvh, read_skeleton
 from poise.human.files.c3d_writer import write_c3d
 from poise.human.files.ground_forces import (
@@ -57,6 +58,7 @@ from poise.human.markers import (
     score_marker_sets,
 )
 from poise.human.sample_trials import sample_trial, write_sample
+from poise.human.torques.estimated_forces import ESTIMATE_NOTE, estimate_foot_wrenches
 from poise.human.torques.joint_moments import (
     BACK_MOMENTS,
     LEG_MOMENTS,
@@ -79,15 +81,30 @@ from poise.human.trial_fitting import (
     fit_trial,
     fit_trials,
 )
+from poise.human.walk_curves import (
+    GAIT_ANGLES,
+    GAIT_MOMENTS,
+    GAIT_POWERS,
+    SPATIOTEMPORAL_ROWS,
+    GaitCurves,
+    compute_gait_curves,
+)
+from poise.human.walk_norms import OFFSET_ANGLES, NormComparison, ProfileScore, check_norm, choose_norm
 
 __all__ = [
     "BACK_MOMENTS",
     "BEST",
+    "ESTIMATE_NOTE",
     "FIT_BEHAVIOR",
     "FOOT_POINTS",
+    "GAIT_ANGLES",
+    "GAIT_MOMENTS",
+    "GAIT_POWERS",
     "LEG_MOMENTS",
+    "OFFSET_ANGLES",
     "PAPER",
     "PLUG_IN_GAIT_UNIT",
+    "SPATIOTEMPORAL_ROWS",
     "TORQUES_BEHAVIOR",
     "TWO_PHASES",
     "AngleComparison",
@@ -99,6 +116,7 @@ __all__ = [
     "FitOptions",
     "FitQuality",
     "ForcePlate",
+    "GaitCurves",
     "GaitEvent",
     "GaitStudy",
     "GaitTrial",
@@ -108,7 +126,9 @@ __all__ = [
     "MarkerMatch",
     "MarkerSet",
     "MomentConvention",
+    "NormComparison",
     "OpenSimMotion",
+    "ProfileScore",
     "Proposal",
     "QualityCheck",
     "RecordingComparison",
@@ -129,13 +149,18 @@ __all__ = [
     "add_ground_forces",
     "bridge_gaps",
     "calibrate_subject",
+    "check_norm",
+    "choose_norm",
     "compare_angles",
     "compare_events",
     "compare_recordings",
     "compare_stored_angles",
     "compare_stored_moments",
     "compare_walks",
+    "compute_gait_curves",
     "compute_torques",
+    "estimate_foot_wrenches",
+    "events_without_plates",
     "fill_gaps",
     "find_ground_forces",
     "find_trials",

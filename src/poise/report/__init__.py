@@ -1,4 +1,4 @@
-"""Reports as HTML pages: recordings, campaigns, gait studies and joint torques of a person; pictures of robot states.
+"""Reports as HTML pages: recordings, campaigns, gait studies, curves and torques of a person; pictures of states.
 
 >>> from poise import report
 >>> report.save_picture("standing.png", robot.stance("standing"))
@@ -8,6 +8,7 @@
 from poise.rendering import Camera, picture, save_picture
 from poise.report.campaign_page import CAMPAIGN_SECTIONS, save_campaign_page, worst_runs
 from poise.report.campaign_runs import RunFiles
+from poise.report.curves_page import save_curves_page
 from poise.report.recording_page import RECORDING_SECTIONS, read_recordings, save_page
 from poise.report.study_page import save_study_page
 from poise.report.torques_page import save_torques_page
@@ -20,6 +21,7 @@ __all__ = [
     "picture",
     "read_recordings",
     "save_campaign_page",
+    "save_curves_page",
     "save_page",
     "save_picture",
     "save_study_page",

@@ -34,6 +34,7 @@ from poise.html import (
 )
 from poise.human import (
     BACK_MOMENTS,
+    ESTIMATE_NOTE,
     LEG_MOMENTS,
     PLUG_IN_GAIT_UNIT,
     DynamicGait,
@@ -100,6 +101,8 @@ def trial_section(torques: Torques) -> Section:
 def ground_forces_section(torques: Torques) -> Section:
     """Build the section with the ground reaction force under each foot over time."""
     figures = [_plate_force_figure(torques, side, *_force_limits(torques)) for side in SIDES]
+    if torques.foot_wrenches.estimated:
+        return Section("Estimated ground forces", note(f"{ESTIMATE_NOTE.capitalize()}.") + grid(figures))
     return Section("Ground forces", paragraph(FORCES_DESCRIPTION) + grid(figures))
 
 

@@ -192,6 +192,7 @@ def torques_summary(torques: Torques) -> dict[str, Any]:
             "trial": Path(torques.trial.path).name,
             "mass_kg": torques.mass,
             "frames": len(torques.time),
+            "forces_estimated": torques.foot_wrenches.estimated,
             "frames_known": int(torques.foot_wrenches.known.sum()),
             "moments_per_kg": _peaks(torques),
             "stored": [
@@ -209,8 +210,12 @@ def torques_text(torques: Torques) -> str:
     """Return the summary as text; see `Torques.text`."""
     ground = torques.foot_wrenches
     lines = [
-        f"{Path(torques.trial.path).name}: {torques.mass:.1f} kg, all ground contact measured in "
-        f"{ground.known.sum()} of {len(torques.time)} frames",
+        f"{Path(torques.trial.path).name}: {torques.mass:.1f} kg, "
+        + (
+            "ground forces estimated, not measured"
+            if ground.estimated
+            else f"all ground contact measured in {ground.known.sum()} of {len(torques.time)} frames"
+        ),
         *quality_lines(torques.quality),
         f"{'internal moment (N m/kg)':<38} {'largest':>8} {'smallest':>9}",
     ]

@@ -23,7 +23,7 @@ generating complex movements in humans and humanoids.* SYROCO, 2012.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -33,10 +33,12 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
+from poise.analysis import GaitEvent
 from poise.arrays import Array, Mask
 from poise.human.fitting.body_fit import Fit
 from poise.human.fitting.fit_quality import FitQuality, QualityCheck
 from poise.human.fitting.visibility import efforts_seen, leg_seen
+from poise.human.torques.estimated_forces import ESTIMATE_NOTE, estimate_foot_wrenches
 from poise.human.torques.joint_moments import torques_summary, torques_text
 from poise.human.torques.plate_forces import FootWrenches, MotionWithPlates, foot_wrenches, without_missing_load
 from poise.human.trial import Trial, TrialError
@@ -196,7 +198,13 @@ def residual_rms(wrenches: FootWrenches, residual: Array) -> Array:
     return np.sqrt(np.mean(known**2, axis=0)) if len(known) else np.full(6, np.nan)
 
 
-def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torques:
+def compute_torques(
+    fit: MotionWithPlates,
+    cutoff: float | None = None,
+    *,
+    estimate: bool = False,
+    events: Sequence[GaitEvent] | None = None,
+) -> Torques:
     """Compute the torques of all joints by inverse dynamics of a fitted motion and the force plates of its trial.
 
     If the fit did not know the mass, the mass measured by the plates is used. Takes about 0.1 ms per frame.
@@ -206,6 +214,10 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
         cutoff: cut-off of a low-pass filter on the ground reaction forces (Hz); by default none. The same cut-off for
             motion and forces is often recommended against peaks at initial contact, but it did not bring torques closer
             to those of laboratories in any trial.
+        estimate: estimate the ground forces from the motion (`poise.human.torques.estimated_forces`) instead of using
+            plates; the notes state the error.
+        events: gait events for the estimate, see `poise.human.events_without_plates`; None: stance is detected from the
+            motion of the feet.
     """
     if len(fit.time) != len(fit.trial.time):
         raise TrialError(
@@ -215,6 +227,8 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
     measured, effort_seen = fit, None
     if isinstance(fit, Fit):
         fit, effort_seen = fit.bridged(), efforts_seen(fit.robot, fit.motion.q, fit.motion.acceleration_seen)
+    if estimate:
+        return _torques_of_estimate(measured, fit, effort_seen, events)
     wrenches = foot_wrenches(fit, cutoff)
     if isinstance(measured, Fit):
         wrenches = wrenches.where_seen({side: leg_seen(fit.robot, measured.motion.seen, side) for side in SIDES})
@@ -254,6 +268,33 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
         _quality(fit, wrenches, residual, mass),
         effort_seen,
     )
+
+
+def _torques_of_estimate(
+    measured: MotionWithPlates, fit: MotionWithPlates, effort_seen: Mask | None, events: Sequence[GaitEvent] | None
+) -> Torques:
+    """Return the torques with ground forces estimated from the motion.
+
+    Args:
+        measured: the motion, NaN in gaps.
+        fit: the same with a posture in every frame.
+        effort_seen: see `Torques`.
+        events: gait events; None: stance is detected.
+    """
+    mass = fit.robot.mass
+    wrenches = estimate_foot_wrenches(fit, mass, events)
+    if isinstance(measured, Fit):
+        wrenches = wrenches.where_seen({side: leg_seen(fit.robot, measured.motion.seen, side) for side in SIDES})
+    torque, residual = _torques(fit, _model_of_mass(fit, mass), wrenches)
+    if effort_seen is not None:
+        torque, residual = np.where(effort_seen, torque, np.nan), np.where(effort_seen[:, :6], residual, np.nan)
+        torque[:, :6] = 0.0
+    checks = list(fit.quality.checks) if isinstance(fit, Fit) else []
+    checks.append(QualityCheck("estimated forces", "warning", ESTIMATE_NOTE))
+    return Torques(
+        fit.robot, fit.trial, fit.time, measured.q, measured.v, measured.a, mass, torque, residual, wrenches,
+        tuple(dict.fromkeys([*fit.notes, ESTIMATE_NOTE])), FitQuality.of(checks), effort_seen,
+    )  # fmt: skip
 
 
 def _model_of_mass(fit: MotionWithPlates, mass: float) -> pinocchio.Model:
@@ -411,7 +452,7 @@ def _centers_and_soles(torques: Torques) -> tuple[Array, dict[Side, Array]]:
 
 def _force_channels(torques: Torques, soles: dict[Side, Array]) -> list[Channel]:
     wrenches = torques.foot_wrenches
-    source = "measured" if wrenches.known.all() else "plate"
+    source = "estimated" if wrenches.estimated else "measured" if wrenches.known.all() else "plate"
     channels = []
     for side in SIDES:
         force, sole = wrenches.force[side], soles[side]

@@ -242,6 +242,7 @@ class FootWrenches:
         measured: by side, n: the wrench on the foot is completely known, which includes swing, where it is zero.
         plate_contacts: the intervals of each foot on each plate.
         foot_stance: positions of the foot points.
+        estimated: whether the wrenches follow from the motion instead of plates (`estimated_forces`).
     """
 
     force: dict[Side, Array]
@@ -251,6 +252,7 @@ class FootWrenches:
     measured: dict[Side, Mask]
     plate_contacts: tuple[PlateContact, ...]
     foot_stance: FootStance
+    estimated: bool = False
 
     def where_seen(self, legs: Mapping[Side, Mask]) -> FootWrenches:
         """Return the wrenches with those of a foot unknown in frames in which markers do not determine its leg (n)."""
