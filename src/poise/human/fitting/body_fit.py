@@ -31,6 +31,7 @@ from poise.human.fitting.label_order import (
     unit_factor,
 )
 from poise.human.fitting.marker_tracking import MarkerPlacement, MarkerTracker, TrackingResult
+from poise.human.fitting.shoulders import smallest_shoulder_angles
 from poise.human.fitting.visibility import cut_to_seen, gap_notes, influential_joints, seen_coordinates
 from poise.human.markers import Marker, MarkerMatch, MarkerSet, match_markers
 from poise.human.trial import Trial, fill_gaps
@@ -291,6 +292,7 @@ def _fit(
     tracking = _track_markers(
         robot, marker_placement, walk, trial.rate, adjusted, lambda share: report_progress("frames", share)
     )
+    tracking = replace(tracking, q=smallest_shoulder_angles(robot, tracking.q))
     visibility = seen_coordinates(marker_placement.body_points(robot), adjusted.postures, tracking.used, trial.rate)
     filtered = filter_motion(robot, trial.time, tracking.q, cutoff, visibility)
     notes = [*notes, filtered.note, *gap_notes(robot, trial.time, filtered.seen)]
