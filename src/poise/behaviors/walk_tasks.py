@@ -13,6 +13,7 @@ import pinocchio
 from poise import constraints, tasks
 from poise.arrays import Array
 from poise.behaviors.gait_tasks import GaitTasks, arm_collision_constraints, limb_joints, sole_motion
+from poise.behaviors.recovery_tasks import RecoveryTasks
 from poise.constraints import JointRange
 from poise.errors import PoiseError, UsageError, near_misses
 from poise.geometry import so3
@@ -226,7 +227,9 @@ class WalkTasks(GaitTasks):
             tasks.TunableWeight(np.ones(len(self._light))),
         )
         self._rigid = trunk.joint == base.joint
-        self.hierarchies = self._hierarchies()
+        walking = self._hierarchies()
+        self.recovery = RecoveryTasks(self, walking, settings)
+        self.hierarchies = {**walking, **{f"recover {name}": each for name, each in self.recovery.hierarchies.items()}}
 
     # -- targets ---------------------------------------------------------------------------------------------------
 
@@ -260,6 +263,7 @@ class WalkTasks(GaitTasks):
         yaw, turning, turning_faster = (part.real for part in swing.yaw)
         motion = sole_motion(foot, (place, rate, faster), (yaw, turning, turning_faster), self.tilt)
         self.feet[side].set(*motion)
+        self.recovery.follow(side, motion)
 
     # -- tasks -----------------------------------------------------------------------------------------------------
 

@@ -226,7 +226,7 @@ def _interpolate(time: Array, sample_times: Array, values: Array | None) -> Arra
         return None
     after = np.clip(np.searchsorted(sample_times, time, side="right"), 1, len(sample_times) - 1)
     fraction = ((time - sample_times[after - 1]) / (sample_times[after] - sample_times[after - 1]))[:, None]
-    # At the exact time of a sample the neighbour is ignored, so that a NaN in it does not spread.
+    # At the exact time of a sample the neighbor is ignored, so that a NaN in it does not spread.
     preceding, following = values[after - 1], values[after]
     return np.where(
         fraction == 0.0,

@@ -85,7 +85,7 @@ def stick_figure_row(
         forward: direction in which the bodies face, a horizontal unit vector (3).
         view: "side" or "front".
         caption: caption of the whole figure.
-        background: bodies for comparison, one for each figure, drawn in grey behind it, in the same world frame.
+        background: bodies for comparison, one for each figure, drawn in gray behind it, in the same world frame.
     """
     horizontal = forward if view == "side" else np.array([-forward[1], forward[0], 0.0])
     heights = np.concatenate([chain[:, 2] for body in figures for chain in body.chains])

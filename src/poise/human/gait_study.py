@@ -20,7 +20,7 @@ import numpy as np
 
 from poise.analysis import GaitCycle, events_from_plates, stride_lengths, walking_direction
 from poise.errors import GaitError
-from poise.files import json_ready, write_csv
+from poise.files import json_ready, make_folder, write_csv
 from poise.human.dynamic_gait import DynamicGait, simulate_gait
 from poise.human.fitting.body_fit import Fit
 from poise.human.gait.reference_walk import ReferenceWalk
@@ -165,7 +165,7 @@ class GaitStudy:
         if not self.trials:
             raise GaitError(self.text())
         folder_path, facts = Path(folder), self.summary()
-        folder_path.mkdir(parents=True, exist_ok=True)
+        make_folder(folder_path, GaitError)
         paths = [folder_path / "study.json", folder_path / "trials.csv"]
         paths[0].write_text(json.dumps(facts, indent=1), encoding="utf-8")
         write_csv(paths[1], facts["trials"], TRIAL_COLUMNS)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from poise.plans.footsteps import Footstep, StepGeometry
 from poise.plans.style import Style
-from poise.robots import SIDES, State, hip_height, leg_length, leg_strength
+from poise.robots import SIDES, State, ankle_range, hip_height, leg_length, leg_strength, swing_limits
 from poise.state import natural_frequency
 
 Point = TypeVar("Point", complex, NDArray[np.float64])
@@ -146,6 +146,10 @@ class BodyDimensions:
         sole_size: length and width of a sole (m).
         leg_strength: largest torque of a leg joint, divided by m g times the leg length.
         widest_walk: largest lateral distance of the feet in a walk, in leg lengths.
+        swing_acceleration: largest accelerations of a swing foot ahead and sideways (m/s²), and its largest speed
+            (m/s), see `poise.robots.swing_limits`.
+        swing_speed: its largest speed (m/s).
+        ankle_range: distances behind and ahead of the middle of a sole at which the ankle can hold the weight (m).
     """
 
     leg_length: float
@@ -155,6 +159,9 @@ class BodyDimensions:
     sole_size: tuple[float, float]
     leg_strength: float = 0.4
     widest_walk: float = WIDEST_WALK
+    swing_acceleration: tuple[float, float] = (50.0, 50.0)
+    swing_speed: float = 5.0
+    ankle_range: tuple[float, float] = (math.inf, math.inf)
 
     @property
     def least_step_width(self) -> float:
@@ -176,6 +183,7 @@ class BodyDimensions:
         """Measure the dimensions of a robot that stands on both feet."""
         robot = start.robot
         left, right = (Footstep.of(start, robot.foot(side)) for side in SIDES)
+        swing_acceleration, swing_speed = swing_limits(start)
         return cls(
             leg_length=leg_length(robot),
             stance_width=abs(left.place - right.place),
@@ -183,6 +191,9 @@ class BodyDimensions:
             hip_height=hip_height(start),
             sole_size=robot.feet[0].sole.size,
             leg_strength=leg_strength(robot),
+            swing_acceleration=swing_acceleration,
+            swing_speed=swing_speed,
+            ankle_range=ankle_range(start),
         )
 
 

@@ -131,7 +131,7 @@ BAR_ROW_HEIGHT, NAME_WIDTH = 11.5, 96.0
 GOOD_FIT_RMS = 12.0
 MARKERS_DESCRIPTION = (
     "The distance of a marker is that between its measured position and its position on the fitted body. Skin moves "
-    f"over bone by about a centimetre; a whole-body fit with an rms below {GOOD_FIT_RMS:.0f} mm is good. A marker with "
+    f"over bone by about a centimeter; a whole-body fit with an rms below {GOOD_FIT_RMS:.0f} mm is good. A marker with "
     "a large distance throughout is placed elsewhere than assumed; one with a large distance for a moment was "
     "mistaken for another marker."
 )

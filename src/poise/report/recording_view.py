@@ -136,7 +136,7 @@ def stored_events(provenance: dict[str, Any]) -> tuple[GaitEvent, ...]:
 
 
 class LineStyle(NamedTuple):
-    """Line style of the curves of a recording: color and dashes, so that curves also differ in greyscale."""
+    """Line style of the curves of a recording: color and dashes, so that curves also differ in grayscale."""
 
     color: str
     dashes: str | tuple[int, tuple[float, ...]]

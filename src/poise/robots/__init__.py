@@ -36,12 +36,14 @@ from poise.robots.robot import (
     Limb,
     Robot,
     State,
+    ankle_range,
     check_robot,
     hip_height,
     knee_joint,
     leg_length,
     leg_strength,
     limbs,
+    swing_limits,
 )
 from poise.robots.urdf import shape_vertices
 
@@ -63,6 +65,7 @@ __all__ = [
     "Side",
     "Sole",
     "State",
+    "ankle_range",
     "anthropometry",
     "capsules",
     "check_robot",
@@ -85,5 +88,6 @@ __all__ = [
     "other_side",
     "shape_vertices",
     "side_sign",
+    "swing_limits",
     "with_side",
 ]

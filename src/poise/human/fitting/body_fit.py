@@ -31,6 +31,7 @@ from poise.human.fitting.label_order import (
     unit_factor,
 )
 from poise.human.fitting.marker_tracking import MarkerPlacement, MarkerTracker, TrackingResult
+from poise.human.fitting.pelvis import needs_trunk
 from poise.human.fitting.shoulders import smallest_shoulder_angles
 from poise.human.fitting.visibility import cut_to_seen, gap_notes, influential_joints, seen_coordinates
 from poise.human.markers import Marker, MarkerMatch, MarkerSet, match_markers
@@ -278,6 +279,9 @@ def _fit(
         f"mass {mass:.1f} kg, {mass_source}" if mass else "the mass was not given: 22.5 kg/m² times height squared",
     ]
     notes += _unknown_label_notes(marker_match)
+    if static is not None and needs_trunk([marker.landmark for marker in walk.markers]):
+        static = None
+        notes.append("the static trial is not used: these key points have no place on the pelvis but the hips")
     static_markers = None if static is None else _static_trajectories(static, walk, marker_match.marker_set)
     if subject is not None:
         shape, adjusted = calibrate_to_subject(walk, subject, lambda share: report_progress("body", share), notes)

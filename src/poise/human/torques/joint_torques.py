@@ -22,6 +22,7 @@ generating complex movements in humans and humanoids.* SYROCO, 2012.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,7 +38,7 @@ from poise.human.fitting.body_fit import Fit
 from poise.human.fitting.fit_quality import FitQuality, QualityCheck
 from poise.human.fitting.visibility import efforts_seen, leg_seen
 from poise.human.torques.joint_moments import torques_summary, torques_text
-from poise.human.torques.plate_forces import FootWrenches, MotionWithPlates, foot_wrenches
+from poise.human.torques.plate_forces import FootWrenches, MotionWithPlates, foot_wrenches, without_missing_load
 from poise.human.trial import Trial, TrialError
 from poise.recording import Channel, CoordinateLabels, Recording, channel_key, environment_facts
 from poise.robots import GRAVITY, SIDES, Robot, Side
@@ -219,21 +220,21 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
         wrenches = wrenches.where_seen({side: leg_seen(fit.robot, measured.motion.seen, side) for side in SIDES})
     mass, notes = fit.robot.mass, list(fit.notes)
     notes += ["ground forces not filtered" if cutoff is None else f"ground forces low-pass filtered at {cutoff:g} Hz"]
-    if any(MASS_NOT_GIVEN in note for note in fit.notes):
-        try:
+    unknown_mass = any(MASS_NOT_GIVEN in note for note in fit.notes)
+    if unknown_mass:
+        with contextlib.suppress(TrialError):
             mass = mass_from_plates(fit, wrenches)
+    torque, residual = _torques(fit, _model_of_mass(fit, mass), wrenches)
+    reliable = without_missing_load(wrenches, residual[:, 2], GRAVITY * mass, fit.time)
+    if unknown_mass:
+        try:
+            mass = mass_from_plates(fit, reliable)
             notes.append(f"mass {mass:.1f} kg, from the force plates")
         except TrialError as error:
+            mass = fit.robot.mass
             notes.append(str(error).removeprefix(f"{fit.trial.path}: "))
-    model = fit.robot.model.copy()
-    model.armature = np.zeros(model.nv)  # motor inertia, which stabilises simulations; people have none
-    for k in range(model.njoints):
-        model.inertias[k] = pinocchio.Inertia(
-            model.inertias[k].mass * mass / fit.robot.mass,
-            model.inertias[k].lever,
-            model.inertias[k].inertia * mass / fit.robot.mass,
-        )
-    torque, residual = _torques(fit, model, wrenches)
+        torque, residual = _torques(fit, _model_of_mass(fit, mass), wrenches)
+    wrenches = reliable
     if effort_seen is not None:
         torque, residual = np.where(effort_seen, torque, np.nan), np.where(effort_seen[:, :6], residual, np.nan)
         torque[:, :6] = 0.0
@@ -253,6 +254,19 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
         _quality(fit, wrenches, residual, mass),
         effort_seen,
     )
+
+
+def _model_of_mass(fit: MotionWithPlates, mass: float) -> pinocchio.Model:
+    """Return the body model with another mass (kg), distributed in the same way."""
+    model = fit.robot.model.copy()
+    model.armature = np.zeros(model.nv)  # motor inertia, which stabilises simulations; people have none
+    for k in range(model.njoints):
+        model.inertias[k] = pinocchio.Inertia(
+            model.inertias[k].mass * mass / fit.robot.mass,
+            model.inertias[k].lever,
+            model.inertias[k].inertia * mass / fit.robot.mass,
+        )
+    return model
 
 
 def _quality(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array, mass: float) -> FitQuality:
