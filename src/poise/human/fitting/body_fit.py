@@ -96,6 +96,14 @@ class Fit:
         return Path(self.trial.path).name
 
     @property
+    def person(self) -> str:
+        """Name of the person: as in the files, else of the static trial that all walks of a person share, else of the
+        trial.
+        """
+        path = Path(self.static or self.trial.path)
+        return self.trial.subject.name or (f"{path.parent.name}/{path.stem}".lstrip("/") if self.static else path.stem)
+
+    @property
     def time(self) -> Array:
         """Times of the frames (n, s)."""
         return self.motion.time
@@ -266,6 +274,8 @@ def _fit(
         sex, height, mass = subject.shape.sex, subject.shape.height, subject.shape.mass if subject.mass_known else None
         height_source = mass_source = "of the subject"
     marker_match = match_markers(trial, marker_set if subject is None else subject.as_marker_set())
+    if subject is not None and not trial.subject.name:
+        trial = trial.replace(subject=replace(trial.subject, name=subject.name))
     trial, messages = _check_trial(trial, marker_match, fix)
     if static is not None:
         static, static_messages = _check_trial(static, match_markers(static, marker_match.marker_set), fix)
@@ -299,7 +309,7 @@ def _fit(
     tracking = replace(tracking, q=smallest_shoulder_angles(robot, tracking.q))
     visibility = seen_coordinates(marker_placement.body_points(robot), adjusted.postures, tracking.used, trial.rate)
     filtered = filter_motion(robot, trial.time, tracking.q, cutoff, visibility)
-    notes = [*notes, filtered.note, *gap_notes(robot, trial.time, filtered.seen)]
+    notes = [*notes, filtered.note, *gap_notes(robot, trial.time, filtered.q, filtered.seen)]
     notes += _rejected_marker_notes(walk, tracking)
     notes += list(trial.notes)
     name = marker_match.marker_set.name

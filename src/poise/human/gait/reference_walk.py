@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -211,8 +210,7 @@ class ReferenceWalk(ConfigurationCurve):
     @classmethod
     def from_fit(cls, fit: Fit) -> ReferenceWalk:
         """Make a reference from a fit, whose motion is already filtered."""
-        name = fit.trial.subject.name or Path(fit.trial.path).stem
-        return cls(fit.robot, fit.time, fit.motion.q, name, known=configuration_mask(fit.motion.seen))
+        return cls(fit.robot, fit.time, fit.motion.q, fit.person, known=configuration_mask(fit.motion.seen))
 
     @classmethod
     def from_measured(cls, robot: Robot, time: Array, q: Array, cutoff: float = 6.0, name: str = "") -> ReferenceWalk:

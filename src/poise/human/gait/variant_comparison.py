@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,14 +29,15 @@ from poise.human.gait.reproduction_quality import ReproductionQuality, measure_r
 
 @dataclass(frozen=True, eq=False)
 class VariantResult:
-    """Results of one variant over p walks.
+    """Results of one variant over p walks, one or more of each person.
 
     Attributes:
         variant: the variant.
         qualities: one for each walk.
         ranges, reference_ranges: ranges of motion of the twelve joint angles, p x 12, degrees.
-        tests: paired and equivalence tests of their differences, one for each joint angle.
-        curves, reference_curves: mean and deviation over the walks, from right to right initial contact, 101 x 12,
+        tests: paired and equivalence tests of the differences, one for each joint angle; the walks of each person are
+            averaged first, so that their number is that of the people.
+        curves, reference_curves: mean and deviation over the people, from right to right initial contact, 101 x 12,
             degrees; figures 4 to 7 of the paper show four of them.
     """
 
@@ -51,6 +53,11 @@ class VariantResult:
     def differences(self) -> Array:
         """Differences of the ranges of motion, simulated minus measured, p x 12, degrees."""
         return self.ranges - self.reference_ranges
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Names of the people, each once."""
+        return tuple(dict.fromkeys(each.reproduction.reference.name for each in self.qualities))
 
     @property
     def mean_difference(self) -> float:
@@ -98,7 +105,7 @@ class VariantComparison:
 
     Attributes:
         results: one for each variant, in the order of the reproductions.
-        people: names of the subjects, as in the first variant.
+        people: name of the person of each walk, as in the first variant.
         notes: remarks for readers of the tables: the rule for gait events, and the meaning of the tests.
 
     >>> from poise.human import gait
@@ -137,7 +144,7 @@ class VariantComparison:
 
 
 def compare_variants(reproductions: Iterable[Reproduction | ReproductionQuality]) -> VariantComparison:
-    """Group reproductions by variant and compare them; each is one subject, or one of several cycles of a subject."""
+    """Group reproductions by variant and compare them; walks with the same name are of the same person."""
     qualities = [
         each if isinstance(each, ReproductionQuality) else measure_reproduction(each) for each in reproductions
     ]
@@ -158,10 +165,19 @@ def _variant_result(group: Sequence[ReproductionQuality]) -> VariantResult:
         tuple(group),
         ranges,
         reference,
-        paired_tests(ranges - reference, TABLE_I_JOINTS),
-        curves_over_people([_from_right_contact(m, m.curves) for m in group]),
-        curves_over_people([_from_right_contact(m, m.reference_curves) for m in group]),
+        paired_tests(np.array(_by_person(group, ranges - reference)), TABLE_I_JOINTS),
+        curves_over_people(_by_person(group, [_from_right_contact(m, m.curves) for m in group])),
+        curves_over_people(_by_person(group, [_from_right_contact(m, m.reference_curves) for m in group])),
     )
+
+
+def _by_person(group: Sequence[ReproductionQuality], values: Sequence[Array] | Array) -> list[Array]:
+    """Return the mean of the values of each person's walks."""
+    names = [each.reproduction.reference.name for each in group]
+    return [
+        np.mean([value for name, value in zip(names, values, strict=True) if name == person], axis=0)
+        for person in dict.fromkeys(names)
+    ]
 
 
 def _from_right_contact(quality: ReproductionQuality, curves: Array) -> Array:
@@ -181,9 +197,17 @@ def _remarks(names: Sequence[str]) -> tuple[str, ...]:
         "Two or three markers do not determine the inversion of a foot: that row shows how the fitted model "
         "distributes the rotation of the foot among its joints, and not the motion of the ankle.",
     ]
-    if len(set(names)) < len(names):
+    counts = Counter(names)
+    if len(counts) < len(names):
+        several = ", ".join(f"{count} of {name}" for name, count in counts.items() if count > 1)
         remarks.append(
-            "Several cycles are of one person: the tests treat them as different people and are then too confident."
+            f"Walks of the same person are averaged before the tests, which are between {len(counts)} "
+            f"{'people' if len(counts) > 1 else 'person'}: {several}."
+        )
+    else:
+        remarks.append(
+            "Each walk is taken as that of another person. Walks are of the same person if the files name the subject, "
+            "or share a static trial or a calibrated person."
         )
     return tuple(remarks)
 
@@ -277,8 +301,9 @@ def ranges_by_variant(comparison: VariantComparison) -> str:
 
 
 def _walks(result: VariantResult) -> str:
-    count = len(result.qualities)
-    return f"{count} walk{'s' if count > 1 else ''}"
+    count, people = len(result.qualities), len(result.people)
+    walks = f"{count} walk{'s' if count > 1 else ''}"
+    return walks if people == count else f"{walks} of {people} {'people' if people > 1 else 'person'}"
 
 
 def _summary(result: VariantResult) -> dict[str, Any]:
