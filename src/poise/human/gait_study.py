@@ -147,8 +147,10 @@ class GaitTrial:
             f"{walk['speed']:.2f} m/s, {walk['cadence']:.0f} steps/min, stride {walk['stride']:.2f} m, "
             f"stance {walk['stance']:.0f} %, {self._straightness_text()}\n"
             f"  largest range-of-motion difference of the best variant {difference:+.1f} degrees "
-            f"({joint}), ZMP inside the support polygon {100 * self.best_quality.zmp_inside:.0f} % of the time"
+            f"({joint})"
         )
+        if self.reference.whole_body:
+            line += f", ZMP inside the support polygon {100 * self.best_quality.zmp_inside:.0f} % of the time"
         return line if self.dynamic_gait is None else f"{line}\n  {self.dynamic_gait.text()}"
 
 

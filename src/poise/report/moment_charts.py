@@ -106,6 +106,10 @@ def ground_forces_section(torques: Torques) -> Section:
 def residual_section(torques: Torques) -> Section:
     """Build the section with the residual force and moment at the pelvis, over time and as rms."""
     known = torques.foot_wrenches.known
+    if not np.isfinite(torques.residual[known]).any():
+        return Section(
+            "Residual at the pelvis", note("It is unknown: the whole body and all contacts must be measured.")
+        )
     groups = (("force", "N", slice(0, 3)), ("moment", "N m", slice(3, 6)))
     figures = []
     for name, unit, columns in groups:

@@ -21,7 +21,7 @@ from poise.human.fitting.marker_tracking import (
     MarkerTracker,
 )
 from poise.human.fitting.pelvis import Pelvis, PelvisMarkers, hip_centers, measure_pelvis, nan_median
-from poise.human.fitting.shoulders import open_shoulders
+from poise.human.fitting.shoulders import with_ranges_of_people
 from poise.human.markers import Marker
 from poise.human.trial import Trial, TrialError
 from poise.robots import SIDES, BodyShape, Robot, Side, landmarks, load_robot
@@ -172,9 +172,9 @@ def initial_shape(
 
 
 def build_robot(shape: BodyShape) -> Robot:
-    """Build the robot model of a shape, by parameters that a recording can store; its shoulders have no bounds."""
+    """Build the robot model of a shape, by parameters that a recording can store; its ranges are those of people."""
     robot = load_robot("human", height=shape.height, mass=shape.mass, sex=shape.sex, shape=shape.parameters())
-    return open_shoulders(robot)
+    return with_ranges_of_people(robot)
 
 
 def initial_posture(robot: Robot, seen: Mapping[str, Array], pelvis: Pelvis, rest: Array) -> Array:

@@ -22,6 +22,9 @@ from poise.robots import SIDES, Robot, Side, side_sign
 
 #: Bounds of the three angles in a fit (rad): more than a turn to either side.
 OPEN_RANGE = 1.5 * np.pi
+#: Largest dorsiflexion in a fit (rad): with bent knees and the weight of the body people reach 45 degrees, and with
+#: deformed feet more; the range of the model is that without load.
+DORSIFLEXION = np.radians(55.0)
 ANGLES = ("shoulder_flexion", "shoulder_adduction", "shoulder_rotation")
 #: Largest angles of the upper arm (rad), mean of [Boone1979] plus two standard deviations: behind the frontal plane
 #: from hanging, behind it and across the body in the horizontal plane.
@@ -34,10 +37,12 @@ ALIGNED = 0.4
 JUMP = 1.0
 
 
-def open_shoulders(robot: Robot) -> Robot:
-    """Return the robot without bounds on the angles of the shoulders."""
+def with_ranges_of_people(robot: Robot) -> Robot:
+    """Return the robot without bounds on the angles of the shoulders, and with ankles that bend as under load."""
     lower, upper = robot.limits.lower.copy(), robot.limits.upper.copy()
     for k, joint in enumerate(robot.joints):
+        if joint.name.endswith("ankle_dorsiflexion"):
+            upper[k] = DORSIFLEXION
         if joint.name.split("_", 1)[-1] in ANGLES:
             lower[k], upper[k] = -OPEN_RANGE, OPEN_RANGE
     return replace(robot, limits=replace(robot.limits, lower=lower, upper=upper))

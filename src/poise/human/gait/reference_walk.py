@@ -39,7 +39,7 @@ from poise.human.fitting.filtered_motion import (
     continuous_quaternions,
     filter_motion,
 )
-from poise.human.fitting.visibility import leg_seen
+from poise.human.fitting.visibility import influential_joints, leg_seen
 from poise.robots import SIDES, Frame, Robot, Side
 
 if TYPE_CHECKING:
@@ -221,6 +221,12 @@ class ReferenceWalk(ConfigurationCurve):
     def q(self) -> Array:
         """The configurations that the splines pass through, bridged where unknown (n x nq)."""
         return self._coordinates
+
+    @cached_property
+    def whole_body(self) -> bool:
+        """Whether all joints that move the center of mass are known; else it is not that of the person, nor the ZMP."""
+        moving = influential_joints(self.robot, self._coordinates)
+        return bool(self.known[:, 1:][:, moving].any(axis=0).all())
 
     def leg_known(self, side: Side) -> Mask:
         """Return the frames in which pelvis and leg are known (n)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,15 +88,21 @@ class VariantResult:
 
     def mean(self, name: str) -> float:
         """Return the mean of an attribute of `ReproductionQuality` over the walks, for example ``"zmp_inside"``."""
-        return float(np.mean([getattr(each, name) for each in self.qualities]))
+        return self._over_walks(name, np.mean)
+
+    def _over_walks(self, name: str, combine: Callable[[Array], Any]) -> float:
+        """Combine an attribute over the walks in which it is known; NaN if it is not known in any."""
+        values = np.array([getattr(each, name) for each in self.qualities])
+        known = values[np.isfinite(values)]
+        return float(combine(known)) if len(known) else np.nan
 
     def largest(self, name: str) -> float:
         """Return the maximum of an attribute of `ReproductionQuality` over the walks."""
-        return float(np.max([getattr(each, name) for each in self.qualities]))
+        return self._over_walks(name, np.max)
 
     def smallest(self, name: str) -> float:
         """Return the minimum of an attribute of `ReproductionQuality` over the walks."""
-        return float(np.min([getattr(each, name) for each in self.qualities]))
+        return self._over_walks(name, np.min)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +160,9 @@ def compare_variants(reproductions: Iterable[Reproduction | ReproductionQuality]
     groups = [[each for each in qualities if each.reproduction.variant == variant] for variant in variants]
     names = tuple(each.reproduction.reference.name for each in groups[0])
     return VariantComparison(
-        tuple(_variant_result(group) for group in groups), names, (EVENT_RULE, EQUIVALENCE_REMARK, *_remarks(names))
+        tuple(_variant_result(group) for group in groups),
+        names,
+        (EVENT_RULE, EQUIVALENCE_REMARK, *_remarks(names), *_partial_body_remarks(groups[0])),
     )
 
 
@@ -212,6 +220,16 @@ def _remarks(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(remarks)
 
 
+def _partial_body_remarks(group: Sequence[ReproductionQuality]) -> tuple[str, ...]:
+    partial = [each.reproduction.reference.name for each in group if not each.reproduction.reference.whole_body]
+    if not partial:
+        return ()
+    return (
+        f"Trunk or arms are not measured ({', '.join(dict.fromkeys(partial))}): they stay at rest in the reproduction, "
+        "and center of mass and ZMP are not given.",
+    )
+
+
 # -- Tables of a study, as text --------------------------------------------------------------------------------------
 
 
@@ -248,19 +266,19 @@ def comparison_table(comparison: VariantComparison) -> str:
                 f"{each.equivalent_count} of {len(each.tests)}",
                 f"{each.rms_error:.1f}",
                 f"{each.largest('heel_error'):.1f}",
-                f"{each.largest('center_of_mass_error'):.1f}",
+                _text(each.largest("center_of_mass_error"), 1),
                 f"{each.largest('penetration'):.1f}",
                 f"{each.largest('foot_slide'):.0f}",
-                f"{100 * each.mean('zmp_inside'):.0f}",
-                f"{100 * each.smallest('zmp_inside'):.0f}",
+                _text(100 * each.mean("zmp_inside")),
+                _text(100 * each.smallest("zmp_inside")),
                 f"{each.mean('control_milliseconds'):.2f}",
             )
         )
     first = comparison.results[0]
     measured = ("measured", *[""] * 7, f"{first.largest('reference_penetration'):.1f}")
     inside = (
-        f"{100 * first.mean('reference_zmp_inside'):.0f}",
-        f"{100 * first.smallest('reference_zmp_inside'):.0f}",
+        _text(100 * first.mean("reference_zmp_inside")),
+        _text(100 * first.smallest("reference_zmp_inside")),
         "",
     )
     return _align_columns([*lines, (*measured, f"{first.largest('reference_foot_slide'):.0f}", *inside)])
@@ -344,6 +362,10 @@ def _worst(result: VariantResult, name: str) -> float:
         if name in ("zmp_inside", "reference_zmp_inside", "joint_limit_margin")
         else result.largest(name)
     )
+
+
+def _text(value: float, digits: int = 0) -> str:
+    return f"{value:.{digits}f}" if np.isfinite(value) else "-"
 
 
 def _p_value_text(p: float | None) -> str:
