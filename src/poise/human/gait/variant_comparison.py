@@ -206,17 +206,14 @@ def _remarks(names: Sequence[str]) -> tuple[str, ...]:
         "distributes the rotation of the foot among its joints, and not the motion of the ankle.",
     ]
     counts = Counter(names)
-    if len(counts) < len(names):
-        several = ", ".join(f"{count} of {name}" for name, count in counts.items() if count > 1)
-        remarks.append(
-            f"Walks of the same person are averaged before the tests, which are between {len(counts)} "
-            f"{'people' if len(counts) > 1 else 'person'}: {several}."
-        )
-    else:
-        remarks.append(
-            "Each walk is taken as that of another person. Walks are of the same person if the files name the subject, "
-            "or share a static trial or a calibrated person."
-        )
+    several = ", ".join(f"{count} of {name}" for name, count in counts.items() if count > 1)
+    people = f"{len(counts)} {'people' if len(counts) > 1 else 'person'}"
+    averaged = f"Walks of the same person are averaged before the tests, which are between {people}: {several}. "
+    remarks.append(
+        (averaged if several else "")
+        + "Walks are of the same person if their files name the same subject, or share a static trial or a calibrated "
+        "person; all others count as different people."
+    )
     return tuple(remarks)
 
 
