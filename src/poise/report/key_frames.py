@@ -290,7 +290,7 @@ def _drawable_state(view: RecordingView, sample: int) -> State | None:
     """
     recording, robot = view.recording, view.robot
     try:
-        if view.is_measured and "center_of_mass" in recording:
+        if robot is not None and view.is_measured and "center_of_mass" in recording:
             q, v = recording["q"], recording["v"]
             never = np.isnan(q).all(axis=0)
             return State(
