@@ -36,7 +36,7 @@ def test_a_known_body_and_its_walk_are_found_from_noisy_markers(marker_set: str)
 def test_markers_of_recorded_people_are_met_within_twelve_millimetres(name: str) -> None:
     found = recorded_fit(name)
     assert found.rms < 0.012
-    assert np.isfinite(found.q).all()
+    assert np.isfinite(found.motion.q).all()
 
 
 @pytest.mark.parametrize("name", ["one", "hole"])
@@ -129,7 +129,7 @@ def test_a_saved_fit_restores_its_body_model(tmp_path) -> None:  # type: ignore[
     found = sample_fit()
     found.recording().save(tmp_path / "fit.poise")
     loaded = poise.load_recording(tmp_path / "fit.poise")
-    assert loaded["q"] == pytest.approx(found.q)
+    assert loaded["q"] == pytest.approx(found.q, nan_ok=True)
     assert loaded["markers/distance"] == pytest.approx(found.errors, nan_ok=True)
     from poise.recording import robot_from_provenance
 

@@ -1,11 +1,13 @@
 """Measures and tables of reproductions: the same rules apply to the simulated motion and to its reference."""
 
 import json
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 import pinocchio
 import pytest
+import scipy.stats
 
 from poise.analysis import EVENT_RULE, TABLE_I_JOINTS
 from poise.errors import GaitError
@@ -98,7 +100,7 @@ def test_a_study_groups_by_variant_and_notes_the_rules() -> None:
     assert found.people == ("sample", "sample")
     assert EVENT_RULE in found.notes
     assert any("does not show equality" in note for note in found.notes)
-    assert any("of one person" in note for note in found.notes)
+    assert any("between 1 person: 2 of sample" in note for note in found.notes)
     best = found.result("best")
     assert best.differences.shape == (2, 12)
     assert best.beyond_bound == 0
@@ -112,9 +114,27 @@ def test_a_study_groups_by_variant_and_notes_the_rules() -> None:
 
 def test_curves_of_left_cycles_also_begin_with_the_right_initial_contact() -> None:
     """The sample walks the same on both sides: its two cycles must have one mean and next to no deviation."""
-    found = compare_variants([sample_quality(TRACK, side) for side in PEOPLE]).results[0]
-    assert found.reference_curves.mean == pytest.approx(sample_quality(TRACK).reference_curves, abs=3.0)
-    assert np.median(found.reference_curves.deviation) < 0.7
+    left, right = (compare_variants([sample_quality(TRACK, side)]).results[0].reference_curves.mean for side in PEOPLE)
+    assert left == pytest.approx(right, abs=3.0)
+    assert np.median(np.abs(left - right)) < 1.0
+    both = compare_variants([sample_quality(TRACK, side) for side in PEOPLE]).results[0]
+    assert both.reference_curves.mean == pytest.approx((left + right) / 2.0)
+
+
+def test_walks_of_one_person_are_averaged_before_the_tests() -> None:
+    """Three walks of two people: the tests are those of two values, and that of the first person is a mean."""
+    one, two = (sample_quality(PAPER, side) for side in PEOPLE)
+    reference = copy(one.reproduction.reference)
+    reference.name = "another person"
+    other = replace(one, reproduction=replace(one.reproduction, reference=reference))
+    found = compare_variants([one, two, other]).results[0]
+    assert found.people == ("sample", "another person")
+    assert found.differences.shape == (3, 12)
+    means = np.array([(one.differences + two.differences) / 2.0, other.differences])
+    for k, test in enumerate(found.tests):
+        assert test.people == 2
+        assert test.student == pytest.approx(scipy.stats.ttest_1samp(means[:, k], 0.0).pvalue)
+    assert found.curves.count == 2
 
 
 def test_the_tables_hold_every_variant_and_every_rotation() -> None:

@@ -86,6 +86,7 @@ from poise.analysis.motion_quality import (
     zmp_margin,
 )
 from poise.analysis.quality_figures import QUALITY_FIGURES, QualityFigure, quality_figures, quality_messages
+from poise.analysis.reach_phases import find_reaches, reach_phases
 from poise.analysis.recorded_walk import RecordedWalk, WalkingSpeed, analyze_walk, support_phases
 from poise.analysis.recording_comparison import RecordingComparison, compare_recordings
 from poise.analysis.signals import (
@@ -174,6 +175,7 @@ __all__ = [
     "events_from_markers",
     "events_from_plates",
     "find_phases",
+    "find_reaches",
     "first_fallen_sample",
     "gait_cycles",
     "ground_penetration",
@@ -200,6 +202,7 @@ __all__ = [
     "quality_figures",
     "quality_messages",
     "range_of_motion",
+    "reach_phases",
     "resample",
     "root_mean_square",
     "root_mean_square_error",

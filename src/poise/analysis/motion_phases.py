@@ -146,12 +146,21 @@ def normalize_recording(
     return NormalizedRecording(recording, percent, np.interp(percent, marks, times), scaled)
 
 
-def align_recordings(recordings: Sequence[Recording], count: int = HALF_PERCENT_SAMPLES) -> list[NormalizedRecording]:
+def align_recordings(
+    recordings: Sequence[Recording],
+    count: int = HALF_PERCENT_SAMPLES,
+    phases: Sequence[Sequence[MotionPhase]] | None = None,
+) -> list[NormalizedRecording]:
     """Resample recordings on one scale: phase by phase if all have the same sequence of phases, else each as a whole.
 
     The share of the scale that a phase takes is its mean share of the durations of the recordings.
+
+    Args:
+        recordings: the recordings.
+        count: number of steps.
+        phases: phases of each recording; by default from `find_phases`.
     """
-    phases = [find_phases(recording) for recording in recordings]
+    phases = [find_phases(recording) for recording in recordings] if phases is None else phases
     names = {tuple(phase.name for phase in own) for own in phases}
     if len(names) != 1 or len(phases[0]) < 2:
         return [normalize_recording(recording, count) for recording in recordings]

@@ -28,13 +28,14 @@ from poise.analysis.body_trajectories import (
     true_state,
 )
 from poise.analysis.motion_phases import MotionPhase, NormalizedRecording, align_recordings
+from poise.analysis.reach_phases import reach_phases
 from poise.analysis.signals import peak, peak_rate, root_mean_square, torque_arc_length
 from poise.analysis.step_detection import foot_trajectories
 from poise.arrays import Array
 from poise.errors import RecordingError
 from poise.files import json_ready
 from poise.recording import Recording, robot_from_provenance
-from poise.robots import Frame, Robot, limbs
+from poise.robots import Frame, Robot, Side, limbs
 
 
 class LimbTorques(NamedTuple):
@@ -207,6 +208,7 @@ def compare_recordings(
     robot: Robot | None = None,
     other_robot: Robot | None = None,
     names: tuple[str, str] = ("first", "second"),
+    hand: Side | None = None,
 ) -> RecordingComparison:
     """Compare two recordings of the same task, of the same robot or of two different ones.
 
@@ -215,9 +217,20 @@ def compare_recordings(
         robot: robot of `first`; by default the one named in the recording.
         other_robot: robot of `second`; by default `robot` if given, else the one named in the recording.
         names: labels of both in tables.
+        hand: find the phases of both by the reaches of this hand (`reach_phases`), which must be as many; None: the
+            phases that the recordings have.
     """
     robots = (_resolve_robot(first, robot), _resolve_robot(second, other_robot or robot))
-    normalized = align_recordings([first, second])
+    phases = None
+    if hand is not None:
+        phases = [reach_phases(rec, robot, hand) for rec, robot in zip((first, second), robots, strict=True)]
+        counts = [len(own) // 2 for own in phases]
+        if counts[0] != counts[1]:
+            raise RecordingError(
+                f"{counts[0]} reaches of the {hand} hand in {names[0]}, {counts[1]} in {names[1]}; expected as many: "
+                "cut the recordings, or compare without the phases of a hand"
+            )
+    normalized = align_recordings([first, second], phases=phases)
     tracks = [
         compute_trajectories(rec, robot, posture_frames(robot).frames)
         for rec, robot in zip((first, second), robots, strict=True)
@@ -284,7 +297,8 @@ def _distance(normalized: Sequence[NormalizedRecording], robots: Sequence[Robot]
     if [joint.name for joint in first.joints] != [joint.name for joint in second.joints]:
         return np.full(len(normalized[0].percent), np.nan)
     a, b = (np.asarray(own.at(true_state(own.recording, "q")[:, 7:])) for own in normalized)
-    return np.asarray(np.sqrt(np.mean((a - b) ** 2, axis=1)))
+    measured = np.isfinite(a).any(axis=0) & np.isfinite(b).any(axis=0)  # joints that markers never show do not count
+    return np.asarray(np.sqrt(np.mean((a - b)[:, measured] ** 2, axis=1)))
 
 
 def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[str, tuple[float, float]]:
@@ -297,7 +311,8 @@ def _ranges(recordings: Sequence[Recording], robots: Sequence[Robot]) -> dict[st
             columns = {joint.name: joint.q for joint in robot.joints}
         else:
             columns = {f"{t.side or ''} {t.degree_of_freedom}".strip(): t.joint.q for t in anatomical_joints(robot)}
-        ranges.append({name: float(np.degrees(np.ptp(q[:, column]))) for name, column in columns.items()})
+        known = {name: q[np.isfinite(q[:, column]), column] for name, column in columns.items()}
+        ranges.append({name: float(np.degrees(np.ptp(angle))) for name, angle in known.items() if len(angle)})
     return {name: (size, ranges[1][name]) for name, size in ranges[0].items() if name in ranges[1]}
 
 

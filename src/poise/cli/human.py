@@ -84,6 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     markers.set_defaults(action=_markers)
     compare = commands.add_parser("compare", help="compare postures and torques of two recordings, phase by phase")
     compare.add_argument("recordings", nargs=2, type=Path, metavar="RECORDING", help="recordings to compare (.poise)")
+    compare.add_argument(
+        "--hand", choices=("left", "right"), help="find the phases of both by the reaches of this hand"
+    )
     compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     compare.set_defaults(action=_compare)
     sample = commands.add_parser("sample", help="write a synthetic walk with markers, noise and force plates")
@@ -367,7 +370,8 @@ def _compare(options: argparse.Namespace) -> int:
     from poise.analysis import compare_recordings
 
     one, two = options.recordings
-    _print_result(compare_recordings(load_recording(one), load_recording(two), names=(one.stem, two.stem)), options)
+    recordings, names = (load_recording(one), load_recording(two)), (one.stem, two.stem)
+    _print_result(compare_recordings(*recordings, names=names, hand=options.hand), options)
     return 0
 
 

@@ -36,7 +36,10 @@ from poise.robots import SIDES, Side
 #: Largest time difference of two events of the same step, s.
 SAME_EVENT_TIME = 0.15
 #: Columns of the CSV table of trials.
-TRIAL_COLUMNS = (*FIT_COLUMNS[:-1], "worst_difference_deg", "worst_joint", "zmp_inside", "reason")
+TRIAL_COLUMNS = (
+    *FIT_COLUMNS[:-1], "person", "side", "speed_m_s", "drift_deg", "turn_deg", "straight_cycles", "other_cycles",
+    "worst_difference_deg", "worst_joint", "zmp_inside", "reason",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,35 @@ class GaitTrial:
         """Speed, lengths and times of the measured cycle, see `spatiotemporal_parameters`."""
         return spatiotemporal_parameters(self.reference, self.cycle)
 
+    def _straightness_text(self) -> str:
+        others = sum(bool(row["not_straight"]) for row in self.cycles)
+        walk = self.spatiotemporal_parameters
+        return (
+            f"drift {walk['drift_deg']:+.0f}, turn {walk['turn_deg']:+.0f} degrees, {len(self.cycles) - others} of "
+            f"{len(self.cycles)} cycles straight"
+        )
+
+    @cached_property
+    def cycles(self) -> tuple[dict[str, Any], ...]:
+        """All gait cycles of the walk: side, times, speed (m/s), drift and turn (degrees), and why one is not straight
+        (empty if it is).
+        """
+        rows = []
+        for cycle in self.reference.cycles:
+            measured = straightness(self.reference, cycle)
+            rows.append(
+                {
+                    "side": cycle.side,
+                    "begin_s": cycle.initial_contact,
+                    "end_s": cycle.end,
+                    "speed_m_s": measured.displacement / cycle.duration,
+                    "drift_deg": float(np.degrees(measured.drift)),
+                    "turn_deg": float(np.degrees(measured.turn)),
+                    "not_straight": measured.reason,
+                }
+            )
+        return tuple(rows)
+
     def recordings(self) -> dict[str, Recording]:
         """Return the recordings by name: "measured", "reproduced"; with dynamics also "torques" (ideal plant) and
         "physics" (MuJoCo).
@@ -87,6 +119,14 @@ class GaitTrial:
         row = {
             **{key: value for key, value in self.fit.summary().items() if key not in ("shape", "by_marker_mm")},
             "cycle": {"side": self.cycle.side, "begin_s": self.cycle.initial_contact, "end_s": self.cycle.end},
+            "cycles": list(self.cycles),
+            "person": self.reference.name,
+            "side": self.cycle.side,
+            "speed_m_s": self.spatiotemporal_parameters["speed"],
+            "drift_deg": self.spatiotemporal_parameters["drift_deg"],
+            "turn_deg": self.spatiotemporal_parameters["turn_deg"],
+            "straight_cycles": sum(not row["not_straight"] for row in self.cycles),
+            "other_cycles": sum(bool(row["not_straight"]) for row in self.cycles),
             "walk": self.spatiotemporal_parameters,
             "events_ms": compare_events(self.fit, self.reference),
             "worst_difference_deg": difference,
@@ -105,10 +145,12 @@ class GaitTrial:
         line = (
             f"{self.fit.name}: {cycle.side} gait cycle {cycle.initial_contact:.2f} to {cycle.end:.2f} s, "
             f"{walk['speed']:.2f} m/s, {walk['cadence']:.0f} steps/min, stride {walk['stride']:.2f} m, "
-            f"stance {walk['stance']:.0f} %\n"
+            f"stance {walk['stance']:.0f} %, {self._straightness_text()}\n"
             f"  largest range-of-motion difference of the best variant {difference:+.1f} degrees "
-            f"({joint}), ZMP inside the support polygon {100 * self.best_quality.zmp_inside:.0f} % of the time"
+            f"({joint})"
         )
+        if self.reference.whole_body:
+            line += f", ZMP inside the support polygon {100 * self.best_quality.zmp_inside:.0f} % of the time"
         return line if self.dynamic_gait is None else f"{line}\n  {self.dynamic_gait.text()}"
 
 

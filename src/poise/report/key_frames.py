@@ -284,18 +284,36 @@ def key_samples(view: RecordingView) -> list[tuple[str, int]]:
     return [("start", 0), *((f"end of {p.name}", end) for p, end in zip(phases, ends, strict=True))]
 
 
+def _drawable_state(view: RecordingView, sample: int) -> State | None:
+    """Return a state to draw; None if it is not finite. Joints of a person that are never measured are drawn at rest if
+    all that move the center of mass are, for example toes.
+    """
+    recording, robot = view.recording, view.robot
+    try:
+        if robot is not None and view.is_measured and "center_of_mass" in recording:
+            q, v = recording["q"], recording["v"]
+            never = np.isnan(q).all(axis=0)
+            return State(
+                robot, np.where(never, 0.0, q[sample]), np.nan_to_num(v[sample]), float(recording.time[sample])
+            )
+        return recording.state(sample, robot)
+    except PoiseError:  # a state that is not finite cannot be drawn
+        return None
+
+
 def _picture_row(view: RecordingView) -> str:
     if view.robot is None or not view.recording.samples:
         return note(view.missing_note("pictures, since the model of its robot is missing"))
     names, states = [], []
     for name, i in key_samples(view):
-        try:
-            states.append(view.recording.state(i, view.robot))
+        state = _drawable_state(view, i)
+        if state is not None:
+            states.append(state)
             names.append(name)
-        except PoiseError:  # a state that is not finite cannot be drawn
-            continue
     if not states:
-        return note(view.missing_note("pictures, since its states are not finite"))
+        partial = view.is_measured and "center_of_mass" not in view.recording
+        why = "trunk or arms are not measured" if partial else "its states are not finite"
+        return note(view.missing_note(f"pictures, since {why}"))
     environment = recorded_environment(view.recording, view.robot)
     gathered = gather_states(states, face_forward=view.is_measured)
     # The environment of each posture moves with its base.

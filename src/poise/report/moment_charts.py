@@ -109,6 +109,10 @@ def ground_forces_section(torques: Torques) -> Section:
 def residual_section(torques: Torques) -> Section:
     """Build the section with the residual force and moment at the pelvis, over time and as rms."""
     known = torques.foot_wrenches.known
+    if not np.isfinite(torques.residual[known]).any():
+        return Section(
+            "Residual at the pelvis", note("It is unknown: the whole body and all contacts must be measured.")
+        )
     groups = (("force", "N", slice(0, 3)), ("moment", "N m", slice(3, 6)))
     figures = []
     for name, unit, columns in groups:
@@ -228,15 +232,20 @@ def leg_moments_section(torques: Torques) -> Section:
     return Section("Joint moments of the legs", "".join([*parts, _cycle_figures(torques, known)]))
 
 
-def back_moments_section(torques: Torques) -> Section:
-    """Build the section with the moments of the lower back, which depend on the upper body alone, not on the plates."""
+def back_moments_section(torques: Torques) -> Section | None:
+    """Build the section with the moments of the lower back, which depend on the upper body alone, not on the plates;
+    None if the upper body is not measured.
+    """
     description = (
         "The moments of the lower back support trunk, head and arms. They follow from the motion of these segments "
-        "alone: no force plate is needed, and they are known in every frame."
+        "alone: no force plate is needed, and they are known wherever markers show them."
     )
     back_moments = internal_joint_moments(torques)
+    measured = [each for each in BACK_MOMENTS if np.isfinite(back_moments[each.title]).any()]
+    if not measured:
+        return None
     figures = []
-    for k, each in enumerate(BACK_MOMENTS):
+    for k, each in enumerate(measured):
         with new_chart(f"{each.title} moment over time", THIRD_WIDTH) as chart:
             curve(chart.axes, torques.time, back_moments[each.title], color=LINE_COLORS[k])
             chart.axes.axhline(0.0, color=GRID_COLOR, linewidth=0.6)

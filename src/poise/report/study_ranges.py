@@ -151,7 +151,8 @@ def variants_section(study: VariantComparison) -> Section:
             f"{each.rms_error:.1f}",
         )
         lengths = (
-            f"{each.largest(name):.1f}" for name in ("heel_error", "center_of_mass_error", "penetration", "foot_slide")
+            DASH if np.isnan(each.largest(name)) else f"{each.largest(name):.1f}"
+            for name in ("heel_error", "center_of_mass_error", "penetration", "foot_slide")
         )
         zmp_inside = percent(each.mean("zmp_inside")), percent(each.smallest("zmp_inside"))
         rows.append((each.variant.name, *angles, *lengths, *zmp_inside))

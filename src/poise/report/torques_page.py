@@ -186,7 +186,7 @@ def torques_page(torques: Torques, recordings: Mapping[str, Recording] | None = 
     robot_section = robot_comparison_section(torques, recordings or {})
     person_name = torques.trial.subject.name or Path(torques.trial.path).stem
     return assemble_page(
-        f"Torques of {person_name}", [*sections, *([robot_section] if robot_section is not None else [])]
+        f"Torques of {person_name}", [section for section in (*sections, robot_section) if section is not None]
     )
 
 

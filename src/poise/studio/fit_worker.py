@@ -72,7 +72,7 @@ def _gait_result(fitted: Fit, request: FitRequest, progress: Progress) -> GaitRe
         f"{fitted.shape.mass:.1f} kg",
         f"verdict: {request.with_user_names(str(fitted.quality))}",
     ]
-    q, heading = fitted.q, np.array([1.0, 0.0, 0.0])
+    q, heading = fitted.motion.q, np.array([1.0, 0.0, 0.0])
     measures: dict[str, gait.ReproductionQuality] = {}
     try:
         reference = gait.ReferenceWalk.from_fit(fitted)
@@ -89,7 +89,7 @@ def _gait_result(fitted: Fit, request: FitRequest, progress: Progress) -> GaitRe
         measures = dict(zip(VARIANTS, walk.qualities, strict=True))
     except GaitError as error:
         summary.append(f"no gait cycle is reproduced: {error}")
-    shift = (q[:, :3] - fitted.q[:, :3])[:, np.newaxis]
+    shift = (q[:, :3] - fitted.motion.q[:, :3])[:, np.newaxis]
     first_measures = measures.get(VARIANTS[0])
     return GaitResult(
         request.title,
@@ -110,14 +110,21 @@ def _gait_result(fitted: Fit, request: FitRequest, progress: Progress) -> GaitRe
 
 def _reproduced_cycle(measures: gait.ReproductionQuality) -> ReproducedCycle:
     joint, difference = measures.worst_joint
-    summary = (
-        f"Ranges of motion differ by {np.abs(measures.differences).mean():.1f}° on average, by "
-        f"{abs(difference):.1f}° at worst ({joint.replace('_', ' ')}); angles by "
-        f"{measures.errors.mean():.1f}° rms over the cycle.",
+    whole_body = (
         f"Position errors (rms): heels {measures.heel_error:.1f} mm, center of mass "
         f"{measures.center_of_mass_error:.1f} mm.",
         f"The ZMP is inside the support polygon for {measures.zmp_inside:.0%} of the cycle; measured: "
         f"{measures.reference_zmp_inside:.0%}.",
+    )
+    legs_only = (
+        f"Position error of the heels (rms): {measures.heel_error:.1f} mm.",
+        "Trunk or arms are not measured: there is no center of mass and no ZMP.",
+    )
+    summary = (
+        f"Ranges of motion differ by {np.abs(measures.differences).mean():.1f}° on average, by "
+        f"{abs(difference):.1f}° at worst ({joint.replace('_', ' ')}); angles by "
+        f"{measures.errors.mean():.1f}° rms over the cycle.",
+        *(whole_body if measures.reproduction.reference.whole_body else legs_only),
     )
     return ReproducedCycle(measures.reproduction.time, measures.reproduction.q, measures.curves, summary)
 

@@ -32,6 +32,7 @@ from poise.human.fitting.label_order import (
 )
 from poise.human.fitting.marker_tracking import MarkerPlacement, MarkerTracker, TrackingResult
 from poise.human.fitting.pelvis import needs_trunk
+from poise.human.fitting.shoulders import smallest_shoulder_angles
 from poise.human.fitting.visibility import cut_to_seen, gap_notes, influential_joints, seen_coordinates
 from poise.human.markers import Marker, MarkerMatch, MarkerSet, match_markers
 from poise.human.trial import Trial, fill_gaps
@@ -93,6 +94,14 @@ class Fit:
     def name(self) -> str:
         """File name of the trial."""
         return Path(self.trial.path).name
+
+    @property
+    def person(self) -> str:
+        """Name of the person: as in the files, else of the static trial that all walks of a person share, else of the
+        trial.
+        """
+        path = Path(self.static or self.trial.path)
+        return self.trial.subject.name or (f"{path.parent.name}/{path.stem}".lstrip("/") if self.static else path.stem)
 
     @property
     def time(self) -> Array:
@@ -265,6 +274,8 @@ def _fit(
         sex, height, mass = subject.shape.sex, subject.shape.height, subject.shape.mass if subject.mass_known else None
         height_source = mass_source = "of the subject"
     marker_match = match_markers(trial, marker_set if subject is None else subject.as_marker_set())
+    if subject is not None and not trial.subject.name:
+        trial = trial.replace(subject=replace(trial.subject, name=subject.name))
     trial, messages = _check_trial(trial, marker_match, fix)
     if static is not None:
         static, static_messages = _check_trial(static, match_markers(static, marker_match.marker_set), fix)
@@ -295,9 +306,10 @@ def _fit(
     tracking = _track_markers(
         robot, marker_placement, walk, trial.rate, adjusted, lambda share: report_progress("frames", share)
     )
+    tracking = replace(tracking, q=smallest_shoulder_angles(robot, tracking.q))
     visibility = seen_coordinates(marker_placement.body_points(robot), adjusted.postures, tracking.used, trial.rate)
     filtered = filter_motion(robot, trial.time, tracking.q, cutoff, visibility)
-    notes = [*notes, filtered.note, *gap_notes(robot, trial.time, filtered.seen)]
+    notes = [*notes, filtered.note, *gap_notes(robot, trial.time, filtered.q, filtered.seen)]
     notes += _rejected_marker_notes(walk, tracking)
     notes += list(trial.notes)
     name = marker_match.marker_set.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,9 +21,10 @@ from poise.human.fitting.marker_tracking import (
     MarkerTracker,
 )
 from poise.human.fitting.pelvis import Pelvis, PelvisMarkers, hip_centers, measure_pelvis, nan_median
+from poise.human.fitting.shoulders import with_ranges_of_people
 from poise.human.markers import Marker
 from poise.human.trial import Trial, TrialError
-from poise.robots import SIDES, BodyShape, Robot, landmarks, load_robot
+from poise.robots import SIDES, BodyShape, Robot, Side, landmarks, load_robot
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ LEG_LANDMARKS = (
     ("lateral_knee", "lateral_ankle"),
     ("knee_center", "ankle_center"),
 )
+#: Difference of the legs relative to the mean body (40 mm) from which one of them does not belong to the stature.
+UNEQUAL_LEGS = 0.045
 #: Largest height of the lowest foot markers (m) for which the floor is taken as z = 0.
 FLOOR_TOLERANCE = 0.15
 
@@ -87,7 +90,8 @@ FLOOR_TOLERANCE = 0.15
 def estimate_height(trajectories: MarkerTrajectories, sex: str) -> float:
     """Estimate the stature (m) from the lengths of thighs and shanks, which do not depend on the posture.
 
-    Distances between hip centres, knees and ankles are divided by those of the mean body; the median counts. Only
+    Distances between hip centres, knees and ankles are divided by those of the mean body; the median counts, of both
+    legs or, if their lengths differ, of the leg that agrees with the trunk. Only
     without markers there, the height of the pelvis above the lowest markers is used, for which the person must stand.
     """
     measured = trajectories.landmarks()
@@ -95,15 +99,43 @@ def estimate_height(trajectories: MarkerTrajectories, sex: str) -> float:
     mean_body = BodyShape.of(sex=sex)
     knee = np.array([0.0, 0.0, -mean_body.thigh[0]])
     known = {name: (at + knee if link.endswith("_shank") else at) for name, (link, at) in landmarks(mean_body).items()}
-    ratios = []
-    for one, other in [(f"{side}_{one}", f"{side}_{other}") for side in SIDES for one, other in LEG_LANDMARKS]:
-        if one in measured and other in measured:
-            hip = one.endswith("_hip_center")  # in the frame of the pelvis; the thigh begins there
-            usual = float(np.linalg.norm((0.0 if hip else known[one]) - known[other]))
-            ratio = float(nan_median(np.linalg.norm(measured[one] - measured[other], axis=1))) / usual
-            ratios += [ratio] if PLAUSIBLE_LENGTH_RATIO[0] < ratio < PLAUSIBLE_LENGTH_RATIO[1] else []
+    by_side: dict[Side, list[float]] = {side: [] for side in SIDES}
+    for side in SIDES:
+        for one, other in [(f"{side}_{one}", f"{side}_{other}") for one, other in LEG_LANDMARKS]:
+            if one in measured and other in measured:
+                hip = one.endswith("_hip_center")  # in the frame of the pelvis; the thigh begins there
+                usual = float(np.linalg.norm((0.0 if hip else known[one]) - known[other]))
+                ratio = float(nan_median(np.linalg.norm(measured[one] - measured[other], axis=1))) / usual
+                plausible = PLAUSIBLE_LENGTH_RATIO[0] < ratio < PLAUSIBLE_LENGTH_RATIO[1]
+                by_side[side] += [ratio] if plausible else []
+    legs = [float(np.mean(by_side[side])) if by_side[side] else np.nan for side in SIDES]
+    one_leg = usual_leg(legs, _trunk_ratio(measured, mean_body))
+    ratios = [ratio for k, side in enumerate(SIDES) if one_leg in (None, k) for ratio in by_side[side]]
     guess = float(np.median(ratios)) * mean_body.height if ratios else _height_from_pelvis(trajectories)
     return guess if 0.8 < guess < 2.5 else mean_body.height
+
+
+def usual_leg(legs: Sequence[float], trunk: float) -> int | None:
+    """Return which of two legs of different length belongs to a stature, 0 for the left one; None: their mean does.
+
+    Args:
+        legs: length of each leg relative to the mean body.
+        trunk: length of the trunk relative to the mean body; NaN if unknown.
+    """
+    apart = np.abs(np.array(legs) - trunk)
+    if not abs(legs[0] - legs[1]) > UNEQUAL_LEGS or not apart.min() < apart.max() / 2.0:
+        return None
+    return int(np.argmin(apart))
+
+
+def _trunk_ratio(measured: Mapping[str, Array], mean_body: BodyShape) -> float:
+    """Return the distance from the middle of the hips to C7, relative to the mean body; NaN without these markers."""
+    if not {"c7", "left_hip_center", "right_hip_center"} <= set(measured):
+        return np.nan
+    middle = (measured["left_hip_center"] + measured["right_hip_center"]) / 2.0
+    lumbar = np.array([mean_body.l5s1_forward, 0.0, mean_body.l5s1_up])
+    usual = float(np.linalg.norm(lumbar + landmarks(mean_body)["c7"][1]))
+    return float(nan_median(np.linalg.norm(measured["c7"] - middle, axis=1))) / usual
 
 
 def _height_from_pelvis(trajectories: MarkerTrajectories) -> float:
@@ -140,8 +172,9 @@ def initial_shape(
 
 
 def build_robot(shape: BodyShape) -> Robot:
-    """Build the robot model of a shape, by parameters that a recording can store."""
-    return load_robot("human", height=shape.height, mass=shape.mass, sex=shape.sex, shape=shape.parameters())
+    """Build the robot model of a shape, by parameters that a recording can store; its ranges are those of people."""
+    robot = load_robot("human", height=shape.height, mass=shape.mass, sex=shape.sex, shape=shape.parameters())
+    return with_ranges_of_people(robot)
 
 
 def initial_posture(robot: Robot, seen: Mapping[str, Array], pelvis: Pelvis, rest: Array) -> Array:
@@ -264,8 +297,12 @@ def calibrate_to_subject(
 
 
 def body_height(shape: BodyShape) -> float:
-    """Return the height of the vertex in upright standing (m)."""
-    return shape.hip_height + shape.l5s1_up + shape.torso + shape.head
+    """Return the height of the vertex in upright standing (m), on the leg that agrees with the trunk if they differ."""
+    mean_body = BodyShape.of(sex=shape.sex)
+    legs = [sum(parts) for parts in zip(shape.thigh, shape.shank, shape.ankle_height, strict=True)]
+    one_leg = usual_leg([leg / mean_body.hip_height for leg in legs], shape.torso / mean_body.torso)
+    hip_height = shape.hip_height if one_leg is None else legs[one_leg]
+    return hip_height + shape.l5s1_up + shape.torso + shape.head
 
 
 def _select_frames(walk: MarkerTrajectories, static_markers: MarkerTrajectories | None) -> tuple[Array, Array, Array]:

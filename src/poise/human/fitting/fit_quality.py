@@ -14,6 +14,7 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.human.fitting.calibration import body_height
+from poise.human.fitting.shoulders import beyond_shoulder_range
 from poise.robots import SIDES
 
 if TYPE_CHECKING:
@@ -255,4 +256,18 @@ def _check_limits(fit: Fit) -> Iterator[QualityCheck]:
                 "limits",
                 "failure" if share > UNUSABLE_LIMIT_SHARE and name in MAIN_JOINTS else "warning",
                 f"{joint.name} is at the limit of its range in {100 * share:.0f} % of the frames",
+            )
+
+
+def _check_shoulders(fit: Fit) -> Iterator[QualityCheck]:
+    for side in SIDES:
+        seen = fit.seen(f"{side}_shoulder_flexion") & fit.seen(f"{side}_shoulder_adduction")
+        beyond = beyond_shoulder_range(fit.robot, fit.tracking.q[seen], side)
+        share = float(beyond.mean()) if len(beyond) else 0.0
+        if share > DOUBTFUL_LIMIT_SHARE:
+            yield QualityCheck(
+                "limits",
+                "warning",
+                f"the {side} upper arm is beyond the range of a shoulder in {100 * share:.0f} % of the frames: check "
+                "the labels of the arm",
             )

@@ -19,6 +19,7 @@ import pinocchio
 from numpy.typing import ArrayLike, NDArray
 
 from poise.arrays import Array
+from poise.human.fitting.shoulders import ANGLES, aligned_shoulder_axes, wrap_shoulders
 from poise.robots import SIDES, Robot
 
 
@@ -163,6 +164,7 @@ class MarkerTracker:
         self.outlier_scale = outlier_scale
         self._q_index = np.array([joint.q for joint in robot.joints])
         self._v_index = np.array([joint.v for joint in robot.joints])
+        self._is_human = {f"{side}_{name}" for side in SIDES for name in ANGLES} <= {j.name for j in robot.joints}
         self._low, self._high = robot.limits.lower, robot.limits.upper
 
     def track(
@@ -200,7 +202,9 @@ class MarkerTracker:
             returned = (visible & ~visible_before) | (lost if found is not None else np.zeros_like(lost))
             if velocity is not None and returned.any():  # a step to where the limb is found again is no velocity
                 velocity = np.where(self.support_of(returned), 0.0, velocity)
-            q, visible_before = solved, visible
+            if velocity is not None and self._is_human:
+                velocity[aligned_shoulder_axes(self.robot, solved)] = 0.0
+            q, visible_before = (wrap_shoulders(self.robot, solved) if self._is_human else solved), visible
             best, refinements = self.solve(accepted, q, REFINEMENT_COST, 0.0, MAX_ITERATIONS)
             postures.append(best)
             count += refinements
@@ -215,9 +219,9 @@ class MarkerTracker:
 
     def support_of(self, markers: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the velocity coordinates that move any of the markers, without those of the base (nv)."""
-        moved = (self.points.support_mask[markers] > 0.0).any(axis=0)
+        moved = np.array((self.points.support_mask[markers] > 0.0).any(axis=0), dtype=bool)
         moved[:6] = False
-        return np.asarray(moved)
+        return moved
 
     def _find_again(
         self, markers: Array, q: Array, lost: NDArray[np.bool_], lost_frames: NDArray[np.int_], rate: float

@@ -154,6 +154,11 @@ BODY_PARTS = {
     "trunk": ("lumbar_extension", "lumbar_bending"), "head": ("neck_extension", "neck_bending"),
     "arm": ("shoulder_flexion", "shoulder_adduction", "elbow_flexion"),
 }  # fmt: skip
+#: Beginnings of the names of all joints of a part, which are absent with it.
+JOINTS_OF_PARTS = {
+    "leg": ("hip", "knee"), "foot": ("ankle", "toes"), "trunk": ("lumbar",), "head": ("neck",),
+    "arm": ("shoulder", "elbow", "forearm", "wrist", "fingers"),
+}  # fmt: skip
 
 
 def influential_joints(robot: Robot, q: Array) -> Mask:
@@ -198,8 +203,8 @@ def efforts_seen(robot: Robot, q: Array, seen: Mask) -> Mask:
     return known
 
 
-def gap_notes(robot: Robot, time: Array, seen: Mask) -> list[str]:
-    """Return notes on the parts of the body that are never seen, or not always (n s, n x nv)."""
+def gap_notes(robot: Robot, time: Array, q: Array, seen: Mask) -> list[str]:
+    """Return notes on the parts of the body that are never seen, or not always, over n frames (s, n x nq, n x nv)."""
     parts = {"pelvis": list(range(6))}
     for part, joints in BODY_PARTS.items():
         sides = ("",) if part in ("trunk", "head") else tuple(f"{side} " for side in SIDES)
@@ -210,12 +215,18 @@ def gap_notes(robot: Robot, time: Array, seen: Mask) -> list[str]:
     never = [name for name, mask in partly.items() if not mask.any()]
     notes = []
     if never:
-        notes.append(f"not measured by these markers: {', '.join(never)}; angles and moments there are absent")
-    single = [
-        joint.name
-        for joint in robot.joints
-        if not seen[:, joint.v].any() and not any(joint.v in parts[name] for name in never)
-    ]
+        message = f"not measured by these markers: {', '.join(never)}; angles and moments there are absent"
+        if not seen[:, influential_joints(robot, q)].any(axis=0).all():
+            message += ", and there is no center of mass of the whole body"
+        notes.append(message)
+    covered = tuple(
+        prefix if part in ("trunk", "head") else f"{side}_{prefix}"
+        for part, prefixes in JOINTS_OF_PARTS.items()
+        for prefix in prefixes
+        for side in SIDES
+        if (part if part in ("trunk", "head") else f"{side} {part}") in never
+    )
+    single = [joint.name for joint in robot.joints if not seen[:, joint.v].any() and not joint.name.startswith(covered)]
     if single:
         notes.append(f"not determined by these markers, and absent: {', '.join(single)}")
     for name, mask in partly.items():

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,7 +39,7 @@ from poise.human.fitting.filtered_motion import (
     continuous_quaternions,
     filter_motion,
 )
-from poise.human.fitting.visibility import leg_seen
+from poise.human.fitting.visibility import influential_joints, leg_seen
 from poise.robots import SIDES, Frame, Robot, Side
 
 if TYPE_CHECKING:
@@ -211,8 +210,7 @@ class ReferenceWalk(ConfigurationCurve):
     @classmethod
     def from_fit(cls, fit: Fit) -> ReferenceWalk:
         """Make a reference from a fit, whose motion is already filtered."""
-        name = fit.trial.subject.name or Path(fit.trial.path).stem
-        return cls(fit.robot, fit.time, fit.motion.q, name, known=configuration_mask(fit.motion.seen))
+        return cls(fit.robot, fit.time, fit.motion.q, fit.person, known=configuration_mask(fit.motion.seen))
 
     @classmethod
     def from_measured(cls, robot: Robot, time: Array, q: Array, cutoff: float = 6.0, name: str = "") -> ReferenceWalk:
@@ -223,6 +221,12 @@ class ReferenceWalk(ConfigurationCurve):
     def q(self) -> Array:
         """The configurations that the splines pass through, bridged where unknown (n x nq)."""
         return self._coordinates
+
+    @cached_property
+    def whole_body(self) -> bool:
+        """Whether all joints that move the center of mass are known; else it is not that of the person, nor the ZMP."""
+        moving = influential_joints(self.robot, self._coordinates)
+        return bool(self.known[:, 1:][:, moving].any(axis=0).all())
 
     def leg_known(self, side: Side) -> Mask:
         """Return the frames in which pelvis and leg are known (n)."""

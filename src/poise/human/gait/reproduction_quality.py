@@ -31,10 +31,12 @@ class ReproductionQuality:
         curves, reference_curves: the twelve joint angles of Table I of [Boukheddimi2019] at 0 to 100 % of the cycle,
             101 x 12, simulated and measured.
         heel_error: horizontal error of the heels, root mean square over the cycle, of the worse foot.
-        center_of_mass_error: error of the center of mass, root mean square over the cycle.
+        center_of_mass_error: error of the center of mass, root mean square over the cycle; NaN if trunk or arms are not
+            measured.
         penetration, reference_penetration: largest depth of a foot point below its lowest height in the reference.
         foot_slide, reference_foot_slide: sliding of the ball of the foot in single support, of the worse foot.
-        zmp_inside, reference_zmp_inside: share of time in which the zero-moment point is in the support polygon.
+        zmp_inside, reference_zmp_inside: share of time in which the zero-moment point is in the support polygon; NaN
+            if trunk or arms are not measured.
         joint_limit_margin: smallest distance of any joint from a limit of its range; negative beyond it.
         peak_acceleration: largest acceleration of any joint, rad/s².
         control_milliseconds: mean computation time of a controller step.
@@ -102,13 +104,13 @@ def measure_reproduction(reproduction: Reproduction) -> ReproductionQuality:
         normalize_cycle(r.time, np.degrees(r.q[:, angles]), cycle, kind="spline"),
         normalize_cycle(r.time, np.degrees(q[:, angles]), cycle, kind="spline"),
         max(_rms_distance(simulated.point(side, "heel")[:, :2], measured.point(side, "heel")[:, :2]) for side in SIDES),
-        _rms_distance(simulated.center_of_mass, measured.center_of_mass),
+        _rms_distance(simulated.center_of_mass, measured.center_of_mass) if reference.whole_body else np.nan,
         1e3 * ground_penetration(simulated.foot_points[..., 2], lowest).worst,
         1e3 * ground_penetration(measured.foot_points[..., 2], lowest).worst,
         _foot_slide(simulated, r),
         _foot_slide(measured, r),
-        share_inside(simulated.zmp, simulated.support_polygons),
-        share_inside(measured.zmp, measured.support_polygons),
+        share_inside(simulated.zmp, simulated.support_polygons) if reference.whole_body else np.nan,
+        share_inside(measured.zmp, measured.support_polygons) if reference.whole_body else np.nan,
         float(np.degrees(min((r.q[:, 7:] - limits.lower).min(), (limits.upper - r.q[:, 7:]).min()))),
         float(np.abs(r.a[:, 6:]).max()),
         r.milliseconds,

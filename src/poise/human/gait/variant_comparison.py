@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +29,15 @@ from poise.human.gait.reproduction_quality import ReproductionQuality, measure_r
 
 @dataclass(frozen=True, eq=False)
 class VariantResult:
-    """Results of one variant over p walks.
+    """Results of one variant over p walks, one or more of each person.
 
     Attributes:
         variant: the variant.
         qualities: one for each walk.
         ranges, reference_ranges: ranges of motion of the twelve joint angles, p x 12, degrees.
-        tests: paired and equivalence tests of their differences, one for each joint angle.
-        curves, reference_curves: mean and deviation over the walks, from right to right initial contact, 101 x 12,
+        tests: paired and equivalence tests of the differences, one for each joint angle; the walks of each person are
+            averaged first, so that their number is that of the people.
+        curves, reference_curves: mean and deviation over the people, from right to right initial contact, 101 x 12,
             degrees; figures 4 to 7 of the paper show four of them.
     """
 
@@ -51,6 +53,11 @@ class VariantResult:
     def differences(self) -> Array:
         """Differences of the ranges of motion, simulated minus measured, p x 12, degrees."""
         return self.ranges - self.reference_ranges
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Names of the people, each once."""
+        return tuple(dict.fromkeys(each.reproduction.reference.name for each in self.qualities))
 
     @property
     def mean_difference(self) -> float:
@@ -81,15 +88,21 @@ class VariantResult:
 
     def mean(self, name: str) -> float:
         """Return the mean of an attribute of `ReproductionQuality` over the walks, for example ``"zmp_inside"``."""
-        return float(np.mean([getattr(each, name) for each in self.qualities]))
+        return self._over_walks(name, np.mean)
+
+    def _over_walks(self, name: str, combine: Callable[[Array], Any]) -> float:
+        """Combine an attribute over the walks in which it is known; NaN if it is not known in any."""
+        values = np.array([getattr(each, name) for each in self.qualities])
+        known = values[np.isfinite(values)]
+        return float(combine(known)) if len(known) else np.nan
 
     def largest(self, name: str) -> float:
         """Return the maximum of an attribute of `ReproductionQuality` over the walks."""
-        return float(np.max([getattr(each, name) for each in self.qualities]))
+        return self._over_walks(name, np.max)
 
     def smallest(self, name: str) -> float:
         """Return the minimum of an attribute of `ReproductionQuality` over the walks."""
-        return float(np.min([getattr(each, name) for each in self.qualities]))
+        return self._over_walks(name, np.min)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +111,7 @@ class VariantComparison:
 
     Attributes:
         results: one for each variant, in the order of the reproductions.
-        people: names of the subjects, as in the first variant.
+        people: name of the person of each walk, as in the first variant.
         notes: remarks for readers of the tables: the rule for gait events, and the meaning of the tests.
 
     >>> from poise.human import gait
@@ -137,7 +150,7 @@ class VariantComparison:
 
 
 def compare_variants(reproductions: Iterable[Reproduction | ReproductionQuality]) -> VariantComparison:
-    """Group reproductions by variant and compare them; each is one subject, or one of several cycles of a subject."""
+    """Group reproductions by variant and compare them; walks with the same name are of the same person."""
     qualities = [
         each if isinstance(each, ReproductionQuality) else measure_reproduction(each) for each in reproductions
     ]
@@ -147,7 +160,9 @@ def compare_variants(reproductions: Iterable[Reproduction | ReproductionQuality]
     groups = [[each for each in qualities if each.reproduction.variant == variant] for variant in variants]
     names = tuple(each.reproduction.reference.name for each in groups[0])
     return VariantComparison(
-        tuple(_variant_result(group) for group in groups), names, (EVENT_RULE, EQUIVALENCE_REMARK, *_remarks(names))
+        tuple(_variant_result(group) for group in groups),
+        names,
+        (EVENT_RULE, EQUIVALENCE_REMARK, *_remarks(names), *_partial_body_remarks(groups[0])),
     )
 
 
@@ -158,10 +173,19 @@ def _variant_result(group: Sequence[ReproductionQuality]) -> VariantResult:
         tuple(group),
         ranges,
         reference,
-        paired_tests(ranges - reference, TABLE_I_JOINTS),
-        curves_over_people([_from_right_contact(m, m.curves) for m in group]),
-        curves_over_people([_from_right_contact(m, m.reference_curves) for m in group]),
+        paired_tests(np.array(_by_person(group, ranges - reference)), TABLE_I_JOINTS),
+        curves_over_people(_by_person(group, [_from_right_contact(m, m.curves) for m in group])),
+        curves_over_people(_by_person(group, [_from_right_contact(m, m.reference_curves) for m in group])),
     )
+
+
+def _by_person(group: Sequence[ReproductionQuality], values: Sequence[Array] | Array) -> list[Array]:
+    """Return the mean of the values of each person's walks."""
+    names = [each.reproduction.reference.name for each in group]
+    return [
+        np.mean([value for name, value in zip(names, values, strict=True) if name == person], axis=0)
+        for person in dict.fromkeys(names)
+    ]
 
 
 def _from_right_contact(quality: ReproductionQuality, curves: Array) -> Array:
@@ -181,11 +205,26 @@ def _remarks(names: Sequence[str]) -> tuple[str, ...]:
         "Two or three markers do not determine the inversion of a foot: that row shows how the fitted model "
         "distributes the rotation of the foot among its joints, and not the motion of the ankle.",
     ]
-    if len(set(names)) < len(names):
-        remarks.append(
-            "Several cycles are of one person: the tests treat them as different people and are then too confident."
-        )
+    counts = Counter(names)
+    several = ", ".join(f"{count} of {name}" for name, count in counts.items() if count > 1)
+    people = f"{len(counts)} {'people' if len(counts) > 1 else 'person'}"
+    averaged = f"Walks of the same person are averaged before the tests, which are between {people}: {several}. "
+    remarks.append(
+        (averaged if several else "")
+        + "Walks are of the same person if their files name the same subject, or share a static trial or a calibrated "
+        "person; all others count as different people."
+    )
     return tuple(remarks)
+
+
+def _partial_body_remarks(group: Sequence[ReproductionQuality]) -> tuple[str, ...]:
+    partial = [each.reproduction.reference.name for each in group if not each.reproduction.reference.whole_body]
+    if not partial:
+        return ()
+    return (
+        f"Trunk or arms are not measured ({', '.join(dict.fromkeys(partial))}): they stay at rest in the reproduction, "
+        "and center of mass and ZMP are not given.",
+    )
 
 
 # -- Tables of a study, as text --------------------------------------------------------------------------------------
@@ -224,19 +263,19 @@ def comparison_table(comparison: VariantComparison) -> str:
                 f"{each.equivalent_count} of {len(each.tests)}",
                 f"{each.rms_error:.1f}",
                 f"{each.largest('heel_error'):.1f}",
-                f"{each.largest('center_of_mass_error'):.1f}",
+                _text(each.largest("center_of_mass_error"), 1),
                 f"{each.largest('penetration'):.1f}",
                 f"{each.largest('foot_slide'):.0f}",
-                f"{100 * each.mean('zmp_inside'):.0f}",
-                f"{100 * each.smallest('zmp_inside'):.0f}",
+                _text(100 * each.mean("zmp_inside")),
+                _text(100 * each.smallest("zmp_inside")),
                 f"{each.mean('control_milliseconds'):.2f}",
             )
         )
     first = comparison.results[0]
     measured = ("measured", *[""] * 7, f"{first.largest('reference_penetration'):.1f}")
     inside = (
-        f"{100 * first.mean('reference_zmp_inside'):.0f}",
-        f"{100 * first.smallest('reference_zmp_inside'):.0f}",
+        _text(100 * first.mean("reference_zmp_inside")),
+        _text(100 * first.smallest("reference_zmp_inside")),
         "",
     )
     return _align_columns([*lines, (*measured, f"{first.largest('reference_foot_slide'):.0f}", *inside)])
@@ -277,8 +316,9 @@ def ranges_by_variant(comparison: VariantComparison) -> str:
 
 
 def _walks(result: VariantResult) -> str:
-    count = len(result.qualities)
-    return f"{count} walk{'s' if count > 1 else ''}"
+    count, people = len(result.qualities), len(result.people)
+    walks = f"{count} walk{'s' if count > 1 else ''}"
+    return walks if people == count else f"{walks} of {people} {'people' if people > 1 else 'person'}"
 
 
 def _summary(result: VariantResult) -> dict[str, Any]:
@@ -319,6 +359,10 @@ def _worst(result: VariantResult, name: str) -> float:
         if name in ("zmp_inside", "reference_zmp_inside", "joint_limit_margin")
         else result.largest(name)
     )
+
+
+def _text(value: float, digits: int = 0) -> str:
+    return f"{value:.{digits}f}" if np.isfinite(value) else "-"
 
 
 def _p_value_text(p: float | None) -> str:

@@ -233,7 +233,14 @@ def torques_text(torques: Torques) -> str:
         lines.append(f"{row.side + ' ' + row.title:<38} {numbers} {result.peak_ratio:>6.2f}")
     force, moment = (", ".join(f"{value:.0f}" for value in part) for part in np.split(torques.residual_rms, 2))
     share = ", ".join(f"{100 * value / (GRAVITY * torques.mass):.0f}" for value in torques.residual_rms[:3])
-    lines.append(f"residual at the pelvis, rms along x, y, z (up): {force} N ({share} % of the weight), {moment} N m")
+    if np.isfinite(torques.residual_rms).all():
+        lines.append(
+            f"residual at the pelvis, rms along x, y, z (up): {force} N ({share} % of the weight), {moment} N m"
+        )
+    else:
+        lines.append(
+            "residual at the pelvis: unknown, for it depends on the motion of the whole body and on all contact"
+        )
     return "\n".join([*lines, *(f"  {note}" for note in torques.notes)])
 
 

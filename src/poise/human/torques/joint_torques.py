@@ -441,12 +441,15 @@ def _centers_and_soles(torques: Torques) -> tuple[Array, dict[Side, Array]]:
     model, data = robot.model, robot.model.createData()
     center = np.empty((len(torques.time), 3))
     soles: dict[Side, Array] = {side: np.empty((len(torques.time), 3)) for side in SIDES}
-    for k, q in enumerate(torques.q):
+    never = np.isnan(torques.q).all(axis=0)  # toes, for example; the center is unknown if others matter to it
+    for k, q in enumerate(np.where(never, 0.0, torques.q)):
         pinocchio.framesForwardKinematics(model, data, q)
         center[k] = pinocchio.centerOfMass(model, data, q, False)
         for side in SIDES:
             foot = robot.foot(side)
             soles[side][k] = data.oMf[foot.index].act(foot.sole.center)
+    if torques.effort_seen is not None:
+        center[~torques.effort_seen[:, 0]] = np.nan
     return center, soles
 
 
