@@ -52,6 +52,8 @@ RECOVERY_EXCESS = 0.1
 #: Such a distance that counts as calm, in leg lengths, and its duration after which a recovery ends, s for a leg of
 #: 0.8 m.
 CALM_EXCESS, CALM_TIME = 0.02, 0.15
+#: Longest double support in a recovery, s for a leg of 0.8 m.
+LONGEST_DOUBLE_SUPPORT = 0.4
 #: Lateral distance of the feet, relative to that of standing, from which soles may have to tip at the end of the range
 #: of the ankles.
 WIDE_STANCE = 2.0
@@ -317,7 +319,7 @@ class Walk(Behavior):
         if not self._recovering:
             return
         wide = phase.kind != "single" and spread > WIDE_STANCE * self.body.stance_width
-        if excess > CALM_EXCESS or wide:
+        if excess > CALM_EXCESS or wide or phase.kind == "double":
             self._calm_since = time
         elif time - self._calm_since > CALM_TIME * math.sqrt(self.body.leg_length / 0.8):
             self._recovering = False
@@ -360,8 +362,21 @@ class Walk(Behavior):
         elif phase.is_over(time):
             if phase.kind == "stopping":
                 self._phase = phase.standing_phase(time)
-            else:
+            elif not (self._recovering and self._better_on_both_feet(plan, phase, time, xi)):
                 self._lift(time, plan, self._stand_on(snapshot, phase.support), timing.single_support)
+
+    def _better_on_both_feet(self, plan: FootstepPlan, phase: GaitPhase, time: float, xi: complex) -> bool:
+        """Return whether ξ is between the feet, but too far from the next support foot to stand on it alone."""
+        if phase.elapsed(time) > LONGEST_DOUBLE_SUPPORT * math.sqrt(self.body.leg_length / 0.8):
+            return False
+        wanted = plan.dcm_at_begin(phase.support, phase.steps + 1)
+        error = (xi - wanted) * (1.0 + self.settings.dcm_gain / plan.gait.omega)
+        sole = StepAdapter(self.body, replace(phase, kind="single"), 0.0).soles
+        z = phase.support.place + error
+        outside = abs(z - sole.project(z))
+        toward = (error * (phase.other_foot.place - phase.support.place).conjugate()).real > 0.0
+        inside = self._step_adapter(phase).soles.margin(xi) > CAPTURE_MARGIN * self.body.sole_size[1]
+        return inside and toward and outside > CALM_EXCESS * self.body.leg_length
 
     def _lift(self, time: float, plan: FootstepPlan, support: Footstep, seconds: float) -> None:
         goal = plan.footstep(support, self._phase.steps + 1)
