@@ -27,6 +27,7 @@ HEIGHT_TOLERANCE = 0.015
 #: Weight of the orientation of a swinging sole relative to its position, 1/rad²: at the end of the range of an ankle
 #: the foot lands tilted rather than elsewhere.
 SOLE_WEIGHT = 0.02
+SWING_WEIGHT = 0.01
 
 
 class GroundReaction(tasks.MotionTask):
@@ -122,16 +123,20 @@ class RecoveryTasks:
             standing = [foot.side for foot in robot.feet if foot.side not in swinging]
             changed: dict[str, Sequence[tasks.Task]] = {
                 "contact": gait.stance_contacts(*swinging, rotation_axes="z"),
-                "balance": balance,
-                "swing": [
+                "balance": [
+                    *balance,
                     *(
                         tasks.Position(
-                            robot.foot(side), self.positions[side], dynamics=swing_dynamics, name="swing foot"
+                            robot.foot(side),
+                            self.positions[side],
+                            weight=SWING_WEIGHT,
+                            dynamics=swing_dynamics,
+                            name="swing foot",
                         )
                         for side in swinging
                     ),
-                    *soles(swinging, SOLE_WEIGHT),
                 ],
+                "swing": soles(swinging),
                 "chest": [*soles(standing), *walk.level("chest").tasks],
             }
             levels = [Level(level.name, changed.get(level.name, level.tasks), level.damping) for level in walk.levels]
