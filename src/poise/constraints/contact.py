@@ -28,7 +28,7 @@ from poise.tasks import (
 
 #: Default damping k of a contact, 1/s: sliding or rocking stops within a tenth of a second.
 CONTACT_DAMPING = 40.0
-#: Speed at which a missing contact seeks the surface, m/s: a millimetre in two hundredths of a second, and still a soft
+#: Speed at which a missing contact seeks the surface, m/s: a millimeter in two hundredths of a second, and still a soft
 #: landing; and largest distance below its planned position, m.
 SEEKING_SPEED, MAX_SEEKING_DEPTH = 0.2, 0.05
 
