@@ -27,7 +27,7 @@ HEIGHT_TOLERANCE = 0.015
 #: Weight of the orientation of a swinging sole relative to its position, 1/rad²: at the end of the range of an ankle
 #: the foot lands tilted rather than elsewhere.
 SOLE_WEIGHT = 0.02
-SWING_WEIGHT = 0.01
+SWING_WEIGHT = 0.1
 
 
 class GroundReaction(tasks.MotionTask):

@@ -52,6 +52,8 @@ RECOVERY_EXCESS = 0.1
 #: Such a distance that counts as calm, in leg lengths, and its duration after which a recovery ends, s for a leg of
 #: 0.8 m.
 CALM_EXCESS, CALM_TIME = 0.02, 0.15
+#: Depth below the ground to which the swing foot of a recovery moves, in leg lengths: it lags behind its trajectory.
+LANDING_DEPTH = 0.03
 #: Longest double support in a recovery, s for a leg of 0.8 m.
 LONGEST_DOUBLE_SUPPORT = 0.4
 #: Lateral distance of the feet, relative to that of standing, from which soles may have to tip at the end of the range
@@ -330,7 +332,10 @@ class Walk(Behavior):
         if elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds and self._touches_ground(snapshot, side):
             self._swing = self._swing.rest_at(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
         else:
-            self._swing = self._swing.advance(phase.goal, elapsed, phase.seconds - elapsed, self._clock.period)
+            goal = phase.goal
+            if self._recovering:
+                goal = goal.with_place(goal.place, goal.z - LANDING_DEPTH * self.body.leg_length)
+            self._swing = self._swing.advance(goal, elapsed, phase.seconds - elapsed, self._clock.period)
         self.task_set.follow_swing(side, self._swing)
 
     def _touches_ground(self, snapshot: Snapshot, side: Side) -> bool:
