@@ -29,7 +29,7 @@ def at_rest(trial: WalkTrial) -> bool:
 
 @pytest.mark.parametrize(
     ("name", "force", "degrees"),
-    [("g1", 250.0, 0.0), ("g1", 150.0, 180.0), ("g1", 250.0, 75.0), ("talos", 700.0, 100.0)],
+    [("g1", 350.0, 0.0), ("g1", 350.0, 90.0), ("g1", 350.0, 225.0), ("talos", 900.0, 135.0)],
 )
 def test_after_a_hard_push_it_takes_a_step_and_stands_again(name: str, force: float, degrees: float) -> None:
     trial = run_pushed(name, force, degrees)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from poise.plans import NEUTRAL, BodyDimensions, Footstep, FootstepPlan, GaitPhase, gait_of_style
+from poise.plans.footsteps import quintic_point
 from poise.plans.gait_parameters import dcm_in_single_support
 from poise.plans.step_adaptation import (
     CAPTURE_TIME,
@@ -19,6 +20,7 @@ from poise.plans.step_adaptation import (
     TIME_WEIGHT,
     StepAdapter,
     StepLimits,
+    SwingReach,
     adapt_step,
     capture_phase,
 )
@@ -46,6 +48,39 @@ def test_without_a_push_the_step_stays_where_it_was_planned() -> None:
 def test_after_a_push_forward_the_step_goes_further_or_comes_sooner() -> None:
     place, time = adapt_step(PLANNED + 0.03, 0j, STEP, OFFSET, LEFT, OMEGA, LIMITS, outward=1.0)
     assert place.real > STEP.real + 0.01 or time < LEFT - 0.02
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_foot_at_rest_reaches_what_its_acceleration_and_speed_allow(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    acceleration, speed = complex(*random.uniform(10.0, 100.0, 2)), float(random.uniform(1.0, 8.0))
+    seconds = np.array([0.1, 0.2, 0.4])
+    middle, half = SwingReach(0.1j, 0j, acceleration, speed).rectangle(seconds)
+    assert np.all(middle == 0.1j)
+    for T, reach in zip(seconds, half, strict=True):
+        for distance, limit in ((reach.real, acceleration.real), (reach.imag, acceleration.imag)):
+            curve = [
+                quintic_point((0j, 0j, 0j), (complex(distance), 0j, 0j), float(T), float(t))
+                for t in np.linspace(0.0, T, 401)
+            ]
+            fastest = max(abs(rate) for _, rate, _ in curve) / speed
+            hardest = max(abs(second) for _, _, second in curve) / limit
+            assert max(fastest, hardest) == pytest.approx(1.0, abs=2e-3), "one of the limits is reached"
+
+
+def test_a_step_stays_where_the_foot_can_land() -> None:
+    reach = SwingReach(-0.1 + 0.15j, 0j, 20.0 + 20.0j, 3.0)
+    limits = replace(LIMITS, soonest=0.1, latest=0.25, reach=reach)
+    place, seconds = adapt_step(PLANNED + 0.1 + 0.1j, 0j, STEP, OFFSET, LEFT, OMEGA, limits, outward=1.0)
+    most = 20.0 * seconds**2 / 5.77
+    assert abs(place.real - reach.place.real) <= most + 1e-9
+    assert abs(place.imag - reach.place.imag) <= most + 1e-9
+    xi = PLANNED + 0.1 + 0.1j
+    for time in np.linspace(limits.soonest, limits.latest, TIME_SAMPLES):
+        half = 20.0 * time**2 / 5.77
+        for x in np.linspace(-half, half, 41) + reach.place.real:
+            for y in np.clip(np.linspace(-half, half, 41) + reach.place.imag, limits.narrowest, limits.widest):
+                assert cost(place, seconds, xi, 0j, STEP) <= cost(complex(x, y), float(time), xi, 0j, STEP) + 1e-9
 
 
 @pytest.mark.parametrize("outward", [1.0, -1.0])

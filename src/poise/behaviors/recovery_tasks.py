@@ -24,9 +24,9 @@ from poise.state import CENTER_OF_MASS, MOMENTUM, Snapshot
 MOMENTUM_TOLERANCE = 0.05
 #: Deviation of the height of the center of mass that is not corrected, as a fraction of it.
 HEIGHT_TOLERANCE = 0.015
-#: Weight of the orientation of a swinging sole relative to its position, 1/rad²: at the end of the range of an ankle
-#: the foot lands tilted rather than elsewhere.
-SOLE_WEIGHT = 0.02
+#: Weight of the acceleration of the swing foot relative to that of the center of mass, in the same level. If the
+#: balance had priority, a saturated ankle would let the swing leg fly for the sake of a millimetre of the ZMP.
+SWING_WEIGHT = 0.1
 
 
 class GroundReaction(tasks.MotionTask):
@@ -109,11 +109,9 @@ class RecoveryTasks:
         ]
         swing_dynamics = tasks.Decay(settings.swing_gain)
 
-        def soles(sides: Sequence[Side], weight: float = 1.0) -> list[tasks.Task]:
+        def soles(sides: Sequence[Side]) -> list[tasks.Task]:
             return [
-                tasks.Orientation(
-                    robot.foot(side), self.rotations[side], weight=weight, dynamics=swing_dynamics, name=f"{side} sole"
-                )
+                tasks.Orientation(robot.foot(side), self.rotations[side], dynamics=swing_dynamics, name=f"{side} sole")
                 for side in sides
             ]
 
@@ -122,16 +120,20 @@ class RecoveryTasks:
             standing = [foot.side for foot in robot.feet if foot.side not in swinging]
             changed: dict[str, Sequence[tasks.Task]] = {
                 "contact": gait.stance_contacts(*swinging, rotation_axes="z"),
-                "balance": balance,
-                "swing": [
+                "balance": [
+                    *balance,
                     *(
                         tasks.Position(
-                            robot.foot(side), self.positions[side], dynamics=swing_dynamics, name="swing foot"
+                            robot.foot(side),
+                            self.positions[side],
+                            weight=SWING_WEIGHT,
+                            dynamics=swing_dynamics,
+                            name="swing foot",
                         )
                         for side in swinging
                     ),
-                    *soles(swinging, SOLE_WEIGHT),
                 ],
+                "swing": soles(swinging),
                 "chest": [*soles(standing), *walk.level("chest").tasks],
             }
             levels = [Level(level.name, changed.get(level.name, level.tasks), level.damping) for level in walk.levels]

@@ -9,12 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from poise.behaviors.gait_tasks import TerrainEstimator, TickClock
-from poise.behaviors.recovery import HeightDrop, leg_spans
+from poise.behaviors.recovery import Recovery
 from poise.behaviors.walk_tasks import StyleTransition, WalkSettings, WalkTasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (
-    LANDING_DELAY,
     STOPPING_TIME,
     BodyDimensions,
     CenterReference,
@@ -35,7 +34,7 @@ from poise.plans import (
     repair_style,
     sinusoid_defaults,
 )
-from poise.robots import GRAVITY, Robot, Side, State, check_robot, other_side
+from poise.robots import Robot, Side, State, check_robot, other_side
 from poise.state import Snapshot
 
 #: Fraction of a swing before which a contact force does not end it: the foot may only have scraped the ground.
@@ -45,20 +44,6 @@ TOUCHDOWN_WAIT = 0.1
 #: A standing robot makes a capture step if the divergent component of motion (DCM) ξ is nearer to the edge of the
 #: support region than this fraction of the sole width: the ankles alone would need all of it.
 CAPTURE_MARGIN = 0.15
-
-
-#: Distance of the commanded zero moment point (ZMP) from the soles at which a recovery begins, in leg lengths.
-RECOVERY_EXCESS = 0.1
-#: Such a distance that counts as calm, in leg lengths, and its duration after which a recovery ends, s for a leg of
-#: 0.8 m.
-CALM_EXCESS, CALM_TIME = 0.02, 0.15
-#: Lateral distance of the feet, relative to that of standing, from which soles may have to tip at the end of the range
-#: of the ankles.
-WIDE_STANCE = 2.0
-
-
-#: Double support in a recovery, s for a leg of 0.8 m.
-RECOVERY_DOUBLE_SUPPORT = 0.03
 
 
 class Walk(Behavior):
@@ -140,8 +125,7 @@ class Walk(Behavior):
         self._swing = SwingTrajectory.of(left, left, 0.0)
         self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
         self.dcm_error = 0j
-        self._recovering, self._calm_since = False, -math.inf
-        self.height_drop = HeightDrop(self.body)
+        self.recovery = Recovery(self.body)
 
     # -- commands --------------------------------------------------------------------------------------------------
 
@@ -186,11 +170,9 @@ class Walk(Behavior):
     @property
     def footstep_plan(self) -> FootstepPlan:
         """Current footstep plan; in a recovery the weight passes to the next foot at once."""
-        gait = self.style_transition.gait
-        if self._recovering:
-            double = min(RECOVERY_DOUBLE_SUPPORT * math.sqrt(self.body.leg_length / 0.8), gait.timing.double_support)
-            gait = replace(gait, timing=replace(gait.timing, double_support=double))
-        return FootstepPlan(gait, self.steps, self._ground, self.terrain.slope)
+        return FootstepPlan(
+            self.recovery.gait(self.style_transition.gait), self.steps, self._ground, self.terrain.slope
+        )
 
     @property
     def center_reference(self) -> CenterReference:
@@ -251,10 +233,10 @@ class Walk(Behavior):
             self._advance(snapshot)
         phase = self._phase
         name = other_side(phase.support.side) if phase.kind == "single" else "both"
-        return self.task_set.hierarchies[f"recover {name}" if self._recovering else name]
+        return self.task_set.hierarchies[f"recover {name}" if self.recovery.active else name]
 
     def _advance(self, snapshot: Snapshot) -> None:
-        time = snapshot.time
+        time, recovery = snapshot.time, self.recovery
         self.style_transition.advance(self._clock.period)
         c = snapshot.center_of_mass
         self._center_state = center = _center_state_of(snapshot)
@@ -272,35 +254,29 @@ class Walk(Behavior):
                 xi,
                 self._clock.period,
                 self._swing,
-                LANDING_DELAY * math.sqrt(self.body.leg_length / 0.8) if self._recovering else 0.0,
+                recovery.landing_delay,
             )
         command = self.center_reference.command(plan, phase, time, center)
         self.dcm_error = xi - command.dcm
-        z = self._zc = adapter.soles.project(command.zmp)
-        self._update_recovery(phase, time, abs(command.zmp - z) / self.body.leg_length)
-        pull = omega**2 * (center.place - z)
+        z = adapter.soles.project(command.zmp)
+        if self._adapts_steps:
+            recovery.update(phase, time, abs(command.zmp - z))
+        pull = recovery.drop.load * omega**2 * (center.place - z)
         task_set = self.task_set
         # The error of this task is that of ξ. It has no feedback on it, but recordings show it.
         task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         target_height = (
             plan.gait.com_height if self.steps > 0 else self.body.com_height
         )  # a robot that only stands keeps its height
-        measured_height = self.terrain.center_height if self._recovering else float(c[2])
+        # A drop is no error of the weight.
+        measured_height = self.terrain.center_height if recovery.active else float(c[2]) + recovery.drop.value
         height, rising, faster = self.terrain.update_center_height(
             phase, target_height, measured_height, self._clock.period
         )
-        drop = self.height_drop
-        if self._recovering or drop.value > 1e-4:
-            remaining = max(phase.seconds - phase.elapsed(time), 0.0) if phase.kind == "single" else 0.0
-            spans = leg_spans(self.body, phase, center.place, center.velocity, z, omega, remaining)
-            floor = min(foot.z for foot in (phase.support, phase.goal))
-            goal = drop.required(self.terrain.center_height - floor, *spans) if self._recovering else 0.0
-            drop.advance(
-                goal, remaining if phase.kind == "single" and self._recovering else math.inf, self._clock.period
-            )
-            height, rising, faster = height - drop.value, rising - drop.rate, faster - drop.acceleration
-            pull *= max(1.0 - drop.acceleration / GRAVITY, 0.2)
-            task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
+        floor = min(phase.support.z, phase.goal.z)
+        recovery.update_drop(phase, time, height - floor, center, z, omega, self._clock.period)
+        drop = recovery.drop
+        height, rising, faster = height - drop.value, rising - drop.rate, faster - drop.acceleration
         task_set.com_height.set(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
         yaw = 0.5 * (phase.support.yaw + (self._swing.yaw[0].real if phase.kind == "single" else phase.other_foot.yaw))
         task_set.set_heading(yaw, self.style_transition.style)
@@ -309,26 +285,14 @@ class Walk(Behavior):
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
 
-    def _update_recovery(self, phase: GaitPhase, time: float, excess: float) -> None:
-        """Begin a recovery if the commanded ZMP is far outside of the soles, and end it when it has been inside."""
-        spread = abs(((phase.other_foot.place - phase.support.place) * phase.support.heading.conjugate()).imag)
-        if excess > RECOVERY_EXCESS:
-            self._recovering = True
-        if not self._recovering:
-            return
-        wide = phase.kind != "single" and spread > WIDE_STANCE * self.body.stance_width
-        if excess > CALM_EXCESS or wide:
-            self._calm_since = time
-        elif time - self._calm_since > CALM_TIME * math.sqrt(self.body.leg_length / 0.8):
-            self._recovering = False
-
     def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
         """Advance the swing foot; if it meets the ground early, it rests there and does not push into it."""
         elapsed, side = phase.elapsed(snapshot.time), phase.goal.side
         if elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds and self._touches_ground(snapshot, side):
             self._swing = self._swing.rest_at(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
         else:
-            self._swing = self._swing.advance(phase.goal, elapsed, phase.seconds - elapsed, self._clock.period)
+            goal = phase.goal.with_place(phase.goal.place, phase.goal.z - self.recovery.landing_depth)
+            self._swing = self._swing.advance(goal, elapsed, phase.seconds - elapsed, self._clock.period)
         self.task_set.follow_swing(side, self._swing)
 
     def _touches_ground(self, snapshot: Snapshot, side: Side) -> bool:
@@ -360,7 +324,9 @@ class Walk(Behavior):
         elif phase.is_over(time):
             if phase.kind == "stopping":
                 self._phase = phase.standing_phase(time)
-            else:
+            elif not self.recovery.stays_on_both_feet(
+                plan, phase, time, xi, self._capture_margin(phase, xi), settings.dcm_gain
+            ):
                 self._lift(time, plan, self._stand_on(snapshot, phase.support), timing.single_support)
 
     def _lift(self, time: float, plan: FootstepPlan, support: Footstep, seconds: float) -> None:
@@ -378,17 +344,23 @@ class Walk(Behavior):
     def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:
         """Return whether a swing is over: by time, or by contact (or a limited wait for it), as the settings choose."""
         elapsed, contact = phase.elapsed(time), self._touches_ground(snapshot, phase.goal.side)
-        if self.settings.touchdown == "time" and not self._recovering:
+        if self.settings.touchdown == "time" and not self.recovery.active:
             return phase.is_over(time)
         return (contact and elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds) or elapsed > phase.seconds + TOUCHDOWN_WAIT
 
     def _needs_capture_step(self, phase: GaitPhase, xi: complex) -> bool:
-        return self._step_adapter(phase).soles.margin(xi) < CAPTURE_MARGIN * self.body.sole_size[1]
+        return self._capture_margin(phase, xi) < 0.0
+
+    def _capture_margin(self, phase: GaitPhase, xi: complex) -> float:
+        """Return the distance of ξ from where a capture step is needed (m)."""
+        return self._step_adapter(phase).soles.margin(xi) - CAPTURE_MARGIN * self.body.sole_size[1]
 
     def _make_capture_step(self, time: float, plan: FootstepPlan, xi: complex) -> None:
         """Start a step without a shift of weight, with the foot whose step catches ξ best."""
-        self._recovering, self._calm_since = True, time
-        self.steps = max(self.steps, self._phase.steps + 2)
+        if self._adapts_steps:
+            self.recovery.begin(time)
+        # A second step brings the feet side by side.
+        self.steps = max(self.steps, self._phase.steps + (2 if self._adapts_steps else 1))
         self._phase = capture_phase(self.footstep_plan, self.body, self._phase, time, xi, self._adapts_steps)
         self._swing = SwingTrajectory.of(self._phase.other_foot, self._phase.goal, plan.gait.step_height)
 

@@ -45,15 +45,14 @@ from poise.plans.segment.segment import (
     SegmentSettings,
 )
 from poise.plans.segment.three_masses import ThreeMassModel, zmp_path
-from poise.plans.step_adaptation import LANDING_DELAY, StepAdapter, capture_phase
+from poise.plans.step_adaptation import StepAdapter, capture_phase
 from poise.plans.style import NEUTRAL, PARAMETERS, SINUSOID_PARAMETERS, STYLES, Style
 from poise.plans.style_repair import StyleRepair, repair_style, sinusoid_defaults
-from poise.plans.support_region import SupportRegion, sole_corners
+from poise.plans.support_region import StanceSoles, SupportRegion, sole_corners
 
 __all__ = [
     "COMMAND_AXES",
     "GUIDING_MODES",
-    "LANDING_DELAY",
     "LARGEST_EXTENSION",
     "NEUTRAL",
     "PARAMETERS",
@@ -91,6 +90,7 @@ __all__ = [
     "SquatOscillator",
     "SquatReference",
     "Stairway",
+    "StanceSoles",
     "StandReference",
     "StepAdapter",
     "Style",

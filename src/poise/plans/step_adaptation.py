@@ -166,8 +166,6 @@ ANKLE_SHARE = 0.6
 LONGEST_STEP, WIDEST_STEP = 0.65, 0.7
 #: Shortest duration of a swing (s, for a leg of 0.8 m), and largest delay of a touchdown (s).
 SHORTEST_SWING, LONGEST_DELAY = 0.2, 0.15
-#: Time by which the foot of a quick step lands later than planned, s for a leg of 0.8 m: it lags behind its trajectory.
-LANDING_DELAY = 0.025
 #: Longest single support of a capture step, s for a leg of 0.8 m.
 CAPTURE_TIME = 0.25
 #: Seconds before touchdown in which the goal is no longer moved, and time constant (s) with which it moves before that.
