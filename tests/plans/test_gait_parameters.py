@@ -32,7 +32,9 @@ def scaled_body(leg: float) -> BodyDimensions:
 def test_times_are_those_of_a_pendulum_of_the_leg_and_lengths_shares_of_it(leg: float) -> None:
     gait = gait_of_style(STYLE, scaled_body(leg))
     slower = math.sqrt(leg / REFERENCE_LEG_LENGTH)
-    assert (gait.timing.single_support, gait.timing.double_support) == pytest.approx((0.5 * slower, 0.12 * slower))
+    assert (gait.timing.single_support, gait.timing.double_support) == pytest.approx(
+        (STYLE.single_support * slower, STYLE.double_support * slower)
+    )
     assert gait.step_geometry.forward == pytest.approx(0.25 * leg)
     assert gait.step_height == pytest.approx(STYLE.step_height * leg)
     assert gait.omega * gait.timing.step == pytest.approx(plain_gait().omega * plain_gait().timing.step), (

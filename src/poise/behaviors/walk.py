@@ -19,9 +19,11 @@ from poise.plans import (
     CenterState,
     DcmReference,
     FeasibilityCheck,
+    FootRoll,
     Footstep,
     FootstepPlan,
     GaitPhase,
+    HeightOscillation,
     PhaseKind,
     SinusoidReference,
     Speed,
@@ -33,7 +35,7 @@ from poise.plans import (
     repair_style,
     sinusoid_defaults,
 )
-from poise.robots import Robot, Side, State, check_robot, other_side
+from poise.robots import GRAVITY, Robot, Side, State, check_robot, other_side
 from poise.state import Snapshot
 
 #: Fraction of a swing before which a contact force does not end it: the foot may only have scraped the ground.
@@ -122,6 +124,8 @@ class Walk(Behavior):
         self._clock = TickClock(0.002)
         self._phase_adapter: tuple[GaitPhase, StepAdapter] | None = None
         self._swing = SwingTrajectory.of(left, left, 0.0)
+        self._oscillation = HeightOscillation()
+        self._roll: FootRoll | None = None
         self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
         self.dcm_error = 0j
 
@@ -245,22 +249,42 @@ class Walk(Behavior):
             phase = self._phase = adapter.adapt(plan, phase, time, xi, self._clock.period)
         command = self.center_reference.command(plan, phase, time, center)
         self.dcm_error = xi - command.dcm
-        z = adapter.soles.project(command.zmp)
-        pull = omega**2 * (center.place - z)
         task_set = self.task_set
-        # The error of this task is that of ξ. It has no feedback on it, but recordings show it.
-        task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         target_height = (
             plan.gait.com_height if self.steps > 0 else self.body.com_height
         )  # a robot that only stands keeps its height
         height, rising, faster = self.terrain.update_center_height(
-            phase, target_height, float(c[2]), self._clock.period
+            phase, target_height, float(c[2]) - self._oscillation.point[0].real, self._clock.period
         )
-        task_set.com_height.set(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
+        self._oscillation = self._oscillation.advance(
+            phase, phase.elapsed(time), plan.gait.bounce, plan.gait.timing, self._clock.period
+        )
+        above, above_rate, above_acceleration = (part.real for part in self._oscillation.point)
+        task_set.com_height.set(
+            np.array([0.0, 0.0, height + above]),
+            (0.0, 0.0, rising + above_rate),
+            (0.0, 0.0, faster + above_acceleration),
+        )
+        # A body that is accelerated upwards falls faster away from its ZMP: ω² = (g + z̈) / h.
+        quicker = (1.0 + above_acceleration / GRAVITY) / (1.0 + above / plan.gait.com_height)
+        z = adapter.soles.project(center.place - (center.place - command.zmp) / quicker)
+        pull = quicker * omega**2 * (center.place - z)
+        # The error of this task is that of ξ. It has no feedback on it, but recordings show it.
+        task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         yaw = 0.5 * (phase.support.yaw + (self._swing.yaw[0].real if phase.kind == "single" else phase.other_foot.yaw))
         task_set.set_heading(yaw, self.style_transition.style)
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
+        elif self._roll is not None:
+            self._roll_foot(snapshot, phase, plan.gait.heel_rise, self._roll)
+
+    def _roll_foot(self, snapshot: Snapshot, phase: GaitPhase, rise: float, roll: FootRoll) -> None:
+        """Let the heel of the rear foot rise (rad) in double support, as soon as the front foot bears weight."""
+        remaining, side = phase.seconds - phase.elapsed(snapshot.time), phase.other_foot.side
+        relieved = self._touches_ground(snapshot, phase.support.side)
+        self._roll = roll = roll.advance(rise, remaining, phase.seconds, self._clock.period, relieved)
+        if roll.has_begun:
+            self.task_set.roll_foot(side, roll, snapshot.pose(self.robot.foot(side)))
 
     def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
         """Advance the swing foot; if it meets the ground early, it rests there and does not push into it."""
@@ -294,6 +318,8 @@ class Walk(Behavior):
                 self.terrain.add_contact(snapshot.pose(self.robot.foot(phase.support.side)).rotation[:, 2])
                 self.task_set.tilt = self.terrain.tilt
                 kind: PhaseKind = "stopping" if last else "double"
+                if not last and plan.gait.heel_rise > 0.0:
+                    self._roll = FootRoll(snapshot.pose(self.robot.foot(phase.support.side)).copy())
                 self._phase = phase.touchdown_phase(
                     time, STOPPING_TIME if last else timing.double_support, landed, kind
                 )
@@ -307,12 +333,18 @@ class Walk(Behavior):
         goal = plan.footstep(support, self._phase.steps + 1)
         self._phase = replace(self._phase.single_support_phase(time, seconds, goal), support=support)
         self._swing = SwingTrajectory.of(self._phase.other_foot, goal, plan.gait.step_height)
+        if self._roll is not None:
+            foot = self.robot.foot(goal.side)
+            pose, twist, rate = self._roll.motion(foot, foot.sole.center)
+            point = pose.act(foot.sole.center), twist[:3], rate[:3]
+            self._swing = self._swing.leaving(point, self._roll.pitch, 0.5 * foot.sole.size[0])
+            self._roll = None
 
     def _stand_on(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
         """Return the measured placement of a foot, at the planned height if it is not in contact yet."""
         foot = self.robot.foot(planned.side)
         footstep = Footstep.of(snapshot, foot, planned.yaw)
-        self.task_set.stance_poses[foot.side].set(snapshot.pose(foot).copy())
+        self.task_set.stand_flat(foot.side, snapshot.pose(foot).copy())
         return footstep if self._touches_ground(snapshot, foot.side) else footstep.with_place(footstep.place, planned.z)
 
     def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:

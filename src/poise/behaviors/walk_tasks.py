@@ -18,7 +18,7 @@ from poise.errors import PoiseError, UsageError, near_misses
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.parameters import FormerNames, check_parameters, gain_parameter, parameter
-from poise.plans import STYLES, BodyDimensions, GaitParameters, Speed, Style, SwingTrajectory, gait_of_style
+from poise.plans import STYLES, BodyDimensions, FootRoll, GaitParameters, Speed, Style, SwingTrajectory, gait_of_style
 from poise.robots import GRAVITY, Hand, Limb, Robot, Side, State, limbs, side_sign
 
 
@@ -166,6 +166,7 @@ ANGULAR = (False, False, False, True, True, True)
 HEADING_WEIGHT = 0.3
 #: Deviation of the chest (rad) below which it has no priority over arms and head: with less tolerance they would swing.
 CHEST_TOLERANCE = 0.03
+PELVIS_TOLERANCE, PELVIS_WEIGHT = 0.03, 3.0
 #: Weight of the head posture relative to the attitude of the chest: motion of the head moves the chest only a little.
 HEAD_WEIGHT = 0.3
 #: Radius of gyration that converts angular momentum to an angular acceleration (rad/s²), as a fraction of the height of
@@ -177,6 +178,8 @@ HORIZONTAL_MOMENTUM_WEIGHT = 0.05
 #: angular momentum grows by the first number times Fr, and that of the arm posture is divided by 1 + the second times
 #: Fr.
 MOMENTUM_BY_FROUDE, POSTURE_BY_FROUDE = 10.0, 40.0
+#: Length of the edge on which a foot rolls, as a fraction of half its length.
+EDGE_LENGTH = 0.1
 #: Angular acceleration (rad/s²) that the torque limit of a joint counts as, for the weight of torques.
 TORQUE_SCALE = 10.0
 
@@ -256,10 +259,28 @@ class WalkTasks(GaitTasks):
     def follow_swing(self, side: Side, swing: SwingTrajectory) -> None:
         """Set the target of a swing foot: the middle of its sole on the trajectory, the sole parallel to the ground."""
         foot = self.robot.foot(side)
-        place, rate, faster = ((p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.height, strict=True))
+        place, rate, faster = ((p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.sole_height, strict=True))
         yaw, turning, turning_faster = (part.real for part in swing.yaw)
-        motion = sole_motion(foot, (place, rate, faster), (yaw, turning, turning_faster), self.tilt)
+        pitch, pitching, pitching_faster = (part.real for part in swing.pitch)
+        motion = sole_motion(
+            foot,
+            (place, rate, faster),
+            (yaw, turning, turning_faster),
+            self.tilt,
+            (pitch, pitching, pitching_faster),
+        )
         self.feet[side].set(*motion)
+
+    def roll_foot(self, side: Side, roll: FootRoll, measured: pinocchio.SE3) -> None:
+        """Let a stance foot roll about the front edge of its sole, which then bears the force of the foot."""
+        pose, twist, rate = roll.motion(self.robot.foot(side), np.zeros(3), measured.rotation)
+        self.stance_poses[side].set(pose, twist, rate)
+        self.patches[side].set(begin=1.0 - EDGE_LENGTH)
+
+    def stand_flat(self, side: Side, pose: pinocchio.SE3) -> None:
+        """Let the whole sole of a foot bear force, at a pose (world_from_foot)."""
+        self.stance_poses[side].set(pose)
+        self.patches[side].set()
 
     # -- tasks -----------------------------------------------------------------------------------------------------
 
@@ -296,7 +317,9 @@ class WalkTasks(GaitTasks):
             ]
         if not self._rigid:
             chest.append(
-                tasks.Orientation(base, self.pelvis, tolerance=CHEST_TOLERANCE, dynamics=upright, name="pelvis")
+                tasks.Orientation(
+                    base, self.pelvis, tolerance=PELVIS_TOLERANCE, weight=PELVIS_WEIGHT, dynamics=upright, name="pelvis"
+                )
             )
             style.append(tasks.Orientation(base, self.pelvis, dynamics=upright, name="pelvis orientation"))
         posture = [tasks.LeastVelocity()]

@@ -42,7 +42,7 @@ class Style(FormerNames):
         low=-0.4,
         high=0.35,
     )
-    step_height: float = parameter(0.055, "lift of the swing foot", unit="leg lengths", low=0.02, high=0.25)
+    step_height: float = parameter(0.045, "lift of the swing foot", unit="leg lengths", low=0.02, high=0.25)
     lateral_step: float = parameter(
         0.0, "sideways displacement per step, positive to the left", unit="leg lengths", low=-0.13, high=0.13
     )
@@ -51,11 +51,21 @@ class Style(FormerNames):
     )
     step_turn: float = parameter(0.0, "rotation per step, positive to the left", unit="rad", low=-0.6, high=0.6)
     single_support: float = parameter(
-        0.5, "single-support time for a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
+        0.54, "single-support time for a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
     )
-    double_support: float = parameter(0.12, "double-support time for a leg of 0.8 m", unit="s", low=0.04, high=0.6)
+    double_support: float = parameter(0.16, "double-support time for a leg of 0.8 m", unit="s", low=0.04, high=0.6)
     com_height_offset: float = parameter(
         0.0, "height of the center of mass above its default", unit="leg lengths", low=-0.2, high=0.02
+    )
+    knee_flexion: float = parameter(
+        0.2, "flexion of the knee when the body passes over the stance foot", unit="rad", low=0.1, high=0.9
+    )
+    heel_rise: float = parameter(
+        0.2,
+        "pitch of the rear foot when it leaves the ground, in steps of a quarter leg or more",
+        unit="rad",
+        low=0.0,
+        high=0.7,
     )
     sway: float = parameter(
         0.04,
@@ -216,6 +226,7 @@ STYLES = _make_styles(
         "step_length": 0.13,
         "single_support": 0.65,
         "double_support": 0.25,
+        "knee_flexion": 0.35,
         "arm_lift": 0.6,
         "head_pitch": 0.4,
         "chest_pitch": 0.1,
@@ -235,6 +246,8 @@ STYLES = _make_styles(
         "step_height": 0.03,
         "single_support": 0.55,
         "double_support": 0.2,
+        "knee_flexion": 0.35,
+        "heel_rise": 0.1,
         "angular_momentum_weight": 0.3,
         "torque_weight": 0.1,
         "arm_posture_weight": 0.3,
