@@ -36,7 +36,7 @@ class Style(FormerNames):
 
     name: str = "neutral"
     step_length: float = parameter(
-        0.17,
+        0.3,
         "distance of a step ahead of the other foot; negative is backwards",
         unit="leg lengths",
         low=-0.4,
@@ -51,9 +51,9 @@ class Style(FormerNames):
     )
     step_turn: float = parameter(0.0, "rotation per step, positive to the left", unit="rad", low=-0.6, high=0.6)
     single_support: float = parameter(
-        0.54, "single-support time for a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
+        0.46, "single-support time for a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
     )
-    double_support: float = parameter(0.16, "double-support time for a leg of 0.8 m", unit="s", low=0.04, high=0.6)
+    double_support: float = parameter(0.14, "double-support time for a leg of 0.8 m", unit="s", low=0.04, high=0.6)
     com_height_offset: float = parameter(
         0.0, "height of the center of mass above its default", unit="leg lengths", low=-0.2, high=0.02
     )
