@@ -35,11 +35,13 @@ from poise.plans import (
     repair_style,
     sinusoid_defaults,
 )
-from poise.robots import GRAVITY, Robot, Side, State, check_robot, other_side
+from poise.robots import GRAVITY, Robot, Side, State, check_robot, other_side, side_sign
 from poise.state import Snapshot
 
 #: Fraction of a swing before which a contact force does not end it: the foot may only have scraped the ground.
 LEAST_TOUCHDOWN_SHARE = 0.6
+#: Pitch (rad) below which a foot counts as landing flat.
+LEAST_LANDING_PITCH = 0.03
 #: Seconds of waiting for a contact after the planned touchdown.
 TOUCHDOWN_WAIT = 0.1
 #: A standing robot makes a capture step if the divergent component of motion (DCM) ξ is nearer to the edge of the
@@ -126,6 +128,7 @@ class Walk(Behavior):
         self._swing = SwingTrajectory.of(left, left, 0.0)
         self._oscillation = HeightOscillation()
         self._roll: FootRoll | None = None
+        self._landing: FootRoll | None = None
         self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
         self.dcm_error = 0j
 
@@ -273,18 +276,38 @@ class Walk(Behavior):
         task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         yaw = 0.5 * (phase.support.yaw + (self._swing.yaw[0].real if phase.kind == "single" else phase.other_foot.yaw))
         task_set.set_heading(yaw, self.style_transition.style)
+        task_set.swing_arms(self._feet_apart(phase), self.style_transition.style.arm_swing)
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
-        elif self._roll is not None:
-            self._roll_foot(snapshot, phase, plan.gait.heel_rise, self._roll)
+        else:
+            self._roll_feet(snapshot, phase, plan.gait.heel_rise)
 
-    def _roll_foot(self, snapshot: Snapshot, phase: GaitPhase, rise: float, roll: FootRoll) -> None:
-        """Let the heel of the rear foot rise (rad) in double support, as soon as the front foot bears weight."""
-        remaining, side = phase.seconds - phase.elapsed(snapshot.time), phase.other_foot.side
-        relieved = self._touches_ground(snapshot, phase.support.side)
-        self._roll = roll = roll.advance(rise, remaining, phase.seconds, self._clock.period, relieved)
-        if roll.has_begun:
-            self.task_set.roll_foot(side, roll, snapshot.pose(self.robot.foot(side)))
+    def _feet_apart(self, phase: GaitPhase) -> tuple[float, float, float]:
+        """Return the distance of the left foot ahead of the right one, its rate and acceleration (m)."""
+        back = side_sign(phase.other_foot.side) * phase.support.heading.conjugate()
+        if phase.kind != "single":
+            return ((phase.other_foot.place - phase.support.place) * back).real, 0.0, 0.0
+        place, rate, acceleration = self._swing.plane
+        return ((place - phase.support.place) * back).real, (rate * back).real, (acceleration * back).real
+
+    def _roll_feet(self, snapshot: Snapshot, phase: GaitPhase, rise: float) -> None:
+        """Lower the toes of the front foot, and let the heel of the rear foot rise (rad) as soon as the front one bears
+        weight.
+        """
+        elapsed, period, task_set = phase.elapsed(snapshot.time), self._clock.period, self.task_set
+        front, rear = phase.support.side, phase.other_foot.side
+        if self._landing is not None:
+            pose = snapshot.pose(self.robot.foot(front))
+            self._landing = self._landing.land(elapsed, period)
+            if self._landing is None:
+                task_set.stand_flat(front, pose.copy())
+            else:
+                task_set.roll_foot(front, self._landing, pose)
+        if self._roll is not None:
+            relieved = self._touches_ground(snapshot, front)
+            self._roll = self._roll.rise(rise, phase.seconds - elapsed, phase.seconds, period, relieved)
+            if self._roll.has_begun:
+                task_set.roll_foot(rear, self._roll, snapshot.pose(self.robot.foot(rear)))
 
     def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
         """Advance the swing foot; if it meets the ground early, it rests there and does not push into it."""
@@ -313,16 +336,18 @@ class Walk(Behavior):
                 self._phase = phase.starting_phase(time, settings.weight_shift_time, support_foot, swing_foot)
         elif phase.kind == "single":
             if self._swing_ended(snapshot, phase, time):
-                landed = self._stand_on(snapshot, phase.goal)
                 last = phase.steps + 1 >= self.steps
                 self.terrain.add_contact(snapshot.pose(self.robot.foot(phase.support.side)).rotation[:, 2])
                 self.task_set.tilt = self.terrain.tilt
                 kind: PhaseKind = "stopping" if last else "double"
+                double = STOPPING_TIME if last else timing.double_support
                 if not last and plan.gait.heel_rise > 0.0:
                     self._roll = FootRoll(snapshot.pose(self.robot.foot(phase.support.side)).copy())
-                self._phase = phase.touchdown_phase(
-                    time, STOPPING_TIME if last else timing.double_support, landed, kind
-                )
+                if self._swing.pitch[0].real < -LEAST_LANDING_PITCH:
+                    foot = self.robot.foot(phase.goal.side)
+                    self._landing = FootRoll.landing(foot, snapshot.pose(foot), self.terrain.tilt[:, 2], double)
+                landed = self._stand_on(snapshot, phase.goal)
+                self._phase = phase.touchdown_phase(time, double, landed, kind)
         elif phase.is_over(time):
             if phase.kind == "stopping":
                 self._phase = phase.standing_phase(time)
@@ -339,11 +364,17 @@ class Walk(Behavior):
             point = pose.act(foot.sole.center), twist[:3], rate[:3]
             self._swing = self._swing.leaving(point, self._roll.pitch, 0.5 * foot.sole.size[0])
             self._roll = None
+        self._landing = None
+        if self._phase.steps + 1 < self.steps:  # the last step ends flat beside the other foot
+            half = 0.5 * self.robot.foot(goal.side).sole.size[0]
+            self._swing = replace(self._swing, landing_pitch=-plan.gait.heel_strike, half_length=half)
 
     def _stand_on(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
         """Return the measured placement of a foot, at the planned height if it is not in contact yet."""
         foot = self.robot.foot(planned.side)
         footstep = Footstep.of(snapshot, foot, planned.yaw)
+        if self._landing is not None:
+            footstep = replace(footstep, z=float(self._landing.flat.act(foot.sole.center)[2]))
         self.task_set.stand_flat(foot.side, snapshot.pose(foot).copy())
         return footstep if self._touches_ground(snapshot, foot.side) else footstep.with_place(footstep.place, planned.z)
 

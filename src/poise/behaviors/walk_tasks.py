@@ -19,7 +19,7 @@ from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.parameters import FormerNames, check_parameters, gain_parameter, parameter
 from poise.plans import STYLES, BodyDimensions, FootRoll, GaitParameters, Speed, Style, SwingTrajectory, gait_of_style
-from poise.robots import GRAVITY, Hand, Limb, Robot, Side, State, limbs, side_sign
+from poise.robots import GRAVITY, Hand, Limb, Robot, Side, State, leg_length, limbs, side_sign
 
 
 @dataclass(frozen=True)
@@ -178,8 +178,10 @@ HORIZONTAL_MOMENTUM_WEIGHT = 0.05
 #: angular momentum grows by the first number times Fr, and that of the arm posture is divided by 1 + the second times
 #: Fr.
 MOMENTUM_BY_FROUDE, POSTURE_BY_FROUDE = 10.0, 40.0
+#: Largest distance of the feet to which the arms swing, in leg lengths, with its lead.
+LARGEST_LEAD = 1.5
 #: Length of the edge on which a foot rolls, as a fraction of half its length.
-EDGE_LENGTH = 0.1
+EDGE_LENGTH = 0.04
 #: Angular acceleration (rad/s²) that the torque limit of a joint counts as, for the weight of torques.
 TORQUE_SCALE = 10.0
 
@@ -229,6 +231,9 @@ class WalkTasks(GaitTasks):
             tasks.TunableWeight(np.ones(len(self._light))),
         )
         self._rigid = trunk.joint == base.joint
+        self._leg_length = leg_length(robot)
+        self._light_rest = np.array(self.rest["light"].value) if self._light else np.zeros(0)
+        self._swing_direction = self._swing_directions(stance)
         self.hierarchies = self._hierarchies()
 
     # -- targets ---------------------------------------------------------------------------------------------------
@@ -248,6 +253,40 @@ class WalkTasks(GaitTasks):
         )
         for part, places in self._places.items():
             self.rest[part].set(rest[places])
+        if self._light:
+            self._light_rest = np.array(self.rest["light"].value)
+
+    def swing_arms(self, feet: tuple[float, float, float], swing: float) -> None:
+        """Swing the rest posture of the arms against the legs.
+
+        Args:
+            feet: distance of the left foot ahead of the right one, its rate and acceleration (m).
+            swing: `Style.arm_swing`.
+        """
+        if not self._light:
+            return
+        # The target of a posture has no rate; this lead gives the motion that one with rate and acceleration has.
+        gain = self.settings.posture_gain
+        lead = feet[0] + 2.0 * feet[1] / gain + feet[2] / gain**2
+        angle = 0.5 * swing * min(max(lead / self._leg_length, -LARGEST_LEAD), LARGEST_LEAD)
+        self.rest["light"].set(self._light_rest - angle * self._swing_direction)
+
+    def _swing_directions(self, stance: State) -> Array:
+        """Return +-1 for the joint of each arm that moves the hand forward most, + for the left arm; else zero."""
+        robot, direction = self.robot, np.zeros(len(self._light))
+        data = robot.model.createData()
+        pinocchio.computeJointJacobians(robot.model, data, stance.q)
+        for hand in robot.hands:
+            J = pinocchio.getJointJacobian(robot.model, data, hand.joint, pinocchio.LOCAL_WORLD_ALIGNED)
+            arm = stance.pose(hand).translation - data.oMi[hand.joint].translation
+            forward = J[0] + (arm[2] * J[4] - arm[1] * J[5])
+            lengths = [
+                abs(float(forward[joint.v])) * moves for joint, moves in zip(self._light, self._arms, strict=True)
+            ]
+            best = int(np.argmax(lengths)) if lengths else -1
+            if best >= 0 and lengths[best] > 0.0:
+                direction[best] = side_sign(hand.side) * math.copysign(1.0, float(forward[self._light[best].v]))
+        return direction
 
     def set_heading(self, yaw: float, style: Style) -> None:
         """Set the targets of chest and pelvis for a heading (rad), with the chest attitude of the style."""
@@ -272,10 +311,13 @@ class WalkTasks(GaitTasks):
         self.feet[side].set(*motion)
 
     def roll_foot(self, side: Side, roll: FootRoll, measured: pinocchio.SE3) -> None:
-        """Let a stance foot roll about the front edge of its sole, which then bears the force of the foot."""
+        """Let a stance foot roll about an edge of its sole, which then bears the force of the foot."""
         pose, twist, rate = roll.motion(self.robot.foot(side), np.zeros(3), measured.rotation)
         self.stance_poses[side].set(pose, twist, rate)
-        self.patches[side].set(begin=1.0 - EDGE_LENGTH)
+        if roll.edge > 0.0:
+            self.patches[side].set(begin=1.0 - EDGE_LENGTH)
+        else:
+            self.patches[side].set(end=EDGE_LENGTH - 1.0)
 
     def stand_flat(self, side: Side, pose: pinocchio.SE3) -> None:
         """Let the whole sole of a foot bear force, at a pose (world_from_foot)."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Flexion of the knee (rad) of the leg that lands and of the leg that leaves the ground, if the stance knee is
 #: straighter: the first has a reserve in length, the second has begun to swing.
 LANDING_FLEXION, LEAVING_FLEXION = 0.25, 0.5
+#: Additional flexion of the leg that leaves the ground from a flat foot (rad).
+FLAT_FLEXION = 0.15
 #: Largest vertical acceleration of the oscillation, as a fraction of gravity: faster steps oscillate less.
 LARGEST_BOUNCE = 0.15
 #: Smallest height of the hips as a fraction of the reach of a leg.
@@ -46,7 +48,9 @@ def walking_heights(
     lateral: float,
     step_seconds: float,
     double_share: float,
-    rise: float,
+    front_rise: float,
+    rear_rise: float,
+    share: float,
 ) -> tuple[float, float]:
     """Return the mean height of the hips in a walk and the amplitude of its oscillation (m).
 
@@ -56,24 +60,26 @@ def walking_heights(
         forward, lateral: distances of the feet at landing (m).
         step_seconds: duration of a step (s).
         double_share: fraction of it in double support.
-        rise: rise of the ankle of the rear foot until it leaves the ground (m).
+        front_rise: height of the ankle of a foot that lands on its heel, above that of a flat foot (m).
+        rear_rise: rise of the ankle of the rear foot until it leaves the ground (m).
+        share: share of a full roll of the feet. Without it, the height is constant and the leg that leaves more bent.
     """
     offset = body.hip_offset - body.ankle_offset  # of hip from ankle while the CoM is over the middle of the sole
     # The CoM is midway between the feet in the middle of double support.
     near, far = (0.5 * (1.0 + sign * double_share) * abs(forward) for sign in (-1.0, 1.0))
-    landing, leaving = max(flexion, LANDING_FLEXION), max(flexion, LEAVING_FLEXION)
+    landing, leaving = max(flexion, LANDING_FLEXION), max(flexion, LEAVING_FLEXION + (1.0 - share) * FLAT_FLEXION)
     offset = offset if forward >= 0.0 else -offset
     low = min(
         hip_height_over(body, math.hypot(ahead, 0.5 * lateral), bent, height)
         for ahead, bent, height in (
-            (far - offset, landing, 0.0),
+            (far - offset, landing, front_rise),
             (near + offset, landing, 0.0),
-            (far + offset, leaving, rise),
+            (far + offset, leaving, rear_rise),
         )
     )
     high = max(hip_height_over(body, offset, flexion), low)
     amplitude = min(0.5 * (high - low), LARGEST_BOUNCE * GRAVITY * (step_seconds / math.tau) ** 2)
-    return low + amplitude, amplitude
+    return low + share * amplitude, share * amplitude
 
 
 @dataclass(frozen=True)

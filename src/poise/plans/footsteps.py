@@ -280,8 +280,8 @@ LIFT_SHARE, LEAST_STAIR = 0.22, 0.01
 #: Fraction of the swing at its end for which the foot only moves down onto a lower stair, so that its heel clears the
 #: edge.
 HOVER_SHARE = 0.2
-#: Sine of the pitch (rad) below which the height of a sole over its lower end is rounded off.
-PITCH_ROUNDING = 0.05
+#: Pitch δ (rad) below which the height of a sole over its lower end is rounded off.
+PITCH_ROUNDING = 0.08
 #: Remaining seconds below which the curve is not replanned.
 LEAST_REPLAN_TIME = 0.02
 
@@ -311,17 +311,17 @@ def quintic_point(now: CurvePoint, end: CurvePoint, remaining: float, after: flo
 def sole_rise(pitch: CurvePoint, half_length: float) -> CurvePoint:
     """Return by how much the middle of a pitched sole is above its lower end (m), with rate and acceleration.
 
-    ``h (sqrt(sin²φ + ε²) - ε)``, which is smooth at φ = 0.
+    ``h sin φ tanh(φ / δ)``, which is smooth at φ = 0.
     """
     if half_length == 0.0 or not (pitch[0] or pitch[1] or pitch[2]):
         return 0j, 0j, 0j
     angle, rate, faster = (part.real for part in pitch)
-    s, c, e = math.sin(angle), math.cos(angle), PITCH_ROUNDING
-    root = math.sqrt(s * s + e * e)
-    slope = s * c / root
-    bend = (c * c - s * s) / root - (s * c) ** 2 / root**3
+    s, c, t = math.sin(angle), math.cos(angle), math.tanh(angle / PITCH_ROUNDING)
+    change = (1.0 - t * t) / PITCH_ROUNDING
+    slope = c * t + s * change
+    bend = -s * t + 2.0 * c * change - 2.0 * s * t * change / PITCH_ROUNDING
     return (
-        complex(half_length * (root - e)),
+        complex(half_length * s * t),
         complex(half_length * slope * rate),
         complex(half_length * (slope * faster + bend * rate * rate)),
     )
@@ -343,6 +343,7 @@ class SwingTrajectory:
         hover_share: fraction of the swing, at its end, in which the foot only moves down (onto a lower stair).
         pitch: pitch of the sole, positive with the heel up (rad), its rate and acceleration.
         half_length: half the length of the sole (m).
+        landing_pitch: pitch at touchdown (rad).
     """
 
     plane: CurvePoint
@@ -354,6 +355,7 @@ class SwingTrajectory:
     hover_share: float = 0.0
     pitch: CurvePoint = (0j, 0j, 0j)
     half_length: float = 0.0
+    landing_pitch: float = 0.0
 
     @classmethod
     def of(cls, start: Footstep, goal: Footstep, lift: float) -> SwingTrajectory:
@@ -427,5 +429,5 @@ class SwingTrajectory:
             height = quintic_point(self.height, (self.apex, 0.0, apex_acceleration), time_to_apex, period)
         else:
             height = quintic_point(self.height, (goal.z, -TOUCHDOWN_SPEED, 0.0), remaining, period)
-        pitch = quintic_point(self.pitch, (0.0, 0.0, 0.0), remaining, period)
+        pitch = quintic_point(self.pitch, (self.landing_pitch, 0.0, 0.0), remaining, period)
         return replace(self, plane=plane, height=height, yaw=yaw_point, pitch=pitch)

@@ -153,7 +153,9 @@ Speed = tuple[float, float, float]
 REFERENCE_LEG_LENGTH = 0.8
 #: Faster walks have longer and quicker steps, with a constant ratio of step length to step frequency, as in humans
 #: [Sekiya1996]; but no step is shorter in time than this fraction of the step duration of the style.
-SHORTEST_STEP_SHARE = 0.75
+SHORTEST_STEP_SHARE = 0.7
+#: Sideways, each second step has twice the length: steps are as quick as in a walk ahead that is faster by this factor.
+LATERAL_CADENCE = 2.5
 #: Shortest double support, s for a leg of 0.8 m.
 SHORTEST_DOUBLE_SUPPORT = 0.05
 #: Step length from which the feet roll fully, in leg lengths. Where the ZMP begins and ends under a stance foot, as
@@ -250,6 +252,7 @@ class GaitParameters:
         bounce: amplitude of the oscillation of the height of the CoM in each step (m).
         roll: path of the ZMP under a stance foot.
         heel_rise: pitch of the rear foot about its front edge at the end of double support (rad).
+        heel_strike: pitch with which a foot lands on its heel (rad).
     """
 
     step_geometry: StepGeometry
@@ -260,6 +263,7 @@ class GaitParameters:
     bounce: float = 0.0
     roll: PressureRoll = PressureRoll()
     heel_rise: float = 0.0
+    heel_strike: float = 0.0
 
 
 def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None) -> GaitParameters:
@@ -284,7 +288,10 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
         )
     else:
         own_speed = abs(style.step_length) * body.leg_length / timing.step
-        time_factor = max(min(math.sqrt(own_speed / max(math.hypot(*speed[:2]), 1e-9)), 1.0), SHORTEST_STEP_SHARE)
+        time_factor = max(
+            min(math.sqrt(own_speed / max(math.hypot(speed[0], LATERAL_CADENCE * speed[1]), 1e-9)), 1.0),
+            SHORTEST_STEP_SHARE,
+        )
         # The double support is shortened most, because the swing leg needs the remaining time.
         double = max(
             time_factor * timing.double_support, min(SHORTEST_DOUBLE_SUPPORT * time_scale, timing.double_support)
@@ -296,7 +303,7 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
     half = 0.5 * body.sole_size[0]
     toe = min(ROLL_TO_TOE * half, max(body.ankle_offset + body.ankle_reach, 0.0))
     roll = PressureRoll(-share * ROLL_FROM_HEEL * half, share * toe)
-    heel_rise = share * style.heel_rise
+    heel_rise, heel_strike = share * style.heel_rise, share * style.heel_strike
     mean, bounce = walking_heights(
         body,
         max(style.knee_flexion, FLAT_FOOTED_FLEXION) if body.flat_footed else style.knee_flexion,
@@ -304,7 +311,9 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
         2.0 * step_geometry.sideways,
         timing.step,
         timing.double_support / timing.step,
+        (half + body.ankle_offset) * math.sin(heel_strike),
         (half - body.ankle_offset) * math.sin(heel_rise),
+        share,
     )
     height = body.com_height - body.hip_height + mean + style.com_height_offset * body.leg_length
     return GaitParameters(
@@ -313,7 +322,8 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
         style.step_height * body.leg_length,
         height,
         natural_frequency(height),
-        0.0 if body.flat_footed else bounce,
+        bounce,
         roll,
         heel_rise,
+        heel_strike,
     )

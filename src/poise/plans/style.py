@@ -67,6 +67,13 @@ class Style(FormerNames):
         low=0.0,
         high=0.7,
     )
+    heel_strike: float = parameter(
+        0.0,
+        "pitch with which a foot lands on its heel, in steps of a quarter leg or more",
+        unit="rad",
+        low=0.0,
+        high=0.4,
+    )
     sway: float = parameter(
         0.04,
         "sideways amplitude of the center of mass, only with com_reference=sinusoid",
@@ -92,6 +99,9 @@ class Style(FormerNames):
         0.0, "weight of the torque of arms or head, relative to their limits", low=0.0, high=100.0
     )
     arm_posture_weight: float = parameter(1.0, "weight of the arm posture", low=0.0, high=10.0)
+    arm_swing: float = parameter(
+        0.7, "swing of each arm against the leg of its side, relative to the angle of the leg", low=0.0, high=1.5
+    )
     arm_lift: float = parameter(0.0, "elevation of the arms in front", unit="rad", low=-0.5, high=1.5)
     arm_spread: float = parameter(0.0, "abduction of the arms from the body", unit="rad", low=-0.1, high=1.2)
     torque_joints: str = parameter("arms and head", "joints whose torque is minimised", choices=TORQUE_JOINTS)
@@ -227,6 +237,7 @@ STYLES = _make_styles(
         "single_support": 0.65,
         "double_support": 0.25,
         "knee_flexion": 0.35,
+        "arm_swing": 0.1,
         "arm_lift": 0.6,
         "head_pitch": 0.4,
         "chest_pitch": 0.1,
@@ -248,6 +259,7 @@ STYLES = _make_styles(
         "double_support": 0.2,
         "knee_flexion": 0.35,
         "heel_rise": 0.1,
+        "arm_swing": 0.25,
         "angular_momentum_weight": 0.3,
         "torque_weight": 0.1,
         "arm_posture_weight": 0.3,
@@ -269,6 +281,7 @@ STYLES = _make_styles(
         "single_support": 0.8,
         "double_support": 0.3,
         "com_height_offset": -0.08,
+        "arm_swing": 0.1,
         "chest_pitch": 0.25,
     },
     # Parade: high knees, straight back, still arms. With higher steps the chest needs the arms to stay upright.
@@ -277,6 +290,7 @@ STYLES = _make_styles(
         "step_length": 0.3,
         "single_support": 0.5,
         "chest_pitch": -0.05,
+        "arm_swing": 0.1,
         "angular_momentum_weight": 0.1,
         "arm_posture_weight": 3.0,
     },
