@@ -253,9 +253,8 @@ class Walk(Behavior):
         command = self.center_reference.command(plan, phase, time, center)
         self.dcm_error = xi - command.dcm
         task_set = self.task_set
-        target_height = (
-            plan.gait.com_height if self.steps > 0 else self.body.com_height
-        )  # a robot that only stands keeps its height
+        # A robot that stands, or has made its last step, has the height of its stance, from which it can step again.
+        target_height = plan.gait.com_height if self.steps > phase.steps else self.body.com_height
         height, rising, faster = self.terrain.update_center_height(
             phase, target_height, float(c[2]) - self._oscillation.point[0].real, self._clock.period
         )

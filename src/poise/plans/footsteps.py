@@ -280,6 +280,8 @@ LIFT_SHARE, LEAST_STAIR = 0.22, 0.01
 #: Fraction of the swing at its end for which the foot only moves down onto a lower stair, so that its heel clears the
 #: edge.
 HOVER_SHARE = 0.2
+#: Fraction of the swing after which the sole has the pitch with which it lands: it may meet the ground early.
+LEVEL_SHARE = 0.7
 #: Pitch δ (rad) below which the height of a sole over its lower end is rounded off.
 PITCH_ROUNDING = 0.08
 #: Remaining seconds below which the curve is not replanned.
@@ -429,5 +431,9 @@ class SwingTrajectory:
             height = quintic_point(self.height, (self.apex, 0.0, apex_acceleration), time_to_apex, period)
         else:
             height = quintic_point(self.height, (goal.z, -TOUCHDOWN_SPEED, 0.0), remaining, period)
-        pitch = quintic_point(self.pitch, (self.landing_pitch, 0.0, 0.0), remaining, period)
+        until_level = remaining - (1.0 - LEVEL_SHARE) * duration
+        if until_level > LEAST_REPLAN_TIME:
+            pitch = quintic_point(self.pitch, (self.landing_pitch, 0.0, 0.0), until_level, period)
+        else:
+            pitch = (complex(self.landing_pitch), 0j, 0j)
         return replace(self, plane=plane, height=height, yaw=yaw_point, pitch=pitch)

@@ -61,7 +61,7 @@ class Style(FormerNames):
         0.2, "flexion of the knee when the body passes over the stance foot", unit="rad", low=0.1, high=0.9
     )
     heel_rise: float = parameter(
-        0.2,
+        0.15,
         "pitch of the rear foot when it leaves the ground, in steps of a quarter leg or more",
         unit="rad",
         low=0.0,
