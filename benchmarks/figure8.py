@@ -154,7 +154,7 @@ def draw_figure(robot: poise.Robot, path: str) -> None:
         side_axes.set(xlabel="time (s); crosses: outside the support")
     axes[0, 0].invert_xaxis()
     axes[0, 0].set_ylabel("x (m)")
-    axes[1, 0].set_ylabel("y (m); grey: the support")
+    axes[1, 0].set_ylabel("y (m); gray: the support")
     axes[0, 0].legend(fontsize=8, loc="upper left")
     figure.savefig(path, dpi=110)
 

@@ -27,8 +27,8 @@ ROBOTS = "g1,talos,romeo,icub,nao,hoap3,human"
 #: Froude number v² / (g l) of the usual speed of the table: 0.5 m/s on G1.
 FROUDE = 0.037
 HEADS = (
-    "asked m/s", "got", "left", "cost", "pitch", "roll", "yaw", "sway mm", "knee least", "mid", "range", "swing",
-    "slip mm", "jerk", "arms", "hands", "edge", "sat", "jump", "dcm cm", "cadence", "ms",
+    "requested m/s", "forward", "left", "cost", "pitch", "roll", "yaw", "sway mm", "knee least", "mid", "range",
+    "swing", "slip mm", "jerk", "arms", "hands", "edge", "sat", "jump", "dcm cm", "cadence", "ms",
 )  # fmt: skip
 
 
@@ -38,14 +38,14 @@ def measure(motion: runs.Walk) -> list[str]:
     recording = record_steps(steps(setup.controller, setup.plant, setup.seconds), setup.plant.robot)
     robot = setup.plant.robot
     walk = analyze_walk(recording, robot)
-    asked = setup.behavior.requested_speed[0]
+    requested = setup.behavior.requested_speed[0]
     if setup.plant.fallen:
-        return [f"{asked:.2f}", f"falls at {walk.fall_time:.1f} s"]
+        return [f"{requested:.2f}", f"falls at {walk.fall_time:.1f} s"]
     measures, figures = style_measures(walk), quality_figures(recording, robot, walk)
     knees = knee_measures(walk)
     figure = {name: math.nan if value is None else value for name, value in figures.items()}
     return [
-        f"{asked:.2f}",
+        f"{requested:.2f}",
         f"{measures.forward:.2f}",
         f"{measures.sideways:.2f}",
         f"{measures.cost_of_transport:.2f}",
@@ -87,8 +87,8 @@ def main() -> int:
         for style in options.styles.split(","):
             for speed in forward:
                 own = speed == options.sideways == options.turning == 0.0
-                asked = None if own else (round(speed, 3), options.sideways, options.turning)
-                motion = runs.Walk(robot=name, style=style, speed=asked, steps=options.steps, settings=settings)
+                requested = None if own else (round(speed, 3), options.sideways, options.turning)
+                motion = runs.Walk(robot=name, style=style, speed=requested, steps=options.steps, settings=settings)
                 print(f"| {name}, {style} | {' | '.join(measure(motion))} |", flush=True)
     print(f"\n{time.process_time() - begin:.0f} s of processor time")
     return 0

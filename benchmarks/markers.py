@@ -4,8 +4,8 @@
 
 Wall times mean little on a busy machine. So times are processor times, and each round measures the trial and then a
 fixed reference workload: a hundred Jacobians of the body with 42 degrees of freedom and a hundred solutions of 42
-equations. OpenSim's inverse kinematics takes 36 to 56 ms per frame on comparable files (39 coordinates, 41 markers), 12
-with 23 coordinates. Without a trial the sample walk is used.
+equations. `python -m benchmarks.peers opensim` measures
+OpenSim on the same body. Without a trial the sample walk is used.
 """
 
 import argparse

@@ -5,7 +5,7 @@ torque feed-forward.
     python benchmarks/replays.py --robots talos --styles proud --frictions 0.22,0.2,0.18     # check one result nearby
 
 Each walk is recorded once, with torque control and feedback, on friction 0.8. Its joint angles are then played on every
-friction. The simulation is deterministic, so compare a cell with its neighbours to see whether a success is robust.
+friction. The simulation is deterministic, so compare a cell with its neighbors to see whether a success is robust.
 """
 
 from __future__ import annotations

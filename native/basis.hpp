@@ -42,6 +42,18 @@ class Basis {
     for (Index i = 0; i < rank_; ++i) reflect_one(i, c.data());
   }
 
+  // The same for the last `freedom` entries of the first columns of a padded matrix; the others are arbitrary.
+  void project_free(Matrix& C, Index columns) {
+    if (!explicit_) {
+      project_all(C, columns);
+      return;
+    }
+    for (Index j = 0; j < columns; ++j) {
+      work_.head(n_) = C.col(j).head(n_);
+      C.col(j).segment(rank_, freedom()).noalias() = Y_.topRightCorner(n_, freedom()).transpose() * work_.head(n_);
+    }
+  }
+
   // Projects the first columns of the padded matrix C at once.
   void project_all(Matrix& C, Index columns) {
     if (explicit_) {

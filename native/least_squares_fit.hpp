@@ -25,8 +25,8 @@ class LeastSquaresFit {
     order_.assign(static_cast<size_t>(n), 0);
   }
 
-  // Sets the results of a fit by PostureFit; it has no directions.
-  void set_posture_fit(Index freedom, double root_weight, double size, double residual_size) {
+  // Sets the results of a fit by PostureFit or DampedFit; it has no directions.
+  void set_other_fit(Index freedom, double root_weight, double size, double residual_size) {
     freedom_ = columns_ = rank_ = freedom;
     count_ = 0;
     min_root_weight_ = max_root_weight_ = root_weight;
@@ -127,7 +127,7 @@ class LeastSquaresFit {
   double size() const { return size_; }
   Index rank() const { return rank_; }
   // Last pivot of the fit: an estimate of the smallest nonzero singular value.
-  double smallest_pivot() const { return rank_ > 0 ? std::abs(P_(rank_ - 1, rank_ - 1)) : infinity; }
+  double smallest_pivot() const { return rank_ > 0 && !is_posture_fit_ ? std::abs(P_(rank_ - 1, rank_ - 1)) : infinity; }
   // Norm of the largest column that was treated as zero.
   double dropped() const { return dropped_; }
   double residual_size() const { return residual_size_; }

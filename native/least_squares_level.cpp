@@ -11,9 +11,8 @@ namespace poise {
 // finds an active set, and the dual one proves or corrects it.
 Lexicographic::Outcome Lexicographic::solve_least_squares(Index level) {
   ++count_.factorizations;
-  if (!damping_decided_) decide_singularity_damping(level);
   const Index problem_size = inequalities_up_to(level) + n_;
-  Outcome outcome = solve_dual(level, first_dual_iterations_);
+  Outcome outcome = solve_dual(level, damping_ > 0.0 ? first_damped_iterations_ : first_dual_iterations_);
   if (outcome != Outcome::conflict) return outcome;
   outcome = descend(level, 50 + problem_size);
   if (outcome == Outcome::budget) return outcome;
@@ -34,6 +33,7 @@ Lexicographic::Outcome Lexicographic::solve_dual(Index level, Index limit) {
   dual_.setZero();
   for (RowState& p : state_)
     if (p == RowState::ignored) p = RowState::inactive;
+  bool guessing = true;  // no row has entered yet
   for (Index iteration = 0; iteration < limit; ++iteration) {
     if (out_of_time()) return Outcome::budget;
     ++count_.iterations;
@@ -49,6 +49,8 @@ Lexicographic::Outcome Lexicographic::solve_dual(Index level, Index limit) {
       fit_level(level);
     }
     multipliers(level);
+    if (guessing && drop_wrong_guesses()) continue;
+    guessing = false;
     const Removal removal = wrong_multiplier(false);
     if (removal.at >= 0) {
       drop(removal);
@@ -66,7 +68,7 @@ Lexicographic::Outcome Lexicographic::solve_dual(Index level, Index limit) {
 
 void Lexicographic::fit_level(Index level) {
   const Index freedom = basis_.freedom();
-  if (!least_norm(level) && fit_posture()) return;
+  if (!least_norm(level) && (fit_damped() || fit_posture())) return;
   ++count_.fits;
   if (least_norm(level)) {
     if (freedom > 0) {
@@ -103,7 +105,7 @@ void Lexicographic::fit_level(Index level) {
 
 // Fits a posture level by PostureFit. Returns false if the level is not one.
 bool Lexicographic::fit_posture() {
-  if (damping_ > 0.0 || !damping_decided_ || !posture_fit_.factor(rows_, soft_, basis_)) return false;
+  if (damping_ > 0.0 || !posture_fit_.factor(rows_, soft_, basis_)) return false;
   ++count_.fits;
   const double root_weight = rows_[soft_[0]].root_weight;
   double size = 0.0, left = 0.0;
@@ -120,40 +122,48 @@ bool Lexicographic::fit_posture() {
     slack_[i] = rows_.value(i, x_) - bound(i);
     force_[i] = root_weight * root_weight * slack_[i];
   }
-  fit_.set_posture_fit(basis_.freedom(), root_weight, root_weight * size,
+  fit_.set_other_fit(basis_.freedom(), root_weight, root_weight * size,
                        root_weight * left * std::sqrt(static_cast<double>(soft_.size())));
   x_norm_ = x_.norm();
   return true;
 }
 
-// Decides whether the level is nearly singular, from its equalities and the inequalities that are violated at its
-// start. The guessed active set is not used, so that the result does not depend on earlier solutions.
-void Lexicographic::decide_singularity_damping(Index level) {
-  batch_.assign(soft_.begin(), soft_.end());
-  soft_.clear();
-  for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
-    const double value = rows_[i].kind == Kind::inequality ? rows_.value(i, start_) : 0.0;
-    const bool violated = rows_[i].kind == Kind::inequality &&
-                          (value > rows_[i].upper + tolerance(i) || value < rows_[i].lower - tolerance(i));
-    if (rows_[i].kind == Kind::equality || violated) soft_.push_back(i);
+// Fits a damped level of few rows by DampedFit. Returns false if it is not one.
+bool Lexicographic::fit_damped() {
+  if (damping_ == 0.0 || static_cast<Index>(soft_.size()) > basis_.freedom()) return false;
+  ++count_.fits;
+  damped_fit_.solve(rows_, soft_, basis_, damping_, [&](Index i) { return bound(i); }, x_);
+  for (Index r = 0; r < static_cast<Index>(soft_.size()); ++r) {
+    const Index i = soft_[static_cast<size_t>(r)];
+    force_[i] = -rows_[i].root_weight * damped_fit_.residual(r);
+    slack_[i] = rows_.value(i, x_) - bound(i);
   }
-  if (!soft_.empty()) {
-    factor_level(0.0, rank_);
-    apply_singularity_damping(level, fit_.smallest_pivot());
-  }
-  damping_decided_ = true;
-  soft_.assign(batch_.begin(), batch_.end());
+  fit_.set_other_fit(basis_.freedom(), 1.0, damped_fit_.size(), damped_fit_.residual_size());
+  x_norm_ = x_.norm();
+  return true;
 }
 
-// Damps a level whose smallest pivot is below its singularity damping. This is decided once per level, so that its cost
-// does not change while its active set is computed.
-bool Lexicographic::apply_singularity_damping(Index level, double smallest) {
-  const double singularity_damping = rows_.singularity_damping(level);
-  if (damping_decided_ || !(singularity_damping > smallest)) return false;
-  damping_decided_ = true;
-  if (count_.first_damped_level < 0) count_.first_damped_level = level;
-  damping_ = std::max(damping_, std::sqrt(singularity_damping * singularity_damping - smallest * smallest));
-  return true;
+// Decides the damping of a level from the program alone and not from the rows that happen to be held: the level is solved
+// with full damping, which has one solution. The rows that are held there have multipliers and belong to the program. If
+// the rows of the level have only a small part that is independent of them, the level is nearly singular, or bounds block
+// nearly all the freedom that it needs.
+Lexicographic::Outcome Lexicographic::decide_singularity_damping(Index level) {
+  const double damping = damping_, full = rows_.singularity_damping(level);
+  damping_ = std::max(damping, full);
+  const Outcome outcome = solve_least_squares(level);
+  damping_ = damping;
+  if (outcome != Outcome::done) return outcome;
+  if (static_cast<Index>(soft_.size()) > basis_.freedom()) damped_fit_.project(rows_, soft_, basis_);
+  const double smallest = damped_fit_.smallest_part(rows_, soft_, rank_);
+  if (smallest < full) {
+    if (count_.first_damped_level < 0) count_.first_damped_level = level;
+    damping_ = std::max(damping, std::sqrt(full * full - smallest * smallest));
+  }
+  std::sort(soft_.begin(), soft_.end(), [&](Index a, Index b) {
+    const bool first = side(a) == equality, second = side(b) == equality;
+    return first != second ? first : a < b;
+  });
+  return Outcome::done;
 }
 
 void Lexicographic::factor_level(double damping, double tolerance) {
@@ -232,11 +242,26 @@ Lexicographic::Removal Lexicographic::wrong_multiplier(bool smallest_index) cons
   for (Index s = 0; s < static_cast<Index>(soft_.size()); ++s) {
     const Index i = soft_[static_cast<size_t>(s)];
     if (side(i) == equality) continue;
-    // A row of large weight shows a wrong sign in its force, one of small weight in its slack.
-    const double inwards = -side(i) * slack_[i];
-    consider(s, true, i, force_[i], inwards > tolerance(i) ? 0.0 : strength_ * scale_);
+    consider(s, true, i, force_[i], allowed_force(i));
   }
   return best;
+}
+
+// Drops all guessed rows whose multipliers have the wrong sign. Returns whether there are any.
+bool Lexicographic::drop_wrong_guesses() {
+  if (!conflict_) return false;
+  const size_t before = held_.size() + soft_.size();
+  for (Index p = static_cast<Index>(held_.size()) - 1; p >= 0; --p) {
+    const Held& h = held_[static_cast<size_t>(p)];
+    if (h.frozen || !(-side(h.row) * multiplier_[p] > strength_ * scale_)) continue;
+    basis_.make_explicit();
+    release(p);
+  }
+  for (Index s = static_cast<Index>(soft_.size()) - 1; s >= 0; --s) {
+    const Index i = soft_[static_cast<size_t>(s)];
+    if (side(i) != equality && has_wrong_force(i)) drop({s, true, 0.0, 0.0});
+  }
+  return held_.size() + soft_.size() < before;
 }
 
 void Lexicographic::drop(const Removal& removal) {

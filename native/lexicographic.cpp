@@ -75,6 +75,7 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     levels_before_ = view.level_begin;
     basis_.resize(n_);
     fit_.resize(m_, n_);
+    damped_fit_.resize(m_, n_);
     const auto rows = static_cast<size_t>(m_);
     side_.assign(rows, inside);
     guess_.assign(rows, inside);
@@ -133,12 +134,8 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   x_norm_ = start_norm_ = x_.norm();
   soft_.clear();
   conflict_ = false;
-  damping_decided_ = least_norm(level) || rows_.singularity_damping(level) == 0.0;
   damping_ = least_norm(level) ? 0.0 : rows_.damping(level);
-  if (second_pass_) {  // same damping as in the first pass
-    damping_decided_ = true;
-    damping_ = first_pass_damping_[static_cast<size_t>(level)];
-  }
+  if (second_pass_) damping_ = first_pass_damping_[static_cast<size_t>(level)];
   hold_guessed_rows(level);
   if (least_norm(level)) {
     if (basis_.freedom() == 0 && first_free() == basis_.rank()) return Outcome::done;
@@ -163,6 +160,15 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   }
   for (Index i : soft_) state(i) = RowState::soft;
   if (out_of_time()) return Outcome::budget;
+  if (rows_.singularity_damping(level) > 0.0 && !second_pass_) {
+    if (equalities >= n_ - frozen_count() && damping_ == 0.0) {
+      // The rows determine all freedom: bounds do not make such a level singular.
+      const Outcome outcome = solve_least_squares(level);
+      if (outcome != Outcome::done || fit_.smallest_pivot() >= rows_.singularity_damping(level)) return outcome;
+    }
+    const Outcome outcome = decide_singularity_damping(level);
+    if (outcome != Outcome::done) return outcome;
+  }
   if (equalities <= basis_.freedom() && damping_ == 0.0) {
     const Outcome outcome = solve_exactly(level);
     if (outcome != Outcome::conflict) return outcome;
@@ -170,18 +176,9 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   return solve_least_squares(level);
 }
 
-// Whether the independent part of a row of the level that was just held is below the singularity damping of the level;
-// the level is then damped.
-bool Lexicographic::nearly_singular(Index level) {
-  if (damping_decided_) return false;
-  double smallest = infinity;
-  for (size_t p = held_.size(); p-- > 0;) {
-    const Index row = held_[p].row;
-    if (row < 0 || rows_[row].level != level) break;
-    const auto at = static_cast<Index>(p);
-    smallest = std::min(smallest, std::abs(basis_.factor(at, at)) * rows_[row].root_weight);
-  }
-  return apply_singularity_damping(level, smallest);
+// Number of held rows that are fixed.
+Index Lexicographic::frozen_count() const {
+  return std::count_if(held_.begin(), held_.end(), [](const Held& held) { return held.frozen; });
 }
 
 // Holds every soft row exactly; reports a conflict if the rows are dependent and cannot all be satisfied.
@@ -190,7 +187,7 @@ Lexicographic::Outcome Lexicographic::solve_exactly(Index level) {
   while (split < static_cast<Index>(soft_.size()) && side(soft_[static_cast<size_t>(split)]) == equality)
     ++split;
   if (!soft_.empty()) ++count_.factorizations;
-  const bool separable = hold_rows(0, split) && !nearly_singular(level);
+  const bool separable = hold_rows(0, split);
   hold_rows(split, static_cast<Index>(soft_.size()));
   Outcome outcome = Outcome::conflict;
   while (separable) {
@@ -216,13 +213,11 @@ Lexicographic::Outcome Lexicographic::solve_exactly(Index level) {
       outcome = Outcome::done;
       break;
     }
-    const double apart = project_row(row);
-    if (apart <= rank_) {
+    if (project_row(row) <= rank_) {
       side(row) = inside;
       break;
     }
     hold_projected_row(row);
-    if (apply_singularity_damping(level, apart)) break;  // the bound blocks nearly all freedom that the level needs
   }
   if (outcome == Outcome::done) return outcome;
   // Conflict: the rows of this level leave the decomposition and become soft.
@@ -272,8 +267,6 @@ void Lexicographic::freeze_fit() {
     // the values of the rows of this level: the directions below fix these values, together with all held rows if the
     // rows are dependent.
     factor_level(0.0, 0.1 * rank_);
-    if (fit_.rank() < static_cast<Index>(soft_.size()))
-      for (Held& held : held_) held.frozen = true;
   } else if (conflict_) {
     for (size_t p = 0; p < held_.size(); ++p)
       if (std::abs(multiplier_[static_cast<Index>(p)]) > strength_ * scale_) held_[p].frozen = true;

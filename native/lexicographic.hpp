@@ -8,6 +8,7 @@
 // later level may release them.
 #pragma once
 
+#include "damped_fit.hpp"
 #include "deadline.hpp"
 #include "posture_fit.hpp"
 #include "least_squares_fit.hpp"
@@ -82,13 +83,14 @@ class Lexicographic {
   Outcome solve_least_squares(Index level);
   Outcome solve_dual(Index level, Index limit);
   void fit_level(Index level);
+  bool fit_damped();
   bool fit_posture();
   void factor_level(double damping, double tolerance);
-  void decide_singularity_damping(Index level);
-  bool apply_singularity_damping(Index level, double smallest);
-  bool nearly_singular(Index level);
+  Index frozen_count() const;
+  Outcome decide_singularity_damping(Index level);
   void multipliers(Index level);
   Removal wrong_multiplier(bool smallest_index) const;
+  bool drop_wrong_guesses();
   void drop(const Removal& removal);
   Index most_violated(Index level);
   bool enter(Index row, Index level);
@@ -96,6 +98,7 @@ class Lexicographic {
 
   // If the dual active set takes long (primal_descent.cpp).
   Outcome descend(Index level, Index limit);
+  bool at_minimum(Index level);
   bool select_violated(Index level);
   double longest_step(Index level, Index& blocking);
   double line_search(Index level, double longest);
@@ -116,6 +119,12 @@ class Lexicographic {
   bool has_multiplier(Index row) const {
     return conflict_ && (side(row) * slack_[row] > tolerance(row) || side(row) * force_[row] > strength_ * scale_);
   }
+  // Force of the wrong sign that a row of the fitted level may have. A row of large weight shows a wrong sign in its
+  // force, one of small weight in its slack.
+  double allowed_force(Index row) const {
+    return -side(row) * slack_[row] > tolerance(row) ? 0.0 : strength_ * scale_;
+  }
+  bool has_wrong_force(Index row) const { return -side(row) * force_[row] > allowed_force(row); }
   double bound(Index row) const {
     return side_[static_cast<size_t>(row)] == lower_side ? rows_[row].lower : rows_[row].upper;
   }
@@ -131,8 +140,9 @@ class Lexicographic {
   static constexpr double guess_rank_ = 1e-6;    // the same for guessed rows: a wrong guess must not move x far away
   static constexpr double rounding_ = 1e-13;     // smallest part of a unit row that is not rounding
   static constexpr double feasibility_ = 1e-11;  // of unit rows, relative to their bounds
-  // Iterations of the dual active-set method before the primal one takes over.
-  static constexpr Index first_dual_iterations_ = 8;
+  // Iterations of the dual active-set method before the primal one takes over. The points of a damped level are not far
+  // away.
+  static constexpr Index first_dual_iterations_ = 8, first_damped_iterations_ = 24;
   // Bounds that block the last step towards the posture are met in so many rounds, of a few microseconds.
   static constexpr int posture_passes_ = 3;
   // Largest threshold of significant multipliers, relative to the largest force.
@@ -144,6 +154,7 @@ class Lexicographic {
   Rows rows_;
   Basis basis_;
   LeastSquaresFit fit_;
+  DampedFit damped_fit_;
   PostureFit posture_fit_;
   std::vector<Held> held_;          // in the order of the rows of the basis
   std::vector<Index> soft_;         // active rows of the current level
@@ -171,7 +182,6 @@ class Lexicographic {
   double scale_ = 0.0;                                           // largest force of the level
   double strength_ = 1e-14;                                      // smallest significant multiplier, relative to scale_
   bool conflict_ = false;                                        // the current level has slack
-  bool damping_decided_ = true;                                  // singularity damping of the current level is decided
   double damping_ = 0.0;                                         // damping of the current level
   bool second_pass_ = false;                                     // all levels are solved a second time
   std::vector<double> first_pass_damping_;                       // damping of each level in the first pass

@@ -46,6 +46,11 @@ Lexicographic::Outcome Lexicographic::descend(Index level, Index limit) {
       // It moved along the direction, so it is independent, if only slightly.
       if (project_row(blocking) > 1e-3 * rank_) {
         hold_projected_row(blocking);
+        if (at_minimum(level)) {  // a vertex: no step before another row is dropped
+          multipliers(level);
+          const Removal removal = wrong_multiplier(stalled > 5);
+          if (removal.at >= 0) drop(removal);
+        }
       } else {
         state(blocking) = RowState::ignored;
         side(blocking) = inside;
@@ -62,6 +67,22 @@ Lexicographic::Outcome Lexicographic::descend(Index level, Index limit) {
     drop(removal);
   }
   return Outcome::iterations;
+}
+
+// Whether no step within the held rows lowers the cost at x; computes the forces of the soft rows there.
+bool Lexicographic::at_minimum(Index level) {
+  const double damping = least_norm(level) ? 1.0 : damping_;
+  gradient_ = damping * damping * x_;
+  if (!least_norm(level)) {
+    for (Index i : soft_) {
+      slack_[i] = rows_.value(i, x_) - bound(i);
+      force_[i] = rows_[i].root_weight * rows_[i].root_weight * slack_[i];
+      rows_.accumulate(i, force_[i], gradient_);
+    }
+  }
+  projected_.head(n_) = gradient_;
+  basis_.project(projected_);
+  return projected_.segment(basis_.rank(), basis_.freedom()).norm() <= 1e-12 * gradient_.norm();
 }
 
 // Selects the soft rows of a descent step: equalities and violated inequalities. Returns whether the set has changed.

@@ -17,7 +17,7 @@ MOMENTARY = (
     r"at \S+ s$",
 )
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?"
-#: Numbers below this, a third of a millimetre, are drift and rounding and differ between builds; others agree to 5 %.
+#: Numbers below this, a third of a millimeter, are drift and rounding and differ between builds; others agree to 5 %.
 DRIFT, ALIKE = 3e-4, 0.05
 
 

@@ -2,6 +2,7 @@
 
     python -m benchmarks.peers                          # as `make bench-peers`: some ten minutes
     python -m benchmarks.peers --steps-only             # without the solvers
+    python -m benchmarks.peers opensim [TRIAL ...]      # only OpenSim, on recorded walks or the synthetic sample
     python -m benchmarks.peers --json run.json          # also write the figures as JSON
 
 Each peer runs in its own virtual environment, which is built from wheels on first use; a peer that cannot be installed
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from benchmarks.peers import dynamics, kinematics
+from benchmarks.peers import biomechanics, dynamics, kinematics
 from benchmarks.solvers import measurement, results
 from benchmarks.solvers.workloads import Workload
 from poise.errors import PoiseError
@@ -27,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "python -m benchmarks.peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     measurement.add_options(parser)
+    parser.add_argument("only", nargs="?", choices=("opensim",), help="compare only with OpenSim")
+    parser.add_argument("trials", nargs="*", type=Path, metavar="TRIAL", help="walks for OpenSim (default: the sample)")
     parser.add_argument("--steps-only", action="store_true", help="measure whole control steps without the solvers")
     parser.add_argument(
         "--rounds",
@@ -37,15 +42,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         with contextlib.redirect_stdout(sys.stderr):  # standard output is for the tables
+            if options.only:
+                people = biomechanics.run(options.trials, progress=print)
+                if options.json is not None:
+                    options.json.write_text(json.dumps(people, indent=1), encoding="utf-8")
+                print(biomechanics.table(people), file=sys.__stdout__)
+                return 0
             workloads: list[Workload] | None = [] if options.steps_only else None
             solvers = measurement.run(options.data, options.repeat, progress=print, workloads=workloads)
-            result = {**solvers, "peers": run(options.rounds, progress=print)}
+            result = {
+                **solvers,
+                "peers": run(options.rounds, progress=print),
+                "people": biomechanics.run(progress=print),
+            }
         results.save_results(result, options.json, options.baseline)
     except (PoiseError, OSError) as error:
         parser.error(" ".join(str(error).split()))
     except KeyboardInterrupt:
         return 130
-    print(table(result))
+    print(table(result), "", biomechanics.table(result["people"]), sep="\n")
     return 0
 
 

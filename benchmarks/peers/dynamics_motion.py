@@ -27,9 +27,9 @@ from poise.robots import Frame, Robot, State, load_robot
 from poise.state import Snapshot
 from poise.tasks import ACCELERATION, Decay
 
-#: Cycles simulated before the recorded one: posture and errors are then periodic to a millimetre.
+#: Cycles simulated before the recorded one: posture and errors are then periodic to a millimeter.
 SETTLING = 2
-#: Newton steps that correct the poses of the feet: the errors are micrometres, so two steps reach rounding.
+#: Newton steps that correct the poses of the feet: the errors are micrometers, so two steps reach rounding.
 CORRECTIONS = 2
 #: Names of the links that are added to the URDF: soles at their middle with z up, and the hand.
 SOLES, HAND = ("bench_left_sole", "bench_right_sole"), "bench_hand"

@@ -106,7 +106,7 @@ class DynamicsProblem:
 
     #: Weights of squared errors of one unit (m/s^2, rad/s^2) in a weighted program. The posture demands up to
     #: 10 rad/s^2 in conflict with the tasks above it: with its weight of 1e-3 their errors are 0.01, with 0.1 they are
-    #: 0.3. All weights are large compared with 1e-8, the regularisation that TSID adds for every unknown, forces (N)
+    #: 0.3. All weights are large compared with 1e-8, the regularization that TSID adds for every unknown, forces (N)
     #: included, which would otherwise change the posture of Talos.
     WEIGHTS: ClassVar[dict[str, float]] = {"balance": 100.0, "hand": 100.0, "torso": 100.0, "posture": 1e-3}
     #: Weight of squared forces (N) and torques (N m). It is small, because it only selects one of many feasible force

@@ -282,6 +282,9 @@ _PLACO = Environment("placo", ("placo==0.10.2", "pin==3.8.0"))
 #: Its dependencies are pinned to the versions that it was built with: newer ones rename the shared libraries.
 _TSID = Environment("tsid", ("tsid==1.7.1", "pin==3.4.0", "cmeel-urdfdom==4.0.1", "cmeel-tinyxml2==10.0.0"))
 
+#: OpenSim, on people (`benchmarks.peers.biomechanics`).
+OPENSIM = Peer("opensim", Environment("opensim", ("opensim==4.6",)))
+
 #: Peers of kinematics in their fastest configuration, to which the bars apply.
 PEERS = (Peer("pink", _PINK), Peer("mink", _MINK, floating=True), Peer("placo", _PLACO))
 #: The same with the feet as equality constraints, which is closer to strict priorities and slower.

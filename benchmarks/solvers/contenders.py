@@ -1,7 +1,7 @@
 """Solvers under measurement: their common interface, the weighted quadratic program, and all contenders except daqp.
 
 Each solver is used in its fastest known configuration. Arrays are contiguous and prepared before the timed call, so the
-cost of building a Hessian from the rows is excluded, which favours the quadratic programs: strict priorities work on
+cost of building a Hessian from the rows is excluded, which favors the quadratic programs: strict priorities work on
 the rows themselves. After a failure a contender starts the next step cold instead of warm.
 """
 
@@ -52,7 +52,7 @@ class SolverContender(Protocol):
     """
 
     name: str
-    #: Whether it minimises in strict order, so that its cost of each level can be compared.
+    #: Whether it minimizes in strict order, so that its cost of each level can be compared.
     strict: bool
 
     def prepare(self, program: Program) -> Any: ...
@@ -83,7 +83,7 @@ class QuadraticProgram:
 
     ::
 
-        minimise    x'Hx/2 + f'x + sum_{i soft} weight_i s_i^2 / 2
+        minimize    x'Hx/2 + f'x + sum_{i soft} weight_i s_i^2 / 2
         subject to  lower_i <= a_i x       <= upper_i   for the rows of level 0
                     lower_i <= a_i x - s_i <= upper_i   for the soft rows
 

@@ -97,7 +97,7 @@ class DaqpWeighted(_DaqpModel):
 class DaqpHierarchical(_DaqpModel):
     """daqp's hierarchical mode: the same levels through `break_points`, with the least-norm cost below them.
 
-    Its regularisation `rho_soft` stays at the default of 1e-6. With 1e-8 it agrees with the strict optimum on most of
+    Its regularization `rho_soft` stays at the default of 1e-6. With 1e-8 it agrees with the strict optimum on most of
     the recorded kinematic steps, but fails on most of the dynamic ones. Exit flag 3 hides levels that failed and counts
     as a failure.
     """

@@ -2,7 +2,7 @@
 
 Recorded sequences come from files. Generated ones come from a seed, with the shape of the inverse kinematics and
 dynamics of a humanoid: matrices have the sparsity of a floating base with two legs, a waist, two arms and a head, their
-entries are of the order of metres and radians, and they vary smoothly from step to step. Level 0 is always feasible;
+entries are of the order of meters and radians, and they vary smoothly from step to step. Level 0 is always feasible;
 lower levels exceed the limits for part of the time, so that bounds become active and inactive.
 """
 

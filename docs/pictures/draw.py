@@ -7,10 +7,10 @@ Names: gait, servos, torques, standing, reach, door, styles. All take some minut
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
-import mujoco
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
@@ -19,14 +19,16 @@ from poise import runs
 from poise.behaviors import Reach, ZmpBalance, one_foot_stance, regulation_settings
 from poise.behaviors import standing_reference as standing_on
 from poise.plans import SquatReference
-from poise.plants import CarriedBox, PositionServos, Push, StairsAndDoor
-from poise.plants.engine.robot_model import CoordinateMap
-from poise.rendering import Camera, picture, save_picture
+from poise.plants import CarriedBox, EnvironmentGeometry, PositionServos, Push
+from poise.rendering import Camera, OffscreenRenderer, Overlays, picture, recorded_environment, save_picture
+from poise.robots import leg_length
 
 FOLDER = Path(__file__).parent
 ROBOTS = {name: poise.load_robot(name) for name in ("g1", "talos", "romeo", "icub", "nao", "mighty", "hoap3")}
 #: Neutral, and the styles of [Dalibard2012] section VI.
 STYLES = ("neutral", "relaxed", "cautious", "proud", "sad")
+#: A state, the camera that looks at it, and the environment of the robot.
+Frame = tuple[poise.State, Camera, EnvironmentGeometry]
 
 
 def reach(robot: poise.Robot) -> None:
@@ -110,7 +112,7 @@ def styles(name: str, frames: int = 6, panel: tuple[int, int] = (184, 340), marg
         strip = image[:, i * frames * width : (i + 1) * frames * width]
         page.paste(Image.fromarray(strip), (margin, i * high))
         pen.text((8, (i + 0.5) * high), style, fill=(40, 44, 52), font=font, anchor="lm")
-    # 128 colors are enough for grey robots on a light ground, and make the file a third as large.
+    # 128 colors are enough for gray robots on a light ground, and make the file a third as large.
     page.quantize(128, dither=Image.Dither.NONE).save(FOLDER / f"styles_{name}.png", optimize=True)
 
 
@@ -123,25 +125,27 @@ def standing() -> None:
         save_picture(FOLDER / f"one_foot_{robot.name}.png", one_foot_stance(robot), width=560, height=480)
 
 
+def film_strip(renderer: OffscreenRenderer, frames: Sequence[Frame], file: str) -> None:
+    """Save frames side by side: each a state, its camera, and the environment of the robot."""
+    images = [renderer.draw([state], camera, Overlays(), environment) for state, camera, environment in frames]
+    strip = Image.fromarray(np.hstack(images))
+    strip.quantize(256, Image.Quantize.MEDIANCUT, kmeans=1).save(FOLDER / file, optimize=True)
+
+
 def door(name: str, size: tuple[int, int] = (250, 330)) -> None:
-    """Draw seven moments of the guided walk down the stairs to the door, in the world of the simulator."""
+    """Draw seven moments of the guided walk down the stairs to the door."""
     robot = ROBOTS[name]
     recording, _ = runs.Navigate(robot=name, scenario=True).run()
-    stage = StairsAndDoor.of(robot)
-    plant = poise.MujocoPlant(robot, ground=stage, objects=stage.objects, visuals=True)
-    places, camera = CoordinateMap(robot, plant.model), mujoco.MjvCamera()
-    camera.azimuth, camera.elevation, camera.distance = 68.0, -14.0, 3.4 * stage.leg_length
+    environment, length = recorded_environment(recording, robot), leg_length(robot)
     frames = []
-    with mujoco.Renderer(plant.model, size[1], size[0]) as renderer:
-        for share in (0.02, 0.2, 0.38, 0.5, 0.68, 0.85, 1.0):
-            state = recording.state(round(share * (recording.samples - 1)), robot)
-            places.write(state.q, np.zeros(robot.model.nv), plant.data)
-            mujoco.mj_forward(plant.model, plant.data)
-            camera.lookat[:] = state.center_of_mass + np.array([0.1, 0.0, -0.1]) * stage.leg_length
-            renderer.update_scene(plant.data, camera)
-            frames.append(renderer.render().copy())
-    picture = Image.fromarray(np.hstack(frames))
-    picture.quantize(256, Image.Quantize.MEDIANCUT, kmeans=1).save(FOLDER / f"door_{name}.png", optimize=True)
+    for share in (0.02, 0.2, 0.38, 0.5, 0.68, 0.85, 1.0):
+        state = recording.state(round(share * (recording.samples - 1)), robot)
+        x, y, z = state.center_of_mass + np.array([0.1, 0.0, -0.1]) * length
+        frames.append(
+            (state, Camera(direction=(-0.36, -0.90, 0.3), target=(x, y, z), distance=5.6 * length), environment)
+        )
+    with OffscreenRenderer(robot, *size) as renderer:
+        film_strip(renderer, frames, f"door_{name}.png")
 
 
 def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
@@ -149,6 +153,7 @@ def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
     robot, frames = ROBOTS[name], []
     stiff = {"stiffness": 1.0, "momentum_recovery_gain": 0.0, "proportional": 0.05, "derivative": 0.0}
     scenes = ((None, (0.0, 2.9, 3.35), {}), (2.0, (4.0, 5.0), {}), (2.0, (0.0, 5.0), stiff))
+    camera = Camera(direction=(0.8, -0.56, 0.22), target=(0.03, 0.0, 0.29), distance=1.62)
     for squat, times, numbers in scenes:
         start = robot.stance("carrying" if numbers else "standing")
         reference = None if squat is None else SquatReference(*standing_on(start), 0.05, 0.5, squat, 4.0)
@@ -158,20 +163,14 @@ def servos(name: str = "hoap3", size: tuple[int, int] = (200, 290)) -> None:
             actuators=PositionServos(stiffness_scale=body.settings.stiffness),
             pushes=[Push((34, 0, 0), duration=0.1, time=3.0)] if squat is None else [],
             carried_box=CarriedBox.of_mass_fraction(robot, 0.1) if numbers else None,
-            visuals=True,
         )
-        camera = mujoco.MjvCamera()
-        camera.azimuth, camera.elevation, camera.distance = 145.0, -12.0, 1.0
-        camera.lookat[:] = 0.03, 0.0, 0.29
-        wanted = {round(1e3 * time) for time in times}
-        with mujoco.Renderer(plant.model, size[1], size[0]) as renderer:
-            controller = poise.PositionController(body, period=0.001)
-            for k, _ in enumerate(poise.steps(controller, plant, max(times) + 0.001)):
-                if k in wanted:
-                    renderer.update_scene(plant.data, camera)
-                    frames.append(renderer.render().copy())
-    picture = Image.fromarray(np.hstack(frames))
-    picture.quantize(256, Image.Quantize.MEDIANCUT, kmeans=1).save(FOLDER / f"servos_{name}.png", optimize=True)
+        shown = {round(1e3 * time) for time in times}
+        controller = poise.PositionController(body, period=0.001)
+        for k, _ in enumerate(poise.steps(controller, plant, max(times) + 0.001)):
+            if k in shown:
+                frames.append((plant.truth(), camera, plant.environment))
+    with OffscreenRenderer(robot, *size) as renderer:
+        film_strip(renderer, frames, f"servos_{name}.png")
 
 
 def gait(size: tuple[int, int] = (160, 250), margin: int = 96) -> None:

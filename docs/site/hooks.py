@@ -37,7 +37,7 @@ FENCED = re.compile(r"^```.*?^```|`[^`\n]+`", flags=re.MULTILINE | re.DOTALL)
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not in docs/."""
     texts = {target: (ROOT / origin).read_text() for origin, target in ELSEWHERE.items() if (ROOT / origin).is_file()}
-    texts["license.md"] = f"# Licence\n\n{block(texts['license.md'], 'text')}"
+    texts["license.md"] = f"# License\n\n{block(texts['license.md'], 'text')}"
     examples = sorted((ROOT / "examples").glob("[0-9]*.py"))
     texts["examples/index.md"] = listing(examples)
     texts |= {f"examples/{path.stem}.md": example(path) for path in examples}

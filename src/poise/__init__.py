@@ -98,6 +98,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
     "report": (),
     "robots": ("Robot", "State", "load_robot"),
     "runs": (),
+    "shield": (),
     "solvers": (),
     "state": ("Contact", "Snapshot"),
     "studio": (),

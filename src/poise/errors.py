@@ -109,7 +109,7 @@ class RecordingError(PoiseError, ValueError):
 
 
 class ChannelError(RecordingError, KeyError):
-    """A channel that a recording does not have: a `KeyError`, as of any mapping."""
+    """A channel that a recording does not have: also a `KeyError`, as for any mapping."""
 
     __str__ = Exception.__str__  # that of KeyError would put the message in quotes
 

@@ -106,6 +106,16 @@ def check_folder(path: str | PathLike[str], error: Callable[[str], Exception], o
         raise error(f"{label} ends in {suffix} like a file; give a folder, like {Path(path).with_suffix('')}")
 
 
+def make_folder(path: str | PathLike[str], error: Callable[[str], Exception], option: str = "") -> None:
+    """Create a folder for results, with its parents; raise an error in one line if that is impossible."""
+    check_folder(path, error, option)
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        label = f"{option} '{path}'".lstrip()
+        raise error(f"{label} cannot be created: {failure_reason(reason)}; give another folder") from None
+
+
 def write_csv(path: str | PathLike[str], rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Path:
     """Write rows as a CSV file with the given columns and return its path.
 

@@ -17,8 +17,8 @@ def progress_recording(seconds: float, period: float = 0.01, start: float = 0.0,
     """A motion whose progress (0 to 1) is recorded, with further channels as functions of it."""
     time = start + np.arange(round(seconds / period) + 1) * period
     progress = (time - start) / seconds
-    labelled = {name.replace("__", "/"): value(progress) for name, value in channels.items()}
-    more = [Channel(channel_key(label), "", values, label=label) for label, values in labelled.items()]
+    labeled = {name.replace("__", "/"): value(progress) for name, value in channels.items()}
+    more = [Channel(channel_key(label), "", values, label=label) for label, values in labeled.items()]
     return Recording([Channel("time", "s", time), Channel("progress", "", progress), *more])
 
 

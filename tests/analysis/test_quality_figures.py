@@ -236,7 +236,7 @@ def test_every_bound_warns_just_above_and_not_just_below() -> None:
 
 @pytest.mark.needs_models
 def test_bodies_that_overlap_are_measured() -> None:
-    """The left forearm of the G1 overlaps its right arm by far more than a millimetre."""
+    """The left forearm of the G1 overlaps its right arm by far more than a millimeter."""
     g1 = installed_robot("g1")
     standing = g1.stance("standing").q
     assert body_overlap(g1, standing[np.newaxis]) == 0.0

@@ -193,7 +193,10 @@ def test_bad_files_are_refused_in_one_line(sample_folder: Path, tmp_path: Path, 
     assert "no folder" in error_line(capsys, "human", "fit", walk, "--out", tmp_path / "no" / "where.poise")
     assert "marker set" in error_line(capsys, "human", "fit", walk, "--marker-set", "plugin")
     assert "--mot" in error_line(capsys, "human", "fit", sample_folder, "--mot", tmp_path / "x.mot")
-    assert "plate" in error_line(capsys, "human", "torques", walk)
+    alone = tmp_path / "alone.trc"
+    alone.write_bytes(walk.read_bytes())
+    assert "no force plates" in error_line(capsys, "human", "torques", alone)
+    assert "no ground forces" in error_line(capsys, "human", "torques", walk, "--forces", walk)
     text = tmp_path / "list.txt"
     text.write_text("a")
     assert "folder" in error_line(capsys, "human", "gait", walk, "--out", text)

@@ -6,11 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import poise
-from poise import cli
+from poise import analysis, cli
 from poise.plans import Style
+from poise.runs import summarize_run
 
 
 def error_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -44,12 +46,25 @@ def test_a_walk_that_succeeds_ends_with_0_and_one_object(tmp_path: Path, capsys:
 
 
 @pytest.mark.needs_models
-def test_a_walk_that_falls_ends_with_1_and_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    push = ["--push", "0,100,0,0.1@1.0"]
-    assert cli.main(["run", "walk", "--robot", "nao", "--steps", "3", *push, "--json"]) == 1
+def test_a_walk_that_falls_ends_with_1_the_reason_and_figures_until_the_fall(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--push", "0,100,0,0.1@1.0", "--out", str(tmp_path / "fall.poise")]
+    assert cli.main(["run", "walk", "--robot", "nao", "--steps", "3", *options, "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["fell"]
     assert "fell at" in found["reason"]
+    recording = poise.load_recording(tmp_path / "fall.poise")
+    walk = analysis.analyze_walk(recording, poise.load_robot("nao"))
+    assert found["steps"] == len(walk.steps)
+    assert "slip" not in summary_names(found)
+    tracks = walk.tracks
+    feet = tracks.positions[: np.searchsorted(recording.time, recording.provenance["fall"]["time"]), :2, :2]
+    assert found["distance_m"] <= np.linalg.norm(feet - feet[0], axis=-1).max() + 0.5 * poise.load_robot("nao").height
+
+
+def summary_names(result: dict[str, object]) -> str:
+    return " ".join(name for name, _ in summarize_run(result).figures)
 
 
 @pytest.mark.needs_models

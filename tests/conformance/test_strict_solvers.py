@@ -36,7 +36,7 @@ def test_the_slack_of_every_level_is_that_of_brute_force(strict: Strict, kind: s
 
 
 def test_a_conflict_inside_a_level_is_resolved_by_least_squares_of_the_unscaled_rows(strict: Strict) -> None:
-    # x = 1 and 2 x = 0: minimise (x - 1)^2 + (2 x)^2.
+    # x = 1 and 2 x = 0: minimize (x - 1)^2 + (2 x)^2.
     assert strict().solve(Program([Rows([[1.0], [2.0]], [1, 0], [1, 0])])).x == pytest.approx([0.2], abs=1e-14)
 
 

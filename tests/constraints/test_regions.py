@@ -15,7 +15,7 @@ from poise.tasks import ACCELERATION, VELOCITY
 from robot_states import installed_robot, layout, run_closed_loop
 
 ORDERS = pytest.mark.parametrize("order", [VELOCITY, ACCELERATION])
-#: Error of a linearised side within one period: half an acceleration times the period squared (m).
+#: Error of a linearized side within one period: half an acceleration times the period squared (m).
 BEND = 2e-4
 
 Make = Callable[[Robot, np.ndarray], tasks.Task]

@@ -20,6 +20,7 @@ from poise import cli
 from poise.human import load_marker_set
 from poise.plans import Style
 from poise.plants import MujocoPlant, PlantServer
+from poise.shield import BalanceShield, ShieldServer
 from shared_data import require_models
 from test_readme import ALIKE, DRIFT, numbers, without_volatile_values, words
 
@@ -39,10 +40,12 @@ COMMANDS_FIRST = (
 #: Robots whose models are in a package that may not be installed.
 NEED_MODELS = re.compile(r'"(g1|talos|romeo|icub)"|--robot (g1|talos|romeo|icub)')
 #: Commands that run until they are stopped.
-ENDLESS = ("studio", "serve")
+ENDLESS = ("studio", "serve", "shield")
 #: Options added to a command so that it ends within minutes.
 SHORTENED = {"campaign": ("--size", "check")}
 ADDRESS = "tcp://127.0.0.1:5560"
+#: Calls of a client that expects a shield.
+SHIELD_CLIENT = "Client()"
 
 
 def name_of(page: Path) -> str:
@@ -173,7 +176,11 @@ def reader(text: str) -> Callable[[Path], None]:
 
 @contextlib.contextmanager
 def serve_robot(text: str) -> Iterator[str]:
-    """Serve a robot at a free port for a program that expects one at a socket."""
+    """Serve a robot, or a shield, at a free port for a program that expects one at a socket."""
+    if SHIELD_CLIENT in text:
+        with shielded_robot() as address:
+            yield text.replace(SHIELD_CLIENT, f"Client({address!r}, timeout=60.0)")
+        return
     if ADDRESS not in text:
         yield text
         return
@@ -184,4 +191,25 @@ def serve_robot(text: str) -> Iterator[str]:
             yield text.replace(ADDRESS, server.address)
         finally:
             server.stop()
+            thread.join()
+
+
+@contextlib.contextmanager
+def shielded_robot() -> Iterator[str]:
+    """Shield a simulated robot at a free port, and yield its address."""
+    robot = poise.load_robot("g1")
+    shield, stopped = BalanceShield(robot, "walk"), threading.Event()
+    with ShieldServer(shield, MujocoPlant(shield.start), port=0) as server:
+
+        def run() -> None:
+            for _ in server.steps():
+                if stopped.is_set():
+                    return
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        try:
+            yield server.address
+        finally:
+            stopped.set()
             thread.join()

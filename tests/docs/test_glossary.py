@@ -27,6 +27,6 @@ def test_every_term_is_defined_once() -> None:
 
 def test_a_synonym_belongs_to_one_entry_and_is_no_term_itself() -> None:
     terms = {term.lower() for term in ENTRIES}
-    owners = Counter(name for entry in ENTRIES.values() for name in set(synonyms(entry)))
+    owners = Counter(name for entry in ENTRIES.values() for name in synonyms(entry))
     assert [name for name, count in owners.items() if count > 1] == []
     assert sorted(terms & set(owners)) == []

@@ -30,7 +30,7 @@ def motion(robot: Robot) -> Recording:
 def test_arrays_come_back_bit_by_bit(motion: Recording, tmp_path: Path) -> None:
     back = exports.read_trajectory(exports.save(motion, tmp_path / "m.npz"))
     assert (back.time == motion.time).all()
-    assert np.abs(back.q - motion["q"]).max() < 1e-15  # quaternions are normalised
+    assert np.abs(back.q - motion["q"]).max() < 1e-15  # quaternions are normalized
     assert np.array_equal(not_none(back.v), motion["v"])
     assert np.array_equal(not_none(back.torque), motion["command/torque"])
     assert (back.joints, back.robot) == (motion.labels["q"][7:], "biped")

@@ -35,7 +35,7 @@ def robot() -> Robot:
 
 
 def gliding_configurations(robot: Robot, samples: int = 21) -> np.ndarray:
-    """Configurations that move six metres forward and sway."""
+    """Configurations that move six meters forward and sway."""
     q = np.tile(robot.stance("standing").q, (samples, 1))
     q[:, 0] += np.linspace(0.0, 6.0, samples)
     q[:, 1] += 0.05 * np.sin(np.arange(samples))

@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio
 import pytest
 
+from poise.human.fitting.filtered_motion import continuous_quaternions
 from poise.human.gait.key_postures import (
     ArrivalTarget,
     DecayPerPhase,
@@ -15,7 +16,7 @@ from poise.human.gait.key_postures import (
     TimeToGo,
     find_key_postures,
 )
-from poise.human.gait.reference_walk import continuous_quaternions, derivatives_from_motion, motion_from_derivatives
+from poise.human.gait.reference_walk import derivatives_from_motion, motion_from_derivatives
 from sample_walks import sample_walk
 
 MODEL = sample_walk().robot.model

@@ -7,7 +7,7 @@ import pytest
 
 import poise
 from poise.human import load_marker_set
-from poise.human.fitting.body_fit import filter_motion
+from poise.human.fitting.filtered_motion import filter_motion
 from poise.human.fitting.marker_tracking import BodyPoints, MarkerTracker
 from poise.human.sample_trials import sample_motion
 from poise.human.synthetic_walk import synthesize_walk

@@ -10,8 +10,8 @@ import pytest
 from torque_trials import KnownMotion, known_motion
 
 from poise.human import ForcePlate, compute_torques
-from poise.human.torques.plate_forces import EDGE_TOLERANCE, detect_stance, foot_wrenches
-from poise.robots import SIDES
+from poise.human.torques.plate_forces import EDGE_TOLERANCE, detect_stance, foot_wrenches, raised_supports
+from poise.robots import SIDES, Side
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +116,56 @@ def test_too_little_load_on_a_plate_is_noted(walk: KnownMotion) -> None:
     weak = [replace(plate, force=0.7 * plate.force) for plate in walk.trial.plates]
     notes = compute_torques(walk.on(*weak)).notes
     assert any("bears 70 % of the load that the motion requires" in note for note in notes)
+
+
+def foot_points(time: np.ndarray, steps: list[tuple[float, float, float]]) -> np.ndarray:
+    """Four points of a foot (n x 4 x 3) that stands at places (from s, x, z) and swings between them for 0.45 s."""
+    x, z = np.full(len(time), steps[0][1]), np.full(len(time), steps[0][2])
+    for (_, x0, z0), (arrival, x1, z1) in itertools.pairwise(steps):
+        share = np.clip((time - arrival + 0.45) / 0.45, 0.0, 1.0)
+        smooth = share**2 * (3.0 - 2.0 * share)
+        x += (x1 - x0) * smooth
+        z += (z1 - z0) * smooth + 0.1 * np.sin(np.pi * smooth) ** 2
+    shape = np.array([[-0.07, 0.0, 0.0], [0.13, 0.03, 0.0], [0.12, -0.04, 0.0], [0.19, 0.0, 0.01]])
+    return np.column_stack([x, np.zeros(len(time)), z])[:, None] + shape
+
+
+def test_feet_on_stairs_stand_on_every_step() -> None:
+    time = np.arange(0.0, 5.0, 0.01)
+    points: dict[Side, np.ndarray] = {
+        "left": foot_points(time, [(0.0, 0.0, 0.0), (1.0, 0.3, 0.17), (2.4, 0.9, 0.51), (3.8, 1.5, 0.85)]),
+        "right": foot_points(time, [(0.0, 0.0, 0.0), (1.7, 0.6, 0.34), (3.1, 1.2, 0.68), (4.5, 1.5, 0.85)]),
+    }
+    found = raised_supports(time, points, np.zeros(3))
+    for side, stands in (("left", [(1.1, 1.8), (2.5, 3.2), (3.9, 4.9)]), ("right", [(1.8, 2.5), (3.2, 4.0)])):
+        for begin, end in stands:
+            inside = (time > begin) & (time < end)
+            assert found[side][inside].all(axis=1).mean() > 0.95, (side, begin)  # type: ignore[index]
+    swing = (time > 2.1) & (time < 2.3)
+    assert not found["left"][swing].any()
+
+
+def test_a_foot_held_in_the_air_while_the_other_stands_is_not_on_raised_ground() -> None:
+    time = np.arange(0.0, 4.0, 0.01)
+    points: dict[Side, np.ndarray] = {
+        "left": foot_points(time, [(0.0, 0.0, 0.0), (1.0, 0.2, 0.3), (3.5, 0.0, 0.0)]),
+        "right": foot_points(time, [(0.0, 0.0, 0.0)]),
+    }
+    assert not raised_supports(time, points, np.zeros(3))["left"].any()
+
+
+def test_plates_above_the_floor_give_the_moments_of_the_floor(walk: KnownMotion) -> None:
+    up = np.array([0.0, 0.0, 0.36])
+    q = walk.q.copy()
+    q[:, :3] += up
+    plates = [
+        replace(
+            plate,
+            corners=plate.corners + up,
+            center_of_pressure=np.where(plate.force[:, 2:] > 0.0, plate.center_of_pressure + up, 0.0),
+        )
+        for plate in walk.trial.plates
+    ]
+    raised, floor = compute_torques(replace(walk.on(*plates), q=q)), compute_torques(walk)
+    for joint in ("left_hip_flexion", "right_knee_flexion", "left_ankle_dorsiflexion"):
+        assert raised.joint_torque(joint) == pytest.approx(floor.joint_torque(joint), abs=1e-6, nan_ok=True)

@@ -115,10 +115,14 @@ def test_an_invalid_walk_is_refused_in_one_line() -> None:
     for bad_time, bad_q in ((time, q[:, :-1]), (time[:3], q[:3]), (time[::-1], q)):
         with pytest.raises(GaitError, match="expected four or more of 43 numbers, times increasing"):
             ReferenceWalk(robot, bad_time, bad_q)
-    hole = q.copy()
-    hole[5, 9] = np.nan
-    with pytest.raises(GaitError, match="fill gaps"):
-        ReferenceWalk(robot, time, hole)
+    infinite = q.copy()
+    infinite[5, 9] = np.inf
+    with pytest.raises(GaitError, match="configuration is infinite"):
+        ReferenceWalk(robot, time, infinite)
+    unseen = q.copy()
+    unseen[:, :7] = np.nan
+    with pytest.raises(GaitError, match="pelvis is not known in any frame"):
+        ReferenceWalk(robot, time, unseen)
     with pytest.raises(GaitError, match="expected one of two, four, six, eight"):
         find_key_postures(sample_walk(), sample_walk().cycle(), "three")  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ from sample_walks import sample_quality, sample_walk
 ROBOT, CYCLE = sample_walk().robot, sample_walk().cycle()
 MODEL = ROBOT.model
 STEP = 1e-5
-#: A quarter of a second after initial contact, with errors of a few degrees and millimetres.
+#: A quarter of a second after initial contact, with errors of a few degrees and millimeters.
 TIME = CYCLE.initial_contact + 0.25
 #: Pseudo-inverses take singular values below this part of the largest as zero.
 RANK = 1e-9

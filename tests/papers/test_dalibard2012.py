@@ -227,7 +227,7 @@ def test_an_infeasible_task_saturates_the_torque_limits(name: str) -> None:
 
 
 def test_contacts_of_the_paper_are_expressed_in_the_basis_of_the_cone() -> None:
-    """Section III.A.2: the normal force is positive or null, the force inside the linearised cone, at every point."""
+    """Section III.A.2: the normal force is positive or null, the force inside the linearized cone, at every point."""
     start = installed_robot("g1").stance("standing")
     contacts = [Contact(foot, forces="vertices") for foot in start.robot.feet]
     far = tasks.CenterOfMass(start.center_of_mass + np.array([1.0, 0.5, 0.5]))

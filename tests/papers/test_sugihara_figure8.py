@@ -81,7 +81,7 @@ def test_the_effect_comes_from_a_short_first_double_support() -> None:
 
 
 def test_the_whole_body_needs_more_time_than_its_concentrated_mass() -> None:
-    """Swinging legs rotate the body: with the single mass just inside, the whole body is outside by centimetres."""
+    """Swinging legs rotate the body: with the single mass just inside, the whole body is outside by centimeters."""
     (_, mass), (_, whole) = plan_two_steps(MASS, corrected=False)[1], plan_two_steps("whole body", corrected=False)[1]
     assert whole.margin.min() < mass.margin.min() - 0.01
     slow, fast = plan_two_steps("whole body", corrected=True), plan_two_steps(MASS, corrected=True)

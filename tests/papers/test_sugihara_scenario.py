@@ -95,7 +95,7 @@ def test_feet_never_stand_on_an_edge(name: str, mode: str) -> None:
 
 @scenarios
 def test_actual_loci_follow_the_planned_ones(name: str, mode: str) -> None:
-    """Figures 10 and 11: feet land as planned, with about a centimetre of slip."""
+    """Figures 10 and 11: feet land as planned, with about a centimeter of slip."""
     recording, _ = run_scenario(name, mode)
     (view,) = recording_views({name: recording})
     found = recording.provenance["segments"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -77,7 +78,10 @@ STANDING = GaitPhase(
 
 
 def miss(phase: GaitPhase, xi: complex) -> float:
-    """Smallest distance of ξ from the place where the step needs it, over all steps within the limits."""
+    """Smallest distance of ξ from the place where the step needs it, over all steps within the limits.
+
+    A foot that accelerates by at most a and ends at rest goes a T² / 5.77 in a time T along a quintic.
+    """
     adapter = StepAdapter(BODY, phase, 0.0)
     support, limits = phase.support, adapter.limits
     outward = 1.0 if phase.goal.side == "left" else -1.0
@@ -85,12 +89,15 @@ def miss(phase: GaitPhase, xi: complex) -> float:
     offset = PLAN.dcm_at_end(support, planned, 1) - planned.place
     relative = xi - support.place
     half = 0.6 * adapter.half
+    start = phase.other_foot.place - support.place
     zmp = complex(np.clip(relative.real, -half.real, half.real), np.clip(relative.imag, -half.imag, half.imag))
     misses = []
     for seconds in np.linspace(SHORTEST_SWING, CAPTURE_TIME, 21):
         needed = dcm_in_single_support(zmp, relative, -float(seconds), PLAN.gait.omega) - offset
-        x = np.clip(needed.real, -limits.forward, limits.forward)
-        y = outward * np.clip(outward * needed.imag, limits.narrowest, limits.widest)
+        ahead, aside = (0.8 * limit * float(seconds) ** 2 / 5.77 for limit in BODY.swing_acceleration)
+        x = np.clip(np.clip(needed.real, start.real - ahead, start.real + ahead), -limits.forward, limits.forward)
+        reached = np.clip(needed.imag, start.imag - aside, start.imag + aside)
+        y = outward * np.clip(outward * reached, limits.narrowest, limits.widest)
         misses.append(abs(needed - complex(x, y)))
     return min(misses)
 
@@ -109,7 +116,7 @@ def test_the_foot_steps_whose_step_misses_the_capture_point_less(xi: complex) ->
 
 def test_a_strong_push_to_the_left_moves_the_left_foot_outwards() -> None:
     """The right foot is farther from ξ, but may not cross the left one."""
-    chosen = capture_phase(PLAN, BODY, STANDING, 0.0, 0.25j)
+    chosen = capture_phase(PLAN, replace(BODY, swing_acceleration=(70.0, 120.0)), STANDING, 0.0, 0.25j)
     assert chosen.goal.side == "left"
     assert chosen.goal.y > 0.25
 

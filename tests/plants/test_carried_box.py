@@ -70,7 +70,7 @@ def test_feet_carry_the_robot_and_the_box(carrying_robot: tuple) -> None:
 
 
 def test_the_box_stays_between_the_hands(carrying_robot: tuple) -> None:
-    """Bar: 1 cm. Weld constraints deflect by a tenth of a millimetre; y stays on the line of the hands."""
+    """Bar: 1 cm. Weld constraints deflect by a tenth of a millimeter; y stays on the line of the hands."""
     _, away, turned = carrying_robot
     assert max(away) < 1e-3
     assert max(turned) < 1e-2
@@ -105,7 +105,7 @@ def test_a_robot_squats_with_it() -> None:
 
 
 def test_servos_hold_it_where_it_was() -> None:
-    """Stiff servos under a controller without a model of the box: the hands sink by millimetres only."""
+    """Stiff servos under a controller without a model of the box: the hands sink by millimeters only."""
     robot = load_robot("hoap3")
     stand = Stand(robot, start=robot.stance("carrying"))
     plant = MujocoPlant(stand.start, carried_box=CarriedBox.of_mass_fraction(robot, SHARE), actuators=PositionServos())

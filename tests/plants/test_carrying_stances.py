@@ -7,7 +7,7 @@ import pytest
 from poise.robots import Robot, load_robot
 from robot_states import not_none
 
-#: Talos is not quite symmetric: its left and right arms differ by some millimetres in its model (m).
+#: Talos is not quite symmetric: its left and right arms differ by some millimeters in its model (m).
 ASYMMETRY = 0.005
 #: The smallest distance of a joint of the arms to the end of its range (rad): three degrees.
 MARGIN = 0.05

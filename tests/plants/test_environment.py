@@ -78,7 +78,7 @@ def test_uneven_ground_is_level_under_the_feet() -> None:
 
 
 class ThinTile(FlatTerrain):
-    """A floor with one tile under the robot, two millimetres thick."""
+    """A floor with one tile under the robot, two millimeters thick."""
 
     thickness = 0.002
 
@@ -173,7 +173,7 @@ def test_a_plate_is_a_box_behind_its_face() -> None:
 
 
 def test_a_foot_on_a_plate_has_the_contact_force_of_a_foot_on_the_ground() -> None:
-    """The ground is a centimetre below the left foot, which stands on a plate."""
+    """The ground is a centimeter below the left foot, which stands on a plate."""
     robot = biped()
     start = robot.stance("standing")
     q = start.q.copy()

@@ -71,7 +71,7 @@ def test_the_trunk_on_the_ground_is_a_fall_and_is_named() -> None:
 
 
 def test_hands_on_the_ground_are_a_fall_unless_they_are_contact_frames() -> None:
-    """The G1 prone in the air, its arms down: the balls of the hands are a millimetre below the ground."""
+    """The G1 prone in the air, its arms down: the balls of the hands are a millimeter below the ground."""
     arms = {f"{side}_{name}": value for side in ("left", "right") for name, value in ARMS_FORWARD.items()}
     prone = g1_state((0.0, 0.0, 2.0), pitch=0.5 * np.pi, **arms)
     robot = prone.robot

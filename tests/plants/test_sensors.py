@@ -6,6 +6,7 @@ import pytest
 
 from poise.control import Command
 from poise.plants import MujocoPlant, Push, Sensors, steps
+from robot_states import installed_robot
 from simulated_robots import PERIOD, OpenLoopTorques, airborne_state, biped, run_standing, run_torques, torque_command
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -153,6 +154,17 @@ def test_noise_is_of_the_sensors_and_not_of_the_robot() -> None:
             pass
     assert np.array_equal(quiet.truth().q, noisy.truth().q)
     assert not np.array_equal(noisy.truth().q, noisy.state().q)
+
+
+@pytest.mark.needs_models
+def test_the_noise_of_unloaded_hands_is_no_contact() -> None:
+    robot = installed_robot("nao")  # light: a hundredth of its weight is 2.5 standard deviations of this noise
+    plant = MujocoPlant(robot.stance("standing"), sensors=Sensors(noise=0.01), seed=7)
+    command = Command(np.zeros(robot.model.nv), None, plant._simulation.holding_torque, 0.0001)
+    for _ in range(1500):
+        plant.apply(command)
+        plant.advance()
+        assert plant.state().contacts == robot.feet
 
 
 # -- resolution --------------------------------------------------------------------------------------------------------

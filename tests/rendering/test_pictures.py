@@ -29,7 +29,7 @@ def link(name: str, shape: str = "") -> str:
 
 
 def pendulum(folder: Path, base: str = '<box size="0.2 0.3 0.4"/>', bob: str = '<sphere radius="0.1"/>') -> Robot:
-    """A body with an arm of half a metre, hanging down, on a hinge about y."""
+    """A body with an arm of half a meter, hanging down, on a hinge about y."""
     limit = '<limit lower="-1.5" upper="1.5" effort="50" velocity="8"/>'
     ends = '<parent link="base"/><child link="bob"/><origin xyz="0 0 -0.5"/><axis xyz="0 1 0"/>'
     hinge = f'<joint name="hinge" type="revolute">{ends}{limit}</joint>'
@@ -39,7 +39,7 @@ def pendulum(folder: Path, base: str = '<box size="0.2 0.3 0.4"/>', bob: str = '
 
 
 def pendulum_state(robot: Robot, x: float = 0.0, angle: float = 0.0) -> State:
-    """The pendulum with its base a metre above the ground."""
+    """The pendulum with its base a meter above the ground."""
     return State(robot, np.array([x, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, angle]))
 
 

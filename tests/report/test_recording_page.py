@@ -42,7 +42,7 @@ TITLES = [
     "Balance",
     "Contact forces",
     "Solver times and fallbacks",
-    "Comparison after time normalisation",
+    "Comparison after time normalization",
     "Smoothness",
 ]
 #: Sections of walks, after the key frames.
@@ -138,7 +138,7 @@ def test_sections_list_the_missing_data_of_a_kinematic_recording(page: Page) -> 
     assert "motion: no torques were recorded" in page.sections["Torques by limb"]
     assert "motion: no torques were recorded" in page.sections["Torques as a share of their limits"]
     assert "motion: no contact forces were recorded" in page.sections["Contact forces"]
-    assert "fewer than two of the recordings have torques" in page.sections["Comparison after time normalisation"]
+    assert "fewer than two of the recordings have torques" in page.sections["Comparison after time normalization"]
 
 
 def test_the_largest_torque_and_its_share_are_those_of_the_recording(
@@ -213,7 +213,7 @@ def test_smoothness_of_torques_is_that_of_the_measures(page: Page, torque_record
 def test_differences_of_angles_are_those_after_normalisation(robot: Robot, torque_recording: Recording) -> None:
     same = read_sections({"one": torque_recording, "other": torque_recording}, comparison_section, smoothness_section)
     rows = [
-        cells for cells in same.tables["Comparison after time normalisation"] if cells[0] in ("left leg", "left arm")
+        cells for cells in same.tables["Comparison after time normalization"] if cells[0] in ("left leg", "left arm")
     ]
     assert len(rows) == 2
     assert all(value(cells[1]) == 0.0 for cells in rows)
@@ -275,7 +275,7 @@ def test_long_tables_fold_and_short_ones_do_not() -> None:
 
 def test_the_page_of_one_recording_states_that_there_is_no_comparison(kinematic_motion: Recording) -> None:
     page = read_sections({"alone": kinematic_motion}, comparison_section)
-    assert "one recording only" in page.sections["Comparison after time normalisation"]
+    assert "one recording only" in page.sections["Comparison after time normalization"]
 
 
 def test_without_graphics_the_page_states_that_pictures_are_missing(page: Page) -> None:
@@ -392,7 +392,7 @@ def test_robots_of_different_joints_are_compared_where_they_can_be(kinematic_mot
     joints = {f"{name}_x": angle for name, angle in PARTS["stances"]["standing"]["joints"].items()}
     robot = load_robot(renamed, **{**PARTS, "stances": {"standing": {"joints": joints}}})
     page = read_sections({"one": kinematic_motion, "other": kinematic_recording(robot, 0.5)}, comparison_section)
-    section = page.sections["Comparison after time normalisation"]
+    section = page.sections["Comparison after time normalization"]
     assert "no joint name in common with one" in section
     assert "relative to the start" in section
     assert any("z (% of height)" in figure for figure in page.labels)

@@ -6,12 +6,13 @@ from functools import cache
 from typing import Any
 
 import pytest
-from page_reader import Page
+from page_reader import Page, read_sections, value
 
 from poise import runs
 from poise.exports import Trajectory, replay_trajectory
 from poise.recording import Recording
 from poise.report import RECORDING_SECTIONS
+from poise.report.balance_view import balance_section
 from poise.report.recording_page import SECTION_NEEDS, applies, recording_page
 from poise.report.recording_view import recording_views
 from robot_states import installed_robot
@@ -60,6 +61,17 @@ def replayed_walk() -> Recording:
 @pytest.mark.parametrize("name", MOTIONS)
 def test_a_report_has_the_sections_of_its_motion_and_no_others(name: str) -> None:
     check_sections(run_and_record(name), CONTROLLED | MOTIONS[name][2])
+
+
+@pytest.mark.parametrize("name", ["reach, kinematic", "stand, torque", "stand, position"])
+def test_the_margin_of_the_page_is_that_of_the_result(name: str) -> None:
+    recording = run_and_record(name)
+    page = read_sections({"motion": recording}, balance_section)
+    expected = 1e3 * recording.provenance["result"]["zmp_margin_m"]
+    # With the noise of the sensors of servos, the result has the measured postures, and the page the true ones.
+    assert value(page.cell("Balance", "motion", 2)) == pytest.approx(
+        expected, rel=0.01, abs=4.0 if "position" in name else 0.01
+    )
 
 
 def test_the_report_of_a_replay_has_no_task_errors_but_the_steps_of_the_walk() -> None:

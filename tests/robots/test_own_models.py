@@ -56,7 +56,7 @@ def test_the_center_of_mass_of_every_body_is_inside_its_shape(robot: Robot) -> N
 
 
 def test_every_joint_has_a_rotor_inertia(robot: Robot) -> None:
-    """Rotor inertias stabilise a light body, as in the real robot."""
+    """Rotor inertias stabilize a light body, as in the real robot."""
     assert (robot.model.armature[6:] > 0.0).all()
 
 

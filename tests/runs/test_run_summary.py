@@ -56,6 +56,8 @@ def test_a_negative_margin_is_described_as_outside() -> None:
     assert figures()["smallest ZMP margin"] == "50 mm"
     assert figures(zmp_margin_m=-0.14)["smallest ZMP margin"] == "-140 mm, outside the support polygon"
     assert figures(zmp_margin_m=-1e-5)["smallest ZMP margin"] == "0 mm"
+    kinematic = figures(zmp_margin_m=-0.14, mode="kinematic")["smallest ZMP margin"]
+    assert kinematic == "-140 mm, outside the support polygon, as kinematic control knows no forces"
 
 
 def test_a_walk_without_a_whole_stride_has_no_speed() -> None:

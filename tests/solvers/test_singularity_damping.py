@@ -52,6 +52,32 @@ def test_damping_of_lower_levels_does_not_degrade_higher_ones() -> None:
     assert solution.slack[0] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_in_the_way_count_whatever_was_held_before(seed: int) -> None:
+    """Random bounds, a task that only large motion against them would meet, and a posture, after other programs."""
+    rng = np.random.default_rng(seed)
+    limits = Rows.bounds(-rng.uniform(0.1, 1.0, 8), rng.uniform(0.1, 1.0, 8))
+    task, posture = rng.standard_normal((3, 8)), rng.standard_normal(8)
+
+    def program(size: float) -> Program:
+        goal = size * np.array([1.0, -2.0, 0.5])
+        levels = [limits, Rows(task, goal, goal), Rows(np.eye(8), posture, posture)]
+        return Program(levels, singularity_damping=[0.0, 0.8, 0.0])
+
+    damped = []
+    for size in (0.1, 0.5, 1.0, 2.0, 4.0):
+        cold = Lexicographic().solve(program(size))
+        damped.append(cold.first_damped_level)
+        for before in (0.1, 0.9, -1.0, 3.0):
+            solver = Lexicographic()
+            solver.solve(program(before))
+            warm = solver.solve(program(size))
+            assert warm.first_damped_level == cold.first_damped_level
+            assert warm.x == pytest.approx(cold.x, abs=1e-8)
+    assert damped[0] == -1
+    assert seed != 0 or 1 in damped, "bounds are in the way of the larger goals"
+
+
 @pytest.mark.parametrize("singularity_damping", [[0.1, 0.2], [-0.1], [np.nan]])
 def test_an_invalid_singularity_damping_is_refused(singularity_damping: list[float]) -> None:
     with pytest.raises(RowsError, match="singularity_damping"):

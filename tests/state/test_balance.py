@@ -179,7 +179,7 @@ def test_a_robot_at_rest_is_its_own_capture_point() -> None:
 
 
 def is_static_equilibrium(patches: list[Patch], place: Array, facets: int = 16) -> bool:
-    """Return whether balancing forces exist, by non-negative least squares; residuals in weights and metres."""
+    """Return whether balancing forces exist, by non-negative least squares; residuals in weights and meters."""
     columns = [
         np.concatenate([edge, np.cross(corner, edge)])
         for patch in patches

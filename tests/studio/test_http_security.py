@@ -48,18 +48,18 @@ def test_the_port_of_http_may_be_left_out() -> None:
     assert AccessControl("127.0.0.1", 80).request_error(headers(Host="localhost")) == ""
 
 
-@pytest.mark.parametrize("gate", [LOCAL, AWAY])
+@pytest.mark.parametrize("access", [LOCAL, AWAY])
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "http://localhost:8081", "null", "file://", "http://localhost"]
 )
-def test_a_page_of_another_origin_is_refused(gate: AccessControl, origin: str) -> None:
-    assert "another site" in gate.request_error(headers(Host="localhost:8080", Origin=origin))
+def test_a_page_of_another_origin_is_refused(access: AccessControl, origin: str) -> None:
+    assert "another site" in access.request_error(headers(Host="localhost:8080", Origin=origin))
 
 
-@pytest.mark.parametrize("gate", [LOCAL, AWAY])
-def test_our_own_page_and_requests_without_an_origin_are_accepted(gate: AccessControl) -> None:
-    assert gate.request_error(headers(Host="localhost:8080", Origin="http://localhost:8080")) == ""
-    assert gate.request_error(headers(Host="localhost:8080")) == ""
+@pytest.mark.parametrize("access", [LOCAL, AWAY])
+def test_our_own_page_and_requests_without_an_origin_are_accepted(access: AccessControl) -> None:
+    assert access.request_error(headers(Host="localhost:8080", Origin="http://localhost:8080")) == ""
+    assert access.request_error(headers(Host="localhost:8080")) == ""
 
 
 def test_beyond_loopback_any_host_is_accepted_but_the_cookie_is_required() -> None:

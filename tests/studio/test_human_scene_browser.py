@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.timeout(600)]
 
 #: Folder for screenshots; those of the documentation are made by docs/pictures/screenshots.py.
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
-#: Number of blue pixels in the six plots: lines of the reproduction; all others are grey, black or red.
+#: Number of blue pixels in the six plots: lines of the reproduction; all others are gray, black or red.
 INK = """() => [...document.querySelectorAll("#gait-plots canvas")].map((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     let blue = 0;

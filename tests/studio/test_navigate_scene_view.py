@@ -1,4 +1,4 @@
-"""Planned motions in the view, without a browser: position, colour and removal of each plan."""
+"""Planned motions in the view, without a browser: position, color and removal of each plan."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def test_small_windows_show_the_robot_and_can_drive_it(page: Any, hub: FakeHub) 
             box = page.get_by_role("button", name=button, exact=True).bounding_box()
             assert 0 <= box["x"] <= width - box["width"], button
         hub.commands.clear()
-        assert page.locator(".labelled-stick:visible").all_inner_texts() == ["walk", "turn"]
+        assert page.locator(".labeled-stick:visible").all_inner_texts() == ["walk", "turn"]
         stick = page.locator("#stick-move").bounding_box()
         middle = (stick["x"] + stick["width"] / 2, stick["y"] + stick["height"] / 2)
         page.mouse.move(*middle)
@@ -346,9 +346,9 @@ def test_tables_status_texts_and_plots_show_the_frame(page: Any, hub: FakeHub) -
     for number in range(2, 30):
         hub.show_frame(number)
         page.wait_for_timeout(20)
-    coloured = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0)"
+    colored = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0)"
     for plot in ("balance", "forces", "torques", "times"):
-        wait_until(lambda plot=plot: page.locator(f"#plot-{plot}").evaluate(coloured))  # type: ignore[misc]
+        wait_until(lambda plot=plot: page.locator(f"#plot-{plot}").evaluate(colored))  # type: ignore[misc]
     assert page.locator("#legend-forces").inner_text().startswith("left foot")
     assert "knee" in page.locator("#legend-torques").inner_text()
 
@@ -378,8 +378,8 @@ def test_a_scene_that_is_being_loaded_shows_nothing_of_the_one_before(page: Any,
     assert page.locator("#limits").inner_text() == page.locator("#explanation").inner_text() == ""
     assert not page.get_by_role("group", name="Replay").is_visible()
     assert page.locator("#phase").inner_text() == ""
-    coloured = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0)"
-    assert not any(page.locator(f"#plot-{plot}").evaluate(coloured) for plot in ("balance", "forces", "times"))
+    colored = "canvas => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(v => v > 0)"
+    assert not any(page.locator(f"#plot-{plot}").evaluate(colored) for plot in ("balance", "forces", "times"))
     hub.controls, hub.hello_version = CONTROLS, hub.hello_version + 1
     hub.show_frame(3)
     page.get_by_text("balanced: 2.3 cm to spare").wait_for()

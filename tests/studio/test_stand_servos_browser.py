@@ -22,13 +22,13 @@ pytestmark = [pytest.mark.timeout(600)]
 PICTURES = os.environ.get("POISE_SCREENSHOTS", "")
 #: Numbers of a legend, as the page shows them: left, then right.
 LEGEND = "name => [...document.querySelectorAll(`#legend-sole-${name} b`)].map((each) => Number(each.textContent))"
-#: Number of coloured pixels of a plot: lines of the feet; all others are grey.
+#: Number of colored pixels of a plot: lines of the feet; all others are gray.
 INK = """name => {
     const canvas = document.getElementById(`plot-sole-${name}`);
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    let coloured = 0;
-    for (let i = 0; i < data.length; i += 4) coloured += data[i + 3] > 99 && Math.abs(data[i] - data[i + 2]) > 60;
-    return coloured;
+    let colored = 0;
+    for (let i = 0; i < data.length; i += 4) colored += data[i + 3] > 99 && Math.abs(data[i] - data[i + 2]) > 60;
+    return colored;
 }"""
 
 

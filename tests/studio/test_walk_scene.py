@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from poise import runs
-from poise.plans import SINUSOID_PARAMETERS, STYLES, FeasibilityCheck, StyleRepair
+from poise.plans import PARAMETERS, SINUSOID_PARAMETERS, STYLES, FeasibilityCheck, StyleRepair
 from poise.studio.scenes.walk import WalkScene
 from poise.studio.style_checker import SimulatedCheck
 from robot_states import installed_robot
@@ -90,3 +90,20 @@ def test_a_simulated_repair_is_applied_only_to_the_style_that_it_was_requested_f
     assert "searching" in scene.set_control("repair", None)
     assert any("single_support 0.5 -> 0.6 s" in line for line in status(scene))
     assert scene.style.single_support == 0.6
+
+
+def test_every_parameter_of_a_style_has_a_control(scene: WalkScene) -> None:
+    scene.com_reference = "sinusoid"
+    assert offered_controls(scene) == {*PARAMETERS, "torque_joints"}
+
+
+def test_the_speed_is_that_of_the_stick_and_at_rest_that_of_the_style(scene: WalkScene) -> None:
+    scene.controlled_plants()
+    at_rest = next(line for line in status(scene) if "m/s" in line)
+    assert at_rest.startswith("stands; the style walks at")
+    scene.set_stick(1.0, 0.0, 0.0)
+    driven = next(line for line in status(scene) if "m/s" in line)
+    assert driven.startswith("speed")
+    assert driven.split()[1] != at_rest.split()[5]
+    scene.set_stick(0.0, 0.0, 0.0)
+    assert next(line for line in status(scene) if "m/s" in line) == at_rest

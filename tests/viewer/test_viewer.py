@@ -121,7 +121,7 @@ def test_an_unchanged_robot_is_not_sent_again(viewer: Viewer, robot: Robot) -> N
     assert before < both
     assert len(both) == 2 * len(before)
     viewer.set_figures({"robot": (robot, (0.2, 0.4, 0.8, 0.3))})
-    assert not before & set(nodes(viewer, "/figure")), "in another colour"
+    assert not before & set(nodes(viewer, "/figure")), "in another color"
 
 
 def test_a_ghost_has_one_colour_and_is_transparent(viewer: Viewer, robot: Robot) -> None:
@@ -237,7 +237,7 @@ def test_the_world_node_follows_the_robot_smoothly_jumps_after_a_reset_and_rises
         return -np.array(world.position) - [base[0], base[1], floor[0, 2]]
 
     assert np.allclose(follow_to(0.0), 0.0, atol=1e-6)
-    displacement = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a metre a second
+    displacement = np.array([follow_to(0.5 * k / 30)[0] for k in range(150)])  # half a meter a second
     assert (np.diff(displacement) >= -1e-9).all()
     assert np.abs(np.diff(displacement, n=2)).max() < 0.5 / 30  # no step
     assert 0.5 * 149 / 30 - displacement[-1] == pytest.approx(0.5 * viewer_module.CAMERA_LAG, abs=0.02)
@@ -324,11 +324,11 @@ def test_drags_are_reported_in_order_and_the_simulation_does_not_move_a_dragged_
         drag(page, name, "DragStart")
         for place in places:
             drag(page, name, "Update", position=list(place))
-        wait_until(lambda: len(moved) == len(places), "all places were told")
+        wait_until(lambda: len(moved) == len(places), "all places were reported")
         viewer.show(simulated)
         assert np.allclose(handle.position, places[-1])
         drag(page, name, "DragEnd")
-        wait_until(lambda: len(moved) == len(places) + 1, "the end was told")
+        wait_until(lambda: len(moved) == len(places) + 1, "the end was reported")
         viewer.show(simulated)  # it has not received the message yet
         assert np.allclose(handle.position, places[-1])
     assert moved == [("left hand", place) for place in [*places, places[-1]]]
@@ -347,7 +347,7 @@ def test_a_push_is_reported_while_it_is_held_drawn_as_an_arrow_and_ends_on_relea
     with client(viewer.port) as page:
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
-        wait_until(lambda: moved, "it was told")
+        wait_until(lambda: moved, "it was reported")
         count, step = len(moved), np.array([0.1, 0.0, 0.0])
         for k in range(1, 4):  # the simulation may report the dragged position, and the body moves
             viewer.show(
@@ -357,7 +357,7 @@ def test_a_push_is_reported_while_it_is_held_drawn_as_an_arrow_and_ends_on_relea
         assert arrow.visible
         assert np.allclose(arrow_ends(viewer, "/arrow"), [[0.4, 0.0, 0.4], [0.6, 0.0, 0.4]], atol=1e-3)
         drag(page, name, "DragEnd")
-        wait_until(lambda: len(moved) > count + 3, "the end was told")
+        wait_until(lambda: len(moved) > count + 3, "the end was reported")
     assert moved[-1][1] == pytest.approx((0.4, 0.0, 0.4))
     viewer.show(standing)
     assert not arrow.visible
@@ -370,7 +370,7 @@ def test_a_client_that_disconnects_while_dragging_releases_the_point(viewer: Vie
     with client(viewer.port) as page:
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
-        wait_until(lambda: moved, "it was told")
+        wait_until(lambda: moved, "it was reported")
         page.socket.shutdown(SHUT_RDWR)  # without a message
     wait_until(lambda: moved[-1][1] == pytest.approx((0.1, 0.0, 0.4)), "the push ended")
     count = len(moved)
@@ -385,13 +385,13 @@ def test_a_point_removed_while_dragged_reports_nothing_more(viewer: Viewer, stan
     with client(viewer.port) as page:
         drag(page, name, "DragStart")
         drag(page, name, "Update", position=[0.6, 0.0, 0.4])
-        wait_until(lambda: old, "it was told")
+        wait_until(lambda: old, "it was reported")
         viewer.set_drag_handles({"foot": (0.0, 0.0, 0.0)}, new)
         drag(page, name, "Update", position=[0.7, 0.0, 0.4])
         drag(page, name, "DragEnd")
         (other,) = (name for name in nodes(viewer, "/handles") if name.endswith("/0"))
         drag(page, other, "Update", position=[1.0, 0.0, 0.0])
-        wait_until(lambda: new, "the new one was told")
+        wait_until(lambda: new, "the new one was reported")
     assert (len(old), len(new)) == (1, 1)
     viewer.show(standing)
 
@@ -432,7 +432,7 @@ def test_nothing_a_client_sends_ends_the_view(viewer: Viewer, standing: ViewFram
     moved.clear()
     with client(viewer.port) as page:
         drag(page, name, "Update", position=[0.3, 0.2, 0.1])
-        wait_until(lambda: moved, "a drag was told after all that")
+        wait_until(lambda: moved, "a drag was reported after all that")
     assert moved == [("hand", (0.3, 0.2, 0.1))]
     viewer.show(standing._replace(drag_handles={"hand": np.array([0.1, 0.0, 0.4])}))
 
@@ -459,7 +459,7 @@ def test_no_client_can_open_a_share_tunnel(viewer: Viewer, monkeypatch: pytest.M
     with client(viewer.port) as page:
         send_message(page, type="ShareUrlRequest")
         drag(page, name, "Update", position=[0.3, 0.2, 0.1])
-        wait_until(lambda: moved, "what was sent later was heard")
+        wait_until(lambda: moved, "a later message was reported")
         time.sleep(0.2)  # it would come from another thread
     assert not opened
 

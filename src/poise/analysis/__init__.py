@@ -7,7 +7,13 @@
 """
 
 from poise.analysis.anatomy import anatomical_joints, anatomical_leg_length
-from poise.analysis.body_trajectories import BodyTrajectories, compute_trajectories, posture_frames, true_state
+from poise.analysis.body_trajectories import (
+    BodyTrajectories,
+    compute_trajectories,
+    first_fallen_sample,
+    posture_frames,
+    true_state,
+)
 from poise.analysis.contact_quality import (
     ground_penetration,
     share_inside,
@@ -72,6 +78,7 @@ from poise.analysis.motion_quality import (
     largest_sole_tilt,
     largest_trunk_tilt,
     middle_of_feet,
+    state_samples,
     torque_saturation,
     zmp_margin,
 )
@@ -160,6 +167,7 @@ __all__ = [
     "events_from_markers",
     "events_from_plates",
     "find_phases",
+    "first_fallen_sample",
     "gait_cycles",
     "ground_penetration",
     "joint_angles",
@@ -191,6 +199,7 @@ __all__ = [
     "sliding_distance",
     "sort_events",
     "spectral_arc_length",
+    "state_samples",
     "stride_lengths",
     "style_measures",
     "support_phases",

@@ -43,7 +43,7 @@ MIRRORED_DEGREES_OF_FREEDOM = ("lumbar bending", "lumbar rotation", "neck bendin
 
 
 class AnatomicalJoint(NamedTuple):
-    """A joint that realises an anatomical degree of freedom, and the sign that converts between the two.
+    """A joint that realizes an anatomical degree of freedom, and the sign that converts between the two.
 
     Attributes:
         degree_of_freedom: for example ``"hip flexion"``.
@@ -63,8 +63,8 @@ class AnatomicalJoint(NamedTuple):
 def anatomical_joints(robot: Robot) -> tuple[AnatomicalJoint, ...]:
     """Return the joints that act as human leg, back and neck joints; degrees of freedom without a joint are left out.
 
-    >>> own = {f"{each.side} {each.degree_of_freedom}": each.joint.name for each in anatomical_joints(robot)}
-    >>> own["left knee flexion"]
+    >>> names = {f"{each.side} {each.degree_of_freedom}": each.joint.name for each in anatomical_joints(robot)}
+    >>> names["left knee flexion"]
     'left_knee_joint'
     """
     axes = _axes(robot)

@@ -154,7 +154,8 @@ def compute_trajectories(recording: Recording, robot: Robot, extra_frames: Seque
     model, data = robot.model, robot.model.createData()
     axes = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
     frames = [part.index for part in parts]
-    for i, (q, v) in enumerate(zip(true_state(recording, "q"), true_state(recording, "v"), strict=True)):
+    states = (_with_unmeasured_joints(recording, true_state(recording, name)) for name in ("q", "v"))
+    for i, (q, v) in enumerate(zip(*states, strict=True)):
         pinocchio.computeCentroidalMomentum(model, data, q, v)
         tracks.center_of_mass[i], tracks.momentum[i] = data.com[0], data.hg.vector
         for j, frame in enumerate(frames):
@@ -162,6 +163,12 @@ def compute_trajectories(recording: Recording, robot: Robot, extra_frames: Seque
             tracks.positions[i, j], tracks.rotations[i, j] = pose.translation, pose.rotation
             tracks.velocities[i, j] = pinocchio.getFrameVelocity(model, data, frame, axes).linear
     return tracks
+
+
+def _with_unmeasured_joints(recording: Recording, values: Array) -> Array:
+    """Return values with joints at rest that were never measured, for example toes, if the center of mass was."""
+    never = np.isnan(values).all(axis=0)
+    return np.where(never, 0.0, values) if never.any() and "center_of_mass" in recording else values
 
 
 def true_state(recording: Recording, name: str) -> Array:

@@ -93,7 +93,7 @@ def ground_penetration(heights: ArrayLike, ground: ArrayLike = 0.0) -> Penetrati
     Args:
         heights: (n,) or (n, points), m.
         ground: height of the ground, m, one number or one per point, because the soles of a scaled model may be a few
-            millimetres off the floor.
+            millimeters off the floor.
     """
     z = np.asarray(heights, dtype=np.float64)
     z = z[:, np.newaxis] if z.ndim == 1 else z

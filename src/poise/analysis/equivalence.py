@@ -47,7 +47,7 @@ class PairedTest:
     """Results of the tests on one quantity. A result that cannot be computed is None, and `remark` gives the reason.
 
     Attributes:
-        name: of the quantity.
+        name: name of the quantity.
         people: n, the number of subjects with a known difference.
         mean, deviation: m and s, in the unit of the differences; s is None for a single subject.
         normality: p of the Shapiro-Wilk test; below a the differences are not normally distributed.
@@ -85,7 +85,7 @@ def paired_tests(
 
     Args:
         differences: (n, k), degrees by default; NaN for unknown values.
-        names: of the k quantities.
+        names: names of the k quantities.
         bound: b, in the unit of the differences.
         alpha: a, between 0 and 0.5.
 

@@ -1,6 +1,6 @@
 """Curves over the gait cycle: range of motion, root mean square error, agreement of two curves, normative bands.
 
-Curves are arrays whose first index is the frame or the per cent of the gait cycle. Angles are in the unit of the input.
+Curves are arrays whose first index is the frame or the percent of the gait cycle. Angles are in the unit of the input.
 
 Normative bands are read from `norm_curves.toml`, which has values at every tenth of the cycle and their sources.
 Between these values a curve is a periodic cubic spline. The values at 0 and 100 % differ a little because measured

@@ -1,4 +1,4 @@
-"""Gait cycles: detection from gait events or stance, spatiotemporal parameters, and time normalisation of signals.
+"""Gait cycles: detection from gait events or stance, spatiotemporal parameters, and time normalization of signals.
 
 A cycle lasts from one initial contact of a foot to the next one of the same foot. Cycles are made from gait events
 (`gait_cycles`), from the stance frames of a foot (`cycles_from_stance`), or from the footprints of a recorded walk
@@ -248,7 +248,7 @@ def _count_text(count: int) -> str:
     return "no" if count == 0 else f"more than one ({count})"
 
 
-# -- Time normalisation: signals over the gait cycle, from 0 to 100 % ------------------------------------------------
+# -- Time normalization: signals over the gait cycle, from 0 to 100 % ------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +272,7 @@ class CycleCurves:
 
     @property
     def percent(self) -> Array:
-        """Per cent of the cycle at each sample, 0 to 100."""
+        """Percent of the cycle at each sample, 0 to 100."""
         return np.linspace(0.0, 100.0, self.values.shape[1])
 
     @property
@@ -310,15 +310,15 @@ def normalize_cycle(
     """Resample values (n, ...) at equal steps of a gait cycle, from 0 to 100 %: (count, ...).
 
     On the plain scale ``percent = 100 (t - HS_A) / duration``. With `toe_off` the scale is phase-normalised: stance is
-    stretched to end at that per cent and swing takes the rest, so that the toe-offs of different walks coincide.
+    stretched to end at that percent and swing takes the rest, so that the toe-offs of different walks coincide.
 
     Args:
         time: n, s, increasing.
         values: in any unit; gaps (NaN) remain gaps, see `resample`.
         cycle: within the range of the times.
-        count: number of samples; 101 gives one per per cent.
+        count: number of samples; 101 gives one per percent.
         kind: "linear", or "spline", which preserves peaks at low sampling rates.
-        toe_off: per cent of the scale at which toe-off is placed, for example `TOE_OFF_PERCENT`; by default not moved.
+        toe_off: percent of the scale at which toe-off is placed, for example `TOE_OFF_PERCENT`; by default not moved.
 
     >>> normalize_cycle(time, angles, cycle, kind="spline").shape
     (101, 12)

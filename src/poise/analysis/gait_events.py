@@ -39,7 +39,7 @@ SLOWEST_BELT = 0.3
 def walking_direction(pelvis: Array, heel: Mapping[Side, Array], toe: Mapping[Side, Array]) -> Array:
     """Estimate the horizontal unit vector d (3,) of walking.
 
-    Overground ``d ∝ p(T) - p(0)``. On a treadmill, where the pelvis ends within half a metre of where it began,
+    Overground ``d ∝ p(T) - p(0)``. On a treadmill, where the pelvis ends within half a meter of where it began,
     ``d ∝ mean of (f - h)``, from heel to forefoot. A curved walk has no single direction; pass a part of it.
     """
     displacement = pelvis[-1] - pelvis[0]
@@ -100,7 +100,7 @@ def interpolate_gaps(time: Array, points: ArrayLike, marker_name: str) -> Array:
 
 EventKind = Literal["initial_contact", "toe_off"]
 
-#: Begin of the search for initial contact before the largest heel lead, s, and the heel speed that ends it, m/s: with
+#: Start of the search for initial contact before the largest heel lead, s, and the heel speed that ends it, m/s: with
 #: 0.3 m/s contacts are 10 ± 19 ms late, with 0.5 m/s 7 ± 20 ms early.
 SEARCH_BEFORE, STANCE_SPEED = 0.030, 0.5
 #: End of the search after the largest heel lead, s: six times the usual delay.

@@ -1,4 +1,4 @@
-"""Phases and cycles of a recorded motion: segmentation, time normalisation, cycle-to-cycle differences.
+"""Phases and cycles of a recorded motion: segmentation, time normalization, cycle-to-cycle differences.
 
 `find_phases` segments a recording, `normalize_recording` and `align_recordings` put recordings on a scale from 0 to
 100 %, and `cycle_difference` measures how well a periodic motion repeats.
@@ -26,7 +26,7 @@ MAX_PHASES = 60
 
 
 class MotionPhase(NamedTuple):
-    """A part of a motion: name, begin and end (s)."""
+    """A part of a motion: name, start and end (s)."""
 
     name: str
     begin: float
@@ -76,7 +76,7 @@ def _join_names(names: Sequence[str]) -> str:
     return ", ".join(names)
 
 
-# -- Time normalisation ----------------------------------------------------------------------------------------------
+# -- Time normalization ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +84,13 @@ class NormalizedRecording:
     """A recording resampled at equal steps of its progress, from 0 to 100 %.
 
     ``normalized["q"]`` returns that channel at these steps, interpolated linearly. Texts and codes are those of the
-    previous sample. A value is NaN if one of its two neighbouring samples is NaN.
+    previous sample. A value is NaN if one of its two neighboring samples is NaN.
 
     Attributes:
         recording: the source.
         percent: progress, %, equally spaced.
         time: time of the recording at each step, s.
-        phases: with begin and end in %, if the scale was stretched phase by phase; else empty.
+        phases: phases with start and end in %, if the scale was stretched phase by phase; else empty.
     """
 
     recording: Recording
@@ -169,7 +169,7 @@ CYCLE_TOLERANCE = 1e-6
 
 
 class CyclePeriod(NamedTuple):
-    """Intended periodicity of a motion: period (s), number of cycles, and begin of the first one (s)."""
+    """Intended periodicity of a motion: period (s), number of cycles, and start of the first one (s)."""
 
     period: float
     cycles: int

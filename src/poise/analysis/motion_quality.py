@@ -31,6 +31,13 @@ class Displacement(NamedTuple):
     heading: float
 
 
+def state_samples(recording: Recording) -> list[int]:
+    """Return the indices of the samples at which measures of a run are evaluated: at 100 Hz, and the last one."""
+    stride = round(max(0.01 / recording.period, 1.0)) if recording.period > 0.0 else 1
+    last = recording.samples - 1
+    return sorted({*range(0, last + 1, stride), last})
+
+
 def zmp_margin(recording: Recording, robot: Robot, states: Sequence[State] | None = None) -> float | None:
     """Return the smallest distance of the ZMP inside the support polygon over the motion, m; negative outside.
 

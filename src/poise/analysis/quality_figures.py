@@ -47,7 +47,7 @@ class QualityFigure(NamedTuple):
     """Definition of a figure of quality.
 
     Attributes:
-        unit: of the figure; "share" is dimensionless, 1 being the whole.
+        unit: unit of the figure; "share" is dimensionless, 1 being the whole.
         description: what the figure measures.
         bounds: bounds by kind of motion: ``"walk"``, ``"stand"`` (also squats), or ``"any"``.
         message: warning, with the value as ``{value}`` and the bound as ``{bound}``.
@@ -296,7 +296,7 @@ def _step_asymmetry(walk: RecordedWalk) -> float:
 
 
 def _push_times(recording: Recording) -> list[tuple[float, float]]:
-    """Return begin and end of each push (s)."""
+    """Return start and end of each push (s)."""
     texts = recording.provenance.get("push") or ()
     pushes = [Push.parse(str(text)) for text in ([texts] if isinstance(texts, str) else texts)]
     return sorted((push.time, push.time + push.duration) for push in pushes)

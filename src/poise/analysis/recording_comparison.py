@@ -67,7 +67,7 @@ class PhaseEffort(NamedTuple):
 def limb_torques(recording: Recording, robot: Robot) -> tuple[LimbTorques, ...]:
     """Compute the torques of each limb per kg of body mass; empty if no torques were recorded.
 
-    >>> {own.limb: own.effort for own in limb_torques(recording, robot)}["left leg"]
+    >>> {each.limb: each.effort for each in limb_torques(recording, robot)}["left leg"]
     """
     if "command/torque" not in recording:
         return ()
@@ -132,13 +132,13 @@ class RecordingComparison:
         curves: heights of feet and hands above the ground, knee flexion, trunk lean, and rotation of the head relative
             to the trunk.
         distance: root mean square difference of the joint angles at each step, rad; NaN for different robots.
-        ranges: range of motion of each common joint, degrees, of both.
-        torques: by limb, of both; empty for a motion without torques.
-        efforts: by phase and limb, of both.
+        ranges: range of motion of each common joint, degrees, for both.
+        torques: of each limb, for both; empty for a motion without torques.
+        efforts: of each limb in each phase, for both.
         names: labels of both in tables.
 
-    >>> found = compare_recordings(kinematic, dynamic)
-    >>> [(row.phase, row.quantity, round(row.first - row.second, 3)) for row in found.phase_ends]
+    >>> comparison = compare_recordings(kinematic, dynamic)
+    >>> [(row.phase, row.quantity, round(row.first - row.second, 3)) for row in comparison.phase_ends]
     """
 
     percent: Array
@@ -154,7 +154,7 @@ class RecordingComparison:
         return self.text()
 
     def curve(self, quantity: str) -> PhaseCurve:
-        """Return a curve by name: ``found.curve("left foot height")``."""
+        """Return a curve by name: ``comparison.curve("left foot height")``."""
         for curve in self.curves:
             if curve.quantity == quantity:
                 return curve

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from poise.arrays import Array
 from poise.extras import scipy
 
-#: Samples of a time-normalised motion from 0 to 100 %: one per per cent, as usual in gait laboratories, or one per half
-#: per cent if sudden peaks have to keep their shape.
+#: Samples of a time-normalised motion from 0 to 100 %: one per percent, as usual in gait laboratories, or one per half
+#: percent if sudden peaks have to keep their shape.
 PERCENT_SAMPLES, HALF_PERCENT_SAMPLES = 101, 201
 #: Share of a sampling period within which a time counts as that of a sample.
 AT_SAMPLE = 1e-6
@@ -120,7 +120,7 @@ def true_intervals(mask: ArrayLike) -> list[tuple[int, int]]:
 # -- Smoothness ------------------------------------------------------------------------------------------------------
 
 
-#: Amplitude threshold of the normalised spectrum and largest frequency (Hz), as in [Balasubramanian2015]; voluntary
+#: Amplitude threshold of the normalized spectrum and largest frequency (Hz), as in [Balasubramanian2015]; voluntary
 #: movements are slower.
 SPARC_THRESHOLD, SPARC_MAX_FREQUENCY = 0.05, 10.0
 #: Zero-padding factor of the spectrum: its arc length is then accurate to 0.1 %.

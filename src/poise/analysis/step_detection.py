@@ -217,7 +217,7 @@ class GaitStep(NamedTuple):
     """One step: a foot from lift-off to touchdown.
 
     Attributes:
-        side: of the foot that steps.
+        side: side of the foot that steps.
         before, after: its footprints before and after the step.
         support: footprint of the other foot during the step.
         length: distance in front of the other foot at touchdown, m; negative behind.

@@ -56,8 +56,8 @@ class AnatomicalWalk:
     """Joint angles and torques of a walk under anatomical names, with its gait cycles.
 
     Attributes:
-        name: of the robot or subject, or of the file.
-        mass: kg; leg_length: m.
+        name: name of the robot, the subject or the file.
+        mass, leg_length: of the body (kg, m).
         time: n, s.
         cycles: gait cycles.
         angle: by side (None for back and neck) and degree of freedom, n, rad; see `poise.analysis.anatomy`.
@@ -102,7 +102,7 @@ class AnatomicalWalk:
         return CycleCurves(np.array(rows) if rows else np.zeros((0, count)), TOE_OFF_PERCENT)
 
     def percent_means(self, quantity: Quantity, degree_of_freedom: str) -> list[Array]:
-        """Return the means over each per cent of a cycle on the plain scale, one array for each cycle without gaps.
+        """Return the means over each percent of a cycle on the plain scale, one array for each cycle without gaps.
 
         A cycle of which up to 5 % is unknown at its ends gives a shorter array. These means have the same resolution at
         any sampling rate, as smoothness measures require.
@@ -185,8 +185,8 @@ class JointComparison(NamedTuple):
         torque: agreement of the torques over the cycle, N m per kg.
         scaled: agreement of the dimensionless torques ``τ / (m g l)``.
         angle: agreement of the angles, rad.
-        smoothness: of the first and of the second walk.
-        effort: of the first and of the second walk: share of the mean |τ| of all common degrees of freedom.
+        smoothness: smoothness of the torque in the first and in the second walk.
+        effort: for the first and for the second walk, its share of the mean |τ| of all common degrees of freedom.
     """
 
     degree_of_freedom: str
@@ -202,12 +202,13 @@ class StrideComparison:
     """Comparison of the walks of two bodies.
 
     Attributes:
-        names: of both.
+        names: names of the two walks.
         rows: one for each degree of freedom with torques in both.
         back, neck: root mean square torque of all their joints, N m per kg, of both; NaN without torques.
 
-    >>> found = compare_strides(anatomical_walk(robot_walk, robot), human_anatomical_walk(torques))
-    >>> found.effort_overlap, found.jerk, {row.degree_of_freedom: row.torque.correlation for row in found.rows}
+    >>> comparison = compare_strides(anatomical_walk(robot_walk, robot), human_anatomical_walk(torques))
+    >>> comparison.effort_overlap, comparison.jerk
+    >>> {row.degree_of_freedom: row.torque.correlation for row in comparison.rows}
     """
 
     names: tuple[str, str]

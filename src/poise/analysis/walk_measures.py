@@ -32,7 +32,7 @@ class MeasureDefinition(NamedTuple):
     """Definition of a measure of a walk.
 
     Attributes:
-        unit: of the measure; "share" is dimensionless, 1 being the whole.
+        unit: unit of the measure; "share" is dimensionless, 1 being the whole.
         description: one phrase.
         has_ratio: whether the ratio of this measure between two walks is meaningful.
     """
@@ -222,7 +222,7 @@ def _posture(walk: RecordedWalk) -> dict[str, float]:
 
 
 def _center(walk: RecordedWalk) -> dict[str, float]:
-    """Height relative to the stance; sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, minus the line from begin to end."""
+    """Height relative to the stance; sway: ∫ (Rz(-ψ) dc/dt)_y dt over a stride, minus the line between its ends."""
     robot, stance = walk.tracks.robot, standing_state(walk.tracks.robot)
     ground = min(float(stance.pose(foot).translation[2]) for foot in robot.feet)
     sideways_velocity = in_heading_axes(walk.tracks.center_of_mass_velocity, walk.heading)[:, 1]

@@ -4,6 +4,7 @@ A behavior is a hierarchy as a function of the state, and is given to a controll
 `poise.runs` are complete runs: robot, world, behavior, controller and plant, and how the recording is judged.
 """
 
+from poise.behaviors.gait_tasks import TickClock, arm_collision_constraints, limb_joints
 from poise.behaviors.navigate import Navigate, SegmentStart
 from poise.behaviors.navigate_tasks import NavigateSettings
 from poise.behaviors.reach import (
@@ -44,14 +45,17 @@ __all__ = [
     "SquatSettings",
     "Stand",
     "TargetChoice",
+    "TickClock",
     "UprightSettings",
     "Walk",
     "WalkSettings",
     "ZmpBalance",
     "ZmpBalanceSettings",
+    "arm_collision_constraints",
     "center_above_support",
     "default_targets",
     "gait_speed",
+    "limb_joints",
     "load_reach_points",
     "one_foot_stance",
     "regulation_settings",

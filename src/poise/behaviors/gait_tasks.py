@@ -134,10 +134,20 @@ class GaitTasks:
             height_tolerance,
         )
 
-    def stance_contacts(self, *swinging: Side) -> list[constraints.RigidContact]:
-        """Return the contacts of the feet that do not swing."""
+    def stance_contacts(self, *swinging: Side, rotation_axes: str = "xyz") -> list[constraints.RigidContact]:
+        """Return the contacts of the feet that do not swing.
+
+        Args:
+            swinging: sides of the swing feet.
+            rotation_axes: axes about which the feet do not rotate.
+        """
         return [
-            constraints.RigidContact(contact, at=self.stance_poses[side], damping=self._gains.stance_damping)
+            constraints.RigidContact(
+                contact,
+                at=self.stance_poses[side],
+                damping=self._gains.stance_damping,
+                rotation_axes=rotation_axes,
+            )
             for side, contact in self._contacts.items()
             if side not in swinging
         ]

@@ -9,10 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from poise.behaviors.gait_tasks import TerrainEstimator, TickClock
+from poise.behaviors.recovery import HeightDrop, leg_spans
 from poise.behaviors.walk_tasks import StyleTransition, WalkSettings, WalkTasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy
 from poise.plans import (
+    LANDING_DELAY,
     STOPPING_TIME,
     BodyDimensions,
     CenterReference,
@@ -47,6 +49,20 @@ TOUCHDOWN_WAIT = 0.1
 #: A standing robot makes a capture step if the divergent component of motion (DCM) ξ is nearer to the edge of the
 #: support region than this fraction of the sole width: the ankles alone would need all of it.
 CAPTURE_MARGIN = 0.15
+
+
+#: Distance of the commanded zero moment point (ZMP) from the soles at which a recovery begins, in leg lengths.
+RECOVERY_EXCESS = 0.1
+#: Such a distance that counts as calm, in leg lengths, and its duration after which a recovery ends, s for a leg of
+#: 0.8 m.
+CALM_EXCESS, CALM_TIME = 0.02, 0.15
+#: Lateral distance of the feet, relative to that of standing, from which soles may have to tip at the end of the range
+#: of the ankles.
+WIDE_STANCE = 2.0
+
+
+#: Double support in a recovery, s for a leg of 0.8 m.
+RECOVERY_DOUBLE_SUPPORT = 0.03
 
 
 class Walk(Behavior):
@@ -131,6 +147,8 @@ class Walk(Behavior):
         self._landing: FootRoll | None = None
         self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
         self.dcm_error = 0j
+        self._recovering, self._calm_since = False, -math.inf
+        self.height_drop = HeightDrop(self.body)
 
     # -- commands --------------------------------------------------------------------------------------------------
 
@@ -174,8 +192,12 @@ class Walk(Behavior):
 
     @property
     def footstep_plan(self) -> FootstepPlan:
-        """Current footstep plan."""
-        return FootstepPlan(self.style_transition.gait, self.steps, self._ground, self.terrain.slope)
+        """Current footstep plan; in a recovery the weight passes to the next foot at once."""
+        gait = self.style_transition.gait
+        if self._recovering:
+            double = min(RECOVERY_DOUBLE_SUPPORT * math.sqrt(self.body.leg_length / 0.8), gait.timing.double_support)
+            gait = replace(gait, timing=replace(gait.timing, double_support=double))
+        return FootstepPlan(gait, self.steps, self._ground, self.terrain.slope)
 
     @property
     def center_reference(self) -> CenterReference:
@@ -235,7 +257,8 @@ class Walk(Behavior):
         if self._clock.tick(snapshot.time):
             self._advance(snapshot)
         phase = self._phase
-        return self.task_set.hierarchies[other_side(phase.support.side) if phase.kind == "single" else "both"]
+        name = other_side(phase.support.side) if phase.kind == "single" else "both"
+        return self.task_set.hierarchies[f"recover {name}" if self._recovering else name]
 
     def _advance(self, snapshot: Snapshot) -> None:
         time = snapshot.time
@@ -249,37 +272,67 @@ class Walk(Behavior):
         phase = self._phase
         adapter = self._step_adapter(phase)
         if phase.kind == "single" and self._adapts_steps:
-            phase = self._phase = adapter.adapt(plan, phase, time, xi, self._clock.period)
+            phase = self._phase = adapter.adapt(
+                plan,
+                phase,
+                time,
+                xi,
+                self._clock.period,
+                self._swing,
+                LANDING_DELAY * math.sqrt(self.body.leg_length / 0.8) if self._recovering else 0.0,
+            )
         command = self.center_reference.command(plan, phase, time, center)
         self.dcm_error = xi - command.dcm
+        z = self._zc = adapter.soles.project(command.zmp)
+        self._update_recovery(phase, time, abs(command.zmp - z) / self.body.leg_length)
         task_set = self.task_set
         # A robot that stands, or has made its last step, has the height of its stance, from which it can step again.
         target_height = plan.gait.com_height if self.steps > phase.steps else self.body.com_height
+        above, above_rate, above_acceleration = self._oscillate(plan, phase, time)
+        measured_height = self.terrain.center_height if self._recovering else float(c[2]) - above
         height, rising, faster = self.terrain.update_center_height(
-            phase, target_height, float(c[2]) - self._oscillation.point[0].real, self._clock.period
+            phase, target_height, measured_height, self._clock.period
         )
-        self._oscillation = self._oscillation.advance(
-            phase, phase.elapsed(time), plan.gait.bounce, plan.gait.timing, self._clock.period
-        )
-        above, above_rate, above_acceleration = (part.real for part in self._oscillation.point)
-        task_set.com_height.set(
-            np.array([0.0, 0.0, height + above]),
-            (0.0, 0.0, rising + above_rate),
-            (0.0, 0.0, faster + above_acceleration),
-        )
+        height, rising, faster = height + above, rising + above_rate, faster + above_acceleration
         # A body that is accelerated upwards falls faster away from its ZMP: ω² = (g + z̈) / h.
         quicker = (1.0 + above_acceleration / GRAVITY) / (1.0 + above / plan.gait.com_height)
         z = adapter.soles.project(center.place - (center.place - command.zmp) / quicker)
         pull = quicker * omega**2 * (center.place - z)
+        drop = self.height_drop
+        if self._recovering or drop.value > 1e-4:
+            remaining = max(phase.seconds - phase.elapsed(time), 0.0) if phase.kind == "single" else 0.0
+            spans = leg_spans(self.body, phase, center.place, center.velocity, z, omega, remaining)
+            floor = min(foot.z for foot in (phase.support, phase.goal))
+            goal = drop.required(self.terrain.center_height - floor, *spans) if self._recovering else 0.0
+            drop.advance(
+                goal, remaining if phase.kind == "single" and self._recovering else math.inf, self._clock.period
+            )
+            height, rising, faster = height - drop.value, rising - drop.rate, faster - drop.acceleration
+            pull *= max(1.0 - drop.acceleration / GRAVITY, 0.2)
         # The error of this task is that of ξ. It has no feedback on it, but recordings show it.
         task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
+        task_set.com_height.set(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
         yaw = 0.5 * (phase.support.yaw + (self._swing.yaw[0].real if phase.kind == "single" else phase.other_foot.yaw))
         task_set.set_heading(yaw, self.style_transition.style)
         task_set.swing_arms(self._feet_apart(phase), self.style_transition.style.arm_swing)
+        for foot in phase.stance_feet:
+            task_set.recovery.keep_flat(foot.side, foot.yaw, task_set.tilt)
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
         else:
             self._roll_feet(snapshot, phase, plan.gait.heel_rise)
+
+    def _oscillate(self, plan: FootstepPlan, phase: GaitPhase, time: float) -> tuple[float, float, float]:
+        """Advance the oscillation of the height; return its displacement (m), rate and acceleration.
+
+        It rests during a recovery.
+        """
+        amplitude = 0.0 if self._recovering else plan.gait.bounce
+        self._oscillation = self._oscillation.advance(
+            phase, phase.elapsed(time), amplitude, plan.gait.timing, self._clock.period
+        )
+        above, rate, acceleration = (part.real for part in self._oscillation.point)
+        return above, rate, acceleration
 
     def _feet_apart(self, phase: GaitPhase) -> tuple[float, float, float]:
         """Return the distance of the left foot ahead of the right one, its rate and acceleration (m)."""
@@ -307,6 +360,19 @@ class Walk(Behavior):
             self._roll = self._roll.rise(rise, phase.seconds - elapsed, phase.seconds, period, relieved)
             if self._roll.has_begun:
                 task_set.roll_foot(rear, self._roll, snapshot.pose(self.robot.foot(rear)))
+
+    def _update_recovery(self, phase: GaitPhase, time: float, excess: float) -> None:
+        """Begin a recovery if the commanded ZMP is far outside of the soles, and end it when it has been inside."""
+        spread = abs(((phase.other_foot.place - phase.support.place) * phase.support.heading.conjugate()).imag)
+        if excess > RECOVERY_EXCESS:
+            self._recovering = True
+        if not self._recovering:
+            return
+        wide = phase.kind != "single" and spread > WIDE_STANCE * self.body.stance_width
+        if excess > CALM_EXCESS or wide:
+            self._calm_since = time
+        elif time - self._calm_since > CALM_TIME * math.sqrt(self.body.leg_length / 0.8):
+            self._recovering = False
 
     def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
         """Advance the swing foot; if it meets the ground early, it rests there and does not push into it."""
@@ -340,7 +406,7 @@ class Walk(Behavior):
                 self.task_set.tilt = self.terrain.tilt
                 kind: PhaseKind = "stopping" if last else "double"
                 double = STOPPING_TIME if last else timing.double_support
-                if not last and plan.gait.heel_rise > 0.0:
+                if not last and plan.gait.heel_rise > 0.0 and not self._recovering:
                     self._roll = FootRoll(snapshot.pose(self.robot.foot(phase.support.side)).copy())
                 if self._swing.pitch[0].real < -LEAST_LANDING_PITCH:
                     foot = self.robot.foot(phase.goal.side)
@@ -364,7 +430,7 @@ class Walk(Behavior):
             self._swing = self._swing.leaving(point, self._roll.pitch, 0.5 * foot.sole.size[0])
             self._roll = None
         self._landing = None
-        if self._phase.steps + 1 < self.steps:  # the last step ends flat beside the other foot
+        if self._phase.steps + 1 < self.steps and not self._recovering:  # the last step ends flat
             half = 0.5 * self.robot.foot(goal.side).sole.size[0]
             self._swing = replace(self._swing, landing_pitch=-plan.gait.heel_strike, half_length=half)
 
@@ -380,7 +446,7 @@ class Walk(Behavior):
     def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:
         """Return whether a swing is over: by time, or by contact (or a limited wait for it), as the settings choose."""
         elapsed, contact = phase.elapsed(time), self._touches_ground(snapshot, phase.goal.side)
-        if self.settings.touchdown == "time":
+        if self.settings.touchdown == "time" and not self._recovering:
             return phase.is_over(time)
         return (contact and elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds) or elapsed > phase.seconds + TOUCHDOWN_WAIT
 
@@ -389,7 +455,8 @@ class Walk(Behavior):
 
     def _make_capture_step(self, time: float, plan: FootstepPlan, xi: complex) -> None:
         """Start a step without a shift of weight, with the foot whose step catches ξ best."""
-        self.steps = max(self.steps, self._phase.steps + 1)
+        self._recovering, self._calm_since = True, time
+        self.steps = max(self.steps, self._phase.steps + 2)
         self._phase = capture_phase(self.footstep_plan, self.body, self._phase, time, xi, self._adapts_steps)
         self._swing = SwingTrajectory.of(self._phase.other_foot, self._phase.goal, plan.gait.step_height)
 

@@ -13,6 +13,7 @@ import pinocchio
 from poise import constraints, tasks
 from poise.arrays import Array
 from poise.behaviors.gait_tasks import GaitTasks, arm_collision_constraints, limb_joints, sole_motion
+from poise.behaviors.recovery_tasks import RecoveryTasks
 from poise.constraints import JointRange
 from poise.errors import PoiseError, UsageError, near_misses
 from poise.geometry import so3
@@ -234,7 +235,9 @@ class WalkTasks(GaitTasks):
         self._leg_length = leg_length(robot)
         self._light_rest = np.array(self.rest["light"].value) if self._light else np.zeros(0)
         self._swing_direction = self._swing_directions(stance)
-        self.hierarchies = self._hierarchies()
+        walking = self._hierarchies()
+        self.recovery = RecoveryTasks(self, walking, settings)
+        self.hierarchies = {**walking, **{f"recover {name}": each for name, each in self.recovery.hierarchies.items()}}
 
     # -- targets ---------------------------------------------------------------------------------------------------
 
@@ -309,6 +312,7 @@ class WalkTasks(GaitTasks):
             (pitch, pitching, pitching_faster),
         )
         self.feet[side].set(*motion)
+        self.recovery.follow(side, motion)
 
     def roll_foot(self, side: Side, roll: FootRoll, measured: pinocchio.SE3) -> None:
         """Let a stance foot roll about an edge of its sole, which then bears the force of the foot."""

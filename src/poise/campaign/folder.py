@@ -40,7 +40,7 @@ from poise.campaign.storage import (
 from poise.campaign.supervisor import RunResult
 from poise.campaign.sweep import PlannedRun
 from poise.errors import SpecError
-from poise.files import atomic_write_text, check_folder, installed_version
+from poise.files import atomic_write_text, check_folder, installed_version, make_folder
 
 #: Shortest time between two writes of the tables (s), so that they can be read while the campaign runs. The journal is
 #: always complete.
@@ -157,10 +157,14 @@ def open_folder(path: Path, spec: Spec, engine: Mapping[str, Any]) -> Iterator[C
     Raises:
         SpecError: if the folder holds something else, or another process uses it.
     """
-    check_folder(path, lambda message: SpecError(message, path=str(path)), "--out")
+
+    def error(message: str) -> SpecError:
+        return SpecError(message, path=str(path))
+
+    check_folder(path, error, "--out")
     facts = _campaign_facts(spec)  # first, so that an invalid spec leaves no folder behind
     _check_is_campaign_folder(path)
-    path.mkdir(parents=True, exist_ok=True)
+    make_folder(path, error, "--out")
     with _lock_folder(path):
         previous = _previous_facts(path, spec)
         for name in (RECORDINGS_FOLDER, SCRATCH_FOLDER):

@@ -33,9 +33,10 @@ COMMANDS = {
     "run": "run a motion on a robot, record it and evaluate it",
     "human": "fit body models to marker files; compute gait and joint torques",
     "report": "write an HTML report about recordings or a campaign",
-    "export": "convert a recording to csv, npz, bvh, mot, trc, mcap, html or mp4",
+    "export": "convert a recording to csv, npz, bvh, mot, osim, trc, mcap, html or mp4",
     "replay": "play a joint trajectory on simulated position servos, open loop",
     "serve": "simulate a robot for a controller in another process",
+    "shield": "keep a robot balanced while other programs drive its arms, gaze and steps",
     "studio": "open the interactive studio in the browser",
     "campaign": "run many motions or trials in parallel, from a spec file",
 }

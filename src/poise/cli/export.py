@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``poise export`` to a parser."""
-    formats = "csv, npz, bvh, mot, trc, mcap, html or mp4"
+    formats = "csv, npz, bvh, mot, opensim, osim, grf, trc, mcap, html or mp4"
     parser.add_argument("recording", type=Path, metavar="RECORDING", help="recording to convert (.poise)")
     parser.add_argument("--to", metavar="FORMAT", help=f"output format: {formats} (default: from the suffix of --out)")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="write to this file")

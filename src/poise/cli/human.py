@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,19 +51,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     gait.set_defaults(action=_gait)
     torques = commands.add_parser("torques", help="compute joint torques from markers and force plates")
-    torques.add_argument("trial", type=Path, metavar="TRIAL", help="C3D file with force plates")
+    torques.add_argument(
+        "trial", type=Path, metavar="TRIAL", help="C3D file with force plates, or TRC file with --forces"
+    )
     _add_subject_options(torques)
     torques.add_argument("--out", type=Path, metavar="FILE.poise", help="record to this file")
     torques.add_argument("--compare-with", type=Path, metavar="RECORDING", help="compare with this walk of a robot")
     torques.add_argument("--report", type=Path, metavar="FILE.html", help="write a report about the torques")
     torques.set_defaults(action=_torques)
     subject = commands.add_parser("subject", help="calibrate a person once with a static trial, for all trials")
-    subject.add_argument("trial", type=Path, metavar="STATIC", help="C3D or TRC file of the person standing upright")
+    subject.add_argument(
+        "trial", type=Path, metavar="STATIC", help="static calibration trial: C3D or TRC file of the person standing"
+    )
     _add_body_options(subject)
     subject.add_argument(
         "--out", type=Path, required=True, metavar="FILE.toml", help="write the person to this file, for --subject"
     )
     subject.set_defaults(action=_subject)
+    markers = commands.add_parser("markers", help="propose landmarks for the labels of a trial, and write a marker set")
+    markers.add_argument("trial", type=Path, metavar="TRIAL", help="C3D, TRC or BVH file, best of a person who walks")
+    markers.add_argument("--out", type=Path, metavar="FILE.toml", help="write the marker set, for --marker-set")
+    markers.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    markers.set_defaults(action=_markers)
     compare = commands.add_parser("compare", help="compare postures and torques of two recordings, phase by phase")
     compare.add_argument("recordings", nargs=2, type=Path, metavar="RECORDING", help="recordings to compare (.poise)")
     compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
@@ -91,6 +101,12 @@ def _add_subject_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="TRIAL",
         help="static calibration trial (default: auto-detected beside the trial)",
+    )
+    parser.add_argument(
+        "--forces",
+        type=Path,
+        metavar="FILE.mot",
+        help="ground forces of the trial (default: auto-detected beside a TRC file)",
     )
     parser.add_argument(
         "--subject", type=Path, metavar="FILE.toml", help="person calibrated by 'poise human subject', without --static"
@@ -122,7 +138,8 @@ def _add_body_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--marker-set",
         metavar="NAME|FILE.toml",
-        help="plug_in_gait, helen_hayes, opensim41, skin49, skeleton, or a file (default: best match)",
+        help="plug_in_gait, cgm2, helen_hayes, opensim41, rajagopal, opencap, opencap_augmented, skin49, halpe26, "
+        "skeleton, or a file (default: best match)",
     )
     parser.add_argument(
         "--fix",
@@ -138,6 +155,10 @@ def _fit_trials(options: argparse.Namespace, paths: list[Path], title: str) -> F
 
     _check_trials(options, paths)
     trials = find_trials(paths, options.static)
+    if options.forces is not None:
+        if len(trials) != 1:
+            raise UsageError(f"--forces is for one trial, but there are {len(trials)}; name the files like the trials")
+        trials = [replace(trials[0], forces=options.forces)]
     with ProgressBar(title, float(len(trials)), unit="trials") as bar:
         return fit_trials(trials, progress=bar, **_fit_options(options))
 
@@ -150,7 +171,7 @@ def _fit_trial(options: argparse.Namespace) -> Fit:
     if options.trial.is_dir():
         raise UsageError(f"'{options.trial}' is a folder; give one file")
     with ProgressBar(f"fitting {options.trial.name}", 1.0, unit="trials") as bar:
-        return fit_trial(options.trial, options.static, progress=bar, **_fit_options(options))
+        return fit_trial(options.trial, options.static, forces=options.forces, progress=bar, **_fit_options(options))
 
 
 def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
@@ -158,7 +179,12 @@ def _check_trials(options: argparse.Namespace, paths: list[Path]) -> None:
     if options.subject is not None and given:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UsageError(f"--subject determines {names}; give either the subject or these")
-    for path in [*paths, *(path for path in (options.static, options.subject) if path is not None)]:
+    if options.subject is not None and not options.subject.is_file():
+        raise UsageError(f"--subject '{options.subject}': there is no such file; 'poise human subject' writes it")
+    if options.static is not None and not options.static.is_file():
+        what = "is a folder" if options.static.is_dir() else "does not exist"
+        raise UsageError(f"--static '{options.static}' {what}; give a C3D or TRC file")
+    for path in [*paths, *([options.forces] if options.forces else [])]:
         if not path.exists():
             raise UsageError(f"'{path}': there is no such file; give a C3D or TRC file, or a folder of them")
 
@@ -294,6 +320,20 @@ def _subject(options: argparse.Namespace) -> int:
     return 0
 
 
+def _markers(options: argparse.Namespace) -> int:
+    from poise.human import propose_markers, read_trial
+
+    check_writable(options.out, (".toml",))
+    mapping = propose_markers(read_trial(options.trial))
+    if options.out is not None:
+        mapping.save(options.out)
+    if options.json:
+        print(json.dumps(mapping.summary()))
+    else:
+        print(mapping.text(), *_written(options.out), sep="\n")
+    return 0 if mapping.usable else FAILED
+
+
 def _compare(options: argparse.Namespace) -> int:
     from poise.analysis import compare_recordings
 
@@ -306,7 +346,7 @@ def _sample(options: argparse.Namespace) -> int:
     from poise.human import sample_trial, write_sample
 
     if not 0.0 <= options.noise <= 0.1:
-        raise UsageError(f"--noise {options.noise:g}: expected metres from 0 to 0.1")
+        raise UsageError(f"--noise {options.noise:g}: expected meters from 0 to 0.1")
     check_folder(options.out, UsageError)
     require("ezc3d")
     names = ("height", "mass", "sex", "marker_set", "noise", "cycles", "seed")

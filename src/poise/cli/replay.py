@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=terrain_argument,
         default="flat",
         metavar="KIND",
-        help="flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT (default flat)",
+        help="flat, slope:DEG, rough:METERS or stairs:RISE,RUN,COUNT (default flat)",
     )
     parser.add_argument(
         "--push", type=push_argument, action="append", default=[], metavar="FX,FY,FZ,DURATION@TIME", dest="pushes",

@@ -262,7 +262,7 @@ class SelfCollision(MotionTask):
 
     Args:
         robot: the robot.
-        distance: smallest gap, m. Neighbouring links are often closer than this in the first stance. With meshes, a
+        distance: smallest gap, m. Neighboring links are often closer than this in the first stance. With meshes, a
             pair whose hulls are closer than ``2 distance`` there gets half of their gap instead. With capsules, which
             enclose the hulls, this applies to pairs whose capsules are closer than `distance` there, and the difference
             between both gaps there is subtracted. Explicit pairs always use `distance`.

@@ -28,7 +28,7 @@ from poise.tasks import (
 
 #: Default damping k of a contact, 1/s: sliding or rocking stops within a tenth of a second.
 CONTACT_DAMPING = 40.0
-#: Speed at which a missing contact seeks the surface, m/s: a millimetre in two hundredths of a second, and still a soft
+#: Speed at which a missing contact seeks the surface, m/s: a millimeter in two hundredths of a second, and still a soft
 #: landing; and largest distance below its planned position, m.
 SEEKING_SPEED, MAX_SEEKING_DEPTH = 0.2, 0.05
 
@@ -84,7 +84,7 @@ class PinnedContact(MotionTask):
 
 
 class RigidContact(MotionTask):
-    """Keep a contact fixed ([Saab2012] eq. 4): no translation, and no rotation unless it is a point contact.
+    """Keep a contact fixed ([Saab2012] eq. 4): no translation, and no rotation about the chosen axes.
 
     In torque control the rows are ``J v̇ = -J̇ v - k J v``, without feedback of the position, which the ground
     determines; the error of the task is the distance that the contact has slipped. If a force is planned but no contact
@@ -100,6 +100,8 @@ class RigidContact(MotionTask):
             its frame moves with that twist.
         damping: k, 1/s, in torque control.
         dynamics: task dynamics of the correction of drift in kinematics.
+        rotation_axes: world axes about which the contact does not rotate; none if it is a point. ``"z"`` lets a foot
+            tip over its edges.
 
     >>> Level("contact", [constraints.RigidContact(foot, at=start) for foot in robot.feet])
     """
@@ -116,17 +118,19 @@ class RigidContact(MotionTask):
         weight: ArrayLike = 1.0,
         dynamics: TaskDynamics | None = None,
         name: str = "",
+        rotation_axes: str = "xyz",
     ) -> None:
         self.contact = contact_of(contact)
         name = name or f"contact of {self.contact.name}"
-        self.blocks_rotation = not self.contact.point_like
-        super().__init__(name, weight, None, dynamics or Decay(10.0), 6 if self.blocks_rotation else 3)
+        self.rotation_axes = "" if self.contact.point_like else rotation_axes
+        self._components = tuple(i for part in component_indices("xyz", self.rotation_axes, name) for i in part)
+        super().__init__(name, weight, None, dynamics or Decay(10.0), len(self._components))
         self.at = at
         self.damping = check_task_positive(damping, "damping", name)
-        self.part_sizes = (3, 3) if self.blocks_rotation else (3,)
+        self.part_sizes = (3, len(self.rotation_axes)) if self.rotation_axes else (3,)
 
     def labels(self, robot: Robot) -> tuple[str, ...]:
-        return ("x", "y", "z", *(("about x", "about y", "about z") if self.blocks_rotation else ()))
+        return ("x", "y", "z", *(f"about {axis}" for axis in self.rotation_axes))
 
     def contacts(self) -> tuple[Contact, ...]:
         return (self.contact,)
@@ -163,7 +167,7 @@ class RigidContact(MotionTask):
         return [*self.bind_error(snapshot, task_rows, layout), move]
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
-        contact, rows = self.contact, len(task_rows.error)
+        contact = self.contact
         reader = frame_rows(snapshot.robot, snapshot.data, contact.frame, contact.frame_from_contact)
         at = self.at
         moving_pose = at if isinstance(at, FeedForwardTarget) else None
@@ -171,7 +175,7 @@ class RigidContact(MotionTask):
         world_from_contact = world_from_frame * contact.frame_from_contact
         p, R = np.array(world_from_contact.translation), np.array(world_from_contact.rotation, order="C")
         writer = _motion.FrameWriter(
-            reader, selection_matrix(tuple(range(rows)), 6), p, R, task_rows.error, task_rows.A, task_rows.drift
+            reader, selection_matrix(self._components, 6), p, R, task_rows.error, task_rows.A, task_rows.drift
         )
         writers: list[Writer] = [writer.write]
         if layout.order == ACCELERATION:

@@ -136,7 +136,7 @@ class NearestPairs:
 
 
 #: Time step (s) forward and back of the finite difference of gap rates: long enough that the tolerance of coal has
-#: little effect (below 0.01 m/s²), short enough that bodies move a few millimetres at most.
+#: little effect (below 0.01 m/s²), short enough that bodies move a few millimeters at most.
 DIFFERENCE_STEP = 1e-3
 #: Limit of the drift of a gap from the rotation of its normal, m/s²; the same as for capsules.
 MAX_TURNING_DRIFT: float = _motion.MAX_TURNING_DRIFT

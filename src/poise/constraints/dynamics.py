@@ -309,7 +309,7 @@ def wrench_cone(X: float, Y: float, mu: float) -> Array:
 
 
 def contact_constraints(contact: Contact) -> list[Task]:
-    """Return the constraints that make the forces of a contact feasible, depending on its parametrisation."""
+    """Return the constraints that make the forces of a contact feasible, depending on its parametrization."""
     if contact.forces == "vertices":
         return [FrictionCone(contact), NormalForces(contact)]
     if contact.forces == "normals":  # only a wrench cone limits the yaw moment, too

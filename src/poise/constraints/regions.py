@@ -216,7 +216,7 @@ class CenterOfMassInside(MotionTask):
         def write_polygon() -> None:
             nonlocal corners
             current = _support_corners(snapshot, self.contact_count)
-            if current.shape != corners.shape or np.abs(current - corners).max(initial=0.0) > 1e-7:  # 0.1 micrometre
+            if current.shape != corners.shape or np.abs(current - corners).max(initial=0.0) > 1e-7:  # 0.1 micrometer
                 corners = current
                 _set_edges(S, task_rows.high, convex_hull(corners), self.margin)
 

@@ -3,6 +3,7 @@
 from poise.control.command import Command, Controller, ControlStep, TaskErrors
 from poise.control.delay_compensation import MAX_DELAY, DelayCompensation
 from poise.control.kinematic_control import KinematicController, PositionController
+from poise.control.load_estimate import LoadEstimate
 from poise.control.torque_control import DampedHold, TorqueController
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "DampedHold",
     "DelayCompensation",
     "KinematicController",
+    "LoadEstimate",
     "PositionController",
     "TaskErrors",
     "TorqueController",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from poise.control.command import Command
 from poise.control.delay_compensation import DelayCompensation
 from poise.control.friction_estimate import FrictionEstimate
 from poise.control.hierarchy_controller import BoundHierarchy, Groups, HierarchyController
+from poise.control.load_estimate import LoadEstimate
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, BehaviorLike, Hierarchy
 from poise.robots import Frame, Robot, State
@@ -209,6 +210,12 @@ class TorqueController(HierarchyController):
             of the behavior (default 0.05).
         delay: age of the measured states (s): the command is computed for the state that follows from them and from the
             commands since, see `DelayCompensation`.
+        estimate_loads: whether masses in the hands that nobody announced are estimated from contact forces and torques
+            and enter the model, see `LoadEstimate`; not with a delay.
+
+    Attributes:
+        loads: point masses that the robot carries (kg, by frame), announced by assignment or estimated; they are part
+            of the model of balance and torques.
 
     >>> controller = poise.TorqueController(hierarchy)
     >>> command = controller.step(plant.state())
@@ -225,7 +232,12 @@ class TorqueController(HierarchyController):
         ramp: float | None = None,
         lost_after: float | None = None,
         delay: float = 0.0,
+        estimate_loads: bool = False,
     ) -> None:
+        if estimate_loads and delay:
+            raise PoiseError("loads cannot be estimated from delayed states; give delay or estimate_loads, not both")
+        self._estimates_loads = bool(estimate_loads)
+        self._announced_loads: dict[Frame, float] = {}
         self._compensation = DelayCompensation(delay) if delay != 0.0 else None
         behavior = Behavior.adapt(behavior)
         lost_after = behavior.lost_after if lost_after is None else lost_after
@@ -246,6 +258,17 @@ class TorqueController(HierarchyController):
         """Friction coefficient of the ground that slips have shown; infinite: no contact has slipped."""
         return self._friction.value
 
+    @property
+    def loads(self) -> Mapping[Frame, float]:
+        """Point masses that the robot carries (kg), by frame."""
+        return self._announced_loads if self.robot is None else self._snapshot.loads
+
+    @loads.setter
+    def loads(self, loads: Mapping[Frame, float]) -> None:
+        self._announced_loads = dict(loads)
+        if self.robot is not None:
+            self._snapshot.carry(self._announced_loads)
+
     def update_sensors(self, readings: SensorReadings | None) -> None:
         self._readings = readings
 
@@ -261,6 +284,8 @@ class TorqueController(HierarchyController):
 
     def _start(self, robot: Robot) -> None:
         super()._start(robot)
+        self._snapshot.carry(self._announced_loads)
+        self._load_estimate = LoadEstimate(robot) if self._estimates_loads else None
         nv = robot.model.nv
         self._last = np.zeros(nv)
         self._torque_limit: Array = np.array(robot.limits.torque)
@@ -397,8 +422,17 @@ class TorqueController(HierarchyController):
             fallback = f"contact lost: {', '.join(name for name, there in names if not there)}"
         self._last = x
         self._torque, self._damped_hold = torque, None
+        if self._load_estimate is not None:
+            self._update_loads(self._load_estimate, torque)
         acceleration = x[: len(velocity)]
         return Command(velocity, acceleration, torque, self.period, solution, fallback, self._tasks, forces.forces(x))
+
+    def _update_loads(self, estimate: LoadEstimate, torque: Array) -> None:
+        """Add this tick to the estimate of the loads, and change the model of the next one if they changed."""
+        if estimate.update(self._snapshot, torque, self._readings):
+            self._snapshot.carry(
+                {hand: mass for hand, mass in (self._announced_loads | dict(estimate.masses)).items() if mass}
+            )
 
     def _forces_feasible(self, x: Array, solution: Solution) -> bool:
         """Return whether the contact forces are feasible; an optimal strict solution need not be checked."""
@@ -408,6 +442,8 @@ class TorqueController(HierarchyController):
     def _hold(self, reason: str, snapshot: Snapshot | None) -> Command:
         self._holding = True
         self._transition = None
+        if self._load_estimate is not None:
+            self._load_estimate.interrupt()
         self._torque = torque = self._hold_torque(snapshot)
         nv = self._snapshot.model.nv
         self._last = np.concatenate([np.zeros(nv), self._last[nv:]])

@@ -6,6 +6,7 @@
 | `Joystick` | joystick or gamepad connected to this machine (needs ``poise[gamepad]``) |
 | `Script` | entries of a JSON file, each valid until the next |
 | `RandomDevice` | random commands, reproducible by a seed |
+| `GoalOperator` | guides a foot, the trunk or a hand to goals, one after the other, by observing the robot |
 
 Layouts are data: `FLIGHT_STICK` ([Sugihara2008], section IV), `GAMEPAD`, `KEYBOARD`.
 

@@ -161,7 +161,7 @@ class Joystick(Device):
 
 
 def _load_pygame() -> tuple[Any, bool]:
-    """Return pygame with joysticks initialised, and whether Poise alone uses it (the program has no window)."""
+    """Return pygame with joysticks initialized, and whether Poise alone uses it (the program has no window)."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     os.environ.setdefault("SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS", "1")  # otherwise no input without a focused window
     pygame: Any = load("pygame", "_sdl2.controller")

@@ -1,7 +1,7 @@
 """The interface `Device`, and programs in place of an operator: scripted, random, or guiding the robot to goals.
 
 A `Script` gives commands at fixed times. A `GoalOperator` closes the loop: it observes the navigation points before
-each motion segment, and commands full deflection while the goal is far, and less when it is near, like a person would.
+each motion segment, and commands full deflection while the goal is far and less when it is near, as a person would.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ class RandomDevice(Device):
 
     The command depends only on seed and time. The six axes of a slot are drawn uniformly from -1 to 1 with probability
     `uniform`; otherwise each is -1 or 1 (bang-bang). A guided foot is lifted in 35 % of the slots; in half of the
-    others it is moved at its height, in the other half it is put down. The lift is uniformly distributed.
+    others it keeps its height, in the other half it is put down. The lift is uniformly distributed.
 
     Args:
         seed: an integer, zero or more.

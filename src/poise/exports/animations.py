@@ -75,7 +75,7 @@ def camera_path(
 
 #: Default frame rate (Hz).
 DEFAULT_RATE = 30.0
-#: Quality of the H.264 encoder: higher values show visible artefacts, lower ones only enlarge the file.
+#: Quality of the H.264 encoder: higher values show visible artifacts, lower ones only enlarge the file.
 CRF = "20"
 #: Smallest and largest width or height (pixels); the encoder requires even numbers.
 MIN_SIDE, MAX_SIDE = 64, 4096

@@ -1,4 +1,4 @@
-"""Export of recordings: table of file formats, the job that a format writer receives, and `save`.
+"""Export of recordings: table of file formats, the request that a format writer receives, and `save`.
 
 A format is an entry of `FORMATS` and a function ``export_<format>(job, file)`` in the module that the entry names.
 """
@@ -118,19 +118,28 @@ class ExportFormat:
         suffixes: file suffixes of the format, the default first.
         description: content of the file, in a few words.
         has_image_size: whether the format consists of images and uses the ``size`` option.
+        is_for_people: whether only recordings of the human model can be written.
     """
 
     module: str
     suffixes: tuple[str, ...]
     description: str
     has_image_size: bool = False
+    is_for_people: bool = False
 
 
 FORMATS = {
     "csv": ExportFormat("joint_trajectory", (".csv",), "joint trajectory as a table"),
     "npz": ExportFormat("joint_trajectory", (".npz",), "joint trajectory as numpy arrays"),
     "bvh": ExportFormat("motion_capture_files", (".bvh",), "skeleton for animation software"),
-    "mot": ExportFormat("motion_capture_files", (".mot",), "base and joints in degrees, for OpenSim"),
+    "mot": ExportFormat("motion_capture_files", (".mot",), "base and joints in degrees, in the axes of Poise"),
+    "opensim": ExportFormat(
+        "opensim_files", (".mot",), "motion of a person in the coordinates of its OpenSim model", is_for_people=True
+    ),
+    "osim": ExportFormat("opensim_files", (".osim",), "body of a person as an OpenSim model", is_for_people=True),
+    "grf": ExportFormat(
+        "opensim_files", (".mot",), "measured ground forces on both feet, for OpenSim", is_for_people=True
+    ),
     "trc": ExportFormat(
         "motion_capture_files", (".trc",), "markers, or joint centers of a robot, for motion capture software"
     ),

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from poise.arrays import Array
+from poise.arrays import Array, Mask
 from poise.errors import PoiseError
 from poise.extras import scipy
+from poise.human import FIT_BEHAVIOR, TORQUES_BEHAVIOR, bridge_gaps
 from poise.recording import Recording, load_recording
 from poise.robots import Robot, State
 
@@ -59,6 +60,7 @@ class Trajectory:
         v: velocity of the base in the base frame (m/s, rad/s), joint velocities, n x (6 + k); None if unknown.
         torque: joint torques (N m, or N for prismatic joints), n x k; None if unknown, NaN for unknown samples.
         robot: name of the robot, if known.
+        unknown: mask of the values of q that were not measured, n x (7 + k); they are bridged. None: all are known.
 
     Raises:
         ExportError: there are no samples, shapes do not match, numbers are not finite, time does not increase, or a
@@ -74,6 +76,7 @@ class Trajectory:
     v: Array | None = None
     torque: Array | None = None
     robot: str = ""
+    unknown: Mask | None = None
 
     def __post_init__(self) -> None:
         n, k = len(self.time), len(self.joints)
@@ -118,9 +121,17 @@ class Trajectory:
         units = tuple(recording.units[f"{q}/{name}"] for name in joints)
         robot_name = str(recording.provenance.get("robot", ""))
         rates = recording.channels.get(v)
-        return cls(
-            recording.time, recording[q], joints, units, None if rates is None else rates.values, torque, robot_name
-        )
+        values, unknown = recording[q], None
+        if recording.provenance.get("behavior") in (FIT_BEHAVIOR, TORQUES_BEHAVIOR) and np.isnan(values).any():
+            unknown = np.isnan(values)
+            values = bridge_gaps(recording.time, values, ~unknown)
+        v_values = None if rates is None else rates.values
+        return cls(recording.time, values, joints, units, v_values, torque, robot_name, unknown)
+
+    @property
+    def known_q(self) -> Array:
+        """Base pose and joint angles, NaN where they were not measured (n x (7 + k))."""
+        return self.q if self.unknown is None else np.where(self.unknown, np.nan, self.q)
 
     @property
     def duration(self) -> float:
@@ -148,7 +159,8 @@ class Trajectory:
                 self.time, scipy.spatial.transform.Rotation.from_quat(self.q[:, 3:7])
             )(time).as_quat()
         assert parts[0] is not None
-        return Trajectory(time, parts[0], self.joints, self.units, parts[1], parts[2], self.robot)
+        unknown = None if self.unknown is None else np.isnan(_nearby(time, self.time, self.known_q))
+        return Trajectory(time, parts[0], self.joints, self.units, parts[1], parts[2], self.robot, unknown)
 
     def resample(self, rate: float) -> Trajectory:
         """Return the trajectory at ``rate`` samples per second (Hz), from its first sample on."""
@@ -202,12 +214,19 @@ def _joint_indices(available: Sequence[str], requested: Sequence[str], robot: st
     return [available.index(name) for name in requested]
 
 
+def _nearby(time: Array, sample_times: Array, values: Array) -> Array:
+    """Interpolate values; NaN if a neighbor is."""
+    interpolated = _interpolate(time, sample_times, values) if len(sample_times) > 1 else values[[0] * len(time)]
+    assert interpolated is not None
+    return interpolated
+
+
 def _interpolate(time: Array, sample_times: Array, values: Array | None) -> Array | None:
     if values is None:
         return None
     after = np.clip(np.searchsorted(sample_times, time, side="right"), 1, len(sample_times) - 1)
     fraction = ((time - sample_times[after - 1]) / (sample_times[after] - sample_times[after - 1]))[:, None]
-    # At the exact time of a sample the neighbour is ignored, so that a NaN in it does not spread.
+    # At the exact time of a sample the neighbor is ignored, so that a NaN in it does not spread.
     preceding, following = values[after - 1], values[after]
     return np.where(
         fraction == 0.0,
@@ -286,7 +305,7 @@ def read_csv(path: Path) -> Trajectory:
 def _column_blocks(trajectory: Trajectory) -> list[tuple[str, Array, tuple[str, ...], tuple[str, ...]]]:
     """Return name, values, column labels and units of q, and of v and torque if known."""
     joints, units = trajectory.joints, trajectory.units
-    blocks = [("q", trajectory.q, (*BASE_Q, *joints), ("m", "m", "m", "", "", "", "", *units))]
+    blocks = [("q", trajectory.known_q, (*BASE_Q, *joints), ("m", "m", "m", "", "", "", "", *units))]
     if trajectory.v is not None:
         rate_units = (*["m/s"] * 3, *["rad/s"] * 3, *(f"{unit}/s" for unit in units))
         blocks.append(("v", trajectory.v, (*BASE_V, *joints), rate_units))

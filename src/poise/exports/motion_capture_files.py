@@ -242,14 +242,16 @@ def export_mot(job: ExportRequest, file: Path) -> None:
     """Write a MOT file: time (s), position of the base (m, z up), its orientation and all joint angles (degrees).
 
     Prismatic joints are in m. The orientation of the base is ``R = Rz(yaw) Rx(roll) Ry(pitch)``, without jumps of full
-    turns: yaw is positive to the left, roll to the right, pitch forward.
+    turns: yaw is positive to the left, roll to the right, pitch forward. Values that were not measured are nan.
     """
     trajectory = job.trajectory()
     base_angles = zxy_angles(
         scipy.spatial.transform.Rotation.from_quat(trajectory.q[:, 3:7]).as_matrix()[:, np.newaxis]
     )[:, 0]
     scale = [np.degrees(1.0) if unit == "rad" else 1.0 for unit in trajectory.units]
-    values = np.column_stack([trajectory.q[:, :3], np.degrees(base_angles), trajectory.q[:, 7:] * scale])
+    known = trajectory.known_q
+    base = np.where(np.isfinite(known[:, :6]), np.column_stack([trajectory.q[:, :3], np.degrees(base_angles)]), np.nan)
+    values = np.column_stack([base, known[:, 7:] * scale])
     names = (*BASE_COLUMNS, *("_".join(joint.split()) for joint in trajectory.joints))
     write_motion(OpenSimMotion(names, trajectory.time, values), file)
     job.progress(trajectory.duration)

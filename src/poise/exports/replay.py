@@ -194,7 +194,7 @@ def replay_trajectory(
     run = CompletedRun(recording, robot, controller.seconds, time.perf_counter() - begin, plant.fall)
     result = {"behavior": "replay", "robot": robot.name, "mode": "position", "plant": "mujoco", **measure(run)}
     result["torque_feedforward"] = torque_feedforward
-    result["distance_m"], result["heading_rad"] = base_displacement(run.states)
+    result["distance_m"], result["heading_rad"] = base_displacement(run.states_before_fall)
     judged = finish_result({**result, **_tracking_error(recording, trajectory, robot)}, [], "any")
     return store_result(recording, judged, path), judged
 

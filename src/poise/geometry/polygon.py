@@ -1,6 +1,6 @@
 """Convex polygons in the plane, and convex regions that are known only by their support points.
 
-A polygon is an array (k, 2) of its vertices in metres, counterclockwise, as `convex_hull` returns them. It may be a
+A polygon is an array (k, 2) of its vertices in meters, counterclockwise, as `convex_hull` returns them. It may be a
 segment (2 vertices), a point (1) or empty (0), and vertices may coincide or be collinear, so that a robot on one toe or
 in the air is no error. `margin` and `project` rely on the order of the vertices; the other functions take the hull of
 their argument. Support polygons have about eight vertices, for which loops over plain floats are several times faster
@@ -150,7 +150,7 @@ def shrink(polygon: ArrayLike, by: float) -> Array:
     [[0.5, 0.5], [3.5, 0.5], [3.5, 1.5], [0.5, 1.5]]
     """
     if not by >= 0.0:
-        raise GeometryError(f"cannot shrink a polygon by {by}; give a distance in metres that is not negative")
+        raise GeometryError(f"cannot shrink a polygon by {by}; give a distance in meters that is not negative")
     return _erode(polygon, by)[0]
 
 
@@ -213,7 +213,7 @@ def _half_hull(values: list[_Point]) -> list[_Point]:
 
 
 def _without_flat_vertices(hull: list[_Point]) -> list[_Point]:
-    """Drop the vertices that protrude from the segment between their neighbours by no more than `FLATNESS`."""
+    """Drop the vertices that protrude from the segment between their neighbors by no more than `FLATNESS`."""
     if len(hull) < 2:
         return hull
     tolerance = _tolerance(hull)
@@ -309,7 +309,7 @@ def _erode(polygon: ArrayLike, by: float) -> tuple[Array, float]:
 # -- Convex regions known by their support points --------------------------------------------------------------------
 
 
-#: Default distance (m) between inner and outer polygon: a tenth of a millimetre, below the accuracy of any sole.
+#: Default distance (m) between inner and outer polygon: a tenth of a millimeter, below the accuracy of any sole.
 TOLERANCE = 1e-4
 
 
@@ -360,7 +360,7 @@ def approximate_region(
     (32, True)
     """
     if not tolerance > 0.0:
-        raise GeometryError(f"the tolerance of a region is {tolerance}; give a distance in metres above zero")
+        raise GeometryError(f"the tolerance of a region is {tolerance}; give a distance in meters above zero")
     support_values: dict[tuple[float, float], float] = {}  # how far the region reaches along each direction
     vertices: list[Array] = []
     directions = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]

@@ -16,6 +16,7 @@ from poise.errors import HierarchyError, suggestion
 from poise.hierarchy.hierarchy import RAMP, Behavior, BehaviorLike, Hierarchy, Level, NamedPhase, Transition
 from poise.robots import State
 from poise.state import SensorReadings, Snapshot
+from poise.tasks import Task
 
 #: Number of composed hierarchies that are kept for reuse: more than a walk with a reach sequence alternates between.
 MAX_COMPOSED = 32
@@ -84,6 +85,7 @@ class ComposedBehavior(Behavior):
         self.base = Behavior.adapt(base)
         self._transition_time = float(transition_time)
         self._places: list[_Place] = []
+        self._constraints: tuple[Task, ...] = ()
         self._composed: dict[_Sources, _Composed] = {}
         self._sources: WeakKeyDictionary[Hierarchy, _Sources] = WeakKeyDictionary()
         self._missing = ""
@@ -114,12 +116,12 @@ class ComposedBehavior(Behavior):
     def add_behavior(
         self, behavior: BehaviorLike, levels: Sequence[str], below: str | None = None, above: str | None = None
     ) -> None:
-        """Add levels of another behavior, which runs beside the base; arguments as of `add_levels`.
+        """Add levels of another behavior, which runs beside the base; arguments as in `add_levels`.
 
         Args:
             behavior: the other behavior. Its `always` and its other levels are not used.
             levels: names of its levels, the most important first.
-            below, above: as of `add_levels`.
+            below, above: as in `add_levels`.
         """
         names = tuple(str(name) for name in levels)
         joined = _Joined(Behavior.adapt(behavior), names)
@@ -128,6 +130,20 @@ class ComposedBehavior(Behavior):
             if known and name not in known:
                 raise HierarchyError(f"the joined behavior has no level '{name}'; {suggestion(name, sorted(known))}")
         self._insert([joined], below, above)
+
+    def add_constraints(self, constraints: Iterable[Task] | Task) -> None:
+        """Add constraints to `always`, above all levels, also above the balance: use them for limits only.
+
+        >>> composed.add_constraints(constraints.JointSpeed(robot, arm_joints))
+        """
+        before, self._constraints = self._constraints, (*self._constraints, *Level("always", constraints).tasks)
+        self._forget()
+        try:
+            self.hierarchies  # noqa: B018  composes all that are known
+        except HierarchyError:
+            self._constraints = before
+            self._forget()
+            raise
 
     def remove_level(self, name: str) -> None:
         """Remove an added level."""
@@ -224,7 +240,7 @@ class ComposedBehavior(Behavior):
             for entry in place.entries
             for name in _names(entry)
         ]
-        composed = _Composed(Hierarchy(sources.base.always, levels), ", ".join(missing))
+        composed = _Composed(Hierarchy((*sources.base.always, *self._constraints), levels), ", ".join(missing))
         while len(self._composed) >= MAX_COMPOSED:
             del self._composed[next(iter(self._composed))]
         self._composed[sources], self._sources[composed.hierarchy] = composed, sources
@@ -265,7 +281,7 @@ class ComposedBehavior(Behavior):
 
     @property
     def weights(self) -> tuple[float, ...] | None:  # type: ignore[override]  # they change with the added levels
-        """Weights of the base for a weighted solver; an added level has the geometric mean of its neighbours."""
+        """Weights of the base for a weighted solver; an added level has the geometric mean of its neighbors."""
         announced = _announced(self.base)
         if self.base.weights is None or not announced:
             return None
@@ -273,8 +289,8 @@ class ComposedBehavior(Behavior):
         names = [level.name for level in self.hierarchies[0].levels]
         weights: list[float] = []
         for i, name in enumerate(names):
-            neighbours = [*weights[-1:], *[known[other] for other in names[i:] if other in known][:1]]
-            weights.append(known.get(name) or math.prod(neighbours) ** (1.0 / len(neighbours)))
+            neighbors = [*weights[-1:], *[known[other] for other in names[i:] if other in known][:1]]
+            weights.append(known.get(name) or math.prod(neighbors) ** (1.0 / len(neighbors)))
         return tuple(weights)
 
     # -- members of the base ---------------------------------------------------------------------------------------

@@ -222,7 +222,7 @@ BehaviorLike = Behavior | Callable[[Snapshot], "Hierarchy"]
 class Hierarchy(Behavior):
     """A motion: constraints that always hold, then levels of tasks in order of priority.
 
-    `always` is the level above all others. If its constraints contradict each other, the solver minimises their
+    `always` is the level above all others. If its constraints contradict each other, the solver minimizes their
     violation and reports it, as for any other level. Hierarchies are immutable: the methods below return new ones, and
     a controller that gets a new one changes over to it smoothly.
 

@@ -20,11 +20,11 @@ from poise.solvers import Lexicographic, Solution
 from poise.state import Snapshot
 from poise.tasks import VELOCITY, Assembly, Decay, MotionTask, Target, Task, VariableLayout, is_moving
 
-#: Largest error of a row at which a level counts as met: a tenth of a millimetre or milliradian.
+#: Largest error of a row at which a level counts as met: a tenth of a millimeter or milliradian.
 POSE_TOLERANCE = 1e-4
-#: Largest change of a coordinate in one iteration (rad or m), within which the linearised tasks are accurate enough.
+#: Largest change of a coordinate in one iteration (rad or m), within which the linearized tasks are accurate enough.
 MAX_STEP = 0.3
-#: Factor on the singularity damping that controllers use. Here the limited steps already keep the linearisation valid:
+#: Factor on the singularity damping that controllers use. Here the limited steps already keep the linearization valid:
 #: full damping takes far more iterations; with a twentieth of it, a target out of reach made the feet oscillate.
 DAMPING_SHARE = 0.35
 
@@ -57,7 +57,7 @@ class PoseSolution:
 
 
 def solve_pose(hierarchy: Hierarchy, start: State, iterations: int = 200, tolerance: float = 1e-8) -> PoseSolution:
-    """Find the posture that meets a hierarchy, by Newton steps that solve all linearised tasks.
+    """Find the posture that meets a hierarchy, by Newton steps that solve all linearized tasks.
 
     Targets are sampled at the time of `start`. Task dynamics and target velocities are ignored. Tasks and constraints
     on velocities only are left out, except `JointRange`, which keeps the joints inside their ranges.

@@ -149,7 +149,8 @@ def save_page_file(path: str | os.PathLike[str], build_page: Callable[[], str]) 
     try:
         atomic_write_text(target, text)
     except OSError as error:
-        raise PoiseError(f"save_page: {path} cannot be written: {failure_reason(error)}") from error
+        message = f"{path} cannot be written: {failure_reason(error)}; give another path or free disk space"
+        raise PoiseError(message) from error
     return Path(path)
 
 
@@ -174,7 +175,7 @@ def note(*sentences: str) -> str:
 
 
 def verdict(succeeded: bool | None, sentence: str, details: str = "") -> str:
-    """Highlighted paragraph with a verdict: green for a success, red for a failure, grey for None."""
+    """Highlighted paragraph with a verdict: green for a success, red for a failure, gray for None."""
     kind = {True: "good", False: "bad", None: "open"}[succeeded]
     small = f"<br><small>{escape(details)}</small>" if details else ""
     return f'<p class="verdict {kind}">{escape(sentence)}{small}</p>'

@@ -85,17 +85,21 @@ def stick_figure_row(
         forward: direction in which the bodies face, a horizontal unit vector (3).
         view: "side" or "front".
         caption: caption of the whole figure.
-        background: bodies for comparison, one for each figure, drawn in grey behind it, in the same world frame.
+        background: bodies for comparison, one for each figure, drawn in gray behind it, in the same world frame.
     """
     horizontal = forward if view == "side" else np.array([-forward[1], forward[0], 0.0])
-    ground = min(float(chain[:, 2].min()) for body in figures for chain in body.chains)
-    top = max(float(body.head_center[2]) + body.head_radius for body in figures) - ground
+    heights = np.concatenate([chain[:, 2] for body in figures for chain in body.chains])
+    heights = heights[np.isfinite(heights)]  # parts that were not measured are not drawn
+    ground = float(heights.min(initial=np.inf)) if len(heights) else 0.0
+    heads = [float(body.head_center[2]) + body.head_radius for body in figures]
+    top = max([*(head for head in heads if np.isfinite(head)), float(heights.max(initial=ground))]) - ground
     scale = (FULL_WIDTH - MARGIN_LEFT - MARGIN_RIGHT) / (FIGURE_SPACING * len(figures))
     with new_chart(caption, FULL_WIDTH, scale * (top + 0.08) + MARGIN_TOP + MARGIN_BOTTOM) as chart:
         axes = chart.axes
         for k, body in enumerate(figures):
             anchor = body if background is None else background[k]
-            offset = FIGURE_SPACING * (k + 0.5) - float(anchor.chains[-1][0] @ horizontal)
+            middle = float(anchor.chains[-1][0] @ horizontal)
+            offset = FIGURE_SPACING * (k + 0.5) - (middle if np.isfinite(middle) else 0.0)
             if background is not None:
                 draw_stick_figure(axes, background[k], horizontal, offset, ground, BACKGROUND_COLOR)
             draw_stick_figure(axes, body, horizontal, offset, ground)

@@ -17,11 +17,19 @@ from poise.analysis import GaitEvent, RecordingComparison, StrideComparison, com
 from poise.human.dynamic_gait import DynamicGait, ground_forces, simulate_gait
 from poise.human.files.bvh_reader import BvhMotion, read_bvh, read_skeleton
 from poise.human.files.c3d_writer import write_c3d
+from poise.human.files.ground_forces import (
+    GroundForces,
+    add_ground_forces,
+    find_ground_forces,
+    read_ground_forces,
+    write_ground_forces,
+)
 from poise.human.files.opensim_motion import OpenSimMotion, read_motion, write_motion
 from poise.human.files.trc_files import write_trc
 from poise.human.files.trial_reader import read_trial
 from poise.human.fitting.body_fit import Fit, fit
 from poise.human.fitting.calibrated_subject import CalibratedSubject, load_subject
+from poise.human.fitting.filtered_motion import bridge_gaps
 from poise.human.fitting.fit_quality import FitQuality, QualityCheck
 from poise.human.fitting.fit_recording import FIT_BEHAVIOR
 from poise.human.fitting.fit_summary import AngleComparison, compare_angles, compare_stored_angles
@@ -37,7 +45,17 @@ from poise.human.gait_study import (
     spatiotemporal_parameters,
     study_gait,
 )
-from poise.human.markers import Marker, MarkerMatch, MarkerSet, load_marker_set, marker_sets, match_markers
+from poise.human.marker_mapping import MarkerMapping, Proposal, propose_markers
+from poise.human.markers import (
+    Marker,
+    MarkerMatch,
+    MarkerSet,
+    SetScore,
+    load_marker_set,
+    marker_sets,
+    match_markers,
+    score_marker_sets,
+)
 from poise.human.sample_trials import sample_trial, write_sample
 from poise.human.torques.joint_moments import (
     BACK_MOMENTS,
@@ -84,16 +102,20 @@ __all__ = [
     "GaitEvent",
     "GaitStudy",
     "GaitTrial",
+    "GroundForces",
     "Marker",
+    "MarkerMapping",
     "MarkerMatch",
     "MarkerSet",
     "MomentConvention",
     "OpenSimMotion",
+    "Proposal",
     "QualityCheck",
     "RecordingComparison",
     "ReferenceWalk",
     "Reproduction",
     "ReproductionQuality",
+    "SetScore",
     "StrideComparison",
     "Subject",
     "Torques",
@@ -104,6 +126,8 @@ __all__ = [
     "Variant",
     "VariantComparison",
     "VariantResult",
+    "add_ground_forces",
+    "bridge_gaps",
     "calibrate_subject",
     "compare_angles",
     "compare_events",
@@ -113,6 +137,7 @@ __all__ = [
     "compare_walks",
     "compute_torques",
     "fill_gaps",
+    "find_ground_forces",
     "find_trials",
     "fit",
     "fit_trial",
@@ -125,16 +150,20 @@ __all__ = [
     "low_pass_markers",
     "marker_sets",
     "match_markers",
+    "propose_markers",
     "read_bvh",
+    "read_ground_forces",
     "read_motion",
     "read_skeleton",
     "read_trial",
     "reproduce_walk",
     "sample_trial",
+    "score_marker_sets",
     "simulate_gait",
     "spatiotemporal_parameters",
     "study_gait",
     "write_c3d",
+    "write_ground_forces",
     "write_motion",
     "write_sample",
     "write_trc",

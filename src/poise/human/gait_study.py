@@ -18,9 +18,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from poise.analysis import GaitCycle, events_from_plates, gait_cycles, stride_lengths, walking_direction
+from poise.analysis import GaitCycle, events_from_plates, stride_lengths, walking_direction
 from poise.errors import GaitError
-from poise.files import json_ready, write_csv
+from poise.files import json_ready, make_folder, write_csv
 from poise.human.dynamic_gait import DynamicGait, simulate_gait
 from poise.human.fitting.body_fit import Fit
 from poise.human.gait.reference_walk import ReferenceWalk
@@ -165,7 +165,7 @@ class GaitStudy:
         if not self.trials:
             raise GaitError(self.text())
         folder_path, facts = Path(folder), self.summary()
-        folder_path.mkdir(parents=True, exist_ok=True)
+        make_folder(folder_path, GaitError)
         paths = [folder_path / "study.json", folder_path / "trials.csv"]
         paths[0].write_text(json.dumps(facts, indent=1), encoding="utf-8")
         write_csv(paths[1], facts["trials"], TRIAL_COLUMNS)
@@ -249,7 +249,7 @@ def reproduce_walk(
         raise GaitError("no variant given; pass one or more of poise.human.gait.VARIANTS")
     reference = reference or ReferenceWalk.from_fit(fit)
     cycle = reference.cycle()  # raises an error that lists the missing events, if there is none
-    cycle = straight_cycle(reference, gait_cycles(reference.events))
+    cycle = straight_cycle(reference, reference.cycles)
     qualities = []
     for k, variant in enumerate(variants):
         if progress is not None:

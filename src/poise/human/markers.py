@@ -108,9 +108,7 @@ MARKER_KEYS = ("landmark", "segment", "weight")
 
 @cache
 def marker_sets() -> dict[str, MarkerSet]:
-    """Return the marker sets of the library by name: ``helen_hayes``, ``opensim41``, ``plug_in_gait``,
-    ``skeleton``, ``skin49``.
-    """
+    """Return the marker sets of the library by name: ``plug_in_gait``, ``opensim41``, ``skin49``, ..."""
     folder = resources.files("poise.human") / "marker_sets"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
     return {file.name.removesuffix(".toml"): _parse_marker_set(file.read_bytes(), file.name) for file in files}
@@ -264,15 +262,47 @@ def match_markers(trial: Trial, marker_set: MarkerSet | str | Path | None = None
     return MarkerMatch(chosen, assigned, unknown, tuple(label for label in unmatched if label not in chosen.optional))
 
 
-def best_marker_set(labels: Iterable[str]) -> MarkerSet:
-    """Return the set of the library with most markers among the labels; if equal, that with the larger share found."""
+@dataclass(frozen=True, eq=False)
+class SetScore:
+    """How well a marker set fits the labels of a trial.
+
+    Attributes:
+        marker_set: the set.
+        found: number of labels that are in the set.
+        unknown: number of labels that are not.
+        missing: number of markers of the set that have no label, without the optional ones.
+    """
+
+    marker_set: MarkerSet
+    found: int
+    unknown: int
+    missing: int
+
+    @property
+    def score(self) -> float:
+        """Agreement of the two lists of names, 0 to 1: twice the common names by the sum of both numbers of names."""
+        total = 2 * self.found + self.unknown + self.missing
+        return 2 * self.found / total if total else 0.0
+
+
+def score_marker_sets(labels: Iterable[str]) -> list[SetScore]:
+    """Return how well each set of the library fits the labels, the best first: most labels found, then by score.
+
+    >>> [(score.marker_set.name, score.found, round(score.score, 2)) for score in score_marker_sets(trial.labels)][:1]
+    [('plug_in_gait', 35, 1.0)]
+    """
     labels = list(labels)
+    scores = []
+    for marker_set in marker_sets().values():
+        found = {marker.label for marker in assign_labels(labels, marker_set).values()}
+        missing = [label for label in marker_set.markers if label not in found and label not in marker_set.optional]
+        scores.append(SetScore(marker_set, len(found), len(labels) - len(found), len(missing)))
+    return sorted(scores, key=lambda score: (-score.found, -score.score))
 
-    def match_score(marker_set: MarkerSet) -> tuple[int, float]:
-        count = len(assign_labels(labels, marker_set))
-        return count, count / len(marker_set.markers)
 
-    return max(marker_sets().values(), key=match_score)
+def best_marker_set(labels: Iterable[str]) -> MarkerSet:
+    """Return the set of the library with most markers among the labels; if equal, that with the highest score."""
+    return score_marker_sets(labels)[0].marker_set
 
 
 def assign_labels(labels: Iterable[str], marker_set: MarkerSet) -> dict[str, Marker]:
@@ -304,7 +334,8 @@ def _check_enough_markers(
     raise TrialError(
         f"{trial.path}: {len(assigned)} markers of {chosen.name} found, {have}; expected "
         f"{FEWEST_PELVIS_MARKERS} on the pelvis and "
-        f"{FEWEST_LEG_MARKERS} on each leg{guess}; for other labels give your own marker set (.toml)",
+        f"{FEWEST_LEG_MARKERS} on each leg{guess}; for other labels "
+        f"'poise human markers {os.path.basename(trial.path)} --out set.toml' proposes a marker set",
         path=trial.path,
         element=chosen.name,
         near=tuple(unknown),

@@ -28,7 +28,9 @@ import pinocchio
 from poise.analysis import GaitEvent
 from poise.arrays import Array
 from poise.errors import PoiseError
+from poise.files import make_folder
 from poise.human.files.c3d_writer import write_c3d
+from poise.human.files.ground_forces import write_ground_forces
 from poise.human.files.trc_files import write_trc
 from poise.human.markers import Marker, MarkerSet, load_marker_set
 from poise.human.synthetic_walk import TOE_OFF, PeriodicMotion, ground_wrench, synthesize_walk
@@ -260,7 +262,7 @@ def sample_trial(
 
     walk = make_trial(motion.at(time)[0], time, static=False)
     static_time = np.arange(round(STATIC_SECONDS * rate) + 1) / rate
-    static = make_trial(np.tile(_static_posture(robot), (len(static_time), 1)), static_time, static=True)
+    static = make_trial(np.tile(standing_posture(robot), (len(static_time), 1)), static_time, static=True)
     plates_under_feet: tuple[ForcePlate, ...] = force_plates(motion, time) if plates else ()
     return walk.replace(events=gait_events(motion, float(time[-1])), plates=plates_under_feet), static
 
@@ -282,7 +284,7 @@ def _sample_times(cycles: int, rate: float, period: float) -> Array:
     return np.arange(math.floor((cycles + 2.0 * MARGIN) * period * rate) + 1) / rate
 
 
-def _static_posture(robot: Robot) -> Array:
+def standing_posture(robot: Robot) -> Array:
     """Return an upright posture with straight legs on the ground, arms a little away from the body."""
     q = pinocchio.neutral(robot.model)
     for side in SIDES:
@@ -296,17 +298,19 @@ def _static_posture(robot: Robot) -> Array:
 
 
 def write_sample(folder: str | PathLike[str], walk: Trial, static: Trial) -> list[Path]:
-    """Write ``walk`` and ``static`` as C3D, with force plates and events, and as TRC; create the folder if needed.
+    """Write ``walk`` and ``static`` as C3D, with force plates and events, and as TRC with the forces as MOT.
+
+    The folder is created if needed.
 
     >>> write_sample("lab", *sample_trial(height=1.70, mass=64.0))
     """
     folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise PoiseError(f"'{folder}' is a file; expected a folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder, PoiseError)
     written = []
     for name, trial in (("walk", walk), ("static", static)):
         written.append(write_c3d(trial, folder / f"{name}.c3d"))
         write_trc(trial, folder / f"{name}.trc")
         written.append(folder / f"{name}.trc")
+        if trial.plates:
+            written.append(write_ground_forces(trial, folder / f"{name}_grf.mot"))
     return written

@@ -65,7 +65,7 @@ class ForcePlate:
 
     Attributes:
         name: e.g. ``"plate 1"``.
-        corners: 4 x 3, m.
+        corners: 4 x 3, m; 0 x 3 if the file does not say where the edges are.
         force: n x 3, N, on the body, upwards under a standing person; zero while unloaded.
         center_of_pressure: n x 3, m, on the plate; zero while unloaded.
         free_moment: n x 3, N m, on the body; zero while unloaded.
@@ -101,6 +101,7 @@ class Trial:
         moments: likewise joint moments, n x 3 as stored (Plug-in Gait: N mm per kg).
         notes: remarks on reading and processing, one sentence each.
         computed_points: points computed by the laboratory's software, n x 3 in m: centre of mass, segments.
+        start: time of the first frame on the clock of the file (s).
 
     >>> trial = read_trial("walk.c3d")
     >>> trial.marker("LASI")[0], trial.events[0]
@@ -119,6 +120,7 @@ class Trial:
     moments: Mapping[str, Array] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     computed_points: Mapping[str, Array] = field(default_factory=dict)
+    start: float = 0.0
 
     def __post_init__(self) -> None:
         n, m = len(self.time), len(self.labels)
@@ -165,6 +167,7 @@ class Trial:
                 for field_name in ("angles", "moments", "computed_points")
             },
             notes=(*self.notes, f"Cut to {start:.3f} .. {end:.3f} s."),
+            start=self.start + start,
         )
 
     def replace(self, **fields: Any) -> Trial:

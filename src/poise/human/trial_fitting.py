@@ -65,10 +65,12 @@ class TrialFiles:
     Attributes:
         path: file of the motion.
         static: static trial of the same subject; None without one.
+        forces: file with ground forces; None: see `poise.human.read_trial`.
     """
 
     path: Path
     static: Path | None = None
+    forces: Path | None = None
 
     @property
     def name(self) -> str:
@@ -208,6 +210,7 @@ def fit_trial(
     trial: str | PathLike[str] | TrialFiles,
     static: str | PathLike[str] | None = None,
     *,
+    forces: str | PathLike[str] | None = None,
     progress: Callable[[float], object] | None = None,
     **options: Unpack[FitOptions],
 ) -> Fit:
@@ -217,6 +220,7 @@ def fit_trial(
         trial: a C3D, TRC or BVH file, or both files of a trial.
         static: static trial of the same subject; None: found next to the trial by its name, see `find_trials`. To fit
             without a static trial, pass ``TrialFiles(path)``.
+        forces: MOT or STO file with the ground forces; None: those in the trial or beside it, see `read_trial`.
         progress: called with the completed share, 0 to 1.
         **options: see `FitOptions`.
 
@@ -233,9 +237,10 @@ def fit_trial(
         report(0.5 * share if stage == "body" else 0.5 + 0.5 * share)
 
     if options.get("subject") is not None and static is None:
-        files = TrialFiles(files.path)
+        files = replace(files, static=None)
     standing = None if files.static is None else read_trial(files.static)
-    result = fit(read_trial(files.path), standing, progress=advance, **options)
+    moving = read_trial(files.path, forces=files.forces if forces is None else Path(forces))
+    result = fit(moving, standing, progress=advance, **options)
     report(1.0)
     return result
 

@@ -13,7 +13,7 @@ from poise.plans.footstep_plan import (
     capture_feet,
 )
 from poise.plans.footsteps import Footstep, GaitPhase, PhaseKind, Stairway, SwingTrajectory
-from poise.plans.gait_parameters import BodyDimensions, GaitParameters, Speed, gait_of_style
+from poise.plans.gait_parameters import LARGEST_EXTENSION, BodyDimensions, GaitParameters, Speed, gait_of_style
 from poise.plans.guidance.guiding_modes import guided_goal
 from poise.plans.guidance.limb_reach import LegReach
 from poise.plans.guidance.navigation_points import Goal, HandPoint, NavigationPoints
@@ -47,7 +47,7 @@ from poise.plans.segment.segment import (
     SegmentSettings,
 )
 from poise.plans.segment.three_masses import ThreeMassModel, zmp_path
-from poise.plans.step_adaptation import StepAdapter, capture_phase
+from poise.plans.step_adaptation import LANDING_DELAY, StepAdapter, capture_phase
 from poise.plans.style import NEUTRAL, PARAMETERS, SINUSOID_PARAMETERS, STYLES, Style
 from poise.plans.style_repair import StyleRepair, repair_style, sinusoid_defaults
 from poise.plans.support_region import SupportRegion, sole_corners
@@ -55,6 +55,8 @@ from poise.plans.support_region import SupportRegion, sole_corners
 __all__ = [
     "COMMAND_AXES",
     "GUIDING_MODES",
+    "LANDING_DELAY",
+    "LARGEST_EXTENSION",
     "NEUTRAL",
     "PARAMETERS",
     "SINUSOID_PARAMETERS",

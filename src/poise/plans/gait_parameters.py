@@ -26,7 +26,17 @@ from numpy.typing import NDArray
 from poise.plans.center_height import walking_heights
 from poise.plans.footsteps import Footstep, StepGeometry
 from poise.plans.style import Style
-from poise.robots import SIDES, State, ankle_position, ankle_torque, hip_height, hip_offset, leg_length, leg_strength
+from poise.robots import (
+    SIDES,
+    State,
+    ankle_position,
+    ankle_range,
+    hip_height,
+    hip_offset,
+    leg_length,
+    leg_strength,
+    swing_limits,
+)
 from poise.state import natural_frequency
 
 Point = TypeVar("Point", complex, NDArray[np.float64])
@@ -183,10 +193,13 @@ class BodyDimensions:
         sole_size: length and width of a sole (m).
         leg_strength: largest torque of a leg joint, divided by m g times the leg length.
         widest_walk: largest lateral distance of the feet in a walk, in leg lengths.
+        swing_acceleration: largest accelerations of a swing foot ahead and sideways (m/s²), and its largest speed
+            (m/s), see `poise.robots.swing_limits`.
+        swing_speed: its largest speed (m/s).
+        ankle_range: distances behind and ahead of the middle of a sole at which the ankle can hold the weight (m).
         ankle_height: height of the ankle above the sole (m).
         ankle_offset: distance of the ankle ahead of the middle of the sole (m).
         hip_offset: distance of the hips ahead of the CoM when standing (m).
-        ankle_reach: distance ahead of the ankle at which its torque can bear the weight (m).
         flat_footed: whether walks keep their feet flat and their knees bent, because the controller cannot let the feet
             roll.
     """
@@ -198,10 +211,12 @@ class BodyDimensions:
     sole_size: tuple[float, float]
     leg_strength: float = 0.4
     widest_walk: float = WIDEST_WALK
+    swing_acceleration: tuple[float, float] = (50.0, 50.0)
+    swing_speed: float = 5.0
+    ankle_range: tuple[float, float] = (math.inf, math.inf)
     ankle_height: float = 0.0
     ankle_offset: float = 0.0
     hip_offset: float = 0.0
-    ankle_reach: float = math.inf
     flat_footed: bool = False
 
     @property
@@ -225,6 +240,7 @@ class BodyDimensions:
         robot = start.robot
         left, right = (Footstep.of(start, robot.foot(side)) for side in SIDES)
         ankle = ankle_position(robot) - robot.feet[0].sole.center
+        swing_acceleration, swing_speed = swing_limits(start)
         return cls(
             leg_length=leg_length(robot),
             stance_width=abs(left.place - right.place),
@@ -232,10 +248,12 @@ class BodyDimensions:
             hip_height=hip_height(start),
             sole_size=robot.feet[0].sole.size,
             leg_strength=leg_strength(robot),
+            swing_acceleration=swing_acceleration,
+            swing_speed=swing_speed,
+            ankle_range=ankle_range(start),
             ankle_height=float(ankle[2]),
             ankle_offset=float(ankle[0]),
             hip_offset=hip_offset(start),
-            ankle_reach=ANKLE_USE * ankle_torque(robot) / robot.weight,
         )
 
 
@@ -301,7 +319,8 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
     # Short steps need no roll, and neither do those to the side or backwards.
     share = 0.0 if body.flat_footed else min(max(step_geometry.forward / (FULL_ROLL_STEP * body.leg_length), 0.0), 1.0)
     half = 0.5 * body.sole_size[0]
-    toe = min(ROLL_TO_TOE * half, max(body.ankle_offset + body.ankle_reach, 0.0))
+    toe = body.ankle_offset + ANKLE_USE * (body.ankle_range[1] - body.ankle_offset)
+    toe = min(ROLL_TO_TOE * half, max(toe, 0.0))
     roll = PressureRoll(-share * ROLL_FROM_HEEL * half, share * toe)
     heel_rise, heel_strike = share * style.heel_rise, share * style.heel_strike
     mean, bounce = walking_heights(

@@ -10,12 +10,56 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from poise.arrays import Array
 from poise.plans.footstep_plan import FootstepPlan
-from poise.plans.footsteps import GaitPhase
+from poise.plans.footsteps import GaitPhase, SwingTrajectory
 from poise.plans.gait_parameters import BodyDimensions, dcm_in_double_support
 from poise.plans.support_region import StanceSoles
 from poise.robots import side_sign
+
+#: Peaks of the acceleration (per d / T²) and speed (per d / T) of a swing over a distance d in a time T, for a quintic.
+PEAK_ACCELERATION, PEAK_SPEED = 5.77, 1.875
+#: Share of the acceleration of a hip that a swing may need: the rest is for tracking and for the other joints.
+SWING_SHARE = 0.8
+#: Share of the way v T that a foot with the speed v goes while it comes to rest in a time T.
+STOPPING_SHARE = 0.45
+
+
+#: One complex number per time.
+ComplexArray = NDArray[np.complex128]
+
+
+@dataclass(frozen=True)
+class SwingReach:
+    """Where a swing foot can land: in a rectangle that grows with the time that is left.
+
+    Points are relative to the support foot and in its axes, as x + i y (m).
+
+    Args:
+        place, velocity: position (m) and velocity (m/s) of the foot.
+        acceleration: largest acceleration ahead + i sideways (m/s²).
+        speed: largest speed (m/s).
+    """
+
+    place: complex
+    velocity: complex
+    acceleration: complex
+    speed: float
+
+    @classmethod
+    def of(cls, body: BodyDimensions, place: complex, velocity: complex = 0j) -> SwingReach:
+        """Return the reach of a foot of a robot."""
+        return cls(place, velocity, SWING_SHARE * complex(*body.swing_acceleration), body.swing_speed)
+
+    def rectangle(self, seconds: Array) -> tuple[ComplexArray, ComplexArray]:
+        """Return the middle and the half size, as complex numbers, of the reachable rectangle for each time (s)."""
+        middle: ComplexArray = self.place + STOPPING_SHARE * self.velocity * seconds.astype(np.complex128)
+        furthest = self.speed * seconds / PEAK_SPEED
+        square = seconds**2 / PEAK_ACCELERATION
+        x, y = (np.minimum(limit * square, furthest) for limit in (self.acceleration.real, self.acceleration.imag))
+        return middle, x + 1j * y
 
 
 @dataclass(frozen=True)
@@ -26,6 +70,7 @@ class StepLimits:
         forward: largest distance ahead of and behind the support foot (m).
         narrowest, widest: lateral distance between the middles of the feet (m).
         soonest, latest: time from now until touchdown (s).
+        reach: where the swing foot can land in that time; None: anywhere.
     """
 
     forward: float
@@ -33,6 +78,17 @@ class StepLimits:
     widest: float
     soonest: float
     latest: float
+    reach: SwingReach | None = None
+
+    def nearest(self, steps: ComplexArray, seconds: Array, outward: float) -> tuple[Array, Array]:
+        """Return x and y of the allowed steps nearest to the given ones (m), one per time until touchdown (s)."""
+        x, y = steps.real, steps.imag
+        if self.reach is not None:
+            middle, half = self.reach.rectangle(seconds)
+            x = np.minimum(np.maximum(x, middle.real - half.real), middle.real + half.real)
+            y = np.minimum(np.maximum(y, middle.imag - half.imag), middle.imag + half.imag)
+        x = np.minimum(np.maximum(x, -self.forward), self.forward)
+        return x, np.minimum(np.maximum(outward * y, self.narrowest), self.widest) * outward
 
 
 #: Weights of the change of the step position (1/m²), of the change of e^{ωT} (touchdown time), and of the error of the
@@ -89,8 +145,7 @@ def _best_step(
     growth = np.exp(omega * times)
     dcm_at_touchdown = zmp + growth * (xi - zmp)  # one per time
     best = (PLACE_WEIGHT * nominal_step + END_WEIGHT * (dcm_at_touchdown - offset)) / (PLACE_WEIGHT + END_WEIGHT)
-    x = np.minimum(np.maximum(best.real, -limits.forward), limits.forward)
-    y = np.minimum(np.maximum(outward * best.imag, limits.narrowest), limits.widest) * outward
+    x, y = limits.nearest(best, times, outward)
     exact_step = dcm_at_touchdown - offset
     cost = PLACE_WEIGHT * ((x - nominal_step.real) ** 2 + (y - nominal_step.imag) ** 2) + END_WEIGHT * (
         (exact_step.real - x) ** 2 + (exact_step.imag - y) ** 2
@@ -111,6 +166,8 @@ ANKLE_SHARE = 0.6
 LONGEST_STEP, WIDEST_STEP = 0.65, 0.7
 #: Shortest duration of a swing (s, for a leg of 0.8 m), and largest delay of a touchdown (s).
 SHORTEST_SWING, LONGEST_DELAY = 0.2, 0.15
+#: Time by which the foot of a quick step lands later than planned, s for a leg of 0.8 m: it lags behind its trajectory.
+LANDING_DELAY = 0.025
 #: Longest single support of a capture step, s for a leg of 0.8 m.
 CAPTURE_TIME = 0.25
 #: Seconds before touchdown in which the goal is no longer moved, and time constant (s) with which it moves before that.
@@ -159,7 +216,7 @@ class StepAdapter:
     """
 
     def __init__(self, body: BodyDimensions, phase: GaitPhase, feedback: float) -> None:
-        self.feedback = feedback
+        self.body, self.feedback = body, feedback
         self.soles = StanceSoles(body, phase)
         self.half = 0.5 * complex(*body.sole_size)
         self.limits = StepLimits(
@@ -186,14 +243,24 @@ class StepAdapter:
         step = (planned.place - support.place) * axes.conjugate()
         offset = (plan.dcm_at_end(support, planned, number) - planned.place) * axes.conjugate()
         soonest = SHORTEST_SWING * self.time_scale
-        limits = replace(self.limits, soonest=soonest, latest=max(phase.seconds, soonest))
+        reach = SwingReach.of(self.body, (phase.other_foot.place - support.place) * axes.conjugate())
+        limits = replace(self.limits, soonest=soonest, latest=max(phase.seconds, soonest), reach=reach)
         outward = side_sign(planned.side)
         place, seconds, miss = _best_step(
             relative_dcm, zmp, step, offset, phase.seconds, plan.gait.omega, limits, outward
         )
         return support.place + place * axes, seconds, miss
 
-    def adapt(self, plan: FootstepPlan, phase: GaitPhase, time: float, xi: complex, period: float) -> GaitPhase:
+    def adapt(
+        self,
+        plan: FootstepPlan,
+        phase: GaitPhase,
+        time: float,
+        xi: complex,
+        period: float,
+        swing: SwingTrajectory | None = None,
+        delay: float = 0.0,
+    ) -> GaitPhase:
         """Return the phase with an adapted next footstep and duration.
 
         Args:
@@ -202,6 +269,8 @@ class StepAdapter:
             time: current time (s).
             xi: measured ξ in the world (m).
             period: sampling period (s).
+            swing: trajectory of the swing foot; None: it can reach every place in time.
+            delay: time by which the foot lands later than planned (s).
         """
         elapsed = phase.elapsed(time)
         remaining = phase.seconds - elapsed
@@ -224,9 +293,13 @@ class StepAdapter:
         offset = (end - planned.place) * axes.conjugate()
         nominal = max(gait.timing.single_support - elapsed, 0.02)
         soonest = max(FREEZE_TIME, SHORTEST_SWING * self.time_scale - elapsed)
-        limits = replace(self.limits, soonest=soonest, latest=max(nominal + LONGEST_DELAY, 0.1))
+        reach = None
+        if swing is not None:
+            (place, velocity, _) = swing.plane
+            reach = SwingReach.of(self.body, (place - support.place) * axes.conjugate(), velocity * axes.conjugate())
+        limits = replace(self.limits, soonest=soonest, latest=max(nominal + LONGEST_DELAY, 0.1), reach=reach)
         outward = side_sign(planned.side)
-        relative_dcm = (xi - support.place) * axes.conjugate()
+        relative_dcm = zmp + ((xi - support.place) * axes.conjugate() - zmp) * math.exp(gait.omega * delay)
         place, seconds = adapt_step(relative_dcm, zmp, step, offset, nominal, gait.omega, limits, outward)
         share = min(period / SMOOTHING_TIME, 1.0)
         new_place = phase.goal.place + share * (support.place + place * axes - phase.goal.place)

@@ -99,6 +99,8 @@ def _margins(sole_corners: Array, points: Array) -> Array:
 # -- Soles in stance -------------------------------------------------------------------------------------------------
 
 
+#: Share of the distance at which the ankle can hold the weight that is used in single support: the robot also brakes.
+ANKLE_STRENGTH_SHARE = 0.9
 #: Fraction of the length and width of a sole that is used: the effective contact area is smaller than the sole.
 USABLE_SHARE = 0.95
 
@@ -114,6 +116,8 @@ class StanceSoles:
     def __init__(self, body: BodyDimensions, phase: GaitPhase) -> None:
         self.support, self.single = phase.support, phase.kind == "single"
         self.half = 0.5 * USABLE_SHARE * complex(*body.sole_size)
+        behind, ahead = (ANKLE_STRENGTH_SHARE * distance for distance in body.ankle_range)
+        self._behind, self._ahead = -min(behind, self.half.real), min(ahead, self.half.real)
         sole_corners = [corner for step in phase.stance_feet for corner in step.corners(self.half)]
         self.polygon = polygon.convex_hull([(corner.real, corner.imag) for corner in sole_corners])
 
@@ -122,7 +126,7 @@ class StanceSoles:
         if self.single:
             heading = self.support.heading
             offset, half = (z - self.support.place) * heading.conjugate(), self.half
-            x = min(max(offset.real, -half.real), half.real)
+            x = min(max(offset.real, self._behind), self._ahead)
             y = min(max(offset.imag, -half.imag), half.imag)
             return self.support.place + complex(x, y) * heading
         x, y = polygon.project(self.polygon, (z.real, z.imag))

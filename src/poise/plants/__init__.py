@@ -34,7 +34,7 @@ from poise.plants.fall_detection import FALLEN_HEIGHT, FALLEN_TILT
 from poise.plants.mujoco_plant import MujocoPlant
 from poise.plants.plant_errors import PlantError
 from poise.plants.remote.plant_server import PlantServer
-from poise.plants.remote.protocol import address_at_host, check_address
+from poise.plants.remote.protocol import address_at_host, check_address, open_socket
 from poise.plants.remote.remote_plant import RemotePlant
 from poise.plants.simulation_setup import PositionServos, Sensors, TorqueMotors
 from poise.plants.stairs_and_door import STAIRS_AND_DOOR, StairsAndDoor
@@ -80,6 +80,7 @@ __all__ = [
     "box_pose",
     "check_address",
     "control_step",
+    "open_socket",
     "parse_terrain",
     "servo_gains",
     "steps",

@@ -337,7 +337,7 @@ class RoughTerrain:
 
 
 def parse_terrain(text: str) -> Terrain:
-    """Parse a terrain of the command line: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT."""
+    """Parse a terrain of the command line: flat, slope:DEG, rough:METERS or stairs:RISE,RUN,COUNT."""
     name, _, arguments = text.partition(":")
     try:
         numbers = [float(word) for word in arguments.split(",")] if arguments else []
@@ -354,4 +354,4 @@ def parse_terrain(text: str) -> Terrain:
         raise UsageError(f"terrain '{text}': {error}") from None
     except ValueError:
         pass
-    raise UsageError(f"'{text}' is not a terrain; expected flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT")
+    raise UsageError(f"'{text}' is not a terrain; expected flat, slope:DEG, rough:METERS or stairs:RISE,RUN,COUNT")

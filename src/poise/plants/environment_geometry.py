@@ -17,7 +17,7 @@ from poise.robots import SIDES, Robot, Side, State
 
 #: Uneven ground is level under the soles of the start and within this distance (m): room for a foot to slip or shift.
 LEVEL_MARGIN = 0.05
-#: Decimal digits of lengths (m) and quaternions in a recording: a micrometre.
+#: Decimal digits of lengths (m) and quaternions in a recording: a micrometer.
 DIGITS = 6
 
 
@@ -35,7 +35,7 @@ class HeldBox:
 
     @classmethod
     def of(cls, carried: CarriedBox, start: State) -> HeldBox:
-        """Return the box as the robot holds it in the start."""
+        """Return the box as the robot holds it at the start."""
         world_from_box, size = carried.pose_and_size(start)
         hands = {hand.side: start.pose(hand).actInv(world_from_box) for hand in start.robot.hands}
         return cls(size, hands)

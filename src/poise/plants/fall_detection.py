@@ -31,7 +31,7 @@ class FallDetector:
     A robot has fallen if
 
     - a body touches the ground that is neither a foot nor another contact part, nor carried by one (toes, fingers).
-      Hands are contact parts only if they are in contact in the start or given as contact frames. A carried box may
+      Hands are contact parts only if they are in contact at the start or given as contact frames. A carried box may
       touch the ground;
     - or its base is tilted by more than 60 degrees, and no step can prevent the fall any more: the capture point of the
       base, ``p + v √(h / g)`` with the horizontal position p, velocity v and height h of the base, is more than a leg
@@ -112,7 +112,7 @@ class FallDetector:
             if tilted:
                 return f"the base is tilted by more than {FALLEN_TILT:g} degrees"
             if height < self._min_height:
-                return f"the base is at {height:.2f} m, below half of its height in the start"
+                return f"the base is at {height:.2f} m, below half of its height at the start"
             return ""
         if not tilted:
             return ""

@@ -18,7 +18,7 @@ from poise.plants.engine.drives_and_faults import (
     FaultySensors,
     Motors,
     Servos,
-    SpeedLimited,
+    SpeedLimitedDrive,
     with_motor_faults,
 )
 from poise.plants.engine.simulation import MujocoSimulation, compile_scene
@@ -117,11 +117,11 @@ class MujocoPlant(Plant):
         self.notes: list[str] = list(scene.notes)
         self._command_errors = CommandErrors(self.notes)
         self._simulation = MujocoSimulation(setup, scene)
-        self._drive: Motors | Servos | SpeedLimited = Motors(self.robot, self.data, self._command_errors)
+        self._drive: Motors | Servos | SpeedLimitedDrive = Motors(self.robot, self.data, self._command_errors)
         if scene.gains is not None:
             self._drive = Servos(self.robot, scene, self._command_errors, self._simulation.holding_torque, scene.gains)
         if speed_limits:
-            self._drive = SpeedLimited(self._drive, self.robot, scene, self._command_errors)
+            self._drive = SpeedLimitedDrive(self._drive, self.robot, scene, self._command_errors)
         weight = self.robot.weight
         self._sensor_model = SensorModel(self.robot, setup.parts, sensors, weight, np.random.default_rng(seed))
         self._noise = self._sensor_model.draw_noise()

@@ -44,7 +44,7 @@ class PositionServos:
             with which a joint reaches its largest torque at an error of 0.02 rad.
         stiffness_scale: factor of the default stiffness, like the adjustable gain of a drive; ignored if `stiffness` is
             given.
-        damping: D (N m s/rad), a number or one per joint; None: critical damping with the joint's inertia in the start,
+        damping: D (N m s/rad), a number or one per joint; None: critical damping with the joint's inertia at the start,
             ``D = 2 √(K M_ii)``.
 
     >>> plant = poise.MujocoPlant(start, actuators=PositionServos())

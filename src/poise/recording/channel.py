@@ -62,7 +62,7 @@ class ChannelHeader(NamedTuple):
 
 
 class Channel:
-    """One quantity over time: one value, or one row of labelled values, per sample. It is read-only.
+    """One quantity over time: one value, or one row of labeled values, per sample. It is read-only.
 
     Args:
         key: identifier; ``key/column`` is one of its columns. It consists of words of a-z, 0-9 and _, separated by

@@ -238,7 +238,7 @@ class FileContents:
     def __init__(self, data: bytes) -> None:
         source = pyarrow.BufferReader(data)
         self.version, facts, head = _read_head(source)
-        self.provenance = self._present_facts(facts)
+        self.provenance = self._current_facts(facts)
         self._keys = ChannelKeys()
         self.parts: list[Sequence[Channel]] = []
         self.samples = 0
@@ -266,7 +266,7 @@ class FileContents:
             self.ending = dict(json.loads(end))
             if self.ending["samples"] != self.samples:
                 raise ValueError("the end stream does not match the samples")
-            self.provenance.update(self._present_facts(self.ending.get("provenance", {})))
+            self.provenance.update(self._current_facts(self.ending.get("provenance", {})))
             self.finished = True
             reader.read_all()
             return
@@ -290,7 +290,7 @@ class FileContents:
                 self.parts.append(channels)
                 self.samples += batch.num_rows
 
-    def _present_facts(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+    def _current_facts(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         return rename_provenance(facts) if self.version < 3 else dict(facts)
 
     def _headers(self, schema: pyarrow.Schema) -> tuple[ChannelHeader, ...]:

@@ -1,7 +1,7 @@
 """Former keys of recordings: channels and provenance of files written before format 3.
 
 Provenance and measured channels are renamed on loading. Channels of levels and tasks keep their keys, since a user may
-have chosen the same names; a recording finds them by their present keys, too (`former_keys`).
+have chosen the same names; a recording finds them by their current keys, too (`former_keys`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from poise.parsing import rename_former_keys
 from poise.recording.channel import NAMED_PREFIXES, ChannelHeader
 
-#: Present beginnings of the keys and labels of channels by their former beginnings. The first that matches applies.
+#: Current beginnings of the keys and labels of channels by their former beginnings. The first that matches applies.
 FORMER_CHANNELS: dict[str, str] = {
     "force_point": "contact_point",
     "plate/force_point": "plate/contact_point",
@@ -23,7 +23,7 @@ FORMER_CHANNELS: dict[str, str] = {
     "sensed": "measured",
 }
 
-#: Present keys of the provenance by their former keys.
+#: Current keys of the provenance by their former keys.
 FORMER_PROVENANCE: dict[str, str] = {
     "begin": "squat_begin",
     "breakdown": "faults",
@@ -42,13 +42,13 @@ FORMER_PROVENANCE_TEXTS: dict[str, str] = {
     "world": "terrain",
 }
 
-#: Present kinds of gait events by their former kinds: the last of the three entries of each event of a measured motion.
+#: Current kinds of gait events by their former kinds: the last of the three entries of each event of a measured motion.
 FORMER_EVENT_KINDS: dict[str, str] = {"strike": "initial_contact", "off": "toe_off"}
 
-#: Present keys of a marker of a measured motion by their former keys.
+#: Current keys of a marker of a measured motion by their former keys.
 FORMER_MARKER_KEYS: dict[str, str] = {"place": "location"}
 
-#: Present keys of the motion segments of a guided motion (``segments``) by their former keys, and their outcomes.
+#: Current keys of the motion segments of a guided motion (``segments``) by their former keys, and their outcomes.
 FORMER_SEGMENT_KEYS: dict[str, str] = {
     "lifted": "foot_in_air",
     "planned": "planned_paths",
@@ -59,7 +59,7 @@ FORMER_OUTCOMES: dict[str, str] = {"caught": "capture step", "held": "stopped", 
 
 
 def rename_provenance(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a provenance with its present keys and values; a fact stays where its present key is taken.
+    """Return a provenance with current keys and values; a fact keeps its former key if the current one is taken.
 
     >>> rename_provenance({"robot": "g1", "ended": "finished"})
     {'robot': 'g1', 'outcome': 'finished'}
@@ -99,7 +99,7 @@ def _rename_segment(segment: Any) -> Any:
 
 
 def rename_channels(headers: Sequence[ChannelHeader]) -> tuple[ChannelHeader, ...]:
-    """Return the headers of the channels of a file with present keys and labels; a key that is taken stays."""
+    """Return the headers of the channels of a file with current keys and labels; a key stays if the other is taken."""
     keys = {header.key for header in headers}
     return tuple(_rename_channel(header, keys) for header in headers)
 
@@ -121,7 +121,7 @@ def _rename_beginning(name: str) -> str:
 # -- Levels and tasks ------------------------------------------------------------------------------------------------
 
 
-#: Levels and tasks of the motions of earlier versions, as words of keys, and their present words.
+#: Levels and tasks of the motions of earlier versions, as words of keys, and their current words.
 FORMER_LEVELS = {"center": "balance", "comfort": "joint_comfort", "feet": "contact", "spin": "angular_momentum"}
 FORMER_TASKS = {
     "height": "center_of_mass_height",

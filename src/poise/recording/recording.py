@@ -306,7 +306,7 @@ def check_reserved_channels(channels: Iterable[Channel]) -> None:
             or (channel.header.kind, bool(channel.labels))
         )
         if (channel.header.kind, bool(channel.labels)) != (kind, columns):
-            expected = f"{kind}s {'in labelled columns' if columns else 'one per sample'}"
+            expected = f"{kind}s {'in labeled columns' if columns else 'one per sample'}"
             raise RecordingError(f"channel {channel.key!r} contains {channel.header.kind}s; expected {expected}")
     for key, other in _REQUIRED_WITH.items():
         if key in keys and other not in keys:

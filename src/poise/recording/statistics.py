@@ -206,7 +206,7 @@ MAX_ROWS_SHOWN = 8
 
 
 def summary(recording: Recording) -> str:
-    """Summarise a recording: fall, residuals of levels and tasks, tightest limit, rows at a bound, times, fallbacks."""
+    """Summarize a recording: fall, residuals of levels and tasks, tightest limit, rows at a bound, times, fallbacks."""
     lines = [_title(recording)]
     if not recording.complete:
         lines.append("incomplete: the file is truncated; this is its intact part")

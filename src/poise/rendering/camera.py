@@ -43,7 +43,7 @@ class Camera:
             object.__setattr__(self, "target", tuple(_checked_vector(self.target, "target").tolist()))
         distance: object = self.distance
         if distance is not None and not (isinstance(distance, int | float) and 0.0 < distance < math.inf):
-            raise PoiseError(f"camera: distance is {distance!r}; expected a positive number of metres")
+            raise PoiseError(f"camera: distance is {distance!r}; expected a positive number of meters")
 
     @property
     def azimuth(self) -> float:

@@ -148,7 +148,7 @@ def picture(
         states: one state or several; states in a row may be of different robots and are all shown at the same scale.
         width, height: size of the whole picture, in pixels.
         camera: see `Camera`; by default from the front right, or from the side if the ground is not flat or has
-            objects, as near as shows everything.
+            objects, as near as possible with everything in view.
         labels: text above each state; one text for a "ghost" picture.
         arrange: "row" gives each state its own part of the picture, from left to right; "ghost" draws all states in one
             place, the last one solid and the earlier ones transparent.

@@ -26,7 +26,7 @@ GROUND_COLOR, OBJECT_COLOR = (0.74, 0.76, 0.79, 1.0), (0.72, 0.60, 0.45, 0.45)
 HELD_BOX_COLOR = (0.80, 0.55, 0.25, 1.0)
 #: Color of the edges of steps: from above and from ahead, treads of one color would look like a floor.
 EDGE_COLOR = (0.47, 0.50, 0.54)
-#: Most boxes whose edges are drawn: more than a staircase has; blocks of uneven ground are small enough without.
+#: Largest number of boxes whose edges are drawn: more than a staircase has. Blocks of uneven ground are clear without.
 MAX_OUTLINED_BOXES = 60
 #: Direction from the robot to the camera where the ground is not flat or has objects: from the right, where the profile
 #: of stairs and slopes is seen and neither a step nor a door ahead hides the robot.
@@ -41,7 +41,7 @@ def environment_camera(environment: EnvironmentGeometry) -> Camera:
 
 
 def step_edges(environment: EnvironmentGeometry) -> Array:
-    """Return the upper edges of the boxes of the ground as begin and end (k, 2, 3), m; none for uneven ground."""
+    """Return the upper edges of the boxes of the ground as start and end (k, 2, 3), m; none for uneven ground."""
     if not 0 < len(environment.ground) <= MAX_OUTLINED_BOXES:
         return np.zeros((0, 2, 3))
     return np.concatenate([box_mesh(each).points[np.array(TOP_EDGES)] for each in environment.ground])

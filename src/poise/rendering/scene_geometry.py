@@ -73,7 +73,7 @@ MAX_TRIANGLES = 3000
 #: Vertices closer than this (m) are merged: mesh files often repeat a vertex for each of its triangles.
 MERGE_DISTANCE = 1e-5
 #: A vertex that simplification places further than this (m) from all original vertices is moved back to the nearest
-#: one: on edges of thin plates, the optimal vertex for the adjacent planes may be centimetres away.
+#: one: on edges of thin plates, the optimal vertex for the adjacent planes may be centimeters away.
 MAX_DISPLACEMENT = 0.002
 #: Triangles that meet at a smaller angle (rad) share a normal and look smooth; others form a sharp edge.
 CREASE_ANGLE = math.radians(35.0)

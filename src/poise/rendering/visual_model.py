@@ -215,7 +215,7 @@ def _bounding_box(points: Array) -> Array:
 # -- Visual model of a robot -----------------------------------------------------------------------------------------
 
 
-#: Colors of shapes without a color: a warm light grey, and a darker grey for every second body of a chain.
+#: Colors of shapes without a color: a warm light gray, and a darker gray for every second body of a chain.
 DEFAULT_COLORS = ((0.88, 0.87, 0.84, 1.0), (0.66, 0.68, 0.71, 1.0))
 #: Radius of the sticks that stand for a robot without shapes, per m of its height.
 STICK_RADIUS = 0.02

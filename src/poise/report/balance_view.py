@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from poise.analysis import BodyTrajectories
+from poise.analysis import BodyTrajectories, first_fallen_sample, state_samples
 from poise.arrays import Array
 from poise.html import (
     GRID_COLOR,
@@ -34,8 +34,6 @@ from poise.report.recording_view import RecordingView
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Number of samples at which the distance to the edge is measured: every 25 ms of a run of 10 s.
-MARGIN_SAMPLES = 400
 #: Largest number of polygons drawn: the first steps of a long walk are enough to read the rest.
 MAX_POLYGONS = 40
 PRESSURE_COLOR = "#d55e00"
@@ -51,12 +49,14 @@ class BalanceView(NamedTuple):
         body_trajectories: motion of its parts and its CoM.
         pressure_points: measured center of pressure (CoP) or ZMP in the world, (n, 2), m.
         name: name of the pressure points on the page.
+        is_measured: whether they were measured.
     """
 
     recording_view: RecordingView
     body_trajectories: BodyTrajectories
     pressure_points: Array
     name: str
+    is_measured: bool
 
     @property
     def polygons(self) -> list[Array]:
@@ -70,12 +70,11 @@ class BalanceView(NamedTuple):
 
     def margins(self) -> tuple[float, float]:
         """Return the smallest distance of CoM and pressure point from the edge of the polygon (m), negative outside."""
-        n = self.body_trajectories.recording.samples
-        inner = np.unique(np.linspace(min(1, n - 1), max(n - 2, 0), MARGIN_SAMPLES).astype(int)).tolist()
-        margins = [
-            self.body_trajectories.margins(points, inner)
-            for points in (self.body_trajectories.center_of_mass[:, :2], self.pressure_points)
-        ]
+        tracks, recording = self.body_trajectories, self.recording_view.recording
+        # At the samples of the result of a run, until a fall: so its margin and that on the page are the same.
+        samples = state_samples(recording) if self.is_measured else range(recording.samples)
+        inner = [i for i in samples if i < first_fallen_sample(tracks)][1:-1]
+        margins = [tracks.margins(points, inner) for points in (tracks.center_of_mass[:, :2], self.pressure_points)]
         smallest = [float(np.nanmin(each)) if np.isfinite(each).any() else np.nan for each in margins]
         return smallest[0], smallest[1]
 
@@ -132,8 +131,8 @@ def _top_view(view: RecordingView, tracks: BodyTrajectories) -> BalanceView:
     """Return the top view with the measured CoP if there is one, else with the ZMP computed from the motion."""
     name = "center_of_pressure"
     if name in view.recording and np.isfinite(view.recording[name]).any():
-        return BalanceView(view, tracks, view.recording[name], "measured center of pressure")
-    return BalanceView(view, tracks, tracks.zmp, "zero-moment point of the motion")
+        return BalanceView(view, tracks, view.recording[name], "measured center of pressure", True)
+    return BalanceView(view, tracks, tracks.zmp, "zero-moment point of the motion", False)
 
 
 def _balance_figure(top_view: BalanceView, size: Array, margin: float, width: float) -> str:

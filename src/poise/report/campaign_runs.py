@@ -225,7 +225,7 @@ class RunGroups:
         index: group of each run; -1 for a run without a value.
         positions: position of each group on the axis of the parameter: its value, or the median of the values in its
             range; None for categorical parameters.
-        edges: begin and end of the range of each group; None if groups are single values.
+        edges: start and end of the range of each group; None if groups are single values.
     """
 
     name: str

@@ -191,7 +191,7 @@ def _ticks_fit(positions: Array) -> bool:
 
 
 def _mean_spacing(groups: RunGroups) -> float:
-    """Return the mean distance between neighbouring groups, in the unit of the parameter."""
+    """Return the mean distance between neighboring groups, in the unit of the parameter."""
     assert groups.positions is not None
     return float(groups.positions[-1] - groups.positions[0]) / (len(groups) - 1)
 

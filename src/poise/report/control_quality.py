@@ -55,7 +55,7 @@ def task_errors_section(views: Sequence[RecordingView]) -> Section:
         "The error of a level is the norm of its task errors; for inequalities, of what exceeds the bounds."
         if unmet
         else "",
-        f"Nothing gives way in {join_words(always_met)}: errors are below 0.1 mm, 0.1 mrad, 0.1 N or the like."
+        f"Nothing gives way in {join_words(always_met)}: errors are below 0.1 mm, 1 mrad, 0.1 N or the like."
         if always_met
         else "",
     ]

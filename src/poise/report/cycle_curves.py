@@ -192,7 +192,7 @@ def find_normative_band(joint: str) -> NormativeBand | None:
 
 
 def draw_norm(axes: Axes, norm: NormativeBand | None) -> None:
-    """Draw a normative band in grey, mean ± one standard deviation."""
+    """Draw a normative band in gray, mean ± one standard deviation."""
     if norm is not None:
         share = np.linspace(0.0, 100.0, len(norm.mean))
         mean, deviation = np.degrees(norm.mean), np.degrees(norm.deviation)
@@ -208,7 +208,7 @@ def _norm_description() -> str:
     sources = list(dict.fromkeys(each.source for each in norm.values() if each is not None))
     missing = [LEG_ROTATIONS[rotation].lower() for rotation, each in norm.items() if each is None]
     missing_note = f" For {join_words(missing)} there is none." if missing else ""
-    return f"The grey band is the norm, mean ± one standard deviation ({'; '.join(sources)}).{missing_note}"
+    return f"The gray band is the norm, mean ± one standard deviation ({'; '.join(sources)}).{missing_note}"
 
 
 def _cycle_table(walking: GaitViews) -> str:

@@ -202,7 +202,7 @@ def actual_paths(view: RecordingView, names: Sequence[str]) -> Paths | None:
 
 
 def _segment_path(segment: SegmentRecord, name: str, separator: Array) -> Array:
-    """Return the planned path of a point up to the begin of the next segment, followed by a gap."""
+    """Return the planned path of a point up to the start of the next segment, followed by a gap."""
     return np.vstack([np.array(segment["planned_paths"][name], dtype=np.float64), separator])
 
 

@@ -1,4 +1,4 @@
-"""Report sections on joint angles by limb, and on the comparison of recordings over normalised time."""
+"""Report sections on joint angles by limb, and on the comparison of recordings over normalized time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def overlay_chart(
     from_zero: bool = False,
     min_span: float = 0.0,
 ) -> str:
-    """Plot one curve per recording over normalised time.
+    """Plot one curve per recording over normalized time.
 
     Args:
         normalized: the recordings.
@@ -311,8 +311,8 @@ MIN_CENTER_SPAN = 2.0
 
 
 def comparison_section(views: Sequence[RecordingView]) -> Section:
-    """Build the section: center of mass, hand speeds, joint angles and limb torques over normalised time."""
-    title = "Comparison after time normalisation"
+    """Build the section: center of mass, hand speeds, joint angles and limb torques over normalized time."""
+    title = "Comparison after time normalization"
     if len(views) < 2:
         return Section(title, note("There is one recording only; pass two or more to compare them."))
     with_duration = [
@@ -336,7 +336,7 @@ def _scale_sentence(normalized: Sequence[NormalizedView]) -> str:
         [f"{view.label} {view.recording.time[-1] - view.recording.time[0]:.2f} s" for view, _ in normalized]
     )
     method = "phase by phase, since all have the same phases" if normalized[0][1].phases else "each as a whole"
-    return f"Durations: {times}. Time is normalised to 0 to 100 %, {method}."
+    return f"Durations: {times}. Time is normalized to 0 to 100 %, {method}."
 
 
 def _compare_centers_of_mass(normalized: Sequence[NormalizedView]) -> list[str]:

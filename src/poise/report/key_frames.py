@@ -91,7 +91,10 @@ def key_instants(view: RecordingView) -> list[KeyInstant]:
     """
     time = view.recording.time
     if view.gait is None:
-        spread = np.unique(np.linspace(0, len(time) - 1, POSTURE_COUNT).astype(int)).tolist()
+        seen = np.flatnonzero(np.isfinite(view.recording["q"][:, :7]).all(axis=1))
+        spread = (
+            seen[np.unique(np.linspace(0, len(seen) - 1, POSTURE_COUNT).astype(int))].tolist() if len(seen) else [0]
+        )
         return [KeyInstant(i, f"{time[i]:.2f} s") for i in spread]
     times_and_labels = cycle_instants(view.gait.middle_cycle)
     return [KeyInstant(int(np.argmin(np.abs(time - at))), name) for at, name in times_and_labels]
@@ -99,7 +102,7 @@ def key_instants(view: RecordingView) -> list[KeyInstant]:
 
 def facing_direction(view: RecordingView, samples: Sequence[int]) -> Array:
     """Return the mean direction that the body faces at some samples, a horizontal unit vector (3)."""
-    forward = np.sum([_forward_axis(q) for q in view.recording["q"][list(samples)]], axis=0)
+    forward = np.nansum([_forward_axis(q) for q in view.recording["q"][list(samples)]], axis=0)
     return horizontal_direction(forward)
 
 
@@ -128,7 +131,7 @@ BAR_ROW_HEIGHT, NAME_WIDTH = 11.5, 96.0
 GOOD_FIT_RMS = 12.0
 MARKERS_DESCRIPTION = (
     "The distance of a marker is that between its measured position and its position on the fitted body. Skin moves "
-    f"over bone by about a centimetre; a whole-body fit with an rms below {GOOD_FIT_RMS:.0f} mm is good. A marker with "
+    f"over bone by about a centimeter; a whole-body fit with an rms below {GOOD_FIT_RMS:.0f} mm is good. A marker with "
     "a large distance throughout is placed elsewhere than assumed; one with a large distance for a moment was "
     "mistaken for another marker."
 )

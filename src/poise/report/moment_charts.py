@@ -54,14 +54,14 @@ if TYPE_CHECKING:
 
 FORCES_DESCRIPTION = (
     "Ground reaction force on each foot as measured by the force plates, in percent of body weight: "
-    "upward, forward in the direction of walking, and to the left of the person. Grey: the foot is "
+    "upward, forward in the direction of walking, and to the left of the person. Gray: the foot is "
     "entirely on its plates, and its ground reaction force is known completely."
 )
 RESIDUAL_DESCRIPTION = (
     "Force and moment that would have to act on the pelvis, in addition to the measured ground reaction forces, to "
     "produce the measured motion, in world axes. With a perfect body model, perfect markers and perfect plates they "
     "would be zero; Hicks et al. 2015 recommend peaks below 5 % of the ground reaction force. World axes are those of "
-    "the file, turned if necessary so that z is up. Grey: frames in which both feet are entirely on plates or in the "
+    "the file, turned if necessary so that z is up. Gray: frames in which both feet are entirely on plates or in the "
     "air; only these count."
 )
 
@@ -197,7 +197,7 @@ def _time_limits(torques: Torques) -> tuple[float, float]:
 FILE_COLOR, MOMENT_AXIS_LABEL = "#222222", "moment (N m/kg)"
 SIGN_DESCRIPTION = (
     "Moments are internal, those of muscles and ligaments, per kg of body mass; titles name the positive direction. "
-    "Solid: all ground reaction forces on the leg are known (grey background: the foot is entirely on its plates; "
+    "Solid: all ground reaction forces on the leg are known (gray background: the foot is entirely on its plates; "
     "otherwise it is in the air). Faint: a plate carries only a part of the foot, and the moment is too small by an "
     "unknown amount. No line: the foot is beside the plates."
 )
@@ -251,7 +251,7 @@ def file_comparison_section(torques: Torques) -> Section:
     description = (
         "For frames in which a plate carries the foot. The correlation compares the shapes over time: it is 1 if the "
         "curves are equal up to scale and offset. Laboratories place the hip joint center differently, by one to two "
-        "centimetres, which changes the hip moment most."
+        "centimeters, which changes the hip moment most."
     )
     cells = [
         (

@@ -46,7 +46,7 @@ from poise.runs import summarize_run
 
 
 def read_recordings(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Recording]:
-    """Load recordings, with labels from their file names; files of equal name are labelled with their folder.
+    """Load recordings, with labels from their file names; files of equal name are labeled with their folder.
 
     Of a truncated file, the intact part is loaded; ``recording.complete`` is then False, and the page says so.
 

@@ -101,7 +101,7 @@ def recorded_gait(recording: Recording, robot: Robot) -> RecordedGait | None:
     except GaitError:  # too short, gaps, or no walk
         return None
     file_events = stored_events(recording.provenance)
-    detected_cycles, stored_cycles = gait_cycles(detected), gait_cycles(file_events)
+    detected_cycles, stored_cycles = reference.cycles, reference.known_cycles(gait_cycles(file_events))
     if stored_cycles and {each.side for each in stored_cycles} >= {each.side for each in detected_cycles}:
         return RecordedGait(reference, file_events, stored_cycles, EVENTS_FROM_FILE)
     return RecordedGait(reference, detected, detected_cycles, EVENTS_FROM_RULE) if detected_cycles else None
@@ -136,7 +136,7 @@ def stored_events(provenance: dict[str, Any]) -> tuple[GaitEvent, ...]:
 
 
 class LineStyle(NamedTuple):
-    """Line style of the curves of a recording: color and dashes, so that curves also differ in greyscale."""
+    """Line style of the curves of a recording: color and dashes, so that curves also differ in grayscale."""
 
     color: str
     dashes: str | tuple[int, tuple[float, ...]]

@@ -143,8 +143,8 @@ def posture_comparison_section(study: VariantComparison) -> Section:
     forward = horizontal_direction(measured[-1][:3] - measured[0][:3])
     measured_figures = [stick_figure(robot, q) for q in measured]
     description = (
-        f"One gait cycle of {walk_name}, at its key events. Grey, behind: measured; in color, blue on the left and "
-        "orange on the right: reproduced, in the same world frame, so that grey lines next to colored ones show the "
+        f"One gait cycle of {walk_name}, at its key events. Gray, behind: measured; in color, blue on the left and "
+        "orange on the right: reproduced, in the same world frame, so that gray lines next to colored ones show the "
         "error."
     )
     parts = [paragraph(description)]

@@ -101,8 +101,8 @@ PRINTED_DIFFERENCES = {"left_knee_flexion": -9.0, "left_ankle_dorsiflexion": -13
 VARIANTS_DESCRIPTION = (
     "Ranges of motion are a weak criterion: an interpolation through the same key postures, without tasks, ground and "
     "balance, has the same ranges. The columns to the right show what the tasks contribute: heels and center of mass "
-    "follow the measurement, feet stay above the ground, and the zero-moment point (ZMP) stays under the feet, "
-    "without which the walk is not feasible."
+    "follow the measurement, and feet stay above the ground. The last columns show for how much of the time the "
+    "zero-moment point (ZMP) is under the feet; in the rest of the time the ground cannot produce the motion."
 )
 #: Width of the variant names, and height of a row of the figure, in drawing units.
 NAME_WIDTH, ROW_HEIGHT = 150.0, 22.0
@@ -190,7 +190,7 @@ def _difference_figure(study: VariantComparison) -> str:
     name = study.results[0].variant.name
     text = f"the largest of '{name}' is {signed_degrees(worst[0])}°, {worst[1].replace('_', ' ')}"
     dots = "One dot per joint angle and walk, one row of dots per walk"
-    return figure(chart.svg, f"{dots}; grey is ±{EQUIVALENCE_BOUND:g}°; {text} of {file_name(worst[2])}.")
+    return figure(chart.svg, f"{dots}; gray is ±{EQUIVALENCE_BOUND:g}°; {text} of {file_name(worst[2])}.")
 
 
 def _variant_table(study: VariantComparison) -> str:
@@ -229,7 +229,7 @@ def angle_curves_section(study: VariantComparison) -> Section:
     outcomes, people = main_outcomes(study), study.results[0].curves.count
     description = (
         "From initial contact of the right foot (0 %) to its next (100 %). Measured: black, with one standard "
-        f"deviation in grey; simulated: {' and '.join(_legend_text(each, i) for i, each in enumerate(outcomes))}. "
+        f"deviation in gray; simulated: {' and '.join(_legend_text(each, i) for i, each in enumerate(outcomes))}. "
     )
     deviation_note = (
         "A single walk has no standard deviation."
@@ -363,7 +363,7 @@ def _forest_plot(outcome: VariantResult, max_interval: float) -> str:
         axes.tick_params(axis="y", length=0)
         axes.set(xlabel="simulated minus measured (deg)", xlim=(-limit, limit), ylim=(len(rows) - 0.5, -0.5))
         chart.legend(3)
-    text = f"mean difference of each range of motion and its 90 % interval; grey is ±{EQUIVALENCE_BOUND:g}°"
+    text = f"mean difference of each range of motion and its 90 % interval; gray is ±{EQUIVALENCE_BOUND:g}°"
     return figure(chart.svg, f"'{name}', {len(outcome.qualities)} walks: {text}.")
 
 

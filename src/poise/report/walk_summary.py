@@ -135,12 +135,12 @@ def _margin_figure(view: RecordingView, walk: RecordedWalk, limits: tuple[float,
         )
         chart.legend(2)
     measures = view.style_measures
-    at = (
-        ""
-        if measures is None
-        else f" at touchdown, ξ is inside both soles by {number(1e3 * measures.dcm_margin)} mm or more"
-    )
-    return figure(chart.svg, f"{view.label}:{at}.")
+    caption = f"{view.label}."
+    if measures is not None:
+        distance = f"{number(1e3 * abs(measures.dcm_margin))} mm or {'more' if measures.dcm_margin > 0.0 else 'less'}"
+        side = "inside" if measures.dcm_margin > 0.0 else "outside"
+        caption = f"{view.label}: at touchdown, ξ is {distance} {side} the polygon of both soles."
+    return figure(chart.svg, caption)
 
 
 # -- Footprints ------------------------------------------------------------------------------------------------------

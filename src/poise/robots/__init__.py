@@ -37,7 +37,7 @@ from poise.robots.robot import (
     Robot,
     State,
     ankle_position,
-    ankle_torque,
+    ankle_range,
     check_robot,
     hip_height,
     hip_offset,
@@ -45,6 +45,7 @@ from poise.robots.robot import (
     leg_length,
     leg_strength,
     limbs,
+    swing_limits,
 )
 from poise.robots.urdf import shape_vertices
 
@@ -67,7 +68,7 @@ __all__ = [
     "Sole",
     "State",
     "ankle_position",
-    "ankle_torque",
+    "ankle_range",
     "anthropometry",
     "capsules",
     "check_robot",
@@ -91,5 +92,6 @@ __all__ = [
     "other_side",
     "shape_vertices",
     "side_sign",
+    "swing_limits",
     "with_side",
 ]

@@ -5,7 +5,7 @@ The same keys are read from a library file, from ``robot.toml`` beside ``robot.u
 
     urdf = "robot.urdf"              # relative to this file
     packages = ["meshes"]            # directories in which package:// addresses are looked up
-    source = "author and licence of the description"
+    source = "author and license of the description"
     height = 1.32                    # m; measured on the visual shapes if left out
     mass = 33.3                      # kg; mass and dof = 29 (joints) are published values shown in the library listing
     locked = ["{side}_gripper"]      # joints to remove, at angle zero; or a table of angles
@@ -157,7 +157,7 @@ def joint_values(table: KeyTable) -> dict[str, float]:
 
 
 LIMITS = ("lower", "upper", "velocity", "acceleration", "torque")
-#: Present names of keys by the names in older files, for each section; "" is the top of a file.
+#: Current names of keys by the names in older files, for each section; "" is the top of a file.
 FORMER_KEYS: dict[str, dict[str, str]] = {
     "": {"rest": "rest_stance"},
     "servos": {
@@ -248,7 +248,7 @@ def parse_description(
         folder: folder to which relative paths refer.
         packages: further folders in which ``package://`` addresses are looked up.
     """
-    table = KeyTable(_present_keys(values, file), file)
+    table = KeyTable(_current_keys(values, file), file)
     description = Description(
         name=table.text("name", name),
         file=file,
@@ -275,8 +275,8 @@ def parse_description(
     return description
 
 
-def _present_keys(values: Mapping[str, Any], file: str) -> dict[str, Any]:
-    """Return the keys of a description with their present names."""
+def _current_keys(values: Mapping[str, Any], file: str) -> dict[str, Any]:
+    """Return the keys of a description with their current names."""
     section = ""
     try:
         renamed = rename_former_keys(values, FORMER_KEYS[section])

@@ -8,7 +8,7 @@ corrected by moving the base and the joints that carry the feet, and only those,
     the center of mass (CoM) is above the middle of the soles.
 
 The equations are solved by Newton's method. Each step is the smallest change d of base and legs that solves the
-linearised equations ``J d = e``: ``d = pinv(J) e``.
+linearized equations ``J d = e``: ``d = pinv(J) e``.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def _joints(model: pinocchio.Model, description: Description) -> tuple[Joint, ..
 
 
 def _rest(stances: Mapping[str, Array], description: Description, zero_posture: Array) -> Array:
-    """Return the stance declared as ``rest``, else the first stance, else the zero posture."""
+    """Return the stance declared as ``rest_stance``, else the first stance, else the zero posture."""
     if description.rest_stance is None:
         return next(iter(stances.values()), zero_posture)
     if description.rest_stance not in stances:
@@ -314,7 +314,7 @@ def load_robot(name_or_path: str | Path, **parts: Any) -> Robot:
         name_or_path: ``"g1"``, ``"talos"``, ``"romeo"``, ``"icub"``, ``"nao"``, ``"mighty"``, ``"hoap3"``,
             ``"human"``; or the path of a URDF, or of the TOML file that describes one. If ``robot.toml`` is beside
             ``robot.urdf``, it is read automatically.
-        parts: feet, hands, gaze, chest, stances, limits, rest, locked, packages, ...: the keys of
+        parts: feet, hands, gaze, chest, stances, rest_stance, limits, locked, packages, ...: the keys of
             `poise.robots.description`; each replaces the key of the file. The human also takes height (m), mass (kg),
             sex (``"male"``, ``"female"``) and shape, a table of values of `poise.robots.human.BodyShape`.
 
@@ -335,7 +335,8 @@ def describe_robot(name_or_path: str | Path, **parts: Any) -> Description:
 
 def _file_description(path: Path, parts: Mapping[str, Any]) -> Description:
     if not os.path.isfile(path):
-        raise RobotError(f"{path}: there is no such file; give the path of a URDF file", file=str(path))
+        what = "is a folder" if os.path.isdir(path) else "there is no such file"
+        raise RobotError(f"{path}: {what}; give the path of a URDF file", file=str(path))
     toml_path = path if path.suffix.lower() == ".toml" else path.with_suffix(".toml")
     values = read_toml(toml_path) if os.path.isfile(toml_path) else {}
     file = str(toml_path if os.path.isfile(toml_path) else path)

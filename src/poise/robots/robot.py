@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -402,6 +403,54 @@ def leg_strength(robot: Robot) -> float:
     return largest_torque / (robot.weight * leg_length(robot))
 
 
+def ankle_range(stance: State) -> tuple[float, float]:
+    """Return how far behind and ahead of the middle of a sole the ankle can hold the whole weight (m), within the sole.
+
+    The torque of the last joint about the lateral axis that bears the weight at a distance d is m g d.
+    """
+    robot = stance.robot
+    foot = robot.foot("left")
+    data = robot.model.createData()
+    pinocchio.computeJointJacobians(robot.model, data, stance.q)
+    pose = stance.pose(foot)
+    middle, ahead, lateral = pose.act(foot.sole.center), pose.rotation[:, 0], pose.rotation[:, 1]
+    half = foot.sole.half_size[0]
+    chain = set(robot.model.supports[foot.joint])
+    for joint in reversed([joint for joint in robot.joints if joint.index in chain]):
+        axis = pinocchio.getJointJacobian(robot.model, data, joint.index, pinocchio.LOCAL_WORLD_ALIGNED)[3:, joint.v]
+        if abs(float(axis @ lateral)) > math.cos(math.radians(45.0)):
+            offset = float(ahead @ (middle - data.oMi[joint.index].translation))
+            lever = float(robot.limits.torque[joint.v - 6]) / robot.weight
+            return min(half, max(lever + offset, 0.0)), min(half, max(lever - offset, 0.0))
+    return half, half
+
+
+def swing_limits(stance: State) -> tuple[tuple[float, float], float]:
+    """Return the largest accelerations (m/s²: ahead, sideways) and the speed (m/s) of a foot that its hip can swing.
+
+    A joint with torque limit τ, inertia I of what it moves, and lever r of the foot accelerates the foot by r τ / I.
+    """
+    robot = stance.robot
+    foot = robot.foot("left")
+    data = robot.model.createData()
+    inertia = pinocchio.crba(robot.model, data, stance.q).diagonal()
+    pinocchio.computeJointJacobians(robot.model, data, stance.q)
+    J = pinocchio.getJointJacobian(robot.model, data, foot.joint, pinocchio.LOCAL_WORLD_ALIGNED)
+    sole_from_joint = stance.pose(foot).act(foot.sole.center) - data.oMi[foot.joint].translation
+    lever = np.abs(J[:3].T + np.cross(J[3:].T, sole_from_joint))
+    heading = np.abs(stance.pose(foot).rotation[:2, :2])
+    lever = lever[:, :2] @ heading  # ahead and sideways
+    joints = [joint.v for joint in robot.joints if joint.index in set(robot.model.supports[foot.joint])]
+    long_levers = 0.6 * leg_length(robot)
+    accelerations, speeds = [], []
+    for axis in range(2):
+        hips = [v for v in joints if lever[v, axis] >= long_levers]
+        hip = max(hips or joints, key=lambda v: lever[v, axis] * robot.limits.torque[v - 6] / inertia[v])
+        accelerations.append(float(lever[hip, axis] * robot.limits.torque[hip - 6] / inertia[hip]))
+        speeds.append(float(lever[hip, axis] * robot.limits.velocity[hip - 6]))
+    return (accelerations[0], accelerations[1]), min(speeds)
+
+
 def hip_height(state: State) -> float:
     """Return the height of the hip, the first joint of a leg, above the sole of its foot (m)."""
     robot = state.robot
@@ -414,18 +463,6 @@ def ankle_position(robot: Robot) -> Array:
     zero_state = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
     ankle = robot.frame(robot.model.names[foot.joint])
     return np.asarray(zero_state.pose(foot).actInv(zero_state.pose(ankle).translation))
-
-
-def ankle_torque(robot: Robot) -> float:
-    """Return the torque limit of the joint of the first foot's leg that pitches the foot nearest to it (N m)."""
-    foot, stance = robot.feet[0], robot.stance("standing")
-    data = robot.model.createData()
-    pinocchio.computeJointJacobians(robot.model, data, stance.q)
-    chain = [joint for joint in robot.joints if joint.index in robot.model.supports[foot.joint]]
-    lateral = stance.pose(foot).rotation[:, 1]
-    J = pinocchio.getJointJacobian(robot.model, data, foot.joint, pinocchio.LOCAL_WORLD_ALIGNED)[3:]
-    pitching = [joint for joint in chain if abs(float(lateral @ J[:, joint.v])) > 0.7]
-    return float(robot.limits.torque[max(pitching, key=lambda joint: joint.index).v - 6])
 
 
 def hip_offset(state: State) -> float:

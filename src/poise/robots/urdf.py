@@ -120,7 +120,7 @@ def reduction_arguments(model: pinocchio.Model, locked: Mapping[str, float]) -> 
 
 #: Second moments below this fraction of the largest are rounding errors: the body would be 0.1 % as thick as long.
 MIN_MOMENT_RATIO = 1e-6
-#: Density (kg/m^3) and mass (kg) used for repairs: a ball of aluminium is about as compact as a robot part can be, and
+#: Density (kg/m^3) and mass (kg) used for repairs: a ball of aluminum is about as compact as a robot part can be, and
 #: one gram is negligible.
 ALUMINIUM_DENSITY, MIN_MASS = 2700.0, 1e-3
 #: Left and right bodies are mirror images if their masses agree within 1 % and their centers of mass within 1 mm.
@@ -144,7 +144,7 @@ def is_physical(body: pinocchio.Inertia) -> bool:
 
 
 def repaired_inertia(body: pinocchio.Inertia) -> pinocchio.Inertia:
-    """Raise each second moment to at least ``s = m r^2 / 5``, that of an aluminium ball of the same mass m, radius r.
+    """Raise each second moment to at least ``s = m r^2 / 5``, that of an aluminum ball of the same mass m, radius r.
 
     The center of mass is kept, and so is the mass unless it is below `MIN_MASS`.
     """

@@ -18,6 +18,7 @@ from poise.analysis import (
     largest_trunk_tilt,
     quality_figures,
     quality_messages,
+    state_samples,
     torque_saturation,
     zmp_margin,
 )
@@ -60,9 +61,13 @@ class CompletedRun:
     def states(self) -> list[State]:
         """Recorded states of the robot at 100 Hz, and the last one."""
         recording = self.recording
-        stride = round(max(0.01 / recording.period, 1.0)) if recording.period > 0.0 else 1
-        last = recording.samples - 1
-        return [recording.state(i, recording.robot) for i in sorted({*range(0, last + 1, stride), last})]
+        return [recording.state(i, recording.robot) for i in state_samples(recording)]
+
+    @cached_property
+    def states_before_fall(self) -> list[State]:
+        """`states` until the fall, but at least the first one: slip or margins of a body on the ground mean nothing."""
+        fall = self.recording.provenance.get("fall")
+        return [state for state in self.states if not fall or state.time < fall["time"]] or self.states[:1]
 
     @cached_property
     def walk(self) -> RecordedWalk:
@@ -154,7 +159,7 @@ def measure(run: CompletedRun) -> Result:
         "distance_m": None,
         "heading_rad": None,
         "worst_tilt_deg": math.degrees(largest_trunk_tilt(run.states, robot)),
-        "zmp_margin_m": zmp_margin(recording, robot, run.states),
+        "zmp_margin_m": zmp_margin(recording, robot, run.states_before_fall),
         "reach_errors_m": None,
         "control_ms": recording.milliseconds("control"),
         "overruns": None if late is None else late._asdict(),

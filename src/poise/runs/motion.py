@@ -52,7 +52,7 @@ COMMON_COLUMNS = {
     "fallback_steps": ResultColumn("count", "", "control steps with a fallback command"),
     "levels_rms": ResultColumn("number", "", "largest root mean square error of a level"),
     "fell": ResultColumn("flag", "", "whether the robot fell", "fell"),
-    "distance_m": ResultColumn("number", "m", "distance travelled", "distance_m"),
+    "distance_m": ResultColumn("number", "m", "distance traveled", "distance_m"),
     "heading_rad": ResultColumn("number", "rad", "change of heading, positive to the left", "heading_rad"),
     "worst_tilt_deg": ResultColumn("number", "deg", "largest tilt of the trunk", "worst_tilt_deg"),
     "zmp_margin_m": ResultColumn("number", "m", "smallest ZMP margin inside the support polygon", "zmp_margin_m"),
@@ -274,7 +274,13 @@ class Motion(metaclass=_MotionMeta):
             return KinematicController(behavior, solver, **options)
         if self.mode == "position":
             return PositionController(behavior, NullSpace() if self.solver == "null-space" else solver, **options)
-        return TorqueController(behavior, solver, **{"delay": self.world.assumed_delay_seconds, **options})
+        world = self.world
+        estimated = bool(world.carried_mass) and world.carried_knowledge == "estimated"
+        settings = {"delay": world.assumed_delay_seconds, "estimate_loads": estimated, **options}
+        controller = TorqueController(behavior, solver, **settings)
+        if behavior.start is not None:
+            controller.loads = world.announced_loads(behavior.start.robot)
+        return controller
 
     def build_plant(self, start: State) -> Plant:
         """Return the ideal or simulated plant of a motion without servos."""

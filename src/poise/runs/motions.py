@@ -50,7 +50,7 @@ COMPOSED_TABLES = ("push", "speed")
 def motion_named(name: str) -> type[Motion]:
     """Return the motion class with this name; `UsageError` if there is none."""
     if name not in MOTIONS:
-        raise UsageError(f"there is no behavior '{name}'; {suggestion(name, MOTIONS)}")
+        raise UsageError(f"there is no motion '{name}'; {suggestion(name, MOTIONS)}")
     return MOTIONS[name]
 
 

@@ -31,7 +31,7 @@ from poise.runs.walk_motion import known_ground
 
 #: Samples per second of recorded planned paths (Hz): more than enough to draw them.
 PATH_RATE = 20.0
-#: Decimal digits of recorded lengths (m): a tenth of a millimetre.
+#: Decimal digits of recorded lengths (m): a tenth of a millimeter.
 DIGITS = 4
 
 
@@ -115,7 +115,7 @@ def _rounded(value: Array | float) -> Any:
 
 
 #: A point has moved when its displacement exceeds this fraction of its planned distance and this length (m): a standing
-#: robot sways by a millimetre.
+#: robot sways by a millimeter.
 MOTION_SHARE, LEAST_MOTION = 0.05, 0.001
 #: Smallest commanded distance that is evaluated (m): the response to less cannot be distinguished from sway.
 LEAST_COMMAND = 0.004
@@ -228,7 +228,7 @@ class NavigateSetup(Setup):
 class Navigate(Motion):
     """Guide a robot by one point at a time, with a script or a random joystick ([Sugihara2008]).
 
-    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Navigate`.
+    A complete run (robot, world, controller, plant, judgment) of the behavior `poise.behaviors.Navigate`.
     """
 
     name: ClassVar[str] = "navigate"
@@ -352,7 +352,7 @@ class Navigate(Motion):
         result["seconds"] = min(run.seconds, run.recording.duration) if scenario else run.seconds
         steps = [each for each in segments if each["swing_foot"] is not None and each["foot_in_air"] is None]
         result["steps"] = len(steps)
-        result["distance_m"], result["heading_rad"] = base_displacement(run.states)
+        result["distance_m"], result["heading_rad"] = base_displacement(run.states_before_fall)
         result["navigate"] = {
             **_segment_counts(segments),
             "response_s": response_times(segments, run.recording, device),

@@ -64,7 +64,7 @@ def _motion_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     elif result["steps"] == 0:
         figures.append(("displacement of the base", f"{1e3 * result['distance_m']:.0f} mm"))
     if "walk" in result:
-        figures += _walk_figures(result["walk"])
+        figures += _walk_figures(result["walk"], result["fell"])
     if "regulation" in result:
         figures += _regulation_figures(result["regulation"])
     if "navigate" in result:
@@ -81,7 +81,9 @@ def _motion_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     return figures
 
 
-def _walk_figures(walk: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _walk_figures(walk: Mapping[str, Any], fell: bool) -> list[tuple[str, str]]:
+    if fell:  # the speed of a robot that tries to catch itself is not that of its walk
+        return [("style", str(walk["style"]))]
     commanded = _speed_text(walk["commanded_speed"])
     measured = "unknown without a whole stride" if walk["speed"] is None else _speed_text(walk["speed"])
     return [
@@ -130,13 +132,15 @@ def _common_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
     figures = []
     if result["zmp_margin_m"] is not None:
         margin = round(1e3 * result["zmp_margin_m"]) + 0
-        figures.append(("smallest ZMP margin", f"{margin} mm{', outside the support polygon' if margin < 0 else ''}"))
+        cause = ", as kinematic control knows no forces" if result["mode"] == "kinematic" else ""
+        outside = f", outside the support polygon{cause}" if margin < 0 else ""
+        figures.append(("smallest ZMP margin", f"{margin} mm{outside}"))
     if result["limits"]:
         figures.append(("motors at their torque limit", _motors_text(result["limits"])))
     control, late = result["control_ms"], result["overruns"]
     if control["median"] is not None and late is not None:
         factor = result["realtime_factor"]
-        speed = "" if factor is None else f"; simulated at {factor:.1f} times real time"
+        speed = "" if factor is None else f"; simulated at {factor:.2g} times real time"
         text = f"{control['median']:.2g} ms (median) of {late['period_ms']:.4g} ms{speed}"
         figures.append(("computing time per control step", text))
     return figures

@@ -95,11 +95,12 @@ class ServoBalance(Motion):
         return judge(setup, run, result)
 
     def resolved_settings(self) -> Any:
-        """Return the settings of the behavior; with a box and torques, the posture is stiffer by default."""
+        """Return the settings of the behavior; with torques and an unknown box, the posture is stiffer by default."""
         own = {
             name: value for name, value in self.settings.items() if not name.startswith(tuple(self.prefixed_settings))
         }
-        stiffer = {"posture_gain": CARRYING_POSTURE_GAIN} if self.world.carried_mass and not self.zmp_regulated else {}
+        unknown = self.world.carried_mass and self.world.carried_knowledge == "unknown" and not self.zmp_regulated
+        stiffer = {"posture_gain": CARRYING_POSTURE_GAIN} if unknown else {}
         return settings_from(self.settings_type, {**stiffer, **own}, self._prefixed_names())
 
     def start_stance(self, robot: Robot) -> State:

@@ -42,7 +42,7 @@ PROFILES = ("exponential", "minimum-jerk")
 class Reach(Motion):
     """Reach five points in turn, standing on one foot with a cup in the other hand ([Saab2012], section 3.2).
 
-    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Reach`.
+    A complete run (robot, world, controller, plant, judgment) of the behavior `poise.behaviors.Reach`.
     """
 
     name: ClassVar[str] = "reach"
@@ -132,7 +132,7 @@ def _shortcomings(reach: behaviors.Reach, states: list[State]) -> list[str]:
 class Stand(ServoBalance):
     """Stand on both feet and recover from pushes without stepping.
 
-    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Stand`.
+    A complete run (robot, world, controller, plant, judgment) of the behavior `poise.behaviors.Stand`.
     """
 
     name: ClassVar[str] = "stand"
@@ -157,7 +157,7 @@ class Stand(ServoBalance):
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """Judge the run: it succeeds if the robot is at rest at the end."""
         result["steps"] = 0
-        result["distance_m"], result["heading_rad"] = base_displacement(run.states)
+        result["distance_m"], result["heading_rad"] = base_displacement(run.states_before_fall)
         if result["fell"]:
             return []
         last = run.states[-1]
@@ -188,7 +188,7 @@ class ServoSquatSettings(ZmpBalanceSettings):
 class Squat(Stand):
     """Squat repeatedly: the center of mass moves down and up, the soles stay flat.
 
-    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Squat`.
+    A complete run (robot, world, controller, plant, judgment) of the behavior `poise.behaviors.Squat`.
     """
 
     name: ClassVar[str] = "squat"

@@ -37,21 +37,21 @@ from poise.runs.execution import collector_paused
 from poise.runs.walk_motion import Walk
 from poise.solvers import Lexicographic, Weighted
 
-#: Number of periods of the controller in a step, and its shortest and longest period (s). Longer periods, by which more
-#: steps can be simulated, make the check too pessimistic: with 0.01 s, G1 falls at 0.7 m/s, at which it walks. Slow
-#: steps tolerate longer ones.
+#: Number of control periods per step, and shortest and longest control period (s). With longer periods more steps could
+#: be simulated, but the check is too pessimistic: with 0.01 s, G1 falls at 0.7 m/s, a speed at which it walks. Slow
+#: steps tolerate longer periods.
 PERIODS_PER_STEP, PERIODS = 150, (0.002, 0.008)
-#: Largest number of periods: nine steps, which take about a second of processor time on an idle core. The check is not
-#: bounded by a clock: a slow or busy machine must give, and store, the same answer as a fast one.
+#: Largest number of periods: nine steps, about a second of processor time on an idle core. The limit is a count rather
+#: than a time, so that a slow or busy machine gives, and stores, the same answer as a fast one.
 LARGEST_COUNT = 1350
 #: Largest error of the divergent component of motion (DCM) over the last steps, in leg lengths: most walks with a
-#: larger one fall later. Fitted on even draws of `benchmarks/feasibility.py`, with one error in 66.
+#: larger one fall later. Fitted to the even-numbered draws of `benchmarks/feasibility.py`, with one error in 66.
 LARGEST_ERROR = 0.08
-#: Number of these steps, one of each foot. An error before them, as after a push, has been corrected.
+#: Number of last steps at which the error counts, one of each foot. An earlier error, as after a push, was corrected.
 JUDGED_STEPS = 2
-#: Part of the tolerated error that a repaired walk must leave unused, in leg lengths.
+#: Margin that a repaired walk keeps to `LARGEST_ERROR`, in leg lengths.
 REPAIR_MARGIN = 0.04
-#: Time of standing at the begin, and after the last step (s): shorter than in a run.
+#: Standing time before the first step, and time after the last one (s): shorter than in a run.
 STANDING_TIME, END_TIME = 0.1, 0.6
 #: Version of the check: stored answers of other versions are not used.
 VERSION = 3

@@ -60,7 +60,7 @@ class ServoWalkSettings(ZmpBalanceSettings):
 class Walk(ServoBalance):
     """Walk a number of steps with a style and end with the feet side by side.
 
-    A complete run (robot, world, controller, plant, judgement) of the behavior `poise.behaviors.Walk`.
+    A complete run (robot, world, controller, plant, judgment) of the behavior `poise.behaviors.Walk`.
     """
 
     name: ClassVar[str] = "walk"
@@ -157,8 +157,8 @@ class Walk(ServoBalance):
 
     def judge_with_torques(self, setup: Setup, run: CompletedRun, result: Result) -> list[str]:
         """Judge the run: it succeeds if all steps are made and the DCM is near its plan at the end."""
-        walk, recording, states = setup.behavior, run.recording, run.states
-        step_count = walk.phase().steps
+        walk, recording, states = setup.behavior, run.recording, run.states_before_fall
+        step_count = len(run.walk.steps) if result["fell"] else walk.phase().steps
         result["steps"] = step_count
         result["distance_m"], result["heading_rad"] = base_displacement(states)
         last = np.linalg.norm(recording[DCM_ERROR_CHANNEL][-round(1.0 / recording.period) :], axis=1)

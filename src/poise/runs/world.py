@@ -25,7 +25,7 @@ from poise.plants import (
     TorqueMotors,
     parse_terrain,
 )
-from poise.robots import State
+from poise.robots import Frame, Robot, State
 
 #: Default friction coefficient of the ground, that of dry floors.
 FRICTION = 0.8
@@ -43,6 +43,10 @@ def validated_text(reader: Callable[[str], object]) -> Callable[[str], str]:
     return read
 
 
+#: What a torque controller knows of a carried box.
+KNOWLEDGE = ("announced", "estimated", "unknown")
+
+
 @dataclass(frozen=True, kw_only=True)
 class World:
     """Environment and disturbances of a simulated robot. An ideal plant supports none of them.
@@ -58,7 +62,7 @@ class World:
     )
     terrain: str = parameter(
         "flat",
-        "terrain: flat, slope:DEG, rough:METRES or stairs:RISE,RUN,COUNT",
+        "terrain: flat, slope:DEG, rough:METERS or stairs:RISE,RUN,COUNT",
         metavar="KIND",
         parser=validated_text(parse_terrain),
         suggestions=("flat", "slope:5", "slope:-5", "rough:0.02", "stairs:0.05,0.3,4", "stairs:-0.05,0.3,4"),
@@ -131,6 +135,11 @@ class World:
         metavar="PERCENT",
         parser=parse_nonnegative,
     )
+    carried_knowledge: str = parameter(
+        "announced",
+        "what a torque controller knows of the box: its mass, nothing, or what it estimates from forces and torques",
+        choices=KNOWLEDGE,
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "push", tuple(_push_text(each) for each in _as_tuple(self.push)))
@@ -163,6 +172,12 @@ class World:
     def ground(self) -> Terrain:
         """Terrain under the robot."""
         return parse_terrain(self.terrain)
+
+    def announced_loads(self, robot: Robot) -> dict[Frame, float]:
+        """Return the masses that a torque controller is told of (kg): each hand carries half of the box."""
+        if not self.carried_mass or self.carried_knowledge != "announced":
+            return {}
+        return {hand: 0.01 * self.carried_mass * robot.mass / len(robot.hands) for hand in robot.hands}
 
     def plant(
         self,

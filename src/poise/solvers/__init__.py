@@ -25,7 +25,7 @@ __path__ = variant_path(__path__)
 
 from poise.solvers.cascade import Cascade
 from poise.solvers.lexicographic import Lexicographic, NullSpace
-from poise.solvers.optimality import Certificate, certificate, negligible_slack
+from poise.solvers.optimality import Certificate, Obstacle, certificate, negligible_slack, obstacles
 from poise.solvers.program import UNBOUNDED, Program, Rows
 from poise.solvers.solution import EQUALITY, INSIDE, LOWER, UPPER, Solution, Solver, negligible
 from poise.solvers.stack import Block, BlockShape, Stack, StackProgram
@@ -43,6 +43,7 @@ __all__ = [
     "Certificate",
     "Lexicographic",
     "NullSpace",
+    "Obstacle",
     "Program",
     "Rows",
     "Solution",
@@ -53,4 +54,5 @@ __all__ = [
     "certificate",
     "negligible",
     "negligible_slack",
+    "obstacles",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,6 +246,45 @@ def explain(solution: Solution) -> str:
         return "\n".join(_Explanation(solution).lines())
 
 
+class Obstacle(NamedTuple):
+    """A row that is in the way of a violated one.
+
+    Attributes:
+        level: name of its level.
+        row: name and label of the row.
+        side: "at its upper bound", "at its lower bound", or "" for an equality.
+    """
+
+    level: str
+    row: str
+    side: str
+
+
+def obstacles(solution: Solution, rows: Sequence[int]) -> list[tuple[Obstacle, ...]]:
+    """Return the rows in the way of each of the given stacked rows, the strongest first; see `explain`.
+
+    Empty for a row that is met, that does not depend on x, or that no row of its own or a higher level resists.
+
+    >>> obstacles(solution, [12])
+    [(Obstacle(level='always', row='joint range[elbow]', side='at its upper bound'),)]
+    """
+    with np.errstate(all="ignore"):
+        explanation = _Explanation(solution)
+        names = solution.program.names
+
+        def named(j: int) -> Obstacle:
+            level, block, index = solution.program.block(j)
+            side = explanation.sides[j]
+            return Obstacle(names[level], block.label(index), "" if side == EQUALITY else f"at its {_side_text(side)}")
+
+        return [
+            tuple(named(j) for j in explanation.blocking_rows(i)[0][:MAX_OBSTACLES])
+            if explanation.rows.relevant[i] and explanation.violation[i] > 0.0
+            else ()
+            for i in map(int, rows)
+        ]
+
+
 def negligible_slack(program: Program) -> Array:
     """Return the slack up to which each stacked row counts as met, by its unit; 0 for rows without a unit."""
     per_row = [np.full(len(rows), negligible(rows.unit)) for group in program.levels for rows in group]
@@ -325,18 +365,23 @@ class _Explanation:
     def obstacles(self, i: int) -> str:
         if not self.rows.relevant[i]:
             return "in the way: nothing, the row does not depend on x"
+        blocking, rest = self.blocking_rows(i)
+        names = [self.obstacle(j) for j in blocking[:MAX_OBSTACLES]]
+        if len(blocking) > MAX_OBSTACLES:
+            names.append(f"and {len(blocking) - MAX_OBSTACLES} more")
+        if rest > 0.5:  # nothing resists most of the motion
+            names.append(f"no {'other ' if names else ''}row of this or a higher level")
+        return f"in the way: {', '.join(names)}"
+
+    def blocking_rows(self, i: int) -> tuple[list[int], float]:
+        """Return the rows in the way of row i, the strongest first, and the part of its motion that none resists."""
         above = np.flatnonzero(self.rows.relevant & (self.level <= self.level[i]) & (self.sides != INSIDE))
         above = above[above != i]
         direction = -np.sign(self.slack[i]) * self.rows.A[i]
         amount, rest = self.resistance(direction, above, int(self.level[i]))
         order = np.argsort(-amount, kind="stable")
         order = order[amount[order] > 0.02 * amount.max(initial=0.0)]
-        names = [self.obstacle(int(above[j])) for j in order[:MAX_OBSTACLES]]
-        if len(order) > MAX_OBSTACLES:
-            names.append(f"and {len(order) - MAX_OBSTACLES} more")
-        if rest > 0.5:  # nothing resists most of the motion
-            names.append(f"no {'other ' if names else ''}row of this or a higher level")
-        return f"in the way: {', '.join(names)}"
+        return [int(above[j]) for j in order], rest
 
     def obstacle(self, j: int) -> str:
         level, rows, index = self.program.block(j)

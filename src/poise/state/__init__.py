@@ -1,4 +1,16 @@
-"""State of a robot and quantities derived from it: `State`, `Snapshot`, contacts, and measures of balance."""
+"""State of a robot and quantities derived from it.
+
+| name | contents |
+|---|---|
+| `State` | configuration, velocity, time and contacts of a robot at one instant |
+| `Snapshot` | kinematics and dynamics at a state, each quantity computed once, in memory that is reused |
+| `Contact`, `ContactForces` | a flat part of the body on a plane of the world; forces at all contacts |
+| `SensorReadings`, `Imu` | force sensors, force cells, encoders and inertial measurement unit |
+| `zmp`, `center_of_pressure`, `dcm`, `capture_point`, ... | measures of balance, as functions of arrays |
+
+>>> snapshot = Snapshot(robot).at(robot.stance("standing"))
+>>> snapshot.center_of_mass, snapshot.jacobian(robot.hand("left")).shape
+"""
 
 from poise.cpu import variant_path
 

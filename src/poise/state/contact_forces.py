@@ -48,7 +48,7 @@ class Contact:
 
     The contact frame has its origin p in the middle of the corners, z along the normal (out of the surface, towards the
     body) and x along the projection of the x axis of the given frame. The unknowns y of the contact give the wrench
-    ``φ = G y`` about p, in the axes of the contact frame. There are three parametrisations:
+    ``φ = G y`` about p, in the axes of the contact frame. There are three parametrizations:
 
     - ``wrench``: y = (f, m / r), force and moment; r, the distance of the farthest corner from p, gives both one scale
     - ``vertices``: y = (f_1, ..., f_l), a force at each corner
@@ -63,7 +63,7 @@ class Contact:
             origin for any other frame.
         normal: direction out of the surface, in that frame.
         friction: μ.
-        forces: parametrisation of the forces, see above.
+        forces: parametrization of the forces, see above.
         largest_force: largest normal force that surface and robot can bear (N).
         name: name in recordings; None: that of the frame.
         patch: part of the length of a rectangular sole that bears force, which the caller changes as the foot rolls;

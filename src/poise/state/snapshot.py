@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,6 +120,7 @@ class Snapshot:
         q, v: configuration and velocity of the current state.
         time: time of the current state (s).
         state: the current state; None before the first `at`.
+        loads: point masses that it carries, see `carry`.
         magnitude: sum of the absolute values of all entries of q and v; not finite if one of them is not.
 
     >>> snapshot = Snapshot(robot).at(robot.stance("standing"))
@@ -143,12 +145,8 @@ class Snapshot:
         self._center_of_mass_drift: Array = np.zeros(3)
         # Not pinocchio's array, which includes the weight after _compute_dynamics.
         self._momentum_drift: Array = np.zeros(6)
-        self._center_of_mass_writer = center_of_mass_writer(
-            robot.model, self.data, self._center_of_mass, self._center_of_mass_jacobian
-        )
-        self._drift_writer = momentum_drift_writer(
-            robot.model, self.data, self._momentum_drift, self._center_of_mass_drift
-        )
+        self._make_writers()
+        self.loads: Mapping[Frame, float] = MappingProxyType({})
         self._stencil: Stencil | None = None
         self._stencil_state: State | None = None  # state at the middle of the stencil
         self._steps_for: dict[int, tuple[Callable[[], None], ...]] = {}
@@ -175,6 +173,40 @@ class Snapshot:
         self._computed = 0
         return self
 
+    def carry(self, loads: Mapping[Frame, float]) -> None:
+        """Add point masses to the robot, in place of those of an earlier call: all quantities then include them.
+
+        Args:
+            loads: mass at the origin of each frame (kg, zero or more).
+
+        >>> snapshot.carry({robot.hand("left"): 1.5})
+        """
+        inertias = self.robot.model.inertias
+        joints = {frame.joint for frame in (*self.loads, *loads)}
+        if not joints:
+            return
+        if self.model is self.robot.model:
+            self.model = pinocchio.Model(self.model)
+        for joint in joints:
+            self.model.inertias[joint] = inertias[joint]
+        for frame, mass in loads.items():
+            if not 0.0 <= mass < math.inf:
+                raise StateError(f"load at '{frame.name}' is {mass!r}; expected a mass in kg, zero or more")
+            point = self.model.frames[frame.index].placement.translation
+            self.model.inertias[frame.joint] += pinocchio.Inertia(float(mass), point, np.zeros((3, 3)))
+        self.loads = MappingProxyType(dict(loads))
+        self._make_writers()
+        self._stencil, self._computed = None, 0
+
+    def _make_writers(self) -> None:
+        """Make the compiled writers that contain the masses of the bodies."""
+        self._center_of_mass_writer = center_of_mass_writer(
+            self.model, self.data, self._center_of_mass, self._center_of_mass_jacobian
+        )
+        self._drift_writer = momentum_drift_writer(
+            self.model, self.data, self._momentum_drift, self._center_of_mass_drift
+        )
+
     def stencil(self) -> Stencil:
         """Return snapshots of ``q ⊕ εv`` and ``q ⊕ -εv``, for central differences along the motion.
 
@@ -186,6 +218,8 @@ class Snapshot:
             return self._stencil
         if self._stencil is None:
             later, earlier = Snapshot(self.robot), Snapshot(self.robot)
+            for side in (later, earlier):
+                side.carry(self.loads)
         else:
             later, earlier, _ = self._stencil
         speed = float(np.abs(self.v).max())

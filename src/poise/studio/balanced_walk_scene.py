@@ -31,9 +31,9 @@ class _Request(NamedTuple):
     """The last request to the style checker.
 
     Attributes:
-        number: 0 if there is none.
+        number: number of the request; 0: none yet.
         announce: whether to report that there was nothing to repair.
-        com_reference: reference of the centre of mass, which the check depends on.
+        com_reference: reference of the center of mass, which the check depends on.
     """
 
     number: int = 0
@@ -52,7 +52,7 @@ class BalancedWalkScene(PushableScene):
         walk: the behavior; None before the first reset.
         walking: whether the robot walks at the speed of its style.
         keep_balance: whether styles are repaired.
-        com_reference: reference of the centre of mass, on which the check depends.
+        com_reference: reference of the center of mass, on which the check depends.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -81,17 +81,17 @@ class BalancedWalkScene(PushableScene):
         self._last_check = -math.inf
 
     def keep_repaired_style(self, style: Style) -> None:
-        """Show a repaired style on the controls, as `style`."""
+        """Set `style` to a repaired style, and show it on the controls."""
         raise NotImplementedError
 
     def forget_check(self) -> None:
-        """Forget what does not hold for a walk that starts again."""
+        """Discard the results of checks that are not valid after a reset."""
         if self._request.com_reference != self.com_reference:  # else the last check is still valid
             self._request, self._ranges = _Request(com_reference=self.com_reference), {}
         self._cancel_simulated_repair()
 
     def update_balance_line(self, now: float) -> None:
-        """Update the sentence about the balance of the walk, some times per second: checks take several periods."""
+        """Update the sentence about the balance of the walk, five times per second: a check takes several periods."""
         assert self.walk is not None
         if now - self._last_check > 0.2 or now < self._last_check:
             check = self.walk.check_feasibility()
@@ -248,6 +248,6 @@ class BalancedWalkScene(PushableScene):
             values = {name: float(getattr(self.style, name.removeprefix("style."))) for name in ranges}
             return {name: FeasibleRange(value, value, True) for name, value in values.items()}
         if self._simulated_ranges is not None:
-            found = self._simulated_ranges.found.items()
-            ranges.update({f"style.{name}": FeasibleRange(low, high, True) for name, (low, high) in found})
+            simulated = self._simulated_ranges.ranges.items()
+            ranges.update({f"style.{name}": FeasibleRange(low, high, True) for name, (low, high) in simulated})
         return ranges

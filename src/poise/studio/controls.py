@@ -28,7 +28,7 @@ class Control:
         label: text beside the control.
         group: heading of the panel that contains it.
         help: tooltip, one sentence.
-        enabled: whether the control has an effect at present; else the page greys it out.
+        enabled: whether the control has an effect at present; else the page grays it out.
     """
 
     kind: ClassVar[str] = ""
@@ -183,7 +183,8 @@ def control_for(parameter: Parameter, value: Any, group: str, name: str = "") ->
 def value_from_page(control: Control, value: object) -> Any:
     """Return a value that a page sent, within the limits of its control.
 
-    An invalid value becomes the lower limit of a slider, the first option of a dropdown, or the truth value.
+    A number beyond the limits of a slider is clamped. An invalid value becomes the lower limit of a slider or the first
+    option of a dropdown; any value is accepted for a switch: `bool` of it.
     """
     if isinstance(control, Slider):
         return clamp_number(value, control.low, control.high)

@@ -71,7 +71,7 @@ class ReproducedCycle:
         time: n, s, in the time of the trial.
         q: n x nq, configurations.
         curves: twelve joint angles over the cycle, 101 x 12, degrees.
-        summary: sentences on the differences from the measured cycle: ranges of motion, heels, centre of mass, ZMP.
+        summary: sentences on the differences from the measured cycle: ranges of motion, heels, center of mass, ZMP.
     """
 
     time: Array

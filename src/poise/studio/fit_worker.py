@@ -18,7 +18,7 @@ from poise.studio.fit_data import VARIANTS, FitRequest, GaitResult, ReproducedCy
 
 Progress = Callable[[str, float], None]
 
-#: Stages of `fit`: text, and progress at begin and end of the stage.
+#: Stages of `fit`: text, and progress at the start and the end of the stage.
 FIT_STAGES = {"body": ("fitting the body", 0.1, 0.5), "frames": ("tracking the markers", 0.5, 0.85)}
 #: Progress at which the reproduction starts.
 REPRODUCTION_START = 0.85
@@ -114,7 +114,7 @@ def _reproduced_cycle(measures: gait.ReproductionQuality) -> ReproducedCycle:
         f"Ranges of motion differ by {np.abs(measures.differences).mean():.1f}° on average, by "
         f"{abs(difference):.1f}° at worst ({joint.replace('_', ' ')}); angles by "
         f"{measures.errors.mean():.1f}° rms over the cycle.",
-        f"Position errors (rms): heels {measures.heel_error:.1f} mm, centre of mass "
+        f"Position errors (rms): heels {measures.heel_error:.1f} mm, center of mass "
         f"{measures.center_of_mass_error:.1f} mm.",
         f"The ZMP is inside the support polygon for {measures.zmp_inside:.0%} of the cycle; measured: "
         f"{measures.reference_zmp_inside:.0%}.",

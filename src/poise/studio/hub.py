@@ -35,7 +35,7 @@ FILE_CHECK_PERIOD = 1.0
 SLOW_COMMANDS = ("scene", "robot", "record", "replay", "export")
 #: State of the replay while there is none.
 NO_REPLAY = {"file": "", "time": 0.0, "duration": 0.0, "loop": False, "uses_controls": True}
-#: Colour of a ghost, the second figure beside the robot: transparent blue.
+#: Color of a ghost, the second figure beside the robot: transparent blue.
 GHOST_COLOR = (0.25, 0.5, 0.95, 0.35)
 
 

@@ -84,7 +84,7 @@ class OperatorInput:
     Args:
         keys: pressed keys, by their position on the keyboard (`KeyboardEvent.code`), like ``"KeyW"``.
         gamepad: None if no device is connected, or the page has no focus.
-        axes: of the on-screen sticks: forward, left, up, roll, pitch, yaw, each from -1 to 1.
+        axes: axes of the on-screen sticks: forward, left, up, roll, pitch, yaw, each from -1 to 1.
     """
 
     keys: frozenset[str] = frozenset()

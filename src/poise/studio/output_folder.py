@@ -34,7 +34,7 @@ FORMATS = {
     "mp4": ".mp4",
     "report": "-report.html",
 }
-#: Begin of a line with the completed share, on standard error of a worker.
+#: Beginning of a line with the completed share, on standard error of a worker.
 PROGRESS_PREFIX = "progress "
 #: Number of exports that run at the same time: the simulation needs a core for itself.
 MAX_RUNNING = 2

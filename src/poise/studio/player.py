@@ -186,7 +186,7 @@ class GaitPlayer(Player):
 
     @property
     def _play_range(self) -> tuple[float, float]:
-        """Begin and end of the played interval, in the time of the trial (s)."""
+        """Start and end of the played interval, in the time of the trial (s)."""
         cycle, time = self.result.cycle, self.result.time
         whole = cycle is None or self._values().get("play_range") == WHOLE_TRIAL
         if whole or cycle is None:

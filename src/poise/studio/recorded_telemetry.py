@@ -94,9 +94,10 @@ class RecordedTelemetry:
     # -- soles -----------------------------------------------------------------------------------------------------
 
     def _filtered_sole_loads(self) -> dict[str, tuple[Array, ComplexArray]]:
-        """Return W and W z by side (see `SolePressure`) at all samples; empty if the robot does not balance by them.
+        """Return force W and moment W z of each sole (see `SolePressure`) at all samples, by side.
 
-        As in a running scene, those are robots on position servos, whose force cells were recorded.
+        Empty unless the robot is on position servos and its force cells were recorded: as in a running scene, only such
+        robots balance by their force cells.
         """
         recording = self._recording
         loads: dict[str, tuple[Array, ComplexArray]] = {}

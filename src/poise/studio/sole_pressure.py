@@ -23,7 +23,7 @@ class SolePressure:
     """Filtered force and ZMP under each sole, as shown in figures 7 and 10 of [Galdeano2014].
 
     A first-order low-pass filter is applied to W and to W z, with W the force on a sole and z its ZMP relative to the
-    centre of the sole. This is equivalent to filtering each force cell.
+    center of the sole. This is equivalent to filtering each force cell.
 
     Args:
         robot: robot with force cells in its soles.
@@ -54,12 +54,12 @@ class SolePressure:
         return self._filtered.get(side, (0.0, 0j))[0]
 
     def zmp(self, side: str) -> complex | None:
-        """Return the ZMP under the sole of a side, from its centre (m, x + i y in its axes); None if it is unloaded."""
+        """Return the ZMP under the sole of a side, from its center (m, x + i y in its axes); None if it is unloaded."""
         W, moment = self._filtered.get(side, (0.0, 0j))
         return moment / W if self._weight * MIN_CONTACT_LOAD < W else None
 
     def to_frame(self, state: State) -> SolePressureFrame:
-        """Return the data of the view; an unloaded sole has its ZMP at the centre and a load share of zero."""
+        """Return the data of the view; an unloaded sole has its ZMP at the center and a load share of zero."""
         points, shares = [], []
         for foot in self._feet:
             z, pose = self.zmp(foot.side), state.pose(foot)
@@ -73,7 +73,7 @@ class SolePressure:
     def as_json(self) -> dict[str, Any]:
         """Return the data of pages.
 
-        "force" (N) by side, "x" and "y" of the ZMP from the centre of the sole (m; None: unloaded) by side, and
+        "force" (N) by side, "x" and "y" of the ZMP from the center of the sole (m; None: unloaded) by side, and
         "half_size", half the length and width of a sole (m).
         """
         sides = [foot.side for foot in self._feet]
@@ -92,7 +92,7 @@ def filtered_loads(force: Array, zmp: Array, period: float) -> tuple[Array, Comp
 
     Args:
         force: forces on the sole, n (N).
-        zmp: ZMP from the centre of the sole, n x 2 (m).
+        zmp: ZMP from the center of the sole, n x 2 (m).
         period: sampling period (s).
     """
     share = period / (period + CELL_TIME_CONSTANT)

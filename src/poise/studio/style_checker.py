@@ -3,7 +3,7 @@
 A check takes tens of milliseconds and a repair seconds, too long for the simulation process, which keeps real time.
 `StyleChecker` uses the pendulum, fast enough for a slider that is dragged: its worker, `main`, checks a style, repairs
 it, and finds the ranges of its sliders. `SimulatedCheck` simulates the whole walk once its controls have come to rest,
-and `SimulatedRanges` its neighbours.
+and `SimulatedRanges` its neighbors.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class StyleRequest(NamedTuple):
 
     Attributes:
         number: increases with each request.
-        style, body, com_reference: as of `poise.plans.check_walk`.
+        style, body, com_reference: as in `poise.plans.check_walk`.
         repair: whether to look for the nearest feasible style if this one is not feasible.
     """
 
@@ -74,7 +74,7 @@ class StyleReply(NamedTuple):
     """Result of a check.
 
     Attributes:
-        number: of the request.
+        number: number of the request.
         style: the requested style, or the repaired one.
         feasible: whether a walk with this style is expected to keep its balance.
         changes: one line per parameter that the repair changed.
@@ -90,8 +90,8 @@ class RangeReply(NamedTuple):
     """Range of a parameter around its value, in which a walk with the style is expected to keep its balance.
 
     Attributes:
-        number: of the request.
-        parameter: its name.
+        number: number of the request.
+        parameter: name of the parameter.
         low, high: ends of the range; both equal to the value if the style itself is not feasible.
     """
 
@@ -232,22 +232,22 @@ RANGE_BISECTIONS = 3
 
 
 class SimulatedRanges:
-    """Ranges of parameters of a style, around their values, whose ends pass the simulated check.
+    """Ranges of the parameters of a style around their values, whose ends pass the simulated check.
 
-    Each end is searched for from the one that the pendulum gives, one simulation at a time.
+    The search for each end starts from the end that the pendulum gives, one simulation at a time.
 
     Args:
         motion: walk that passes the simulated check.
-        estimates: ranges by the pendulum, by name of the parameter, in the order of the search.
+        estimates: ranges that the pendulum gives, by name of the parameter, in the order of the search.
 
     Attributes:
-        motion: as given.
-        found: ranges that are known so far, by name of the parameter.
+        motion: the walk.
+        ranges: ranges that are known so far, by name of the parameter.
     """
 
     def __init__(self, motion: runs.Walk, estimates: Mapping[str, tuple[float, float]]) -> None:
         self.motion = motion
-        self.found: dict[str, tuple[float, float]] = {}
+        self.ranges: dict[str, tuple[float, float]] = {}
         self._search = self._walks_to_check(estimates)
         self._next: runs.Walk | None = next(self._search, None)
 
@@ -266,13 +266,16 @@ class SimulatedRanges:
     def _walks_to_check(self, estimates: Mapping[str, tuple[float, float]]) -> Generator[runs.Walk, bool, None]:
         for name, (low, high) in estimates.items():
             declared = PARAMETERS[name]
-            self.found[name] = (
+            self.ranges[name] = (
                 (yield from self._range_end(name, low, declared.low)),
                 (yield from self._range_end(name, high, declared.high)),
             )
 
     def _range_end(self, name: str, estimate: float, limit: float) -> Generator[runs.Walk, bool, float]:
-        """Return an end of a range: the estimate or the limit of the slider if walks pass there, else between those."""
+        """Return an end of a range: the limit of the slider if a walk passes there, else a value found by bisection.
+
+        The estimate is tried before the limit.
+        """
         style = self.motion.resolved_style()
 
         def walk(value: float) -> runs.Walk:
@@ -328,7 +331,7 @@ def replies(request: StyleRequest) -> Iterator[StyleReply | RangeReply]:
 
 
 def _range_end(request: StyleRequest, style: Style, name: str, end: float) -> float:
-    """Return the value nearest to an end of the range of a parameter that is still reached with feasible walks only."""
+    """Return the last value on the way to an end of the range of a parameter up to which all walks are feasible."""
     declared, value = PARAMETERS[name], float(getattr(style, name))
     step = SCAN_STEP * (declared.high - declared.low) * (1.0 if end > value else -1.0)
 

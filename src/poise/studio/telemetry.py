@@ -192,12 +192,12 @@ def level_row(name: str, slack: float, unit: str, saturated: int, tasks: list[di
 
 
 def balance_points(robot: Robot, data: pinocchio.Data, state: State, pressure: Array | None) -> dict[str, Any]:
-    """Return centre of mass, capture point, centre of pressure and support polygon (m, x and y) for the plot.
+    """Return center of mass, capture point, center of pressure and support polygon (m, x and y) for the plot.
 
     Args:
         robot, data: the robot and a workspace of its model.
         state: current state.
-        pressure: centre of pressure; None: no contact forces.
+        pressure: center of pressure; None: no contact forces.
     """
     floor, center = floor_height(state), state.center_of_mass
     pinocchio.centerOfMass(robot.model, data, state.q, state.v, False)

@@ -35,7 +35,7 @@ class ForceUnknowns:
         ends = [nv, *(nv + np.cumsum([contact.size for contact in self.contacts], dtype=int)).tolist()]
         self.slices = {c: slice(ends[i], ends[i + 1]) for i, c in enumerate(self.contacts)}
         self.size = ends[-1] - nv
-        #: Contribution of each unknown to the generalised forces: (J_cᵀ W_c u)ᵀ, size x nv.
+        #: Contribution of each unknown to the generalized forces: (J_cᵀ W_c u)ᵀ, size x nv.
         self.force_jacobian: Array = np.zeros((self.size, nv))
         bases = [
             _motion.ForceBasis(
@@ -208,7 +208,7 @@ class ForceDistribution(ForceTask):
 
     Args:
         contacts: at least two contacts or frames.
-        shares: one number per contact, normalised by their sum. None: equal shares.
+        shares: one number per contact, normalized by their sum. None: equal shares.
 
     >>> tasks.ForceDistribution(robot.feet, shares=(0.7, 0.3))
     """

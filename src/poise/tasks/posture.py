@@ -15,7 +15,7 @@ from poise.parsing import format_value
 from poise.robots import Joint, Robot, State
 from poise.state import Snapshot, _motion
 from poise.tasks.motion_task import MotionTask, Tolerance
-from poise.tasks.target import Decay, LiveTarget, TaskDynamics, is_moving
+from poise.tasks.target import Decay, LiveTarget, Target, TaskDynamics, check_target, is_moving
 from poise.tasks.task import TaskRows, VariableLayout, Writer, check_task_positive
 
 JointSelection = Iterable[Joint] | None
@@ -48,14 +48,23 @@ class JointTask(MotionTask):
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         robot = snapshot.robot
         q_indices = np.array([joint.q for joint in self.selected_joints(robot)], dtype=np.int32)
-        return [_motion.JointWriter(snapshot.q, q_indices, self.target_angles(robot), task_rows.error).write]
+        angles = self.target_angles(robot)
+        writer = _motion.JointWriter(snapshot.q, q_indices, angles, task_rows.error).write
+        target = self.target
+        if isinstance(target, np.ndarray) or not is_moving(target):
+            return [writer]
+
+        def write_target() -> None:
+            angles[:], task_rows.target_rate[:], task_rows.target_acceleration[:] = target.sample(snapshot.time)
+
+        return [write_target, writer]
 
 
 class Posture(JointTask):
     """Move joints to given angles: ``e = q - q*``, in rad. Usually the last level, for the remaining freedom.
 
     Args:
-        target: a State or a configuration q; or one angle per joint, which may be a `LiveTarget`.
+        target: a State or a configuration q; or one angle per joint, which may be a `Target` of angles.
         joints: chosen joints; None: all.
         weight: a number, or one per joint.
         dynamics: slower than that of other tasks by default (2/s), since a posture is a preference.
@@ -64,11 +73,11 @@ class Posture(JointTask):
     >>> tasks.Posture(target=(0.0, 0.3), joints=(robot.joint("waist_yaw_joint"), robot.joint("waist_pitch_joint")))
     """
 
-    target: Array
+    target: Any
 
     def __init__(
         self,
-        target: State | ArrayLike | LiveTarget,
+        target: State | ArrayLike | Target,
         joints: JointSelection = None,
         tolerance: Tolerance = None,
         weight: ArrayLike = 1.0,
@@ -80,6 +89,9 @@ class Posture(JointTask):
         rows = None if self.joints is None else len(self.joints)
         super().__init__(name, weight, tolerance, dynamics or Decay(2.0), rows)
         values: Any = target.q if isinstance(target, State) else target
+        if is_moving(target) and not isinstance(target, LiveTarget):
+            self.target = check_target(values, np.shape(values.sample(0.0)[0]), name)
+            return
         try:
             # For a live target the array itself: the writer reads it at every tick.
             self.target = target.value if isinstance(target, LiveTarget) else np.array(values, dtype=np.float64)
@@ -92,15 +104,16 @@ class Posture(JointTask):
 
     def target_angles(self, robot: Robot) -> Array:
         joints = self.selected_joints(robot)
-        if len(self.target) == robot.model.nq != len(joints):
-            return self.target[[joint.q for joint in joints]]
-        if len(self.target) != len(joints):
+        angles: Array = np.array(self.target.sample(0.0)[0]) if is_moving(self.target) else self.target
+        if len(angles) == robot.model.nq != len(joints) and not is_moving(self.target):
+            return angles[[joint.q for joint in joints]]
+        if len(angles) != len(joints):
             raise TaskError(
-                f"{self.name}: {len(self.target)} angles for {len(joints)} joints of {robot.name}; "
+                f"{self.name}: {len(angles)} angles for {len(joints)} joints of {robot.name}; "
                 f"give one per joint, or a configuration of {robot.model.nq} numbers",
                 self.name,
             )
-        return self.target
+        return angles
 
 
 class JointComfort(JointTask):
@@ -143,7 +156,7 @@ class JointComfort(JointTask):
 
 
 class LeastVelocity(MotionTask):
-    """Minimise velocities: ``v = 0``, or ``v̇ = -K v`` at acceleration order ([Saab2012] eq. 7).
+    """Minimize velocities: ``v = 0``, or ``v̇ = -K v`` at acceleration order ([Saab2012] eq. 7).
 
     Intended for the last level of a hierarchy, where it brings motions that no other task determines to rest.
 

@@ -81,7 +81,7 @@ class LiveView:
 
     Args:
         viewer: shows the robot; the view closes it.
-        robot, controller, speed: as of `view`.
+        robot, controller, speed: as in `view`.
 
     Attributes:
         url: address of the page.

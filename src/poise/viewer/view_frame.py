@@ -30,7 +30,7 @@ class Plan(NamedTuple):
         hands: k x 3, goal positions of hands.
         center_of_mass: 3, at the end of the motion.
         support: n x 3, corners of the support region at the end of the motion, in order.
-        paths: n x 3 each, paths of moving points; the first is that of the centre of mass.
+        paths: n x 3 each, paths of moving points; the first is that of the center of mass.
     """
 
     footprints: Array
@@ -45,7 +45,7 @@ class SolePressureFrame(NamedTuple):
 
     Attributes:
         outlines: k x 4 x 3, corners of the soles, in order.
-        centers: k x 3, centres of the soles: desired positions of the zero moment point (ZMP).
+        centers: k x 3, centers of the soles: desired positions of the zero moment point (ZMP).
         zmps: k x 3, measured ZMP under each sole.
         load_shares: k, share of the weight on each sole.
     """
@@ -64,7 +64,7 @@ class ViewFrame(NamedTuple):
     Attributes:
         poses: by figure, njoints x 7: x, y, z, qw, qx, qy, qz of every joint of its model, the world first. A figure
             without poses is hidden.
-        forces: k x 2 x 3, begin and end of arrows.
+        forces: k x 2 x 3, start and end of arrows.
         support: n x 3, corners of the support polygon in order.
         center_of_mass: 3; None: not drawn.
         center_of_pressure: 3; None: not drawn.
@@ -89,7 +89,7 @@ class ViewFrame(NamedTuple):
 
     @classmethod
     def from_state(cls, state: State, name: str = "robot", **fields: Any) -> ViewFrame:
-        """Build the frame of a robot at rest: links, support polygon and centre of mass, and other fields as given."""
+        """Build the frame of a robot at rest: links, support polygon and center of mass, and other fields as given."""
         defaults: dict[str, Any] = {
             "poses": {name: joint_poses(state)},
             "forces": np.zeros((0, 2, 3)),
@@ -103,7 +103,7 @@ class ViewFrame(NamedTuple):
 
     @classmethod
     def from_step(cls, step: ControlStep, **fields: Any) -> ViewFrame:
-        """Build the frame of a control step, with contact forces and centre of pressure; other fields as given."""
+        """Build the frame of a control step, with contact forces and center of pressure; other fields as given."""
         floor = floor_height(step.state)
         pressure = pressure_point(step, floor)
         forces = {
@@ -129,7 +129,7 @@ def force_arrows(robot: Robot, wrenches: Array, points: Array) -> Array:
 
 
 def pressure_point(step: ControlStep, floor: float) -> Array | None:
-    """Return the centre of pressure of a step at height `floor` (m): x and y; None without contact forces."""
+    """Return the center of pressure of a step at height `floor` (m): x and y; None without contact forces."""
     forces = _contact_wrenches(step)
     if forces is None:
         return None

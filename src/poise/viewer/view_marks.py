@@ -1,4 +1,4 @@
-"""Marks of the 3D view: forces, support, centre of mass, plans, pressure under soles, motion-capture markers.
+"""Marks of the 3D view: forces, support, center of mass, plans, pressure under soles, motion-capture markers.
 
 Marks that move with the body are placed by the pose of their scene node, as the links are. Clients draw new poses in
 the next picture, but new shapes (points, vertices, scales) one picture later, which is visible on slow clients.
@@ -37,7 +37,7 @@ SUPPORT_TOLERANCE = 0.003
 
 
 class BalanceMarks:
-    """Contact forces, support polygon, centre of mass and centre of pressure under a scene node.
+    """Contact forces, support polygon, center of mass and center of pressure under a scene node.
 
     Args:
         server: viser server.
@@ -124,7 +124,7 @@ class BalanceMarks:
 
 
 class Arrow:
-    """Arrow in the view. Begin, direction and head are poses; only the length of the shaft is a shape.
+    """Arrow in the view. Start, direction and head are poses; only the length of the shaft is a shape.
 
     Args:
         server: viser server.
@@ -147,7 +147,7 @@ class Arrow:
         )
 
     def show(self, ends: Array | None) -> None:
-        """Draw the arrow between its begin and its end, 2 x 3 (m); None hides it."""
+        """Draw the arrow between its start and its end, 2 x 3 (m); None hides it."""
         length = 0.0 if ends is None else float(np.linalg.norm(ends[1] - ends[0]))
         if not set_visible(self.frame, length > 1e-6) or ends is None:
             return
@@ -182,8 +182,8 @@ def _round_to_resolution(points: Array | None) -> NDArray[np.float32]:
 # -- Plans -----------------------------------------------------------------------------------------------------------
 
 
-#: Colour of each plan by name: "accepted" is in execution, "next" would follow if the stick stayed as it is, "target"
-#: is the point that a hand has to reach. No other mark has these colours.
+#: Color of each plan by name: "accepted" is in execution, "next" would follow if the stick stayed as it is, "target"
+#: is the point that a hand has to reach. No other mark has these colors.
 PLAN_COLORS: dict[str, Color] = {
     "accepted": (0.49, 0.23, 0.93),
     "next": (0.05, 0.72, 0.85),
@@ -196,7 +196,7 @@ LAYER_HEIGHT = 0.001
 
 
 class PlanMarks:
-    """Plans under a scene node, each in its colour of `PLAN_COLORS`.
+    """Plans under a scene node, each in its color of `PLAN_COLORS`.
 
     Args:
         server: viser server.
@@ -298,7 +298,7 @@ def _polygon_segments(corners: Array) -> Array:
 
 
 def _project_to_ground(path: Array, support: Array) -> Array:
-    """Project a path to the ground: the path of the centre of mass itself is hidden inside the body."""
+    """Project a path to the ground: the path of the center of mass itself is hidden inside the body."""
     return np.column_stack([path[:, :2], np.full(len(path), support[:, 2].max() + GROUND_CLEARANCE + 2 * LAYER_HEIGHT)])
 
 
@@ -310,9 +310,9 @@ def _same_plan(first: Plan, second: Plan) -> bool:
 # -- Pressure under soles --------------------------------------------------------------------------------------------
 
 
-#: Colours of the left and the right foot, the same as in the plots.
+#: Colors of the left and the right foot, the same as in the plots.
 SOLE_COLORS = ((0.04, 0.40, 0.76), (0.76, 0.25, 0.05))
-#: Colour of outlines and of crosses at the centres of soles (0 to 1).
+#: Color of outlines and of crosses at the centers of soles (0 to 1).
 SOLE_LINE_COLOR = (0.20, 0.22, 0.26)
 #: Radius of the dot of a sole that bears half of the weight, in radii of balls: a quarter of the width of a sole.
 DOT_RADIUS = 1.0
@@ -323,7 +323,7 @@ SOLE_TOLERANCE = 3e-4
 
 
 class SolePressureMarks:
-    """A dot at the ZMP under each sole, and a cross at the centre of the sole's outline, where the ZMP should be.
+    """A dot at the ZMP under each sole, and a cross at the center of the sole's outline, where the ZMP should be.
 
     The area of a dot is proportional to the force on its sole.
 
@@ -399,7 +399,7 @@ def _quaternion(rotation: Array) -> tuple[float, float, float, float]:
 
 
 def _sole_lines(corners: Array) -> Array:
-    """Return the line segments of the outline and the cross of a sole, n x 2 x 3, from its corners about its centre."""
+    """Return the line segments of the outline and the cross of a sole, n x 2 x 3, from its corners about its center."""
     arms = CROSS_SIZE * corners
     cross = arms[[[0, 2], [1, 3]]]
     outline = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
@@ -409,7 +409,7 @@ def _sole_lines(corners: Array) -> Array:
 # -- Markers ---------------------------------------------------------------------------------------------------------
 
 
-#: Colour of each kind (0 to 255): markers that the fit uses, markers that it does not know, targets of tasks.
+#: Color of each kind (0 to 255): markers that the fit uses, markers that it does not know, targets of tasks.
 MARKER_COLORS = {"known": (226, 62, 32), "unknown": (112, 118, 128), "target": (219, 26, 128)}
 #: Radius of a ball (m): motion-capture markers have 7 mm, which is too small to see.
 MARKER_RADIUS = 0.015

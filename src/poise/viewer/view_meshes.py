@@ -16,7 +16,7 @@ from poise.extras import fast_simplification
 from poise.rendering import Mesh, shape_mesh, surface_with_normals, visual_model_of
 from poise.robots import Robot
 
-#: Largest number of triangles per mesh part (a link, or the part of a link that has one colour). Without a graphics
+#: Largest number of triangles per mesh part (a link, or the part of a link that has one color). Without a graphics
 #: card the frame rate with G1 is then 4.5 times that of full detail.
 MAX_TRIANGLES = 800
 #: Version of the cache. Increase it whenever the triangles of a robot or their storage format change.
@@ -25,7 +25,7 @@ CACHE_VERSION = 2
 
 @dataclass(frozen=True, eq=False)
 class MeshPart:
-    """Mesh of the shapes of one colour that are attached to one joint.
+    """Mesh of the shapes of one color that are attached to one joint.
 
     Attributes:
         joint: index of the joint in the pinocchio model.
@@ -42,7 +42,7 @@ class MeshPart:
 
 
 def mesh_parts(robot: Robot, max_triangles: int = MAX_TRIANGLES) -> tuple[MeshPart, ...]:
-    """Return the meshes of a robot, one part for each joint and colour, with at most `max_triangles` triangles each.
+    """Return the meshes of a robot, one part for each joint and color, with at most `max_triangles` triangles each.
 
     They are cached on disk, see `poise.cache`: simplification takes seconds, reading takes milliseconds.
 
@@ -114,7 +114,7 @@ CLUSTER_SIZES = (0.0, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 
 
 def simplified_meshes(robot: Robot, max_triangles: int) -> list[tuple[int, Color, Mesh]]:
-    """Return joint, colour and simplified mesh for each joint and colour, with at most `max_triangles` each."""
+    """Return joint, color and simplified mesh for each joint and color, with at most `max_triangles` each."""
     robot_figure = visual_model_of(robot)
     meshes_by_part: dict[tuple[int, Color], list[Mesh]] = defaultdict(list)
     for shape in robot_figure.shapes:

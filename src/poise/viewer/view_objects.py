@@ -41,7 +41,7 @@ class RobotFigure:
         root: name of the scene node of the robot.
         robot: robot to draw.
         parts: meshes of the robot.
-        tint: colour and opacity of the whole robot; None: its own colours.
+        tint: color and opacity of the whole robot; None: its own colors.
 
     Attributes:
         height_range: lowest and highest point in the rest configuration (m).
@@ -82,7 +82,7 @@ class RobotFigure:
         if finite_array(poses, len(self._last), 7) is None:
             return
         moving = self._moving
-        # A hundredth of a millimetre and of a milliradian: far below a pixel.
+        # A hundredth of a millimeter and of a milliradian: far below a pixel.
         changed_joints = moving[~(np.abs(poses[moving] - self._last[moving]).max(axis=1, initial=0.0) < 1e-5)]
         self._last[changed_joints] = poses[changed_joints]
         for joint in changed_joints.tolist():
@@ -139,19 +139,19 @@ def _height_range(robot: Robot, parts: Sequence[MeshPart]) -> tuple[float, float
 
 #: Distances of the thin and of the thick lines of the grid (m).
 GRID_CELL, GRID_SECTION = 0.25, 1.0
-#: Colours of its lines (0 to 255), and opacity of the plane: visible on the light and on the dark background, which is
+#: Colors of its lines (0 to 255), and opacity of the plane: visible on the light and on the dark background, which is
 #: that of the page, see `poise.viewer.viewer`.
 GRID_COLOR, GRID_SECTION_COLOR, PLANE_OPACITY = (158, 166, 177), (128, 137, 150), 0.12
 #: Distance at which the grid fades out (m).
 GRID_FADE_DISTANCE = 25.0
-#: Colour of boxes (0 to 255), the same as in exported scenes.
+#: Color of boxes (0 to 255), the same as in exported scenes.
 BOX_COLOR = (189, 194, 201)
-#: Colour of the edges of boxes, and corner indices of the upper edges, see `poise.rendering.scene_geometry.box`.
+#: Color of the edges of boxes, and corner indices of the upper edges, see `poise.rendering.scene_geometry.box`.
 EDGE_COLOR = (120, 128, 138)
 TOP_EDGES = np.array([[1, 3], [3, 7], [7, 5], [5, 1]])
 #: Corner indices of all edges: pairs whose indices differ in one bit.
 ALL_EDGES = np.array([[i, i | bit] for i in range(8) for bit in (1, 2, 4) if not i & bit])
-#: Colour of a box in the hands (0 to 255), the same as in pictures.
+#: Color of a box in the hands (0 to 255), the same as in pictures.
 HELD_BOX_COLOR = (204, 140, 64)
 #: Opacity of obstacles.
 OBSTACLE_OPACITY = 0.3
@@ -221,9 +221,9 @@ class Floor:
         )
 
     def follow(self, position: Array) -> None:
-        """Centre the grid near a position (m), as it fades out with distance; it moves by whole sections, invisibly."""
+        """Center the grid near a position (m), as it fades out with distance; it moves by whole sections, invisibly."""
         x, y = (GRID_SECTION * math.floor(c / GRID_SECTION + 0.5) for c in self._plane.actInv(position)[:2])
-        # One millimetre below the ground, to avoid flicker with soles and polygons.
+        # One millimeter below the ground, to avoid flicker with soles and polygons.
         self._grid.position = self._plane.act(np.array([x, y, -0.001]))
 
 

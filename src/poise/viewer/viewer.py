@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # -- viser server ----------------------------------------------------------------------------------------------------
 
 
-#: Colours of the background, top and bottom, for light and dark pages: a bluish grey. It is a style of the page rather
+#: Colors of the background, top and bottom, for light and dark pages: a bluish gray. It is a style of the page rather
 #: than part of the scene, since clients may differ.
 LIGHT_BACKGROUND, DARK_BACKGROUND = ("#d6dde5", "#f0f2f4"), ("#20262e", "#3b434e")
 #: Largest number of messages sent as one batch. viser's default of 128 would split a frame of two robots, which has two
@@ -166,7 +166,7 @@ class Viewer:
         self._frame_cameras(self._robot_height, move=False)
 
     def set_figures(self, figures: Mapping[str, tuple[Robot, Tint | None]]) -> None:
-        """Set the robots that are shown, by name, each with a colour and opacity, or None for its own colours.
+        """Set the robots that are shown, by name, each with a color and opacity, or None for its own colors.
 
         >>> viewer.set_figures({"robot": (robot, None), "ghost": (robot, (0.2, 0.4, 0.8, 0.35))})
         """

@@ -39,7 +39,7 @@ class RandomSource:
         return frames[int(self.random.integers(len(frames)))]
 
     def contact(self) -> Contact:
-        """Return a random contact of a foot or hand, with a random force parametrisation."""
+        """Return a random contact of a foot or hand, with a random force parametrization."""
         robot, random = self.robot, self.random
         parts = [*robot.feet, *robot.hands]
         part = parts[int(random.integers(len(parts)))]

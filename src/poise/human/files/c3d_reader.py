@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from poise.analysis import LOADED_FORCE, EventKind, GaitEvent
+from poise.analysis import EventKind, GaitEvent
 from poise.arrays import Array
 from poise.extras import ezc3d, require
 from poise.human.files.c3d_layout import check_layout
 from poise.human.files.file_conventions import (
-    METRES_PER_UNIT,
     ROTATION_TO_Z_UP,
     find_up_axis,
     length_unit,
     select_markers,
 )
+from poise.human.files.force_plates import read_force_plates
 from poise.human.markers import label_without_subject
-from poise.human.trial import ForcePlate, Subject, Trial, trial_error
+from poise.human.trial import Subject, Trial, trial_error
 from poise.robots import Side
 
 #: Parameters of the group POINT that list the labels of model outputs; long lists continue in ANGLES2, ANGLES3 ...
@@ -239,97 +239,6 @@ def _contains_word(pattern: re.Pattern[str], words: str) -> bool:
     return bool(re.search(rf"(?<![a-z])(?:{pattern.pattern})(?![a-z])", words))
 
 
-# -- Force plates, averaged to the frames of the markers -------------------------------------------------------------
-
-
-#: N m per unit of moment.
-MOMENT_UNITS = {"nmm": 1e-3, "ncm": 1e-2, "nm": 1.0}
-PLATE_TYPES = (2, 4)
-
-
-def read_force_plates(c3d: Any, swig: Any, rotation: Array, frames: int) -> tuple[tuple[ForcePlate, ...], list[str]]:
-    """Read the force plates of a file, and notes on those left out.
-
-    Args:
-        c3d: the file as read by `ezc3d.c3d`.
-        swig: the module `ezc3d.ezc3d`, which computes forces from analog channels.
-        rotation: 3 x 3, from the axes of the file to z up.
-        frames: number of marker frames.
-    """
-    group = c3d["parameters"].get("FORCE_PLATFORM", {})
-    types = [int(number) for number in np.ravel(group.get("TYPE", {}).get("value", []))]
-    used = int(next(iter(np.ravel(group.get("USED", {}).get("value", [0]))), 0))
-    plates: list[ForcePlate] = []
-    notes: list[str] = []
-    for number, kind in enumerate(types[:used]):
-        if kind not in PLATE_TYPES:
-            notes.append(f"Force plate {number + 1} left out: type {kind}; only types 2 and 4 are supported.")
-            continue
-        try:
-            raw = swig.ForcePlatform(number, c3d.c3d_swig)
-            plates.append(_read_plate(f"plate {number + 1}", raw, rotation, frames))
-        except Exception as error:  # ezc3d raises many types for a damaged group
-            notes.append(f"Force plate {number + 1} left out: {' '.join(str(error).split())[:120]}.")
-    return tuple(plates), notes
-
-
-def _read_plate(name: str, raw: Any, rotation: Array, frames: int) -> ForcePlate:
-    length = METRES_PER_UNIT.get(raw.positionUnit().strip().lower(), 1e-3)
-    corners = length * np.array([corner.to_array()[:, 0] for corner in raw.corners()]) @ rotation.T
-    with np.errstate(all="ignore"):  # values of a damaged file may overflow; the result is checked below
-        force, moment = (_average_to_frames(vectors, frames) @ rotation.T for vectors in (raw.forces(), raw.moments()))
-    if not (np.isfinite(force).all() and np.isfinite(moment).all() and np.isfinite(corners).all()):
-        raise ValueError("forces or corners are not finite")
-    moment = moment * MOMENT_UNITS.get(raw.momentUnit().strip().lower(), 1e-3)
-    return make_force_plate(name, corners, force, moment)
-
-
-def make_force_plate(name: str, corners: Array, force: Array, moment: Array) -> ForcePlate:
-    """Make a plate from its force F (n x 3, N) and its moment M about the middle of its surface (n x 3, N m).
-
-    Both in world axes, on the plate or on the body; corners (4 x 3, m) in order around the plate.
-
-    The centre of pressure c is the point of the plate, with normal n, about which the moment has no component in the
-    plane. The remaining moment is the free moment τ. With p = c - middle:
-
-        M = p x F + τ,    n x M = p (n · F)   since   p · n = 0  and  τ is along n
-
-    so ``p = n x M / (n · F)``. If F points down, the file has the force on the plate, and signs are reversed. Below
-    `LOADED_FORCE` everything is zero.
-    """
-    diagonals = corners[2] - corners[0], corners[3] - corners[1]
-    n = np.cross(*diagonals)
-    n = n / np.linalg.norm(n)
-    n = n if n[2] > 0.0 else -n
-    normal = force @ n
-    strongest = int(np.abs(normal).argmax())
-    if normal[strongest] < 0.0:
-        force, moment, normal = -force, -moment, -normal
-    loaded = normal > LOADED_FORCE
-    p = np.cross(n, moment[loaded]) / normal[loaded, None]
-    center, free_moment, force_on_body = (np.zeros((len(force), 3)) for _ in range(3))
-    center[loaded] = corners.mean(axis=0) + p
-    free_moment[loaded] = moment[loaded] - np.cross(p, force[loaded])
-    force_on_body[loaded] = force[loaded]
-    return ForcePlate(name, corners, force_on_body, center, free_moment)
-
-
-def _average_to_frames(vectors: Any, frames: int) -> Array:
-    """Average samples over an interval centred at each frame, n x 3.
-
-    The first sample of a frame is at the time of the frame, so a mean over its own samples would be half a frame late.
-    """
-    samples = np.array([vector.to_array()[:, 0] for vector in vectors])
-    samples_per_frame = len(samples) // frames
-    if samples_per_frame == 0:
-        raise ValueError(f"{len(samples)} samples for {frames} frames")
-    used_samples = samples[: samples_per_frame * frames]
-    before = samples_per_frame // 2
-    shifted = np.vstack([np.repeat(used_samples[:1], before, axis=0), used_samples])[: samples_per_frame * frames]
-    means: Array = shifted.reshape(frames, samples_per_frame, 3).mean(axis=1)
-    return means
-
-
 # -- C3D files ---------------------------------------------------------------------------------------------------------
 
 
@@ -370,7 +279,7 @@ def read_c3d(path: Path, up: str | None = None) -> Trial:
     found_events, event_notes = read_events(
         parameters.get("EVENT", {}), header["events"], int(header["points"]["first_frame"]), frames, rate
     )
-    found_plates, plate_notes = read_force_plates(c3d, ezc3d.ezc3d, rotation, frames)
+    found_plates, plate_notes = read_force_plates(c3d, rotation, frames)
     subject, subject_notes = _read_subject(parameters)
     degrees_per_unit = 1.0 if not _first_text(group, "ANGLE_UNITS").startswith("rad") else float(np.degrees(1.0))
     remarks = [*notes, *channels.notes, *selected.notes, unit_note, up_note, *event_notes, *plate_notes, *subject_notes]
@@ -387,6 +296,7 @@ def read_c3d(path: Path, up: str | None = None) -> Trial:
         moments={name: values[:, column] for name, column in channels.moments.items()},
         notes=tuple(remark for remark in remarks if remark),
         computed_points={name: values[:, column] @ to_metres for name, column in channels.computed.items()},
+        start=int(header["points"]["first_frame"]) / rate,
     )
 
 

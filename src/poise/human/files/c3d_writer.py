@@ -12,6 +12,8 @@ from poise.human.trial import ForcePlate, Trial
 
 #: Event labels of Vicon.
 EVENT_LABELS = {"initial_contact": "Foot Strike", "toe_off": "Foot Off"}
+#: Distance from the centres of pressure to the edges that are written for a plate with unknown edges, m.
+EDGE = np.array([0.15, 0.15, 0.0])
 PLATE_CHANNELS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
@@ -78,8 +80,12 @@ def _write_analogs(file: Any, trial: Trial) -> None:
 
 def _ordered_corners(plate: ForcePlate) -> np.ndarray:
     """Return the corners in the order that aligns x and y of the plate with the world: ++, -+, --, +-."""
-    low, high = plate.corners.min(axis=0), plate.corners.max(axis=0)
-    z = plate.corners[:, 2].mean()
+    surface = plate.corners
+    if not len(surface):  # edges unknown: the rectangle around the centres of pressure
+        surface = plate.center_of_pressure[plate.force[:, 2] > 0.0]
+        surface = np.vstack([surface + EDGE, surface - EDGE]) if len(surface) else np.vstack([EDGE, -EDGE])
+    low, high = surface.min(axis=0), surface.max(axis=0)
+    z = surface[:, 2].mean()
     (x, y), (X, Y) = low[:2], high[:2]
     return np.array([[X, Y, z], [x, Y, z], [x, y, z], [X, y, z]])
 

@@ -125,6 +125,7 @@ def read_trc(path: Path, up: str | None = None) -> Trial:
         labels=tuple(selected.labels),
         positions=positions @ (scale * ROTATION_TO_Z_UP[axis].T),
         notes=tuple(remark for remark in remarks if remark),
+        start=float(numbers[0, 1]) if np.isfinite(numbers[0, 1]) else 0.0,
     )
 
 
@@ -153,7 +154,7 @@ def write_trc(trial: Trial, path: str | Path, units: str = "mm", up: str = "y") 
         stream.write("\n".join(header) + "\n")
         for i in range(n):
             cells = [f"{x:.{digits}f}" if np.isfinite(x) else "" for x in positions[i].ravel()]
-            stream.write(f"{i + 1}\t{trial.time[i]:.6f}\t" + "\t".join(cells) + "\n")
+            stream.write(f"{i + 1}\t{trial.start + trial.time[i]:.6f}\t" + "\t".join(cells) + "\n")
     return path
 
 

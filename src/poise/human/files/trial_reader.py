@@ -16,7 +16,7 @@ MAX_FILE_BYTES = 1 << 30
 MOTION_READERS = {".mot": "read_motion", ".sto": "read_motion"}
 
 
-def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
+def read_trial(path: str | Path, *, up: str | None = None, forces: str | Path | None = None) -> Trial:
     """Read a trial from a C3D, TRC or BVH file, in m with z up.
 
     C3D and TRC files are recognised by their content, else the format follows from the file extension. A BVH file gives
@@ -26,12 +26,33 @@ def read_trial(path: str | Path, *, up: str | None = None) -> Trial:
         path: the file.
         up: the vertical axis of the file, ``"x"``, ``"y"``, ``"z"`` or one of these with a minus. None: detected from
             the markers of pelvis, feet and head, else the usual axis of the format; a note says which.
+        forces: MOT or STO file with the ground forces of the trial, instead of plates in the file. None: for TRC files
+            the file beside it that is named like it and has force columns, if there is exactly one; a note says so.
 
     >>> trial = read_trial("walk.c3d")
     >>> trial.rate, len(trial.labels), trial.notes[-1]
     (100.0, 35, 'z is up in the file, from the positions of pelvis, feet and head.')
     """
+    from poise.human.files.ground_forces import add_ground_forces, find_ground_forces  # imports this module
+
     path = Path(path)
+    trial = _read_markers(path, up)
+    if forces is not None:
+        return add_ground_forces(trial.replace(plates=()), forces)
+    if trial.plates or path.suffix.lower() != ".trc":
+        return trial
+    beside = find_ground_forces(path)
+    if len(beside) == 1:
+        return add_ground_forces(trial, beside[0])
+    if beside:
+        names = ", ".join(file.name for file in beside)
+        note = f"Ground forces left out: {names} are all named like the trial; choose one with --forces."
+        return trial.replace(notes=(*trial.notes, note))
+    return trial
+
+
+def _read_markers(path: Path, up: str | None) -> Trial:
+    """Read a trial from one file."""
     if up is not None:
         check_up_axis(up, path)
     start = read_file_head(path)

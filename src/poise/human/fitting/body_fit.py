@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pinocchio
 
-from poise.analysis import FEWEST_FILTER_SAMPLES, low_pass
-from poise.arrays import Array
+from poise.arrays import Array, Mask
 from poise.errors import unknown_name_error
-from poise.extras import scipy, threadpoolctl
+from poise.extras import threadpoolctl
 from poise.human.fitting.body_adjustment import AdjustmentResult
 from poise.human.fitting.calibrated_subject import CalibratedSubject, check_alone, load_subject, with_mass
 from poise.human.fitting.calibration import MarkerTrajectories, build_robot, calibrate_body, calibrate_to_subject
+from poise.human.fitting.filtered_motion import FilteredMotion, filter_motion
 from poise.human.fitting.fit_quality import FitQuality, check_fit
 from poise.human.fitting.fit_recording import to_recording
 from poise.human.fitting.fit_summary import fit_summary, fit_text
@@ -31,7 +31,8 @@ from poise.human.fitting.label_order import (
     unit_factor,
 )
 from poise.human.fitting.marker_tracking import MarkerPlacement, MarkerTracker, TrackingResult
-from poise.human.fitting.visibility import cut_to_seen
+from poise.human.fitting.pelvis import needs_trunk
+from poise.human.fitting.visibility import cut_to_seen, gap_notes, influential_joints, seen_coordinates
 from poise.human.markers import Marker, MarkerMatch, MarkerSet, match_markers
 from poise.human.trial import Trial, fill_gaps
 from poise.recording import Recording
@@ -39,64 +40,6 @@ from poise.robots import SEXES, BodyShape, Robot
 
 if TYPE_CHECKING:
     from poise.human.files.opensim_motion import OpenSimMotion
-
-
-@dataclass(frozen=True, eq=False)
-class FilteredMotion:
-    """Time (n, s), configuration (n x nq), velocity and acceleration (n x nv), and a note on the filter."""
-
-    time: Array
-    q: Array
-    v: Array
-    a: Array
-    note: str
-
-
-def filter_motion(robot: Robot, time: Array, q: Array, cutoff: float | None) -> FilteredMotion:
-    """Filter configurations at equal steps, and compute velocities and accelerations.
-
-    Quaternion components are filtered with continuous sign and normalised again. Velocities are derivatives of cubic
-    splines; that of the base is expressed in its own frame. Without a cut-off (Hz) the motion is not filtered.
-    """
-    quaternion = _continuous_quaternions(q[:, 3:7])
-    values = np.column_stack([q[:, :3], quaternion, q[:, 7:]])
-    rate = (len(time) - 1) / (time[-1] - time[0]) if len(time) > 1 else 1.0
-    note = "motion not filtered"
-    if cutoff is not None and len(time) >= FEWEST_FILTER_SAMPLES and cutoff < 0.5 * rate:
-        values = low_pass(values, rate, cutoff)
-        note = f"motion low-pass filtered at {cutoff:g} Hz (second-order Butterworth, zero-phase)"
-    values[:, 3:7] /= np.linalg.norm(values[:, 3:7], axis=1, keepdims=True)
-    if len(time) < 4:
-        zero_rates = np.zeros((len(time), robot.model.nv))
-        return FilteredMotion(time, values, zero_rates, zero_rates, note)
-    spline = scipy.interpolate.CubicSpline(time, values, axis=0)
-    derivative = np.asarray(spline(time, 1))
-    v = _velocity(values, derivative)
-    a = np.asarray(scipy.interpolate.CubicSpline(time, v, axis=0)(time, 1))
-    return FilteredMotion(time, values, v, a, note)
-
-
-def _continuous_quaternions(quaternion: Array) -> Array:
-    """Choose the signs of the quaternions so that consecutive ones are close."""
-    flips = np.sign(np.sum(quaternion[1:] * quaternion[:-1], axis=1))
-    flips[flips == 0.0] = 1.0
-    return np.asarray(quaternion * np.concatenate([[1.0], np.cumprod(flips)])[:, None])
-
-
-def _velocity(q: Array, rate: Array) -> Array:
-    """Return the velocity of pinocchio (n x nv): linear and angular of the base in its own frame, then joint rates.
-
-    `rate` is the time derivative of all coordinates in q (n x nq). With the unit quaternion c of the base and its
-    derivative ċ, the angular velocity in its frame is the vector part of ``2 c* ċ``.
-    """
-    rotation = np.array([pinocchio.Quaternion(*each[[3, 0, 1, 2]]).matrix() for each in q[:, 3:7]])
-    linear = np.einsum("nji,nj->ni", rotation, rate[:, :3])
-    x, y, z, w = q[:, 3:7].T
-    dx, dy, dz, dw = rate[:, 3:7].T
-    angular = 2.0 * np.column_stack(
-        [w * dx - x * dw - y * dz + z * dy, w * dy - y * dw - z * dx + x * dz, w * dz - z * dw - x * dy + y * dx]
-    )
-    return np.column_stack([linear, angular, rate[:, 7:]])
 
 
 # -- Fit of body shape and motion ------------------------------------------------------------------------------------
@@ -116,7 +59,7 @@ class Fit:
         trial: the trial, with gaps filled.
         marker_placement: positions of the markers on the model.
         tracking: configurations by inverse kinematics frame by frame, and marker errors.
-        motion: filtered configurations and their derivatives.
+        motion: filtered configurations and their derivatives, bridged where unknown; see `bridged`.
         notes: remarks on the processing, one sentence each.
         marker_set: name of the marker set.
         static: path of the static trial; "" without one.
@@ -158,18 +101,45 @@ class Fit:
 
     @property
     def q(self) -> Array:
-        """Configurations (n x nq), filtered."""
-        return self.motion.q
+        """Configurations (n x nq), filtered; NaN where markers do not determine them."""
+        return self.motion.known_q
 
     @property
     def v(self) -> Array:
-        """Velocities (n x nv)."""
-        return self.motion.v
+        """Velocities (n x nv); NaN where unknown."""
+        return self.motion.known_v
 
     @property
     def a(self) -> Array:
-        """Accelerations (n x nv)."""
-        return self.motion.a
+        """Accelerations (n x nv); NaN where unknown."""
+        return self.motion.known_a
+
+    def seen(self, joint: str) -> Mask:
+        """Return the frames in which markers determine the angle of a joint (n)."""
+        return np.asarray(self.motion.seen[:, self.robot.joint(joint).v])
+
+    @cached_property
+    def measured_joints(self) -> tuple[str, ...]:
+        """Joints whose angle is known in any frame; a lower-body marker set has none of trunk, head and arms."""
+        return tuple(joint.name for joint in self.robot.joints if self.motion.seen[:, joint.v].any())
+
+    @property
+    def whole_body(self) -> bool:
+        """Whether all joints that move the centre of mass are measured; else it is not known, nor is the ZMP."""
+        return bool(self.motion.seen[:, self._influential].any(axis=0).all())
+
+    @cached_property
+    def center_of_mass_seen(self) -> Mask:
+        """Frames in which the centre of mass of the whole body is known (n)."""
+        return np.asarray(self.motion.seen[:, self._influential].all(axis=1))
+
+    @cached_property
+    def _influential(self) -> Mask:
+        return influential_joints(self.robot, self.motion.q)
+
+    def bridged(self) -> Fit:
+        """Return the fit with a posture in every frame: interpolated over gaps, at rest where it is never seen."""
+        return replace(self, motion=replace(self.motion, seen=np.ones_like(self.motion.seen)))
 
     @property
     def errors(self) -> Array:
@@ -181,8 +151,15 @@ class Fit:
 
     @property
     def rms(self) -> float:
-        """Root mean square of `errors` over all markers and frames (m)."""
-        return float(np.sqrt(np.nanmean(self.errors**2)))
+        """Root mean square of `errors` over all markers and frames that determine the posture (m)."""
+        used = self.tracking.used
+        return float(np.sqrt(np.mean(self.errors[used] ** 2))) if used.any() else math.nan
+
+    @property
+    def unused_share(self) -> float:
+        """Share of the visible marker positions that are too far from the body to be used."""
+        visible = np.isfinite(self.errors)
+        return float((visible & ~self.tracking.used).sum() / max(visible.sum(), 1))
 
     @property
     def largest_error(self) -> tuple[float, str, float]:
@@ -202,7 +179,7 @@ class Fit:
         return check_fit(self, self.label_messages)
 
     def angles(self) -> dict[str, Array]:
-        """Return the filtered angle of each joint by name (n, rad)."""
+        """Return the filtered angle of each joint by name (n, rad); NaN where markers do not determine it."""
         return {joint.name: self.q[:, joint.q] for joint in self.robot.joints}
 
     def recording(self) -> Recording:
@@ -301,6 +278,9 @@ def _fit(
         f"mass {mass:.1f} kg, {mass_source}" if mass else "the mass was not given: 22.5 kg/m² times height squared",
     ]
     notes += _unknown_label_notes(marker_match)
+    if static is not None and needs_trunk([marker.landmark for marker in walk.markers]):
+        static = None
+        notes.append("the static trial is not used: these key points have no place on the pelvis but the hips")
     static_markers = None if static is None else _static_trajectories(static, walk, marker_match.marker_set)
     if subject is not None:
         shape, adjusted = calibrate_to_subject(walk, subject, lambda share: report_progress("body", share), notes)
@@ -315,8 +295,9 @@ def _fit(
     tracking = _track_markers(
         robot, marker_placement, walk, trial.rate, adjusted, lambda share: report_progress("frames", share)
     )
-    filtered = filter_motion(robot, trial.time, tracking.q, cutoff)
-    notes = [*notes, filtered.note]
+    visibility = seen_coordinates(marker_placement.body_points(robot), adjusted.postures, tracking.used, trial.rate)
+    filtered = filter_motion(robot, trial.time, tracking.q, cutoff, visibility)
+    notes = [*notes, filtered.note, *gap_notes(robot, trial.time, filtered.seen)]
     notes += _rejected_marker_notes(walk, tracking)
     notes += list(trial.notes)
     name = marker_match.marker_set.name
@@ -402,13 +383,13 @@ def _track_markers(
     rest = np.median(adjusted.postures, axis=0)
     tracker = MarkerTracker(robot, marker_placement.body_points(robot), marker_placement.weights, rest)
     count = len(walk.positions)
-    first_pass = tracker.track(walk.positions, adjusted.postures[0], lambda k: report_progress((k + 1) / count))
+    first_pass = tracker.track(walk.positions, adjusted.postures[0], lambda k: report_progress((k + 1) / count), rate)
     if not first_pass.ignored.any():
         return first_pass
     # Rejected markers are gaps: short ones are filled, so that joints which depend on one marker do not drift.
-    accepted = Trial(
-        "", rate, np.arange(count) / rate, walk.labels, np.where(first_pass.ignored[:, :, None], np.nan, walk.positions)
-    )
-    second_pass = tracker.track(fill_gaps(accepted, MAX_JUMP_GAP).positions, adjusted.postures[0])
+    ignored = first_pass.ignored[:, :, None]
+    accepted = Trial("", rate, np.arange(count) / rate, walk.labels, np.where(ignored, np.nan, walk.positions))
+    filled = np.where(ignored, fill_gaps(accepted, MAX_JUMP_GAP).positions, walk.positions)
+    second_pass = tracker.track(filled, adjusted.postures[0], rate=rate)
     errors = np.linalg.norm(walk.positions - np.array([tracker.points.positions(q) for q in second_pass.q]), axis=2)
     return replace(second_pass, errors=errors, ignored=first_pass.ignored)

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from poise.arrays import Array, Mask
 from poise.human.fitting.body_adjustment import INITIAL_OUTLIER_SCALE, AdjustmentResult, BodyAdjustment, MarkerPrior
 from poise.human.fitting.calibrated_subject import CalibratedSubject
-from poise.human.fitting.marker_tracking import MAX_FIRST_ITERATIONS, REST_COST, BodyPoints, MarkerTracker
+from poise.human.fitting.marker_tracking import (
+    FEWEST_AGREEING,
+    MAX_FIRST_ITERATIONS,
+    MAX_ITERATIONS,
+    REST_COST,
+    BodyPoints,
+    MarkerTracker,
+)
 from poise.human.fitting.pelvis import Pelvis, PelvisMarkers, hip_centers, measure_pelvis, nan_median
 from poise.human.markers import Marker
 from poise.human.trial import Trial, TrialError
@@ -172,6 +179,9 @@ def floor_height(trajectories: MarkerTrajectories) -> float:
 CALIBRATION_FRAMES = 24
 #: Distance of a marker at the side of thigh or shank from the body above which its place is not taken as known (m).
 PLANE_TOLERANCE = 0.015
+#: Distance of a marker from the body (m), which does not have the person's dimensions yet, from which its limb is
+#: searched in other postures.
+FAR_FROM_INITIAL_BODY = 0.15
 #: Weight of the static frame relative to a frame of the walk.
 STATIC_FRAME_WEIGHT = 6
 
@@ -292,8 +302,24 @@ def _initial_postures(
     for frame in frames:
         seen = {str(marker.landmark): frame[k] for k, marker in enumerate(walk.markers) if marker.landmark}
         guess = initial_posture(robot, seen, pelvis, robot.stance("standing").q)
-        postures.append(tracker.solve(frame, guess, 0.0, REST_COST, MAX_FIRST_ITERATIONS)[0])
+        postures.append(_search_posture(tracker, frame, guess, weights > 0.0))
     return np.array(postures)
+
+
+def _search_posture(tracker: MarkerTracker, frame: Array, guess: Array, used: Mask) -> Array:
+    """Return the posture of a frame from a guess, or from raised arms where markers there are far from the body."""
+    posture = tracker.solve(frame, guess, 0.0, REST_COST, MAX_FIRST_ITERATIONS)[0]
+
+    def distances(q: Array) -> Array:
+        return np.where(used, np.linalg.norm(frame - tracker.points.positions(q), axis=1), np.nan)
+
+    far = distances(posture) > FAR_FROM_INITIAL_BODY
+    if far.sum() < FEWEST_AGREEING:
+        return posture
+    starts = [
+        tracker.solve(frame, start, 0.0, REST_COST, MAX_ITERATIONS)[0] for start in tracker.search_starts(posture, far)
+    ]
+    return min([posture, *starts], key=lambda q: float(np.nansum(np.minimum(distances(q), INITIAL_OUTLIER_SCALE))))
 
 
 def _update_prior_locations(robot: Robot, prior: MarkerPrior, frames: Array, postures: Array) -> MarkerPrior:

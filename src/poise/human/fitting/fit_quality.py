@@ -31,6 +31,8 @@ DOUBTFUL_LEG_RMS, UNUSABLE_LEG_RMS = 0.015, 0.02
 MISPLACED = 0.035
 #: Root mean square distance of a frame (m) that counts as bad, and shares of bad frames.
 BAD_FRAME_RMS, DOUBTFUL_BAD_FRAMES, UNUSABLE_BAD_FRAMES = 0.03, 0.02, 0.25
+#: Shares of the visible marker positions that are too far from the body to be used.
+DOUBTFUL_UNUSED, UNUSABLE_UNUSED = 0.02, 0.2
 #: A joint this close to its limit (rad) is at it, and shares of the frames. Hips and knees determine the gait.
 LIMIT_MARGIN, DOUBTFUL_LIMIT_SHARE, UNUSABLE_LIMIT_SHARE = 0.009, 0.10, 0.5
 MAIN_JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion")
@@ -103,7 +105,14 @@ def check_fit(fit: Fit, label_messages: tuple[str, ...] = ()) -> FitQuality:
         label_messages: what is wrong with the labels of walk and static trial, see `LabelOrder.message`.
     """
     checks = [QualityCheck("labels", "failure", message) for message in label_messages]
-    for part in (_check_markers, _check_misplaced_markers, _check_frames, _check_body, _check_limits):
+    for part in (
+        _check_markers,
+        _check_unused_markers,
+        _check_misplaced_markers,
+        _check_frames,
+        _check_body,
+        _check_limits,
+    ):
         checks += part(fit)
     return FitQuality.of(checks)
 
@@ -116,7 +125,7 @@ def _check_markers(fit: Fit) -> Iterator[QualityCheck]:
     legs = [k for k, link in enumerate(fit.marker_placement.links) if _is_lower_body(link)]
     for what, rms, doubtful, unusable in (
         ("markers", fit.rms, DOUBTFUL_RMS, UNUSABLE_RMS),
-        ("markers of pelvis and legs", _rms(fit.errors[:, legs]), DOUBTFUL_LEG_RMS, UNUSABLE_LEG_RMS),
+        ("markers of pelvis and legs", _rms(_used_errors(fit)[:, legs]), DOUBTFUL_LEG_RMS, UNUSABLE_LEG_RMS),
     ):
         if rms > doubtful:
             yield QualityCheck(
@@ -126,6 +135,36 @@ def _check_markers(fit: Fit) -> Iterator[QualityCheck]:
                 "height and static trial",
             )
             return
+
+
+def _check_unused_markers(fit: Fit) -> Iterator[QualityCheck]:
+    share = fit.unused_share
+    if share > DOUBTFUL_UNUSED:
+        unused = np.isfinite(fit.errors) & ~fit.tracking.used
+        most = np.argsort(-unused.sum(axis=0))[:6]
+        names = ", ".join(fit.marker_placement.labels[k] for k in most if unused[:, k].any())
+        yield QualityCheck(
+            "lost markers",
+            "failure" if share > UNUSABLE_UNUSED else "warning",
+            f"{100 * share:.0f} % of the marker positions do not agree with the body and are not used (most of "
+            f"{names}): check their labels; values that depend on them are absent",
+        )
+    wrong = [
+        label
+        for k, (label, link) in enumerate(zip(fit.marker_placement.labels, fit.marker_placement.links, strict=True))
+        if _is_lower_body(link) and fit.tracking.used[:, k].sum() < np.isfinite(fit.errors[:, k]).sum() / 2
+    ]
+    if len(wrong) > 1:
+        yield QualityCheck(
+            "lost markers",
+            "failure",
+            f"{', '.join(wrong[:6])} are far from the body in most frames: their labels or the marker set are wrong",
+        )
+
+
+def _used_errors(fit: Fit) -> Array:
+    """Return the distances of the used markers from the body (n x M, m); NaN for the others."""
+    return np.where(fit.tracking.used, fit.errors, np.nan)
 
 
 def _is_lower_body(link: str) -> bool:
@@ -145,10 +184,10 @@ def _check_misplaced_markers(fit: Fit) -> Iterator[QualityCheck]:
 
 
 def _check_frames(fit: Fit) -> Iterator[QualityCheck]:
-    seen = np.isfinite(fit.errors).any(axis=1)
+    seen = fit.tracking.used.any(axis=1)
     if not seen.any():
         return
-    frame_rms = np.sqrt(np.nanmean(fit.errors[seen] ** 2, axis=1))
+    frame_rms = np.sqrt(np.nanmean(_used_errors(fit)[seen] ** 2, axis=1))
     share = float(np.mean(frame_rms > BAD_FRAME_RMS))
     if share > DOUBTFUL_BAD_FRAMES:
         yield QualityCheck(
@@ -205,13 +244,10 @@ def _check_body(fit: Fit) -> Iterator[QualityCheck]:
 
 
 def _check_limits(fit: Fit) -> Iterator[QualityCheck]:
-    limits, tracked = fit.robot.limits, {fit.marker_placement.links[k] for k in range(len(fit.marker_placement.links))}
+    limits = fit.robot.limits
     for k, joint in enumerate(fit.robot.joints):
         name = joint.name.split("_", 1)[-1] if joint.name.startswith(("left_", "right_")) else joint.name
-        if not _is_observed(joint.name, tracked):
-            continue
-        angle = fit.tracking.q[:, joint.q]
-        angle = angle[np.isfinite(angle)]
+        angle = fit.tracking.q[fit.seen(joint.name), joint.q]
         at_limit = (angle < limits.lower[k] + LIMIT_MARGIN) | (angle > limits.upper[k] - LIMIT_MARGIN)
         share = float(at_limit.mean()) if len(angle) else 0.0
         if share > DOUBTFUL_LIMIT_SHARE:
@@ -220,16 +256,3 @@ def _check_limits(fit: Fit) -> Iterator[QualityCheck]:
                 "failure" if share > UNUSABLE_LIMIT_SHARE and name in MAIN_JOINTS else "warning",
                 f"{joint.name} is at the limit of its range in {100 * share:.0f} % of the frames",
             )
-
-
-def _is_observed(joint: str, links: set[str]) -> bool:
-    """Return whether markers determine a joint; ends of limbs without markers stay at rest or at a limit."""
-    ends = {
-        "hip": ("thigh", "shank", "foot"), "knee": ("shank", "foot"), "ankle": ("foot",), "toes": ("toes",),
-        "shoulder": ("upper_arm", "forearm"), "elbow": ("forearm", "hand"), "forearm": ("hand",), "wrist": ("hand",),
-        "fingers": ("fingers",),
-    }  # fmt: skip
-    side, _, name = joint.partition("_")
-    if side not in SIDES:
-        return ("torso" if joint.startswith("lumbar") else "head") in links
-    return any(f"{side}_{link}" in links for link in ends[name.split("_", 1)[0]])

@@ -22,6 +22,7 @@ FIT_BEHAVIOR = "human fit"
 def to_recording(fit: Fit) -> Recording:
     """Make a recording: time, q, v, center_of_mass; markers measured and on the model (m), and their distances (m).
 
+    Values that the markers do not determine are NaN. Without the whole body there is no center of mass.
     The provenance has the body shape, how the trial was read and processed, and the marker placement.
     """
     robot, body = fit.robot, CoordinateLabels.of(fit.robot)
@@ -33,9 +34,9 @@ def to_recording(fit: Fit) -> Recording:
         Channel("time", "s", fit.time),
         Channel("q", body.q_units, fit.q, body.q_labels),
         Channel("v", body.rate_units("/s"), fit.v, body.v_labels),
-        Channel("center_of_mass", "m", _centers_of_mass(fit), ("x", "y", "z")),
+        *([Channel("center_of_mass", "m", _centers_of_mass(fit), ("x", "y", "z"))] if fit.whole_body else []),
         Channel("markers/measured", "m", measured.reshape(len(measured), -1), axes),
-        Channel("markers/body", "m", _body_marker_positions(points, fit.q), axes),
+        Channel("markers/body", "m", _body_marker_positions(points, fit), axes),
         Channel("markers/distance", "m", fit.errors, labels),
     ]
     return Recording(channels, {**environment_facts(robot), **fit_provenance(fit)}, robot)
@@ -62,9 +63,16 @@ def fit_provenance(fit: Fit) -> dict[str, Any]:
 
 
 def _centers_of_mass(fit: Fit) -> Array:
+    """Compute the centre of mass (n x 3, m); NaN where it is unknown."""
     data = fit.robot.model.createData()
-    return np.array([pinocchio.centerOfMass(fit.robot.model, data, q, False).copy() for q in fit.q])
+    centers = [pinocchio.centerOfMass(fit.robot.model, data, q, False).copy() for q in fit.motion.q]
+    return np.where(fit.center_of_mass_seen[:, None], np.array(centers), np.nan)
 
 
-def _body_marker_positions(points: BodyPoints, q: Array) -> Array:
-    return np.array([points.positions(each).ravel() for each in q])
+def _body_marker_positions(points: BodyPoints, fit: Fit) -> Array:
+    """Compute the positions of the markers on the body, one after the other (n x 3 M, m); NaN where it is unknown."""
+    positions = np.array([points.positions(q) for q in fit.motion.q])
+    seen = fit.motion.seen
+    measured = seen.any(axis=0)
+    known = np.array([seen[:, carrying & measured].all(axis=1) for carrying in points.support_mask > 0.0]).T
+    return np.where(known[:, :, None], positions, np.nan).reshape(len(positions), -1)

@@ -85,7 +85,7 @@ def compare_angles(fit: Fit, motion: OpenSimMotion) -> list[AngleComparison]:
                 fit.time, motion.time - motion.time[0] + _start_time(fit, motion), column, np.nan, np.nan
             )
             fitted_angle = np.degrees(fit.angles()[f"{side}_{joint}"])
-            valid = np.isfinite(reference_angle)
+            valid = np.isfinite(reference_angle) & fit.seen(f"{side}_{joint}")
             if (
                 joint == "knee_flexion"
                 and valid.sum() > FEWEST_SAMPLES
@@ -110,7 +110,7 @@ def _start_time(fit: Fit, motion: OpenSimMotion) -> float:
 
 
 def _compare_angle(fit: Fit, joint: str, reference: Array) -> list[AngleComparison]:
-    valid = np.isfinite(reference)
+    valid = np.isfinite(reference) & fit.seen(joint)
     if valid.sum() < FEWEST_SAMPLES:
         return []
     fitted_angle, reference_angle = np.degrees(fit.angles()[joint])[valid], reference[valid]
@@ -144,6 +144,7 @@ def fit_summary(fit: Fit, reference: OpenSimMotion | None = None) -> dict[str, A
             "height_m": shape.height,
             "mass_kg": shape.mass,
             "sex": shape.sex,
+            "whole_body": fit.whole_body,
             "markers": len(fit.marker_placement.labels),
             "marker_rms_mm": 1e3 * fit.rms,
             "worst_marker_mm": 1e3 * size,
@@ -152,7 +153,7 @@ def fit_summary(fit: Fit, reference: OpenSimMotion | None = None) -> dict[str, A
             "by_marker_mm": {name: 1e3 * value for name, value in fit.rms_by_marker.items()},
             "iterations": float(np.mean(fit.tracking.iterations)),
             "shape": shape.parameters(),
-            "range_of_motion_deg": {name: float(np.degrees(np.ptp(angle))) for name, angle in fit.angles().items()},
+            "range_of_motion_deg": {name: _range_of_motion(fit.angles()[name]) for name in fit.measured_joints},
             "stored_angles": [row._asdict() for row in compare_stored_angles(fit)],
             "reference_angles": [] if reference is None else [row._asdict() for row in compare_angles(fit, reference)],
             **fit.quality.summary(),
@@ -205,6 +206,11 @@ def _angle_lines(source: str, rows: Sequence[AngleComparison]) -> list[str]:
         numbers = f"{row.offset:+6.1f} {row.rms:5.1f} {row.range:6.0f} / {row.reference_range:.0f}"
         lines.append(f"    {row.joint:<28} {numbers}")
     return lines
+
+
+def _range_of_motion(angle: Array) -> float:
+    """Return the range of a joint angle (rad), in degrees, over the frames in which it is known."""
+    return float(np.degrees(np.nanmax(angle) - np.nanmin(angle)))
 
 
 def _both_legs(title: str, values: Sequence[float], number_format: str) -> str:

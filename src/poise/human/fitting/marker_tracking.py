@@ -11,7 +11,7 @@ first solution and no rest posture, which removes most of the bias of these cost
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ import pinocchio
 from numpy.typing import ArrayLike, NDArray
 
 from poise.arrays import Array
-from poise.robots import Robot
+from poise.robots import SIDES, Robot
 
 
 class BodyPoints:
@@ -32,6 +32,9 @@ class BodyPoints:
         model: a pinocchio model; its joint placements may change between calls.
         joints: index of the joint that carries each point (M).
         locations: positions of the points in the frames of their joints (M x 3, m).
+
+    Attributes:
+        support_mask: 1 for the velocity coordinates that move a point, else 0 (M x nv).
     """
 
     def __init__(self, model: pinocchio.Model, joints: Sequence[int], locations: ArrayLike) -> None:
@@ -39,12 +42,12 @@ class BodyPoints:
         self.joints = np.array(joints, dtype=np.int64)
         self.locations = np.array(locations, dtype=np.float64).reshape(-1, 3)
         self._unique_joints, self._joint_index = np.unique(self.joints, return_inverse=True)
-        self._support_mask = np.zeros((len(self.joints), model.nv))
+        self.support_mask = np.zeros((len(self.joints), model.nv))
         for row, joint in enumerate(self.joints):
             for ancestor in model.supports[int(joint)]:
                 if ancestor > 0:
                     at = model.idx_vs[ancestor]
-                    self._support_mask[row, at : at + model.nvs[ancestor]] = 1.0
+                    self.support_mask[row, at : at + model.nvs[ancestor]] = 1.0
 
     @classmethod
     def from_links(cls, model: pinocchio.Model, links: Sequence[str], locations: ArrayLike) -> BodyPoints:
@@ -65,7 +68,7 @@ class BodyPoints:
         out[:, 0] = J[0] + J[4] * z - J[5] * y
         out[:, 1] = J[1] + J[5] * x - J[3] * z
         out[:, 2] = J[2] + J[3] * y - J[4] * x
-        out *= self._support_mask[:, None, :]
+        out *= self.support_mask[:, None, :]
         return p, out
 
     def rotations(self) -> Array:
@@ -99,6 +102,20 @@ PREDICTION_FACTOR = 0.7
 #: Step sizes (rad, m) that end the first and the second solve (0.006 degrees), and largest numbers of iterations; more
 #: than ten are needed only in the first frame.
 COARSE_TOLERANCE, TOLERANCE, MAX_ITERATIONS, MAX_FIRST_ITERATIONS = 1e-3, 1e-4, 10, 60
+#: A marker farther than the first distance from the body after the solution (m) is lost, and its limb is searched
+#: again; the robust loss gives it a quarter of its weight. Beyond the second one, with 4 %, it does not count as used.
+LOST_DISTANCE, UNUSED_DISTANCE = 0.05, 0.10
+#: A limb is found again if its markers agree with each other: from another start, with a loss that is not yet robust
+#: (m), those that were lost are this close to the body (m), and the others not farther than this from it (m).
+SEARCH_SCALE, AGREEMENT, TOLERATED_CHANGE = 0.5, 0.03, 0.01
+#: Distance of a lost marker (m) from the body after the first iterations of a search beyond which it is given up.
+SEARCH_DISTANCE = 0.15
+#: Lost markers of a limb from which it may be found again at once, since one marker always agrees with itself; time
+#: after which a single one may (s), and frames between two searches for the same markers.
+FEWEST_AGREEING, SINGLE_MARKER_TIME, SEARCH_INTERVAL = 2, 0.25, 5
+#: Postures of an arm from which it is searched, besides hanging (degrees of shoulder flexion and adduction, and elbow
+#: flexion): a descent from a hanging arm does not find one raised beyond the shoulder.
+ARM_STARTS = ((0, -80, 20), (0, -140, 20), (-100, -60, 20), (80, 0, 30), (160, 0, 20), (60, 20, 110))
 #: Passes in which joints that would exceed their limits are fixed at them.
 BOUND_PASSES = 4
 
@@ -111,12 +128,14 @@ class TrackingResult:
         q: configurations (n x nq).
         errors: distances between the markers and the model (n x M, m); NaN where not visible.
         ignored: mask of rejected markers (n x M).
+        used: mask of the markers that determined the configurations (n x M).
         iterations: number of iterations in each frame (n).
     """
 
     q: Array
     errors: Array
     ignored: NDArray[np.bool_]
+    used: NDArray[np.bool_]
     iterations: Array
 
 
@@ -146,16 +165,20 @@ class MarkerTracker:
         self._v_index = np.array([joint.v for joint in robot.joints])
         self._low, self._high = robot.limits.lower, robot.limits.upper
 
-    def track(self, positions: Array, start: Array, progress: Callable[[int], object] | None = None) -> TrackingResult:
+    def track(
+        self, positions: Array, start: Array, progress: Callable[[int], object] | None = None, rate: float = 100.0
+    ) -> TrackingResult:
         """Track all frames.
 
         Args:
             positions: of the markers in the world frame (n x M x 3, m; NaN where not visible).
             start: configuration near the first frame.
             progress: called with the index of each completed frame.
+            rate: of the frames (Hz).
         """
         q, velocity = start, None
         visible_before = np.zeros(positions.shape[1], dtype=bool)
+        lost_frames = np.zeros(positions.shape[1], dtype=int)
         postures, errors, rejections, counts = [], [], [], []
         for k, markers in enumerate(positions):
             predicted_step = np.zeros(self.robot.model.nv) if velocity is None else PREDICTION_FACTOR * velocity
@@ -166,8 +189,18 @@ class MarkerTracker:
                 (0.0, MAX_FIRST_ITERATIONS) if k == 0 else (PREDICTION_COST, MAX_ITERATIONS)
             )
             solved, count = self.solve(accepted, guess, prediction_cost, REST_COST, max_iterations, COARSE_TOLERANCE)
+            visible = np.asarray(np.isfinite(markers).all(axis=1))
+            lost = np.linalg.norm(markers - self.points.positions(solved), axis=1) > LOST_DISTANCE
+            lost_frames = np.where(lost, lost_frames + 1, 0)
+            found = self._find_again(markers, solved, lost, lost_frames, rate) if lost.any() else None
+            if found is not None:
+                solved, rejected = found, rejected & ~lost
+                accepted = np.where(rejected[:, None], np.nan, markers)
             velocity = None if k == 0 else pinocchio.difference(self.robot.model, q, solved)
-            q, visible_before = solved, np.isfinite(markers).all(axis=1)
+            returned = (visible & ~visible_before) | (lost if found is not None else np.zeros_like(lost))
+            if velocity is not None and returned.any():  # a step to where the limb is found again is no velocity
+                velocity = np.where(self.support_of(returned), 0.0, velocity)
+            q, visible_before = solved, visible
             best, refinements = self.solve(accepted, q, REFINEMENT_COST, 0.0, MAX_ITERATIONS)
             postures.append(best)
             count += refinements
@@ -176,7 +209,61 @@ class MarkerTracker:
             counts.append(count)
             if progress is not None:
                 progress(k)
-        return TrackingResult(np.array(postures), np.array(errors), np.array(rejections), np.array(counts))
+        ignored = np.array(rejections)
+        used = ~ignored & (np.array(errors) < UNUSED_DISTANCE)
+        return TrackingResult(np.array(postures), np.array(errors), ignored, used, np.array(counts))
+
+    def support_of(self, markers: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the velocity coordinates that move any of the markers, without those of the base (nv)."""
+        moved = (self.points.support_mask[markers] > 0.0).any(axis=0)
+        moved[:6] = False
+        return np.asarray(moved)
+
+    def _find_again(
+        self, markers: Array, q: Array, lost: NDArray[np.bool_], lost_frames: NDArray[np.int_], rate: float
+    ) -> Array | None:
+        """Search the posture of limbs whose markers are lost; return the configuration, None if they do not agree.
+
+        Args:
+            markers: positions in the world frame (M x 3, m; NaN where not visible).
+            q: configuration without the lost markers.
+            lost: mask of the markers far from the body (M).
+            lost_frames: number of frames for which each marker has been lost (M).
+            rate: of the frames (Hz).
+        """
+        age = int(lost_frames.max())
+        if (age - 1) % SEARCH_INTERVAL or (lost.sum() < FEWEST_AGREEING and age < SINGLE_MARKER_TIME * rate):
+            return None
+        before = np.linalg.norm(markers - self.points.positions(q), axis=1)
+        for start in self.search_starts(q, lost):
+            wide, _ = self.solve(markers, start, 0.0, REST_COST, MAX_ITERATIONS, COARSE_TOLERANCE, SEARCH_SCALE)
+            if np.linalg.norm(markers - self.points.positions(wide), axis=1)[lost].max() > SEARCH_DISTANCE:
+                continue
+            new, _ = self.solve(markers, wide, 0.0, REST_COST, MAX_FIRST_ITERATIONS, COARSE_TOLERANCE)
+            after = np.linalg.norm(markers - self.points.positions(new), axis=1)
+            others = ~lost & np.isfinite(after)
+            if (after[lost] < AGREEMENT).all() and (after[others] < before[others] + TOLERATED_CHANGE).all():
+                return new
+        return None
+
+    def search_starts(self, q: Array, lost: NDArray[np.bool_]) -> Iterator[Array]:
+        """Iterate over configurations from which limbs with lost markers (mask, M) are searched."""
+        yield q
+        at_rest = q.copy()
+        joints = self.support_of(lost)[self._v_index]
+        at_rest[self._q_index[joints]] = self.rest[self._q_index[joints]]
+        yield at_rest
+        names = {joint.name: joint for joint in self.robot.joints}
+        for angles in ARM_STARTS:
+            start = at_rest.copy()
+            for side in SIDES:
+                arm = [
+                    names.get(f"{side}_{name}") for name in ("shoulder_flexion", "shoulder_adduction", "elbow_flexion")
+                ]
+                if None not in arm and self.support_of(lost)[arm[0].v]:  # type: ignore[union-attr]
+                    start[[joint.q for joint in arm if joint is not None]] = np.radians(angles)
+            if not np.array_equal(start, at_rest):
+                yield start
 
     def _rejected_markers(self, markers: Array, guess: Array, visible_before: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return a mask of the markers that jumped away from their predicted positions (M)."""
@@ -196,6 +283,7 @@ class MarkerTracker:
         rest_cost: float,
         max_iterations: int,
         tolerance: float = TOLERANCE,
+        outlier_scale: float | None = None,
     ) -> tuple[Array, int]:
         """Solve one frame; return its configuration and the number of iterations.
 
@@ -205,22 +293,24 @@ class MarkerTracker:
             prediction_cost, rest_cost: r_p and r_0 (m/rad).
             max_iterations: largest number of iterations.
             tolerance: largest step (rad, m) that ends the iteration.
+            outlier_scale: scale of the robust loss (m); None: that of the tracker.
         """
+        scale = self.outlier_scale if outlier_scale is None else outlier_scale
         visible = np.asarray(np.isfinite(markers).all(axis=1))
         target, weight = np.where(visible[:, None], markers, 0.0), np.where(visible, self.weights, 0.0)
         model, q, damping = self.robot.model, guess, 1e-6
         p, J = self.points.positions_and_jacobians(q)
         e = target - p
-        cost = self._cost(e, weight, q, guess, prediction_cost, rest_cost)
+        cost = self._cost(e, weight, q, guess, prediction_cost, rest_cost, scale)
         count = 0
         for _ in range(max_iterations):
             count += 1
-            step = self._damped_step(e, J, weight, q, guess, prediction_cost, rest_cost, damping)
+            step = self._damped_step(e, J, weight, q, guess, prediction_cost, rest_cost, damping, scale)
             largest = float(np.abs(step).max())
             new = self._clip_to_limits(pinocchio.integrate(model, q, step))
             p, J_new = self.points.positions_and_jacobians(new)
             e_new = target - p
-            cost_new = self._cost(e_new, weight, new, guess, prediction_cost, rest_cost)
+            cost_new = self._cost(e_new, weight, new, guess, prediction_cost, rest_cost, scale)
             if cost_new <= cost:
                 q, e, J, cost, damping = new, e_new, J_new, cost_new, max(0.1 * damping, 1e-9)
             else:
@@ -229,9 +319,18 @@ class MarkerTracker:
                 break
         return q, count
 
-    def _cost(self, e: Array, weight: Array, q: Array, guess: Array, prediction_cost: float, rest_cost: float) -> float:
+    def _cost(
+        self,
+        e: Array,
+        weight: Array,
+        q: Array,
+        guess: Array,
+        prediction_cost: float,
+        rest_cost: float,
+        outlier_scale: float,
+    ) -> float:
         squared = np.einsum("mi,mi->m", e, e)
-        marker_cost = float(weight @ (squared / (1.0 + squared / self.outlier_scale**2)))
+        marker_cost = float(weight @ (squared / (1.0 + squared / outlier_scale**2)))
         deviation = pinocchio.difference(self.robot.model, guess, q)
         rest = q[self._q_index] - self.rest[self._q_index]
         return marker_cost + prediction_cost**2 * float(deviation @ deviation) + rest_cost**2 * float(rest @ rest)
@@ -246,11 +345,12 @@ class MarkerTracker:
         prediction_cost: float,
         rest_cost: float,
         damping: float,
+        outlier_scale: float,
     ) -> Array:
         """Solve ``(Jᵀ W J + R + λ D) d = Jᵀ W e + ...``, with joints that would exceed their limits held there."""
         nv = self.robot.model.nv
         squared = np.einsum("mi,mi->m", e, e)
-        root = np.repeat(np.sqrt(weight) / (1.0 + squared / self.outlier_scale**2), 3)
+        root = np.repeat(np.sqrt(weight) / (1.0 + squared / outlier_scale**2), 3)
         A, b = J.reshape(-1, nv) * root[:, None], e.ravel() * root
         H, g = A.T @ A, A.T @ b
         diagonal = H.ravel()[:: nv + 1]

@@ -11,7 +11,7 @@ relative to the midpoint of the anterior spines, in the axes of the pelvis, are 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,8 @@ def nan_median(values: Array) -> Array:
 
 PELVIS_SKIN_LANDMARKS = ("left_asis", "right_asis", "left_psis", "right_psis", "sacrum")
 PELVIS_CENTERS = ("left_hip_center", "right_hip_center", "lumbar_center")
+#: Joint centres of key points from video, which have no point at the lumbar joint.
+TRUNK_CENTERS = ("left_hip_center", "right_hip_center", "left_shoulder_center", "right_shoulder_center")
 #: Position of L5S1 relative to the midpoint of the hip centres of the mean man: forward and up [Dumas2007].
 HIP_TO_LUMBAR = (
     anthropometry.LUMBAR_OFFSET["male"][0] - anthropometry.HIP_CENTER_OFFSET["male"][0],
@@ -76,6 +78,9 @@ class PelvisMarkers:
         """Select the three points from landmarks by name; the error names missing ones."""
         if "left_asis" not in landmarks and all(name in landmarks for name in PELVIS_CENTERS):
             return cls(landmarks["left_hip_center"], landmarks["right_hip_center"], landmarks["lumbar_center"], True)
+        if "left_asis" not in landmarks and all(name in landmarks for name in TRUNK_CENTERS):
+            left, right = landmarks["left_hip_center"], landmarks["right_hip_center"]
+            return cls(left, right, _lumbar_from_trunk(landmarks), True)
         missing = [name for name in ("left_asis", "right_asis") if name not in landmarks]
         if missing:
             raise TrialError(f"no marker on {' and '.join(missing)}; expected both anterior spines of the pelvis")
@@ -148,6 +153,23 @@ def measure_pelvis(landmarks: Mapping[str, Array]) -> Pelvis:
 
 def _unit(vectors: Array) -> Array:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def needs_trunk(names: Iterable[str | None]) -> bool:
+    """Return whether these landmarks have only hip centres on the pelvis: its tilt is then that of the trunk."""
+    names = set(names)
+    return "left_asis" not in names and "lumbar_center" not in names and names.issuperset(TRUNK_CENTERS)
+
+
+def _lumbar_from_trunk(landmarks: Mapping[str, Array]) -> Array:
+    """Return the lumbar joint (n x 3, m) of a pelvis that is as upright as the trunk, from hips to shoulders."""
+    left, right, left_shoulder, right_shoulder = (landmarks[name] for name in TRUNK_CENTERS)
+    middle, across = 0.5 * (left + right), left - right
+    y = _unit(across)
+    trunk = 0.5 * (left_shoulder + right_shoulder) - middle
+    up = _unit(trunk - np.sum(trunk * y, axis=-1, keepdims=True) * y)
+    width = float(np.nanmedian(np.linalg.norm(across, axis=-1))) / (2.0 * anthropometry.HIP_CENTER_OFFSET["male"][2])
+    return np.asarray(middle + width * (HIP_TO_LUMBAR[0] * np.cross(y, up) + HIP_TO_LUMBAR[1] * up))
 
 
 def hip_centers(landmarks: Mapping[str, Array]) -> dict[str, Array]:

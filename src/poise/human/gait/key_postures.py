@@ -29,10 +29,10 @@ from poise.analysis import GaitCycle
 from poise.arrays import Array
 from poise.errors import GaitError
 from poise.geometry import Quintic
+from poise.human.fitting.filtered_motion import continuous_quaternions
 from poise.human.gait.reference_walk import (
     ConfigurationCurve,
     ReferenceWalk,
-    continuous_quaternions,
     derivatives_from_motion,
     motion_from_derivatives,
 )

@@ -12,7 +12,7 @@ are the angular and the linear velocity of the base in its own frame and their r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,10 +31,16 @@ from poise.analysis import (
     gait_cycles,
     walking_direction,
 )
-from poise.arrays import Array
+from poise.arrays import Array, Mask
 from poise.errors import GaitError
 from poise.extras import scipy
-from poise.human.fitting.body_fit import filter_motion
+from poise.human.fitting.filtered_motion import (
+    bridge_gaps,
+    configuration_mask,
+    continuous_quaternions,
+    filter_motion,
+)
+from poise.human.fitting.visibility import leg_seen
 from poise.robots import SIDES, Frame, Robot, Side
 
 if TYPE_CHECKING:
@@ -78,14 +84,6 @@ def derivatives_from_motion(q: Array, v: Array, a: Array | None = None) -> tuple
         0.5 * _quaternion_vector_product(q[3:7], a[3:6]) - 0.25 * float(angular_velocity @ angular_velocity) * q[3:7]
     )
     return rate, np.concatenate([R @ (a[:3] + _cross(angular_velocity, u)), quaternion_acceleration, a[6:]])
-
-
-def continuous_quaternions(q: Array) -> Array:
-    """Choose the signs of the quaternions in configurations (n, nq) so that consecutive ones are close."""
-    signs = np.sign(np.einsum("ij,ij->i", q[1:, 3:7], q[:-1, 3:7]))
-    out = q.copy()
-    out[1:, 3:7] *= np.cumprod(np.where(signs == 0.0, 1.0, signs))[:, np.newaxis]
-    return out
 
 
 class ConfigurationCurve:
@@ -133,6 +131,8 @@ def _cross(a: Array, b: Array) -> Array:
 #: Points under a foot that can touch the ground, from heel to toes; frames of the human model.
 FOOT_POINTS = ("heel", "first_metatarsal", "fifth_metatarsal", "toe_tip")
 
+#: Distance of events from a gap, s: the filter and the search for an initial contact need the frames around it.
+EVENT_MARGIN = 0.1
 #: Number of cached samples: one tick needs two.
 CACHED_SAMPLES = 4
 
@@ -162,41 +162,57 @@ class ReferenceWalk(ConfigurationCurve):
     Args:
         robot: a human model.
         time: n, s, increasing.
-        q: n x nq, low-pass filtered; the motion of `fit` is, and `ReferenceWalk.from_measured` filters.
+        q: n x nq, low-pass filtered; the motion of `fit` is, and `ReferenceWalk.from_measured` filters. Values that are
+            not known are NaN: gaps are bridged for the splines, and have no events and no gait cycles. Joints that are
+            never known stay at rest.
         name: of the subject.
         overground: convert treadmill walking to overground walking by adding the displacement of the belt to the base.
+        known: which values of q are known (n x nq); by default those that are not NaN.
 
     Attributes:
         foot_points: frames of the eight points under the feet, `FOOT_POINTS` of the left foot, then of the right.
         heel_frames: frame of the heel by side.
+        known: which values of the configurations are known (n x nq).
         belt_speed: of the treadmill, m/s; 0 for overground walking.
 
     >>> reference = ReferenceWalk.from_fit(human.fit(trial, static))
     >>> q, v, a = reference.sample(0.8)
     """
 
-    def __init__(self, robot: Robot, time: ArrayLike, q: ArrayLike, name: str = "", overground: bool = True) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        time: ArrayLike,
+        q: ArrayLike,
+        name: str = "",
+        overground: bool = True,
+        known: Mask | None = None,
+    ) -> None:
         self.robot, self.name = robot, name
         self.time, coordinates = np.array(time, dtype=np.float64), np.array(q, dtype=np.float64)
         n = len(self.time)
         if n < 4 or coordinates.shape != (n, robot.model.nq) or not (np.diff(self.time) > 0.0).all():
             shapes = f"{coordinates.shape} configurations at {self.time.shape} times"
             raise GaitError(f"{shapes}; expected four or more of {robot.model.nq} numbers, times increasing")
-        if not np.isfinite(coordinates).all():
-            raise GaitError("a configuration is NaN or infinite; fill gaps before making a reference walk")
+        if np.isinf(coordinates).any():
+            raise GaitError("a configuration is infinite; expected finite numbers, or NaN where it is unknown")
+        self.known = np.isfinite(coordinates) if known is None else known & np.isfinite(coordinates)
+        if not self.known[:, :7].any():
+            raise GaitError("the pelvis is not known in any frame; expected a motion with a pelvis")
         self.heel_frames: dict[Side, Frame] = {side: robot.frame(f"{side}_heel") for side in SIDES}
         self.foot_points = tuple(robot.frame(f"{side}_{point}") for side in SIDES for point in FOOT_POINTS)
         self._data = robot.model.createData()
         self._samples: dict[float, ReferenceSample] = {}
         self.belt_speed = 0.0
-        self._fit_splines(continuous_quaternions(coordinates))
+        self._fit_splines(continuous_quaternions(bridge_gaps(self.time, coordinates, self.known)))
         if overground:
             self._convert_to_overground()
 
     @classmethod
     def from_fit(cls, fit: Fit) -> ReferenceWalk:
         """Make a reference from a fit, whose motion is already filtered."""
-        return cls(fit.robot, fit.time, fit.q, fit.trial.subject.name or Path(fit.trial.path).stem)
+        name = fit.trial.subject.name or Path(fit.trial.path).stem
+        return cls(fit.robot, fit.time, fit.motion.q, name, known=configuration_mask(fit.motion.seen))
 
     @classmethod
     def from_measured(cls, robot: Robot, time: Array, q: Array, cutoff: float = 6.0, name: str = "") -> ReferenceWalk:
@@ -205,8 +221,17 @@ class ReferenceWalk(ConfigurationCurve):
 
     @property
     def q(self) -> Array:
-        """The configurations that the splines pass through (n x nq)."""
+        """The configurations that the splines pass through, bridged where unknown (n x nq)."""
         return self._coordinates
+
+    def leg_known(self, side: Side) -> Mask:
+        """Return the frames in which pelvis and leg are known (n)."""
+        return leg_seen(self.robot, self.known[:, 1:], side)
+
+    def is_known(self, begin: float, end: float) -> bool:
+        """Return whether pelvis and both legs are known in all frames from one time to another (s)."""
+        inside = (self.time >= begin - 1e-9) & (self.time <= end + 1e-9)
+        return bool(inside.any() and all(self.leg_known(side)[inside].all() for side in SIDES))
 
     def at(self, time: float) -> ReferenceSample:
         """Return all quantities that tasks track at a time (s); the last few samples are cached."""
@@ -233,18 +258,46 @@ class ReferenceWalk(ConfigurationCurve):
 
     @cached_property
     def events(self) -> tuple[GaitEvent, ...]:
-        """Initial contacts and toe-offs by `poise.analysis.EVENT_RULE`, from heels and first metatarsals."""
-        return events_from_markers(
-            self.time, self.foot_point("heel"), self.foot_point("first_metatarsal"), self._coordinates[:, :3]
+        """Initial contacts and toe-offs by `poise.analysis.EVENT_RULE`, from heels and first metatarsals.
+
+        Gaps have no events, nor have the frames beside them (`EVENT_MARGIN`), where a foot may only seem to turn back.
+        """
+        legs = {side: self.leg_known(side) for side in SIDES}
+        seen = [side for side in SIDES if legs[side].any()]
+        if not seen:
+            return ()
+        heel, toe = (
+            {side: np.where(legs[side][:, np.newaxis], self.foot_point(point)[side], np.nan) for side in seen}
+            for point in ("heel", "first_metatarsal")
         )
+        events = events_from_markers(self.time, heel, toe, self._coordinates[:, :3])
+        return tuple(event for event in events if self._far_from_gap(event, legs[event.side]))
+
+    @cached_property
+    def cycles(self) -> tuple[GaitCycle, ...]:
+        """Gait cycles of both feet during which pelvis and legs are known, in order of time."""
+        return self.known_cycles(gait_cycles(self.events))
+
+    def known_cycles(self, cycles: Iterable[GaitCycle]) -> tuple[GaitCycle, ...]:
+        """Return the gait cycles during which pelvis and both legs are known."""
+        return tuple(cycle for cycle in cycles if self.is_known(cycle.initial_contact, cycle.end))
+
+    def _far_from_gap(self, event: GaitEvent, known: Mask) -> bool:
+        unknown = self.time[~known]
+        return not len(unknown) or float(np.abs(unknown - event.time).min()) > EVENT_MARGIN
 
     def cycle(self, side: Side | None = None) -> GaitCycle:
         """Return the gait cycle of a foot in the middle of the walk; by default of the right foot, if it has any."""
         ends = float(self.time[0]), float(self.time[-1])
         if side is None:
-            feet = {each.side for each in gait_cycles(self.events)}
+            feet = {each.side for each in self.cycles}
             side = "right" if "right" in feet or not feet else "left"
-        return best_cycle(self.events, *ends, side)
+        known = [cycle for cycle in self.cycles if cycle.side == side]
+        if not known and any(cycle.side == side for cycle in gait_cycles(self.events)):
+            raise GaitError(f"no gait cycle of the {side} foot without a gap in the markers of pelvis and legs")
+        if not known:
+            return best_cycle(self.events, *ends, side)  # raises an error that lists the missing events
+        return max(known, key=lambda each: (min(each.initial_contact - ends[0], ends[1] - each.end), -each.end))
 
     def foot_point(self, point: str) -> dict[Side, Array]:
         """Return the positions of one of `FOOT_POINTS` by side, (n, 3), m."""

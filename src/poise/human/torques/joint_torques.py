@@ -22,6 +22,7 @@ generating complex movements in humans and humanoids.* SYROCO, 2012.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -35,8 +36,9 @@ from numpy.typing import NDArray
 from poise.arrays import Array, Mask
 from poise.human.fitting.body_fit import Fit
 from poise.human.fitting.fit_quality import FitQuality, QualityCheck
+from poise.human.fitting.visibility import efforts_seen, leg_seen
 from poise.human.torques.joint_moments import torques_summary, torques_text
-from poise.human.torques.plate_forces import FootWrenches, MotionWithPlates, foot_wrenches
+from poise.human.torques.plate_forces import FootWrenches, MotionWithPlates, foot_wrenches, without_missing_load
 from poise.human.trial import Trial, TrialError
 from poise.recording import Channel, CoordinateLabels, Recording, channel_key, environment_facts
 from poise.robots import GRAVITY, SIDES, Robot, Side
@@ -103,6 +105,7 @@ class Torques:
         foot_wrenches: wrenches from the plates.
         notes: remarks on the processing, one sentence each.
         quality: checks of the fit, and of the plates against mass and motion, with a verdict.
+        effort_seen: where the markers determine the motion that a torque depends on (n x 42); None: everywhere.
 
     >>> torques = compute_torques(fit(walk, static))
     >>> np.nanmax(torques.joint_torque("left_ankle_dorsiflexion")), torques.residual_rms
@@ -120,6 +123,7 @@ class Torques:
     foot_wrenches: FootWrenches
     notes: tuple[str, ...]
     quality: FitQuality = field(default_factory=FitQuality)
+    effort_seen: Mask | None = None
 
     def joint_torque(self, joint: str, include_unknown: bool = False) -> Array:
         """Return the torque of one joint, n, N m; NaN where unknown, unless `include_unknown`.
@@ -134,7 +138,8 @@ class Torques:
     def valid(self, joint: str) -> Mask:
         """Return a mask of the frames in which the torque of a joint is known (n).
 
-        It is known if the ground reaction on every foot distal to the joint is completely measured.
+        It is known if the ground reaction on every foot distal to the joint is completely measured, and if the markers
+        determine the motion of the pelvis, of the joint and of all beyond it.
 
         Back, neck and arms have no foot distal to them. The wrench acts on the foot as a whole, so the torque of the
         toe joint is known only in swing.
@@ -153,7 +158,7 @@ class Torques:
                     mask &= self.foot_wrenches.measured[side]
                 elif foot in model.supports[joint.index]:
                     mask &= ~self.foot_wrenches.stance[side]
-            masks[joint.name] = mask
+            masks[joint.name] = mask if self.effort_seen is None else mask & self.effort_seen[:, joint.v]
         return masks
 
     def __str__(self) -> str:
@@ -187,7 +192,7 @@ class Torques:
 
 def residual_rms(wrenches: FootWrenches, residual: Array) -> Array:
     """Compute `Torques.residual_rms`."""
-    known = residual[wrenches.known]
+    known = residual[wrenches.known & np.isfinite(residual).all(axis=1)]
     return np.sqrt(np.mean(known**2, axis=0)) if len(known) else np.full(6, np.nan)
 
 
@@ -207,15 +212,52 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
             f"{fit.trial.path}: {len(fit.time)} frames of motion, {len(fit.trial.time)} in the trial; fit it again",
             path=fit.trial.path,
         )
+    measured, effort_seen = fit, None
+    if isinstance(fit, Fit):
+        fit, effort_seen = fit.bridged(), efforts_seen(fit.robot, fit.motion.q, fit.motion.acceleration_seen)
     wrenches = foot_wrenches(fit, cutoff)
+    if isinstance(measured, Fit):
+        wrenches = wrenches.where_seen({side: leg_seen(fit.robot, measured.motion.seen, side) for side in SIDES})
     mass, notes = fit.robot.mass, list(fit.notes)
     notes += ["ground forces not filtered" if cutoff is None else f"ground forces low-pass filtered at {cutoff:g} Hz"]
-    if any(MASS_NOT_GIVEN in note for note in fit.notes):
-        try:
+    unknown_mass = any(MASS_NOT_GIVEN in note for note in fit.notes)
+    if unknown_mass:
+        with contextlib.suppress(TrialError):
             mass = mass_from_plates(fit, wrenches)
+    torque, residual = _torques(fit, _model_of_mass(fit, mass), wrenches)
+    reliable = without_missing_load(wrenches, residual[:, 2], GRAVITY * mass, fit.time)
+    if unknown_mass:
+        try:
+            mass = mass_from_plates(fit, reliable)
             notes.append(f"mass {mass:.1f} kg, from the force plates")
         except TrialError as error:
+            mass = fit.robot.mass
             notes.append(str(error).removeprefix(f"{fit.trial.path}: "))
+        torque, residual = _torques(fit, _model_of_mass(fit, mass), wrenches)
+    wrenches = reliable
+    if effort_seen is not None:
+        torque, residual = np.where(effort_seen, torque, np.nan), np.where(effort_seen[:, :6], residual, np.nan)
+        torque[:, :6] = 0.0
+    notes += _plate_notes(fit, wrenches, residual, mass)
+    return Torques(
+        fit.robot,
+        fit.trial,
+        fit.time,
+        measured.q,
+        measured.v,
+        measured.a,
+        mass,
+        torque,
+        residual,
+        wrenches,
+        tuple(dict.fromkeys(notes)),
+        _quality(fit, wrenches, residual, mass),
+        effort_seen,
+    )
+
+
+def _model_of_mass(fit: MotionWithPlates, mass: float) -> pinocchio.Model:
+    """Return the body model with another mass (kg), distributed in the same way."""
     model = fit.robot.model.copy()
     model.armature = np.zeros(model.nv)  # motor inertia, which stabilises simulations; people have none
     for k in range(model.njoints):
@@ -224,22 +266,7 @@ def compute_torques(fit: MotionWithPlates, cutoff: float | None = None) -> Torqu
             model.inertias[k].lever,
             model.inertias[k].inertia * mass / fit.robot.mass,
         )
-    torque, residual = _torques(fit, model, wrenches)
-    notes += _plate_notes(fit, wrenches, residual, mass)
-    return Torques(
-        fit.robot,
-        fit.trial,
-        fit.time,
-        fit.q,
-        fit.v,
-        fit.a,
-        mass,
-        torque,
-        residual,
-        wrenches,
-        tuple(dict.fromkeys(notes)),
-        _quality(fit, wrenches, residual, mass),
-    )
+    return model
 
 
 def _quality(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array, mass: float) -> FitQuality:
@@ -306,6 +333,7 @@ def _plate_notes(fit: MotionWithPlates, wrenches: FootWrenches, residual: Array,
             single_support[contact.begin : contact.end] = True
             single_support &= ~wrenches.stance[other]
             required = vertical + residual[:, 2]
+            single_support &= np.isfinite(required)
             share = (
                 float(vertical[single_support].sum() / required[single_support].sum()) if single_support.any() else 1.0
             )

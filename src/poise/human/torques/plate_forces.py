@@ -18,6 +18,7 @@ some of the events.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -68,6 +69,9 @@ FOOT_POINTS = ("heel", "first_metatarsal", "fifth_metatarsal", "toe_tip")
 CONTACT_HEIGHT = 0.04
 #: A point faster than this is not in stance, m/s: a swinging heel has 0.5 m/s even at its turning point.
 CONTACT_SPEED = 0.4
+#: Shortest stance on raised ground, and shortest swing of the other foot meanwhile, s. At the top of a jump a foot is
+#: slower than `CONTACT_SPEED` for 0.08 s.
+RAISED_TIME, SWING_TIME = 0.15, 0.1
 #: Rounding tolerance of event times, s.
 TIME_TOLERANCE = 1e-6
 #: Time before the first and after the last event within which that event overrides the motion, s.
@@ -99,12 +103,48 @@ def detect_stance(motion: MotionWithPlates) -> FootStance:
     """Detect the stance of both feet from the motion of the soles and the events of the trial."""
     points = _foot_points(motion)
     belt = _belt_velocity(motion, points)
-    near_ground, stance = {}, {}
-    for side, foot_points in points.items():
-        ground = float(np.percentile(foot_points[..., 2].min(axis=1), 5.0))
-        near_ground[side] = foot_points[..., 2] < ground + CONTACT_HEIGHT
-        stance[side] = _apply_events(motion, side, _is_still(motion.time, foot_points, near_ground[side], belt))
+    near_ground = {side: own[..., 2] < _ground_height(own) + CONTACT_HEIGHT for side, own in points.items()}
+    for side, raised in raised_supports(motion.time, points, belt).items():
+        near_ground[side] |= raised
+    stance = {
+        side: _apply_events(motion, side, _is_still(motion.time, own, near_ground[side], belt))
+        for side, own in points.items()
+    }
     return FootStance(points, near_ground, stance)
+
+
+def _ground_height(points: Array) -> float:
+    """Return the height of the lowest ground under a foot, m, from its points (n x 4 x 3)."""
+    return float(np.percentile(points[..., 2].min(axis=1), 5.0))
+
+
+def raised_supports(time: Array, points: dict[Side, Array], belt: Array) -> dict[Side, Mask]:
+    """Return by side which points (n x 4) are on ground that is higher than the lowest, such as stairs.
+
+    A foot that is still up there bears the body if the other foot moves meanwhile; while a person stands on one leg the
+    other foot may be still in the air.
+    """
+    supports = {side: np.zeros(own.shape[:2], dtype=bool) for side, own in points.items()}
+    if len(time) < 3:
+        return supports
+    period = float(np.median(np.diff(time)))
+    still = {}
+    for side, own in points.items():
+        low = own[..., 2] < own[..., 2].min(axis=1, keepdims=True) + CONTACT_HEIGHT
+        still[side] = (low & (_speeds(time, own, belt) < CONTACT_SPEED)).any(axis=1)
+    for side, own in points.items():
+        lowest = own[..., 2].min(axis=1)
+        raised = np.concatenate([[False], still[side] & (lowest > _ground_height(own) + CONTACT_HEIGHT), [False]])
+        other = still[next(each for each in SIDES if each != side)]
+        for begin, end in np.flatnonzero(np.diff(raised.astype(np.int8))).reshape(-1, 2).tolist():
+            if (end - begin) * period >= RAISED_TIME and (~other[begin:end]).sum() * period >= SWING_TIME:
+                level = float(np.median(lowest[begin:end]))
+                supports[side][begin:end] = own[begin:end, :, 2] < level + CONTACT_HEIGHT
+    return supports
+
+
+def _speeds(time: Array, points: Array, belt: Array) -> Array:
+    return np.asarray(np.linalg.norm(np.gradient(points, time, axis=0) - belt, axis=2))
 
 
 def _foot_points(motion: MotionWithPlates) -> dict[Side, Array]:
@@ -130,8 +170,7 @@ def _belt_velocity(motion: MotionWithPlates, points: dict[Side, Array]) -> Array
 def _is_still(time: Array, points: Array, near_ground: Mask, belt: Array) -> Mask:
     if len(time) < 3:
         return np.asarray(near_ground.any(axis=1))
-    speed = np.linalg.norm(np.gradient(points, time, axis=0) - belt, axis=2)
-    return np.asarray((near_ground & (speed < CONTACT_SPEED)).any(axis=1))
+    return np.asarray((near_ground & (_speeds(time, points, belt) < CONTACT_SPEED)).any(axis=1))
 
 
 def _apply_events(motion: MotionWithPlates, side: Side, stance: Mask) -> Mask:
@@ -159,6 +198,9 @@ def _apply_events(motion: MotionWithPlates, side: Side, stance: Mask) -> Mask:
 SHORTEST_LOAD = 0.05
 #: Distance that a sole may extend beyond the edge of its plate, m: the foot position is accurate to one or two cm.
 EDGE_TOLERANCE = 0.02
+#: Distance of a centre of pressure from the outline of its foot, m, beyond which the other foot is on the same plate;
+#: used if the edges of the plate are not known.
+SHARED_DISTANCE = 0.05
 #: Time before and after the load of its plate in which a foot in stance bears less than the force threshold, s.
 EDGE_TIME = 0.05
 
@@ -210,6 +252,10 @@ class FootWrenches:
     plate_contacts: tuple[PlateContact, ...]
     foot_stance: FootStance
 
+    def where_seen(self, legs: Mapping[Side, Mask]) -> FootWrenches:
+        """Return the wrenches with those of a foot unknown in frames in which markers do not determine its leg (n)."""
+        return replace(self, measured={side: self.measured[side] & legs[side] for side in SIDES})
+
     def has_wrench(self, side: Side) -> Mask:
         """Return the frames in which a wrench is given: the foot is in the air, or at least partly on a plate."""
         return ~self.stance[side] | self.loaded[side]
@@ -233,7 +279,8 @@ def foot_wrenches(motion: MotionWithPlates, cutoff: float | None = None) -> Foot
     """
     if not motion.trial.plates:
         raise TrialError(
-            f"{motion.trial.path}: no force plates; leg torques require them, give a trial with force plates",
+            f"{motion.trial.path}: no force plates; leg torques require them: give a trial with force plates, "
+            "or its ground forces in a MOT file (--forces)",
             path=motion.trial.path,
             element="plates",
         )
@@ -264,11 +311,44 @@ def foot_wrenches(motion: MotionWithPlates, cutoff: float | None = None) -> Foot
     return FootWrenches(force, moment, stance, loaded, measured, tuple(plate_contacts), feet)
 
 
+#: Share of the weight that the plates may lack before a foot that seems to swing is taken to bear it.
+MISSING_SHARE = 0.25
+#: Time before and after its detected stance in which a foot may bear weight, s: push-off of the toes, and landing.
+UNCERTAIN_TIME = 0.12
+
+
+def without_missing_load(wrenches: FootWrenches, missing: Array, weight: float, time: Array) -> FootWrenches:
+    """Return the wrenches with feet not measured that bear a load that the plates lack although they seem to swing.
+
+    They do so near the detected stance of a foot, and where no foot seems to stand although the motion is not that of a
+    flight.
+
+    Args:
+        wrenches: from the plates.
+        missing: vertical force that the motion requires in addition to the plates (n), N.
+        weight: of the person, N.
+        time: of the frames (n), s.
+    """
+    beside = np.logical_or.reduce([wrenches.stance[side] & ~wrenches.loaded[side] for side in SIDES])
+    lacking = (missing > MISSING_SHARE * weight) & ~beside  # a foot beside the plates explains what they lack
+    flight = ~np.logical_or.reduce([wrenches.stance[side] for side in SIDES])
+    period = float(np.median(np.diff(time))) if len(time) > 1 else 1.0
+    reach = np.ones(2 * round(UNCERTAIN_TIME / period) + 1)
+    stance, measured = {}, {}
+    for side in SIDES:
+        near = np.convolve(wrenches.stance[side], reach, mode="same") > 0.0
+        bears = lacking & ~wrenches.loaded[side] & (near | flight)
+        stance[side], measured[side] = wrenches.stance[side] | bears, wrenches.measured[side] & ~bears
+    return replace(wrenches, stance=stance, measured=measured)
+
+
 def _low_pass_plate(plate: ForcePlate, rate: float, cutoff: float | None) -> ForcePlate:
     """Filter force and moment about the middle of a plate, and compute its centre of pressure from them."""
     loaded = plate.force[:, 2:] > LOADED_FORCE
     if cutoff is not None:
-        plate_center = plate.corners.mean(axis=0)
+        # Forces of a file without plates have no surface: any fixed point on their level serves.
+        plate_center = np.median(plate.center_of_pressure[loaded[:, 0]], axis=0) if loaded.any() else np.zeros(3)
+        plate_center = plate.corners.mean(axis=0) if len(plate.corners) else plate_center
         moment = np.cross(plate.center_of_pressure - plate_center, plate.force) + plate.free_moment
         wrench = low_pass(np.where(loaded, np.hstack([plate.force, moment]), 0.0), rate, cutoff)
         force, moment = wrench[:, :3], wrench[:, 3:]
@@ -311,7 +391,8 @@ def _check_contact(
 ) -> PlateContact:
     """Compute the overhang of a foot beyond its plates, and whether the other foot is on the same plate."""
     other = next(side for side in SIDES if side != contact.side)
-    hulls = [convex_hull(plate.corners[:, :2]) for plate in plates]
+    hulls = [convex_hull(plate.corners[:, :2]) if len(plate.corners) else None for plate in plates]
+    own_hull = hulls[contact.plate]
     overhang, shared_frames = [], 0
     for k in range(contact.begin, contact.end):
         other_plates = {
@@ -320,13 +401,19 @@ def _check_contact(
             if candidate.side == other and candidate.begin <= k < candidate.end
         }
         touching = feet.points[contact.side][k][feet.near_ground[contact.side][k]][:, :2]
-        inside = [np.asarray(margin(hull, touching)) for p, hull in enumerate(hulls) if p not in other_plates]
-        overhang.append(max(float(-np.max(inside, axis=0).min(initial=0.0)), 0.0))
-        shared_frames += (
-            feet.stance[other][k]
-            and not other_plates
-            and float(margin(hulls[contact.plate], feet.foot_center(other)[k, :2])) > 0.0
-        )
+        inside = [
+            np.asarray(margin(hull, touching))
+            for p, hull in enumerate(hulls)
+            if p not in other_plates and hull is not None
+        ]
+        overhang.append(0.0 if own_hull is None else max(float(-np.max(inside, axis=0).min(initial=0.0)), 0.0))
+        if feet.stance[other][k] and not other_plates:
+            if own_hull is None:  # edges unknown: the force is on this foot alone if its point is under it
+                outline = convex_hull(feet.points[contact.side][k][:, :2])
+                point = plates[contact.plate].center_of_pressure[k, :2]
+                shared_frames += float(margin(outline, point)) < -SHARED_DISTANCE
+            else:
+                shared_frames += float(margin(own_hull, feet.foot_center(other)[k, :2])) > 0.0
     tolerated_frames = max(round(EDGE_TIME / float(np.median(np.diff(time)))), 1) if len(time) > 1 else 1
     return replace(
         contact,

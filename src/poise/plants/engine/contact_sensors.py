@@ -125,10 +125,14 @@ def check_contact_dimension(model: mujoco.MjModel) -> None:
 # -- Sensor model: noise and resolution ------------------------------------------------------------------------------
 
 
-#: A part is in contact if the normal force on it is above this fraction of the weight: above the noise of any force
-#: cell (a thousandth of its range), and below the load of a foot just after initial contact or just before toe-off,
-#: which controllers assume to be 5 %.
-CONTACT_THRESHOLD = 0.01
+#: A part is in contact if the normal force on it is above this fraction of the weight, and above this number of
+#: standard deviations of the noise, so that unloaded hands do not flicker (3e-7 of the ticks) ...
+CONTACT_THRESHOLD, NOISE_DEVIATIONS = 0.01, 5.0
+#: ... but at most this fraction of the weight: below the load of a foot just after initial contact or just before
+#: toe-off, which controllers assume to be 5 %.
+LARGEST_CONTACT_THRESHOLD = 0.04
+#: Standard deviation of measured forces at noise level 1 (N).
+FORCE_NOISE = 20.0
 #: Reading of an accelerometer at rest due to gravity, in world axes (m/s²).
 GRAVITY_REACTION = np.array([0.0, 0.0, GRAVITY])
 
@@ -166,9 +170,10 @@ class SensorModel:
         self.robot, self.parts, self.sensors = robot, tuple(parts), sensors
         self.names = tuple(part.name for part in parts)
         self.feet = tuple(part.name for part in parts if isinstance(part, Foot))
-        self._threshold = CONTACT_THRESHOLD * weight
         self._random = random
         self._scale, self._slices = _noise_deviations(robot.model.nv, len(parts), len(self.feet), sensors.noise)
+        noise = NOISE_DEVIATIONS * FORCE_NOISE * sensors.noise
+        self._threshold = max(CONTACT_THRESHOLD * weight, min(noise, LARGEST_CONTACT_THRESHOLD * weight))
         self.exact = sensors == Sensors(delay=sensors.delay)
 
     def draw_noise(self) -> Array | None:
@@ -237,8 +242,8 @@ def _noise_deviations(nv: int, parts: int, feet: int, level: float) -> tuple[Arr
     pieces = {
         "q": np.full(nv, 0.1),
         "v": np.concatenate([np.full(6, 1.0), np.full(nv - 6, 5.0)]),
-        "wrenches": np.tile([20.0, 20.0, 20.0, 2.0, 2.0, 2.0], parts),
-        "cells": np.full(4 * feet, 20.0),
+        "wrenches": np.tile([*3 * [FORCE_NOISE], *3 * [0.1 * FORCE_NOISE]], parts),
+        "cells": np.full(4 * feet, FORCE_NOISE),
         "imu": np.repeat([0.1, 1.0, 10.0], 3),
     }
     ends = np.cumsum([len(piece) for piece in pieces.values()])

@@ -147,7 +147,7 @@ class Servos:
 SPEED_MARGIN = 0.1
 
 
-class SpeedLimited:
+class SpeedLimitedDrive:
     """A drive whose torque fades out at the speed limits of its joints.
 
     With the speed limit w, the torque in the direction of the speed v is at most ``limit · (w - |v|) / (m w)``, where m
@@ -310,7 +310,7 @@ class FaultyDrive:
 
     def __init__(
         self,
-        drive: Motors | Servos | SpeedLimited,
+        drive: Motors | Servos | SpeedLimitedDrive,
         robot: Robot,
         simulation: MujocoSimulation,
         faults: Sequence[WeakMotor],
@@ -333,8 +333,11 @@ class FaultyDrive:
 
 
 def with_motor_faults(
-    drive: Motors | Servos | SpeedLimited, robot: Robot, simulation: MujocoSimulation, faults: Sequence[HardwareFault]
-) -> Motors | Servos | SpeedLimited | FaultyDrive:
+    drive: Motors | Servos | SpeedLimitedDrive,
+    robot: Robot,
+    simulation: MujocoSimulation,
+    faults: Sequence[HardwareFault],
+) -> Motors | Servos | SpeedLimitedDrive | FaultyDrive:
     """Wrap a drive to apply its `WeakMotor` faults; return the same drive if there are none."""
     weak = [fault for fault in faults if isinstance(fault, WeakMotor)]
     return FaultyDrive(drive, robot, simulation, weak) if weak else drive

@@ -1,7 +1,7 @@
 """Collisions between bodies of the robot in MuJoCo: convex hulls of its links, in pairs that can collide.
 
 The capsules that touch the environment are too wide for this: capsules around two feet side by side overlap. The pairs
-are those of `poise.constraints.collision_pairs`, without neighbours in the kinematic tree, whose shapes overlap in
+are those of `poise.constraints.collision_pairs`, without neighbors in the kinematic tree, whose shapes overlap in
 every posture, and without pairs that touch in the stance.
 """
 
@@ -59,7 +59,7 @@ def add_self_collision(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], robot:
 
 
 def remove_touching_pairs(spec: mujoco.MjSpec, model: mujoco.MjModel, data: mujoco.MjData) -> tuple[str, ...]:
-    """Remove the pairs that touch in the start, which would push the robot; return one note that names their bodies."""
+    """Remove the pairs that touch at the start, which would push the robot; return one note that names their bodies."""
     names = []
     for first, second in data.contact.geom.tolist():
         bodies = model.geom_bodyid[[first, second]].tolist()
@@ -69,7 +69,7 @@ def remove_touching_pairs(spec: mujoco.MjSpec, model: mujoco.MjModel, data: mujo
         if pair is not None:
             spec.delete(pair)
             names.append(" and ".join(model.body(body).name for body in bodies))
-    return (f"these bodies touch in the start and do not collide: {', '.join(names)}",) if names else ()
+    return (f"these bodies touch at the start and do not collide: {', '.join(names)}",) if names else ()
 
 
 def _pair_name(first: int, second: int) -> str:

@@ -1,7 +1,7 @@
 """MuJoCo simulation: compiles a scene, settles the robot on its contacts, steps it with pushes, and samples it.
 
 The force of a MuJoCo contact grows with its penetration: soles that just touch the ground carry nothing, and a robot
-that starts like this falls a tenth of a millimetre with a jolt. So a robot that starts at rest is lowered into the
+that starts like this falls a tenth of a millimeter with a jolt. So a robot that starts at rest is lowered into the
 ground by the depth d at which its contacts, at zero acceleration, carry its weight,
 
     |N(d)| = weight · N_z / |N|,
@@ -95,7 +95,7 @@ def compile_scene(setup: SimulationSetup) -> CompiledScene:
         if touching:
             notes += touching
             model = spec.compile()
-    # MuJoCo treats a center of mass within a micrometre of its joint as equal to the joint, e.g. in a wrist of iCub.
+    # MuJoCo treats a center of mass within a micrometer of its joint as equal to the joint, e.g. in a wrist of iCub.
     model.body_sameframe[:] = mujoco.mjtSameFrame.mjSAMEFRAME_NONE
     data = mujoco.MjData(model)
     coordinates = CoordinateMap(robot, model)
@@ -120,7 +120,7 @@ def set_start(model: mujoco.MjModel, data: mujoco.MjData, coordinates: Coordinat
 
 #: Largest depth by which a start is lowered (m): ten times what the heaviest library robot needs.
 MAX_DEPTH = 0.002
-#: Number of bisection steps: the depth is found to a nanometre.
+#: Number of bisection steps: the depth is found to a nanometer.
 BISECTION_STEPS = 21
 
 

@@ -39,7 +39,7 @@ FRICTION_RATIO = 100.0
 #: Rolling and twisting friction (m): negligible, because a sole resists twisting with its four corners.
 ROLLING = 1e-6
 #: Depth below the ground plane to which the boxes of a terrain reach (m). A body in a box is pushed out through the
-#: nearest face: through the bottom of a box of a few millimetres that ends on the plane, which pushes the other way, so
+#: nearest face: through the bottom of a box of a few millimeters that ends on the plane, which pushes the other way, so
 #: that two forces of 10 to 40 kN jam a foot. With this depth the nearest face is always the top or a side.
 FOUNDATION_DEPTH = 0.5
 #: Gap (m) between a box and the plane below which the box stands on the plane: the rounding of their positions.
@@ -105,7 +105,7 @@ def _with_foundation(box: SolidBox, plane: pinocchio.SE3) -> SolidBox:
     position, size, down = np.asarray(box.position), np.asarray(box.size), -np.asarray(box.rotation)[:, 2]
     normal = plane.rotation[:, 2]
     bottom = float(normal @ (position + 0.5 * size[2] * down - plane.translation))
-    sinking = -float(normal @ down)  # depth per metre of the box
+    sinking = -float(normal @ down)  # depth per meter of the box
     added = (FOUNDATION_DEPTH + bottom) / sinking if sinking > 0.0 and bottom <= LARGEST_GAP else 0.0
     if added <= 0.0:
         return box
@@ -265,7 +265,7 @@ def box_height_index(model: mujoco.MjModel) -> int:
 
 
 def box_support_forces(model: mujoco.MjModel, data: mujoco.MjData, start: State, carried: CarriedBox) -> Array:
-    """Return the generalised forces (nv) that carry the box, half its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
+    """Return the generalized forces (nv) that carry the box, half its weight at each hand: ``Σ Jᵀ (0, 0, m g / 2)``."""
     share, J = 0.5 * GRAVITY * carried.mass, np.zeros((3, model.nv))
     total = np.zeros(model.nv)
     for hand in start.robot.hands:

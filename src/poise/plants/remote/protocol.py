@@ -99,8 +99,8 @@ Message = dict[str, Any]
 #: Protocol version; increase it if the meaning of a message changes.
 PROTOCOL = 2
 #: Seconds without a message after which the connection counts as lost: without commands the robot holds, without states
-#: the controller uses the last state. In this time a balance error doubles (an inverted pendulum on its ankles falls
-#: with 3 to 4 per second).
+#: the controller uses the last state. In this time a balance error doubles: the error of a robot that stands on its
+#: ankles, an inverted pendulum, grows by exp(ω t) with ω of 3 to 4 1/s.
 TIMEOUT = 0.2
 #: Longest period of a command (s), which a simulation in lock-step runs before it receives the next message.
 MAX_COMMAND_PERIOD = 1.0

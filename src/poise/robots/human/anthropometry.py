@@ -127,7 +127,7 @@ HEEL_SHARE, SHOULDER_DROP, SHOULDER_FORWARD, FINGER_TO_HAND_RATIO = 0.064 / 0.27
 HEIGHT_RANGE, MASS_RANGE = (0.7, 2.8), (8.0, 450.0)
 
 
-#: Present names of values of a `BodyShape` by the names in older files, accepted by `body_shape`.
+#: Current names of values of a `BodyShape` by the names in older files, accepted by `body_shape`.
 FORMER_SHAPE_NAMES = {
     "lumbar_forward": "l5s1_forward",
     "lumbar_up": "l5s1_up",
@@ -260,10 +260,10 @@ def body_shape(parts: Mapping[str, Any]) -> BodyShape:
     if not isinstance(numbers, Mapping):
         raise RobotError(f"shape is {numbers!r}; expected a table of numbers, such as shape={{'thigh': [0.44, 0.43]}}")
     try:
-        present = rename_former_keys(numbers, FORMER_SHAPE_NAMES)
+        current = rename_former_keys(numbers, FORMER_SHAPE_NAMES)
     except UsageError as error:
         raise RobotError(f"shape: {error}") from None
-    return shape.with_parameters(**present)
+    return shape.with_parameters(**current)
 
 
 def _symmetric(value: float) -> LeftRight:
@@ -274,10 +274,10 @@ def _check_number(name: str, value: Any, allowed: tuple[float, float], unit: str
     low, high = allowed
     if not is_number(value) or not low <= value <= high:
         message = f"the {name} of a human is {value!r}; expected {low:g} to {high:g} {unit}"
-        metres = (
+        meters = (
             [value / scale for scale in (100.0, 1000.0) if low <= value / scale <= high] if is_number(value) else []
         )
-        message += f"; did you mean {metres[0]:g} m?" if unit == "m" and metres else ""
+        message += f"; did you mean {meters[0]:g} m?" if unit == "m" and meters else ""
         raise RobotError(message, element=name)
     return float(value)
 

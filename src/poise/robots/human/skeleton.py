@@ -7,7 +7,7 @@ adduction, internal rotation, dorsiflexion, inversion, pronation and ulnar devia
 leaning back, leaning to the right and turning to the left are positive.
 
 With the six degrees of freedom of the pelvis the body has 42. Ranges are physiological plus five to ten degrees, so
-that a marker error of a centimetre does not push a joint against its limit in ordinary walking. Torques are of the
+that a marker error of a centimeter does not push a joint against its limit in ordinary walking. Torques are of the
 order of the largest isometric torques of young adults at 75 kg, and scale with body mass; speeds are those of fast
 movements. Torques and speeds are generous choices.
 """

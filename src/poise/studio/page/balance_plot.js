@@ -1,4 +1,4 @@
-// Plot of the balance from above: centre of mass, centre of pressure and capture point in the support polygon, forward up.
+// Plot of the balance from above: center of mass, center of pressure and capture point in the support polygon, forward up.
 
 import { createElement } from "./dom.js";
 import { themeColor, prepareCanvas } from "./canvas.js";
@@ -10,8 +10,8 @@ const TRAIL_LENGTH = 60; // samples: three seconds
 
 // Drawn from last to first with decreasing size, so that all remain visible when they coincide.
 const POINTS = [
-  { key: "center_of_mass", name: "centre of mass", series: 0, shape: "circle", size: 4 },
-  { key: "center_of_pressure", name: "centre of pressure", series: 1, shape: "square", size: 5 },
+  { key: "center_of_mass", name: "center of mass", series: 0, shape: "circle", size: 4 },
+  { key: "center_of_pressure", name: "center of pressure", series: 1, shape: "square", size: 5 },
   { key: "capture_point", name: "capture point", series: 2, shape: "diamond", size: 6.5 },
 ];
 
@@ -62,7 +62,7 @@ export class BalancePlot {
     drawRuler(context, scale, height);
   }
 
-  /** Centre and size (m) of the window, smoothed. */
+  /** Center and size (m) of the window, smoothed. */
   follow(shown, aspect) {
     const xs = shown.map((point) => point[0]), ys = shown.map((point) => point[1]);
     const span = (values) => Math.max(...values) - Math.min(...values) + 2 * MARGIN;
@@ -97,7 +97,7 @@ function drawPoint(context, [right, down], { series, shape, size }) {
   context.restore();
 }
 
-/** Draw a scale of ten centimetres. */
+/** Draw a scale of ten centimeters. */
 function drawRuler(context, scale, height) {
   context.strokeStyle = context.fillStyle = themeColor("muted");
   context.lineWidth = 1;

@@ -1,6 +1,6 @@
-// Canvases that are sharp at every pixel density, with the colours of the light or dark scheme.
+// Canvases that are sharp at every pixel density, with the colors of the light or dark scheme.
 
-/** Colour of the style sheet by name; the cache is cleared when the colour scheme changes. */
+/** Color of the style sheet by name; the cache is cleared when the color scheme changes. */
 const themeColors = {};
 function readThemeColors() {
   const style = getComputedStyle(document.documentElement);

@@ -140,7 +140,7 @@ function save(control) {
   return { element: createElement("div", { class: "control" }, link), show() {} };
 }
 
-/** Grey out a control that has no effect at present. */
+/** Gray out a control that has no effect at present. */
 function setEnabled(element, enabled = true) {
   element.inert = !enabled;
   element.classList.toggle("disabled", !enabled);

@@ -5,7 +5,7 @@ import { themeColor, prepareCanvas } from "./canvas.js";
 
 const LEFT = 26, RIGHT = 4, TOP = 6, BOTTOM = 14; // px for the numbers of the axes
 const GRID_STEP = 20; // degrees between grid lines
-const LINES = { measured: ["text", 3], reproduced: ["series-0", 1.5] }; // colour, and width (px): blue like the ghost, and thinner, so that both lines are visible where they agree
+const LINES = { measured: ["text", 3], reproduced: ["series-0", 1.5] }; // color, and width (px): blue like the ghost, and thinner, so that both lines are visible where they agree
 
 export class CyclePlot {
   /** curve: {title, help, measured, norm, band, variants}; curves have 101 values in degrees. */

@@ -3,7 +3,7 @@
 import { setText } from "./dom.js";
 
 const POLL_PERIOD = 20; // ms; a timer, since it also runs while the screen is redrawn only four times a second
-const DEAD_ZONE = 0.12; // deflection of a released stick that does not return fully to its centre
+const DEAD_ZONE = 0.12; // deflection of a released stick that does not return fully to its center
 const MAX_INPUTS = 64; // largest number of axes and buttons that are sent
 const DELIBERATE = 0.5; // deflection that is certainly intended
 

@@ -47,7 +47,7 @@ export function screenStick(element, onMove) {
   return (right, up) => pointer === null && placeKnob(right, up);
 }
 
-/** Largest distance of the knob from the centre, px. */
+/** Largest distance of the knob from the center, px. */
 const knobTravel = (length) => length / 2 - 20;
 
 export function connectWalkSticks(move, turn, stickInput) {

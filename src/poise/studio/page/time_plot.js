@@ -4,7 +4,7 @@ import { createElement, setText } from "./dom.js";
 import { themeColor, prepareCanvas } from "./canvas.js";
 
 const LEFT = 30, BOTTOM = 4, TOP = 6; // px, margins with the numbers of the axis
-const SERIES_COLORS = 8; // colours
+const SERIES_COLORS = 8; // colors
 const MAX_GAP = 1; // s between two samples; a longer one is a jump, as in a replay
 
 /**

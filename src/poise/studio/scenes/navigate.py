@@ -93,7 +93,7 @@ MIN_HAND_MOTION = 0.005
 
 
 def segment_plan(segment: MotionSegment, body: ThreeMassModel, mode: GuidingMode) -> Plan:
-    """Return the plan of a segment: its goal, and paths of the centre of mass, the swing foot and moving hands."""
+    """Return the plan of a segment: its goal, and paths of the center of mass, the swing foot and moving hands."""
     times = np.linspace(0.0, segment.seconds, PATH_SAMPLES)
     samples = [segment.sample(float(time)) for time in times]
     begin, goal = segment.initial.points, segment.goal
@@ -109,7 +109,7 @@ def segment_plan(segment: MotionSegment, body: ThreeMassModel, mode: GuidingMode
 
 
 def goal_plan(begin: NavigationPoints, goal: Goal, body: ThreeMassModel, mode: GuidingMode) -> Plan:
-    """Return the plan of a goal without paths: footprint, hands, centre of mass and support region."""
+    """Return the plan of a goal without paths: footprint, hands, center of mass and support region."""
     points = goal.points
     soles = [] if goal.step is None else [sole_corners(points.feet[goal.step], body.sole_half, 0.0)]
     hands = [points.hand_position(side) for side in _moving_hands(begin, points, mode)]

@@ -27,13 +27,13 @@ SOLVERS = ("strict", "weighted")
 CONTACT_WEIGHT = 1000.0
 #: Gain of tasks that follow handles (1/s), and their largest speed (m/s, rad/s): faster hands make the robot fall.
 TASK_RATE, MAX_TASK_SPEED = 6.0, 0.6
-#: Gains (1/s) of the centre of mass, which ankles can follow, of angular momentum, and of posture, a mere preference.
+#: Gains (1/s) of the center of mass, which ankles can follow, of angular momentum, and of posture, a mere preference.
 BALANCE_RATE, MOMENTUM_RATE, POSTURE_RATE = 4.0, 8.0, 2.0
 #: Tolerance of angular momentum, per mass (m²/s): reaching arms need a little.
 ANGULAR_MOMENTUM_BOUND = 0.02
 #: Damping of the gaze task, which on a robot without a neck moves the whole trunk.
 GAZE_DAMPING = 0.1
-#: Tolerance of the height of the centre of mass, as a share of it: the robot does not recover from deeper knee bends.
+#: Tolerance of the height of the center of mass, as a share of it: the robot does not recover from deeper knee bends.
 MAX_CROUCH = 0.3
 #: Initial half width of boxes (m), and of the one of the gaze (rad).
 DEFAULT_BOX = 0.05
@@ -206,7 +206,7 @@ class ReachScene(Scene):
         return {name: _point(handle.value) for name, handle in self.handles.items()}
 
     def move_handle(self, name: str, position: Point) -> None:
-        """Move a handle; it stays above the floor and within 1.5 robot heights of the initial centre of mass."""
+        """Move a handle; it stays above the floor and within 1.5 robot heights of the initial center of mass."""
         if name not in self.handles:
             return
         middle, max_distance = self.start.center_of_mass, 1.5 * self.robot.height

@@ -27,7 +27,7 @@ from poise.studio.sole_pressure import SolePressure
 BALANCE_STRATEGIES = ANKLES, STEPS = ("ankles", "steps")
 #: Deepest squat with servos, in leg lengths: HOAP-3 starts to rock in deeper squats.
 MAX_DEPTH_ON_SERVOS = 0.25
-#: Time of standing on servos before the first squat (s), in which the ZMP regulation finds the true centre of mass.
+#: Time of standing on servos before the first squat (s), in which the ZMP regulation finds the true center of mass.
 SETTLING_TIME = 2.0
 
 
@@ -114,7 +114,7 @@ class StandScene(PushableScene):
                    help="actuation: torque-controlled motors, or position servos"),
             Switch(name="zmp_regulation", label="ZMP regulation", group="Stand", value=self.regulating,
                    enabled=self.servos,
-                   help="with position servos: move the ZMP to the centre of each sole, measured by force cells"),
+                   help="with position servos: move the ZMP to the center of each sole, measured by force cells"),
             Switch(name="squatting", label="squat", group="Squat", value=self.squat_enabled),
             *self._squat_sliders().values(),
             *self.parameters.controls(mode=self.mode),
@@ -208,11 +208,11 @@ class StandScene(PushableScene):
 
     def _regulation_line(self, balance: ZmpBalance) -> str:
         if balance.fallback:
-            return f"{balance.fallback}; only the centre of mass is controlled"
+            return f"{balance.fallback}; only the center of mass is controlled"
         if not balance.regulating:
-            return "only the centre of mass is controlled: no ZMP regulation"
+            return "only the center of mass is controlled: no ZMP regulation"
         shift = 1e3 * abs(balance.regulator.shift)
-        return f"the ZMP is regulated under each foot: the centre of mass is shifted by {shift:.0f} mm"
+        return f"the ZMP is regulated under each foot: the center of mass is shifted by {shift:.0f} mm"
 
     def provenance(self) -> dict[str, Any]:
         provenance: dict[str, Any] = {"behavior": "squat" if self.squat_enabled else "stand"}

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from poise.behaviors import WalkSettings
+from poise.behaviors import WalkSettings, gait_speed
 from poise.parameters import parameters
-from poise.plans import PARAMETERS, SINUSOID_PARAMETERS, STYLES, Style
+from poise.plans import PARAMETERS, SINUSOID_PARAMETERS, STYLES, Speed, Style, gait_of_style
 from poise.robots import Robot
 from poise.studio.balanced_walk_scene import BalancedWalkScene
 from poise.studio.controls import (
@@ -32,7 +32,15 @@ from poise.studio.scene_base import ControlledPlant
 STYLE, SETTINGS = parameters(Style), parameters(WalkSettings)
 #: Heading of each parameter of a style.
 PARAMETER_GROUPS = {
-    "Steps": ("step_length", "step_height", "lateral_step", "step_turn", "single_support", "double_support"),
+    "Steps": (
+        "step_length",
+        "step_height",
+        "lateral_step",
+        "step_width",
+        "step_turn",
+        "single_support",
+        "double_support",
+    ),
     "Balance": ("com_height_offset", *SINUSOID_PARAMETERS),
     "Posture": ("chest_pitch", "chest_roll", "chest_yaw", "head_pitch", "arm_lift", "arm_spread"),
     "Looseness": ("angular_momentum_weight", "torque_weight", "arm_posture_weight"),
@@ -288,9 +296,7 @@ class WalkScene(BalancedWalkScene):
         if self.plant.fallen:
             return ["The robot has fallen; reset to start again."]
         self.update_balance_line(self.plant.time)
-        forward, left, turn = self.walk.requested_speed
-        speed_line = f"speed {forward:.2f} m/s, left {left:.2f} m/s, turn {turn:.2f} rad/s"
-        lines = [self._style_line, self._balance_line, speed_line, self._repair_line]
+        lines = [self._style_line, self._balance_line, self._speed_line, self._repair_line]
         return [line for line in lines if line]
 
     @property
@@ -300,6 +306,20 @@ class WalkScene(BalancedWalkScene):
             return f"style: {self.style.name}"
         share = 100.0 * self.blend_share
         return f"style: {100.0 - share:.0f} % {self.base_style.name} (A), {share:.0f} % {self.blend_style} (B)"
+
+    @property
+    def _speed_line(self) -> str:
+        """The speed of the walk; while the robot stands without a stick, that of its style."""
+        assert self.walk is not None
+        stands = self.walk.phase().kind == "standing" and not any(self._stick)
+        forward, left, turn = self._style_speed if stands else self.walk.requested_speed
+        speed = f"{forward:.2f} m/s, left {left:.2f} m/s, turn {turn:.2f} rad/s"
+        return f"stands; the style walks at {speed}" if stands else f"speed {speed}"
+
+    @property
+    def _style_speed(self) -> Speed:
+        assert self.walk is not None
+        return gait_speed(gait_of_style(self.walk.style, self.walk.body))
 
     def provenance(self) -> dict[str, Any]:
         provenance: dict[str, Any] = {"behavior": "walk", "style": self.style.name}
