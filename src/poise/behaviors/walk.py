@@ -455,6 +455,7 @@ class Walk(Behavior):
 
     def _make_capture_step(self, time: float, plan: FootstepPlan, xi: complex) -> None:
         """Start a step without a shift of weight, with the foot whose step catches ξ best."""
+        self._roll = self._landing = None
         self._recovering, self._calm_since = True, time
         self.steps = max(self.steps, self._phase.steps + 2)
         self._phase = capture_phase(self.footstep_plan, self.body, self._phase, time, xi, self._adapts_steps)

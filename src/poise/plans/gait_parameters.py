@@ -23,7 +23,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from poise.plans.center_height import walking_heights
+from poise.plans.center_height import hip_height_over, walking_heights
 from poise.plans.footsteps import Footstep, StepGeometry
 from poise.plans.style import Style
 from poise.robots import (
@@ -168,11 +168,14 @@ SHORTEST_STEP_SHARE = 0.7
 LATERAL_CADENCE = 2.5
 #: Shortest double support, s for a leg of 0.8 m.
 SHORTEST_DOUBLE_SUPPORT = 0.05
+#: Largest extension of a leg in a recovery, as a fraction of its length: a straight knee can neither push nor absorb.
+LARGEST_EXTENSION = 0.965
 #: Step length from which the feet roll fully, in leg lengths. Where the ZMP begins and ends under a stance foot, as
 #: fractions of half the sole. Fraction of the torque of the ankle that this may need.
 FULL_ROLL_STEP, ROLL_FROM_HEEL, ROLL_TO_TOE, ANKLE_USE = 0.25, 0.3, 0.7, 0.65
-#: Least flexion of the knee of a flat-footed walk (rad): legs of 96.5 % of their length.
-FLAT_FOOTED_FLEXION = 0.53
+#: Least flexion of the knee in mid-stance, whatever the style (rad), and that of a flat-footed walk.
+LEAST_FLEXION = 0.1
+FLAT_FOOTED_FLEXION = 2.0 * math.acos(LARGEST_EXTENSION)
 #: Smallest gap between the soles of an adapted step, and additional gap of a planned step, in leg lengths: a planned
 #: step at the limit could only be adapted outwards.
 LEAST_GAP, PLANNED_GAP = 0.04, 0.02
@@ -334,7 +337,9 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
         (half - body.ankle_offset) * math.sin(heel_rise),
         share,
     )
-    height = body.com_height - body.hip_height + mean + style.com_height_offset * body.leg_length
+    highest = hip_height_over(body, body.hip_offset - body.ankle_offset, LEAST_FLEXION) - bounce
+    hips = min(mean + style.com_height_offset * body.leg_length, highest)
+    height = body.com_height - body.hip_height + hips
     return GaitParameters(
         step_geometry,
         timing,
