@@ -376,9 +376,11 @@ class SwingTrajectory:
             pitch: pitch of the sole (rad), its rate and acceleration.
             half_length: half the length of the sole (m).
         """
-        plane = tuple(complex(part[0], part[1]) for part in point)
-        rises = sole_rise(pitch, half_length)
-        height = tuple(complex(part[2] - rise) for part, rise in zip(point, rises, strict=True))
+        place, rate, acceleration = (complex(part[0], part[1]) for part in point)
+        z, z_rate, z_acceleration = (
+            complex(part[2] - rise) for part, rise in zip(point, sole_rise(pitch, half_length), strict=True)
+        )
+        plane, height = (place, rate, acceleration), (z, z_rate, z_acceleration)
         return replace(self, plane=plane, height=height, pitch=pitch, half_length=half_length)
 
     @property
