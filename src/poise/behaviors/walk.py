@@ -314,7 +314,7 @@ class Walk(Behavior):
         task_set.com_height.set(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
         yaw = 0.5 * (phase.support.yaw + (self._swing.yaw[0].real if phase.kind == "single" else phase.other_foot.yaw))
         task_set.set_heading(yaw, self.style_transition.style)
-        task_set.swing_arms(self._feet_apart(phase), self.style_transition.style.arm_swing)
+        task_set.swing_arms(self._feet_apart(phase), self.style_transition.style.arm_swing, self._clock.period)
         for foot in phase.stance_feet:
             task_set.recovery.keep_flat(foot.side, foot.yaw, task_set.tilt)
         if phase.kind == "single":
@@ -334,13 +334,11 @@ class Walk(Behavior):
         above, rate, acceleration = (part.real for part in self._oscillation.point)
         return above, rate, acceleration
 
-    def _feet_apart(self, phase: GaitPhase) -> tuple[float, float, float]:
-        """Return the distance of the left foot ahead of the right one, its rate and acceleration (m)."""
-        back = side_sign(phase.other_foot.side) * phase.support.heading.conjugate()
-        if phase.kind != "single":
-            return ((phase.other_foot.place - phase.support.place) * back).real, 0.0, 0.0
-        place, rate, acceleration = self._swing.plane
-        return ((place - phase.support.place) * back).real, (rate * back).real, (acceleration * back).real
+    def _feet_apart(self, phase: GaitPhase) -> float:
+        """Return the distance of the left foot ahead of the right one (m)."""
+        other = self._swing.plane[0] if phase.kind == "single" else phase.other_foot.place
+        ahead = ((other - phase.support.place) * phase.support.heading.conjugate()).real
+        return side_sign(phase.other_foot.side) * ahead
 
     def _roll_feet(self, snapshot: Snapshot, phase: GaitPhase, rise: float) -> None:
         """Lower the toes of the front foot, and let the heel of the rear foot rise (rad) as soon as the front one bears

@@ -179,6 +179,8 @@ HORIZONTAL_MOMENTUM_WEIGHT = 0.05
 #: angular momentum grows by the first number times Fr, and that of the arm posture is divided by 1 + the second times
 #: Fr.
 MOMENTUM_BY_FROUDE, POSTURE_BY_FROUDE = 10.0, 40.0
+#: Rate of the critically damped filter through which the arms follow the legs, 1/s.
+ARM_RATE = 60.0
 #: Largest distance of the feet to which the arms swing, in leg lengths, with its lead.
 LARGEST_LEAD = 1.5
 #: Length of the edge on which a foot rolls, as a fraction of half its length.
@@ -235,6 +237,7 @@ class WalkTasks(GaitTasks):
         self._leg_length = leg_length(robot)
         self._light_rest = np.array(self.rest["light"].value) if self._light else np.zeros(0)
         self._swing_direction = self._swing_directions(stance)
+        self._feet_apart = 0.0, 0.0  # filtered distance of the feet (m) and its rate
         walking = self._hierarchies()
         self.recovery = RecoveryTasks(self, walking, settings)
         self.hierarchies = {**walking, **{f"recover {name}": each for name, each in self.recovery.hierarchies.items()}}
@@ -259,18 +262,22 @@ class WalkTasks(GaitTasks):
         if self._light:
             self._light_rest = np.array(self.rest["light"].value)
 
-    def swing_arms(self, feet: tuple[float, float, float], swing: float) -> None:
-        """Swing the rest posture of the arms against the legs.
+    def swing_arms(self, feet: float, swing: float, period: float) -> None:
+        """Swing the rest posture of the arms against the legs, smoothly where the feet start and stop.
 
         Args:
-            feet: distance of the left foot ahead of the right one, its rate and acceleration (m).
+            feet: distance of the left foot ahead of the right one (m).
             swing: `Style.arm_swing`.
+            period: sampling period (s).
         """
         if not self._light:
             return
-        # The target of a posture has no rate; this lead gives the motion that one with rate and acceleration has.
+        apart, rate = self._feet_apart
+        acceleration = ARM_RATE * (ARM_RATE * (feet - apart) - 2.0 * rate)
+        self._feet_apart = apart + period * rate, rate + period * acceleration
+        # The target of a posture has no rate: the lead takes its place. An acceleration would jump where a foot lands.
         gain = self.settings.posture_gain
-        lead = feet[0] + 2.0 * feet[1] / gain + feet[2] / gain**2
+        lead = apart + 2.0 * rate / gain
         angle = 0.5 * swing * min(max(lead / self._leg_length, -LARGEST_LEAD), LARGEST_LEAD)
         self.rest["light"].set(self._light_rest - angle * self._swing_direction)
 
