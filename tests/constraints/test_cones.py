@@ -16,8 +16,8 @@ from poise.constraints import (
 from poise.constraints.dynamics import wrench_cone
 from poise.errors import TaskError
 from poise.solvers import Rows
-from poise.state import Contact, Snapshot
-from poise.tasks import Task
+from poise.state import Contact, LoadedPatch, Snapshot
+from poise.tasks import Assembly, Task
 from robot_states import installed_robot, not_none
 
 ROBOT = installed_robot("g1")
@@ -97,6 +97,40 @@ def test_a_wrench_is_in_the_wrench_cone_exactly_if_corner_forces_can_produce_it(
             inside.append(room > 0.0)
             assert reachable(contact, vertices, wrench) == inside[-1]
     assert len(inside) > 8
+
+
+@pytest.mark.parametrize(("begin", "end"), [(-1.0, 1.0), (0.9, 1.0), (-1.0, -0.8), (-0.3, 0.6)])
+def test_a_loaded_patch_is_a_shorter_contact(begin: float, end: float) -> None:
+    """The rows on a wrench about the middle of the sole are those on the same wrench about the middle of the patch."""
+    patch = LoadedPatch()
+    whole = Contact(FOOT, patch=patch)
+    X, Y = not_none(whole.rectangle)
+    outline = [(end * X, Y), (begin * X, Y), (begin * X, -Y), (end * X, -Y)]
+    part = Contact(FOOT, [whole.frame_from_contact.act(np.array([x, y, 0.0])) for x, y in outline])
+    patch.set(begin, end)
+    force, moment = np.random.default_rng(3).normal(size=(2, 3))
+    arm = np.array([0.5 * (begin + end) * X, 0.0, 0.0])
+    of_patch, of_part = (
+        rows_of(contact, [WrenchCone(contact)])[0].A @ np.linalg.solve(contact.basis, np.concatenate([force, m]))
+        for contact, m in ((whole, moment + np.cross(arm, force)), (part, moment))
+    )
+    assert of_patch == pytest.approx(of_part)
+
+
+def test_the_rows_follow_a_patch_that_changes() -> None:
+    snapshot, patch = Snapshot(ROBOT).at(START), LoadedPatch()
+    contact = Contact(FOOT, patch=patch)
+    assembly = Assembly(snapshot, [("cone", [WrenchCone(contact)])], force_layout(snapshot, [contact]))
+
+    def matrix() -> np.ndarray:
+        assembly.write()
+        return np.array(assembly.stack.program().levels[0][0].A)
+
+    whole = matrix()
+    patch.set(begin=0.9)
+    assert np.abs(matrix() - whole).max() > 0.01
+    patch.set()
+    assert matrix() == pytest.approx(whole)
 
 
 def test_random_wrenches_are_inside_and_outside_the_cone() -> None:

@@ -147,3 +147,44 @@ def test_in_kinematics_a_contact_follows_its_feed_forward_target(order: int) -> 
     end = run_closed_loop(Hierarchy(contacts), START, 1.0, order=order)[-1].state
     for foot in ROBOT.feet:
         assert end.pose(foot).translation == pytest.approx(shifted_state(0.02).pose(foot).translation, abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_contact_that_rolls_moves_with_the_twist_of_its_target(seed: int) -> None:
+    """The target is the motion of the frame; the rows are those of the middle of the sole, k above its acceleration."""
+    random = np.random.default_rng(seed)
+    state = random_state(ROBOT, seed)
+    contact, k = Contact(FOOT), 20.0
+    snapshot = Snapshot(ROBOT).at(state)
+    still, rolling = (tasks.FeedForwardTarget(state.pose(FOOT)) for _ in range(2))
+    twist, change = random.normal(size=6), random.normal(size=6)
+    rolling.set(state.pose(FOOT), twist, change)
+    rows, moving = (
+        constraints.RigidContact(contact, at=at, damping=k).rows(snapshot, force_layout(snapshot, [contact]))
+        for at in (still, rolling)
+    )
+    arm = state.pose(FOOT).rotation @ FOOT.corners.mean(axis=0)
+    w, alpha = twist[3:], change[3:]
+    rate = np.concatenate([twist[:3] + np.cross(w, arm), w])
+    acceleration = np.concatenate([change[:3] + np.cross(alpha, arm) + np.cross(w, np.cross(w, arm)), alpha])
+    assert moving.lower - rows.lower == pytest.approx(acceleration + k * rate)
+
+
+def test_a_contact_that_has_rolled_rests_again() -> None:
+    snapshot, contact = Snapshot(ROBOT).at(START), Contact(FOOT)
+    target = tasks.FeedForwardTarget(START.pose(FOOT))
+    task = constraints.RigidContact(contact, at=target)
+    assembly = Assembly(snapshot, [("contact", [task])], force_layout(snapshot, [contact]))
+
+    def bounds() -> np.ndarray:
+        assembly.write()
+        return np.array(assembly.stack.program().levels[0][0].lower)
+
+    before = bounds()
+    for _ in range(3):
+        target.set(START.pose(FOOT), np.ones(6), np.ones(6))
+        rolled = bounds()
+    assert np.abs(rolled - before).min() > 1.0
+    assert rolled == pytest.approx(bounds()), "the rate of the target does not add up from tick to tick"
+    target.set(START.pose(FOOT))
+    assert bounds() == pytest.approx(before)

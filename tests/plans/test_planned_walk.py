@@ -30,7 +30,8 @@ H = 4 * SAMPLE_PERIOD
 
 
 def pattern(speed: tuple[float, float, float] | None = None, steps: float = STEPS, **options: Any) -> WalkingPattern:
-    return WalkingPattern(FootstepPlan(plain_gait(speed), steps), LEFT, RIGHT, BODY.com_height, **options)
+    gait = plain_gait(speed, BODY.with_standing_width())
+    return WalkingPattern(FootstepPlan(gait, steps), LEFT, RIGHT, BODY.com_height, **options)
 
 
 def times(walk: WalkingPattern, spacing: float = 0.01) -> np.ndarray:

@@ -16,7 +16,7 @@ from poise.geometry import so3
 from poise.hierarchy import Hierarchy
 from poise.plans import GaitPhase
 from poise.robots import GRAVITY, Foot, Robot, Side, State, limbs
-from poise.state import Contact
+from poise.state import Contact, LoadedPatch
 
 #: Smallest distance between bodies (m), approximated as capsules; number of nearest pairs that are constrained; and
 #: distance (m) within which pairs are considered.
@@ -99,6 +99,7 @@ class GaitTasks:
         center, com_height: targets of the CoM, horizontal and vertical (m).
         stance_poses: targets of the stance feet by side: the poses in which they landed.
         height: initial height of the CoM above the ground (m).
+        patches: parts of the soles that bear force, by side.
     """
 
     def __init__(self, robot: Robot, start: State, settings: GaitSettings) -> None:
@@ -110,7 +111,10 @@ class GaitTasks:
         )
         self.stance_poses = {foot.side: tasks.FeedForwardTarget(start.pose(foot)) for foot in robot.feet}
         self.height = float(start.center_of_mass[2] - min(start.pose(foot).translation[2] for foot in robot.feet))
-        self._contacts = {foot.side: Contact(foot, friction=settings.friction) for foot in robot.feet}
+        self.patches = {foot.side: LoadedPatch() for foot in robot.feet}
+        self._contacts = {
+            foot.side: Contact(foot, friction=settings.friction, patch=self.patches[foot.side]) for foot in robot.feet
+        }
 
     def balance(self, height_tolerance: float = 0.0) -> list[tasks.Task]:
         """Return the tasks of the balance level; the plan gives the CoM acceleration, including feedback of the DCM.
@@ -215,24 +219,48 @@ def sole_motion(
     place: tuple[Point, Point, Point],
     yaw: tuple[float, float, float],
     tilt: Array = LEVEL_GROUND,
-) -> tuple[pinocchio.SE3, tuple[float, ...], tuple[float, ...]]:
+    pitch: tuple[float, float, float] = (0.0, 0.0, 0.0),
+) -> tuple[pinocchio.SE3, Any, Any]:
     """Return pose, twist and rate of the twist of the frame of a foot, in world axes, linear parts first.
 
-    The frame is offset from the middle of the sole by r, which rotates with ψ: ``ṙ = ψ̇ ẑ x r`` and
-    ``r̈ = ψ̈ ẑ x r - ψ̇² r`` (as on level ground; on a slope the difference is of second order in its tilt).
+    The frame is offset from the middle of the sole by r, which rotates with ψ and φ: ``ω = ψ̇ ẑ + φ̇ ŷ``, ``ṙ = ω x r``
+    and ``r̈ = ω̇ x r + ω x (ω x r)`` (as on level ground; on a slope the difference is of second order in its tilt).
 
     Args:
         foot: foot with its frame and sole.
         place: position of the middle of the sole, its rate and acceleration (m, m/s, m/s²).
         yaw: ψ, ψ̇ and ψ̈ (rad, rad/s, rad/s²).
         tilt: rotation from level ground to the ground.
+        pitch: φ, φ̇ and φ̈ (rad, rad/s, rad/s²), positive with the heel up.
     """
+    if any(pitch):
+        return _pitched_sole_motion(foot, place, yaw, tilt, pitch)
     pose = sole_pose(foot, place[0], yaw[0], tilt)
     x, y = (pose.translation - np.asarray(place[0]))[:2].tolist()
     v, a, (_, turning, faster) = place[1], place[2], yaw
     twist = (v[0] - turning * y, v[1] + turning * x, v[2], 0.0, 0.0, turning)
     rate = (a[0] - faster * y - turning**2 * x, a[1] + faster * x - turning**2 * y, a[2], 0.0, 0.0, faster)
     return pose, twist, rate
+
+
+def _pitched_sole_motion(
+    foot: Foot,
+    place: tuple[Point, Point, Point],
+    yaw: tuple[float, float, float],
+    tilt: Array,
+    pitch: tuple[float, float, float],
+) -> tuple[pinocchio.SE3, Array, Array]:
+    flat = tilt @ so3.yaw_matrix(yaw[0])
+    axis = flat[:, 1]
+    R = flat @ pinocchio.rpy.rpyToMatrix(0.0, pitch[0], 0.0)
+    up = np.array([0.0, 0.0, 1.0])
+    w = yaw[1] * up + pitch[1] * axis
+    alpha = yaw[2] * up + pitch[2] * axis + yaw[1] * pitch[1] * np.cross(up, axis)
+    r = -R @ foot.sole.center
+    turned = np.cross(w, r)
+    twist = np.concatenate([np.asarray(place[1]) + turned, w])
+    rate = np.concatenate([np.asarray(place[2]) + np.cross(alpha, r) + np.cross(w, turned), alpha])
+    return pinocchio.SE3(R, np.asarray(place[0]) + r), twist, rate
 
 
 # -- Terrain estimation from contacts, and weight error --------------------------------------------------------------

@@ -20,9 +20,11 @@ from poise.plans import (
     CenterState,
     DcmReference,
     FeasibilityCheck,
+    FootRoll,
     Footstep,
     FootstepPlan,
     GaitPhase,
+    HeightOscillation,
     PhaseKind,
     SinusoidReference,
     Speed,
@@ -34,11 +36,13 @@ from poise.plans import (
     repair_style,
     sinusoid_defaults,
 )
-from poise.robots import Robot, Side, State, check_robot, other_side
+from poise.robots import GRAVITY, Robot, Side, State, check_robot, other_side, side_sign
 from poise.state import Snapshot
 
 #: Fraction of a swing before which a contact force does not end it: the foot may only have scraped the ground.
 LEAST_TOUCHDOWN_SHARE = 0.6
+#: Pitch (rad) below which a foot counts as landing flat.
+LEAST_LANDING_PITCH = 0.03
 #: Seconds of waiting for a contact after the planned touchdown.
 TOUCHDOWN_WAIT = 0.1
 #: A standing robot makes a capture step if the divergent component of motion (DCM) ξ is nearer to the edge of the
@@ -123,6 +127,9 @@ class Walk(Behavior):
         self._clock = TickClock(0.002)
         self._phase_adapter: tuple[GaitPhase, StepAdapter] | None = None
         self._swing = SwingTrajectory.of(left, left, 0.0)
+        self._oscillation = HeightOscillation()
+        self._roll: FootRoll | None = None
+        self._landing: FootRoll | None = None
         self._center_state = CenterState(complex(*self.start.center_of_mass[:2]), 0j)
         self.dcm_error = 0j
         self.recovery = Recovery(self.body)
@@ -261,29 +268,75 @@ class Walk(Behavior):
         z = adapter.soles.project(command.zmp)
         if self._adapts_steps:
             recovery.update(phase, time, abs(command.zmp - z))
-        pull = recovery.drop.load * omega**2 * (center.place - z)
         task_set = self.task_set
-        # The error of this task is that of ξ. It has no feedback on it, but recordings show it.
-        task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
-        target_height = (
-            plan.gait.com_height if self.steps > 0 else self.body.com_height
-        )  # a robot that only stands keeps its height
-        # A drop is no error of the weight.
-        measured_height = self.terrain.center_height if recovery.active else float(c[2]) + recovery.drop.value
+        # A robot that stands, or has made its last step, has the height of its stance, from which it can step again.
+        target_height = plan.gait.com_height if self.steps > phase.steps else self.body.com_height
+        above, above_rate, above_acceleration = self._oscillate(plan, phase, time)
+        # Neither a drop nor the oscillation is an error of the height.
+        lifted = above - recovery.drop.value
+        measured_height = self.terrain.center_height if recovery.active else float(c[2]) - lifted
         height, rising, faster = self.terrain.update_center_height(
             phase, target_height, measured_height, self._clock.period
         )
+        # A body that is accelerated upwards falls faster away from its ZMP: ω² = (g + z̈) / h.
+        quicker = (1.0 + above_acceleration / GRAVITY) / (1.0 + above / plan.gait.com_height)
+        z = adapter.soles.project(center.place - (center.place - command.zmp) / quicker)
+        pull = recovery.drop.load * quicker * omega**2 * (center.place - z)
+        # The error of this task is that of ξ. It has no feedback on it, but recordings show it.
+        task_set.center.set(c - (self.dcm_error.real, self.dcm_error.imag, 0.0), 0.0, (pull.real, pull.imag, 0.0))
         floor = min(phase.support.z, phase.goal.z)
         recovery.update_drop(phase, time, height - floor, center, z, omega, self._clock.period)
         drop = recovery.drop
-        height, rising, faster = height - drop.value, rising - drop.rate, faster - drop.acceleration
+        height += above - drop.value
+        rising += above_rate - drop.rate
+        faster += above_acceleration - drop.acceleration
         task_set.com_height.set(np.array([0.0, 0.0, height]), (0.0, 0.0, rising), (0.0, 0.0, faster))
         yaw = 0.5 * (phase.support.yaw + (self._swing.yaw[0].real if phase.kind == "single" else phase.other_foot.yaw))
         task_set.set_heading(yaw, self.style_transition.style)
+        task_set.swing_arms(self._feet_apart(phase), self.style_transition.style.arm_swing, self._clock.period)
         for foot in phase.stance_feet:
             task_set.recovery.keep_flat(foot.side, foot.yaw, task_set.tilt)
         if phase.kind == "single":
             self._move_foot(snapshot, phase)
+        else:
+            self._roll_feet(snapshot, phase, plan.gait.heel_rise)
+
+    def _oscillate(self, plan: FootstepPlan, phase: GaitPhase, time: float) -> tuple[float, float, float]:
+        """Advance the oscillation of the height; return its displacement (m), rate and acceleration.
+
+        It rests during a recovery.
+        """
+        amplitude = 0.0 if self.recovery.active else plan.gait.bounce
+        self._oscillation = self._oscillation.advance(
+            phase, phase.elapsed(time), amplitude, plan.gait.timing, self._clock.period
+        )
+        above, rate, acceleration = (part.real for part in self._oscillation.point)
+        return above, rate, acceleration
+
+    def _feet_apart(self, phase: GaitPhase) -> float:
+        """Return the distance of the left foot ahead of the right one (m)."""
+        other = self._swing.plane[0] if phase.kind == "single" else phase.other_foot.place
+        ahead = ((other - phase.support.place) * phase.support.heading.conjugate()).real
+        return side_sign(phase.other_foot.side) * ahead
+
+    def _roll_feet(self, snapshot: Snapshot, phase: GaitPhase, rise: float) -> None:
+        """Lower the toes of the front foot, and let the heel of the rear foot rise (rad) as soon as the front one bears
+        weight.
+        """
+        elapsed, period, task_set = phase.elapsed(snapshot.time), self._clock.period, self.task_set
+        front, rear = phase.support.side, phase.other_foot.side
+        if self._landing is not None:
+            pose = snapshot.pose(self.robot.foot(front))
+            self._landing = self._landing.land(elapsed, period)
+            if self._landing is None:
+                task_set.stand_flat(front, pose.copy())
+            else:
+                task_set.roll_foot(front, self._landing, pose)
+        if self._roll is not None:
+            relieved = self._touches_ground(snapshot, front)
+            self._roll = self._roll.rise(rise, phase.seconds - elapsed, phase.seconds, period, relieved)
+            if self._roll.has_begun:
+                task_set.roll_foot(rear, self._roll, snapshot.pose(self.robot.foot(rear)))
 
     def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
         """Advance the swing foot; if it meets the ground early, it rests there and does not push into it."""
@@ -313,14 +366,18 @@ class Walk(Behavior):
                 self._phase = phase.starting_phase(time, settings.weight_shift_time, support_foot, swing_foot)
         elif phase.kind == "single":
             if self._swing_ended(snapshot, phase, time):
-                landed = self._stand_on(snapshot, phase.goal)
                 last = phase.steps + 1 >= self.steps
                 self.terrain.add_contact(snapshot.pose(self.robot.foot(phase.support.side)).rotation[:, 2])
                 self.task_set.tilt = self.terrain.tilt
                 kind: PhaseKind = "stopping" if last else "double"
-                self._phase = phase.touchdown_phase(
-                    time, STOPPING_TIME if last else timing.double_support, landed, kind
-                )
+                double = STOPPING_TIME if last else timing.double_support
+                if not last and plan.gait.heel_rise > 0.0 and not self.recovery.active:
+                    self._roll = FootRoll(snapshot.pose(self.robot.foot(phase.support.side)).copy())
+                if self._swing.pitch[0].real < -LEAST_LANDING_PITCH:
+                    foot = self.robot.foot(phase.goal.side)
+                    self._landing = FootRoll.landing(foot, snapshot.pose(foot), self.terrain.tilt[:, 2], double)
+                landed = self._stand_on(snapshot, phase.goal)
+                self._phase = phase.touchdown_phase(time, double, landed, kind)
         elif phase.is_over(time):
             if phase.kind == "stopping":
                 self._phase = phase.standing_phase(time)
@@ -333,12 +390,24 @@ class Walk(Behavior):
         goal = plan.footstep(support, self._phase.steps + 1)
         self._phase = replace(self._phase.single_support_phase(time, seconds, goal), support=support)
         self._swing = SwingTrajectory.of(self._phase.other_foot, goal, plan.gait.step_height)
+        if self._roll is not None:
+            foot = self.robot.foot(goal.side)
+            pose, twist, rate = self._roll.motion(foot, foot.sole.center)
+            point = pose.act(foot.sole.center), twist[:3], rate[:3]
+            self._swing = self._swing.leaving(point, self._roll.pitch, 0.5 * foot.sole.size[0])
+            self._roll = None
+        self._landing = None
+        if self._phase.steps + 1 < self.steps and not self.recovery.active:  # the last step ends flat
+            half = 0.5 * self.robot.foot(goal.side).sole.size[0]
+            self._swing = replace(self._swing, landing_pitch=-plan.gait.heel_strike, half_length=half)
 
     def _stand_on(self, snapshot: Snapshot, planned: Footstep) -> Footstep:
         """Return the measured placement of a foot, at the planned height if it is not in contact yet."""
         foot = self.robot.foot(planned.side)
         footstep = Footstep.of(snapshot, foot, planned.yaw)
-        self.task_set.stance_poses[foot.side].set(snapshot.pose(foot).copy())
+        if self._landing is not None:
+            footstep = replace(footstep, z=float(self._landing.flat.act(foot.sole.center)[2]))
+        self.task_set.stand_flat(foot.side, snapshot.pose(foot).copy())
         return footstep if self._touches_ground(snapshot, foot.side) else footstep.with_place(footstep.place, planned.z)
 
     def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:
@@ -357,6 +426,7 @@ class Walk(Behavior):
 
     def _make_capture_step(self, time: float, plan: FootstepPlan, xi: complex) -> None:
         """Start a step without a shift of weight, with the foot whose step catches ξ best."""
+        self._roll = self._landing = None
         if self._adapts_steps:
             self.recovery.begin(time)
         # A second step brings the feet side by side.

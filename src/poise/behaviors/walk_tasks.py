@@ -19,8 +19,8 @@ from poise.errors import PoiseError, UsageError, near_misses
 from poise.geometry import so3
 from poise.hierarchy import Hierarchy, Level, solve_pose
 from poise.parameters import FormerNames, check_parameters, gain_parameter, parameter
-from poise.plans import STYLES, BodyDimensions, GaitParameters, Speed, Style, SwingTrajectory, gait_of_style
-from poise.robots import GRAVITY, Hand, Limb, Robot, Side, State, limbs, side_sign
+from poise.plans import STYLES, BodyDimensions, FootRoll, GaitParameters, Speed, Style, SwingTrajectory, gait_of_style
+from poise.robots import GRAVITY, Hand, Limb, Robot, Side, State, leg_length, limbs, side_sign
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,7 @@ ANGULAR = (False, False, False, True, True, True)
 HEADING_WEIGHT = 0.3
 #: Deviation of the chest (rad) below which it has no priority over arms and head: with less tolerance they would swing.
 CHEST_TOLERANCE = 0.03
+PELVIS_TOLERANCE, PELVIS_WEIGHT = 0.03, 3.0
 #: Weight of the head posture relative to the attitude of the chest: motion of the head moves the chest only a little.
 HEAD_WEIGHT = 0.3
 #: Radius of gyration that converts angular momentum to an angular acceleration (rad/s²), as a fraction of the height of
@@ -178,6 +179,12 @@ HORIZONTAL_MOMENTUM_WEIGHT = 0.05
 #: angular momentum grows by the first number times Fr, and that of the arm posture is divided by 1 + the second times
 #: Fr.
 MOMENTUM_BY_FROUDE, POSTURE_BY_FROUDE = 10.0, 40.0
+#: Rate of the critically damped filter through which the arms follow the legs, 1/s.
+ARM_RATE = 60.0
+#: Largest distance of the feet to which the arms swing, in leg lengths, with its lead.
+LARGEST_LEAD = 1.5
+#: Length of the edge on which a foot rolls, as a fraction of half its length.
+EDGE_LENGTH = 0.04
 #: Angular acceleration (rad/s²) that the torque limit of a joint counts as, for the weight of torques.
 TORQUE_SCALE = 10.0
 
@@ -227,6 +234,10 @@ class WalkTasks(GaitTasks):
             tasks.TunableWeight(np.ones(len(self._light))),
         )
         self._rigid = trunk.joint == base.joint
+        self._leg_length = leg_length(robot)
+        self._light_rest = np.array(self.rest["light"].value) if self._light else np.zeros(0)
+        self._swing_direction = self._swing_directions(stance)
+        self._feet_apart = 0.0, 0.0  # filtered distance of the feet (m) and its rate
         walking = self._hierarchies()
         self.recovery = RecoveryTasks(self, walking, settings)
         self.hierarchies = {**walking, **{f"recover {name}": each for name, each in self.recovery.hierarchies.items()}}
@@ -248,6 +259,44 @@ class WalkTasks(GaitTasks):
         )
         for part, places in self._places.items():
             self.rest[part].set(rest[places])
+        if self._light:
+            self._light_rest = np.array(self.rest["light"].value)
+
+    def swing_arms(self, feet: float, swing: float, period: float) -> None:
+        """Swing the rest posture of the arms against the legs, smoothly where the feet start and stop.
+
+        Args:
+            feet: distance of the left foot ahead of the right one (m).
+            swing: `Style.arm_swing`.
+            period: sampling period (s).
+        """
+        if not self._light:
+            return
+        apart, rate = self._feet_apart
+        acceleration = ARM_RATE * (ARM_RATE * (feet - apart) - 2.0 * rate)
+        self._feet_apart = apart + period * rate, rate + period * acceleration
+        # The target of a posture has no rate: the lead takes its place. An acceleration would jump where a foot lands.
+        gain = self.settings.posture_gain
+        lead = apart + 2.0 * rate / gain
+        angle = 0.5 * swing * min(max(lead / self._leg_length, -LARGEST_LEAD), LARGEST_LEAD)
+        self.rest["light"].set(self._light_rest - angle * self._swing_direction)
+
+    def _swing_directions(self, stance: State) -> Array:
+        """Return +-1 for the joint of each arm that moves the hand forward most, + for the left arm; else zero."""
+        robot, direction = self.robot, np.zeros(len(self._light))
+        data = robot.model.createData()
+        pinocchio.computeJointJacobians(robot.model, data, stance.q)
+        for hand in robot.hands:
+            J = pinocchio.getJointJacobian(robot.model, data, hand.joint, pinocchio.LOCAL_WORLD_ALIGNED)
+            arm = stance.pose(hand).translation - data.oMi[hand.joint].translation
+            forward = J[0] + (arm[2] * J[4] - arm[1] * J[5])
+            lengths = [
+                abs(float(forward[joint.v])) * moves for joint, moves in zip(self._light, self._arms, strict=True)
+            ]
+            best = int(np.argmax(lengths)) if lengths else -1
+            if best >= 0 and lengths[best] > 0.0:
+                direction[best] = side_sign(hand.side) * math.copysign(1.0, float(forward[self._light[best].v]))
+        return direction
 
     def set_heading(self, yaw: float, style: Style) -> None:
         """Set the targets of chest and pelvis for a heading (rad), with the chest attitude of the style."""
@@ -259,11 +308,32 @@ class WalkTasks(GaitTasks):
     def follow_swing(self, side: Side, swing: SwingTrajectory) -> None:
         """Set the target of a swing foot: the middle of its sole on the trajectory, the sole parallel to the ground."""
         foot = self.robot.foot(side)
-        place, rate, faster = ((p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.height, strict=True))
+        place, rate, faster = ((p.real, p.imag, z.real) for p, z in zip(swing.plane, swing.sole_height, strict=True))
         yaw, turning, turning_faster = (part.real for part in swing.yaw)
-        motion = sole_motion(foot, (place, rate, faster), (yaw, turning, turning_faster), self.tilt)
+        pitch, pitching, pitching_faster = (part.real for part in swing.pitch)
+        motion = sole_motion(
+            foot,
+            (place, rate, faster),
+            (yaw, turning, turning_faster),
+            self.tilt,
+            (pitch, pitching, pitching_faster),
+        )
         self.feet[side].set(*motion)
         self.recovery.follow(side, motion)
+
+    def roll_foot(self, side: Side, roll: FootRoll, measured: pinocchio.SE3) -> None:
+        """Let a stance foot roll about an edge of its sole, which then bears the force of the foot."""
+        pose, twist, rate = roll.motion(self.robot.foot(side), np.zeros(3), measured.rotation)
+        self.stance_poses[side].set(pose, twist, rate)
+        if roll.edge > 0.0:
+            self.patches[side].set(begin=1.0 - EDGE_LENGTH)
+        else:
+            self.patches[side].set(end=EDGE_LENGTH - 1.0)
+
+    def stand_flat(self, side: Side, pose: pinocchio.SE3) -> None:
+        """Let the whole sole of a foot bear force, at a pose (world_from_foot)."""
+        self.stance_poses[side].set(pose)
+        self.patches[side].set()
 
     # -- tasks -----------------------------------------------------------------------------------------------------
 
@@ -300,7 +370,9 @@ class WalkTasks(GaitTasks):
             ]
         if not self._rigid:
             chest.append(
-                tasks.Orientation(base, self.pelvis, tolerance=CHEST_TOLERANCE, dynamics=upright, name="pelvis")
+                tasks.Orientation(
+                    base, self.pelvis, tolerance=PELVIS_TOLERANCE, weight=PELVIS_WEIGHT, dynamics=upright, name="pelvis"
+                )
             )
             style.append(tasks.Orientation(base, self.pelvis, dynamics=upright, name="pelvis orientation"))
         posture = [tasks.LeastVelocity()]

@@ -96,7 +96,8 @@ class RigidContact(MotionTask):
         contact: a `Contact`, or a frame for a contact with default arguments.
         at: state with the contact at its desired pose, or a `tasks.FeedForwardTarget` of the pose of its frame
             (world_from_frame), which the caller sets while the contact bears no force; None: the pose at the time when
-            a controller binds the task.
+            a controller binds the task. With rate and acceleration of the target, the contact rolls: in torque control
+            its frame moves with that twist.
         damping: k, 1/s, in torque control.
         dynamics: task dynamics of the correction of drift in kinematics.
         rotation_axes: world axes about which the contact does not rotate; none if it is a point. ``"z"`` lets a foot
@@ -144,12 +145,26 @@ class RigidContact(MotionTask):
         task_rows.damping[:] = self.damping  # the gain stays zero
         normal = (snapshot.pose(self.contact.frame) * self.contact.frame_from_contact).rotation[:, 2].copy()
         index = forces.contacts.index(self.contact)
+        moving_pose = self.at if isinstance(self.at, FeedForwardTarget) else None
+        rolling = [False]
 
-        def seek() -> None:
+        def move() -> None:
             lost = forces.seeking[index] and normal @ task_rows.error[:3] > -MAX_SEEKING_DEPTH
             task_rows.target_rate[:3] = -SEEKING_SPEED * normal if lost else 0.0
+            if moving_pose is None:
+                return
+            if moving_pose.rate.any():
+                arm = moving_pose.value.rotation @ self.contact.frame_from_contact.translation
+                rate, acceleration = _motion_at(arm, moving_pose.rate, moving_pose.acceleration)
+                task_rows.target_rate[:3] += rate[:3]
+                task_rows.target_rate[3:] = rate[3 : len(task_rows.error)]
+                task_rows.target_acceleration[:] = acceleration[: len(task_rows.error)]
+                rolling[0] = True
+            elif rolling[0]:
+                task_rows.target_rate[3:], task_rows.target_acceleration[:] = 0.0, 0.0
+                rolling[0] = False
 
-        return [*self.bind_error(snapshot, task_rows, layout), seek]
+        return [*self.bind_error(snapshot, task_rows, layout), move]
 
     def bind_error(self, snapshot: Snapshot, task_rows: TaskRows, layout: VariableLayout) -> Sequence[Writer]:
         contact = self.contact
@@ -176,6 +191,16 @@ class RigidContact(MotionTask):
                 p[:], R[:] = world_from_contact.translation, world_from_contact.rotation
 
         return [follow, *writers]
+
+
+def _motion_at(arm: Array, twist: Array, rate: Array) -> tuple[Array, Array]:
+    """Return twist and its rate at a point of a frame, `arm` from its origin, in world axes (m/s, rad/s and rates)."""
+    w = twist[3:]
+    turn = np.cross(w, arm)
+    moved, faster = twist.copy(), rate.copy()
+    moved[:3] += turn
+    faster[:3] += np.cross(rate[3:], arm) + np.cross(w, turn)
+    return moved, faster
 
 
 class NonPenetration(MotionTask):

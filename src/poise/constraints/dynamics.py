@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -11,7 +12,7 @@ from poise.arrays import Array
 from poise.errors import TaskError
 from poise.parsing import format_value
 from poise.robots import Frame, Robot
-from poise.state import DYNAMICS, Contact, Snapshot
+from poise.state import DYNAMICS, Contact, LoadedPatch, Snapshot
 from poise.tasks import (
     ForceTask,
     ForceUnknowns,
@@ -262,13 +263,37 @@ class WrenchCone(WrenchTask):
         super().bind_forces(snapshot, task_rows, layout, forces)
         assert self.contact.rectangle is not None
         X, Y = self.contact.rectangle
-        columns, basis = forces.slices[self.contact], self.contact.basis
+        columns, basis, patch = forces.slices[self.contact], self.contact.basis, self.contact.patch
+        written = [math.nan, math.nan]
 
         def write_rows(friction: float) -> None:
-            C = wrench_cone(X, Y, INSCRIBED_PYRAMID * friction)
+            half, middle = (X, 0.0) if patch is None else _patch_lengths(X, patch)
+            C = wrench_cone(half, Y, INSCRIBED_PYRAMID * friction) @ _moment_about(middle)
             task_rows.A_full[:, columns] = forces.unit * C @ basis
 
-        return [_friction_writer(self.contact, forces, write_rows)]
+        write_friction = _friction_writer(self.contact, forces, write_rows)
+        if patch is None:
+            return [write_friction]
+        index = forces.contacts.index(self.contact)
+
+        def write_patch() -> None:
+            if written != [patch.begin, patch.end]:
+                written[:] = patch.begin, patch.end
+                write_rows(float(forces.friction[index]))
+
+        return [write_friction, write_patch]
+
+
+def _patch_lengths(half_length: float, patch: LoadedPatch) -> tuple[float, float]:
+    """Return half the length of the loaded patch of a contact, and the distance of its middle ahead of that (m)."""
+    return 0.5 * (patch.end - patch.begin) * half_length, 0.5 * (patch.end + patch.begin) * half_length
+
+
+def _moment_about(ahead: float) -> Array:
+    """Return the matrix (6, 6) from a wrench to that about a point ahead on the x axis (m): ``m' = m - r x f``."""
+    T = np.eye(6)
+    T[4, 2], T[5, 1] = ahead, -ahead
+    return T
 
 
 def wrench_cone(X: float, Y: float, mu: float) -> Array:

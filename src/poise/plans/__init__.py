@@ -1,6 +1,8 @@
 """Motion plans: footsteps, reference of the divergent component of motion (DCM), swing feet, walking styles."""
 
+from poise.plans.center_height import HeightOscillation
 from poise.plans.feasibility import FeasibilityCheck, check_feasibility, check_walk
+from poise.plans.foot_roll import FootRoll
 from poise.plans.footstep_plan import (
     STOPPING_TIME,
     CenterReference,
@@ -65,6 +67,7 @@ __all__ = [
     "CenterState",
     "DcmReference",
     "FeasibilityCheck",
+    "FootRoll",
     "Footstep",
     "FootstepPlan",
     "GaitParameters",
@@ -72,6 +75,7 @@ __all__ = [
     "Goal",
     "GuidingMode",
     "HandPoint",
+    "HeightOscillation",
     "InitialState",
     "LegReach",
     "LiveSquatReference",

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from poise.geometry import minimum_jerk
 from poise.plans.footsteps import Footstep, GaitPhase, quintic_point
-from poise.plans.gait_parameters import GaitParameters, dcm_in_double_support, dcm_in_single_support, steady_dcm_offset
+from poise.plans.gait_parameters import GaitParameters, dcm_in_double_support, steady_dcm_offset
 from poise.robots import side_sign
 
 #: Seconds in which the weight comes to rest between the feet after the last step.
@@ -65,49 +65,56 @@ class FootstepPlan:
             number: number of this step in the walk.
             ahead: number of steps to preview; beyond them the walk is assumed to repeat every two steps.
         """
-        timing, omega = self.gait.timing, self.gait.omega
+        timing, omega, roll = self.gait.timing, self.gait.omega, self.gait.roll
         if number >= self.steps:  # last step: come to rest midway between the feet
             middle = 0.5 * (support.place + goal.place)
-            return dcm_in_double_support(support.place, middle, middle, STOPPING_TIME, STOPPING_TIME, omega)[0]
+            return dcm_in_double_support(roll.points(support)[1], middle, middle, STOPPING_TIME, STOPPING_TIME, omega)[
+                0
+            ]
         after = self.footstep(goal, number + 1)
         if ahead > 0:
             end = self.dcm_at_end(goal, after, number + 1, ahead - 1)
         else:
             following = self.footstep(after, number + 2)
             strides = after.place - goal.place, following.place - after.place
-            end = goal.place + steady_dcm_offset(*strides, timing, omega, 2.0 * self.gait.step_geometry.turn)
-        begin = dcm_in_single_support(goal.place, end, timing.single_support, omega)
+            rolls = [(roll.begin * foot.heading, roll.end * foot.heading) for foot in (goal, after, following)]
+            turn = 2.0 * self.gait.step_geometry.turn
+            end = goal.place + steady_dcm_offset(*strides, timing, omega, turn, rolls)
+        first, last = roll.points(goal)
+        begin = dcm_in_double_support(first, last, end, timing.single_support, timing.single_support, omega)[0]
         return dcm_in_double_support(
-            support.place, goal.place, begin, timing.double_support, timing.double_support, omega
+            roll.points(support)[1], first, begin, timing.double_support, timing.double_support, omega
         )[0]
 
     def dcm_at_begin(self, support: Footstep, number: int) -> complex:
         """Return the reference ξ (m) at the start of the single support on `support`, which step `number` ends."""
-        goal = self.footstep(support, number)
-        return dcm_in_single_support(
-            support.place, self.dcm_at_end(support, goal, number), self.gait.timing.single_support, self.gait.omega
-        )
+        end = self.dcm_at_end(support, self.footstep(support, number), number)
+        single = self.gait.timing.single_support
+        return dcm_in_double_support(*self.gait.roll.points(support), end, single, single, self.gait.omega)[0]
 
     def dcm_reference(self, phase: GaitPhase, elapsed: float) -> tuple[complex, complex]:
         """Return reference ξ and ZMP z (m), `elapsed` seconds after the start of a phase."""
         omega, remaining, support = self.gait.omega, max(phase.seconds - elapsed, 0.0), phase.support
+        roll = self.gait.roll
         if phase.kind == "single":
             end = self.dcm_at_end(support, phase.goal, phase.steps + 1)
-            return dcm_in_single_support(support.place, end, remaining, omega), support.place
+            return dcm_in_double_support(*roll.points(support), end, remaining, phase.seconds, omega)
         if phase.kind == "double":
             end = self.dcm_at_begin(support, phase.steps + 1)
-            return dcm_in_double_support(phase.other_foot.place, support.place, end, remaining, phase.seconds, omega)
+            last, first = roll.points(phase.other_foot)[1], roll.points(support)[0]
+            return dcm_in_double_support(last, first, end, remaining, phase.seconds, omega)
         middle = phase.middle
         if phase.kind == "starting":
             # A quintic from rest to ξ at the start of the first step; its ZMP stays between the two feet.
             end = self.dcm_at_begin(support, phase.steps + 1)
-            end_rate = omega * (end - support.place)
+            end_rate = omega * (end - roll.points(support)[0])
             xi, rate, _ = quintic_point(
                 (middle, 0j, 0j), (end, end_rate, omega * end_rate), phase.seconds, min(elapsed, phase.seconds)
             )
             return xi, xi - rate / omega
         if phase.kind == "stopping":
-            return dcm_in_double_support(phase.other_foot.place, middle, middle, remaining, phase.seconds, omega)
+            last = roll.points(phase.other_foot)[1]
+            return dcm_in_double_support(last, middle, middle, remaining, phase.seconds, omega)
         return middle, middle
 
 

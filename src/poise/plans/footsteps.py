@@ -280,6 +280,10 @@ LIFT_SHARE, LEAST_STAIR = 0.22, 0.01
 #: Fraction of the swing at its end for which the foot only moves down onto a lower stair, so that its heel clears the
 #: edge.
 HOVER_SHARE = 0.2
+#: Fraction of the swing after which the sole has the pitch with which it lands: it may meet the ground early.
+LEVEL_SHARE = 0.7
+#: Pitch δ (rad) below which the height of a sole over its lower end is rounded off.
+PITCH_ROUNDING = 0.08
 #: Remaining seconds below which the curve is not replanned.
 LEAST_REPLAN_TIME = 0.02
 
@@ -306,6 +310,25 @@ def quintic_point(now: CurvePoint, end: CurvePoint, remaining: float, after: flo
     return value, rate, a + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5)) / (T * T)
 
 
+def sole_rise(pitch: CurvePoint, half_length: float) -> CurvePoint:
+    """Return by how much the middle of a pitched sole is above its lower end (m), with rate and acceleration.
+
+    ``h sin φ tanh(φ / δ)``, which is smooth at φ = 0.
+    """
+    if half_length == 0.0 or not (pitch[0] or pitch[1] or pitch[2]):
+        return 0j, 0j, 0j
+    angle, rate, faster = (part.real for part in pitch)
+    s, c, t = math.sin(angle), math.cos(angle), math.tanh(angle / PITCH_ROUNDING)
+    change = (1.0 - t * t) / PITCH_ROUNDING
+    slope = c * t + s * change
+    bend = -s * t + 2.0 * c * change - 2.0 * s * t * change / PITCH_ROUNDING
+    return (
+        complex(half_length * s * t),
+        complex(half_length * slope * rate),
+        complex(half_length * (slope * faster + bend * rate * rate)),
+    )
+
+
 @dataclass(frozen=True)
 class SwingTrajectory:
     """Current point of a swing-foot trajectory, for the middle of the sole.
@@ -314,12 +337,15 @@ class SwingTrajectory:
 
     Attributes:
         plane: position x + i y (m), its rate and acceleration.
-        height: height z (m), its rate and acceleration.
+        height: height z of the lower end of the sole (m), its rate and acceleration.
         yaw: yaw (rad), its rate and acceleration.
         apex: largest height in the world (m).
         lift: height of the apex above the start (m).
         lift_share: fraction of the swing, at its start, in which the foot only moves up (onto a higher stair).
         hover_share: fraction of the swing, at its end, in which the foot only moves down (onto a lower stair).
+        pitch: pitch of the sole, positive with the heel up (rad), its rate and acceleration.
+        half_length: half the length of the sole (m).
+        landing_pitch: pitch at touchdown (rad).
     """
 
     plane: CurvePoint
@@ -329,6 +355,9 @@ class SwingTrajectory:
     lift: float
     lift_share: float = 0.0
     hover_share: float = 0.0
+    pitch: CurvePoint = (0j, 0j, 0j)
+    half_length: float = 0.0
+    landing_pitch: float = 0.0
 
     @classmethod
     def of(cls, start: Footstep, goal: Footstep, lift: float) -> SwingTrajectory:
@@ -339,9 +368,32 @@ class SwingTrajectory:
         at_rest = (start.place, 0.0, 0.0), (start.z, 0.0, 0.0), (start.yaw, 0.0, 0.0)
         return cls(*at_rest, apex, lift + max(rise, 0.0), lift_share, hover_share)
 
+    def leaving(self, point: tuple[Array, Array, Array], pitch: CurvePoint, half_length: float) -> SwingTrajectory:
+        """Return the trajectory of a foot that leaves the ground while it rolls over its front edge.
+
+        Args:
+            point: position of the middle of the sole, its rate and acceleration (m).
+            pitch: pitch of the sole (rad), its rate and acceleration.
+            half_length: half the length of the sole (m).
+        """
+        place, rate, acceleration = (complex(part[0], part[1]) for part in point)
+        z, z_rate, z_acceleration = (
+            complex(part[2] - rise) for part, rise in zip(point, sole_rise(pitch, half_length), strict=True)
+        )
+        plane, height = (place, rate, acceleration), (z, z_rate, z_acceleration)
+        return replace(self, plane=plane, height=height, pitch=pitch, half_length=half_length)
+
+    @property
+    def sole_height(self) -> CurvePoint:
+        """Height of the middle of the sole (m), its rate and acceleration."""
+        z, rise = self.height, sole_rise(self.pitch, self.half_length)
+        return z[0] + rise[0], z[1] + rise[1], z[2] + rise[2]
+
     def rest_at(self, at: Footstep) -> SwingTrajectory:
         """Return the trajectory at rest at `at`, where the foot touched down before its planned time."""
-        return replace(self, plane=(at.place, 0.0, 0.0), height=(at.z, 0.0, 0.0), yaw=(at.yaw, 0.0, 0.0))
+        z = at.z - sole_rise(self.pitch, self.half_length)[0]
+        pitch = (self.pitch[0], 0j, 0j)
+        return replace(self, plane=(at.place, 0.0, 0.0), height=(z, 0.0, 0.0), yaw=(at.yaw, 0.0, 0.0), pitch=pitch)
 
     def advance(self, goal: Footstep, elapsed: float, remaining: float, period: float) -> SwingTrajectory:
         """Return the trajectory one period later.
@@ -360,7 +412,11 @@ class SwingTrajectory:
                 else max(z_rate.real - SEARCH_ACCELERATION * period, -SEARCH_SPEED)
             )
             return replace(
-                self, plane=(place, 0.0, 0.0), height=(z + period * new_rate, new_rate, 0.0), yaw=(yaw, 0.0, 0.0)
+                self,
+                plane=(place, 0.0, 0.0),
+                height=(z + period * new_rate, new_rate, 0.0),
+                yaw=(yaw, 0.0, 0.0),
+                pitch=(self.pitch[0], 0j, 0j),
             )
         duration = elapsed + remaining
         time_to_hover = remaining - self.hover_share * duration
@@ -377,4 +433,9 @@ class SwingTrajectory:
             height = quintic_point(self.height, (self.apex, 0.0, apex_acceleration), time_to_apex, period)
         else:
             height = quintic_point(self.height, (goal.z, -TOUCHDOWN_SPEED, 0.0), remaining, period)
-        return replace(self, plane=plane, height=height, yaw=yaw_point)
+        until_level = remaining - (1.0 - LEVEL_SHARE) * duration
+        if until_level > LEAST_REPLAN_TIME:
+            pitch = quintic_point(self.pitch, (self.landing_pitch, 0.0, 0.0), until_level, period)
+        else:
+            pitch = (complex(self.landing_pitch), 0j, 0j)
+        return replace(self, plane=plane, height=height, yaw=yaw_point, pitch=pitch)

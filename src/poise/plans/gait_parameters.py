@@ -23,9 +23,20 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from poise.plans.center_height import hip_height_over, walking_heights
 from poise.plans.footsteps import Footstep, StepGeometry
 from poise.plans.style import Style
-from poise.robots import SIDES, State, ankle_range, hip_height, leg_length, leg_strength, swing_limits
+from poise.robots import (
+    SIDES,
+    State,
+    ankle_position,
+    ankle_range,
+    hip_height,
+    hip_offset,
+    leg_length,
+    leg_strength,
+    swing_limits,
+)
 from poise.state import natural_frequency
 
 Point = TypeVar("Point", complex, NDArray[np.float64])
@@ -72,6 +83,22 @@ def dcm_in_double_support(
     return z + lead + (end_dcm - foot - lead) * math.exp(-omega * remaining), z
 
 
+@dataclass(frozen=True)
+class PressureRoll:
+    """Path of the ZMP under a stance foot: from heel to toe, in a straight line over the single support.
+
+    Args:
+        begin, end: distance of the ZMP ahead of the middle of the sole at begin and end of the single support (m).
+    """
+
+    begin: float = 0.0
+    end: float = 0.0
+
+    def points(self, foot: Footstep) -> tuple[complex, complex]:
+        """Return the ZMP at begin and end of the single support on a foot (m)."""
+        return foot.place + self.begin * foot.heading, foot.place + self.end * foot.heading
+
+
 def initial_dcm(feet: Sequence[Point], end_dcm: Point, timing: StepTiming, omega: float) -> Point:
     """Return ξ at the start of the double support from feet[0] to feet[1] for which ξ ends at `end_dcm`.
 
@@ -85,11 +112,19 @@ def initial_dcm(feet: Sequence[Point], end_dcm: Point, timing: StepTiming, omega
     return end_dcm
 
 
-def steady_dcm_offset(stride: Point, other: Point, timing: StepTiming, omega: float, turn: float = 0.0) -> Point:
+def steady_dcm_offset(
+    stride: Point,
+    other: Point,
+    timing: StepTiming,
+    omega: float,
+    turn: float = 0.0,
+    rolls: Sequence[tuple[Point, Point]] | None = None,
+) -> Point:
     """Return ξ at the end of a single support, relative to its foot (m), in a walk that repeats every two steps.
 
     With b this offset and b' that of the next step, ``b = c(stride) + ε b'`` where ``c(u) = u (1 - e^{-ω T_d}) /
-    (ω T_d)`` and ``ε = e^{-ω (T_s + T_d)}``. After two steps the offset is b again, rotated by `turn`.
+    (ω T_d)`` and ``ε = e^{-ω (T_s + T_d)}``. After two steps the offset is b again, rotated by `turn`. With a ZMP that
+    rolls from `begin` to `end` under each foot, ``c(u)`` is the ξ from which both ramps lead to the next foot.
 
     Args:
         stride: vector from this foot to the next (m).
@@ -97,10 +132,21 @@ def steady_dcm_offset(stride: Point, other: Point, timing: StepTiming, omega: fl
         timing: durations of a step.
         omega: ω (1/s).
         turn: rotation of the walk in two steps (rad); if not zero, points must be complex numbers.
+        rolls: ZMP at begin and end of the single support on this foot and the two next, relative to each (m); None: in
+            the middle.
     """
-    share = -math.expm1(-omega * timing.double_support) / (omega * timing.double_support)
+    single, double = timing.single_support, timing.double_support
     decay = math.exp(-omega * timing.step)
-    two_steps = share * (stride + decay * other)
+
+    def change(step: Point, number: int) -> Point:
+        (_, last), (begin, end) = (0.0 * step, 0.0 * step), (0.0 * step, 0.0 * step)
+        if rolls is not None:
+            (_, last), (begin, end) = rolls[number], rolls[number + 1]
+        landed, _ = dcm_in_double_support(step + begin, step + end, step, single, single, omega)
+        offset, _ = dcm_in_double_support(last, step + begin, landed, double, double, omega)
+        return offset
+
+    two_steps = change(stride, 0) + decay * change(other, 1)
     if turn == 0.0:
         return two_steps / (1.0 - decay**2)
     return two_steps / (1.0 - decay**2 * cmath.exp(1j * turn))  # type: ignore[return-value]
@@ -117,15 +163,19 @@ Speed = tuple[float, float, float]
 REFERENCE_LEG_LENGTH = 0.8
 #: Faster walks have longer and quicker steps, with a constant ratio of step length to step frequency, as in humans
 #: [Sekiya1996]; but no step is shorter in time than this fraction of the step duration of the style.
-SHORTEST_STEP_SHARE = 0.75
+SHORTEST_STEP_SHARE = 0.7
+#: Sideways, each second step has twice the length: steps are as quick as in a walk ahead that is faster by this factor.
+LATERAL_CADENCE = 2.5
 #: Shortest double support, s for a leg of 0.8 m.
 SHORTEST_DOUBLE_SUPPORT = 0.05
-#: Largest extension of a leg as a fraction of its length: a straight knee can neither push nor absorb. Horizontal
-#: distance of foot and hip at the end of a step, in step lengths.
-LARGEST_EXTENSION, FOOT_FROM_HIP = 0.965, 0.6
-#: Largest height of the hips above their standing height, as a fraction of the leg length. Within it the hips are as
-#: high as the steps allow, because less bent knees need smaller torques in knees and ankles.
-LARGEST_HIP_RAISE = 0.05
+#: Largest extension of a leg in a recovery, as a fraction of its length: a straight knee can neither push nor absorb.
+LARGEST_EXTENSION = 0.965
+#: Step length from which the feet roll fully, in leg lengths. Where the ZMP begins and ends under a stance foot, as
+#: fractions of half the sole. Fraction of the torque of the ankle that this may need.
+FULL_ROLL_STEP, ROLL_FROM_HEEL, ROLL_TO_TOE, ANKLE_USE = 0.25, 0.3, 0.7, 0.65
+#: Least flexion of the knee in mid-stance, whatever the style (rad), and that of a flat-footed walk.
+LEAST_FLEXION = 0.1
+FLAT_FOOTED_FLEXION = 2.0 * math.acos(LARGEST_EXTENSION)
 #: Smallest gap between the soles of an adapted step, and additional gap of a planned step, in leg lengths: a planned
 #: step at the limit could only be adapted outwards.
 LEAST_GAP, PLANNED_GAP = 0.04, 0.02
@@ -150,6 +200,11 @@ class BodyDimensions:
             (m/s), see `poise.robots.swing_limits`.
         swing_speed: its largest speed (m/s).
         ankle_range: distances behind and ahead of the middle of a sole at which the ankle can hold the weight (m).
+        ankle_height: height of the ankle above the sole (m).
+        ankle_offset: distance of the ankle ahead of the middle of the sole (m).
+        hip_offset: distance of the hips ahead of the CoM when standing (m).
+        flat_footed: whether walks keep their feet flat and their knees bent, because the controller cannot let the feet
+            roll.
     """
 
     leg_length: float
@@ -162,6 +217,10 @@ class BodyDimensions:
     swing_acceleration: tuple[float, float] = (50.0, 50.0)
     swing_speed: float = 5.0
     ankle_range: tuple[float, float] = (math.inf, math.inf)
+    ankle_height: float = 0.0
+    ankle_offset: float = 0.0
+    hip_offset: float = 0.0
+    flat_footed: bool = False
 
     @property
     def least_step_width(self) -> float:
@@ -175,14 +234,15 @@ class BodyDimensions:
         return min(self.stance_width, max(self.widest_walk * self.leg_length, least))
 
     def with_standing_width(self) -> BodyDimensions:
-        """Return the same dimensions for walks whose feet are as far apart as in standing."""
-        return replace(self, widest_walk=math.inf)
+        """Return the same dimensions for flat-footed walks whose feet are as far apart as in standing."""
+        return replace(self, widest_walk=math.inf, flat_footed=True)
 
     @classmethod
     def of(cls, start: State) -> BodyDimensions:
         """Measure the dimensions of a robot that stands on both feet."""
         robot = start.robot
         left, right = (Footstep.of(start, robot.foot(side)) for side in SIDES)
+        ankle = ankle_position(robot) - robot.feet[0].sole.center
         swing_acceleration, swing_speed = swing_limits(start)
         return cls(
             leg_length=leg_length(robot),
@@ -194,6 +254,9 @@ class BodyDimensions:
             swing_acceleration=swing_acceleration,
             swing_speed=swing_speed,
             ankle_range=ankle_range(start),
+            ankle_height=float(ankle[2]),
+            ankle_offset=float(ankle[0]),
+            hip_offset=hip_offset(start),
         )
 
 
@@ -205,8 +268,12 @@ class GaitParameters:
         step_geometry: displacement of each step.
         timing: durations of a step (s).
         step_height: lift of the swing foot (m).
-        com_height: height of the CoM above the ground (m).
+        com_height: mean height of the CoM above the ground (m).
         omega: natural frequency ω of a pendulum of that height (1/s).
+        bounce: amplitude of the oscillation of the height of the CoM in each step (m).
+        roll: path of the ZMP under a stance foot.
+        heel_rise: pitch of the rear foot about its front edge at the end of double support (rad).
+        heel_strike: pitch with which a foot lands on its heel (rad).
     """
 
     step_geometry: StepGeometry
@@ -214,6 +281,10 @@ class GaitParameters:
     step_height: float
     com_height: float
     omega: float
+    bounce: float = 0.0
+    roll: PressureRoll = PressureRoll()
+    heel_rise: float = 0.0
+    heel_strike: float = 0.0
 
 
 def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None) -> GaitParameters:
@@ -238,23 +309,45 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
         )
     else:
         own_speed = abs(style.step_length) * body.leg_length / timing.step
-        time_factor = max(min(math.sqrt(own_speed / max(math.hypot(*speed[:2]), 1e-9)), 1.0), SHORTEST_STEP_SHARE)
+        time_factor = max(
+            min(math.sqrt(own_speed / max(math.hypot(speed[0], LATERAL_CADENCE * speed[1]), 1e-9)), 1.0),
+            SHORTEST_STEP_SHARE,
+        )
         # The double support is shortened most, because the swing leg needs the remaining time.
         double = max(
-            time_factor**2 * timing.double_support, min(SHORTEST_DOUBLE_SUPPORT * time_scale, timing.double_support)
+            time_factor * timing.double_support, min(SHORTEST_DOUBLE_SUPPORT * time_scale, timing.double_support)
         )
         timing = StepTiming(time_factor * timing.step - double, double)
         step_geometry = StepGeometry.from_speed(speed, timing.step, width, body.stance_width)
-    height = (
-        body.com_height
-        - max(_hip_drop(body, step_geometry), -LARGEST_HIP_RAISE * body.leg_length)
-        + style.com_height_offset * body.leg_length
+    # Short steps need no roll, and neither do those to the side or backwards.
+    share = 0.0 if body.flat_footed else min(max(step_geometry.forward / (FULL_ROLL_STEP * body.leg_length), 0.0), 1.0)
+    half = 0.5 * body.sole_size[0]
+    toe = body.ankle_offset + ANKLE_USE * (body.ankle_range[1] - body.ankle_offset)
+    toe = min(ROLL_TO_TOE * half, max(toe, 0.0))
+    roll = PressureRoll(-share * ROLL_FROM_HEEL * half, share * toe)
+    heel_rise, heel_strike = share * style.heel_rise, share * style.heel_strike
+    mean, bounce = walking_heights(
+        body,
+        max(style.knee_flexion, FLAT_FOOTED_FLEXION) if body.flat_footed else style.knee_flexion,
+        step_geometry.forward,
+        2.0 * step_geometry.sideways,
+        timing.step,
+        timing.double_support / timing.step,
+        (half + body.ankle_offset) * math.sin(heel_strike),
+        (half - body.ankle_offset) * math.sin(heel_rise),
+        share,
     )
-    return GaitParameters(step_geometry, timing, style.step_height * body.leg_length, height, natural_frequency(height))
-
-
-def _hip_drop(body: BodyDimensions, step_geometry: StepGeometry) -> float:
-    """Return by how much the hips must be lowered from standing for steps of this length (m); negative: raised."""
-    foot_distance = FOOT_FROM_HIP * math.hypot(step_geometry.forward, 2.0 * step_geometry.sideways)
-    reach = LARGEST_EXTENSION * body.leg_length
-    return body.hip_height - math.sqrt(max(reach**2 - foot_distance**2, (0.7 * reach) ** 2))
+    highest = hip_height_over(body, body.hip_offset - body.ankle_offset, LEAST_FLEXION) - bounce
+    hips = min(mean + style.com_height_offset * body.leg_length, highest)
+    height = body.com_height - body.hip_height + hips
+    return GaitParameters(
+        step_geometry,
+        timing,
+        style.step_height * body.leg_length,
+        height,
+        natural_frequency(height),
+        bounce,
+        roll,
+        heel_rise,
+        heel_strike,
+    )

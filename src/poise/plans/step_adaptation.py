@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from poise.arrays import Array
 from poise.plans.footstep_plan import FootstepPlan
 from poise.plans.footsteps import GaitPhase, SwingTrajectory
-from poise.plans.gait_parameters import BodyDimensions, dcm_in_single_support
+from poise.plans.gait_parameters import BodyDimensions, dcm_in_double_support
 from poise.plans.support_region import StanceSoles
 from poise.robots import side_sign
 
@@ -278,10 +278,13 @@ class StepAdapter:
         axes = support.heading
         planned = plan.footstep(support, number)
         end = plan.dcm_at_end(support, planned, number)
-        planned_dcm = dcm_in_single_support(support.place, end, remaining, gait.omega)
+        planned_dcm = dcm_in_double_support(*gait.roll.points(support), end, remaining, phase.seconds, gait.omega)[0]
+        # The constant ZMP that leads from the planned ξ to its end in the same time as the one that rolls.
+        growth = math.exp(gait.omega * remaining)
+        mean_zmp = ((planned_dcm * growth - end) / (growth - 1.0) - support.place) * axes.conjugate()
         zmp_offset = (xi - planned_dcm) * axes.conjugate() * (1.0 + self.feedback / gait.omega)
         ankle = ANKLE_SHARE * self.half
-        zmp = complex(
+        zmp = mean_zmp + complex(
             min(max(zmp_offset.real, -ankle.real), ankle.real), min(max(zmp_offset.imag, -ankle.imag), ankle.imag)
         )
         step = (planned.place - support.place) * axes.conjugate()

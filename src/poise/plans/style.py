@@ -36,13 +36,13 @@ class Style(FormerNames):
 
     name: str = "neutral"
     step_length: float = parameter(
-        0.17,
+        0.3,
         "distance of a step ahead of the other foot; negative is backwards",
         unit="leg lengths",
         low=-0.4,
         high=0.35,
     )
-    step_height: float = parameter(0.055, "lift of the swing foot", unit="leg lengths", low=0.02, high=0.25)
+    step_height: float = parameter(0.045, "lift of the swing foot", unit="leg lengths", low=0.02, high=0.25)
     lateral_step: float = parameter(
         0.0, "sideways displacement per step, positive to the left", unit="leg lengths", low=-0.13, high=0.13
     )
@@ -51,11 +51,28 @@ class Style(FormerNames):
     )
     step_turn: float = parameter(0.0, "rotation per step, positive to the left", unit="rad", low=-0.6, high=0.6)
     single_support: float = parameter(
-        0.5, "single-support time for a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
+        0.46, "single-support time for a leg of 0.8 m; shorter legs are faster", unit="s", low=0.25, high=1.2
     )
-    double_support: float = parameter(0.12, "double-support time for a leg of 0.8 m", unit="s", low=0.04, high=0.6)
+    double_support: float = parameter(0.14, "double-support time for a leg of 0.8 m", unit="s", low=0.04, high=0.6)
     com_height_offset: float = parameter(
         0.0, "height of the center of mass above its default", unit="leg lengths", low=-0.2, high=0.02
+    )
+    knee_flexion: float = parameter(
+        0.2, "flexion of the knee when the body passes over the stance foot", unit="rad", low=0.1, high=0.9
+    )
+    heel_rise: float = parameter(
+        0.15,
+        "pitch of the rear foot when it leaves the ground, in steps of a quarter leg or more",
+        unit="rad",
+        low=0.0,
+        high=0.7,
+    )
+    heel_strike: float = parameter(
+        0.0,
+        "pitch with which a foot lands on its heel, in steps of a quarter leg or more",
+        unit="rad",
+        low=0.0,
+        high=0.4,
     )
     sway: float = parameter(
         0.04,
@@ -82,6 +99,9 @@ class Style(FormerNames):
         0.0, "weight of the torque of arms or head, relative to their limits", low=0.0, high=100.0
     )
     arm_posture_weight: float = parameter(1.0, "weight of the arm posture", low=0.0, high=10.0)
+    arm_swing: float = parameter(
+        1.0, "swing of each arm against the leg of its side, relative to the angle of the leg", low=0.0, high=1.5
+    )
     arm_lift: float = parameter(0.0, "elevation of the arms in front", unit="rad", low=-0.5, high=1.5)
     arm_spread: float = parameter(0.0, "abduction of the arms from the body", unit="rad", low=-0.1, high=1.2)
     torque_joints: str = parameter("arms and head", "joints whose torque is minimised", choices=TORQUE_JOINTS)
@@ -216,6 +236,8 @@ STYLES = _make_styles(
         "step_length": 0.13,
         "single_support": 0.65,
         "double_support": 0.25,
+        "knee_flexion": 0.35,
+        "arm_swing": 0.1,
         "arm_lift": 0.6,
         "head_pitch": 0.4,
         "chest_pitch": 0.1,
@@ -235,6 +257,9 @@ STYLES = _make_styles(
         "step_height": 0.03,
         "single_support": 0.55,
         "double_support": 0.2,
+        "knee_flexion": 0.35,
+        "heel_rise": 0.1,
+        "arm_swing": 0.25,
         "angular_momentum_weight": 0.3,
         "torque_weight": 0.1,
         "arm_posture_weight": 0.3,
@@ -256,6 +281,7 @@ STYLES = _make_styles(
         "single_support": 0.8,
         "double_support": 0.3,
         "com_height_offset": -0.08,
+        "arm_swing": 0.1,
         "chest_pitch": 0.25,
     },
     # Parade: high knees, straight back, still arms. With higher steps the chest needs the arms to stay upright.
@@ -264,6 +290,7 @@ STYLES = _make_styles(
         "step_length": 0.3,
         "single_support": 0.5,
         "chest_pitch": -0.05,
+        "arm_swing": 0.1,
         "angular_momentum_weight": 0.1,
         "arm_posture_weight": 3.0,
     },

@@ -457,6 +457,21 @@ def hip_height(state: State) -> float:
     return float(state.pose(_hip(robot)).translation[2] - state.pose(robot.feet[0]).translation[2])
 
 
+def ankle_position(robot: Robot) -> Array:
+    """Return the position of the last joint of the first foot's leg, in the frame of the foot (m, 3)."""
+    foot = robot.feet[0]
+    zero_state = State(robot, np.concatenate([robot.rest[:7], np.zeros(robot.model.nq - 7)]))
+    ankle = robot.frame(robot.model.names[foot.joint])
+    return np.asarray(zero_state.pose(foot).actInv(zero_state.pose(ankle).translation))
+
+
+def hip_offset(state: State) -> float:
+    """Return the distance of the first joint of a leg ahead of the center of mass (m), along its foot."""
+    robot = state.robot
+    ahead = state.pose(_hip(robot)).translation - state.center_of_mass
+    return float(ahead @ state.pose(robot.feet[0]).rotation[:, 0])
+
+
 def knee_joint(robot: Robot, side: Side) -> Joint:
     """Return the knee of a leg: the joint that shortens it most when the robot stands.
 

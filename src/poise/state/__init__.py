@@ -26,7 +26,7 @@ from poise.state.balance import (
     sole_pressure,
     zmp,
 )
-from poise.state.contact_forces import Contact, ContactForces, Imu, SensorReadings, contact_of
+from poise.state.contact_forces import Contact, ContactForces, Imu, LoadedPatch, SensorReadings, contact_of
 from poise.state.snapshot import CENTER_OF_MASS, DRIFT, DYNAMICS, FRAMES, MOMENTUM, Snapshot, frame_rows
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "Contact",
     "ContactForces",
     "Imu",
+    "LoadedPatch",
     "SensorReadings",
     "Snapshot",
     "State",

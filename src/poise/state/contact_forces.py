@@ -24,6 +24,25 @@ FLATNESS_TOLERANCE = 1e-6
 DEFAULT_FRICTION = 0.7
 
 
+class LoadedPatch:
+    """Part of the length of a rectangular contact that bears force, for feet that roll over their heel or toes.
+
+    It may change at any tick; friction and moments of the contact are limited to it. At first it is the whole length.
+
+    Attributes:
+        begin, end: limits along the x axis of the contact, from -1 at the rear edge to 1 at the front edge.
+    """
+
+    __slots__ = ("begin", "end")
+
+    def __init__(self) -> None:
+        self.begin, self.end = -1.0, 1.0
+
+    def set(self, begin: float = -1.0, end: float = 1.0) -> None:
+        """Set the limits; without arguments the whole length bears force."""
+        self.begin, self.end = begin, end
+
+
 class Contact:
     """A unilateral contact with friction: a polygon, fixed to a frame, that presses on a plane of the world.
 
@@ -47,6 +66,8 @@ class Contact:
         forces: parametrization of the forces, see above.
         largest_force: largest normal force that surface and robot can bear (N).
         name: name in recordings; None: that of the frame.
+        patch: part of the length of a rectangular sole that bears force, which the caller changes as the foot rolls;
+            None: always the whole.
 
     >>> contacts = [Contact(foot) for foot in robot.feet]
     >>> Contact(robot.hand("left"), normal=(0, 0, 1), friction=0.5)
@@ -61,7 +82,9 @@ class Contact:
         forces: ForceModel = "wrench",
         largest_force: float = math.inf,
         name: str | None = None,
+        patch: LoadedPatch | None = None,
     ) -> None:
+        self.patch = patch
         if not isinstance(frame, Frame):
             raise StateError(f"contact frame is {frame!r}; expected a part of a robot, e.g. robot.foot('left')")
         self.frame, self.name = frame, frame.name if name is None else str(name)
