@@ -91,6 +91,7 @@ SUBPACKAGES: dict[str, tuple[str, ...]] = {
     "hierarchy": ("Behavior", "Hierarchy", "Level", "solve_pose"),
     "html": (),
     "human": (),
+    "inference": (),
     "plans": ("Style",),
     "plants": ("IdealPlant", "MujocoPlant", "Push", "steps"),
     "recording": ("Recording", "load_recording", "record"),

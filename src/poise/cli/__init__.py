@@ -34,6 +34,7 @@ COMMANDS = {
     "human": "fit body models to marker files; compute gait and joint torques",
     "report": "write an HTML report about recordings or a campaign",
     "export": "convert a recording to csv, npz, bvh, mot, osim, trc, mcap, html or mp4",
+    "infer": "find the stack of tasks behind a recorded motion",
     "replay": "play a joint trajectory on simulated position servos, open loop",
     "serve": "simulate a robot for a controller in another process",
     "shield": "keep a robot balanced while other programs drive its arms, gaze and steps",
