@@ -13,12 +13,16 @@ void Lexicographic::stop_early(Index level) {
   if (level > 0) follow_posture(level);
 }
 
-// The next solve continues with the active rows of this level, and with the guesses of this solve for the levels that
+// The next solve continues with the active rows of this level, and with those of the solve before for the levels that
 // were not reached.
 void Lexicographic::keep_guesses(Index level) {
-  next_guess_ = side_;
-  for (size_t i = 0; i < next_guess_.size(); ++i)
-    if (side_[i] == inside && guess_level_[i] > level) next_guess_[i] = guess_[i];
+  store_guess(level);
+  next_side_ = side_;
+  for (size_t i = 0; i < next_side_.size(); ++i) {
+    if (side_[i] != inside || last_entered_[i] <= level) continue;
+    next_side_[i] = last_side_[i];
+    entered_[i] = last_entered_[i];
+  }
 }
 
 // Moves x back to the farthest point towards it that keeps the levels already solved.
@@ -55,6 +59,11 @@ void Lexicographic::shorten_step(Index level) {
 // Moves x towards the targets of the later levels that are single unknowns, and the other unknowns towards zero, as far
 // as the levels above and the values of this one allow.
 void Lexicographic::follow_posture(Index level) {
+  // A level that asks for as much as is free is a posture itself; to hold all its rows would take too long.
+  Index equalities = 0;
+  for (Index i = least_norm(level) ? view_->rows : rows_.begin(level); i < view_->rows && rows_[i].level == level; ++i)
+    equalities += rows_[i].kind == Kind::equality;
+  if (equalities >= basis_.freedom()) return;
   start_.setZero();
   const Index begin = least_norm(level) ? view_->rows : rows_.begin(level);
   const Index end = least_norm(level) ? view_->rows : rows_.end(level);

@@ -44,21 +44,6 @@ bool Lexicographic::hold_rows(Index begin, Index end) {
   return true;
 }
 
-// Holds the rows of the levels above that became active at this level in the last solution. Rows that depend on others
-// are left out.
-void Lexicographic::hold_guessed_rows(Index level) {
-  for (Index k = 0; k < inequalities_begin_[static_cast<size_t>(level)]; ++k) {
-    const Index i = inequalities_[static_cast<size_t>(k)];
-    const signed char g = guess_[static_cast<size_t>(i)];
-    if (guess_level_[static_cast<size_t>(i)] != level || state(i) != RowState::inactive) continue;
-    if (g != lower_side && g != upper_side) continue;
-    if (!std::isfinite(g == lower_side ? rows_[i].lower : rows_[i].upper) || basis_.freedom() == 0) continue;
-    if (project_row(i) <= guess_rank_) continue;
-    side(i) = g;
-    hold_projected_row(i);
-  }
-}
-
 // Freezes the combinations of soft rows that span the directions of the fit.
 void Lexicographic::hold_directions() {
   const Index rows = static_cast<Index>(soft_.size()), rank = fit_.rank(), begin = combined_;
@@ -89,19 +74,23 @@ void Lexicographic::hold_directions() {
 // which nothing prevents unless the directions of the fit contain it.
 bool Lexicographic::depends_on_releasable_rows() {
   const Index first = first_free(), rank = basis_.rank(), rows = static_cast<Index>(soft_.size());
+  if (std::all_of(held_.begin() + first, held_.end(), [](const Held& h) { return h.frozen; })) return false;
+  // C u for all such u at once: u = Y L^-1 e_p, so it is entry p of L^-T Y^T c for a row c.
+  for (Index r = 0; r < rows; ++r) rows_.copy_to(soft_[static_cast<size_t>(r)], block_.col(r).head(n_));
+  basis_.project_all(block_, rows);
+  for (Index r = 0; r < rows; ++r) {
+    projected_.head(rank) = rows_[soft_[static_cast<size_t>(r)]].root_weight * block_.col(r).head(rank);
+    basis_.backward(projected_, first);
+    block_.col(r).head(rank) = projected_.head(rank);
+  }
   auto change = tails_.head(rows);
   for (Index p = first; p < rank; ++p) {
     if (held_[static_cast<size_t>(p)].frozen) continue;
+    change = block_.row(p).head(rows).transpose();
     step_.head(rank).setZero();
     step_[p] = 1.0;
     basis_.forward(step_, p);
-    gradient_.setZero();
-    basis_.move(gradient_, step_, p);
-    for (Index r = 0; r < rows; ++r) {
-      const Index i = soft_[static_cast<size_t>(r)];
-      change[r] = rows_[i].root_weight * rows_.value(i, gradient_);
-    }
-    if (fit_.cannot_reproduce(change, rank_ * gradient_.norm())) return true;
+    if (fit_.cannot_reproduce(change, rank_ * step_.segment(p, rank - p).norm())) return true;
   }
   return false;
 }
@@ -135,6 +124,7 @@ void Lexicographic::hold_projected_row(Index row) {
   held_.push_back({row, bound(row), false});
   state(row) = RowState::held;
   entered_[static_cast<size_t>(row)] = level_;
+  guesses_[static_cast<size_t>(level_)].life[static_cast<size_t>(row)] = guess_life_;
   ++count_.updates;
 }
 

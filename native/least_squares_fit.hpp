@@ -33,12 +33,12 @@ class LeastSquaresFit {
     size_ = size;
     residual_size_ = residual_size;
     dropped_ = 0.0;
-    is_posture_fit_ = true;
+    is_other_fit_ = true;
   }
-  bool is_posture_fit() const { return is_posture_fit_; }
+  bool is_other_fit() const { return is_other_fit_; }
 
   void begin(Index freedom) {
-    is_posture_fit_ = false;
+    is_other_fit_ = false;
     freedom_ = freedom;
     count_ = 0;
     min_root_weight_ = infinity;
@@ -127,7 +127,9 @@ class LeastSquaresFit {
   double size() const { return size_; }
   Index rank() const { return rank_; }
   // Last pivot of the fit: an estimate of the smallest nonzero singular value.
-  double smallest_pivot() const { return rank_ > 0 && !is_posture_fit_ ? std::abs(P_(rank_ - 1, rank_ - 1)) : infinity; }
+  double smallest_pivot() const {
+    return rank_ > 0 && !is_other_fit_ ? std::abs(P_(rank_ - 1, rank_ - 1)) : infinity;
+  }
   // Norm of the largest column that was treated as zero.
   double dropped() const { return dropped_; }
   double residual_size() const { return residual_size_; }
@@ -285,7 +287,7 @@ class LeastSquaresFit {
   Matrix P_, column_reflectors_;
   Vector d_, root_weights_, tails_, column_tau_, y_, column_, norms_, head_, tau_, right_head_, right_tau_;
   std::vector<Index> order_;
-  bool restricted_ = false, is_posture_fit_ = false;
+  bool restricted_ = false, is_other_fit_ = false;
   Index freedom_ = 0, columns_ = 0, count_ = 0, rank_ = 0;
   double min_root_weight_ = 1.0, max_root_weight_ = 1.0, size_ = 0.0, dropped_ = 0.0, residual_size_ = 0.0;
 };

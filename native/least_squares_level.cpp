@@ -143,10 +143,10 @@ bool Lexicographic::fit_damped() {
   return true;
 }
 
-// Decides the damping of a level from the program alone and not from the rows that happen to be held: the level is solved
-// with full damping, which has one solution. The rows that are held there have multipliers and belong to the program. If
-// the rows of the level have only a small part that is independent of them, the level is nearly singular, or bounds block
-// nearly all the freedom that it needs.
+// Decides the damping of a level from the program alone and not from the rows that happen to be held: the level is
+// solved with full damping, which has one solution. The rows that are held there have multipliers and belong to the
+// program. If the rows of the level have only a small part that is independent of them, the level is nearly singular,
+// or bounds block nearly all the freedom that it needs.
 Lexicographic::Outcome Lexicographic::decide_singularity_damping(Index level) {
   const double damping = damping_, full = rows_.singularity_damping(level);
   damping_ = std::max(damping, full);
@@ -290,15 +290,22 @@ void Lexicographic::drop(const Removal& removal) {
 // The most violated inactive row of this level or the levels above; sets its side. -1: none.
 Index Lexicographic::most_violated(Index level) {
   const Index candidates = inequalities_up_to(level);
+  moved_ += (x_ - checked_).norm();
+  checked_ = x_;
+  if (moved_ > 1e4) {  // rounding errors of the length must stay below the tolerance of rows
+    moved_ = 0.0;
+    safe_.setZero();
+  }
   Index worst = -1;
   double most = 0.0;
   signed char which = inside;
   for (Index k = 0; k < candidates; ++k) {
     const Index i = inequalities_[static_cast<size_t>(k)];
-    if (state(i) != RowState::inactive) continue;
+    if (state(i) != RowState::inactive || moved_ < safe_[k]) continue;
     const double v = rows_.value(i, x_);
     const double above = v - rows_[i].upper, below = rows_[i].lower - v;
     const double violation = std::max(above, below);
+    safe_[k] = moved_ - violation;  // the value of a unit row changes by no more than x moves
     if (violation <= most || violation <= tolerance(i)) continue;
     most = violation;
     worst = i;

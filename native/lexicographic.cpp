@@ -37,11 +37,12 @@ Status Lexicographic::solve(const ProgramView& view, double budget_seconds, Inde
   // carry the rounding errors of large numbers. Solve once more, from here.
   if (status == Status::optimal && largest_norm_ > 1e3 && largest_norm_ > 2.0 * x_.norm()) {
     first_ = x_;
+    first_side_ = side_;
     prepare(view, true);
     second_pass_ = true;
     if (solve_levels() != Status::optimal) {  // the first solution is complete, but less accurate
       x_ = first_;
-      side_ = next_guess_ = guess_;
+      side_ = next_side_ = first_side_;
       count_.levels_solved = view.levels() + 1;
     }
   }
@@ -60,10 +61,11 @@ Status Lexicographic::solve_levels() {
     }
     largest_norm_ = std::max(largest_norm_, x_norm_);
     first_pass_damping_[static_cast<size_t>(level)] = damping_;
+    store_guess(level);
     finish(level);
     ++count_.levels_solved;
   }
-  next_guess_ = side_;
+  next_side_ = side_;
   return Status::optimal;
 }
 
@@ -78,18 +80,26 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     damped_fit_.resize(m_, n_);
     const auto rows = static_cast<size_t>(m_);
     side_.assign(rows, inside);
-    guess_.assign(rows, inside);
-    next_guess_.assign(rows, inside);
+    last_side_.assign(rows, inside);
+    next_side_.assign(rows, inside);
     entered_.assign(rows, 0);
-    guess_level_.assign(rows, 0);
+    last_entered_.assign(rows, 0);
+    first_side_.assign(rows, inside);
+    guesses_.resize(static_cast<size_t>(view.levels()) + 1);
+    for (Guess& guess : guesses_) {
+      guess.sides.assign(rows, inside);
+      guess.life.assign(rows, 0);
+    }
     state_.assign(rows, RowState::inactive);
     held_.reserve(static_cast<size_t>(n_) + 1);
     soft_.reserve(rows);
     batch_.reserve(rows);
     inequalities_.reserve(rows);
-    for (Vector* v : {&x_, &first_, &start_, &before_, &direction_, &step_, &gradient_, &multiplier_}) v->setZero(n_);
+    for (Vector* v : {&x_, &checked_, &first_, &start_, &before_, &direction_, &step_, &gradient_, &multiplier_})
+      v->setZero(n_);
     projected_.setZero(n_ + padding);
     dual_.setZero(m_);
+    safe_.setZero(m_);
     tails_.setZero(m_);
     slack_.setZero(m_);
     force_.setZero(m_);
@@ -102,13 +112,17 @@ void Lexicographic::prepare(const ProgramView& view, bool warm) {
     directions_.setZero(m_ + padding, n_);
     posture_fit_.resize(n_);
   } else if (!warm) {
-    std::fill(next_guess_.begin(), next_guess_.end(), static_cast<signed char>(inside));
     x_.setZero();
   }
+  if (!same || !warm)
+    for (Guess& guess : guesses_) guess.known = false;
   if (!x_.allFinite()) x_.setZero();
+  checked_ = x_;
+  safe_.setZero();
+  moved_ = 0.0;
   view_ = &view;
-  guess_ = next_guess_;
-  guess_level_ = entered_;
+  last_side_ = next_side_;
+  last_entered_ = entered_;
   std::fill(side_.begin(), side_.end(), static_cast<signed char>(inside));
   std::fill(state_.begin(), state_.end(), RowState::inactive);
   rows_.read(view);
@@ -136,29 +150,13 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
   conflict_ = false;
   damping_ = least_norm(level) ? 0.0 : rows_.damping(level);
   if (second_pass_) damping_ = first_pass_damping_[static_cast<size_t>(level)];
-  hold_guessed_rows(level);
+  const Guess& guess = guesses_[static_cast<size_t>(level)];
+  const bool had_slack = guess.known && guess.conflict;
+  const Index equalities = use_guess(level);
   if (least_norm(level)) {
     if (basis_.freedom() == 0 && first_free() == basis_.rank()) return Outcome::done;
     return solve_least_squares(level);
   }
-  Index equalities = 0;
-  for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
-    if (rows_[i].kind == Kind::equality) {
-      side(i) = equality;
-      soft_.push_back(i);
-      ++equalities;
-    }
-  }
-  for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
-    const signed char g = guess_[static_cast<size_t>(i)];
-    if (rows_[i].kind != Kind::inequality || (g != lower_side && g != upper_side)) continue;
-    if (guess_level_[static_cast<size_t>(i)] > level) continue;
-    if (!std::isfinite(g == lower_side ? rows_[i].lower : rows_[i].upper)) continue;
-    side(i) = g;
-    entered_[static_cast<size_t>(i)] = level;
-    soft_.push_back(i);
-  }
-  for (Index i : soft_) state(i) = RowState::soft;
   if (out_of_time()) return Outcome::budget;
   if (rows_.singularity_damping(level) > 0.0 && !second_pass_) {
     if (equalities >= n_ - frozen_count() && damping_ == 0.0) {
@@ -169,11 +167,75 @@ Lexicographic::Outcome Lexicographic::solve_level(Index level) {
     const Outcome outcome = decide_singularity_damping(level);
     if (outcome != Outcome::done) return outcome;
   }
-  if (equalities <= basis_.freedom() && damping_ == 0.0) {
+  if (equalities <= basis_.freedom() && damping_ == 0.0 && !had_slack) {
     const Outcome outcome = solve_exactly(level);
     if (outcome != Outcome::conflict) return outcome;
   }
   return solve_least_squares(level);
+}
+
+// Starts a level with the rows that had a multiplier at this level in the last solution, and those that became active
+// at this level and were active to the end. Returns the number of equalities.
+Index Lexicographic::use_guess(Index level) {
+  Guess& guess = guesses_[static_cast<size_t>(level)];
+  const bool had_slack = guess.known && guess.conflict;
+  const auto guessed = [&](Index i) -> signed char {
+    const auto at = static_cast<size_t>(i);
+    const bool here = rows_[i].level == level ? last_entered_[at] <= level : last_entered_[at] == level;
+    if (!guess.known) return inside;
+    const bool with_multiplier = had_slack && guess.sides[at] != inside;
+    if (!with_multiplier && !here) return inside;
+    const signed char g = with_multiplier ? guess.sides[at] : last_side_[at];
+    const bool bounded = std::isfinite(g == lower_side ? rows_[i].lower : rows_[i].upper);
+    return bounded && g != equality ? g : static_cast<signed char>(inside);
+  };
+  for (Index p = had_slack ? static_cast<Index>(held_.size()) - 1 : -1; p >= 0; --p) {
+    const Held& h = held_[static_cast<size_t>(p)];
+    if (!h.frozen && side(h.row) != equality && guessed(h.row) != side(h.row)) release(p);
+  }
+  for (Index k = 0; k < inequalities_begin_[static_cast<size_t>(level)] && basis_.freedom() > 0; ++k) {
+    const Index i = inequalities_[static_cast<size_t>(k)];
+    if (state(i) != RowState::inactive) continue;
+    const signed char g = guessed(i);
+    if (g == inside || project_row(i) <= guess_rank_) continue;
+    side(i) = g;
+    const int life = guess.life[static_cast<size_t>(i)];
+    hold_projected_row(i);
+    guess.life[static_cast<size_t>(i)] = life - 1;
+  }
+  soft_.clear();
+  if (least_norm(level)) return 0;
+  for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
+    if (rows_[i].kind != Kind::equality) continue;
+    side(i) = equality;
+    soft_.push_back(i);
+  }
+  const auto equalities = static_cast<Index>(soft_.size());
+  for (Index i = rows_.begin(level); i < rows_.end(level); ++i) {
+    if (rows_[i].kind != Kind::inequality) continue;
+    side(i) = guessed(i);
+    if (side(i) == inside) continue;
+    entered_[static_cast<size_t>(i)] = level;
+    soft_.push_back(i);
+  }
+  for (Index i : soft_) state(i) = RowState::soft;
+  return equalities;
+}
+
+// Stores the rows that have a multiplier at a level, for the next solve. Nothing tells whether the others are needed:
+// after some solves they are left out and enter again if they are.
+void Lexicographic::store_guess(Index level) {
+  Guess& guess = guesses_[static_cast<size_t>(level)];
+  guess.known = true;
+  guess.conflict = conflict_;
+  if (!conflict_) return;
+  guess.sides = side_;
+  for (size_t p = 0; p < held_.size(); ++p) {
+    const bool has_multiplier = std::abs(multiplier_[static_cast<Index>(p)]) > strength_ * scale_;
+    const Index row = held_[p].row;
+    if (row >= 0 && !has_multiplier && guess.life[static_cast<size_t>(row)] <= 0)
+      guess.sides[static_cast<size_t>(row)] = inside;
+  }
 }
 
 // Number of held rows that are fixed.
@@ -186,6 +248,7 @@ Lexicographic::Outcome Lexicographic::solve_exactly(Index level) {
   Index split = 0;
   while (split < static_cast<Index>(soft_.size()) && side(soft_[static_cast<size_t>(split)]) == equality)
     ++split;
+  conflict_ = false;
   if (!soft_.empty()) ++count_.factorizations;
   const bool separable = hold_rows(0, split);
   hold_rows(split, static_cast<Index>(soft_.size()));
@@ -290,7 +353,7 @@ void Lexicographic::freeze_fit() {
     complete_ = true;
     return;
   }
-  if (fit_.is_posture_fit()) factor_level(0.0, rank_);
+  if (fit_.is_other_fit()) factor_level(0.0, rank_);
   if (fit_.rank() < static_cast<Index>(soft_.size()) && depends_on_releasable_rows()) {
     freeze_soft_rows_first();
   } else {

@@ -49,6 +49,13 @@ class Lexicographic {
     Index combination = -1;
   };
 
+  // Whether a level had slack (or was damped), and the rows that had a multiplier then.
+  struct Guess {
+    std::vector<signed char> sides;
+    std::vector<int> life;  // solves in which a row may still be guessed without a multiplier
+    bool known = false, conflict = false;
+  };
+
   struct Removal {
     Index at = -1;       // position in held_ or soft_
     bool soft = false;   // which of the two lists
@@ -60,6 +67,8 @@ class Lexicographic {
   void prepare(const ProgramView& view, bool warm);
   Status solve_levels();
   Outcome solve_level(Index level);
+  Index use_guess(Index level);
+  void store_guess(Index level);
   Outcome solve_exactly(Index level);
   void finish(Index level);
   void freeze_fit();
@@ -67,7 +76,6 @@ class Lexicographic {
 
   // Held rows, and steps of x onto them (held_rows.cpp).
   bool hold_rows(Index begin, Index end);
-  void hold_guessed_rows(Index level);
   void hold_directions();
   bool depends_on_releasable_rows();
   void freeze_soft_rows_first();
@@ -145,6 +153,8 @@ class Lexicographic {
   static constexpr Index first_dual_iterations_ = 8, first_damped_iterations_ = 24;
   // Bounds that block the last step towards the posture are met in so many rounds, of a few microseconds.
   static constexpr int posture_passes_ = 3;
+  // Solves in which a row without a multiplier is guessed after it has entered.
+  static constexpr int guess_life_ = 20;
   // Largest threshold of significant multipliers, relative to the largest force.
   static constexpr double smallest_multiplier_ = 1e-9;
 
@@ -160,10 +170,10 @@ class Lexicographic {
   std::vector<Index> soft_;         // active rows of the current level
   std::vector<Index> batch_;        // rows being appended to the basis
   std::vector<signed char> side_;   // of every row, as far as known
-  std::vector<signed char> guess_;  // sides of the last solution
-  std::vector<signed char> next_guess_;  // sides for the next solve, with the guesses of levels that were not solved
-  std::vector<Index> entered_;      // level at which a row became active
-  std::vector<Index> guess_level_;  // the same in the last solution
+  std::vector<signed char> last_side_, next_side_;   // of the last solution, and for the next solve
+  std::vector<signed char> first_side_;              // after the first pass
+  std::vector<Index> entered_, last_entered_;        // level at which a row became active, also in the last solution
+  std::vector<Guess> guesses_;                       // of every level, and of the last step
   std::vector<RowState> state_;
   std::vector<Index> levels_before_;       // layout of the last program
   std::vector<Index> inequalities_;        // rows that can be violated, by level
@@ -171,6 +181,7 @@ class Lexicographic {
   Vector x_, first_, start_;               // current; after the first pass; at the optimum of the level above
   Vector before_, direction_;              // one step of the primal descent
   Vector values_, rates_;                  // of the rows of the level, at before_ and along direction_
+  Vector checked_, safe_;                  // where rows were checked; path length up to which a row cannot be violated
   Vector above_, change_;                  // the same of the inequalities of the levels above
   Vector step_, gradient_, projected_;     // work space
   Vector tails_;                           // work space of hold_rows
@@ -178,6 +189,7 @@ class Lexicographic {
   Vector dual_, slack_, force_;            // of every row, for the current level
   Matrix block_, combinations_, directions_;
   Index combined_ = 0;
+  double moved_ = 0.0;                                           // length of the path of x between checks
   double x_norm_ = 0.0, start_norm_ = 0.0, largest_norm_ = 0.0;  // norms of x
   double scale_ = 0.0;                                           // largest force of the level
   double strength_ = 1e-14;                                      // smallest significant multiplier, relative to scale_

@@ -79,6 +79,9 @@ TASKS_AT_TARGET: dict[str, TaskFactory] = {
     "self-collision": lambda r, s: constraints.SelfCollision(
         r, pairs=[(r.hand("left"), r.chest), (r.hand("left"), r.hand("right")), (r.foot("left"), r.foot("right"))]
     ),
+    "obstacle distance": lambda r, s: constraints.ObstacleDistance(
+        r, [constraints.Obstacle.ball(0.05, s.pose(r.hand("left")).translation + np.array([0.3, 0.1, 0.2]))], rows=4
+    ),
     "static torque limit": lambda r, s: constraints.StaticTorqueLimit(r, r.foot("right"), r.joints[:8], scale=0.9),
     "pinned contact": lambda r, s: constraints.PinnedContact(r.foot("left")),
     "rigid contact": lambda r, s: constraints.RigidContact(r.foot("right"), at=s),

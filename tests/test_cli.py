@@ -219,7 +219,7 @@ def test_an_invalid_run_is_refused(arguments: list[str], evidence: str, capsys: 
 
 
 @pytest.mark.needs_models
-@pytest.mark.parametrize("setting", ["frequency=0", "cycles=none"])
+@pytest.mark.parametrize("setting", ["frequency=0", "cycles=none", "depth=5"])
 def test_an_invalid_squat_is_refused(setting: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected a positive number" in error_line(capsys, "run", "squat", "--set", setting)
 

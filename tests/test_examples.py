@@ -193,3 +193,15 @@ def test_tasks_beside_those_of_a_walk_are_met(output: str) -> None:
 def test_every_example_has_its_test() -> None:
     tested = re.findall(r'^@pytest.mark.parametrize\("output", \["(\d\d)"\]', Path(__file__).read_text(), re.MULTILINE)
     assert tested == [path.name[:2] for path in EXAMPLES]
+
+
+@pytest.mark.parametrize("output", ["17"], indirect=True)
+def test_the_hand_on_the_table_carries_what_the_feet_cannot(output: str) -> None:
+    first, ahead, pressed = output.splitlines()
+    assert first.startswith("stands")
+    assert numbers(first)[0] <= 5.0
+    in_front, miss = numbers(ahead)
+    assert in_front > 3.0  # cm, where feet alone cannot balance
+    assert miss < 5.0
+    force, weight = numbers(pressed)
+    assert 30.0 < force < 0.5 * weight

@@ -85,6 +85,10 @@ NB_MODULE(_motion, m) {
       .def("drift", [](const poise::FrameRows& frame, const poise::VectorOut& out) {
         poise::expect(out.shape(0) == 6, "a frame has six components");
         Eigen::Map<Eigen::Matrix<double, 6, 1>>(out.data()) = frame.drift();
+      }, "out"_a)
+      .def("velocity", [](const poise::FrameRows& frame, const poise::VectorOut& out) {
+        poise::expect(out.shape(0) == 6, "a frame has six components");
+        Eigen::Map<Eigen::Matrix<double, 6, 1>>(out.data()) = frame.velocity();
       }, "out"_a);
 
   nb::class_<poise::FrameWriter>(m, "FrameWriter")

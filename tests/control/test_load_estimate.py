@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from poise import runs
 from poise.behaviors import Stand, Walk
 from poise.control import TorqueController
 from poise.errors import PoiseError
@@ -95,3 +96,15 @@ def test_a_load_can_be_taken_away_while_it_runs() -> None:
 def test_delayed_states_and_estimates_exclude_each_other() -> None:
     with pytest.raises(PoiseError, match="not both"):
         TorqueController(Stand(installed_robot("g1")), delay=0.01, estimate_loads=True)
+
+
+def test_a_run_announces_the_box_that_the_robot_carries() -> None:
+    robot = installed_robot("g1")
+    for knowledge, share in (("announced", 0.1), ("estimated", 0.0), ("unknown", 0.0)):
+        setup = runs.Stand(robot="g1", carried_mass=10.0, carried_knowledge=knowledge).build(robot)
+        assert isinstance(setup.controller, TorqueController)
+        assert sum(setup.controller.loads.values()) == pytest.approx(share * robot.mass)
+    assert runs.Stand(robot="g1", carried_mass=10.0).resolved_settings().posture_gain < 20.0
+    assert (
+        runs.Stand(robot="g1", carried_mass=10.0, carried_knowledge="unknown").resolved_settings().posture_gain == 20.0
+    )

@@ -1,17 +1,19 @@
 """A shielded robot meets wishes that conflict with nothing, keeps its balance with all others, and says what limits."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+from poise import tasks
 from poise.control import ControlStep, TorqueController
 from poise.errors import PoiseError
-from poise.plants import MujocoPlant, steps
+from poise.hierarchy import Level
+from poise.plants import Load, MujocoPlant, steps
 from poise.robots import limbs
 from poise.shield import BalanceShield, WishReporter, explain_held
-from poise.shield.balance_shield import HANDS, JOINTS, UPRIGHT
+from poise.shield.balance_shield import HANDS, JOINTS, LIMITS, UPRIGHT
 from poise.solvers import Lexicographic
 from poise.tasks import Posture
 from robot_states import installed_robot
@@ -23,10 +25,10 @@ Wishes = Callable[[float], Mapping[str, Any] | None]
 class Run:
     """A simulated robot with a shield, which repeats the wishes of a function of time at 50 Hz."""
 
-    def __init__(self, mode: Any, wishes: Wishes, robot: Any = G1) -> None:
+    def __init__(self, mode: Any, wishes: Wishes, robot: Any = G1, loads: Sequence[Load] = ()) -> None:
         self.shield = BalanceShield(robot, mode)
-        self.controller = TorqueController(self.shield, solver=Lexicographic())
-        self.plant = MujocoPlant(self.shield.start)
+        self.controller = TorqueController(self.shield, Lexicographic(), estimate_loads=bool(loads))
+        self.plant = MujocoPlant(robot, loads=loads)
         self.reporter = WishReporter(self.shield)
         self._wishes = wishes
 
@@ -50,7 +52,7 @@ def test_the_wishes_stand_below_the_balance() -> None:
         for hierarchy in shield.hierarchies:
             names = [level.name for level in hierarchy.levels]
             place = names.index(essential)
-            assert names[place + 1 : place + 5] == [UPRIGHT, HANDS, "wished gaze", JOINTS]
+            assert names[place + 1 : place + 6] == [LIMITS, UPRIGHT, HANDS, "wished gaze", JOINTS]
 
 
 def test_joints_and_a_hand_meet_wishes_that_conflict_with_nothing() -> None:
@@ -126,7 +128,7 @@ def test_hands_that_press_together_are_held_by_the_self_collision() -> None:
     report = run.reporter.report(step)
     named = explain_held(report.held, step.command.solution)
     assert {each.wish for each in report.held} <= {each.wish for each in named}
-    assert any(each.level == "always" and "collision" in each.limit for each in named)
+    assert any(each.level == LIMITS and "collision" in each.limit for each in named)
 
 
 @pytest.mark.parametrize("mode", ["stand", "walk"])
@@ -140,8 +142,40 @@ def test_arms_that_are_thrown_about_do_not_cost_the_balance(mode: str) -> None:
             goal["angles"] = dict(zip(joints.names, random.uniform(joints.lower, joints.upper).tolist(), strict=True))
         return {"joints": goal["angles"], "velocity": [0.3, 0.0, 0.0] if mode == "walk" else None}
 
-    run = Run(mode, wishes)
-    run.last(4.0)
+    loads = [Load(G1.hand("left"), 1.5)] if mode == "walk" else []
+    run = Run(mode, wishes, loads=loads)
+    step = run.last(4.0)
+    report = run.reporter.report(step, run.controller.loads)
+    assert report.loads == ({"left": pytest.approx(1.5, rel=0.1)} if loads else {})
+
+
+def test_a_wrist_that_cannot_hold_its_load_does_not_cost_the_balance() -> None:
+    talos = installed_robot("talos")  # 3 N m at the roll of the wrist
+    joints = BalanceShield(talos).joints
+    angles = {
+        name: 0.5 * (low + high) for name, low, high in zip(joints.names, joints.lower, joints.upper, strict=True)
+    }
+    run = Run("stand", lambda _: {"joints": angles}, talos, [Load(talos.hand(side), 5.0) for side in ("left", "right")])
+    run.last(2.5)
+
+
+def test_a_hand_holds_a_point_of_the_world_while_the_robot_walks_past_with_a_level_cup() -> None:
+    point = np.array([0.9, 0.35, 0.95])
+    run = Run("walk", lambda _: {"velocity": [0.3, 0.0, 0.0], "hands": {"left": {"position": point.tolist()}}})
+    left, right = G1.hand("left"), G1.hand("right")
+    upwards = G1.stance("standing").pose(right).rotation.T @ (0.0, 0.0, 1.0)
+    run.shield.add_level(Level("cup", tasks.Direction(right, axis=upwards, target=(0.0, 0.0, 1.0))), below=UPRIGHT)
+    reached, misses, tilts = 0.0, [], []
+    for step in run.steps(4.8):
+        state = run.plant.truth()
+        tilts.append(np.degrees(np.arccos(min(1.0, (state.pose(right).rotation @ upwards)[2]))))
+        if run.shield.hands["left"].beyond_reach == 0.0 and run.shield.hands["left"].active:
+            reached = reached or step.state.time
+            if step.state.time > reached + 0.5:
+                misses.append(np.linalg.norm(state.pose(left).translation - point))
+    assert len(misses) > 500  # a second, in which the robot walks 0.3 m
+    assert max(misses) < 0.02
+    assert max(tilts) < 5.0
 
 
 def test_wishes_for_legs_are_refused_and_the_mode_is_checked() -> None:

@@ -1,4 +1,4 @@
-"""The desk answers every message with one answer, and lets only valid, timely wishes of one client through."""
+"""The receiver answers every message with one answer, and lets only valid, timely wishes of one client through."""
 
 import json
 
@@ -7,26 +7,26 @@ import numpy as np
 import pytest
 
 from poise.shield.answers import HeldWish, ShieldReport, SolutionRows, WishLimit, WishResult
-from poise.shield.gateway import MAX_MESSAGE_SIZE, ReportMessage, WishDesk
+from poise.shield.gateway import MAX_MESSAGE_SIZE, ReportMessage, WishReceiver
 from poise.solvers import Lexicographic, Program, Rows
 
 JOINTS = {"left_elbow": "left arm", "right_elbow": "right arm", "neck": "head"}
 SILENCE = 0.2
 
 
-def desk(time: float = 0.0) -> WishDesk:
-    each = WishDesk(JOINTS, ("left", "right"), SILENCE)
+def receiver(time: float = 0.0) -> WishReceiver:
+    each = WishReceiver(JOINTS, ("left", "right"), SILENCE)
     move_clock(each, time)
     return each
 
 
-def move_clock(each: WishDesk, time: float) -> None:
+def move_clock(each: WishReceiver, time: float) -> None:
     each.update(ReportMessage(ShieldReport(time).message(), (), None))
 
 
 @pytest.mark.parametrize("encode", [json.dumps, msgpack.packb], ids=["json", "msgpack"])
 def test_a_wish_in_either_encoding_is_taken_and_answered(encode: object) -> None:
-    wish, answer = desk(3.0).read(encode({"joints": {"left_elbow": 0.5}, "sequence": 4, "time": 2.9}), "a")
+    wish, answer = receiver(3.0).read(encode({"joints": {"left_elbow": 0.5}, "sequence": 4, "time": 2.9}), "a")
     assert wish is not None
     assert dict(wish.joints) == {"left_elbow": 0.5}
     assert (answer["kind"], answer["sequence"], answer["time"]) == ("answer", 4, 3.0)
@@ -52,7 +52,7 @@ def test_a_wish_in_either_encoding_is_taken_and_answered(encode: object) -> None
     ],
 )
 def test_a_hostile_message_is_refused_in_one_line(data: bytes | str, words: str) -> None:
-    each = desk()
+    each = receiver()
     wish, answer = each.read(data, "a")
     assert wish is None
     assert answer["kind"] == "refused"
@@ -62,7 +62,7 @@ def test_a_hostile_message_is_refused_in_one_line(data: bytes | str, words: str)
 
 
 def test_random_bytes_never_pass_nor_raise() -> None:
-    random, each = np.random.default_rng(0), desk()
+    random, each = np.random.default_rng(0), receiver()
     valid = msgpack.packb({"joints": {"left_elbow": 0.5}, "gaze": [1.0, 2.0, 3.0]})
     for _ in range(500):
         damaged = bytearray(valid)
@@ -78,7 +78,7 @@ def test_random_bytes_never_pass_nor_raise() -> None:
 
 
 def test_a_late_wish_is_refused() -> None:
-    each = desk(10.0)
+    each = receiver(10.0)
     assert each.read(json.dumps({"gaze": [1, 0, 1], "time": 9.9}), "a")[0] is not None
     wish, answer = each.read(json.dumps({"gaze": [1, 0, 1], "time": 9.7}), "a")
     assert wish is None
@@ -86,7 +86,7 @@ def test_a_late_wish_is_refused() -> None:
 
 
 def test_an_arm_has_one_client_until_it_is_silent() -> None:
-    each, elbow = desk(1.0), json.dumps({"joints": {"left_elbow": 0.5}})
+    each, elbow = receiver(1.0), json.dumps({"joints": {"left_elbow": 0.5}})
     assert each.read(elbow, "a")[0] is not None
     refused, answer = each.read(json.dumps({"hands": {"left": {"position": [0, 0, 1]}}}), "b")
     assert refused is None
@@ -108,7 +108,7 @@ def test_an_answer_names_the_rows_that_hold_a_wish() -> None:
         (WishLimit("left_elbow", "shield", "joint range", 0.1, "rad"),),
         held,
     )
-    each = desk()
+    each = receiver()
     each.update(ReportMessage(report.message(), held, None))
     _, answer = each.read("{}", "a")
     assert [entry["limit"] for entry in answer["limits"]] == ["joint range", "being examined"]

@@ -89,6 +89,17 @@ def test_a_jacobian_is_the_slope_of_the_pose(robot: Robot, state: State, snapsho
     assert R_rate == pytest.approx(pinocchio.skew(rate[3:]) @ state.pose(hand).rotation, abs=1e-8)
 
 
+def test_the_velocity_of_a_frame_is_that_of_its_body_once_the_drift_is_computed(
+    robot: Robot, state: State, snapshot: Snapshot
+) -> None:
+    for frame in (robot.foot("left"), *robot.hands):
+        expected = snapshot.jacobian(frame) @ state.v
+        for terms in (DRIFT, DYNAMICS):
+            other = Snapshot(robot).at(state)
+            other.compute(terms)
+            assert other.velocity(frame) == pytest.approx(expected, abs=1e-9)
+
+
 def test_a_drift_is_the_slope_of_the_velocity(robot: Robot, state: State, snapshot: Snapshot) -> None:
     other = Snapshot(robot)
     for frame in (robot.hand("left"), robot.foot("right"), robot.gaze):

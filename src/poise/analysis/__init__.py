@@ -103,6 +103,7 @@ from poise.analysis.signals import (
 )
 from poise.analysis.step_detection import Footprint, GaitStep
 from poise.analysis.stride_comparison import AnatomicalWalk, StrideComparison, anatomical_walk, compare_strides
+from poise.analysis.style_estimate import StyleEstimate, estimate_style
 from poise.analysis.walk_measures import STYLE_MEASURES, MeasureDefinition, StyleMeasures, style_measures
 from poise.robots import Limb, limbs
 
@@ -144,6 +145,7 @@ __all__ = [
     "RecordingComparison",
     "StrideComparison",
     "StrideLengths",
+    "StyleEstimate",
     "StyleMeasures",
     "WalkingSpeed",
     "agreement",
@@ -164,6 +166,7 @@ __all__ = [
     "cycle_difference",
     "cycle_period",
     "cycles_from_stance",
+    "estimate_style",
     "events_from_markers",
     "events_from_plates",
     "find_phases",

@@ -14,7 +14,7 @@ from poise.arrays import Array
 from poise.behaviors.gait_tasks import balance_tasks
 from poise.errors import PoiseError
 from poise.hierarchy import Behavior, Hierarchy, Level
-from poise.parameters import FormerNames, check_parameters, gain_parameter
+from poise.parameters import FormerNames, check_parameters, gain_parameter, parameter
 from poise.plans import SquatOscillator
 from poise.robots import Robot, State, check_robot, leg_length
 from poise.state import Contact, Snapshot
@@ -148,8 +148,14 @@ class Stand(Behavior):
 class SquatSettings(UprightSettings):
     """Settings of `Squat`: those of `UprightSettings`, and depth, frequency and number of squats."""
 
-    depth: float = gain_parameter(
-        0.15, "vertical travel of the center of mass", "leg lengths", typical_range=(0.0, 0.3)
+    depth: float = parameter(
+        0.15,
+        "vertical travel of the center of mass",
+        unit="leg lengths",
+        low=0.0,
+        above=0.0,
+        below=1.0,  # there the hips would be at the height of the ankles
+        typical_range=(0.0, 0.3),
     )
     frequency: float = gain_parameter(0.5, "squats per second", typical_range=(0.1, 1.0))
     cycles: float = gain_parameter(10.0, "number of squats", "")

@@ -38,6 +38,7 @@ COMMANDS = {
     "replay": "play a joint trajectory on simulated position servos, open loop",
     "serve": "simulate a robot for a controller in another process",
     "shield": "keep a robot balanced while other programs drive its arms, gaze and steps",
+    "style": "measure the style of a recorded walk",
     "studio": "open the interactive studio in the browser",
     "campaign": "run many motions or trials in parallel, from a spec file",
 }

@@ -5,15 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from poise.cli.options import check_writable, print_status
-from poise.errors import UsageError
+from poise.cli.options import check_writable, load_motion, print_status
 from poise.recording import ProgressBar
-
-if TYPE_CHECKING:
-    from poise.recording import Recording
-    from poise.robots import Robot
 
 #: Share of a motion that a stack must explain; below, the command fails.
 MIN_EXPLAINED = 0.5
@@ -36,7 +30,7 @@ def _infer(options: argparse.Namespace) -> int:
 
     from poise.inference import infer  # imported late so that other commands start fast
 
-    recording, robot = _load(options.motion, options.robot)
+    recording, robot = load_motion(options.motion, options.robot)
     bar = ProgressBar("stack of tasks", float(recording.time[-1]) if recording.samples else 0.0)
     try:
         stack = infer(recording, robot, bar)
@@ -58,21 +52,3 @@ def _infer(options: argparse.Namespace) -> int:
         )
         return 1
     return 0
-
-
-def _load(path: Path, name: str | None) -> tuple[Recording, Robot | None]:
-    """Return the motion, and the robot if it was given or is a fitted person."""
-    from poise.recording import load_recording
-    from poise.robots import load_robot
-
-    robot = None if name is None else load_robot(name)
-    if path.suffix.lower() == ".poise":
-        return load_recording(path, robot), robot
-    if path.suffix.lower() not in (".c3d", ".trc", ".bvh"):
-        raise UsageError(f"'{path}' is not a motion; expected a .poise, .c3d, .trc or .bvh file")
-    if robot is not None:
-        raise UsageError(f"'{path}' is of a person, whose body is fitted to it; leave out --robot")
-    from poise.human import fit_trial
-
-    fit = fit_trial(path)
-    return fit.recording(), fit.robot

@@ -15,6 +15,7 @@ from poise.files import writable_path
 
 if TYPE_CHECKING:
     from poise.recording import Recording
+    from poise.robots import Robot
 
 Parsed = TypeVar("Parsed")
 
@@ -121,3 +122,28 @@ def report_interruption(interrupt: KeyboardInterrupt, path: Path | None) -> None
 def print_status(message: str) -> None:
     """Print one line on standard error."""
     print(message, file=sys.stderr, flush=True)
+
+
+def load_motion(path: Path, robot_name: str | None) -> tuple[Recording, Robot]:
+    """Return a recorded motion and its robot: a .poise file, or the body fitted to a .c3d, .trc or .bvh file.
+
+    Raises:
+        UsageError: the file is of another kind, or its robot is not known.
+    """
+    from poise.recording import load_recording, robot_from_provenance
+    from poise.robots import load_robot
+
+    if path.suffix.lower() == ".poise":
+        recording = load_recording(path)
+        robot = robot_from_provenance(recording.provenance) if robot_name is None else load_robot(robot_name)
+        if isinstance(robot, str):
+            raise UsageError(f"the robot of '{path}' cannot be loaded: {robot}; give --robot")
+        return recording, robot
+    if path.suffix.lower() not in (".c3d", ".trc", ".bvh"):
+        raise UsageError(f"'{path}' is not a motion; expected a .poise, .c3d, .trc or .bvh file")
+    if robot_name is not None:
+        raise UsageError(f"'{path}' is of a person, whose body is fitted to it; leave out --robot")
+    from poise.human import fit_trial
+
+    fit = fit_trial(path)
+    return fit.recording(), fit.robot

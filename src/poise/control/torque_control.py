@@ -27,7 +27,7 @@ from poise.errors import PoiseError
 from poise.hierarchy import Behavior, BehaviorLike, Hierarchy
 from poise.robots import Frame, Robot, State
 from poise.solvers import Lexicographic, Solution, Solver, Weighted
-from poise.state import Contact, SensorReadings, Snapshot, _motion
+from poise.state import DYNAMICS, Contact, SensorReadings, Snapshot, _motion
 from poise.tasks import (
     ACCELERATION,
     Assembly,
@@ -381,6 +381,7 @@ class TorqueController(HierarchyController):
         forces, snapshot = self._forces, self._snapshot.at(state)
         if forces is None or self._readings is None or not snapshot.is_finite:
             return
+        snapshot.compute(DYNAMICS)  # all terms of this tick at once
         self._friction.update(snapshot, forces.contacts, self._readings)
         if self._friction.value < math.inf:
             forces.friction[:] = [self._friction.limit(contact.friction) for contact in forces.contacts]

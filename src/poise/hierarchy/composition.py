@@ -240,11 +240,15 @@ class ComposedBehavior(Behavior):
             for entry in place.entries
             for name in _names(entry)
         ]
-        composed = _Composed(Hierarchy((*sources.base.always, *self._constraints), levels), ", ".join(missing))
+        composed = _Composed(Hierarchy(self._always(sources.base), levels), ", ".join(missing))
         while len(self._composed) >= MAX_COMPOSED:
             del self._composed[next(iter(self._composed))]
         self._composed[sources], self._sources[composed.hierarchy] = composed, sources
         return composed
+
+    def _always(self, base: Hierarchy) -> tuple[Task, ...]:
+        """Return the constraints of a composed hierarchy: those of the base and the added ones."""
+        return (*base.always, *self._constraints)
 
     def _levels_at(self, base_level: str, below: bool, of_joined: Mapping[int, Hierarchy | None]) -> list[Level]:
         levels: list[Level] = []

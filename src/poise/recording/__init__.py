@@ -20,7 +20,7 @@ from poise.recording.recorder import (
     record_steps,
 )
 from poise.recording.recording import Recording, load_recording
-from poise.recording.statistics import LevelResidual, Overruns, count_texts, percentiles
+from poise.recording.statistics import LevelResidual, Overruns, count_texts, label_part, percentiles
 
 __all__ = [
     "ABSENT_CODE",
@@ -41,6 +41,7 @@ __all__ = [
     "controller_facts",
     "count_texts",
     "environment_facts",
+    "label_part",
     "load_recording",
     "make_unique",
     "percentiles",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from poise.arrays import Array
 from poise.control import Command, ControlStep
 from poise.geometry import so3
+from poise.robots import Frame
 from poise.shield.balance_shield import GAZE, HANDS, JOINTS, BalanceShield, WishedHand
 from poise.solvers import Program, Rows, Solution, obstacles
 from poise.state import Snapshot
@@ -85,12 +87,14 @@ class ShieldReport:
         wishes: remaining error of each wish that holds.
         limits: why wishes are not met, as far as that is known without the rows of the hierarchy.
         held: wishes that are away from their targets; `explain_held` says why.
+        loads: known and estimated loads in the hands (kg), by side.
     """
 
     time: float
     wishes: tuple[WishResult, ...] = ()
     limits: tuple[WishLimit, ...] = ()
     held: tuple[HeldWish, ...] = ()
+    loads: Mapping[str, float] = field(default_factory=dict)
 
     def message(self) -> dict[str, Any]:
         """Return the report as plain values, for msgpack and JSON."""
@@ -100,6 +104,7 @@ class ShieldReport:
                 each.wish: {"state": each.state, "error": each.error, "unit": each.unit} for each in self.wishes
             },
             "limits": [limit.message() for limit in self.limits],
+            "loads": dict(self.loads),
         }
 
 
@@ -118,8 +123,13 @@ class WishReporter:
         self._rows: dict[tuple[str, str], slice] = {}
         self._begin()
 
-    def report(self, step: ControlStep) -> ShieldReport:
-        """Return remaining errors and limits of all wishes at a control step; takes a few tenths of a millisecond."""
+    def report(self, step: ControlStep, loads: Mapping[Frame, float] = MappingProxyType({})) -> ShieldReport:
+        """Return remaining errors and limits of all wishes at a control step; takes a few tenths of a millisecond.
+
+        Args:
+            step: the control step.
+            loads: those of the controller (kg).
+        """
         self._begin()
         self._find_rows(step.command)
         shield, snapshot = self._shield, self._snapshot.at(step.state)
@@ -136,7 +146,8 @@ class WishReporter:
             missing = float(np.linalg.norm(shield.velocity - shield.granted_velocity))
             reason = "walking speed" if shield.walk else "this shield stands; start it with --mode walk"
             self._judge("velocity", missing, "m/s", [(reason, missing)], 0.0, ())
-        return ShieldReport(step.state.time, tuple(self._results), tuple(self._limits), tuple(self._held))
+        in_hands: dict[str, float] = {hand.side: float(loads[hand]) for hand in shield.robot.hands if hand in loads}
+        return ShieldReport(step.state.time, tuple(self._results), tuple(self._limits), tuple(self._held), in_hands)
 
     def _begin(self) -> None:
         self._results: list[WishResult] = []

@@ -26,7 +26,7 @@ from poise.state import Snapshot
 MODES = ("stand", "walk")
 Mode = Literal["stand", "walk"]
 #: Names of the added levels, the most important first.
-UPRIGHT, HANDS, GAZE, JOINTS = "upright", "wished hands", "wished gaze", "wished joints"
+LIMITS, UPRIGHT, HANDS, GAZE, JOINTS = "arm limits", "upright", "wished hands", "wished gaze", "wished joints"
 #: Leg length (m) for which the walking speeds of `ShieldSettings` hold; speeds grow with its square root.
 REFERENCE_LEG = 0.8
 #: Walking speed, relative to the largest one, below which the robot stands.
@@ -255,11 +255,11 @@ class WishedHand:
 class BalanceShield(ComposedBehavior):
     """Stands or walks, and follows wishes below its balance; give it to a `TorqueController`.
 
-    Wishes for hands, gaze and joints are three levels directly below the one that keeps the robot from falling: by
-    strict priority none of them can cost the balance, nor leave the bounds of angular momentum that the balance level
-    keeps. Their targets start where the robot is and move with limited speed and acceleration. Joint range, speed,
-    acceleration, and distances between the bodies are in `always`. A wish that is not repeated within `silence`
-    expires: the joints of its arm return to the rest posture, the gaze and the walk end.
+    Directly below the level that keeps the robot from falling stand the limits of the arms, bounds of the attitude of
+    the trunk and of the angular momentum, and three levels of wishes: for hands, gaze and joints. By strict priority no
+    wish can cost the balance. Their targets start where the robot is and move with limited speed and acceleration. A
+    wish that is not repeated within `silence` expires: the joints of its arm return to the rest posture, the gaze and
+    the walk end.
 
     Args:
         robot: robot with two feet for mode "walk".
@@ -308,8 +308,9 @@ class BalanceShield(ComposedBehavior):
             side: np.array([name in hand.joints for name in self.joints.names], dtype=bool)
             for side, hand in self.hands.items()
         }
+        arms = set(self.joints.names)
+        self._body_limits = (constraints.JointRange(robot, [each for each in robot.joints if each.name not in arms]),)
         self.add_levels(self._levels())
-        self.add_constraints(self._limits())
 
     @property
     def seconds(self) -> float:  # type: ignore[override]
@@ -387,11 +388,11 @@ class BalanceShield(ComposedBehavior):
     # -- parts of the hierarchy ------------------------------------------------------------------------------------
 
     def _levels(self) -> list[Level]:
-        """Return the levels of the wishes. The damping keeps arms calm that are nearly stretched."""
-        levels = [Level(UPRIGHT, self._upright())]
+        """Return limits, bounds and wishes, the most important first."""
+        levels = [Level(LIMITS, self._arm_limits()), Level(UPRIGHT, self._upright())]
         if self.hands:
             hands = [task for hand in self.hands.values() for task in hand.tasks.values()]
-            levels.append(Level(HANDS, hands, damping=0.05))
+            levels.append(Level(HANDS, hands))
         if self.robot.head is not None:
             look = tasks.Decay(4.0, speed=self.settings.gaze_speed, acceleration=8.0 * self.settings.gaze_speed)
             gaze = tasks.Gaze(self.robot.head, self._gaze_target, weight=self._gaze_weight, dynamics=look, name="gaze")
@@ -425,13 +426,19 @@ class BalanceShield(ComposedBehavior):
             ),
         ]
 
-    def _limits(self) -> list[tasks.Task]:
-        joints = self.joints.joints
-        limits: list[tasks.Task] = [
-            constraints.JointSpeed(self.robot, joints),
-            constraints.JointAcceleration(self.robot, joints),
-        ]
-        return limits if self.mode == "walk" else [*limits, *arm_collision_constraints(self.robot)]
+    def _arm_limits(self) -> list[tasks.Task]:
+        """Return the limits of arms and head: range, speed, acceleration, and distances between the bodies."""
+        robot, joints = self.robot, self.joints.joints
+        kinds = (constraints.JointRange, constraints.JointSpeed, constraints.JointAcceleration)
+        return [*(kind(robot, joints) for kind in kinds), *arm_collision_constraints(robot)]
+
+    def _always(self, base: Hierarchy) -> tuple[tasks.Task, ...]:
+        """Return the ranges of legs and trunk; those of the arms are a level below the balance.
+
+        A wrist that cannot hold its load leaves its range whatever is done. Above the balance, its limit would have the
+        whole body accelerate to relieve it.
+        """
+        return self._body_limits
 
 
 def _yaw(rotation: Array) -> float:

@@ -25,6 +25,7 @@ class Answer:
         time: time of the robot (s).
         wishes: by name, {"state": "met", "moving" or "limited", "error": ..., "unit": ...}.
         limits: why wishes are not met: {"wish", "level", "limit", "amount", "unit"}.
+        loads: loads in the hands, announced or estimated (kg), by side.
     """
 
     accepted: bool
@@ -32,6 +33,7 @@ class Answer:
     time: float | None = None
     wishes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     limits: Sequence[Mapping[str, Any]] = ()
+    loads: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         if not self.accepted:
@@ -117,6 +119,7 @@ class Client:
                     reply.get("time"),
                     reply.get("wishes", {}),
                     reply.get("limits", ()),
+                    reply.get("loads", {}),
                 )
         # Without an answer the clock of the robot is unknown; the next wish is not late because of this.
         self._time = None

@@ -66,7 +66,7 @@ class GatewayOptions:
     any_origin: bool = False
 
 
-class WishDesk:
+class WishReceiver:
     """Decodes and checks messages, and answers each with one: what is granted, or in one line why it is refused.
 
     Each arm, the head and the velocity have one client at a time, until it is silent.
@@ -202,7 +202,7 @@ class Gateway:
 
     def __init__(self, connection: Connection, options: GatewayOptions) -> None:
         self._connection, self._options = connection, options
-        self.desk = WishDesk(options.joints, options.sides, options.silence)
+        self.receiver = WishReceiver(options.joints, options.sides, options.silence)
         self._closed = asyncio.Event()
         self._web_clients = 0
 
@@ -242,13 +242,13 @@ class Gateway:
                 message = self._connection.recv()
                 if message is None:
                     raise EOFError
-                self.desk.update(message)
+                self.receiver.update(message)
         except (EOFError, OSError):
             asyncio.get_running_loop().remove_reader(self._connection.fileno())
             self._closed.set()
 
     def _handle(self, data: bytes | str, client: object) -> dict[str, Any]:
-        wish, answer = self.desk.read(data, client)
+        wish, answer = self.receiver.read(data, client)
         if wish is not None:
             try:
                 self._connection.send(("wish", wish))
@@ -265,7 +265,7 @@ class Gateway:
                     peer, *frames = socket.recv_multipart(zmq.NOBLOCK)
                 except zmq.Again:
                     break
-                self.desk.counts["superseded"] += peer in newest
+                self.receiver.counts["superseded"] += peer in newest
                 newest[peer] = frames
             for peer, frames in newest.items():
                 answer = self._handle(frames[0] if len(frames) == 1 else b"", peer)

@@ -6,14 +6,14 @@ import multiprocessing
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
 from poise.control import Controller, ControlStep, TorqueController
 from poise.parsing import is_loopback
 from poise.plants import Plant, PlantError, RemotePlant, control_step
-from poise.robots import limbs
+from poise.robots import Frame, limbs
 from poise.shield.answers import ShieldReport, SolutionRows, WishReporter
 from poise.shield.balance_shield import BalanceShield
 from poise.shield.gateway import GatewayOptions, ReportMessage, main
@@ -129,11 +129,15 @@ class ShieldServer:
         if now < self._next_report:
             return
         self._next_report = now + REPORT_INTERVAL
-        self.report = report = self._reporter.report(step)
+        self.report = report = self._reporter.report(step, self._loads())
         with_rows = bool(report.held) and now >= self._next_rows
         if with_rows:
             self._next_rows = now + ROWS_INTERVAL
         self._link.publish(report, step.command.solution if with_rows else None)
+
+    def _loads(self) -> Mapping[Frame, float]:
+        """Return the loads that the controller knows or estimates (kg)."""
+        return self.controller.loads if isinstance(self.controller, TorqueController) else {}
 
     def _wait(self, due: float) -> float:
         """Sleep until the next step is due; return when it was (s, monotonic clock)."""

@@ -322,7 +322,11 @@ class Snapshot:
 
     def velocity(self, frame: Frame) -> Array:
         """Return (velocity of the origin, angular velocity), m/s and rad/s."""
-        return self.jacobian(frame) @ self.v
+        if not self._computed & DRIFT:
+            return self.jacobian(frame) @ self.v
+        out = np.empty(6)
+        self.frame(frame).velocity(out)  # of the bodies, which are computed with the drift
+        return out
 
     # -- center of mass and momentum -------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from poise.arrays import Array
 from poise.files import json_ready
-from poise.recording import ABSENT_CODE, Recording, printable
+from poise.recording import ABSENT_CODE, Recording, label_part, printable
 from poise.rendering import floor_height
 from poise.robots import Robot, limbs
 from poise.solvers import LOWER, UPPER, negligible
@@ -180,11 +180,12 @@ class RecordedTelemetry:
             for key in self._tasks[level]:
                 error = float(recording[key][index])
                 if np.isfinite(error):
-                    name = key.rpartition("/")[2].replace("_", " ")
+                    name = label_part(recording.channels[key], 2)
                     tasks.append({"name": name, "error": error, "unit": recording.units[key]})
             count = self._number(f"active_count/{level}", index)
             unit = recording.units[f"slack/{level}"]
-            table.append(level_row(level.replace("_", " "), slack, unit, int(count or 0), tasks))
+            name = label_part(recording.channels[f"slack/{level}"], 1)
+            table.append(level_row(name, slack, unit, int(count or 0), tasks))
         return table
 
     def _limits(self, index: int) -> list[str]:

@@ -140,6 +140,18 @@ def _self_collision(c: RandomSource) -> Any:
     return constraints.SelfCollision(robot, float(c.random.choice([0.0, 0.02, 1.0])), pairs)
 
 
+def _obstacle_distance(c: RandomSource) -> Any:
+    point, turn = c.random.normal(0.0, 0.6, 3), pinocchio.exp3(c.random.normal(size=3))
+    pose, size = pinocchio.SE3(turn, point), float(c.random.choice([0.05, 0.3]))
+    made = (
+        constraints.Obstacle.box((size, 0.1, 2.0 * size), pose),
+        constraints.Obstacle.ball(size, point),
+        constraints.Obstacle.capsule(0.1, size, pose),
+    )
+    made[0].move(pose, c.random.normal(size=6))
+    return constraints.ObstacleDistance(c.robot, made[: int(c.random.integers(1, 4))], 0.02, rows=6)
+
+
 def _joint_limit(c: RandomSource) -> Any:
     kind = (constraints.JointRange, constraints.JointSpeed, constraints.JointAcceleration)[int(c.random.integers(3))]
     return kind(
@@ -180,6 +192,7 @@ TASK_FACTORIES: dict[str, TaskFactory] = {
     "HalfSpace": lambda c: constraints.HalfSpace(c.frame(), c.random.normal(size=3), float(c.offset(1)[0])),
     "CenterOfMassInside": _center_of_mass_inside,
     "CenterOfMassPlanes": lambda c: constraints.CenterOfMassPlanes(c.random.normal(size=(3, 3)), c.offset(3)),
+    "ObstacleDistance": _obstacle_distance,
     "SelfCollision": _self_collision,
     "PinnedContact": lambda c: constraints.PinnedContact(c.frame(), c.axes(), c.axes()),
     "RigidContact": lambda c: constraints.RigidContact(c.contact(), c.start if c.random.random() < 0.5 else None),
