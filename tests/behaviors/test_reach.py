@@ -22,7 +22,7 @@ from robot_states import installed_robot
 pytestmark = pytest.mark.needs_models
 
 PERIOD = 0.005
-#: Drift of linearised tasks before feedback corrects it, m.
+#: Drift of linearized tasks before feedback corrects it, m.
 DRIFT = 5e-4
 
 each_run = pytest.mark.parametrize(("name", "profile"), [(n, p) for n in ("g1", "talos") for p in get_args(Profile)])
@@ -274,7 +274,7 @@ def test_the_third_target_does_not_bend_the_trunk_backwards(targets: str) -> Non
 
 @pytest.mark.parametrize("name", ["g1", "talos"])
 def test_targets_near_the_floor_are_reached_inside_the_boxes_and_in_balance(name: str) -> None:
-    """Fast motions drift from linearised boxes by a few millimetres within a period of 5 ms."""
+    """Fast motions drift from linearized boxes by a few millimeters within a period of 5 ms."""
     reach = Reach(installed_robot(name), profile="minimum-jerk", targets="floor")
     every = list(steps(KinematicController(reach, period=PERIOD), IdealPlant(reach.start), reach.seconds))
     states = [step.state for step in every]

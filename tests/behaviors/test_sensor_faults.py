@@ -90,7 +90,7 @@ def set_cell(foot: int, corner: int, value: float) -> Fault:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (0.0, "reads no force, although its neighbours do"),
+        (0.0, "reads no force, although its neighbors do"),
         (7.25, "is stuck at one value"),
         (np.nan, "gives invalid readings"),
         (np.inf, "gives invalid readings"),
@@ -194,7 +194,7 @@ def test_healthy_cells_at_rest_cause_no_fault(seed: int, noise: float) -> None:
 @pytest.mark.parametrize(("noise", "grain"), [(0.02, 0.1), (0.02, 0.5), (NOISE, 0.25), (NOISE, 1.0)])
 @SEEDS
 def test_healthy_cells_with_coarse_resolution_cause_no_fault(seed: int, noise: float, grain: float) -> None:
-    """A cell in the middle of a quantisation step is constant for seconds, while others at its edge change."""
+    """A cell in the middle of a quantization step is constant for seconds, while others at its edge change."""
     assert StandingRobot(seed, noise=noise, grain=grain).time_until_fault(2.0) == np.inf
 
 

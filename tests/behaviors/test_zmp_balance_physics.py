@@ -143,7 +143,7 @@ def test_squats_keep_the_zmp_well_inside_the_soles() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("dead", "reads no force, although its neighbours do"),
+        ("dead", "reads no force, although its neighbors do"),
         ("stuck", "is stuck at one value"),
         # Invalid readings are tested in tests/runs/test_runs_on_servos.py as well.
         pytest.param("nan", "gives invalid readings", marks=pytest.mark.slow),
@@ -185,7 +185,7 @@ def test_it_walks_four_steps(broken: str) -> None:
     assert run.finite
     goal = trajectory.center(trajectory.seconds)[0]
     assert run.end is not None
-    # Soles slip by some millimetres at each step.
+    # Soles slip by some millimeters at each step.
     assert run.end.center_of_mass == pytest.approx(goal, abs=0.01)
     if not broken:
         assert run.first_fault_time == np.inf

@@ -268,7 +268,7 @@ def _pitched_sole_motion(
 
 #: Filter gain of the slope per contact: uneven ground tilts feet in all directions, a slope always in the same one.
 SLOPE_GAIN = 0.07
-#: Estimated slope (rise per metre) below which the ground is treated as level: boxes of 2 cm under the feet average to
+#: Estimated slope (rise per meter) below which the ground is treated as level: boxes of 2 cm under the feet average to
 #: that.
 LEAST_SLOPE = 0.04
 #: Rate of the critically damped transition to a new height of the ground or of the walk, 1/s: a stair of 5 cm needs a
@@ -287,7 +287,7 @@ class TerrainEstimator:
 
     Attributes:
         center_height: reference height of the CoM in the world (m).
-        weight_error: additional vertical acceleration (m/s²) that compensates an error of the modelled weight.
+        weight_error: additional vertical acceleration (m/s²) that compensates an error of the modeled weight.
     """
 
     def __init__(self, start: State, height_tolerance: float = 0.0) -> None:
@@ -299,7 +299,7 @@ class TerrainEstimator:
 
     @property
     def slope(self) -> complex:
-        """Rise of the ground per metre along x and along y, as x + i y."""
+        """Rise of the ground per meter along x and along y, as x + i y."""
         return self._slope if abs(self._slope) > LEAST_SLOPE else 0j
 
     @property
@@ -336,7 +336,7 @@ class TerrainEstimator:
 
 
 def slope_of_normal(normal: Array) -> complex:
-    """Return the rise per metre along x and along y, as x + i y, of ground with this normal."""
+    """Return the rise per meter along x and along y, as x + i y, of ground with this normal."""
     return -complex(normal[0], normal[1]) / max(float(normal[2]), 0.7)
 
 

@@ -202,7 +202,7 @@ class Navigate(Behavior):
         self._observation: Observation | None = None
 
     @property
-    def seconds(self) -> float:  # type: ignore[override]  # the device knows
+    def seconds(self) -> float:  # type: ignore[override]  # that of the device
         """Duration of the input of the device (s), or 30 s if it has none."""
         return float(self.device.seconds or 30.0)
 

@@ -80,7 +80,7 @@ WEIGHTS = (100.0, 10.0, 10.0, 1.0, 1.0, 1.0, 1.0, 1e-2)
 LARGEST_LEAN = 0.05
 #: Weight of the pelvis relative to the chest: the waist may turn a little.
 PELVIS_WEIGHT = 0.3
-#: Weight of the rotation of a hand relative to its position: a rotation error of 1 rad counts as this many metres.
+#: Weight of the rotation of a hand relative to its position: a rotation error of 1 rad counts as this many meters.
 HAND_ROTATION_WEIGHT = 0.05
 #: Weight of the arm posture relative to the hand positions, in squared arm lengths: without it, an arm ends up twisted
 #: at its joint limits and does not return home.

@@ -13,12 +13,12 @@ from poise.robots import Foot, Robot
 #: Duration after which a symptom counts as a fault (s): longer than a sole rocks when it lands, shorter than a fall.
 FAULT_TIME = 0.1
 #: A cell is dead if it reads less than `SILENT_LOAD` of the weight for `SILENT_TIME` seconds in total while its
-#: neighbours imply at least `EXPECTED_LOAD` of the weight on it. Only soles with load on the other three corners count,
+#: neighbors imply at least `EXPECTED_LOAD` of the weight on it. Only soles with load on the other three corners count,
 #: because a rocking sole stands on two.
 SILENT_LOAD, EXPECTED_LOAD, SILENT_TIME = 0.01, 0.08, 0.3
 #: A cell is stuck if its reading is constant while all others together change by this fraction of the weight.
 LEAST_CHANGE = 0.02
-#: Quantised cells flicker by one quantum: changes below this multiple of the smallest observed change are ignored.
+#: Quantized cells flicker by one quantum: changes below this multiple of the smallest observed change are ignored.
 RESOLUTION_STEPS = 2.5
 #: Force readings above this many body weights are rejected.
 LARGEST_FORCE = 100.0
@@ -169,7 +169,7 @@ class SensorFaultDetector:
         if opposite > 2.0 * SILENT_LOAD * self._weight and before + after - opposite > EXPECTED_LOAD * self._weight:
             cell.silent_time += period
             if cell.silent_time > SILENT_TIME:
-                cell.mark_broken("reads no force, although its neighbours do")
+                cell.mark_broken("reads no force, although its neighbors do")
 
     def _check_swapped(self, cell_forces: Sequence[Sequence[float]], load_share: float, period: float) -> None:
         """Detect swapped feet: the measured load is on the foot opposite to the planned one."""

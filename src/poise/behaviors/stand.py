@@ -195,7 +195,7 @@ class LiveSquat(Stand):
     """Squats whose depth and frequency may change during the motion; with depth zero the robot stands.
 
     Args:
-        robot, settings, start: as of `Stand`.
+        robot, settings, start: as in `Stand`.
         oscillator: oscillator of the CoM height, which may be shared with other references.
 
     >>> squat = LiveSquat(robot)

@@ -227,12 +227,12 @@ class ZmpBalance(Behavior):
         self.servo_deflection = ServoDeflection(robot, at_first, self.settings.stiffness, self._sample.load_share)
 
     @property
-    def seconds(self) -> float:  # type: ignore[override]  # its course knows
+    def seconds(self) -> float:  # type: ignore[override]  # that of the trajectory
         """Duration of the trajectory (s)."""
         return self.trajectory.seconds
 
     @property
-    def fallback(self) -> str:  # type: ignore[override]  # what is watched
+    def fallback(self) -> str:  # type: ignore[override]  # current faults
         """Reason why the regulation is off, as text; empty if there is no fault."""
         faults = self.fault_detector.faults
         return f"no ZMP regulation: {'; '.join(faults)}" if faults else ""

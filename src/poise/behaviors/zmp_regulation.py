@@ -180,7 +180,7 @@ class FootRollTrim:
 
         φ̇ = - K_i 4 a (1 - a) G (y_left - y_right) / 2
 
-    with G = m g / K the deflection of a servo of stiffness K per metre. In single support the roll does not change.
+    with G = m g / K the deflection of a servo of stiffness K per meter. In single support the roll does not change.
 
     Attributes:
         roll: roll φ of the right sole about its x axis relative to the left one (rad).
@@ -250,7 +250,7 @@ class ServoDeflection:
 
 #: Distances of the capture point from the middle of the support, as fractions of its half size, at which the recovery
 #: begins and is full: nearer, the ankles alone bring the body back. HOAP-3 bears pushes of 25 and 35 N in four
-#: directions with a begin at 0.5 and at 0.7; at 0.7 its arms do not move after 25 N, at 0.85 it falls after 35 N
+#: directions if it begins at 0.5 and at 0.7; at 0.7 its arms do not move after 25 N, at 0.85 it falls after 35 N
 #: backwards.
 RECOVERY_BEGIN, RECOVERY_FULL = 0.7, 0.8
 #: Largest angular momentum as a fraction of m h sqrt(g h): beyond it, joints of small robots reach their speed limits.
@@ -275,7 +275,7 @@ class AngularMomentumRecovery:
 
         L̇* = k m g h (ẑ x o) - d ω (1 - |o|) L*
 
-    The ZMP does not serve for o: it is at the edge during each push of some strength, whether or not the robot can stop
+    The ZMP is not used for o: it is at the edge during each push of some strength, whether or not the robot can stop
     without rotating. At the joint limits of arms and trunk, the strict priorities of the hierarchy keep the higher
     levels unaffected. Afterwards all joints return to the posture before the recovery.
 
@@ -338,5 +338,5 @@ class AngularMomentumRecovery:
 
 
 def _edge_share(z: float, half: float) -> float:
-    """Return the position of z between the begin and the end of the recovery, from 0 to 1, with the sign of z."""
+    """Return the position of z between the start and the end of the recovery, from 0 to 1, with the sign of z."""
     return math.copysign(min(max(abs(z) / half - RECOVERY_BEGIN, 0.0) / (RECOVERY_FULL - RECOVERY_BEGIN), 1.0), z)

@@ -2,7 +2,7 @@
 
 The model has the links, axes, masses and inertias of the human model of Poise, with the names that OpenSim's full-body
 models use, in OpenSim's axes (x forward, y up, z to the right). All angles have the signs of the model of Poise, so
-flexion of the knee is positive. Joints with a common centre, such as the three of a hip, become one joint; the links of
+flexion of the knee is positive. Joints with a common center, such as the three of a hip, become one joint; the links of
 some grams between them are added to the next segment.
 """
 
@@ -64,7 +64,7 @@ class OpenSimBody:
     Attributes:
         name, parent: names of the body and of its parent.
         joints: indices of the joints of the robot that it merges.
-        inertia: mass, centre of mass and inertia in the frame of the body.
+        inertia: mass, center of mass and inertia in the frame of the body.
         translation, rotation: place of the joint in the parent, m and 3 x 3.
         axes: axis of each joint.
     """

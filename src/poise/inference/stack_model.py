@@ -19,7 +19,7 @@ from poise.extras import scipy
 from poise.inference.candidates import Candidate, GazeCandidate
 from poise.inference.motion_samples import MotionSamples
 
-#: Singular values of ``J N`` below which a direction counts as not free, relative to one radian or metre.
+#: Singular values of ``J N`` below which a direction counts as not free, relative to one radian or meter.
 RANK_TOLERANCE = 4e-3
 #: Singular values of ``J N`` below which a direction says nothing about a task: rounding and damping decide there.
 TRUSTED = 0.05

@@ -168,7 +168,7 @@ class StackSearch:
         return [fit for fit, _ in {id(option[0]): option for option in (*cheapest, *obeyed)}.values()]
 
     def _improve(self, best: StackFit) -> StackFit:
-        """Return the stack after removals and exchanges of neighbours, as long as the cost falls."""
+        """Return the stack after removals and exchanges of neighbors, as long as the cost falls."""
         improved = True
         while improved:
             improved = False

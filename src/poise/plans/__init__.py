@@ -1,4 +1,13 @@
-"""Motion plans: footsteps, reference of the divergent component of motion (DCM), swing feet, walking styles."""
+"""Plans: references over time, without tasks, that behaviors follow.
+
+| topic | contents |
+|---|---|
+| walks | `Style`, gait parameters, footsteps, swing feet, divergent component of motion (DCM), step adaptation |
+| balance of a style | `check_walk`, `repair_style`: check by a pendulum, and the smallest change that passes |
+| guidance | navigation points, operator commands, workspace: the goal of the next motion ([Sugihara2008]) |
+| motion segments | balanced motions of all navigation points to a goal |
+| reference trajectories | standing, squatting and a walk planned in advance, for position servos ([Galdeano2014]) |
+"""
 
 from poise.plans.center_height import HeightOscillation
 from poise.plans.feasibility import FeasibilityCheck, check_feasibility, check_walk

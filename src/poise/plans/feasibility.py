@@ -1,6 +1,6 @@
 """Feasibility check of a walk over its next steps.
 
-The robot is modelled as a pendulum of constant height, ``c̈ = ω² (c - z)``, which follows its center-of-mass reference
+The robot is modeled as a pendulum of constant height, ``c̈ = ω² (c - z)``, which follows its center-of-mass reference
 as the robot would, with the zero moment point (ZMP) z confined to the soles. The smallest distance from the commanded z
 to the edge of the soles is the margin of the check. `poise.runs.check_walk` simulates the robot instead.
 """

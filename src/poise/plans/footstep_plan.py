@@ -35,7 +35,7 @@ class FootstepPlan:
             walk does not end.
         ground: function that places a footstep on known ground, e.g. on the next stair; None: the ground continues at
             the height of the other foot, with `slope`.
-        slope: rise of the ground per metre along x and along y, as x + i y.
+        slope: rise of the ground per meter along x and along y, as x + i y.
     """
 
     gait: GaitParameters

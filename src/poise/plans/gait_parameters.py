@@ -262,7 +262,7 @@ class BodyDimensions:
 
 @dataclass(frozen=True)
 class GaitParameters:
-    """Gait of a robot in metres and seconds.
+    """Gait of a robot in meters and seconds.
 
     Attributes:
         step_geometry: displacement of each step.

@@ -70,7 +70,7 @@ class SquatReference:
     """Squats with a cosine height of the CoM: the second scenario of [Galdeano2014].
 
     Args:
-        center, other_sole: as of `StandReference`, at the top of the squat.
+        center, other_sole: as in `StandReference`, at the top of the squat.
         depth: vertical travel of the CoM (m).
         frequency: cycles per second (1/s).
         cycles: number of cycles.
@@ -189,7 +189,7 @@ def minimum_jerk_step(elapsed: float, seconds: float) -> tuple[float, float]:
 
 
 #: Seconds between two samples of the CoM. Its ω is below 10/s, so that linear interpolation is exact to less than a
-#: micrometre.
+#: micrometer.
 SAMPLE_PERIOD = 0.001
 #: Seconds of standing after the last step.
 SECONDS_AFTER = 1.5

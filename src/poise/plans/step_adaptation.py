@@ -113,7 +113,7 @@ def adapt_step(
     All points are relative to the support foot and in its axes, as x + i y. After the remaining time T, ξ is at
     ``z + (ξ - z) e^{ωT}``, which must equal ``u + b``, with u the step and b the offset of ξ from it::
 
-        minimise  PLACE_WEIGHT |u - u*|² + TIME_WEIGHT (e^{ωT} - e^{ωT*})² + END_WEIGHT |b - b*|²
+        minimize  PLACE_WEIGHT |u - u*|² + TIME_WEIGHT (e^{ωT} - e^{ωT*})² + END_WEIGHT |b - b*|²
 
     within the limits, over `TIME_SAMPLES` values of T.
 

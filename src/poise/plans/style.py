@@ -19,7 +19,7 @@ from poise.files import atomic_write_text, failure_reason
 from poise.parameters import FormerNames, Parameter, check_parameters, current_settings, parameter, parameters
 from poise.parsing import parse_toml
 
-#: Groups of joints whose torque can be minimised.
+#: Groups of joints whose torque can be minimized.
 TORQUE_JOINTS = ("arms", "head", "arms and head")
 
 
@@ -104,7 +104,7 @@ class Style(FormerNames):
     )
     arm_lift: float = parameter(0.0, "elevation of the arms in front", unit="rad", low=-0.5, high=1.5)
     arm_spread: float = parameter(0.0, "abduction of the arms from the body", unit="rad", low=-0.1, high=1.2)
-    torque_joints: str = parameter("arms and head", "joints whose torque is minimised", choices=TORQUE_JOINTS)
+    torque_joints: str = parameter("arms and head", "joints whose torque is minimized", choices=TORQUE_JOINTS)
     rest_posture: Mapping[str, float] = field(default_factory=dict)
 
     former_names = MappingProxyType(
@@ -149,7 +149,7 @@ class Style(FormerNames):
             bounds = f"{declared.low:g} to {declared.high:g}"
             lines.append(f"{name} = {getattr(self, name)!r}  # {unit}, {bounds}: {declared.description}")
         lines.append(
-            f'torque_joints = "{self.torque_joints}"  # joints whose torque is minimised: {", ".join(TORQUE_JOINTS)}'
+            f'torque_joints = "{self.torque_joints}"  # joints whose torque is minimized: {", ".join(TORQUE_JOINTS)}'
         )
         if self.rest_posture:
             lines += ["", "[rest_posture]  # angles (rad) of joints of one robot, instead of its standing posture"]

@@ -62,7 +62,7 @@ def repair_style(
     instead of the step length.
 
     Args:
-        style, body, center, speed: as of `check_walk`.
+        style, body, center, speed: as in `check_walk`.
         check: slower and better check, e.g. by simulation, which decides instead of the pendulum. The pendulum then
             only orders the candidates, and `REPAIR_CHECKS` of them are checked at most.
 

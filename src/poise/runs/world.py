@@ -98,7 +98,7 @@ class World:
     )
     assumed_delay: float | None = parameter(
         None,
-        "delay that the torque controller compensates (default: that of the measured state)",
+        "delay that the torque controller compensates, by default that of the measured state",
         unit="ms",
         kind="number",
         low=0.0,

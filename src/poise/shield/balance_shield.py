@@ -48,7 +48,7 @@ class ShieldSettings:
     """Limits of what wishes may do, the same for all robots; the limits of the joints hold besides.
 
     The speeds are those of a person who works without haste. An arm that follows them can be stopped within a few
-    centimetres, so that its momentum costs the balance little before the balance level stops it.
+    centimeters, so that its momentum costs the balance little before the balance level stops it.
     """
 
     joint_speed: float = gain_parameter(4.0, "largest speed of wished joints", "rad/s")

@@ -13,7 +13,7 @@ frames of the soles. With the trunk at yaw ψ, and the sole at p_F with yaw φ,
     h = p_B + R(ψ) o,    a = p_F + R(φ) b,    slack = l - |h - a|
 
 where l is the longest reach of the leg. In reality the center of mass (CoM) moves in the trunk as the limbs move, by a
-few per cent of the leg length: `REACH_RESERVE` accounts for it, and inverse kinematics decides in the end.
+few percent of the leg length: `REACH_RESERVE` accounts for it, and inverse kinematics decides in the end.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ class LegReach:
     def leg_roll(self, center: Array, yaw: Array, soles: Array, side: Side, heading: Array | None = None) -> Array:
         """Return the angle between the line from ankle to hip and the vertical in the frontal plane of the foot.
 
-        In rad (n), positive to the left of the foot; compare with `roll_range`. Args as of `extension_margin`.
+        In rad (n), positive to the left of the foot; compare with `roll_range`. Arguments as in `extension_margin`.
         """
         _, left, up = self._ankle_to_hip_in_foot(center, yaw, soles, side, heading)
         return np.asarray(np.arctan2(left, up))
@@ -312,7 +312,7 @@ class LegReach:
         - horizontal position of the hip in the body frame, as x + i y (m);
         - horizontal position of the ankle in the frame of the sole, as x + i y (m);
         - height of the CoM above the sole if the hip were at the height of the ankle (m);
-        - smallest height of the hip above the ankle per metre that the hip is to the left of it, which the range of the
+        - smallest height of the hip above the ankle per meter that the hip is to the left of it, which the range of the
           ankle roll allows; negative for the left leg.
         """
         constants = {}

@@ -36,21 +36,21 @@ from poise.plans.guidance.workspace_bounds import (
 from poise.robots import Side, other_side, side_sign
 
 
-def format_length(metres: float) -> str:
+def format_length(meters: float) -> str:
     """Format a length in cm or mm.
 
     >>> format_length(0.042), format_length(0.0031)
     ('4 cm', '3 mm')
     """
-    size = abs(metres)
+    size = abs(meters)
     if size >= 0.01:
         return f"{100.0 * size:.0f} cm"
     return f"{1000.0 * size:.0f} mm" if size >= 0.001 else "less than 1 mm"
 
 
-def projection_note(part: str, metres: float) -> str:
+def projection_note(part: str, meters: float) -> str:
     """Return the note that a part was commanded beyond its boundary by a length (m)."""
-    return f"{part}: {format_length(metres)} beyond its boundary, projected"
+    return f"{part}: {format_length(meters)} beyond its boundary, projected"
 
 
 def rotation_note(part: str, radians: float) -> str:
@@ -112,11 +112,11 @@ class GoalDraft:
         self.feet = {side: foot if side == foot.side else old for side, old in self.feet.items()}
         self.lifted, self.step, self.lift = lifted, foot.side, lift
 
-    def note_projection(self, part: str, metres: float) -> None:
+    def note_projection(self, part: str, meters: float) -> None:
         """Note that a part was commanded beyond its boundary (m), if by more than `LEAST_REPORTED`."""
-        if metres > LEAST_REPORTED:
+        if meters > LEAST_REPORTED:
             self.projected = True
-            self.notes.append(projection_note(part, metres))
+            self.notes.append(projection_note(part, meters))
 
     def note_angle_projection(self, part: str, radians: float) -> None:
         """Note that a part was commanded beyond its boundary (rad), if by more than `LEAST_REPORTED`."""

@@ -108,7 +108,7 @@ TRUNK: Vector = (0.12, 0.08, 0.04)
 #: Largest rotations per segment (rad): foot yaw; trunk roll, pitch and yaw; hand. Each needs about three segments to
 #: reach its bound.
 FOOT_TURN, TRUNK_TURN, HAND_TURN = 0.15, (0.05, 0.08, 0.1), 0.15
-#: Bounds of trunk roll and pitch (rad): more roll would move the hips by centimetres; leaning forward is most useful.
+#: Bounds of trunk roll and pitch (rad): more roll would move the hips by centimeters; leaning forward is most useful.
 ROLL, PITCH = 0.12, (-0.12, 0.35)
 #: Yaw of the trunk relative to the feet beyond which they step (rad), and its bound (rad).
 TURN_AT, TURN = 0.2, 0.3

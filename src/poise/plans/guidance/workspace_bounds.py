@@ -22,9 +22,9 @@ from poise.robots import Side, other_side, side_sign
 
 Feet = Mapping[Side, Footstep]
 
-#: Smallest projection that is reported (m, rad): a millimetre, a twentieth of a degree.
+#: Smallest projection that is reported (m, rad): a millimeter, a twentieth of a degree.
 LEAST_REPORTED = 1e-3
-#: Number of bisections that reduce an interval of length one to the rounding error of lengths in metres.
+#: Number of bisections that reduce an interval of length one to the rounding error of lengths in meters.
 BISECTIONS = 40
 #: Upper bound of the rounding error of a squared length (m²).
 ROUNDING = 1e-12

@@ -165,7 +165,7 @@ class CenterPath:
     def least_relaxation(
         cls, maps: LinearMaps, omega: float, start: Array, goal: Array, middle: Array, last: Array
     ) -> CenterPath:
-        """Return the path that minimises the relaxation of the boundary conditions.
+        """Return the path that minimizes the relaxation of the boundary conditions.
 
         Args:
             maps: matrices for the durations of the phases.

@@ -32,7 +32,7 @@ class QuinticCurve:
     Args:
         start, rate: value and rate at its start.
         goal: value at its end, at rest.
-        begin, seconds: begin and duration of the motion (s); before and after, the value is constant.
+        begin, seconds: start and duration of the motion (s); before and after, the value is constant.
     """
 
     start: Array
@@ -61,7 +61,7 @@ class SwingCurve:
         start, rate: initial value and rate (4); the rate is zero for a foot on the ground.
         goal: final value (4).
         lift: lift above the higher of both ends, in the middle of the swing (m).
-        begin, seconds: begin and duration of the swing (s).
+        begin, seconds: start and duration of the swing (s).
         curve: ``"quintic"`` or ``"cycloid"``.
         bulge: horizontal detour around the other foot, in the middle of the swing (m, as x + i y).
     """

@@ -29,7 +29,7 @@ SWING_ZMP_SHARE = 0.35
 class ThreeMassModel:
     """Model of a robot as point masses of trunk and two legs, with the inertia of the trunk.
 
-    The ZMP of a single point mass and that of the whole body differ by centimetres in a quick step. The two leg masses
+    The ZMP of a single point mass and that of the whole body differ by centimeters in a quick step. The two leg masses
     account for most of that: each is on the line from hip to sole, at the fraction `leg_mass_position` of it.
 
     Args:
