@@ -132,7 +132,7 @@ def test_styles_mix(share: float) -> None:
 
 def test_the_file_of_a_mixture_has_short_numbers() -> None:
     text = NEUTRAL.blend(STYLES["sad"], 0.5).to_toml()
-    assert "step_length = 0.15  #" in text
+    assert "step_length = 0.215  #" in text
     assert "step_height = 0.0375  #" in text
     turned = NEUTRAL.replace(sway_phase=math.pi)
     assert turned.blend(turned.replace(sway=0.1), 0.5).sway_phase == math.pi

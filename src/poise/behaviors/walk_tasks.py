@@ -180,7 +180,7 @@ HORIZONTAL_MOMENTUM_WEIGHT = 0.05
 #: Fr.
 MOMENTUM_BY_FROUDE, POSTURE_BY_FROUDE = 10.0, 40.0
 #: Rate of the critically damped filter through which the arms follow the legs, 1/s.
-ARM_RATE = 60.0
+ARM_RATE = 25.0
 #: Largest distance of the feet to which the arms swing, in leg lengths, with its lead.
 LARGEST_LEAD = 1.5
 #: Length of the edge on which a foot rolls, as a fraction of half its length.

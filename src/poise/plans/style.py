@@ -100,7 +100,7 @@ class Style(FormerNames):
     )
     arm_posture_weight: float = parameter(1.0, "weight of the arm posture", low=0.0, high=10.0)
     arm_swing: float = parameter(
-        1.0, "swing of each arm against the leg of its side, relative to the angle of the leg", low=0.0, high=1.5
+        0.7, "swing of each arm against the leg of its side, relative to the angle of the leg", low=0.0, high=1.5
     )
     arm_lift: float = parameter(0.0, "elevation of the arms in front", unit="rad", low=-0.5, high=1.5)
     arm_spread: float = parameter(0.0, "abduction of the arms from the body", unit="rad", low=-0.1, high=1.2)
