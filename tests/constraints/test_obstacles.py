@@ -68,7 +68,9 @@ def test_the_target_rate_is_what_the_motion_of_the_obstacle_takes_away() -> None
         values.append(constraint.value(snapshot))
     ball.move(center, twist)
     constraint.value(snapshot)
-    np.testing.assert_allclose(-constraint.target_rate(0.0), (values[1] - values[0]) / (2.0 * step), atol=1e-4)
+    rate = constraint.target_rate(0.0)
+    assert rate is not None
+    np.testing.assert_allclose(-rate, (values[1] - values[0]) / (2.0 * step), atol=1e-4)
 
 
 def test_a_hand_that_is_drawn_into_a_box_stops_in_front_of_it() -> None:

@@ -199,6 +199,7 @@ def shielded_robot() -> Iterator[str]:
     """Shield a simulated robot at a free port, and yield its address."""
     robot = poise.load_robot("g1")
     shield, stopped = BalanceShield(robot, "walk"), threading.Event()
+    assert shield.start is not None
     with ShieldServer(shield, MujocoPlant(shield.start), port=0) as server:
 
         def run() -> None:

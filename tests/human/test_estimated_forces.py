@@ -54,7 +54,7 @@ def test_every_frame_with_a_support_has_a_foot_on_the_ground_even_without_events
     silent = replace(walk, trial=walk.trial.replace(events=()))
     found = estimate_foot_wrenches(silent, 75.0)
     assert (found.stance["left"] | found.stance["right"]).all()
-    total = sum(found.force[side][:, 2] for side in SIDES)
+    total = np.sum([found.force[side][:, 2] for side in SIDES], axis=0)
     assert total.mean() == pytest.approx(WEIGHT, rel=0.03)
 
 

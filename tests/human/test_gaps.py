@@ -1,6 +1,7 @@
 """Segments that are out of view for a time: nothing is invented there, and all else is as if they had been seen."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pinocchio
@@ -125,7 +126,7 @@ def test_the_centre_of_mass_is_absent_without_a_leg_and_known_without_toes() -> 
             assert moved[joint.v], joint.name
 
 
-def test_gaps_stay_gaps_in_tables_and_files(tmp_path) -> None:
+def test_gaps_stay_gaps_in_tables_and_files(tmp_path: Path) -> None:
     found = hidden(LOWER_LEG, 100, 150)
     ranges = found.summary()["range_of_motion_deg"]
     assert "left_toes_extension" not in ranges

@@ -7,7 +7,7 @@ import pytest
 from poise.human import Trial, fit, load_marker_set, sample_trial
 from poise.human.fitting.shoulders import ANGLES, beyond_shoulder_range, smallest_shoulder_angles
 from poise.human.sample_trials import marker_locations, marker_positions, sample_motion, worn_markers
-from poise.robots import BodyShape, Robot, Side, load_robot
+from poise.robots import SIDES, BodyShape, Robot, Side, load_robot
 
 SHAPE = BodyShape.of(1.77, 75.0, "male")
 
@@ -49,7 +49,7 @@ def test_raised_arms_are_found_and_stay_continuous(plane: float, highest: float)
     labels = tuple(marker.label for marker in worn)
     found = fit(Trial("raised arms", 100.0, np.arange(len(q)) / 100.0, labels, positions), static)
     assert found.quality.verdict == "good", str(found.quality)
-    for side in ("left", "right"):
+    for side in SIDES:
         cosine = np.sum(arm_directions(robot, q, side) * arm_directions(found.robot, found.motion.q, side), axis=1)
         assert np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))[10:-10].max() < 6.0
         for name in ANGLES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +53,8 @@ def test_servos_and_the_sinusoid_walk_on_flat_feet() -> None:
 def test_it_is_highest_in_mid_stance_lowest_between_and_smooth() -> None:
     gait = plain_gait((0.5, 0.0, 0.0), body=LEG)
     found: list[GaitPhase] = list(phases(FootstepPlan(gait, math.inf), 6))
-    oscillation, points, singles = HeightOscillation(), [], []
+    oscillation, singles = HeightOscillation(), []
+    points: list[Any] = []
     for phase in found[1:]:
         start = len(points)
         for i in range(round(phase.seconds / PERIOD)):

@@ -1,7 +1,7 @@
 """A shielded robot meets wishes that conflict with nothing, keeps its balance with all others, and says what limits."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -34,6 +34,7 @@ class Run:
 
     def steps(self, seconds: float) -> Iterator[ControlStep]:
         for k, step in enumerate(steps(self.controller, self.plant, seconds)):
+            assert step.command.torque is not None
             assert np.isfinite(step.command.torque).all()
             assert (np.abs(step.command.torque) <= self.shield.robot.limits.torque + 1e-9).all()
             if k % 10 == 0 and (message := self._wishes(step.state.time)) is not None:
@@ -47,7 +48,8 @@ class Run:
 
 
 def test_the_wishes_stand_below_the_balance() -> None:
-    for mode, essential in (("stand", "balance"), ("walk", "swing")):
+    pairs: tuple[tuple[Literal["stand", "walk"], str], ...] = (("stand", "balance"), ("walk", "swing"))
+    for mode, essential in pairs:
         shield = BalanceShield(G1, mode)
         for hierarchy in shield.hierarchies:
             names = [level.name for level in hierarchy.levels]
@@ -70,6 +72,7 @@ def test_joints_and_a_hand_meet_wishes_that_conflict_with_nothing() -> None:
 
 
 def test_a_hand_in_the_body_goes_along_while_the_robot_walks() -> None:
+    assert G1.chest is not None
     chest_from_hand = (
         G1.stance("standing").pose(G1.chest).actInv(G1.stance("standing").pose(G1.hand("left"))).translation
     )
@@ -101,7 +104,9 @@ def test_wishes_that_are_not_repeated_expire_and_the_arms_return() -> None:
     assert max(speeds) < 2.0  # it returns calmly
     assert angles[5.4] == pytest.approx(rest.q[shoulder.q], abs=0.15)  # the walk may swing it a little
     assert run.shield.velocity is None
-    assert run.shield.phase(5.5).name == "standing"
+    phase = run.shield.phase(5.5)
+    assert phase is not None
+    assert phase.name == "standing"
 
 
 def test_a_limited_wish_says_by_what() -> None:
@@ -133,7 +138,8 @@ def test_hands_that_press_together_are_held_by_the_self_collision() -> None:
 
 @pytest.mark.parametrize("mode", ["stand", "walk"])
 def test_arms_that_are_thrown_about_do_not_cost_the_balance(mode: str) -> None:
-    random, goal = np.random.default_rng(3), {"next": 0.0}
+    random = np.random.default_rng(3)
+    goal: dict[str, Any] = {"next": 0.0}
 
     def wishes(time: float) -> Mapping[str, Any]:
         joints = run.shield.joints

@@ -29,7 +29,8 @@ def test_angles_keep_their_limits_and_arrive(seed: int) -> None:
 
 def test_a_step_takes_the_time_of_bang_bang_motion_and_does_not_overshoot() -> None:
     motion = LimitedAngles(1, np.array([SPEED]), np.array([ACCELERATION]))
-    distance, values = 1.5, []
+    distance = 1.5
+    values: list[float] = []
     while not values or abs(values[-1] - distance) > 1e-4:
         motion.advance(np.array([distance]), PERIOD)
         values.append(float(motion.value[0]))

@@ -16,6 +16,7 @@ import pytest
 import websockets.exceptions
 import zmq
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 import poise
 from command_line import error_line
@@ -48,6 +49,7 @@ class Running:
 def running_shield(mode: Any = "stand") -> Iterator[Running]:
     robot = installed_robot("g1")
     shield = BalanceShield(robot, mode)
+    assert shield.start is not None
     with ShieldServer(shield, IdealPlant(shield.start), port=0) as server:
         running = Running(server)
         thread = threading.Thread(target=running.run)
@@ -111,11 +113,12 @@ def test_clients_at_both_sockets_move_an_arm_and_hostile_ones_do_not() -> None:
 def test_web_pages_of_other_origins_and_other_hosts_are_refused() -> None:
     with running_shield() as running:
         with pytest.raises(websockets.exceptions.InvalidStatus):
-            connect(running.server.web_address, origin="http://evil.example")
-        with connect(running.server.web_address, origin="http://localhost:8080") as page:
+            connect(running.server.web_address, origin=Origin("http://evil.example"))
+        with connect(running.server.web_address, origin=Origin("http://localhost:8080")) as page:
             page.send("{}")
             assert json.loads(page.recv())["kind"] == "answer"
         shield = running.server.shield
+        assert shield.start is not None
         port = int(running.server.address.rpartition(":")[2])
         with pytest.raises(PlantError, match="use another port"):
             ShieldServer(shield, IdealPlant(shield.start), port=port, web_port=0)

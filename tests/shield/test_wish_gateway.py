@@ -1,6 +1,8 @@
 """The receiver answers every message with one answer, and lets only valid, timely wishes of one client through."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import msgpack
 import numpy as np
@@ -25,7 +27,7 @@ def move_clock(each: WishReceiver, time: float) -> None:
 
 
 @pytest.mark.parametrize("encode", [json.dumps, msgpack.packb], ids=["json", "msgpack"])
-def test_a_wish_in_either_encoding_is_taken_and_answered(encode: object) -> None:
+def test_a_wish_in_either_encoding_is_taken_and_answered(encode: Callable[[Any], Any]) -> None:
     wish, answer = receiver(3.0).read(encode({"joints": {"left_elbow": 0.5}, "sequence": 4, "time": 2.9}), "a")
     assert wish is not None
     assert dict(wish.joints) == {"left_elbow": 0.5}

@@ -28,6 +28,7 @@ def test_a_full_message_is_read() -> None:
     hand = wish.hands["right"]
     assert hand.frame == "body"
     assert hand.position.tolist() == [0.3, -0.2, 1.0]
+    assert hand.rotation is not None
     np.testing.assert_allclose(hand.rotation, turn, atol=1e-12)
     assert wish.gaze is not None
     assert wish.velocity is not None

@@ -5,12 +5,12 @@ import pinocchio
 import pytest
 
 from poise.errors import StateError
-from poise.robots import State
+from poise.robots import Frame, State
 from poise.state import DYNAMICS, Snapshot
 from robot_states import installed_robot
 
 ROBOT = installed_robot("g1")
-LOADS = {ROBOT.hand("left"): 2.0, ROBOT.hand("right"): 0.7}
+LOADS: dict[Frame, float] = {ROBOT.hand("left"): 2.0, ROBOT.hand("right"): 0.7}
 
 
 def moving_state(seed: int) -> State:
@@ -56,7 +56,8 @@ def test_loads_are_replaced_and_removed_and_no_other_snapshot_carries_them() -> 
     state = moving_state(1)
     bare, snapshot = Snapshot(ROBOT).at(state), Snapshot(ROBOT).at(state)
     snapshot.carry(LOADS)
-    snapshot.carry({ROBOT.hand("left"): 1.0})
+    hand: Frame = ROBOT.hand("left")
+    snapshot.carry({hand: 1.0})
     assert np.abs(snapshot.mass_matrix - bare.mass_matrix).max() > 0.1
     snapshot.carry({})
     np.testing.assert_allclose(snapshot.mass_matrix, Snapshot(ROBOT).at(state).mass_matrix, atol=1e-12)
