@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks.peers import __main__ as peers_program
-from benchmarks.peers import dynamics, kinematics
+from benchmarks.peers import biomechanics, dynamics, kinematics
 from benchmarks.peers.problems import DynamicsProblem, KinematicsProblem
 from benchmarks.solvers import __main__ as solver_program
 from benchmarks.solvers import contenders as solver_contenders
@@ -97,6 +97,10 @@ def test_progress_is_one_line_per_workload_and_missing_contender(result: dict[st
     assert len(messages) == len(result["workloads"]) + len(result["missing"])
 
 
+#: Result of a comparison without OpenSim.
+NO_OPENSIM: dict[str, Any] = {"opensim": None, "skipped": {"opensim": "not installed"}, "trials": []}
+
+
 class FakeContender:
     """Contender that does nothing."""
 
@@ -124,6 +128,7 @@ def fake_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(kinematics, "run", kinematic)
     monkeypatch.setattr(dynamics, "run", dynamic)
+    monkeypatch.setattr(biomechanics, "run", lambda progress: NO_OPENSIM)
     return peers_program.run(rounds=2)
 
 
@@ -175,13 +180,14 @@ def test_the_program_of_the_peers_adds_whole_steps_to_the_solvers(
     assert result["peers"] is None
     assert peers_program.main(["--rounds", "2", "--json", str(tmp_path / "run.json")]) == 0
     written = json.loads((tmp_path / "run.json").read_text())
-    assert written == {**result, "peers": fake_steps}
+    assert written == {**result, "peers": fake_steps, "people": NO_OPENSIM}
     assert set(written["peers"]["contenders"]) == {"poise", "pink"}
     assert set(written["peers"]["dynamics"]["robots"]["g1"]["contenders"]) == {"poise", "tsid"}
     tables = [
         results.format_table(result),
         kinematics.table(fake_steps),
         dynamics.table(fake_steps["dynamics"]),
+        "OpenSim left out: not installed",
     ]
     assert capsys.readouterr().out == "\n\n".join(tables) + "\n"
 
