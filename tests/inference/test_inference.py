@@ -78,7 +78,6 @@ def test_the_higher_of_two_tasks_in_conflict_stands_above() -> None:
     (segment,) = inference.infer(recording).segments
     names = [task.name for task in segment.levels if task.name in ("chest orientation", "gaze")]
     assert names == ["gaze", "chest orientation"]
-    assert segment.levels[[task.name for task in segment.levels].index("gaze")].order_known
 
 
 def test_a_moved_target_is_predicted() -> None:

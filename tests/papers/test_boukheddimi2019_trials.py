@@ -80,7 +80,8 @@ def test_the_study_of_all_trials() -> None:
     assert np.mean(paper.differences < 1.0) > 0.9
     assert best.mean_difference < 1.5
     assert best.beyond_bound == 0
-    assert best.equivalent_count == 12 > paper.equivalent_count
+    # Walks of one person are averaged first, so that there are two people here: 11 of 12 (12 with the walks as people).
+    assert best.equivalent_count >= 11 > paper.equivalent_count
     assert best.rms_error < paper.rms_error / 3.0
     # Effect of the tasks compared with the same keys without tasks.
     for tasks, bare in ((PAPER, FOUR_KEYS), (BEST, SIX_KEYS)):

@@ -47,7 +47,10 @@ COMMANDS = {
 #: commands are not imported before their command is used.
 SUBCOMMANDS = {
     **{motion: f"run {motion}" for motion in ("reach", "stand", "squat", "walk", "navigate")},
-    **{action: f"human {action}" for action in ("fit", "gait", "torques", "compare", "sample", "subject")},
+    **{
+        action: f"human {action}"
+        for action in ("fit", "gait", "torques", "compare", "curves", "markers", "sample", "subject")
+    },
 }
 
 

@@ -100,7 +100,7 @@ class StackSearch:
         order = [task.candidate for task in stack.tasks]
         order[place], order[place + 1] = order[place + 1], order[place]
         other = self.fit(order)
-        return other is None or other.cost > stack.cost + max(2.0 * PARAMETER_COST, 0.1 * stack.residual)
+        return other is None or other.cost > stack.cost + max(2.0 * PARAMETER_COST, 0.02 * stack.residual)
 
     # -- search ----------------------------------------------------------------------------------------------------
 

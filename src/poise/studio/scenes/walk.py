@@ -41,8 +41,9 @@ PARAMETER_GROUPS = {
         "single_support",
         "double_support",
     ),
+    "Legs": ("knee_flexion", "heel_rise", "heel_strike"),
     "Balance": ("com_height_offset", *SINUSOID_PARAMETERS),
-    "Posture": ("chest_pitch", "chest_roll", "chest_yaw", "head_pitch", "arm_lift", "arm_spread"),
+    "Posture": ("chest_pitch", "chest_roll", "chest_yaw", "head_pitch", "arm_swing", "arm_lift", "arm_spread"),
     "Looseness": ("angular_momentum_weight", "torque_weight", "arm_posture_weight"),
 }
 #: Speed at full deflection of the stick, forward, left (m/s) and turn (rad/s), for a leg of 0.8 m. The first two scale
