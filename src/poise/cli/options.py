@@ -145,5 +145,5 @@ def load_motion(path: Path, robot_name: str | None) -> tuple[Recording, Robot]:
         raise UsageError(f"'{path}' is of a person, whose body is fitted to it; leave out --robot")
     from poise.human import fit_trial
 
-    fit = fit_trial(path)
+    fit = fit_trial(path).bridged()  # posture in every frame, also where markers are missing
     return fit.recording(), fit.robot
