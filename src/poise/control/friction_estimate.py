@@ -33,8 +33,8 @@ LOADED_SHARE = 0.05
 #: Mean distance of the supporting points of a sole from the center of pressure, in radii of the sole: the lever of
 #: friction against yaw.
 YAW_LEVER = 0.6
-#: Smallest radius of the part of a sole that supports it, relative to that of the whole sole. A sole that tips over its
-#: toe or heel is not at rest, and what resists its yaw there is a short edge, not the whole sole.
+#: Smallest radius of the part of a sole that supports it, relative to that of the whole sole, if the sole mainly turns:
+#: what resists the yaw of one that tips over its toe or heel is a short edge, not the whole sole.
 LEAST_SUPPORT = 0.5
 #: Share of an estimate that is used: kinetic friction is what is measured, and it varies over the ground.
 USED_SHARE = 0.9
@@ -55,7 +55,8 @@ class FrictionEstimate:
 
     of a slip that lasts `SLIP_TIME` within `SLIP_WINDOW`. A contact that holds gives no upper bound, so without slip
     nothing changes. A contact slips if its velocity at the center of pressure, with yaw, exceeds `SLIP_SPEED`, and if
-    filtered over `FILTER_TIME` also its noise. Forces are read only while a contact moves.
+    filtered over `FILTER_TIME` also its noise; a sole that turns on its toe or heel teaches nothing. Forces are read
+    only while a contact moves.
 
     Attributes:
         value: estimated μ; infinite: no contact has slipped.
@@ -152,9 +153,8 @@ class _ContactMotion:
         arm = np.cross(normal, moment) / pressure
         place = forces.points[i] + arm - snapshot.position(contact.frame)
         # Tangential force with the yaw moment as a fourth component, and slip with the yaw rate, of the same power.
-        if _supporting_radius(contact, rotation.T @ place) < LEAST_SUPPORT * contact.radius:
-            return None
         lever = YAW_LEVER * contact.radius
+        tips = _supporting_radius(contact, rotation.T @ place) < LEAST_SUPPORT * contact.radius
         yaw = float(normal @ (moment - np.cross(arm, force)))
         friction = np.append(force - pressure * normal, yaw / lever if lever else 0.0)
         magnitude = math.sqrt(friction @ friction)
@@ -165,6 +165,8 @@ class _ContactMotion:
             slip = np.append(velocity - (normal @ velocity) * normal, lever * (normal @ twist[3:]))
             speed = math.sqrt(slip @ slip)
             if not (speed > least and -(slip @ friction) > LEAST_ALIGNMENT * speed * magnitude):
+                return None
+            if tips and 2.0 * slip[3] ** 2 > speed**2:
                 return None
         return magnitude / pressure
 
