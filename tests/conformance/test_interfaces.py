@@ -18,10 +18,12 @@ from poise import behaviors, solvers, tasks
 from poise.control import Command, Controller, PositionController, TorqueController
 from poise.devices import Device, GoalOperator, Operator, RandomDevice, Script
 from poise.hierarchy import Behavior, ComposedBehavior, FunctionBehavior, Hierarchy, Level
+from poise.inference import InferredSegment, InferredStack, InferredTask
 from poise.interface import Interface
 from poise.plans import OperatorCommand, Workspace
 from poise.plants import IdealPlant, MujocoPlant, Plant, PositionServos, RemotePlant
 from poise.robots import Robot, State
+from poise.shield import BalanceShield
 from poise.solvers import Lexicographic, Solver
 from poise.state import Snapshot
 from poise.studio.operator_input import PageOperator
@@ -44,6 +46,11 @@ def hierarchy() -> Hierarchy:
     return Hierarchy(levels=[Level("posture", [tasks.Posture(start())])])
 
 
+def stack() -> InferredStack:
+    com = InferredTask("center of mass", "CenterOfMass", target=tuple(start().center_of_mass))
+    return InferredStack("mighty", (InferredSegment(0.0, 1.0, ("left foot", "right foot"), (com,)),))
+
+
 def remote() -> Iterator[Plant]:
     with serve_plant(IdealPlant(start())) as server, RemotePlant(server.address, robot()) as plant:
         yield plant
@@ -60,6 +67,8 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "Navigate": lambda: behaviors.Navigate(robot(), RandomDevice()),
     "ZmpBalance": lambda: behaviors.ZmpBalance(robot()),
     "LiveSquat": lambda: behaviors.LiveSquat(robot()),
+    "BalanceShield": lambda: BalanceShield(robot()),
+    "StackBehavior": lambda: stack().behavior(robot()),
     "ComposedBehavior": lambda: ComposedBehavior(behaviors.Stand(robot())),
     "KinematicController": lambda: poise.KinematicController(hierarchy()),
     "TorqueController": lambda: TorqueController(behaviors.Stand(robot())),

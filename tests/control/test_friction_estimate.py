@@ -20,6 +20,7 @@ from simulated_robots import biped
 ROBOT = biped()
 LEFT = Contact(ROBOT.feet[0])
 WEIGHT = 9.81 * ROBOT.mass
+SLIDING = np.eye(ROBOT.model.nv)[0] * 0.2
 
 
 def readings(state: State, force: np.ndarray, moment: np.ndarray) -> SensorReadings:
@@ -62,6 +63,25 @@ def test_a_sole_that_turns_on_its_place_slips_against_its_yaw_moment() -> None:
     lever = 0.6 * LEFT.radius
     assert estimate(yaw_rate=3.0, moment=(0.0, 0.0, -0.1 * lever)) == pytest.approx(0.2, abs=0.005)
     assert estimate(yaw_rate=3.0, moment=(0.0, 0.0, 0.1 * lever)) == math.inf
+
+
+def test_a_sole_that_turns_on_its_toe_teaches_nothing_and_one_that_slides_on_it_does() -> None:
+    toe = LEFT.outline[:, 0].max()
+    pressure = (0.0, -0.5 * toe, -0.01 * toe)  # all of the force at the toe, which resists yaw little
+    to_middle = 3.0 * toe  # velocity of the middle of a sole that turns about its toe
+    assert estimate((0.0, -to_middle, 0.0), yaw_rate=3.0, force=(0.0, 0.0, 0.5), moment=pressure) == math.inf
+    sliding = estimate((0.2, 0.0, 0.0), force=(-0.1, 0.0, 0.5), moment=(0.0, -0.5 * toe, 0.0))
+    assert sliding == pytest.approx(0.2, abs=0.005)
+
+
+def test_a_slip_that_ends_does_not_lower_the_friction() -> None:
+    """The force ratio of a sole falls while parts of it hold already."""
+    start, snapshot, friction = ROBOT.stance("standing").replace(v=SLIDING), Snapshot(ROBOT), FrictionEstimate()
+    for tick in range(60):
+        state, ratio = start.replace(time=0.002 * tick), 0.2 - 0.002 * max(tick - 30, 0)
+        force = WEIGHT * np.array([-0.5 * ratio, 0.0, 0.5])
+        friction.update(snapshot.at(state), (LEFT,), readings(state, force, np.zeros(3)))
+    assert friction.value == pytest.approx(0.2, abs=0.003)
 
 
 def test_a_sole_that_holds_lifts_lands_or_is_pulled_along_teaches_nothing() -> None:

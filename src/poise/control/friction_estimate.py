@@ -33,6 +33,9 @@ LOADED_SHARE = 0.05
 #: Mean distance of the supporting points of a sole from the center of pressure, in radii of the sole: the lever of
 #: friction against yaw.
 YAW_LEVER = 0.6
+#: Smallest radius of the part of a sole that supports it, relative to that of the whole sole, if the sole mainly turns:
+#: what resists the yaw of one that tips over its toe or heel is a short edge, not the whole sole.
+LEAST_SUPPORT = 0.5
 #: Share of an estimate that is used: kinetic friction is what is measured, and it varies over the ground.
 USED_SHARE = 0.9
 #: Smallest estimate; with less, no walk keeps its feet.
@@ -52,7 +55,8 @@ class FrictionEstimate:
 
     of a slip that lasts `SLIP_TIME` within `SLIP_WINDOW`. A contact that holds gives no upper bound, so without slip
     nothing changes. A contact slips if its velocity at the center of pressure, with yaw, exceeds `SLIP_SPEED`, and if
-    filtered over `FILTER_TIME` also its noise. Forces are read only while a contact moves.
+    filtered over `FILTER_TIME` also its noise; a sole that turns on its toe or heel teaches nothing. Forces are read
+    only while a contact moves.
 
     Attributes:
         value: estimated μ; infinite: no contact has slipped.
@@ -88,12 +92,9 @@ class FrictionEstimate:
             ratio = motion.slip_ratio(snapshot, contact, readings.forces, least) if moves else None
             if ratio is None:
                 continue
-            ratios = motion.ratios
-            ratios.append((snapshot.time, ratio))
-            while snapshot.time - ratios[0][0] > SLIP_WINDOW:
-                ratios.popleft()
-            if len(ratios) * period > SLIP_TIME and self._ticks * period > FILTER_TIME:
-                self.value = min(self.value, max(MIN_FRICTION, *(each for _, each in ratios)))
+            largest, count = motion.add_ratio(snapshot.time, ratio)
+            if count * period > SLIP_TIME and self._ticks * period > FILTER_TIME:
+                self.value = min(self.value, max(MIN_FRICTION, largest))
 
 
 class _ContactMotion:
@@ -103,16 +104,16 @@ class _ContactMotion:
         twist: filtered velocity of the origin of its frame and angular velocity (m/s, rad/s).
         measured: the last measured one.
         noise_share: variance of the filtered velocity relative to that of the velocity.
-        ratios: times and force ratios of the present slip, over `SLIP_WINDOW`.
     """
 
-    __slots__ = ("_ticks", "measured", "noise_share", "ratios", "twist")
+    __slots__ = ("_largest", "_ticks", "_times", "measured", "noise_share", "twist")
 
     def __init__(self) -> None:
         self.twist = [0.0] * 6
         self.measured = self.twist
         self.noise_share, self._ticks = 1.0, 0
-        self.ratios: deque[tuple[float, float]] = deque()
+        self._times: deque[float] = deque()  # of the ticks of the present slip, over `SLIP_WINDOW`
+        self._largest = 0.0  # force ratio of the present slip
 
     def filter_twist(self, twist: Array, share: float) -> float:
         """Add a twist; return the squared change of its velocity (m²/s²). The first ticks are averaged."""
@@ -122,6 +123,18 @@ class _ContactMotion:
         old, self.measured = self.twist, twist.tolist()
         self.twist = [a + share * (b - a) for a, b in zip(old, self.measured, strict=True)]
         return math.dist(self.measured[:3], old[:3]) ** 2 if self._ticks > 1 else 0.0
+
+    def add_ratio(self, time: float, ratio: float) -> tuple[float, int]:
+        """Add the force ratio of a tick; return the largest one of the present slip, and its ticks in `SLIP_WINDOW`.
+
+        The ratio falls while a slip comes to its end: parts of the sole hold before the others.
+        """
+        times = self._times
+        while times and time - times[0] > SLIP_WINDOW:
+            times.popleft()
+        self._largest = max(self._largest, ratio) if times else ratio
+        times.append(time)
+        return self._largest, len(times)
 
     def slip_ratio(
         self, snapshot: Snapshot, contact: Contact, forces: ContactForces, slip_speed: float
@@ -141,6 +154,7 @@ class _ContactMotion:
         place = forces.points[i] + arm - snapshot.position(contact.frame)
         # Tangential force with the yaw moment as a fourth component, and slip with the yaw rate, of the same power.
         lever = YAW_LEVER * contact.radius
+        tips = _supporting_radius(contact, rotation.T @ place) < LEAST_SUPPORT * contact.radius
         yaw = float(normal @ (moment - np.cross(arm, force)))
         friction = np.append(force - pressure * normal, yaw / lever if lever else 0.0)
         magnitude = math.sqrt(friction @ friction)
@@ -152,4 +166,17 @@ class _ContactMotion:
             speed = math.sqrt(slip @ slip)
             if not (speed > least and -(slip @ friction) > LEAST_ALIGNMENT * speed * magnitude):
                 return None
+            if tips and 2.0 * slip[3] ** 2 > speed**2:
+                return None
         return magnitude / pressure
+
+
+def _supporting_radius(contact: Contact, center: Array) -> float:
+    """Return the radius (m) of the part of a sole that is symmetric about its center of pressure (in its frame).
+
+    At an edge it is that of the edge alone: a sole that tips over it resists yaw much less than the whole sole.
+    """
+    pose = contact.frame_from_contact
+    x, y = np.abs(pose.rotation[:, :2].T @ (center - pose.translation))
+    half_length, half_width = np.abs(contact.outline).max(axis=0)
+    return math.hypot(max(half_length - x, 0.0), max(half_width - y, 0.0))
