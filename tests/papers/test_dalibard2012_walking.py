@@ -105,7 +105,8 @@ def test_only_feet_that_stand_have_forces() -> None:
         name: {contact.frame.side for contact in planned_contacts(hierarchy)}  # type: ignore[attr-defined]
         for name, hierarchy in walk.task_set.hierarchies.items()
     }
-    assert standing == {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}
+    expected = {"both": {"left", "right"}, "left": {"right"}, "right": {"left"}}
+    assert standing == expected | {f"recover {name}": feet for name, feet in expected.items()}
 
 
 # -- sections III.C and IV.B: the center of mass -----------------------------------------------------------------------
