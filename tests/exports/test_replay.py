@@ -134,15 +134,18 @@ def test_torques_are_fed_forward_if_they_are_known_and_not_disabled(robot: Robot
 @pytest.mark.needs_models
 @pytest.mark.parametrize(("name", "step_count"), [("nao", 4), ("g1", 8)])
 def test_a_recorded_walk_is_replayed_by_default_without_a_fall(name: str, step_count: int) -> None:
-    """Without the torques the walk of G1 falls: this is why they are fed forward by default."""
+    """Without the torques the walk of G1 falls: this is why they are fed forward by default.
+
+    Each landing moves the body a little, so the drift of an open loop grows with the way: at most a hundredth of it.
+    """
     walk = Trajectory.of(runs.Walk(robot=name, steps=step_count).run().recording)
     robot = installed_robot(name)
     _, result = replay_trajectory(robot, walk)
     assert (result["fell"], result["reason"]) == (False, None)
     assert result["torque_feedforward"]
-    walked = walk.q[-1, :2] - walk.q[0, :2]
-    assert result["distance_m"] == pytest.approx(float(np.linalg.norm(walked)), abs=0.01)
-    assert result["drift_m"] < 0.01
+    walked = float(np.linalg.norm(walk.q[-1, :2] - walk.q[0, :2]))
+    assert result["distance_m"] == pytest.approx(walked, rel=0.01)
+    assert result["drift_m"] < 0.01 * walked
     without = replay_trajectory(robot, walk, torque_feedforward=False)[1]
     assert without["fell"] == (name == "g1")
     assert without["tracking_rad"]["rms"] > 2.0 * result["tracking_rad"]["rms"]

@@ -127,6 +127,7 @@ class Walk(Behavior):
         self._clock = TickClock(0.002)
         self._phase_adapter: tuple[GaitPhase, StepAdapter] | None = None
         self._swing = SwingTrajectory.of(left, left, 0.0)
+        self._has_lifted = False
         self._oscillation = HeightOscillation()
         self._roll: FootRoll | None = None
         self._landing: FootRoll | None = None
@@ -341,7 +342,7 @@ class Walk(Behavior):
     def _move_foot(self, snapshot: Snapshot, phase: GaitPhase) -> None:
         """Advance the swing foot; if it meets the ground early, it rests there and does not push into it."""
         elapsed, side = phase.elapsed(snapshot.time), phase.goal.side
-        if elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds and self._touches_ground(snapshot, side):
+        if elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds and self._touches_down(snapshot, side):
             self._swing = self._swing.rest_at(Footstep.of(snapshot, self.robot.foot(side), phase.goal.yaw))
         else:
             goal = phase.goal.with_place(phase.goal.place, phase.goal.z - self.recovery.landing_depth)
@@ -351,6 +352,12 @@ class Walk(Behavior):
     def _touches_ground(self, snapshot: Snapshot, side: Side) -> bool:
         """Return whether a foot is in contact."""
         return snapshot.state is not None and self.robot.foot(side) in snapshot.state.contacts
+
+    def _touches_down(self, snapshot: Snapshot, side: Side) -> bool:
+        """Return whether the swing foot is in contact again, after it was not: an ideal plant reports no lift-off."""
+        contact = self._touches_ground(snapshot, side)
+        self._has_lifted |= not contact
+        return contact and self._has_lifted
 
     # -- phases ----------------------------------------------------------------------------------------------------
 
@@ -390,6 +397,7 @@ class Walk(Behavior):
         goal = plan.footstep(support, self._phase.steps + 1)
         self._phase = replace(self._phase.single_support_phase(time, seconds, goal), support=support)
         self._swing = SwingTrajectory.of(self._phase.other_foot, goal, plan.gait.step_height)
+        self._has_lifted = False
         if self._roll is not None:
             foot = self.robot.foot(goal.side)
             pose, twist, rate = self._roll.motion(foot, foot.sole.center)
@@ -411,9 +419,12 @@ class Walk(Behavior):
         return footstep if self._touches_ground(snapshot, foot.side) else footstep.with_place(footstep.place, planned.z)
 
     def _swing_ended(self, snapshot: Snapshot, phase: GaitPhase, time: float) -> bool:
-        """Return whether a swing is over: by time, or by contact (or a limited wait for it), as the settings choose."""
-        elapsed, contact = phase.elapsed(time), self._touches_ground(snapshot, phase.goal.side)
-        if self.settings.touchdown == "time" and not self.recovery.active:
+        """Return whether a swing is over: by time, or by contact (or a limited wait for it), as the settings choose.
+
+        Without a reported lift-off contacts tell nothing, and the time decides.
+        """
+        elapsed, contact = phase.elapsed(time), self._touches_down(snapshot, phase.goal.side)
+        if not self._has_lifted or (self.settings.touchdown == "time" and not self.recovery.active):
             return phase.is_over(time)
         return (contact and elapsed > LEAST_TOUCHDOWN_SHARE * phase.seconds) or elapsed > phase.seconds + TOUCHDOWN_WAIT
 
@@ -433,6 +444,7 @@ class Walk(Behavior):
         self.steps = max(self.steps, self._phase.steps + (2 if self._adapts_steps else 1))
         self._phase = capture_phase(self.footstep_plan, self.body, self._phase, time, xi, self._adapts_steps)
         self._swing = SwingTrajectory.of(self._phase.other_foot, self._phase.goal, plan.gait.step_height)
+        self._has_lifted = False
 
     # -- parts -----------------------------------------------------------------------------------------------------
 

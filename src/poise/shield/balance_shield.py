@@ -12,11 +12,12 @@ import pinocchio
 
 from poise import constraints, tasks
 from poise.arrays import Array, Mask
-from poise.behaviors import Stand, TickClock, Walk, arm_collision_constraints, limb_joints
+from poise.behaviors import Stand, TickClock, Walk, WalkSettings, arm_collision_constraints, limb_joints
 from poise.errors import PoiseError
 from poise.geometry import so3
 from poise.hierarchy import ComposedBehavior, Hierarchy, Level
 from poise.parameters import check_parameters, gain_parameter
+from poise.plans import STYLES
 from poise.robots import GRAVITY, Hand, Robot, State, check_robot, leg_length, limbs
 from poise.shield.limited_motion import LimitedAngles, LimitedPose, shorten
 from poise.shield.wishes import HandFrame, HandWish, Wish
@@ -27,6 +28,10 @@ MODES = ("stand", "walk")
 Mode = Literal["stand", "walk"]
 #: Names of the added levels, the most important first.
 LIMITS, UPRIGHT, HANDS, GAZE, JOINTS = "arm limits", "upright", "wished hands", "wished gaze", "wished joints"
+#: Flexion of the knees in mid-stance (rad), and deviation of the height of the center of mass that is not corrected (of
+#: its height). Raised hands stretch the legs within that deviation. A straight leg cannot lift the body in the next
+#: step, and by priority the arms would be thrown up instead.
+WALK_FLEXION, HEIGHT_TOLERANCE = 0.5, 0.005
 #: Leg length (m) for which the walking speeds of `ShieldSettings` hold; speeds grow with its square root.
 REFERENCE_LEG = 0.8
 #: Walking speed, relative to the largest one, below which the robot stands.
@@ -284,7 +289,7 @@ class BalanceShield(ComposedBehavior):
             raise PoiseError(f"mode is {mode!r}; expected one of {', '.join(MODES)}")
         self.robot, self.mode = check_robot(robot, type(self).__name__), mode
         self.settings = settings or ShieldSettings()
-        self.walk = Walk(robot, steps=0, start=start) if mode == "walk" else None
+        self.walk = _walk(robot, start) if mode == "walk" else None
         super().__init__(Stand(robot, start=start) if self.walk is None else self.walk)
         stance = self.base.start
         assert stance is not None
@@ -439,6 +444,12 @@ class BalanceShield(ComposedBehavior):
         whole body accelerate to relieve it.
         """
         return self._body_limits
+
+
+def _walk(robot: Robot, start: State | None) -> Walk:
+    """Return a walk whose legs have room for wishes."""
+    style = STYLES["neutral"].replace(knee_flexion=WALK_FLEXION)
+    return Walk(robot, style, steps=0, settings=WalkSettings(com_height_tolerance=HEIGHT_TOLERANCE), start=start)
 
 
 def _yaw(rotation: Array) -> float:
