@@ -12,7 +12,7 @@ PAGES = sorted([*ROOT.glob("*.md"), ROOT / "benchmarks/README.md", *(ROOT / "doc
 #: First words of shell commands. An indented block is a shell block if all its lines begin with one of them.
 COMMANDS = ("poise", "python", "make", "pip", "echo")
 #: Languages of fenced blocks: programs, files, output of programs, and shell commands.
-LANGUAGES = ("python", "toml", "text", "sh")
+LANGUAGES = ("python", "toml", "text", "json", "sh")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def test_every_block_of_every_page_has_a_runner() -> None:
             assert not code, f"{block.name} is code that is not run: fence it as ```python or ```sh"
         else:
             assert block.language in LANGUAGES, f"{block.name}: no runner for blocks of '{block.language}'"
+        if block.language == "json":
+            json.loads(block.text)
 
 
 def test_every_output_block_follows_its_program() -> None:
