@@ -77,7 +77,7 @@ class FootstepPlan:
         else:
             following = self.footstep(after, number + 2)
             strides = after.place - goal.place, following.place - after.place
-            rolls = [(roll.begin * foot.heading, roll.end * foot.heading) for foot in (goal, after, following)]
+            rolls = [roll.offsets(foot) for foot in (goal, after, following)]
             turn = 2.0 * self.gait.step_geometry.turn
             end = goal.place + steady_dcm_offset(*strides, timing, omega, turn, rolls)
         first, last = roll.points(goal)

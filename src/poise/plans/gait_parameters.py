@@ -35,6 +35,7 @@ from poise.robots import (
     hip_offset,
     leg_length,
     leg_strength,
+    side_sign,
     swing_limits,
 )
 from poise.state import natural_frequency
@@ -89,14 +90,22 @@ class PressureRoll:
 
     Args:
         begin, end: distance of the ZMP ahead of the middle of the sole at begin and end of the single support (m).
+        inward: its distance from the middle of the sole towards the other foot (m).
     """
 
     begin: float = 0.0
     end: float = 0.0
+    inward: float = 0.0
+
+    def offsets(self, foot: Footstep) -> tuple[complex, complex]:
+        """Return the ZMP relative to the middle of the sole at begin and end of the single support on a foot (m)."""
+        aside = -1j * side_sign(foot.side) * self.inward
+        return (self.begin + aside) * foot.heading, (self.end + aside) * foot.heading
 
     def points(self, foot: Footstep) -> tuple[complex, complex]:
         """Return the ZMP at begin and end of the single support on a foot (m)."""
-        return foot.place + self.begin * foot.heading, foot.place + self.end * foot.heading
+        begin, end = self.offsets(foot)
+        return foot.place + begin, foot.place + end
 
 
 def initial_dcm(feet: Sequence[Point], end_dcm: Point, timing: StepTiming, omega: float) -> Point:
@@ -168,6 +177,10 @@ SHORTEST_STEP_SHARE = 0.7
 LATERAL_CADENCE = 2.5
 #: Shortest double support, s for a leg of 0.8 m.
 SHORTEST_DOUBLE_SUPPORT = 0.05
+#: Distance of the planned ZMP from the middle of the sole towards the other foot: at most this fraction of half the
+#: width of the sole, and of the distance of the feet. In the middle of a swing the measured center of pressure is
+#: further outwards than the ZMP of a pendulum, by the changing angular momentum of the swing leg.
+INWARD_SHARE, INWARD_WIDTH = 0.3, 0.05
 #: Largest extension of a leg in a recovery, as a fraction of its length: a straight knee can neither push nor absorb.
 LARGEST_EXTENSION = 0.965
 #: Step length from which the feet roll fully, in leg lengths. Where the ZMP begins and ends under a stance foot, as
@@ -324,7 +337,8 @@ def gait_of_style(style: Style, body: BodyDimensions, speed: Speed | None = None
     half = 0.5 * body.sole_size[0]
     toe = body.ankle_offset + ANKLE_USE * (body.ankle_range[1] - body.ankle_offset)
     toe = min(ROLL_TO_TOE * half, max(toe, 0.0))
-    roll = PressureRoll(-share * ROLL_FROM_HEEL * half, share * toe)
+    inward = min(INWARD_SHARE * 0.5 * body.sole_size[1], INWARD_WIDTH * width)
+    roll = PressureRoll(-share * ROLL_FROM_HEEL * half, share * toe, share * inward)
     heel_rise, heel_strike = share * style.heel_rise, share * style.heel_strike
     mean, bounce = walking_heights(
         body,
