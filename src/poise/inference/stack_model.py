@@ -7,7 +7,6 @@ is zero.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -153,14 +152,6 @@ class FreeDirections:
     def projector(self, factors: Array) -> Array:
         """Return the matrix with these factors along the directions, T x m x m."""
         return np.asarray((self.U * factors[:, None, :]) @ self.U.transpose(0, 2, 1))
-
-
-def predicted(samples: MotionSamples, tasks: Sequence[FittedTask]) -> Array:
-    """Return the velocities that the tasks, the most important first, predict, T x nv."""
-    projection = Projection.of(samples)
-    for task in tasks:
-        projection = projection.below(samples, task)
-    return projection.v
 
 
 def fit_task(samples: MotionSamples, candidate: Candidate, above: Projection, target: Any = None) -> FittedTask | None:
